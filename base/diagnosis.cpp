@@ -1,0 +1,44 @@
+#include "base/diagnosis.hpp"
+
+#include <cstring>
+
+namespace enginehost {
+
+Diagnosis& Diagnosis::with(std::string_view what, std::string_view value, std::string_view source) {
+  evidence.push_back({std::string(what), std::string(value), std::string(source)});
+  return *this;
+}
+
+Diagnosis& Diagnosis::within(std::string_view what_was_being_done) {
+  context.emplace_back(what_was_being_done);
+  return *this;
+}
+
+std::string_view Diagnosis::value(std::string_view what) const {
+  for (const Evidence& fact : evidence)
+    if (fact.what == what) return fact.value;
+  return {};
+}
+
+std::vector<std::string> Diagnosis::values(std::string_view what) const {
+  std::vector<std::string> found;
+  for (const Evidence& fact : evidence)
+    if (fact.what == what) found.push_back(fact.value);
+  return found;
+}
+
+Diagnosis diagnose(std::string_view code) {
+  Diagnosis diagnosis;
+  diagnosis.code = code;
+  return diagnosis;
+}
+
+Diagnosis diagnose_errno(std::string_view code, int error_number) {
+  const char* name = strerrorname_np(error_number);
+  return std::move(diagnose(code)
+                       .with("errno", name != nullptr ? name : std::to_string(error_number))
+                       .with("os_said", strerrordesc_np(error_number) != nullptr ? strerrordesc_np(error_number)
+                                                                                 : "unknown error"));
+}
+
+}  // namespace enginehost

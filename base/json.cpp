@@ -1,0 +1,206 @@
+#include "base/json.hpp"
+
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <set>
+
+namespace enginehost {
+namespace {
+
+using Library = nlohmann::ordered_json;
+
+// Builds a Json from the library's events and refuses what a lenient reader would let pass.
+class Reader : public nlohmann::json_sax<Library> {
+ public:
+  explicit Reader(const JsonLimits& limits) : limits_(limits) {}
+
+  bool null() override { return place(Json()); }
+  bool boolean(bool value) override { return place(Json(value)); }
+  bool number_integer(number_integer_t value) override { return place(Json(static_cast<std::int64_t>(value))); }
+  bool number_unsigned(number_unsigned_t value) override {
+    if (value > static_cast<number_unsigned_t>(std::numeric_limits<std::int64_t>::max()))
+      return refuse("the integer " + std::to_string(value) + " is larger than 9223372036854775807");
+    return place(Json(static_cast<std::int64_t>(value)));
+  }
+  bool number_float(number_float_t value, const string_t& text) override {
+    if (!std::isfinite(value)) return refuse("the number " + text + " is out of range");
+    // The library hands integers beyond 64 bits over as floats; they are not silently rounded here.
+    if (text.find_first_of(".eE") == string_t::npos) return refuse("the integer " + text + " needs more than 64 bits");
+    return place(Json(value));
+  }
+  bool string(string_t& value) override { return place(Json(std::move(value))); }
+  bool binary(binary_t&) override { return refuse("binary values are not JSON"); }
+  bool start_object(std::size_t) override { return open(Json::object()); }
+  bool start_array(std::size_t) override { return open(Json::array()); }
+  bool key(string_t& name) override {
+    if (!open_.back().names.insert(name).second) return refuse("the member \"" + name + "\" occurs twice");
+    open_.back().key = std::move(name);
+    return true;
+  }
+  bool end_object() override { return close(); }
+  bool end_array() override { return close(); }
+  bool parse_error(std::size_t position, const std::string&, const Library::exception& error) override {
+    position_ = position;
+    return refuse(error.what());
+  }
+
+  std::string problem;
+  Json document;
+  std::size_t position_ = 0;
+
+ private:
+  struct Level {
+    Json value;
+    std::string key;
+    std::set<std::string, std::less<>> names;
+  };
+
+  bool refuse(std::string why) {
+    if (problem.empty()) problem = std::move(why);
+    return false;
+  }
+  bool place(Json value) {
+    if (open_.empty()) {
+      document = std::move(value);
+    } else if (open_.back().value.is_array()) {
+      open_.back().value.push(std::move(value));
+    } else {
+      // key() has refused duplicates already, so the member is appended without a search.
+      const_cast<Json::Object&>(open_.back().value.as_object())
+          .emplace_back(std::move(open_.back().key), std::move(value));
+    }
+    return true;
+  }
+  bool open(Json value) {
+    if (open_.size() >= limits_.depth)
+      return refuse("nested deeper than " + std::to_string(limits_.depth) + " levels");
+    open_.push_back({std::move(value), {}, {}});
+    return true;
+  }
+  bool close() {
+    Json value = std::move(open_.back().value);
+    open_.pop_back();
+    return place(std::move(value));
+  }
+
+  JsonLimits limits_;
+  std::vector<Level> open_;
+};
+
+Library to_library(const Json& value) {
+  if (value.is_bool()) return value.as_bool();
+  if (value.is_integer()) return value.as_integer();
+  if (value.is_number()) return value.as_number();
+  if (value.is_string()) return value.as_string();
+  if (value.is_array()) {
+    Library out = Library::array();
+    for (const Json& element : value.as_array()) out.push_back(to_library(element));
+    return out;
+  }
+  if (value.is_object()) {
+    Library out = Library::object();
+    for (const auto& [name, member] : value.as_object()) out[name] = to_library(member);
+    return out;
+  }
+  return nullptr;
+}
+
+const Json null_value;
+
+}  // namespace
+
+Json Json::strings(const std::vector<std::string>& values) {
+  Json out = array();
+  for (const std::string& value : values) out.push(value);
+  return out;
+}
+
+const char* Json::type_name() const {
+  static constexpr const char* names[] = {"null", "boolean", "integer", "number", "string", "array", "object"};
+  return names[value_.index()];
+}
+
+bool Json::as_bool(bool fallback) const {
+  const bool* held = std::get_if<bool>(&value_);
+  return held != nullptr ? *held : fallback;
+}
+
+std::int64_t Json::as_integer(std::int64_t fallback) const {
+  const std::int64_t* held = std::get_if<std::int64_t>(&value_);
+  return held != nullptr ? *held : fallback;
+}
+
+double Json::as_number(double fallback) const {
+  if (const double* held = std::get_if<double>(&value_)) return *held;
+  if (const std::int64_t* held = std::get_if<std::int64_t>(&value_)) return static_cast<double>(*held);
+  return fallback;
+}
+
+const std::string& Json::as_string() const {
+  static const std::string none;
+  const std::string* held = std::get_if<std::string>(&value_);
+  return held != nullptr ? *held : none;
+}
+
+const Json::Array& Json::as_array() const {
+  static const Array none;
+  const Array* held = std::get_if<Array>(&value_);
+  return held != nullptr ? *held : none;
+}
+
+const Json::Object& Json::as_object() const {
+  static const Object none;
+  const Object* held = std::get_if<Object>(&value_);
+  return held != nullptr ? *held : none;
+}
+
+const Json* Json::find(std::string_view name) const {
+  for (const auto& [member, value] : as_object())
+    if (member == name) return &value;
+  return nullptr;
+}
+
+const Json& Json::operator[](std::string_view name) const {
+  const Json* found = find(name);
+  return found != nullptr ? *found : null_value;
+}
+
+Json& Json::set(std::string_view name, Json value) {
+  if (!is_object()) value_ = Object{};
+  Object& members = std::get<Object>(value_);
+  for (auto& [member, held] : members)
+    if (member == name) {
+      held = std::move(value);
+      return *this;
+    }
+  members.emplace_back(std::string(name), std::move(value));
+  return *this;
+}
+
+Json& Json::push(Json value) {
+  if (!is_array()) value_ = Array{};
+  std::get<Array>(value_).push_back(std::move(value));
+  return *this;
+}
+
+std::string Json::dump(int indent) const {
+  return to_library(*this).dump(indent, ' ', false, Library::error_handler_t::replace);
+}
+
+Result<Json> parse_json(std::string_view text, std::string_view name, const JsonLimits& limits) {
+  if (text.size() > limits.bytes)
+    return fail(diagnose("EH-M01")
+                    .with("document", name)
+                    .with("problem", "it is " + std::to_string(text.size()) + " bytes long; the limit is " +
+                                         std::to_string(limits.bytes)));
+  Reader reader(limits);
+  if (!Library::sax_parse(text.begin(), text.end(), &reader))
+    return fail(diagnose("EH-M01")
+                    .with("document", name)
+                    .with("problem", reader.problem)
+                    .with("position", std::to_string(reader.position_)));
+  return std::move(reader.document);
+}
+
+}  // namespace enginehost

@@ -1,0 +1,86 @@
+// A JSON value, a strict reader and a writer. The parsing library stays in json.cpp, so this header is cheap.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "base/result.hpp"
+
+namespace enginehost {
+
+// A JSON document or a part of one. Objects keep the order in which members were added, so that output is stable.
+// A plain value: copies are deep; const use from several threads is safe.
+class Json {
+ public:
+  using Array = std::vector<Json>;
+  using Member = std::pair<std::string, Json>;
+  using Object = std::vector<Member>;
+
+  Json() = default;  // null
+  Json(std::nullptr_t) {}
+  Json(bool value) : value_(value) {}
+  Json(int value) : value_(static_cast<std::int64_t>(value)) {}
+  Json(unsigned value) : value_(static_cast<std::int64_t>(value)) {}
+  Json(std::int64_t value) : value_(value) {}
+  Json(std::uint64_t value) : value_(static_cast<std::int64_t>(value)) {}
+  Json(double value) : value_(value) {}
+  Json(const char* value) : value_(std::string(value)) {}
+  Json(std::string_view value) : value_(std::string(value)) {}
+  Json(std::string value) : value_(std::move(value)) {}
+  Json(Array value) : value_(std::move(value)) {}
+  Json(Object value) : value_(std::move(value)) {}
+
+  static Json array() { return Json(Array{}); }
+  static Json object() { return Json(Object{}); }
+  // An array of strings.
+  static Json strings(const std::vector<std::string>& values);
+
+  bool is_null() const { return std::holds_alternative<std::monostate>(value_); }
+  bool is_bool() const { return std::holds_alternative<bool>(value_); }
+  bool is_integer() const { return std::holds_alternative<std::int64_t>(value_); }
+  bool is_number() const { return is_integer() || std::holds_alternative<double>(value_); }
+  bool is_string() const { return std::holds_alternative<std::string>(value_); }
+  bool is_array() const { return std::holds_alternative<Array>(value_); }
+  bool is_object() const { return std::holds_alternative<Object>(value_); }
+  const char* type_name() const;  // "object", "string", ... for messages
+
+  // Each returns what is held or, for another type, the fallback / an empty value. They never throw.
+  bool as_bool(bool fallback = false) const;
+  std::int64_t as_integer(std::int64_t fallback = 0) const;
+  double as_number(double fallback = 0) const;
+  const std::string& as_string() const;
+  const Array& as_array() const;
+  const Object& as_object() const;
+
+  // The member of that name, or nullptr (also when this is not an object).
+  const Json* find(std::string_view name) const;
+  // The member of that name, or a null value.
+  const Json& operator[](std::string_view name) const;
+  // Sets a member (the last one set wins); makes an object out of null. Returns *this for chaining.
+  Json& set(std::string_view name, Json value);
+  // Appends an element; makes an array out of null.
+  Json& push(Json value);
+
+  // indent < 0: one line. Text is UTF-8; bytes that are not are replaced by U+FFFD.
+  std::string dump(int indent = -1) const;
+
+  bool operator==(const Json& other) const = default;
+
+ private:
+  std::variant<std::monostate, bool, std::int64_t, double, std::string, Array, Object> value_;
+};
+
+struct JsonLimits {
+  std::size_t bytes = 8u << 20;  // of the text
+  std::size_t depth = 32;        // of nested arrays and objects
+};
+
+// Reads one document, strictly: duplicate members, integers beyond 64 bits, numbers that overflow a double, trailing
+// text, too deep or too long are errors. `name` (a path or URL) is only for the diagnosis, EH-M01 with the evidence
+// "document", "problem" and "position" (byte offset).
+Result<Json> parse_json(std::string_view text, std::string_view name, const JsonLimits& limits = {});
+
+}  // namespace enginehost

@@ -1,0 +1,59 @@
+# What every room's CMakeLists.txt uses: one way to declare a room, a plugin and a test.
+find_program(CCACHE_PROGRAM ccache)
+if(CCACHE_PROGRAM AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_C_COMPILER_LAUNCHER "${CCACHE_PROGRAM}")
+  set(CMAKE_CXX_COMPILER_LAUNCHER "${CCACHE_PROGRAM}")
+endif()
+
+add_library(enginehost_warnings INTERFACE)
+target_compile_options(enginehost_warnings INTERFACE
+  -Wall -Wextra -Wpedantic -Wshadow
+  $<$<COMPILE_LANGUAGE:CXX>:-Wconversion -Wnon-virtual-dtor>
+  $<$<BOOL:${ENGINEHOST_WERROR}>:-Werror>)
+
+if(ENGINEHOST_SANITIZE)
+  add_compile_options(-fsanitize=${ENGINEHOST_SANITIZE} -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=${ENGINEHOST_SANITIZE})
+  if(ENGINEHOST_SANITIZE MATCHES "undefined")
+    add_compile_options(-fno-sanitize-recover=undefined)
+  endif()
+endif()
+
+# enginehost_room(NAME SOURCES a.cpp ... [DEPENDS room ...] [LIBRARIES Foo::Foo ...])
+# A room is a static library enginehost_NAME; DEPENDS names rooms above it, LIBRARIES third parties, which stay private.
+function(enginehost_room name)
+  cmake_parse_arguments(ROOM "" "" "SOURCES;DEPENDS;LIBRARIES" ${ARGN})
+  add_library(enginehost_${name} STATIC ${ROOM_SOURCES})
+  target_include_directories(enginehost_${name} PUBLIC "${PROJECT_SOURCE_DIR}")
+  list(TRANSFORM ROOM_DEPENDS PREPEND enginehost_)
+  target_link_libraries(enginehost_${name} PUBLIC ${ROOM_DEPENDS} PRIVATE enginehost_warnings ${ROOM_LIBRARIES})
+endfunction()
+
+# enginehost_plugin(NAME SOURCES ... [LIBRARIES ...]) builds engines/libengine_NAME.so, which exports one symbol only.
+function(enginehost_plugin name)
+  cmake_parse_arguments(PLUGIN "" "" "SOURCES;LIBRARIES" ${ARGN})
+  add_library(engine_${name} MODULE ${PLUGIN_SOURCES})
+  set_target_properties(engine_${name} PROPERTIES
+    LIBRARY_OUTPUT_DIRECTORY "${ENGINEHOST_PLUGIN_OUTPUT_DIRECTORY}"
+    LINK_DEPENDS "${PROJECT_SOURCE_DIR}/engines/support/exports.map")
+  target_link_libraries(engine_${name} PRIVATE enginehost_plugin_api enginehost_warnings ${PLUGIN_LIBRARIES})
+  # -fvisibility=hidden alone leaks weak symbols of libstdc++ templates; the version script does not.
+  target_link_options(engine_${name} PRIVATE "-Wl,--version-script=${PROJECT_SOURCE_DIR}/engines/support/exports.map")
+  set_property(GLOBAL APPEND PROPERTY ENGINEHOST_PLUGINS ${name})
+endfunction()
+
+# enginehost_test(NAME SOURCES ... [LIBRARIES ...] [LABELS ...]) makes tests/NAME and registers its cases with CTest.
+function(enginehost_test name)
+  cmake_parse_arguments(TEST "" "" "SOURCES;LIBRARIES;LABELS" ${ARGN})
+  add_executable(${name} ${TEST_SOURCES})
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/tests")
+  target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}")
+  target_link_libraries(${name} PRIVATE ${TEST_LIBRARIES} enginehost_warnings GTest::gmock GTest::gtest_main)
+  target_compile_definitions(${name} PRIVATE
+    ENGINEHOST_SOURCE_DIR="${PROJECT_SOURCE_DIR}" ENGINEHOST_BUILD_DIR="${CMAKE_BINARY_DIR}")
+  if(NOT TEST_LABELS)
+    set(TEST_LABELS unit)
+  endif()
+  add_test(NAME ${name} COMMAND ${name})
+  set_tests_properties(${name} PROPERTIES LABELS "${TEST_LABELS}")
+endfunction()
