@@ -1,0 +1,233 @@
+#include "base/child_process.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <thread>
+
+#include "base/files.hpp"
+
+extern char** environ;
+
+namespace enginehost {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr std::chrono::milliseconds abort_grace{1000};
+constexpr std::chrono::milliseconds kill_grace{2000};
+constexpr std::chrono::milliseconds poll_step{50};
+
+struct Pipe {
+  FileDescriptor read_end, write_end;
+};
+
+Result<Pipe> make_pipe() {
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) return fail(diagnose_errno("EH-P20", errno));
+  return Pipe{FileDescriptor(ends[0]), FileDescriptor(ends[1])};
+}
+
+std::vector<std::string> environment_of(const std::vector<std::string>& changes) {
+  std::vector<std::string> result;
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+    const std::string_view name = std::string_view(*entry).substr(0, std::string_view(*entry).find('='));
+    bool changed = false;
+    for (const std::string& change : changes)
+      changed |= std::string_view(change).substr(0, change.find('=')) == name;
+    if (!changed) result.emplace_back(*entry);
+  }
+  for (const std::string& change : changes)
+    if (change.find('=') != std::string::npos) result.push_back(change);
+  return result;
+}
+
+std::vector<char*> pointers_to(std::vector<std::string>& texts) {
+  std::vector<char*> pointers;
+  for (std::string& text : texts) pointers.push_back(text.data());
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
+// What posix_spawn is told; destroyed with the object.
+class SpawnSetup {
+ public:
+  SpawnSetup() {
+    posix_spawn_file_actions_init(&actions);
+    posix_spawnattr_init(&attributes);
+    sigset_t all, none;
+    sigfillset(&all);
+    sigemptyset(&none);
+    posix_spawnattr_setsigdefault(&attributes, &all);
+    posix_spawnattr_setsigmask(&attributes, &none);
+    posix_spawnattr_setpgroup(&attributes, 0);
+    posix_spawnattr_setflags(&attributes,
+                             POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
+  }
+  SpawnSetup(const SpawnSetup&) = delete;
+  SpawnSetup& operator=(const SpawnSetup&) = delete;
+  ~SpawnSetup() {
+    posix_spawn_file_actions_destroy(&actions);
+    posix_spawnattr_destroy(&attributes);
+  }
+  posix_spawn_file_actions_t actions;
+  posix_spawnattr_t attributes;
+};
+
+// One stream of the child: where it is read from, where it is kept, and which end is kept when it is too long.
+struct Stream {
+  FileDescriptor from;
+  std::string* into;
+  bool keep_last;
+};
+
+// Reads what is there; false once the stream has ended.
+bool drain(Stream& stream, std::size_t keep_bytes) {
+  char buffer[16384];
+  const ssize_t got = ::read(stream.from.get(), buffer, sizeof buffer);
+  if (got < 0) return errno == EINTR || errno == EAGAIN;
+  if (got == 0) return false;
+  stream.into->append(buffer, static_cast<std::size_t>(got));
+  if (stream.into->size() > keep_bytes) {
+    if (stream.keep_last)
+      stream.into->erase(0, stream.into->size() - keep_bytes);
+    else
+      stream.into->resize(keep_bytes);
+  }
+  return true;
+}
+
+// Writes the input without blocking; closes the pipe when all is written or nobody reads. SIGPIPE cannot be masked
+// per descriptor, so it is blocked on this thread around the write and swallowed.
+void feed(FileDescriptor& to, std::string_view& input) {
+  sigset_t pipe_signal, before;
+  sigemptyset(&pipe_signal);
+  sigaddset(&pipe_signal, SIGPIPE);
+  pthread_sigmask(SIG_BLOCK, &pipe_signal, &before);
+  const ssize_t written = ::write(to.get(), input.data(), input.size());
+  const bool broken = written < 0 && errno == EPIPE;
+  if (broken && sigismember(&before, SIGPIPE) == 0) {
+    const timespec at_once{};
+    sigtimedwait(&pipe_signal, nullptr, &at_once);
+  }
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  if (written > 0) input.remove_prefix(static_cast<std::size_t>(written));
+  if (broken || input.empty()) to.close();
+}
+
+void record_status(int status, ChildOutcome& outcome) {
+  if (WIFEXITED(status)) outcome.exit_code = WEXITSTATUS(status);
+  if (WIFSIGNALED(status)) outcome.signal = WTERMSIG(status);
+}
+
+}  // namespace
+
+Result<ChildOutcome> run_child(const ChildRequest& request) {
+  const auto cannot_start = [&](int error_number) {
+    return fail(diagnose_errno("EH-P20", error_number).with("program", request.argv.at(0)));
+  };
+  TRY_ASSIGN(Pipe input, make_pipe());
+  TRY_ASSIGN(Pipe output, make_pipe());
+  TRY_ASSIGN(Pipe error, make_pipe());
+  TRY_ASSIGN(Pipe channel, make_pipe());
+
+  SpawnSetup setup;
+  // The descriptors are first moved high, so that none of the dup2 targets 0 to 3 is overwritten before it is read.
+  int high[4];
+  const int sources[4] = {input.read_end.get(), output.write_end.get(), error.write_end.get(),
+                          channel.write_end.get()};
+  FileDescriptor moved[4];
+  for (int i = 0; i < 4; ++i) {
+    moved[i] = FileDescriptor(::fcntl(sources[i], F_DUPFD_CLOEXEC, 10));
+    if (!moved[i].valid()) return cannot_start(errno);
+    high[i] = moved[i].get();
+  }
+  posix_spawn_file_actions_adddup2(&setup.actions, high[0], 0);
+  if (request.discard_output)
+    posix_spawn_file_actions_addopen(&setup.actions, 1, "/dev/null", O_WRONLY, 0);
+  else
+    posix_spawn_file_actions_adddup2(&setup.actions, high[1], 1);
+  posix_spawn_file_actions_adddup2(&setup.actions, high[2], 2);
+  if (request.private_channel) posix_spawn_file_actions_adddup2(&setup.actions, high[3], 3);
+
+  std::vector<std::string> argv = request.argv, environment = environment_of(request.environment);
+  pid_t child = 0;
+  const auto begin = Clock::now();
+  if (const int failed = ::posix_spawnp(&child, argv[0].c_str(), &setup.actions, &setup.attributes,
+                                        pointers_to(argv).data(), pointers_to(environment).data());
+      failed != 0)
+    return cannot_start(failed);
+  for (FileDescriptor& descriptor : moved) descriptor.close();
+  input.read_end.close();
+  output.write_end.close();
+  error.write_end.close();
+  channel.write_end.close();
+
+  ChildOutcome outcome;
+  std::vector<Stream> streams;
+  streams.push_back({std::move(output.read_end), &outcome.output, false});
+  streams.push_back({std::move(error.read_end), &outcome.error, true});
+  streams.push_back({std::move(channel.read_end), &outcome.channel, false});
+  std::string_view unwritten = request.input;
+  ::fcntl(input.write_end.get(), F_SETFL, O_NONBLOCK);
+  if (unwritten.empty()) input.write_end.close();
+
+  // Once the child itself is gone, its grandchildren may still hold the pipes: they get a moment, not for ever.
+  auto give_up_at = begin + request.deadline;
+  bool aborted = false, killed = false, reaped = false;
+  for (;;) {
+    std::vector<pollfd> waits;
+    for (const Stream& stream : streams) waits.push_back({stream.from.get(), POLLIN, 0});
+    if (input.write_end.valid()) waits.push_back({input.write_end.get(), POLLOUT, 0});
+    const int wait_ms = reaped ? 0 : static_cast<int>(waits.empty() ? 1 : poll_step.count());
+    ::poll(waits.data(), waits.size(), wait_ms);
+    if (input.write_end.valid() && waits.back().revents != 0) feed(input.write_end, unwritten);
+    bool data = false;
+    for (std::size_t i = streams.size(); i-- > 0;)
+      if (waits[i].revents != 0) {
+        data = true;
+        if (!drain(streams[i], request.keep_bytes)) streams.erase(streams.begin() + static_cast<std::ptrdiff_t>(i));
+      }
+    if (reaped && (streams.empty() || !data)) break;
+    int status = 0;
+    if (!reaped && ::waitpid(child, &status, WNOHANG) == child) {
+      record_status(status, outcome);
+      reaped = true;
+      continue;
+    }
+    const auto now = Clock::now();
+    if (request.cancel && request.cancel->cancelled() && !outcome.cancelled && !reaped) {
+      outcome.cancelled = true;
+      aborted = true;  // nobody waits for its story any more
+      give_up_at = now;
+    }
+    if (now < give_up_at || reaped) continue;
+    if (!aborted) {
+      outcome.timed_out = aborted = true;
+      ::kill(-child, SIGABRT);
+      give_up_at = now + abort_grace;
+    } else if (!killed) {
+      killed = true;
+      ::kill(-child, SIGKILL);
+      give_up_at = now + kill_grace;
+    } else {
+      outcome.survived_kill = true;
+      break;
+    }
+  }
+  if (reaped) ::kill(-child, SIGKILL);  // what it started and left behind
+  outcome.duration = std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - begin);
+  return outcome;
+}
+
+std::string signal_name(int signal) {
+  const char* name = ::sigabbrev_np(signal);
+  return name != nullptr ? "SIG" + std::string(name) : "signal " + std::to_string(signal);
+}
+
+}  // namespace enginehost

@@ -1,0 +1,46 @@
+// Child processes with a deadline: what may crash, hang or lie runs here and not in the host.
+#pragma once
+#include <chrono>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/cancel.hpp"
+#include "base/result.hpp"
+
+namespace enginehost {
+
+struct ChildRequest {
+  std::vector<std::string> argv;  // argv[0] is an absolute path, or is looked up in PATH
+  // Variables added to or replacing the inherited ones ("NAME=value"; "NAME" alone removes it).
+  std::vector<std::string> environment;
+  std::string input;  // what the child finds on standard input, then end of file
+  std::chrono::milliseconds deadline{30'000};
+  std::size_t keep_bytes = 64 * 1024;  // of each stream: the last ones of stderr, the first ones of the others
+  bool private_channel = false;        // the child may write to file descriptor 3: arrives as ChildOutcome::channel
+  bool discard_output = false;         // stdout goes to /dev/null
+  std::optional<CancelToken> cancel;
+};
+
+struct ChildOutcome {
+  bool timed_out = false;
+  bool cancelled = false;
+  bool survived_kill = false;  // SIGKILL did not end it in time (stuck in a driver); it was left behind
+  int exit_code = -1;          // -1 when ended by a signal
+  int signal = 0;
+  std::string output, error, channel;
+  std::chrono::milliseconds duration{0};
+  bool succeeded() const { return exit_code == 0 && !timed_out && !cancelled; }
+};
+
+// Runs a program to its end with posix_spawn (never fork: a host with a driver open or a large heap must not be
+// copied), in a process group of its own. At the deadline the group gets SIGABRT, so that a crash handler can speak,
+// then SIGKILL 1 s later. The wait never exceeds deadline + 3 s, even for a child that cannot be killed. Signal
+// mask and handlers of the child are the defaults. Fails with EH-P20 ("program", errno facts) when it cannot be
+// started. Any thread; blocks.
+Result<ChildOutcome> run_child(const ChildRequest& request);
+
+// "SIGSEGV", or "signal 61".
+std::string signal_name(int signal);
+
+}  // namespace enginehost

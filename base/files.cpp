@@ -1,0 +1,180 @@
+#include "base/files.hpp"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <climits>
+#include <vector>
+
+namespace enginehost {
+namespace {
+
+namespace fs = std::filesystem;
+
+Result<void> write_all(int file, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(file, bytes.data(), bytes.size());
+    if (written < 0) {
+      if (errno == EINTR) continue;
+      return fail(diagnose_errno(code_of_write_error(errno), errno));
+    }
+    bytes.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return {};
+}
+
+Diagnosis write_failure(int error_number, const fs::path& file) {
+  return std::move(diagnose_errno(code_of_write_error(error_number), error_number)
+                       .with("file", file.native())
+                       .with("folder", file.parent_path().native()));
+}
+
+}  // namespace
+
+FileDescriptor& FileDescriptor::operator=(FileDescriptor&& other) noexcept {
+  if (this != &other) {
+    close();
+    number_ = other.release();
+  }
+  return *this;
+}
+
+FileDescriptor::~FileDescriptor() { close(); }
+
+int FileDescriptor::release() {
+  const int number = number_;
+  number_ = -1;
+  return number;
+}
+
+void FileDescriptor::close() {
+  if (number_ >= 0) ::close(number_);
+  number_ = -1;
+}
+
+Result<FileStamp> stamp_of(const fs::path& file, std::string_view code) {
+  struct stat status {};
+  if (::stat(file.c_str(), &status) != 0) return fail(diagnose_errno(code, errno).with("file", file.native()));
+  return FileStamp{status.st_dev, status.st_ino, static_cast<std::uint64_t>(status.st_size),
+                   static_cast<std::int64_t>(status.st_mtim.tv_sec) * 1'000'000'000 + status.st_mtim.tv_nsec};
+}
+
+Result<std::string> read_file(const fs::path& file, std::uint64_t limit, std::string_view code) {
+  const FileDescriptor opened(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
+  struct stat status {};
+  if (!opened.valid() || ::fstat(opened.get(), &status) != 0)
+    return fail(diagnose_errno(code, errno).with("file", file.native()));
+  std::string bytes;
+  if (S_ISREG(status.st_mode)) bytes.reserve(std::min(static_cast<std::uint64_t>(status.st_size), limit) + 1);
+  char buffer[65536];
+  for (;;) {
+    const ssize_t got = ::read(opened.get(), buffer, sizeof buffer);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return fail(diagnose_errno(code, errno).with("file", file.native()));
+    if (got == 0) return bytes;
+    bytes.append(buffer, static_cast<std::size_t>(got));
+    if (bytes.size() > limit)
+      return fail(diagnose(code)
+                      .with("file", file.native())
+                      .with("size", "more than " + std::to_string(limit))
+                      .with("limit", std::to_string(limit)));
+  }
+}
+
+std::string read_kernel_file(const fs::path& file) {
+  auto bytes = read_file(file, 1u << 20);
+  if (!bytes) return {};
+  while (!bytes->empty() && (bytes->back() == '\n' || bytes->back() == '\0')) bytes->pop_back();
+  return std::move(*bytes);
+}
+
+Result<void> make_folders(const fs::path& folder) {
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error && !fs::is_directory(folder))
+    return fail(diagnose_errno(code_of_write_error(error.value()), error.value()).with("folder", folder.native()));
+  return {};
+}
+
+Result<void> write_file(const fs::path& file, std::string_view bytes, bool durable) {
+  const fs::path temporary = file.parent_path() / ("." + file.filename().native() + "." + random_hex(6));
+  FileDescriptor opened(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644));
+  if (!opened.valid()) return fail(write_failure(errno, file));
+  const auto give_up = [&](Diagnosis diagnosis) {
+    ::unlink(temporary.c_str());
+    return fail(std::move(diagnosis));
+  };
+  if (auto written = write_all(opened.get(), bytes); !written)
+    return give_up(std::move(written.error().with("file", file.native()).with("folder", file.parent_path().native())));
+  if (durable && ::fsync(opened.get()) != 0) return give_up(write_failure(errno, file));
+  if (::close(opened.release()) != 0) return give_up(write_failure(errno, file));
+  if (::rename(temporary.c_str(), file.c_str()) != 0) return give_up(write_failure(errno, file));
+  if (durable) return sync_folder(file.parent_path());
+  return {};
+}
+
+Result<fs::path> make_private_folder(const fs::path& parent, std::string_view prefix) {
+  for (int attempt = 0; attempt < 16; ++attempt) {
+    fs::path folder = parent / (std::string(prefix) + random_hex(6));
+    if (::mkdir(folder.c_str(), 0700) == 0) return folder;
+    if (errno != EEXIST) return fail(write_failure(errno, folder));
+  }
+  return fail(write_failure(EEXIST, parent));
+}
+
+Result<void> sync_folder(const fs::path& folder) {
+  const FileDescriptor opened(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!opened.valid() || (::fsync(opened.get()) != 0 && errno != EINVAL))
+    return fail(diagnose_errno(code_of_write_error(errno), errno).with("folder", folder.native()));
+  return {};
+}
+
+std::string_view code_of_write_error(int error_number) {
+  switch (error_number) {
+    case ENOSPC:
+    case EDQUOT: return "EH-F15";
+    case EFBIG: return "EH-F17";
+    default: return "EH-F16";
+  }
+}
+
+std::string random_hex(std::size_t bytes) {
+  static constexpr char digits[] = "0123456789abcdef";
+  std::vector<unsigned char> random(bytes);
+  std::size_t got = 0;
+  while (got < bytes) {
+    const ssize_t more = ::getrandom(random.data() + got, bytes - got, 0);
+    if (more > 0) got += static_cast<std::size_t>(more);
+  }
+  std::string text;
+  for (const unsigned char byte : random) {
+    text += digits[byte >> 4];
+    text += digits[byte & 15];
+  }
+  return text;
+}
+
+bool is_below(const fs::path& child, const fs::path& parent) {
+  const fs::path relative = child.lexically_normal().lexically_relative(parent.lexically_normal());
+  return !relative.empty() && *relative.begin() != "..";
+}
+
+fs::path executable_folder() {
+  std::error_code error;
+  return fs::read_symlink("/proc/self/exe", error).parent_path();
+}
+
+fs::path library_folder() {
+  Dl_info info{};
+  if (::dladdr(reinterpret_cast<const void*>(&library_folder), &info) == 0 || info.dli_fname == nullptr)
+    return executable_folder();
+  std::error_code error;
+  const fs::path real = fs::canonical(info.dli_fname, error);
+  return error ? executable_folder() : real.parent_path();
+}
+
+}  // namespace enginehost

@@ -1,0 +1,121 @@
+#include "base/text.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdio>
+#include <numeric>
+
+namespace enginehost {
+
+std::vector<std::string> split(std::string_view text, char separator) {
+  std::vector<std::string> parts;
+  for (;;) {
+    const std::size_t end = text.find(separator);
+    parts.emplace_back(text.substr(0, end));
+    if (end == std::string_view::npos) return parts;
+    text.remove_prefix(end + 1);
+  }
+}
+
+std::string join(const std::vector<std::string>& parts, std::string_view separator) {
+  std::string text;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    if (i != 0) text += separator;
+    text += parts[i];
+  }
+  return text;
+}
+
+std::string_view trim(std::string_view text) {
+  constexpr std::string_view blank = " \t\r\n";
+  const std::size_t begin = text.find_first_not_of(blank);
+  if (begin == std::string_view::npos) return {};
+  return text.substr(begin, text.find_last_not_of(blank) - begin + 1);
+}
+
+std::string to_lower(std::string_view text) {
+  std::string lower(text);
+  for (char& c : lower)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  return lower;
+}
+
+std::string format_bytes(std::uint64_t bytes) {
+  if (bytes < 1024) return std::to_string(bytes) + (bytes == 1 ? " byte" : " bytes");
+  static constexpr const char* units[] = {"KiB", "MiB", "GiB", "TiB"};
+  double value = static_cast<double>(bytes) / 1024;
+  std::size_t unit = 0;
+  while (value >= 1023.95 && unit + 1 < std::size(units)) {
+    value /= 1024;
+    ++unit;
+  }
+  char text[32];
+  std::snprintf(text, sizeof text, value < 10 ? "%.1f %s" : "%.0f %s", value, units[unit]);
+  return text;
+}
+
+std::optional<std::int64_t> parse_integer(std::string_view text) {
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (text.empty() || error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+bool matches_pattern(std::string_view path, std::string_view pattern) {
+  // Two remembered stars are enough: after a later star has matched, an earlier one of the same kind never needs to
+  // be tried again; a single star is only extended within its path element.
+  std::size_t p = 0, t = 0;
+  std::size_t star = std::string_view::npos, star_text = 0, deep = std::string_view::npos, deep_text = 0;
+  while (t < path.size()) {
+    if (p + 1 < pattern.size() && pattern[p] == '*' && pattern[p + 1] == '*') {
+      deep = p += 2;
+      // "**/" also matches no folder at all.
+      if (p < pattern.size() && pattern[p] == '/' && (t == 0 || path[t - 1] == '/')) deep = ++p;
+      deep_text = t;
+      star = std::string_view::npos;
+    } else if (p < pattern.size() && pattern[p] == '*') {
+      star = ++p;
+      star_text = t;
+    } else if (p < pattern.size() && (pattern[p] == path[t] || (pattern[p] == '?' && path[t] != '/'))) {
+      ++p;
+      ++t;
+    } else if (star != std::string_view::npos && path[star_text] != '/') {
+      p = star;
+      t = ++star_text;
+    } else if (deep != std::string_view::npos) {
+      p = deep;
+      t = ++deep_text;
+      star = std::string_view::npos;
+    } else {
+      return false;
+    }
+  }
+  while (p < pattern.size() && pattern[p] == '*') ++p;
+  return p == pattern.size();
+}
+
+std::optional<std::string> nearest(std::string_view word, const std::vector<std::string>& candidates,
+                                   std::size_t limit) {
+  std::optional<std::string> best;
+  std::size_t best_distance = limit + 1;
+  for (const std::string& candidate : candidates) {
+    std::vector<std::size_t> row(candidate.size() + 1);
+    std::iota(row.begin(), row.end(), std::size_t{0});
+    for (std::size_t i = 0; i < word.size(); ++i) {
+      std::size_t diagonal = row[0];
+      row[0] = i + 1;
+      for (std::size_t j = 0; j < candidate.size(); ++j) {
+        const std::size_t above = row[j + 1];
+        row[j + 1] = std::min({row[j + 1] + 1, row[j] + 1, diagonal + (word[i] == candidate[j] ? 0u : 1u)});
+        diagonal = above;
+      }
+    }
+    if (row.back() < best_distance && row.back() < std::max(word.size(), candidate.size())) {
+      best_distance = row.back();
+      best = candidate;
+    }
+  }
+  return best;
+}
+
+}  // namespace enginehost

@@ -1,0 +1,50 @@
+// What was proven or failed on this machine: values in and out. Files are written by host/history/store.hpp.
+#pragma once
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/files.hpp"
+#include "base/json.hpp"
+
+namespace enginehost::history {
+
+// What a record's truth depends on; when one of them changes the record is stale and the build is tried again.
+struct Witness {
+  std::string path;     // absolute
+  bool present = true;  // false: the path did not exist when the record was made, and its appearing matters
+  FileStamp stamp;      // of a present path
+};
+
+enum class State {
+  proven,       // probed and loaded here
+  unfit,        // the host lacks something: driver, library, glibc; no strikes, ends when a witness changes
+  blocked,      // policy: noexec, permission; also ends after 10 minutes
+  suspect,      // one crash in the host; warned about, tried again
+  quarantined,  // crashed, hung or lied in the probe; ends after a growing time
+  disabled      // by the user; never ends by itself
+};
+
+struct Record {
+  std::string build;             // id
+  std::string digest;            // of the installed build; empty when it failed before it was installed
+  std::string artifacts_digest;  // manifest::Build::artifacts_digest()
+  State state = State::proven;
+  Json diagnosis;                // as in the contract; null for a proof
+  std::vector<std::pair<std::string, std::string>> host;  // named parts of the machine's fingerprint
+  std::vector<Witness> witnesses;
+  std::int64_t first_seen = 0, last_seen = 0, retry_after = 0;  // seconds since 1970; retry_after 0: no time limit
+  int count = 0;
+  Json facts;  // for a proof: what the probe saw (devices, versions, stages)
+};
+
+// Everything known about this machine's builds, by build id. A plain value.
+struct History {
+  std::map<std::string, Record> records;
+  const Record* find(const std::string& build_id) const;
+};
+
+const char* name_of(State state);
+
+}  // namespace enginehost::history

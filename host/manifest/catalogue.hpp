@@ -1,0 +1,127 @@
+// Manifests as values: what a repository offers, merged into one catalogue.
+#pragma once
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/json.hpp"
+#include "base/result.hpp"
+
+namespace enginehost::manifest {
+
+// Where the bytes of an artifact can be had.
+struct Source {
+  enum class Kind { url, file, package_index, oci };
+  Kind kind = Kind::url;
+  std::string location;  // the URL, or the path as written (relative to the repository), or the OCI reference
+  std::string project, file;  // package_index: project and file name
+  std::string text() const;   // for messages: the URL, the path, "package index: torch, torch-2.0.1-….whl"
+};
+
+// One archive; the artifacts of a component are alternatives that give the same files.
+struct Artifact {
+  std::string sha256;                 // empty: listed and decided, never installed
+  std::optional<std::uint64_t> size;  // bytes
+  std::string archive;                // "zip", "tar", "tar.gz", "tar.xz", "tar.zst", "none"
+  std::string path;                   // for "none": the file's path in the view
+  int strip = 0;                      // leading path elements dropped from archive names
+  std::vector<std::string> select;    // patterns after strip; empty: everything
+  std::string tree;                   // pinned tree id, or empty
+  std::vector<Source> sources;
+};
+
+struct License {
+  std::string id, url, sha256;
+  bool explicit_consent = false;  // "accept": "explicit"
+  std::string redistribute;       // "yes", "no", "ask"
+};
+
+struct Component {
+  std::string id, version, license;   // license: a key of Manifest::licenses, or empty
+  std::vector<std::string> optional;  // view paths (patterns) a build can do without
+  std::vector<Artifact> artifacts;
+};
+
+struct CudaRequirement {
+  std::string toolkit;                 // "11.8"
+  std::vector<std::string> sass, ptx;  // "8.6"; a suffix "a" or "f" stays
+};
+struct RocmRequirement {
+  std::string version;
+  std::vector<std::string> gfx;
+};
+
+// Each empty member requires nothing. Versions are requirements for base/version.hpp's satisfies().
+struct Requirements {
+  std::string libc;  // "glibc" or "musl"
+  std::string glibc, glibcxx, cxxabi, os_version, vcruntime, driver;
+  std::vector<std::string> cpu;  // features, or a level "x86-64-v3"
+  std::optional<CudaRequirement> cuda;
+  std::optional<RocmRequirement> rocm;
+  bool metal = false;
+  std::uint64_t memory = 0, device_memory = 0;  // bytes
+  std::vector<std::string> libraries;           // file names the system must have
+  std::vector<std::pair<std::string, std::string>> unknown;  // name, JSON text: their check is "unknown"
+};
+
+struct Manifest;
+
+struct Build {
+  std::string id, engine, version, flavor, os, arch;
+  Requirements requires_;
+  std::string plugin_component, plugin_path;  // plugin_path: in the view
+  std::vector<std::string> components;        // ids, without the plugin's
+  std::vector<std::string> search;            // view folders where libraries lie
+  std::vector<std::pair<std::string, std::string>> options;
+  std::vector<std::string> lazy;          // file names opened at run time, looked up in `search`
+  std::vector<std::string> capabilities;  // sorted
+  int priority = 0;
+  std::string yanked;     // reason, or empty
+  std::string not_built;  // what would compile the plugin, when it was not compiled here; else empty
+  std::string digest;     // of the sorted tree ids, when the manifest knows it
+  std::weak_ptr<const Manifest> manifest;  // the owner; alive as long as the catalogue
+
+  // sha256 over the sorted artifact digests of plugin and components: known before anything is installed, changes
+  // with any byte that would be. Empty when a digest is missing.
+  std::string artifacts_digest() const;
+  // Plugin component first, then `components`, in order.
+  std::vector<const Component*> all_components() const;
+};
+
+struct Manifest {
+  std::string engine, created, expires;
+  std::int64_t serial = 0;
+  std::map<std::string, License> licenses;
+  std::map<std::string, Component> components;
+  std::vector<std::shared_ptr<const Build>> builds;
+  std::string repository;  // folder or URL it came from: relative file sources start there
+  std::string name;        // path or URL of the document, for messages
+  std::vector<std::string> warnings;  // unknown fields and the like
+};
+
+struct Shadowed {
+  std::string build, repository, by;
+};
+
+// All repositories merged; the earlier one wins for the same build id. A plain value that shares manifests.
+struct Catalogue {
+  std::vector<std::shared_ptr<const Manifest>> manifests;
+  std::vector<std::shared_ptr<const Build>> builds;  // in order of repositories, then of the document
+  std::vector<Shadowed> shadowed;
+  std::vector<std::string> warnings;
+  std::vector<Diagnosis> failures;  // repositories and manifests that could not be read; the others still serve
+  std::vector<std::string> engines() const;  // sorted, unique
+};
+
+// Reads one manifest document. `repository` and `name` as in Manifest. EH-M02: a field is missing or has the wrong
+// type ("document", "member", "problem"); EH-M03: a critical field this reader does not know; EH-M04: format too new.
+Result<std::shared_ptr<const Manifest>> read_manifest(const Json& document, std::string repository, std::string name);
+
+// Adds a manifest's builds to the catalogue, recording those shadowed by an earlier one.
+void merge(Catalogue& catalogue, std::shared_ptr<const Manifest> manifest);
+
+}  // namespace enginehost::manifest

@@ -1,0 +1,111 @@
+// What was observed about a machine, as a value that can be written to JSON and read back.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/json.hpp"
+#include "base/result.hpp"
+#include "host/platform/fact.hpp"
+
+namespace enginehost::platform {
+
+struct Distribution {
+  std::string id, name, version;  // "debian", "Debian GNU/Linux 12 (bookworm)", "12"; "macos", "macOS", "14.5"
+  bool operator==(const Distribution&) const = default;
+};
+struct Libc {
+  std::string name, version;  // "glibc" or "musl", "2.36"; on Windows and macOS the fact is absent
+  bool operator==(const Libc&) const = default;
+};
+struct Libstdcxx {
+  std::string path;             // of the libstdc++.so.6 the loader would find
+  std::string glibcxx, cxxabi;  // newest version each defines: "3.4.30", "1.3.13"
+  bool operator==(const Libstdcxx&) const = default;
+};
+struct Cpu {
+  std::string model;
+  std::string level;                  // "x86-64-v3"; empty on other architectures
+  std::vector<std::string> features;  // sorted, as Linux names them ("avx2"); only what the system has enabled
+  int cores = 0;
+  bool operator==(const Cpu&) const = default;
+};
+struct Memory {
+  std::uint64_t total = 0, available = 0;  // bytes; a container's limit counts
+  bool operator==(const Memory&) const = default;
+};
+struct Disk {
+  std::string folder;                 // of the cache
+  std::uint64_t total = 0, free = 0;  // bytes, what this user may use
+  bool noexec = false;
+  bool operator==(const Disk&) const = default;
+};
+struct CudaDevice {
+  int index = 0;  // as the driver counts, before CUDA_VISIBLE_DEVICES
+  std::string name, compute_capability, uuid;  // "NVIDIA GeForce RTX 4090", "8.9", "GPU-…"
+  std::uint64_t memory = 0;                    // bytes
+  bool operator==(const CudaDevice&) const = default;
+};
+// A CUDA toolkit, cuDNN or ROCm found on the machine. Never decisive: a build brings its own or names its system
+// libraries.
+struct Installed {
+  std::string version, path;
+  std::string note;  // why it is ignored, what is odd about it; usually empty
+  bool operator==(const Installed&) const = default;
+};
+struct Cuda {
+  Fact<std::string> driver;                // kernel driver, "535.104.05"
+  Fact<std::string> driver_cuda;           // newest CUDA the driver supports, "12.2"
+  Fact<std::vector<CudaDevice>> devices;   // of the machine; a hidden device is listed here all the same if known
+  Fact<std::string> visible_devices;       // CUDA_VISIBLE_DEVICES; absent: not set, so all are visible
+  Fact<std::vector<Installed>> toolkits, cudnn;
+  Fact<std::string> hardware;              // NVIDIA device on the PCI bus ("10de:2684", how many) or none
+  Fact<Installed> library;                 // libcuda.so.1 the loader would find; note "stub" for a link stub
+  bool operator==(const Cuda&) const = default;
+};
+struct Rocm {
+  std::string version;            // "6.2.0"; empty when only devices are known
+  std::vector<std::string> gfx;   // "gfx1100", one per device
+  bool operator==(const Rocm&) const = default;
+};
+struct Metal {
+  std::string device;  // "Apple M2"
+  bool operator==(const Metal&) const = default;
+};
+struct Conda {
+  std::string prefix, name;
+  bool operator==(const Conda&) const = default;
+};
+using Variables = std::vector<std::pair<std::string, std::string>>;
+
+struct Platform {
+  Fact<std::string> os;    // "linux", "windows", "macos"
+  Fact<std::string> arch;  // "x86_64", "aarch64"; macOS arm64 is "arm64"
+  Fact<Distribution> distribution;
+  Fact<std::string> kernel;
+  Fact<Libc> libc;
+  Fact<Libstdcxx> libstdcxx;
+  Fact<Cpu> cpu;
+  Fact<Memory> memory;
+  Fact<Disk> disk;
+  Cuda cuda;
+  Fact<Rocm> rocm;
+  Fact<Metal> metal;
+  Fact<std::string> vcruntime;  // "14.40.33810"
+  Fact<Conda> conda;
+  Fact<std::string> container;  // "docker", "podman", "kubernetes", ...
+  Fact<std::string> wsl;        // "2"
+  Fact<Variables> loader_environment;  // LD_*, CUDA_*, CONDA_PREFIX, NVIDIA_*: those that are set
+  bool operator==(const Platform&) const = default;
+};
+
+// The "platform" object of the contract: every member is {"value","source"}, {"absent":true,"source"} or
+// {"unknown":true,"why"}. `anonymous` leaves out UUIDs and replaces the user's home and name in paths.
+Json to_json(const Platform& platform, bool anonymous = false);
+
+// The inverse, for a whole document {"format":1,"platform":{…}} or its "platform" object. Unknown members are
+// ignored, missing ones stay unknown ("not in the file"). Fails with EH-M02 ("document", "member", "problem").
+Result<Platform> platform_from_json(const Json& document, std::string_view name);
+
+}  // namespace enginehost::platform

@@ -1,0 +1,61 @@
+// Deciding: (platform, catalogue, history, request) -> plan. Pure: no input or output of its own.
+#pragma once
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/diagnosis.hpp"
+#include "host/history/history.hpp"
+#include "host/manifest/catalogue.hpp"
+#include "host/platform/platform.hpp"
+
+namespace enginehost::resolve {
+
+struct Request {
+  std::string engine;
+  std::string version;  // "2.0" means the newest 2.0.x; empty: any
+  std::string flavor;   // wished for, or demanded with `require`
+  std::string device;   // "cuda:0": must be opened; "cuda:0,cpu": the first if possible; empty: any
+  bool require = false;  // exactly `flavor` or an error, no fallback
+  bool offline = false;
+  std::string force;     // a build id that is tried in spite of quarantine, first
+  std::set<std::string> installed;  // build ids that need no download
+};
+
+enum class Answer { yes, no, unknown };
+
+// One requirement of a build held against the platform.
+struct Check {
+  std::string requirement;  // "glibc >= 2.17", "compute capability of device 0 in 3.7 5.0 … 9.0"
+  std::string observed;     // "2.36", "none", "unknown"
+  std::string source;       // of the observation
+  Answer result = Answer::yes;
+  std::string code;  // of the failure class when the answer is no: "EH-L08"
+};
+
+enum class Verdict { chosen, fits, rejected, quarantined, disabled, failed, unavailable };
+const char* name_of(Verdict verdict);
+const char* name_of(Answer answer);
+
+struct Candidate {
+  std::shared_ptr<const manifest::Build> build;
+  int rank = 0;  // 1 is tried first; 0: not tried
+  Verdict verdict = Verdict::fits;
+  std::vector<Check> checks;
+  std::optional<Diagnosis> diagnosis;  // why it is not tried, or how it failed
+};
+
+struct Plan {
+  Request request;
+  std::vector<Candidate> candidates;   // ranked ones first, in order; then the others
+  std::optional<Diagnosis> diagnosis;  // when no candidate is left: EH-S01, EH-S02 (unknown engine), …
+};
+
+// `now` in seconds since 1970, for quarantines that end with time. History is taken as it is: stale records have been
+// dropped by its reader. Cost: linear in builds; 500 builds take well under 1 ms.
+Plan decide(const platform::Platform& platform, const manifest::Catalogue& catalogue,
+            const history::History& history, const Request& request, std::int64_t now);
+
+}  // namespace enginehost::resolve
