@@ -95,10 +95,10 @@ struct engine_call {
 typedef struct engine_entry { const char *key, *value; } engine_entry;
 
 /* Tensors: DLPack 1.0 byte for byte (memcpy to and from its structs), but declared here: the dlpack.h of engines and
- * distributions differ behind one include guard, and since 1.2 DLPack wants strides.  They are row-major and compact (strides is NULL), take
- * (elements * bits * lanes + 7) / 8 bytes, and begin at a multiple of the element's size; who allocates host memory
- * aligns it to 64.  ndim 0 is a scalar; without elements data may be NULL.  Nothing is pending on a tensor that is
- * passed on.  CUDA memory is the primary context's. */
+ * distributions differ behind one include guard, and since 1.2 DLPack wants strides.  They are row-major and compact
+ * (strides is NULL), take (elements * bits * lanes + 7) / 8 bytes, and begin at a multiple of the element's size; who
+ * allocates host memory aligns it to 64.  ndim 0 is a scalar; without elements data may be NULL.  Nothing is pending
+ * on a tensor that is passed on.  CUDA memory is the primary context's. */
 enum { /* DLPack's device types; one not named here keeps DLPack's number */
        ENGINE_CPU = 1, ENGINE_CUDA = 2, ENGINE_CUDA_HOST = 3, ENGINE_VULKAN = 7, ENGINE_METAL = 8,
        ENGINE_ROCM = 10, ENGINE_ROCM_HOST = 11, ENGINE_CUDA_MANAGED = 13, ENGINE_ONEAPI = 14,
@@ -180,9 +180,9 @@ typedef struct engine_plugin {
   void (*destroy)(engine_instance *engine) ENGINE_NOEXCEPT;
   /* What was really loaded: "version" = "1.22.0" always, "cuda" = "12.8"; until destroy().  [any] [fast] */
   const engine_entry *(*facts)(engine_instance *engine, size_t *count) ENGINE_NOEXCEPT;
-  /* Static function tables by id; NULL = not offered, which is the answer to every id not known, "" too.  Same answer
-   * every time.  Ids this header does not define begin
-   * with a domain: "org.example.thing/1".  [any] [fast] */
+  /* Static function tables by id; NULL = not offered, which is the answer to every id not known, to "" and to NULL.
+   * Same answer every time.  Ids this header does not define begin with a domain: "org.example.thing/1".
+   * [any] [fast] */
   const void *(*query)(engine_instance *engine, const char *id) ENGINE_NOEXCEPT;
 } engine_plugin;
 #define ENGINE_PLUGIN_MAGIC "ENGPLUG"
@@ -195,9 +195,8 @@ extern ENGINE_EXPORT const engine_plugin engine_plugin_v1;
 typedef struct engine_device_info {
   uint32_t size, flags;                     /* the caller sets `size`, and it stays */
   engine_device device;                     /* how tensors name it */
-  const char *kind;                         /* how people name it: "cuda", and its number among these; all four */
-                                            /* strings live until destroy(), "" is unknown */
-  const char *name, *architecture, *driver; /* architecture: "9.0", "gfx1100" */
+  const char *kind;                         /* how people name it: "cuda"; the strings live until destroy() */
+  const char *name, *architecture, *driver; /* "" is unknown; architecture: "9.0", "gfx1100" */
   uint8_t uuid[16];                         /* the same in every process; zeros if there is none */
   uint64_t memory_total, memory_free;       /* 0: unknown */
 } engine_device_info;
@@ -212,10 +211,10 @@ typedef struct engine_device_v1 {
 #define ENGINE_SELFTEST_V1 "engine.selftest/1"
 enum { ENGINE_SELFTEST_LIBRARIES = 0, /* libraries and symbols resolve */
        ENGINE_SELFTEST_DEVICE = 1,    /* the device opens and allocates */
-       ENGINE_SELFTEST_GRAPH = 2 /* a built-in graph gives its stored answer */ };
+       ENGINE_SELFTEST_GRAPH = 2      /* a built-in graph gives its stored answer */ };
 typedef struct engine_selftest_v1 {
-  /* `level` is one of ENGINE_SELFTEST_*; a higher one includes the lower, one not known is treated as the highest
-   * known.  At most 10 s; polls `call`.  The host runs it in a child process before it first trusts a build on a driver.  [obj] */
+  /* `level` is one of ENGINE_SELFTEST_*; a higher one includes the lower.  At most 10 s; polls `call`.  The host runs
+   * it in a child process before it first trusts a build on a driver.  [obj: the engine] */
   engine_status (*run)(engine_instance *engine, int32_t level, engine_device device, engine_call *call) ENGINE_NOEXCEPT;
 } engine_selftest_v1;
 
