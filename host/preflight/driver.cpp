@@ -37,7 +37,7 @@ Diagnosis driver_missing(const Spec& spec, const linker::Missing& missing) {
   if (spec.platform->container.is_known())
     diagnosis.with("container", spec.platform->container.value(), spec.platform->container.source());
   if (cuda.hardware.is_known()) diagnosis.with("pci_device", cuda.hardware.value(), cuda.hardware.source());
-  if (cuda.hardware.is_absent()) diagnosis.with("pci_device", "none", cuda.hardware.source());
+  if (cuda.hardware.is_absent()) diagnosis.with("no_gpu", "none found", cuda.hardware.source());
   if (cuda.driver.is_known()) diagnosis.with("driver", cuda.driver.value(), cuda.driver.source());
   return diagnosis;
 }
@@ -61,7 +61,7 @@ void judge_driver(const Spec& spec, const linker::Closure& closure, std::vector<
     Diagnosis told = driver_missing(spec, missing);
     // Without a GPU there is nothing to install, whatever else is missing: that is said first. With one, the
     // other libraries are as important.
-    const bool no_gpu = told.value("pci_device") == "none";
+    const bool no_gpu = !told.value("no_gpu").empty();
     diagnoses.insert(no_gpu ? diagnoses.begin() : diagnoses.end(), std::move(told));
   }
   for (const linker::Object& object : closure.objects) {

@@ -16,17 +16,18 @@ constexpr Entry entries[] = {
      .after = "cudaDriverGetVersion is 0 (the CUDA runtime then reports 35)",
      .causes =
          {"{library} is needed by {needed_by|name}; this container ({container}) sees no NVIDIA driver",
+          "{library} is needed by {needed_by|name}; this machine has no NVIDIA device{?no_gpu}",
           "{library} is needed by {needed_by|name}; there is an NVIDIA device ({pci_device}) but no driver "
           "library",
-          "{library} is needed by {needed_by|name}; this machine has no NVIDIA device{pci_device=none}",
           "{library} is needed by {needed_by|name}, and is part of the NVIDIA driver, which was not found",
           "the NVIDIA driver was not found"},
      .remedies = {"{container=docker}start the container with --gpus all",
                   "{container=podman}start the container with --device nvidia.com/gpu=all",
                   "{?container}start the container with access to the host's GPU and driver",
-                  "{pci_device=none}no NVIDIA GPU here, nothing to install: use a cpu build (--flavor cpu)",
-                  "install the NVIDIA driver (Debian: the package nvidia-driver), then start again",
-                  "or use a cpu build: --flavor cpu"}},
+                  "{?no_gpu}no NVIDIA GPU here, nothing to install: use a cpu build (--flavor cpu)",
+                  "{!no_gpu}{!container}install the NVIDIA driver (Debian: the package nvidia-driver), then "
+                  "start again",
+                  "{!no_gpu}use a cpu build: --flavor cpu"}},
     {.code = "EH-G02",
      .title = "stub of the NVIDIA driver found instead of the driver",
      .meaning = "The loader would take the link stub that a CUDA toolkit brings for compiling. It has no "
@@ -50,14 +51,14 @@ constexpr Entry entries[] = {
                 "the driver supports CUDA {found}; the build needs {required}",
                 "the NVIDIA driver is older than the build needs"},
      .remedies = {"install NVIDIA driver {minimum_driver} or newer",
-                  "or use a build for an older CUDA: engine-info ENGINE --explain lists those that fit"}},
+                  "use a build for an older CUDA: engine-info ENGINE --explain lists those that fit"}},
     {.code = "EH-G04",
      .title = "NVIDIA driver lacks a function",
      .meaning = "A library calls a function of the driver that this driver does not have yet.",
      .before = "cu… imports against the exports of libcuda.so.1",
      .after = "\"undefined symbol: cu…\"",
      .causes = {"{required_by|name} calls {symbol}, which the installed NVIDIA driver does not have"},
-     .remedies = {"install a newer NVIDIA driver", "or use a build for an older CUDA"}},
+     .remedies = {"install a newer NVIDIA driver", "use a build for an older CUDA"}},
     {.code = "EH-G05",
      .title = "no code for this GPU in the build",
      .meaning = "None of the machine code (SASS) or portable code (PTX) in the build suits the GPU's compute "
@@ -68,7 +69,7 @@ constexpr Entry entries[] = {
                 "the GPU has compute capability {found}; the build has code for {required}",
                 "the build has no code for this GPU"},
      .remedies = {"use a build made for this GPU: engine-info ENGINE --explain lists them",
-                  "or a cpu build: --flavor cpu"}},
+                  "a cpu build: --flavor cpu"}},
     {.code = "EH-G06",
      .title = "portable GPU code too new for the driver",
      .meaning = "Only PTX suits the GPU, and the driver's compiler is older than the one that wrote it, or "

@@ -196,7 +196,7 @@ constexpr Entry entries[] = {
      .after = "\"cannot allocate memory in static TLS block\"",
      .causes = {"{file|name} wants static thread-local storage, and what the process set aside is used up"},
      .remedies = {"start the program with GLIBC_TUNABLES=glibc.rtld.optional_static_tls=131072",
-                  "or open this engine before other libraries"}},
+                  "open this engine before other libraries"}},
     {.code = "EH-L20",
      .title = "library wants an executable stack",
      .meaning = "The file is marked as needing an executable stack; newer C libraries and hardened systems "
@@ -222,7 +222,7 @@ constexpr Entry entries[] = {
      .causes = {"{folder} is on a file system mounted noexec ({mount_point})",
                 "{folder} is on a file system mounted noexec"},
      .remedies = {"set ENGINEHOST_CACHE to a folder on a file system that allows code",
-                  "or have {mount_point} mounted again with exec"},
+                  "have {mount_point} mounted again with exec"},
      .category = Category::policy},
     {.code = "EH-L23",
      .title = "no address space or memory for the library",
@@ -240,7 +240,7 @@ constexpr Entry entries[] = {
      .causes = {"the system refuses to map {file} as code: {os_said}"},
      .remedies =
          {"ask the administrator to allow {folder} (ausearch -m avc shows the rule on SELinux systems)",
-          "or set ENGINEHOST_CACHE to a folder from which code may run"},
+          "set ENGINEHOST_CACHE to a folder from which code may run"},
      .category = Category::policy},
     {.code = "EH-L25",
      .title = "no permission to read the library",

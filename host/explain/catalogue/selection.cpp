@@ -59,7 +59,7 @@ constexpr Entry entries[] = {
      .causes = {"{program} could not be started: {os_said}", "{program} could not be started",
                 "the helper program could not be started"},
      .remedies = {"install EngineHost completely: the helper lies in libexec/enginehost below its prefix",
-                  "or name it with the API; without it builds open unproven"},
+                  "name it with the API; without it builds open unproven"},
      .category = Category::request},
     {.code = "EH-S01",
      .title = "no build fits",

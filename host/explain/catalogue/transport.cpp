@@ -173,7 +173,7 @@ constexpr Entry entries[] = {
      .causes = {"{file} would come from the package index, and none is known: {problem}",
                 "the file would come from the package index, and none is known"},
      .remedies = {"install pip (Debian: python3-pip), or set package_index in the configuration",
-                  "or give the file itself: a source {\"file\": …} or a mirror"},
+                  "give the file itself: a source {\"file\": …} or a mirror"},
      .exit_status = S::not_fetched,
      .category = request},
     {.code = "EH-N13",

@@ -16,12 +16,14 @@ AnswerChannel::AnswerChannel(std::string nonce) : nonce_(std::move(nonce)) {
   if (channel_.valid()) ::close(given);
 }
 
+int AnswerChannel::descriptor() const { return channel_.valid() ? channel_.get() : STDOUT_FILENO; }
+
 bool AnswerChannel::write(const Json& answer) {
   Json document = Json::object();
   document.set("format", 1).set("nonce", nonce_);
   for (const auto& [name, value] : answer.as_object()) document.set(name, value);
   const std::string text = document.dump() + "\n";
-  const int to = channel_.valid() ? channel_.get() : STDOUT_FILENO;
+  const int to = descriptor();
   for (std::size_t written = 0; written < text.size();) {
     const ssize_t more = ::write(to, text.data() + written, text.size() - written);
     if (more < 0 && errno == EINTR) continue;

@@ -16,6 +16,8 @@ class AnswerChannel {
   explicit AnswerChannel(std::string nonce);
   // False when the parent opened no descriptor 3 (the helper was started by hand): the answer goes to stdout.
   bool private_channel() const { return channel_.valid(); }
+  // Where it writes, for a signal handler that can do no more than write(2).
+  int descriptor() const;
   // Writes {"format":1,"nonce":…} and the members of `answer`. True when all of it was written.
   bool write(const Json& answer);
 

@@ -3,6 +3,7 @@
 #include <string_view>
 
 #include "host/load/helper/ask_nvidia.hpp"
+#include "host/load/helper/probe.hpp"
 
 namespace {
 
@@ -13,6 +14,7 @@ struct Subcommand {
 
 constexpr Subcommand subcommands[] = {
     {"drivers", &enginehost::helper::ask_nvidia},
+    {"probe", &enginehost::load::run_probe},
 };
 
 }  // namespace

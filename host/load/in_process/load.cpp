@@ -2,6 +2,8 @@
 
 #include <dlfcn.h>
 
+#include <cstdint>
+#include <cstdio>
 #include <set>
 #include <system_error>
 
@@ -62,6 +64,12 @@ Result<dll::shared_library> open(const std::filesystem::path& file) {
   } catch (const std::exception& error) {
     return fail(failed_to_open(file, loader_said(error.what())));
   }
+}
+
+std::string hexadecimal(std::uint32_t value) {
+  char text[16];
+  std::snprintf(text, sizeof text, "%04x", value);
+  return text;
 }
 
 std::set<std::string> paths_of(const std::vector<Library>& libraries) {
@@ -127,17 +135,29 @@ class Loader {
     state->file = request.plugin;
     state->view = request.view.empty() ? request.plugin.parent_path() : request.view;
     const std::set<std::string> before = paths_of(mapped_libraries());
+    const auto tell = [&](const char* stage) {
+      if (request.on_stage) request.on_stage(stage);
+    };
     {
       const FloatingPointMode keep;  // constructors of -ffast-math libraries change how this thread rounds
+      const std::uint32_t mode = floating_point_mode();
+      if (!request.preload.empty()) tell("preload");
       for (const std::filesystem::path& file : request.preload) {
         auto opened = open(file);
         if (!opened) return stay(std::move(state), std::move(opened.error().with("stage", "preload")));
         state->preloads.push_back(std::move(*opened));
       }
+      tell("load");
       auto opened = open(request.plugin);
       if (!opened) return stay(std::move(state), std::move(opened.error().with("stage", "load")));
       state->library = std::move(*opened);
+      if (floating_point_mode() != mode)
+        state->warnings.push_back(std::move(diagnose("EH-R08")
+                                                .with("file", request.plugin.native())
+                                                .with("before", hexadecimal(mode), "MXCSR")
+                                                .with("after", hexadecimal(floating_point_mode()), "MXCSR")));
     }
+    tell("entry");
     auto descriptor = descriptor_of(request.plugin, state->library);
     if (!descriptor) return stay(std::move(state), std::move(descriptor.error().with("stage", "entry")));
     state->plugin = *descriptor;
@@ -147,7 +167,8 @@ class Loader {
     });
     find_origins(mapped, state->view);
     state->libraries = std::move(mapped);
-    state->warnings = substituted(mapped_libraries(), request.preload);
+    for (Diagnosis& warning : substituted(mapped_libraries(), request.preload))
+      state->warnings.push_back(std::move(warning));
     return std::unique_ptr<LoadedPlugin>(new LoadedPlugin(std::move(state)));
   }
 

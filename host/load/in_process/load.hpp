@@ -3,8 +3,10 @@
 #include <enginehost/engine_plugin.h>
 
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.hpp"
@@ -15,6 +17,8 @@ struct LoadRequest {
   std::filesystem::path plugin;                // absolute
   std::filesystem::path view;                  // absolute; empty: the plugin's folder
   std::vector<std::filesystem::path> preload;  // preflight::Report::load_order
+  // Told "preload", "load", "entry" as each begins; empty: nobody is told.
+  std::function<void(std::string_view stage)> on_stage;
 };
 
 struct Library {
@@ -36,7 +40,8 @@ class LoadedPlugin {
   const std::filesystem::path& view() const;  // what the plugin is told as host->root
   // What this load brought into the process, in load order: where each library really came from.
   const std::vector<Library>& libraries() const;
-  // EH-L11 for each library of the build that another file took the place of ("library", "path", "wanted").
+  // EH-L11 for each library of the build that another file took the place of ("library", "path", "wanted");
+  // EH-R08 when loading changed the floating-point mode (set back for this thread).
   const std::vector<Diagnosis>& warnings() const;
 
  private:

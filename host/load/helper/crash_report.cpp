@@ -1,0 +1,173 @@
+#include "host/load/helper/crash_report.hpp"
+
+#include <cxxabi.h>
+#include <dlfcn.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/uio.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <exception>
+#include <initializer_list>
+#include <typeinfo>
+
+namespace enginehost::helper {
+namespace {
+
+// All of this is set once before a stranger's code runs, and only read by the handler.
+int channel = -1;
+const char* proof = "";
+std::uintptr_t stack_low = 0, stack_high = 0;
+alignas(16) char alternate_stack[128 * 1024];
+
+constexpr int signals[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGTRAP};
+
+std::uintptr_t instruction_pointer(const ucontext_t* context) {
+#if defined(__x86_64__)
+  return static_cast<std::uintptr_t>(context->uc_mcontext.gregs[REG_RIP]);
+#elif defined(__aarch64__)
+  return context->uc_mcontext.pc;
+#else
+  return 0;
+#endif
+}
+
+std::uintptr_t stack_pointer(const ucontext_t* context) {
+#if defined(__x86_64__)
+  return static_cast<std::uintptr_t>(context->uc_mcontext.gregs[REG_RSP]);
+#elif defined(__aarch64__)
+  return context->uc_mcontext.sp;
+#else
+  return 0;
+#endif
+}
+
+const char* object_at(std::uintptr_t address) {
+  Dl_info info{};
+  return ::dladdr(reinterpret_cast<void*>(address), &info) != 0 && info.dli_fname != nullptr ? info.dli_fname
+                                                                                             : "";
+}
+
+bool is_systems_own(const char* object) {
+  const char* name = std::strrchr(object, '/');
+  name = name != nullptr ? name + 1 : object;
+  for (const char* own : {"libc.so", "ld-linux", "ld-musl", "libpthread", "libstdc++", "libgcc_s",
+                          "linux-vdso", "enginehost-probe"})
+    if (std::strncmp(name, own, std::strlen(own)) == 0) return true;
+  return *name == '\0';
+}
+
+// abort() and waits end inside the C library; whose code called it is found by looking for return addresses
+// on the stack. Unwinding would need libgcc_s, which an engine may bring in another version.
+const char* caller_on_stack(std::uintptr_t pointer) {
+  if (pointer < stack_low || pointer >= stack_high) return "";
+  constexpr std::size_t most_words = 16384;
+  const auto* word = reinterpret_cast<const std::uintptr_t*>(pointer & ~std::uintptr_t{7});
+  for (std::size_t i = 0; i < most_words && reinterpret_cast<std::uintptr_t>(word + i + 1) <= stack_high; ++i)
+    if (const char* object = object_at(word[i]); !is_systems_own(object)) return object;
+  return "";
+}
+
+// Four bytes at the faulting instruction, read through the kernel so that an unmapped address is no second
+// fault.
+void read_instruction(std::uintptr_t address, char (&text)[9]) {
+  unsigned char bytes[4];
+  iovec to{bytes, sizeof bytes};
+  iovec from{reinterpret_cast<void*>(address), sizeof bytes};
+  text[0] = '\0';
+  if (::process_vm_readv(::getpid(), &to, 1, &from, 1, 0) == sizeof bytes)
+    std::snprintf(text, sizeof text, "%02x%02x%02x%02x", bytes[0], bytes[1], bytes[2], bytes[3]);
+}
+
+// What was thrown and not caught. dlopen is declared to throw nothing, so an exception of a constructor ends
+// at the frame that called it, in this program: the runtime that terminates is ours, and the engine's, which
+// would print the message, no longer knows of an exception. Allocates, which is why it is asked for an
+// exception only.
+void read_exception(const char*& type, const char*& what) {
+  const std::type_info* thrown = abi::__cxa_current_exception_type();
+  if (thrown == nullptr) return;
+  int status = 0;
+  type = abi::__cxa_demangle(thrown->name(), nullptr, nullptr, &status);
+  if (type == nullptr) type = thrown->name();
+  try {
+    throw;
+  } catch (const std::exception& exception) {
+    static char text[512];
+    std::snprintf(text, sizeof text, "%s", exception.what());
+    what = text;
+  } catch (...) {
+  }
+}
+
+// A path as JSON text; anything unusual is replaced, since allocation is out of question here.
+void quote(const char* text, char* out, std::size_t room) {
+  std::size_t i = 0;
+  for (; text[i] != '\0' && i + 1 < room; ++i)
+    out[i] = text[i] == '"' || text[i] == '\\' || static_cast<unsigned char>(text[i]) < 0x20 ? '?' : text[i];
+  out[i] = '\0';
+}
+
+void on_signal(int number, siginfo_t* info, void* raw_context) {
+  const auto* context = static_cast<const ucontext_t*>(raw_context);
+  const std::uintptr_t at = instruction_pointer(context), stack = stack_pointer(context);
+  const auto address = reinterpret_cast<std::uintptr_t>(info->si_addr);
+  const char* object = object_at(at);
+  if (number == SIGABRT || is_systems_own(object)) {
+    const char* caller = caller_on_stack(stack);
+    // A fault inside the loader itself stays the loader's: it was reading a damaged file.
+    if (*caller != '\0' && (number == SIGABRT || std::strstr(object, "/ld-") == nullptr)) object = caller;
+  }
+  constexpr std::uintptr_t near = 64 * 1024;
+  const bool overflow =
+      number == SIGSEGV && ((address + near > stack && address < stack + near) ||
+                            (stack < stack_low && address >= stack && address < stack_high));
+  const char *type = "", *what = "";
+  if (number == SIGABRT) read_exception(type, what);
+  char instruction[9], library[1024], thrown[256], message[512], line[3072];
+  quote(type, thrown, sizeof thrown);
+  quote(what, message, sizeof message);
+  read_instruction(at, instruction);
+  quote(object, library, sizeof library);
+  const int length = std::snprintf(
+      line, sizeof line,
+      "\n{\"nonce\":\"%s\",\"crash\":{\"signal\":%d,\"address\":\"0x%llx\",\"in_library\":\"%s\","
+      "\"instruction\":\"%s\",\"stack_overflow\":%s,\"exception\":\"%s\",\"what\":\"%s\"}}\n",
+      proof, number, static_cast<unsigned long long>(address), library, instruction,
+      overflow ? "true" : "false", thrown, message);
+  if (length > 0 && ::write(channel, line, static_cast<std::size_t>(length)) < 0) {
+    // nobody listens any more
+  }
+  ::signal(number, SIG_DFL);
+  ::raise(number);
+}
+
+}  // namespace
+
+void report_crashes(int descriptor, const char* nonce) {
+  channel = descriptor;
+  proof = nonce;
+  pthread_attr_t attributes;
+  if (::pthread_getattr_np(::pthread_self(), &attributes) == 0) {
+    void* low = nullptr;
+    std::size_t size = 0;
+    if (::pthread_attr_getstack(&attributes, &low, &size) == 0) {
+      stack_low = reinterpret_cast<std::uintptr_t>(low);
+      stack_high = stack_low + size;
+    }
+    ::pthread_attr_destroy(&attributes);
+  }
+  stack_t alternate{};
+  alternate.ss_sp = alternate_stack;
+  alternate.ss_size = sizeof alternate_stack;
+  ::sigaltstack(&alternate, nullptr);
+  struct sigaction action {};
+  action.sa_sigaction = &on_signal;
+  action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESETHAND;
+  for (const int number : signals) ::sigaction(number, &action, nullptr);
+}
+
+}  // namespace enginehost::helper

@@ -1,0 +1,187 @@
+#include "host/load/helper/probe.hpp"
+
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <memory>
+#include <set>
+#include <string>
+
+#include "base/json.hpp"
+#include "host/load/helper/answer_channel.hpp"
+#include "host/load/helper/crash_report.hpp"
+#include "host/load/helper/process_state.hpp"
+#include "host/load/in_process/engine.hpp"
+#include "host/load/wire.hpp"
+
+namespace enginehost::load {
+namespace {
+
+constexpr std::size_t longest_request = 4u << 20;
+
+std::string read_standard_input() {
+  std::string text;
+  char buffer[16384];
+  for (;;) {
+    const ssize_t got = ::read(STDIN_FILENO, buffer, sizeof buffer);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0 || text.size() > longest_request) return text;
+    text.append(buffer, static_cast<std::size_t>(got));
+  }
+}
+
+// Dies with its parent, leaves no core, and takes its stages to the parent as it enters them.
+class Probe {
+ public:
+  Probe(const Json& request, helper::AnswerChannel& channel) : request_(request), channel_(channel) {}
+
+  int run() {
+    const helper::ProcessState before = helper::look_at_process();
+    LoadRequest load = load_request_from_json(request_);
+    load.on_stage = [this](std::string_view stage) { enter(stage); };
+    auto loaded = load_plugin(load);
+    if (!loaded) return failed(std::move(loaded).error());
+    plugin_ = std::move(*loaded);
+    warnings_ = plugin_->warnings();
+    for (Diagnosis& difference : helper::differences(before, helper::look_at_process()))
+      warnings_.push_back(std::move(difference.with("file", load.plugin.native())));
+
+    enter("create");
+    EngineOptions options;
+    options.host_name = "enginehost-probe";
+    for (const Json& option : request_["options"].as_array())
+      if (option.as_array().size() == 2)
+        options.options.emplace_back(option.as_array()[0].as_string(), option.as_array()[1].as_string());
+    // A plugin's own log goes where the parent keeps what was printed last.
+    options.log = [](std::int32_t, std::string_view topic, std::string_view message) {
+      std::fprintf(stderr, "%.*s: %.*s\n", static_cast<int>(topic.size()), topic.data(),
+                   static_cast<int>(message.size()), message.data());
+    };
+    auto engine = Engine::create(plugin_, std::move(options));
+    if (!engine) return failed(std::move(engine).error());
+    engine_ = std::move(*engine);
+    auto devices = engine_->devices();
+    if (!devices) return failed(std::move(devices).error());
+    devices_ = std::move(*devices);
+
+    if (const auto level = static_cast<std::int32_t>(request_["self_test"].as_integer(-1)); level >= 0) {
+      enter("selftest");
+      if (auto tested = self_test(level); !tested) return failed(std::move(tested).error());
+    }
+    succeeded();
+    if (request_["unload"].as_bool()) {
+      enter("unload");
+      engine_.reset();
+      plugin_.reset();
+      channel_.write(Json::object().set("unloaded", true));
+    }
+    // Threads and destructors of the build must not run past the answer.
+    ::_exit(0);
+  }
+
+ private:
+  void enter(std::string_view stage) {
+    stage_ = stage;
+    channel_.write(Json::object().set("stage", stage));
+  }
+
+  int failed(Diagnosis diagnosis) {
+    if (diagnosis.value("stage").empty()) diagnosis.with("stage", stage_);
+    channel_.write(Json::object().set("failed", diagnosis_to_wire(diagnosis)).set("warnings", warnings()));
+    ::_exit(1);
+  }
+
+  void succeeded() {
+    Json answer = Json::object();
+    answer.set("ok", request_["nonce"].as_string())
+        .set("facts", pairs_to_wire(engine_->facts()))
+        .set("devices", devices_to_wire(devices_))
+        .set("libraries", libraries_to_wire(plugin_->libraries()))
+        .set("warnings", warnings());
+    channel_.write(answer);
+  }
+
+  Json warnings() const {
+    Json list = Json::array();
+    for (const Diagnosis& warning : warnings_) list.push(diagnosis_to_wire(warning));
+    return list;
+  }
+
+  Result<void> self_test(std::int32_t level) {
+    if (const auto& wanted = request_["devices"].as_array(); !wanted.empty()) {
+      for (const Json& text : wanted) TRY(test_wanted(text.as_string(), level));
+      return {};
+    }
+    // The first device of each kind; a GPU that does not open is no reason to refuse the build's processor.
+    std::set<std::int32_t> kinds;
+    std::optional<Diagnosis> first;
+    bool passed = false;
+    for (const Device& device : devices_) {
+      if (!kinds.insert(device.id.type).second) continue;
+      if (auto tested = engine_->self_test(level, device.id)) {
+        passed = true;
+      } else {
+        Diagnosis diagnosis =
+            std::move(tested.error().with("device", device.text()).with("stage", "selftest"));
+        if (!first) first = diagnosis;
+        warnings_.push_back(std::move(diagnosis));
+      }
+    }
+    if (passed) return {};
+    if (first) {
+      warnings_.clear();
+      return fail(std::move(*first));
+    }
+    return fail(diagnose("EH-G16").with("devices", "no device"));
+  }
+
+  Result<void> test_wanted(const std::string& text, std::int32_t level) {
+    engine_device wanted{};
+    std::string offered;
+    if (parse_device(text, wanted))
+      for (const Device& device : devices_) {
+        if (device.id.type == wanted.type && device.id.index == wanted.index) {
+          auto tested = engine_->self_test(level, wanted);
+          if (!tested) return fail(std::move(tested.error().with("device", device.text())));
+          return {};
+        }
+        offered += (offered.empty() ? "" : ", ") + device.text();
+      }
+    return fail(
+        diagnose("EH-G16").with("device", text).with("devices", offered.empty() ? "no device" : offered));
+  }
+
+  const Json& request_;
+  helper::AnswerChannel& channel_;
+  std::string stage_ = "start";
+  std::shared_ptr<LoadedPlugin> plugin_;
+  std::unique_ptr<Engine> engine_;
+  std::vector<Device> devices_;
+  std::vector<Diagnosis> warnings_;
+};
+
+}  // namespace
+
+int run_probe(int, char**) {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  const rlimit no_core{0, 0};
+  ::setrlimit(RLIMIT_CORE, &no_core);
+  const auto request = parse_json(read_standard_input(), "standard input");
+  if (!request) {
+    std::fprintf(stderr, "enginehost-probe probe: no request on standard input: %s\n",
+                 std::string(request.error().value("problem")).c_str());
+    return 2;
+  }
+  static std::string nonce;  // the crash handler holds a pointer to it
+  nonce = (*request)["nonce"].as_string();
+  helper::AnswerChannel channel(nonce);
+  helper::report_crashes(channel.descriptor(), nonce.c_str());
+  channel.write(Json::object().set("stage", "start"));
+  return Probe(*request, channel).run();
+}
+
+}  // namespace enginehost::load

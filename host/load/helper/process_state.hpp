@@ -1,0 +1,24 @@
+// What all code of a process shares, looked at before and after a stranger's constructors ran.
+#pragma once
+#include <array>
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "base/diagnosis.hpp"
+
+namespace enginehost::helper {
+
+struct ProcessState {
+  std::array<const void*, 65> handlers{};  // by signal number
+  std::string locale, folder, umask;
+  std::size_t descriptors = 0, threads = 0;
+};
+
+// The state now. Reads /proc/self; changes nothing.
+ProcessState look_at_process();
+
+// EH-R09 for each difference ("changed", "before", "after").
+std::vector<Diagnosis> differences(const ProcessState& before, const ProcessState& after);
+
+}  // namespace enginehost::helper

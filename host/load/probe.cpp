@@ -1,0 +1,87 @@
+#include "host/load/probe.hpp"
+
+#include <algorithm>
+
+#include "base/child_process.hpp"
+#include "base/files.hpp"
+#include "host/load/probe_outcome.hpp"
+#include "host/load/wire.hpp"
+
+namespace enginehost::load {
+namespace {
+
+Json request_document(const ProbeRequest& request, const std::string& nonce) {
+  Json document = Json::object();
+  document.set("format", 1).set("nonce", nonce);
+  add_load_request(document, request.load);
+  document.set("options", pairs_to_wire(request.options))
+      .set("devices", Json::strings(request.devices))
+      .set("self_test", request.self_test)
+      .set("unload", request.unload);
+  return document;
+}
+
+ProbeResult probe_once(const ProbeRequest& request) {
+  const std::string nonce = random_hex(16);
+  ChildRequest child;
+  child.argv = request.launcher;
+  child.argv.push_back(request.helper.native());
+  child.argv.emplace_back("probe");
+  child.input = request_document(request, nonce).dump();
+  child.deadline = request.deadline;
+  child.keep_bytes = 1u << 20;  // the channel carries lists of libraries and devices
+  child.private_channel = true;
+  child.discard_output = true;
+  child.cancel = request.cancel;
+  auto outcome = run_child(child);
+  if (!outcome) {
+    ProbeResult result;
+    result.stage = "start";
+    result.diagnosis = std::move(outcome).error();
+    return result;
+  }
+  return judge(*outcome, nonce, request);
+}
+
+// Only what a second try could contradict: a crash may be a machine's bad moment, a report is not.
+bool worth_another_try(const ProbeResult& result) {
+  constexpr std::string_view crashes[] = {"EH-R01", "EH-R02", "EH-R03", "EH-R04",
+                                          "EH-R06", "EH-R14", "EH-R15"};
+  return !result.passed && result.diagnosis &&
+         std::find(std::begin(crashes), std::end(crashes), result.diagnosis->code) != std::end(crashes);
+}
+
+}  // namespace
+
+ProbeResult probe(const ProbeRequest& request) {
+  ProbeResult first = probe_once(request);
+  if (!worth_another_try(first)) return first;
+  ProbeResult second = probe_once(request);
+  second.duration += first.duration;
+  if (second.passed)
+    second.warnings.push_back(std::move(*first.diagnosis));
+  else if (second.diagnosis)
+    second.diagnosis->with("tries", "2");
+  return second;
+}
+
+Json ProbeResult::to_json() const {
+  Json devices_json = Json::array(), facts_json = Json::object();
+  for (const auto& [key, value] : facts) facts_json.set(key, value);
+  for (const Device& device : devices)
+    devices_json.push(Json::object()
+                          .set("id", device.text())
+                          .set("name", device.name)
+                          .set("architecture", device.architecture)
+                          .set("driver", device.driver)
+                          .set("memory", device.memory_total));
+  return Json::object()
+      .set("passed", passed)
+      .set("stages", Json::strings(stages))
+      .set("facts", std::move(facts_json))
+      .set("devices", std::move(devices_json))
+      .set("libraries", libraries_to_wire(libraries))
+      .set("duration_ms", static_cast<std::int64_t>(duration.count()));
+}
+
+}  // namespace enginehost::load

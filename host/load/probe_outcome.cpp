@@ -1,0 +1,182 @@
+#include "host/load/probe_outcome.hpp"
+
+#include <algorithm>
+#include <csignal>
+
+#include "base/text.hpp"
+#include "host/explain/loader_text.hpp"
+#include "host/load/wire.hpp"
+
+namespace enginehost::load {
+namespace {
+
+// What the child said over its channel.
+struct Told {
+  std::vector<std::string> stages;
+  Json answer;  // of success
+  Json failed;
+  Json crash;
+  Json warnings = Json::array();
+  bool ok = false, unloaded = false;
+};
+
+Told read_channel(const std::string& channel, const std::string& nonce) {
+  Told told;
+  for (const std::string& line : split(channel, '\n')) {
+    if (line.empty()) continue;
+    const auto parsed = parse_json(line, "the probe's channel");
+    if (!parsed || (*parsed)["nonce"].as_string() != nonce) continue;
+    const Json& one = *parsed;
+    if (const Json* stage = one.find("stage")) told.stages.push_back(stage->as_string());
+    if (const Json* failed = one.find("failed")) told.failed = *failed;
+    if (const Json* crash = one.find("crash")) told.crash = *crash;
+    if (const Json* warnings = one.find("warnings")) told.warnings = *warnings;
+    // Success is a token, never an exit status: exit(0) in a constructor looks like success otherwise.
+    if (one["ok"].as_string() == nonce) {
+      told.ok = true;
+      told.answer = one;
+    }
+    told.unloaded |= one["unloaded"].as_bool();
+  }
+  return told;
+}
+
+std::string last_words(const std::string& error_output) {
+  constexpr std::size_t most_lines = 3;
+  std::vector<std::string> lines;
+  for (std::string& line : split(error_output, '\n'))
+    if (!trim(line).empty()) lines.push_back(std::move(line));
+  if (lines.size() > most_lines) lines.erase(lines.begin(), lines.end() - most_lines);
+  return join(lines, " | ");
+}
+
+// A launcher (an emulator, a shell) reports its child's signal as 128 + number.
+int signal_of(const ChildOutcome& outcome, const ProbeRequest& request) {
+  if (outcome.signal != 0) return outcome.signal;
+  const int number = outcome.exit_code - 128;
+  const bool usual = number == SIGILL || number == SIGABRT || number == SIGBUS || number == SIGFPE ||
+                     number == SIGSEGV || number == SIGKILL;
+  return !request.launcher.empty() && usual ? number : 0;
+}
+
+Diagnosis crashed(int number, const Told& told, const std::optional<explain::LoaderHint>& hint,
+                  const std::string& error_output, bool while_loading) {
+  const std::string in_library = told.crash["in_library"].as_string();
+  const bool in_loader = in_library.find("/ld-") != std::string::npos;
+  Diagnosis diagnosis = [&] {
+    if (number == SIGABRT && hint && (hint->code == "EH-R03" || hint->code == "EH-R15"))
+      return explain::to_diagnosis(*hint, last_words(error_output));
+    if (number == SIGABRT) return diagnose("EH-R03");
+    if (number == SIGILL) return diagnose("EH-R01");
+    if (number == SIGKILL) return diagnose("EH-R14");
+    if (told.crash["stack_overflow"].as_bool()) return diagnose("EH-R06");
+    // The loader itself crashes on damaged or cut files only; constructors are called from it, but lie
+    // elsewhere.
+    if (in_loader && while_loading) return diagnose("EH-F08");
+    return diagnose("EH-R02");
+  }();
+  diagnosis.with("signal", signal_name(number), "how the probe ended");
+  const auto add = [&](const char* key) {
+    if (const std::string& value = told.crash[key].as_string(); !value.empty())
+      diagnosis.with(key, value, "the probe's crash handler");
+  };
+  if (diagnosis.value("exception").empty()) {
+    add("exception");
+    add("what");
+  }
+  add("in_library");
+  add("address");
+  add("instruction");
+  return diagnosis;
+}
+
+Diagnosis why(const ChildOutcome& outcome, const Told& told, const ProbeRequest& request,
+              const std::string& stage) {
+  if (outcome.cancelled) return diagnose("EH-P10").with("reason", "on request");
+  if (outcome.timed_out) {
+    Diagnosis diagnosis = diagnose("EH-R05");
+    diagnosis.with("deadline", std::to_string(request.deadline.count()) + " ms");
+    if (const std::string& library = told.crash["in_library"].as_string(); !library.empty())
+      diagnosis.with("in_library", library, "the stack when it was ended");
+    if (outcome.survived_kill) diagnosis.with("survived_kill", "yes");
+    return diagnosis;
+  }
+  if (told.failed.is_object()) {
+    Diagnosis diagnosis = diagnosis_from_wire(told.failed);
+    refine_report(diagnosis);
+    return diagnosis;
+  }
+  const auto hint = explain::read_error_output(outcome.error);
+  if (const int number = signal_of(outcome, request); number != 0)
+    return crashed(number, told, hint, outcome.error, stage == "preload" || stage == "load");
+  if (hint && (hint->code == "EH-L13" || hint->code == "EH-F08"))
+    return explain::to_diagnosis(*hint, last_words(outcome.error));
+  // 127 or 2 before the first stage: the launcher or the helper itself did not run.
+  if (told.stages.empty())
+    return diagnose("EH-P20")
+        .with("program", request.launcher.empty() ? request.helper.native() : request.launcher.front())
+        .with("exit_code", std::to_string(outcome.exit_code));
+  return diagnose("EH-R04").with("exit_code", std::to_string(outcome.exit_code));
+}
+
+}  // namespace
+
+void refine_report(Diagnosis& diagnosis) {
+  if (diagnosis.code != "EH-E01" || diagnosis.value("origin") != "cuda") return;
+  struct Number {
+    std::int64_t native;
+    std::string_view code;
+  };
+  // cudaError_t and CUresult share these numbers (CUDA runtime API, "Data types").
+  constexpr Number numbers[] = {{2, "EH-G12"},   {3, "EH-G14"},   {34, "EH-G02"},  {35, "EH-G03"},
+                                {46, "EH-G12"},  {100, "EH-G07"}, {101, "EH-G07"}, {209, "EH-G05"},
+                                {214, "EH-G12"}, {221, "EH-G06"}, {222, "EH-G06"}, {223, "EH-G06"},
+                                {304, "EH-G13"}, {802, "EH-G11"}, {803, "EH-G09"}, {804, "EH-G10"},
+                                {807, "EH-G12"}, {809, "EH-G12"}, {999, "EH-G13"}};
+  const auto native = parse_integer(diagnosis.value("native"));
+  if (!native) return;
+  for (const Number& number : numbers)
+    if (number.native == *native) diagnosis.code = number.code;
+  // 35 is also what the runtime says when there is no driver at all; the driver's version is 0 then.
+  const std::string_view found = diagnosis.value("found");
+  if (*native == 35 && (found == "0" || found == "0.0")) diagnosis.code = "EH-G01";
+}
+
+ProbeResult judge(const ChildOutcome& outcome, const std::string& nonce, const ProbeRequest& request) {
+  Told told = read_channel(outcome.channel, nonce);
+  ProbeResult result;
+  result.stages = told.stages;
+  result.stage = told.stages.empty() ? "start" : told.stages.back();
+  result.error_output = outcome.error;
+  result.duration = outcome.duration;
+  for (const Json& warning : told.warnings.as_array()) {
+    result.warnings.push_back(diagnosis_from_wire(warning));
+    refine_report(result.warnings.back());
+  }
+  if (told.ok && !outcome.cancelled) {
+    result.passed = true;
+    result.facts = pairs_from_wire(told.answer["facts"]);
+    result.devices = devices_from_wire(told.answer["devices"]);
+    result.libraries = libraries_from_wire(told.answer["libraries"]);
+    if (request.unload && !told.unloaded) {
+      Diagnosis warning = diagnose("EH-R13");
+      warning.with("file", request.load.plugin.native());
+      if (const int number = signal_of(outcome, request); number != 0)
+        warning.with("signal", signal_name(number));
+      if (const std::string& library = told.crash["in_library"].as_string(); !library.empty())
+        warning.with("in_library", library);
+      result.warnings.push_back(std::move(warning));
+    }
+    return result;
+  }
+  Diagnosis diagnosis = why(outcome, told, request, result.stage);
+  if (diagnosis.value("file").empty()) diagnosis.with("file", request.load.plugin.native());
+  if (diagnosis.value("stage").empty()) diagnosis.with("stage", result.stage);
+  if (const std::string words = last_words(outcome.error);
+      !words.empty() && diagnosis.value("os_said") != words)
+    diagnosis.with("last_words", words, "standard error of the probe");
+  result.diagnosis = std::move(diagnosis);
+  return result;
+}
+
+}  // namespace enginehost::load

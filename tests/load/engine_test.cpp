@@ -1,0 +1,75 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "host/load/in_process/engine.hpp"
+#include "tests/faults/workshop.hpp"
+
+namespace enginehost::load {
+namespace {
+
+class EngineOf : public ::testing::Test {
+ protected:
+  std::shared_ptr<LoadedPlugin> loaded(const std::string& flags = {}) {
+    static int number = 0;
+    auto plugin = load_plugin({workshop_.plugin("libengine_" + std::to_string(++number) + ".so", flags),
+                               workshop_.folder(),
+                               {},
+                               {}});
+    EXPECT_TRUE(plugin);
+    return std::move(*plugin);
+  }
+  faults::Workshop workshop_;
+};
+
+TEST_F(EngineOf, TellsFactsDevicesAndCapabilities) {
+  std::vector<std::string> lines;
+  EngineOptions options;
+  options.log_level = ENGINE_LOG_DEBUG;
+  options.log = [&](std::int32_t, std::string_view topic, std::string_view text) {
+    lines.push_back(std::string(topic) + " " + std::string(text));
+  };
+  auto engine = Engine::create(loaded(), std::move(options));
+  ASSERT_TRUE(engine);
+  EXPECT_EQ((*engine)->facts().at(0).second, "1.2.3");
+  EXPECT_THAT((*engine)->capabilities(), ::testing::ElementsAre("device.cpu"));
+  auto devices = (*engine)->devices();
+  ASSERT_TRUE(devices);
+  ASSERT_EQ(devices->size(), 1u);
+  EXPECT_EQ(devices->at(0).name, "fixture processor");
+  EXPECT_TRUE((*engine)->self_test(ENGINE_SELFTEST_GRAPH, devices->at(0).id));
+  EXPECT_EQ((*engine)->model_table(), nullptr);
+  EXPECT_THAT(lines, ::testing::ElementsAre("fixture created"));
+}
+
+TEST_F(EngineOf, AFailedCreateCarriesThePluginsWords) {
+  auto engine =
+      Engine::create(loaded("-DAT_CREATE='call->fail(call,ENGINE_NO_MEMORY,\"\",0,\"first\");return "
+                            "call->fail(call,ENGINE_NO_MEMORY,"
+                            "\"\",0,\"second\")'"));
+  ASSERT_FALSE(engine);
+  EXPECT_EQ(engine.error().code, "EH-E01");
+  EXPECT_EQ(engine.error().value("message"), "first");
+  EXPECT_EQ(engine.error().value("then"), "second");
+}
+
+TEST_F(EngineOf, SuccessWithoutAnEngineIsThePluginsBug) {
+  auto engine = Engine::create(loaded("-DAT_CREATE='return ENGINE_OK'"));
+  ASSERT_FALSE(engine);
+  EXPECT_EQ(engine.error().value("status"), "ENGINE_INTERNAL");
+}
+
+TEST_F(EngineOf, DevicesAreReadAndWrittenAsText) {
+  engine_device device{};
+  EXPECT_TRUE(parse_device("cuda:1", device));
+  EXPECT_EQ(device.type, ENGINE_CUDA);
+  EXPECT_EQ(device.index, 1);
+  EXPECT_TRUE(parse_device("CPU", device));
+  EXPECT_EQ(device.type, ENGINE_CPU);
+  EXPECT_TRUE(parse_device("mps", device));
+  EXPECT_EQ(device.type, ENGINE_METAL);
+  for (const char* wrong : {"", "gpu", "cuda:", "cuda:x", "cuda:-1", "cuda:99999999999"})
+    EXPECT_FALSE(parse_device(wrong, device)) << wrong;
+}
+
+}  // namespace
+}  // namespace enginehost::load

@@ -1,0 +1,264 @@
+// What happens to a build in the probe, for real: it crashes, hangs, lies or works there.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "host/explain/explain.hpp"
+#include "host/load/probe.hpp"
+#include "host/load/probe_outcome.hpp"
+#include "tests/faults/workshop.hpp"
+
+namespace enginehost::load {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+class ProbeOf : public ::testing::Test {
+ protected:
+  ProbeRequest request(const std::filesystem::path& plugin) {
+    ProbeRequest request;
+    request.helper = ENGINEHOST_PROBE;
+    request.load.plugin = plugin;
+    request.load.view = workshop_.folder();
+    return request;
+  }
+  ProbeResult tried(const std::string& flags) {
+    return probe(request(workshop_.plugin("libengine_x.so", flags)));
+  }
+  void expect(const ProbeResult& result, const std::string& code, const std::string& stage) {
+    EXPECT_FALSE(result.passed);
+    ASSERT_TRUE(result.diagnosis);
+    EXPECT_EQ(result.diagnosis->code, code) << explain::describe(*result.diagnosis);
+    EXPECT_EQ(result.stage, stage);
+    EXPECT_EQ(result.diagnosis->value("stage"), stage);
+    EXPECT_FALSE(result.diagnosis->value("file").empty());
+  }
+  std::string plugin_path() const { return workshop_.path("libengine_x.so").native(); }
+  faults::Workshop workshop_;
+};
+
+TEST_F(ProbeOf, AGoodBuildPassesAllStages) {
+  const ProbeResult result = tried("");
+  ASSERT_TRUE(result.passed) << (result.diagnosis ? explain::describe(*result.diagnosis) : "");
+  EXPECT_THAT(result.stages, ElementsAre("start", "load", "entry", "create", "selftest", "unload"));
+  ASSERT_EQ(result.devices.size(), 1u);
+  EXPECT_EQ(result.devices[0].text(), "cpu:0");
+  EXPECT_THAT(result.facts, ElementsAre(std::pair<std::string, std::string>("version", "1.2.3")));
+  ASSERT_FALSE(result.libraries.empty());
+  EXPECT_EQ(result.libraries[0].path, plugin_path());
+  EXPECT_EQ(result.libraries[0].origin, "cache");
+  EXPECT_TRUE(result.warnings.empty()) << explain::describe(result.warnings[0]);
+  EXPECT_TRUE(result.to_json()["passed"].as_bool());
+}
+
+TEST_F(ProbeOf, AnIllegalInstructionIsR01AndItsLibraryIsNamed) {
+  const ProbeResult result = tried("-DAT_LOAD='__asm__(\"ud2\")'");
+  expect(result, "EH-R01", "load");
+  EXPECT_EQ(result.diagnosis->value("in_library"), plugin_path());
+  EXPECT_EQ(result.diagnosis->value("instruction").substr(0, 4), "0f0b");
+  EXPECT_EQ(result.diagnosis->value("tries"), "2");
+}
+
+TEST_F(ProbeOf, ASegmentationFaultIsR02AndItsLibraryIsNamed) {
+  const ProbeResult result = tried("-DAT_LOAD='*(volatile int*)8=1'");
+  expect(result, "EH-R02", "load");
+  EXPECT_EQ(result.diagnosis->value("signal"), "SIGSEGV");
+  EXPECT_EQ(result.diagnosis->value("in_library"), plugin_path());
+  EXPECT_EQ(result.diagnosis->value("address"), "0x8");
+}
+
+TEST_F(ProbeOf, ACrashInTheSelfTestIsToldWithItsStage) {
+  expect(tried("-DAT_SELFTEST='*(volatile int*)8=1'"), "EH-R02", "selftest");
+}
+
+TEST_F(ProbeOf, AnAbortIsR03AndItsCallerIsNamed) {
+  const ProbeResult result = tried("-DAT_CREATE='fprintf(stderr,\"no licence\\n\");abort()'");
+  expect(result, "EH-R03", "create");
+  EXPECT_EQ(result.diagnosis->value("in_library"), plugin_path());
+  EXPECT_EQ(result.diagnosis->value("last_words"), "no licence");
+}
+
+TEST_F(ProbeOf, AnUncaughtExceptionIsR03WithItsMessage) {
+  const auto plugin = workshop_.cxx_library(
+      "libengine_x.so",
+      "#include <stdexcept>\nstruct S { S() { throw std::runtime_error(\"no GPU here\"); } } s;");
+  const ProbeResult result = probe(request(plugin));
+  expect(result, "EH-R03", "load");
+  EXPECT_EQ(result.diagnosis->value("exception"), "std::runtime_error");
+  EXPECT_EQ(result.diagnosis->value("what"), "no GPU here");
+  EXPECT_THAT(explain::describe(*result.diagnosis), HasSubstr("no GPU here"));
+}
+
+TEST_F(ProbeOf, ExitZeroInAConstructorIsR04AndNoSuccess) {
+  const ProbeResult result = tried("-DAT_LOAD='exit(0)'");
+  expect(result, "EH-R04", "load");
+  EXPECT_EQ(result.diagnosis->value("exit_code"), "0");
+}
+
+TEST_F(ProbeOf, AHangIsR05AfterTheDeadline) {
+  ProbeRequest request = this->request(workshop_.plugin("libengine_x.so", "-DAT_LOAD='for(;;)pause()'"));
+  request.deadline = std::chrono::milliseconds(300);
+  const ProbeResult result = probe(request);
+  expect(result, "EH-R05", "load");
+  EXPECT_EQ(result.diagnosis->value("in_library"), plugin_path());
+  EXPECT_LT(result.duration, std::chrono::seconds(5));
+}
+
+TEST_F(ProbeOf, AStackOverflowIsR06) {
+  const auto plugin =
+      workshop_.library("libengine_x.so",
+                        "int deeper(volatile char*p){volatile char b[4096];b[0]=p[0];return deeper(b)+b[1];}"
+                        "__attribute__((constructor)) void f(void){char c=0;deeper(&c);}",
+                        "-O0 -fno-optimize-sibling-calls");
+  expect(probe(request(plugin)), "EH-R06", "load");
+}
+
+TEST_F(ProbeOf, ALazySymbolThatIsMissingIsFoundAtLoading) {
+  const auto plugin = workshop_.library(
+      "libengine_x.so", "int missing_kernel(void); int f(void){return missing_kernel();}", "-Wl,-z,lazy");
+  const ProbeResult result = probe(request(plugin));
+  expect(result, "EH-L12", "load");
+  EXPECT_EQ(result.diagnosis->value("symbol"), "missing_kernel");
+  EXPECT_THAT(std::string(result.diagnosis->value("os_said")), HasSubstr("undefined symbol: missing_kernel"));
+}
+
+TEST_F(ProbeOf, ASymbolThatIsMissingAtItsFirstCallIsL13) {
+  // The plugin opens a library of its own lazily, as engines do, and calls into it.
+  const auto part = workshop_.library(
+      "libpart.so", "int missing_kernel(void); int g(void){return missing_kernel();}", "-Wl,-z,lazy");
+  const ProbeResult result = tried("-include dlfcn.h -DAT_SELFTEST='((int(*)(void))dlsym(dlopen(\"" +
+                                   part.native() + "\",1),\"g\"))()'");
+  expect(result, "EH-L13", "selftest");
+  EXPECT_EQ(result.diagnosis->value("symbol"), "missing_kernel");
+}
+
+TEST_F(ProbeOf, AMissingLibraryIsToldByTheLoadersText) {
+  const auto gone = workshop_.library("libgone.so.2", "int g(void){return 1;}", "-Wl,-soname,libgone.so.2");
+  const auto plugin = workshop_.plugin(
+      "libengine_x.so", "-Wl,--no-as-needed -L" + faults::quoted(workshop_.folder()) + " -l:libgone.so.2");
+  workshop_.remove(gone);
+  const ProbeResult result = probe(request(plugin));
+  expect(result, "EH-L01", "load");
+  EXPECT_EQ(result.diagnosis->value("library"), "libgone.so.2");
+}
+
+TEST_F(ProbeOf, ATruncatedLibraryIsDamagedContentAndNotACrashOfTheEngine) {
+  const auto whole = workshop_.plugin("whole.so", "");
+  const auto plugin = workshop_.cut(whole, "libengine_x.so", 4096);
+  expect(probe(request(plugin)), "EH-F08", "load");
+}
+
+TEST_F(ProbeOf, WithoutADescriptorItIsR11) {
+  expect(probe(request(workshop_.library("libengine_x.so", "int f(void){return 1;}"))), "EH-R11", "entry");
+}
+
+TEST_F(ProbeOf, ADescriptorOfADependencyIsNotThePlugins) {
+  workshop_.plugin("libinner.so", "-Wl,-soname,libinner.so");
+  const auto plugin = workshop_.library(
+      "libengine_x.so", "int f(void){return 1;}",
+      "-Wl,--no-as-needed -L" + faults::quoted(workshop_.folder()) + " -l:libinner.so -Wl,-rpath,'$ORIGIN'");
+  const ProbeResult result = probe(request(plugin));
+  expect(result, "EH-R11", "entry");
+  EXPECT_THAT(std::string(result.diagnosis->value("problem")), HasSubstr("libinner.so"));
+}
+
+TEST_F(ProbeOf, AnotherAbiIsR12) { expect(tried("-DMAJOR=9"), "EH-R12", "entry"); }
+
+TEST_F(ProbeOf, WhatThePluginReportsIsKept) {
+  const ProbeResult result = tried(
+      "-DAT_CREATE='call->detail(call,\"missing_library\",\"libcudnn.so.8\");return "
+      "call->fail(call,ENGINE_UNAVAILABLE,"
+      "\"\",0,\"cannot open cuDNN\")'");
+  expect(result, "EH-E01", "create");
+  EXPECT_EQ(result.diagnosis->value("status"), "ENGINE_UNAVAILABLE");
+  EXPECT_EQ(result.diagnosis->value("missing_library"), "libcudnn.so.8");
+  EXPECT_THAT(explain::describe(*result.diagnosis), HasSubstr("cuDNN 8"));
+}
+
+TEST_F(ProbeOf, CudaNumbersBecomeTheirClasses) {
+  const ProbeResult old = tried(
+      "-DAT_CREATE='return call->fail(call,ENGINE_UNAVAILABLE,\"cuda\",35,\"CUDA driver version is "
+      "insufficient\")'");
+  expect(old, "EH-G03", "create");
+  const ProbeResult none = tried(
+      "-DAT_CREATE='call->detail(call,\"found\",\"0\");return "
+      "call->fail(call,ENGINE_UNAVAILABLE,\"cuda\",35,\"old\")'");
+  expect(none, "EH-G01", "create");
+  expect(tried("-DAT_SELFTEST='return call->fail(call,ENGINE_UNAVAILABLE,\"cuda\",100,\"no device\")'"),
+         "EH-G07", "selftest");
+}
+
+TEST_F(ProbeOf, ADeviceThatIsNotOfferedIsG16) {
+  ProbeRequest request = this->request(workshop_.plugin("libengine_x.so"));
+  request.devices = {"cuda:0"};
+  const ProbeResult result = probe(request);
+  expect(result, "EH-G16", "selftest");
+  EXPECT_EQ(result.diagnosis->value("devices"), "cpu:0");
+}
+
+TEST_F(ProbeOf, ACrashWhileUnloadingIsAWarningOnly) {
+  const ProbeResult result = tried("-DAT_DESTROY='*(volatile int*)8=1'");
+  EXPECT_TRUE(result.passed);
+  ASSERT_EQ(result.warnings.size(), 1u);
+  EXPECT_EQ(result.warnings[0].code, "EH-R13");
+  EXPECT_EQ(result.warnings[0].value("in_library"), plugin_path());
+}
+
+TEST_F(ProbeOf, WhatALibraryChangesInTheProcessIsWarnedOf) {
+  const ProbeResult result = tried("-DAT_LOAD='umask(0);signal(SIGINT,SIG_IGN);chdir(\"/\")'");
+  EXPECT_TRUE(result.passed);
+  std::string changed;
+  for (const Diagnosis& warning : result.warnings)
+    if (warning.code == "EH-R09") changed += std::string(warning.value("changed")) + ";";
+  EXPECT_THAT(changed, HasSubstr("the umask"));
+  EXPECT_THAT(changed, HasSubstr("SIGINT"));
+  EXPECT_THAT(changed, HasSubstr("the current folder"));
+}
+
+TEST_F(ProbeOf, AChangedFloatingPointModeIsWarnedOf) {
+  const ProbeResult result = tried("-ffast-math");
+  EXPECT_TRUE(result.passed);
+  ASSERT_EQ(result.warnings.size(), 1u);
+  EXPECT_EQ(result.warnings[0].code, "EH-R08");
+}
+
+TEST_F(ProbeOf, PrintingToStandardOutputHarmsNothing) {
+  EXPECT_TRUE(tried("-DAT_LOAD='puts(\"{\\\"ok\\\":\\\"forged\\\"}\");fflush(stdout)'").passed);
+}
+
+TEST_F(ProbeOf, ATokenWithoutTheNonceIsNoSuccess) {
+  expect(tried("-DAT_LOAD='dprintf(200,\"{\\\"nonce\\\":\\\"x\\\",\\\"ok\\\":\\\"x\\\"}\\n\");_exit(0)'"),
+         "EH-R04", "load");
+}
+
+TEST_F(ProbeOf, AHelperThatIsNotThereIsP20) {
+  ProbeRequest request = this->request(workshop_.plugin("libengine_x.so"));
+  request.helper = "/nonexistent/enginehost-probe";
+  const ProbeResult result = probe(request);
+  ASSERT_TRUE(result.diagnosis);
+  EXPECT_EQ(result.diagnosis->code, "EH-P20");
+}
+
+TEST_F(ProbeOf, ALauncherGoesBeforeTheHelper) {
+  ProbeRequest request = this->request(workshop_.plugin("libengine_x.so"));
+  request.launcher = {"/usr/bin/env", "--"};
+  EXPECT_TRUE(probe(request).passed);
+}
+
+TEST_F(ProbeOf, ItCanBeCancelled) {
+  ProbeRequest request = this->request(workshop_.plugin("libengine_x.so", "-DAT_LOAD='for(;;)pause()'"));
+  request.cancel = CancelToken();
+  std::thread other([cancel = *request.cancel] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    cancel.cancel();
+  });
+  const ProbeResult result = probe(request);
+  other.join();
+  ASSERT_TRUE(result.diagnosis);
+  EXPECT_EQ(result.diagnosis->code, "EH-P10");
+}
+
+}  // namespace
+}  // namespace enginehost::load

@@ -1,0 +1,90 @@
+// What a loader says, held against the files.
+#include "host/load/recheck.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "host/load/in_process/load.hpp"
+#include "tests/faults/workshop.hpp"
+
+namespace enginehost::load {
+namespace {
+
+using ::testing::HasSubstr;
+
+class Recheck : public ::testing::Test {
+ protected:
+  preflight::Spec spec(const std::filesystem::path& plugin) {
+    preflight::Spec spec;
+    spec.view = workshop_.folder();
+    spec.plugin = plugin;
+    spec.search = {workshop_.path("lib")};
+    spec.machine = linker::describe_this_machine();
+    return spec;
+  }
+  Diagnosis loaded_and_rechecked(const std::filesystem::path& plugin) {
+    auto loaded = load_plugin({plugin, workshop_.folder(), {}, {}});
+    if (loaded) return diagnose("it loads");
+    return recheck(std::move(loaded).error(), spec(plugin));
+  }
+  faults::Workshop workshop_;
+};
+
+TEST_F(Recheck, NoSuchFileOfAFileThatIsThereMeansAnotherProcessor) {
+  const auto plugin = workshop_.plugin("libengine_x.so");
+  workshop_.make_aarch64(plugin);
+  const Diagnosis diagnosis = loaded_and_rechecked(plugin);
+  EXPECT_EQ(diagnosis.code, "EH-L04");
+  EXPECT_THAT(std::string(diagnosis.value("os_said")), HasSubstr("No such file or directory"));
+  EXPECT_EQ(diagnosis.value("stage"), "load");
+}
+
+TEST_F(Recheck, InvalidElfHeaderOfAWebPageMeansAWebPage) {
+  const auto plugin =
+      workshop_.file("libengine_x.so",
+                     "<!DOCTYPE html><html><head><title>Proxy</title></head><body>no</body></html>"
+                     "                                                              \n");
+  const Diagnosis diagnosis = loaded_and_rechecked(plugin);
+  EXPECT_EQ(diagnosis.code, "EH-F05");
+  EXPECT_THAT(std::string(diagnosis.value("os_said")), HasSubstr("invalid ELF header"));
+}
+
+TEST_F(Recheck, AMissingLibraryGetsItsNeederAndFolders) {
+  const auto gone =
+      workshop_.library("libgone_r.so.2", "int g(void){return 1;}", "-Wl,-soname,libgone_r.so.2");
+  const auto plugin = workshop_.plugin(
+      "libengine_x.so", "-Wl,--no-as-needed -L" + faults::quoted(workshop_.folder()) + " -l:libgone_r.so.2");
+  workshop_.remove(gone);
+  const Diagnosis diagnosis = loaded_and_rechecked(plugin);
+  EXPECT_EQ(diagnosis.code, "EH-L01");
+  EXPECT_EQ(diagnosis.value("needed_by"), plugin.native());
+  EXPECT_FALSE(diagnosis.values("searched").empty());
+}
+
+TEST_F(Recheck, WhatThePluginMissesIsTheLibraryWhoseClosureIsNotWhole) {
+  const auto gone =
+      workshop_.library("lib/libgone_s.so.2", "int g(void){return 1;}", "-Wl,-soname,libgone_s.so.2");
+  workshop_.library("lib/libruntime.so", "int g(void);int r(void){return g();}",
+                    "-L" + faults::quoted(workshop_.path("lib")) + " -l:libgone_s.so.2");
+  const auto plugin = workshop_.plugin("libengine_x.so");
+  workshop_.remove(gone);
+  Diagnosis said = diagnose("EH-E01");
+  said.with("status", "ENGINE_UNAVAILABLE")
+      .with("message", "libruntime.so could not be opened")
+      .with("stage", "create");
+  const Diagnosis diagnosis = recheck(said, spec(plugin));
+  EXPECT_EQ(diagnosis.code, "EH-L01");
+  EXPECT_EQ(diagnosis.value("library"), "libgone_s.so.2");
+  EXPECT_EQ(diagnosis.value("message"), "libruntime.so could not be opened");
+}
+
+TEST_F(Recheck, OtherReportsStayAsTheyAre) {
+  const auto plugin = workshop_.plugin("libengine_x.so");
+  Diagnosis said = diagnose("EH-E01");
+  said.with("status", "ENGINE_INTERNAL").with("message", "assertion failed");
+  EXPECT_EQ(recheck(said, spec(plugin)).code, "EH-E01");
+  EXPECT_EQ(recheck(diagnose("EH-R02"), spec(plugin)).code, "EH-R02");
+}
+
+}  // namespace
+}  // namespace enginehost::load

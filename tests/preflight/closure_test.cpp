@@ -1,0 +1,138 @@
+// Who needs what, and where it was sought.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/preflight/helpers.hpp"
+
+namespace enginehost::preflight {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::SizeIs;
+
+class ClosureCheck : public ::testing::Test {
+ protected:
+  // A library whose source is one function of that name.
+  std::filesystem::path part(const std::string& name, const std::string& function,
+                             const std::string& flags = {}) {
+    return workshop_.library(name, "int " + function + "(void){return 1;}", flags);
+  }
+  std::string link(const std::filesystem::path& library) {
+    return "-L" + faults::quoted(library.parent_path()) + " -l:" + library.filename().native() +
+           " -Wl,--allow-shlib-undefined";
+  }
+  faults::Workshop workshop_;
+};
+
+TEST_F(ClosureCheck, AllMissingLibrariesAreNamedAtOnceWithTheirNeeder) {
+  const auto cudart = part("libcudart.so.11.0", "cudart", "-Wl,-soname,libcudart.so.11.0");
+  const auto cublas = part("libcublas.so.11", "cublas", "-Wl,-soname,libcublas.so.11");
+  const auto engine = workshop_.library(
+      "e/libengine.so", "int cudart(void),cublas(void);int e(void){return cudart()+cublas();}",
+      link(cudart) + " " + link(cublas) + " -Wl,-rpath,'$ORIGIN'");
+  workshop_.remove(cudart);
+  workshop_.remove(cublas);
+  const Report report = check(alone(engine));
+  EXPECT_EQ(report.verdict, Verdict::fails);
+  ASSERT_EQ(first_code(report), "EH-L01");
+  EXPECT_THAT(report.diagnoses.front().values("library"),
+              ElementsAre("libcudart.so.11.0", "libcublas.so.11"));
+  EXPECT_EQ(report.diagnoses.front().value("needed_by"), engine.native());
+  ASSERT_THAT(report.missing, SizeIs(2));
+  EXPECT_FALSE(report.missing[0].searched.empty());
+  const std::string text = explain::describe(report.diagnoses.front());
+  EXPECT_THAT(text, HasSubstr("libengine.so -> libcudart.so.11.0   CUDA runtime 11"));
+  EXPECT_THAT(text, HasSubstr("nvidia-cuda-runtime-cu11"));
+  EXPECT_THAT(text, HasSubstr("looked in: " + engine.parent_path().native()));
+}
+
+TEST_F(ClosureCheck, AMissingLibraryFurtherDownComesWithItsChain) {
+  const auto deep = part("libdeep.so.1", "deep", "-Wl,-soname,libdeep.so.1");
+  const auto middle =
+      workshop_.library("e/libmiddle.so", "int deep(void);int middle(void){return deep();}", link(deep));
+  const auto engine = workshop_.library("e/libengine.so", "int middle(void);int e(void){return middle();}",
+                                        link(middle) + " -Wl,-rpath,'$ORIGIN'");
+  workshop_.remove(deep);
+  const Report report = check(alone(engine));
+  ASSERT_EQ(first_code(report), "EH-L02");
+  EXPECT_EQ(report.diagnoses.front().value("needed_by"), middle.native());
+  EXPECT_THAT(report.diagnoses.front().values("chain"), ElementsAre(engine.native(), middle.native()));
+}
+
+TEST_F(ClosureCheck, ALibraryThatAppearsIsAWitness) {
+  const auto deep = part("libdeep.so.1", "deep", "-Wl,-soname,libdeep.so.1");
+  const auto engine = workshop_.library("e/libengine.so", "int deep(void);int e(void){return deep();}",
+                                        link(deep) + " -Wl,-rpath,'$ORIGIN'");
+  workshop_.remove(deep);
+  const Report report = check(alone(engine));
+  EXPECT_THAT(report.depends_on, ::testing::Contains(workshop_.path("e/libdeep.so.1")));
+  EXPECT_THAT(report.depends_on, ::testing::Contains(std::filesystem::path("/etc/ld.so.cache")));
+}
+
+TEST_F(ClosureCheck, AWrongArchitectureInPlaceOfADependencyIsL05) {
+  const auto dependency = part("libdep.so.1", "dep", "-Wl,-soname,libdep.so.1");
+  const auto engine = workshop_.library("e/libengine.so", "int dep(void);int e(void){return dep();}",
+                                        link(dependency) + " -Wl,-rpath,'$ORIGIN'");
+  std::filesystem::rename(dependency, workshop_.path("e/libdep.so.1"));
+  workshop_.make_aarch64(workshop_.path("e/libdep.so.1"));
+  const Report report = check(alone(engine));
+  EXPECT_EQ(report.verdict, Verdict::fails);
+  ASSERT_EQ(first_code(report), "EH-L05");
+  ASSERT_FALSE(report.rejected.empty());
+  EXPECT_EQ(report.rejected[0].path, workshop_.path("e/libdep.so.1").native());
+  EXPECT_THAT(explain::describe(report.diagnoses.front()), HasSubstr("aarch64"));
+}
+
+TEST_F(ClosureCheck, A32BitDependencyIsL06) {
+  const auto dependency = part("libdep.so.1", "dep", "-Wl,-soname,libdep.so.1");
+  const auto engine = workshop_.library("e/libengine.so", "int dep(void);int e(void){return dep();}",
+                                        link(dependency) + " -Wl,-rpath,'$ORIGIN'");
+  if (workshop_.library_with("gcc", "e/libdep.so.1", "int dep(void){return 1;}", "-m32 -nostdlib").empty())
+    GTEST_SKIP() << "gcc-multilib is not installed";
+  EXPECT_EQ(first_code(check(alone(engine))), "EH-L06");
+}
+
+TEST_F(ClosureCheck, ANewerCLibraryIsL08WithBothVersions) {
+  const auto map = workshop_.file("c.map", "GLIBC_2.99 { global: fresh; };");
+  part("fake/libc.so.6", "fresh",
+       "-nostdlib -Wl,-soname,libc.so.6 -Wl,--version-script=" + faults::quoted(map));
+  const auto engine = workshop_.library("libengine.so", "int fresh(void);int e(void){return fresh();}",
+                                        "-nostdlib " + faults::quoted(workshop_.path("fake/libc.so.6")));
+  const Report report = check(alone(engine));
+  EXPECT_EQ(report.verdict, Verdict::fails);
+  ASSERT_EQ(first_code(report), "EH-L08");
+  EXPECT_EQ(report.diagnoses.front().value("needs"), "GLIBC_2.99");
+  EXPECT_FALSE(report.diagnoses.front().value("have").empty());
+  EXPECT_EQ(report.diagnoses.front().value("required_by"), engine.native());
+  EXPECT_THAT(explain::describe(report.diagnoses.front()),
+              HasSubstr("never copy another system's C library"));
+}
+
+TEST_F(ClosureCheck, ANewerCxxRuntimeIsL09WithThePathOfTheOneFound) {
+  const auto map = workshop_.file("s.map", "GLIBCXX_3.4.99 { global: fresh; };");
+  part("fake/libstdc++.so.6", "fresh",
+       "-nostdlib -Wl,-soname,libstdc++.so.6 -Wl,--version-script=" + faults::quoted(map));
+  const auto engine = workshop_.library("libengine.so", "int fresh(void);int e(void){return fresh();}",
+                                        "-nostdlib " + faults::quoted(workshop_.path("fake/libstdc++.so.6")));
+  const Report report = check(alone(engine));
+  ASSERT_EQ(first_code(report), "EH-L09");
+  EXPECT_EQ(report.diagnoses.front().value("needs"), "GLIBCXX_3.4.99");
+  EXPECT_THAT(std::string(report.diagnoses.front().value("path")), HasSubstr("libstdc++.so.6"));
+}
+
+TEST_F(ClosureCheck, AnUndefinedSymbolIsL12WhenSymbolsAreAsked) {
+  const auto engine =
+      workshop_.library("libengine.so", "int missing_kernel(void);int e(void){return missing_kernel();}");
+  Spec spec = alone(engine);
+  EXPECT_EQ(check(spec).verdict, Verdict::loads);
+  spec.symbols = true;
+  const Report report = check(spec);
+  EXPECT_EQ(report.verdict, Verdict::fails);
+  ASSERT_EQ(first_code(report), "EH-L12");
+  EXPECT_EQ(report.diagnoses.front().value("symbol"), "missing_kernel");
+  EXPECT_EQ(report.diagnoses.front().value("required_by"), engine.native());
+}
+
+}  // namespace
+}  // namespace enginehost::preflight

@@ -1,0 +1,86 @@
+// The NVIDIA driver's library: missing for different reasons, or a stub in its place.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/preflight/helpers.hpp"
+
+namespace enginehost::preflight {
+namespace {
+
+using ::testing::HasSubstr;
+
+class Driver : public ::testing::Test {
+ protected:
+  // Something that needs libcuda.so.1, which is nowhere.
+  std::filesystem::path needs_driver() {
+    const auto driver =
+        workshop_.library("libcuda.so.1", "int cuInit(unsigned f){return 0;}", "-Wl,-soname,libcuda.so.1");
+    const auto engine =
+        workshop_.library("e/libengine.so", "int cuInit(unsigned);int e(void){return cuInit(0);}",
+                          "-L" + faults::quoted(workshop_.folder()) + " -l:libcuda.so.1");
+    workshop_.remove(driver);
+    return engine;
+  }
+  Report judged(const platform::Platform& platform) {
+    Spec spec = alone(needs_driver());
+    spec.platform = &platform;
+    // The machine that runs this test may have a driver; the one described has none.
+    spec.machine.cache = linker::LoaderCache();
+    spec.machine.default_directories = {"/lib/x86_64-linux-gnu"};
+    spec.machine.library_path.clear();
+    return check(spec);
+  }
+  faults::Workshop workshop_;
+};
+
+TEST_F(Driver, WithoutAGpuThereIsNothingToInstall) {
+  platform::Platform platform;
+  platform.cuda.hardware = platform::Fact<std::string>::absent("/sys/bus/pci/devices");
+  const Report report = judged(platform);
+  ASSERT_EQ(first_code(report), "EH-G01");
+  const std::string text = explain::describe(report.diagnoses.front());
+  EXPECT_THAT(text, HasSubstr("no NVIDIA device"));
+  EXPECT_THAT(text, HasSubstr("use a cpu build"));
+}
+
+TEST_F(Driver, WithAGpuTheDriverIsToBeInstalled) {
+  platform::Platform platform;
+  platform.cuda.hardware = platform::Fact<std::string>::known("10de:2684", "/sys/bus/pci/devices");
+  const Report report = judged(platform);
+  ASSERT_EQ(first_code(report), "EH-G01");
+  EXPECT_THAT(explain::describe(report.diagnoses.front()), HasSubstr("install the NVIDIA driver"));
+  EXPECT_THAT(explain::describe(report.diagnoses.front()), HasSubstr("10de:2684"));
+}
+
+TEST_F(Driver, InAContainerItIsStartedWithAccessToTheGpu) {
+  platform::Platform platform;
+  platform.container = platform::Fact<std::string>::known("docker", "/.dockerenv");
+  const Report report = judged(platform);
+  ASSERT_EQ(first_code(report), "EH-G01");
+  EXPECT_THAT(explain::describe(report.diagnoses.front()), HasSubstr("--gpus all"));
+}
+
+TEST_F(Driver, AnUnknownMachineIsNotCalledOneWithoutAGpu) {
+  const Report report = judged(platform::Platform());
+  ASSERT_EQ(first_code(report), "EH-G01");
+  EXPECT_THAT(explain::describe(report.diagnoses.front()), ::testing::Not(HasSubstr("no NVIDIA device")));
+}
+
+TEST_F(Driver, AToolkitsStubIsG02AndItsFolderIsNamed) {
+  const auto stub = workshop_.library("cuda/lib64/stubs/libcuda.so.1", "int cuInit(unsigned f){return 34;}",
+                                      "-Wl,-soname,libcuda.so.1");
+  const auto engine =
+      workshop_.library("e/libengine.so", "int cuInit(unsigned);int e(void){return cuInit(0);}",
+                        "-L" + faults::quoted(stub.parent_path()) + " -l:libcuda.so.1");
+  Spec spec = alone(engine);
+  spec.machine.library_path = {stub.parent_path().native()};
+  spec.machine.library_path_text = stub.parent_path().native();
+  const Report report = check(spec);
+  EXPECT_EQ(report.verdict, Verdict::fails);
+  ASSERT_EQ(first_code(report), "EH-G02");
+  EXPECT_THAT(explain::describe(report.diagnoses.front()),
+              HasSubstr("take " + stub.parent_path().native() + " out of LD_LIBRARY_PATH"));
+}
+
+}  // namespace
+}  // namespace enginehost::preflight

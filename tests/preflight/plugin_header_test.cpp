@@ -1,0 +1,57 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/preflight/helpers.hpp"
+
+namespace enginehost::preflight {
+namespace {
+
+class PluginHeader : public ::testing::Test {
+ protected:
+  Report judged(const std::filesystem::path& plugin) { return check(build(workshop_, plugin, {})); }
+  faults::Workshop workshop_;
+};
+
+TEST_F(PluginHeader, AGoodPluginLoads) {
+  const Report report = judged(workshop_.plugin("libengine_x.so"));
+  EXPECT_EQ(report.verdict, Verdict::loads)
+      << (report.diagnoses.empty() ? "" : explain::describe(report.diagnoses[0]));
+}
+
+TEST_F(PluginHeader, WithoutTheSymbolItIsR11AndSaysWhatItExports) {
+  const Report report = judged(workshop_.library("libother.so", "int some_function(void){return 1;}"));
+  EXPECT_EQ(report.verdict, Verdict::fails);
+  ASSERT_EQ(first_code(report), "EH-R11");
+  EXPECT_THAT(report.diagnoses.front().values("exports"), ::testing::Contains("some_function"));
+}
+
+TEST_F(PluginHeader, AnotherMajorIsR12) {
+  const Report report = judged(workshop_.plugin("libengine_x.so", "-DMAJOR=2"));
+  EXPECT_EQ(report.verdict, Verdict::fails);
+  ASSERT_EQ(first_code(report), "EH-R12");
+  EXPECT_EQ(report.diagnoses.front().value("plugin_abi"), "2.0");
+}
+
+TEST_F(PluginHeader, ANewerHostFloorIsR12) {
+  const Report report = judged(workshop_.plugin("libengine_x.so", "-DHOST_MINOR=7"));
+  ASSERT_EQ(first_code(report), "EH-R12");
+  EXPECT_EQ(report.diagnoses.front().value("plugin_abi"), "1.7");
+  EXPECT_EQ(report.diagnoses.front().value("host_abi"), "1.0");
+}
+
+TEST_F(PluginHeader, AWrongMarkIsR11) {
+  const Report report =
+      judged(workshop_.library("libengine_x.so", "const char engine_plugin_v1[200] = \"NOTMINE\";"));
+  EXPECT_EQ(first_code(report), "EH-R11");
+}
+
+TEST_F(PluginHeader, ADescriptorFilledByCodeLeavesADoubt) {
+  const Report report = judged(workshop_.library(
+      "libengine_x.so",
+      "char engine_plugin_v1[200]; __attribute__((constructor)) void f(void){engine_plugin_v1[0]=1;}"));
+  EXPECT_EQ(report.verdict, Verdict::unsure);
+  EXPECT_EQ(first_code(report), "EH-R11");
+}
+
+}  // namespace
+}  // namespace enginehost::preflight
