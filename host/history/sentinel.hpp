@@ -34,6 +34,8 @@ class Sentinel {
       : file_(std::move(file)), open_(std::move(descriptor)) {}
   std::filesystem::path file_;
   FileDescriptor open_;
+  std::string build_, digest_;
+  std::int64_t started_ = 0;
 };
 
 // A process that died with a sentinel standing.

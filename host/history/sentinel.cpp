@@ -1,0 +1,152 @@
+#include "host/history/sentinel.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <system_error>
+
+#include "base/json.hpp"
+
+namespace enginehost::history {
+namespace {
+
+constexpr std::string_view ending = ".json", unfinished = ".new";
+constexpr std::size_t largest = 8192;
+
+std::filesystem::path folder_of(const std::filesystem::path& state_folder) {
+  return state_folder / "running";
+}
+
+std::string boot_id() { return read_kernel_file("/proc/sys/kernel/random/boot_id"); }
+
+// A lock of the open file description (Linux 3.15): other than a POSIX lock it is not lost when the process
+// closes another descriptor of the same file, and it also holds against this process.
+bool lock(int descriptor) {
+  struct flock whole {};
+  whole.l_type = F_WRLCK;
+  whole.l_whence = SEEK_SET;
+  return ::fcntl(descriptor, F_OFD_SETLK, &whole) == 0;
+}
+
+Result<void> put(int descriptor, const std::string& text, const std::filesystem::path& file) {
+  // One write: a process that dies here leaves the old text or the new one.
+  if (::pwrite(descriptor, text.data(), text.size(), 0) != static_cast<ssize_t>(text.size()) ||
+      ::ftruncate(descriptor, static_cast<off_t>(text.size())) != 0)
+    return fail(diagnose_errno(code_of_write_error(errno), errno).with("file", file.native()));
+  return {};
+}
+
+std::string text_of(std::string_view build, std::string_view digest, std::string_view phase,
+                    std::int64_t started) {
+  std::string text = Json::object()
+                         .set("format", 1)
+                         .set("build", build)
+                         .set("digest", digest)
+                         .set("phase", phase)
+                         .set("pid", static_cast<std::int64_t>(::getpid()))
+                         .set("boot_id", boot_id())
+                         .set("started", started)
+                         .dump();
+  // All texts of one sentinel are of one length, so that rewriting it in place never leaves the end of an
+  // older one.
+  constexpr std::size_t block = 512;
+  text.resize((text.size() / block + 1) * block - 1, ' ');
+  return text + "\n";
+}
+
+bool is_same_file(int descriptor, const std::filesystem::path& path) {
+  struct stat open {
+  }, there{};
+  return ::fstat(descriptor, &open) == 0 && ::stat(path.c_str(), &there) == 0 &&
+         open.st_dev == there.st_dev && open.st_ino == there.st_ino;
+}
+
+}  // namespace
+
+Result<Sentinel> Sentinel::raise(const std::filesystem::path& state_folder, std::string_view build,
+                                 std::string_view digest, std::string_view phase) {
+  static std::atomic<unsigned> number{0};
+  TRY(make_folders(folder_of(state_folder)));
+  const std::string name =
+      std::string(digest) + "." + std::to_string(::getpid()) + "." + std::to_string(++number);
+  const std::filesystem::path file = folder_of(state_folder) / (name + std::string(ending));
+  const std::filesystem::path draft = folder_of(state_folder) / (name + std::string(unfinished));
+  FileDescriptor open(::open(draft.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
+  const auto failed = [&] {
+    return fail(diagnose_errno(code_of_write_error(errno), errno)
+                    .with("file", file.native())
+                    .with("folder", file.parent_path().native()));
+  };
+  // Locked before it has its name: whoever finds the name finds the lock.
+  if (!open.valid() || !lock(open.get())) return failed();
+  Sentinel sentinel(file, std::move(open));
+  sentinel.build_ = build;
+  sentinel.digest_ = digest;
+  sentinel.started_ =
+      std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch())
+          .count();
+  TRY(put(sentinel.open_.get(), text_of(build, digest, phase, sentinel.started_), file));
+  if (::rename(draft.c_str(), file.c_str()) != 0) return failed();
+  return sentinel;
+}
+
+Sentinel& Sentinel::operator=(Sentinel&& other) noexcept {
+  if (this != &other) {
+    lower();
+    file_ = std::move(other.file_);
+    open_ = std::move(other.open_);
+    build_ = std::move(other.build_);
+    digest_ = std::move(other.digest_);
+    started_ = other.started_;
+  }
+  return *this;
+}
+
+Sentinel::~Sentinel() { lower(); }
+
+Result<void> Sentinel::enter(std::string_view phase) {
+  if (!open_.valid()) return {};
+  return put(open_.get(), text_of(build_, digest_, phase, started_), file_);
+}
+
+void Sentinel::lower() {
+  if (!open_.valid()) return;
+  ::unlink(file_.c_str());
+  open_.close();
+}
+
+std::vector<Crash> collect_crashes(const std::filesystem::path& state_folder) {
+  std::vector<Crash> crashes;
+  const std::string boot = boot_id();
+  std::error_code error;
+  for (std::filesystem::directory_iterator at(folder_of(state_folder), error), end; !error && at != end;
+       at.increment(error)) {
+    const std::filesystem::path file = at->path();
+    if (file.extension() != ending) continue;
+    const FileDescriptor open(::open(file.c_str(), O_RDWR | O_CLOEXEC));
+    if (!open.valid() || !lock(open.get())) continue;  // its process lives
+    // Another collector may have taken it between our open and our lock.
+    if (!is_same_file(open.get(), file)) continue;
+    std::string text(largest, '\0');
+    const ssize_t got = ::pread(open.get(), text.data(), text.size(), 0);
+    ::unlink(file.c_str());
+    if (got <= 0) continue;
+    text.resize(static_cast<std::size_t>(got));
+    const auto document = parse_json(text, file.native());
+    if (!document || (*document)["boot_id"].as_string() != boot) continue;
+    Crash crash;
+    crash.build = (*document)["build"].as_string();
+    crash.digest = (*document)["digest"].as_string();
+    crash.phase = (*document)["phase"].as_string();
+    crash.pid = static_cast<int>((*document)["pid"].as_integer());
+    crash.started = (*document)["started"].as_integer();
+    crashes.push_back(std::move(crash));
+  }
+  return crashes;
+}
+
+}  // namespace enginehost::history

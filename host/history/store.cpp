@@ -1,0 +1,119 @@
+#include "host/history/store.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <system_error>
+
+namespace enginehost::history {
+namespace {
+
+constexpr std::uint64_t largest_record = 4u << 20;
+constexpr std::string_view ending = ".json";
+
+std::filesystem::path folder_of(const std::filesystem::path& state_folder) {
+  return state_folder / "history";
+}
+
+// A build id is a name in a manifest and may hold anything; what is no plain file name is written as %XX.
+std::string file_name_of(const std::string& build_id) {
+  static constexpr char digits[] = "0123456789ABCDEF";
+  std::string name;
+  for (const char c : build_id) {
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                       c == '-' || c == '_' || c == '+' || (c == '.' && !name.empty());
+    if (plain) {
+      name += c;
+    } else {
+      const auto byte = static_cast<unsigned char>(c);
+      name += '%';
+      name += digits[byte >> 4];
+      name += digits[byte & 15];
+    }
+  }
+  return name + std::string(ending);
+}
+
+std::string why_stale(const Record& record, std::int64_t now, const Fingerprint* machine) {
+  if (record.state == State::disabled) return {};
+  if (record.retry_after != 0 && now >= record.retry_after) return "its time is over";
+  for (const Witness& witness : record.witnesses) {
+    const Witness seen = witness_of(witness.path);
+    if (seen.present && !witness.present) return witness.path + " has appeared";
+    if (!seen.present && witness.present) return witness.path + " is gone";
+    if (seen.present && !(seen.stamp == witness.stamp)) return witness.path + " has changed";
+  }
+  if (machine == nullptr) return {};
+  // A part that one side does not have is not compared: it was unknown then, or is now.
+  for (const auto& [name, was] : record.host)
+    for (const auto& [other_name, is] : *machine)
+      if (name == other_name && was != is)
+        return "the " + name + " changed from \"" + was + "\" to \"" + is + "\"";
+  return {};
+}
+
+Result<Record> read_record(const std::filesystem::path& file) {
+  TRY_ASSIGN(const std::string text, read_file(file, largest_record));
+  TRY_ASSIGN(const Json document, parse_json(text, file.native()));
+  return record_from_json(document, file.native());
+}
+
+}  // namespace
+
+Witness witness_of(const std::filesystem::path& path) {
+  Witness witness;
+  witness.path = path.native();
+  const auto stamp = stamp_of(path);
+  witness.present = stamp.has_value();
+  if (stamp) witness.stamp = *stamp;
+  return witness;
+}
+
+ReadResult read(const std::filesystem::path& state_folder, std::int64_t now, const Fingerprint* machine) {
+  ReadResult result;
+  std::vector<std::filesystem::path> files;
+  std::error_code error;
+  for (std::filesystem::directory_iterator at(folder_of(state_folder), error), end; !error && at != end;
+       at.increment(error))
+    if (at->path().extension() == ending) files.push_back(at->path());
+  std::sort(files.begin(), files.end());
+  for (const std::filesystem::path& file : files) {
+    auto record = read_record(file);
+    // One file is one build: a record that says it belongs to another was put there by hand, or is damaged.
+    if (!record || file_name_of(record->build) != file.filename().native()) {
+      result.warnings.push_back(file.native() + " is not a record that can be read; ignored");
+      continue;
+    }
+    if (std::string why = why_stale(*record, now, machine); !why.empty())
+      result.stale.push_back({std::move(*record), std::move(why)});
+    else
+      result.history.records.emplace(record->build, std::move(*record));
+  }
+  return result;
+}
+
+std::optional<Record> read_one(const std::filesystem::path& state_folder, const std::string& build_id,
+                               std::int64_t now, const Fingerprint* machine) {
+  auto record = read_record(folder_of(state_folder) / file_name_of(build_id));
+  if (!record || record->build != build_id || !why_stale(*record, now, machine).empty()) return std::nullopt;
+  return std::move(*record);
+}
+
+Result<void> write(const std::filesystem::path& state_folder, const Record& record) {
+  TRY(make_folders(folder_of(state_folder)));
+  // Not synced: a record lost with the power costs one more probe.
+  return write_file(folder_of(state_folder) / file_name_of(record.build), to_json(record).dump(2) + "\n",
+                    false);
+}
+
+Result<bool> clear(const std::filesystem::path& state_folder, const std::string& build_id) {
+  const std::filesystem::path file = folder_of(state_folder) / file_name_of(build_id);
+  if (::unlink(file.c_str()) == 0) return true;
+  if (errno == ENOENT || errno == ENOTDIR) return false;
+  return fail(diagnose_errno("EH-F16", errno)
+                  .with("file", file.native())
+                  .with("folder", file.parent_path().native()));
+}
+
+}  // namespace enginehost::history

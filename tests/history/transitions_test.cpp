@@ -1,0 +1,83 @@
+#include <gtest/gtest.h>
+
+#include "host/history/store.hpp"
+
+namespace enginehost::history {
+namespace {
+
+constexpr std::int64_t day = 24 * 60 * 60, now = 1'000'000;
+
+Failure failure_of(Category category, bool in_host = false) {
+  Failure failure;
+  failure.build = "b";
+  failure.digest = "d1";
+  failure.category = category;
+  failure.in_host = in_host;
+  return failure;
+}
+
+TEST(Transitions, WrongBytesAndPassingTroublesAreNotRemembered) {
+  for (const Category category : {Category::content, Category::transient, Category::request})
+    EXPECT_FALSE(after_failure(failure_of(category), nullptr, {}, now)) << name_of(category);
+}
+
+TEST(Transitions, WhatTheHostLacksHasNoTimeLimit) {
+  const auto record = after_failure(failure_of(Category::host), nullptr, {}, now);
+  ASSERT_TRUE(record);
+  EXPECT_EQ(record->state, State::unfit);
+  EXPECT_EQ(record->retry_after, 0);
+}
+
+TEST(Transitions, WhatIsForbiddenIsLookedAtAgainAfterTenMinutes) {
+  const auto record = after_failure(failure_of(Category::policy), nullptr, {}, now);
+  ASSERT_TRUE(record);
+  EXPECT_EQ(record->state, State::blocked);
+  EXPECT_EQ(record->retry_after, now + 600);
+}
+
+TEST(Transitions, AQuarantineDoublesUpToHalfAYear) {
+  std::optional<Record> record;
+  for (const int days : {7, 14, 28, 56, 112, 180, 180}) {
+    record = after_failure(failure_of(Category::crash), record ? &*record : nullptr, {}, now);
+    ASSERT_TRUE(record);
+    EXPECT_EQ(record->state, State::quarantined);
+    EXPECT_EQ(record->retry_after, now + days * day);
+  }
+  EXPECT_EQ(record->count, 7);
+}
+
+TEST(Transitions, ANewDigestStartsAnew) {
+  const auto first = after_failure(failure_of(Category::crash), nullptr, {}, now);
+  Failure other = failure_of(Category::crash);
+  other.digest = "d2";
+  EXPECT_EQ(after_failure(other, &*first, {}, now)->count, 1);
+}
+
+TEST(Transitions, OneCrashInTheHostIsASuspicionTheSecondAQuarantine) {
+  const auto first = after_failure(failure_of(Category::crash, true), nullptr, {}, now);
+  ASSERT_TRUE(first);
+  EXPECT_EQ(first->state, State::suspect);
+  const auto second = after_failure(failure_of(Category::crash, true), &*first, {}, now);
+  ASSERT_TRUE(second);
+  EXPECT_EQ(second->state, State::quarantined);
+}
+
+TEST(Transitions, WhatTheUserDisabledStaysSo) {
+  Record before;
+  before.build = "b";
+  before.state = State::disabled;
+  for (const Category category : {Category::host, Category::policy, Category::crash})
+    EXPECT_EQ(after_failure(failure_of(category), &before, {}, now)->state, State::disabled);
+}
+
+TEST(Transitions, AProofHoldsTheMachineAndItsWitnesses) {
+  const Record proof =
+      proof_of("b", "d", "a", {{"kernel", "6"}}, {Witness{"/x", false, {}}}, Json::object(), now);
+  EXPECT_EQ(proof.state, State::proven);
+  EXPECT_EQ(proof.host.size(), 1u);
+  EXPECT_EQ(proof.witnesses.size(), 1u);
+  EXPECT_EQ(proof.last_seen, now);
+}
+
+}  // namespace
+}  // namespace enginehost::history
