@@ -8,6 +8,7 @@
 
 #include "base/files.hpp"
 #include "base/text.hpp"
+#include "host/load/in_process/model.hpp"
 
 namespace enginehost::commands {
 namespace {
@@ -96,26 +97,6 @@ Array make_array(engine_dtype type, std::vector<std::int64_t> shape) {
   return array;
 }
 
-std::string name_of(engine_dtype type) {
-  const std::string bits = std::to_string(type.bits);
-  switch (type.code) {
-    case ENGINE_FLOAT: return "float" + bits;
-    case ENGINE_INT: return "int" + bits;
-    case ENGINE_UINT: return "uint" + bits;
-    case ENGINE_COMPLEX: return "complex" + bits;
-    case ENGINE_BOOL: return "bool";
-    case ENGINE_BFLOAT: return "bfloat" + bits;
-    case ENGINE_STRING: return "string";
-    default: return "type " + std::to_string(type.code) + " of " + bits + " bits";
-  }
-}
-
-std::string describe_array(engine_dtype type, const std::vector<std::int64_t>& shape) {
-  std::vector<std::string> extents;
-  for (const std::int64_t extent : shape) extents.push_back(extent < 0 ? "?" : std::to_string(extent));
-  return name_of(type) + "[" + join(extents, ", ") + "]";
-}
-
 Result<Array> read_npy(const std::filesystem::path& file) {
   TRY_ASSIGN(const std::string bytes, read_file(file, largest_file));
   const std::string_view text = bytes;
@@ -151,7 +132,7 @@ Result<void> write_npy(const std::filesystem::path& file, engine_dtype type, con
   const auto description = description_of(type);
   const auto size = bytes_of(type, shape);
   if (!description || !size)
-    return fail(unusable(file, ".npy has no name for the type " + name_of(type)));
+    return fail(unusable(file, ".npy has no name for the type " + load::name_of_type(type)));
   std::vector<std::string> extents;
   for (const std::int64_t extent : shape) extents.push_back(std::to_string(extent));
   std::string header = "{'descr': '" + *description + "', 'fortran_order': False, 'shape': (" + join(extents, ", ") +

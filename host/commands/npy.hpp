@@ -26,11 +26,6 @@ struct Array {
 // Room for an array of that type and shape; contents are zero.
 Array make_array(engine_dtype type, std::vector<std::int64_t> shape);
 
-// "float32", "int64", "bool", "bfloat16", "string"
-std::string name_of(engine_dtype type);
-// "float32[1, 512]"
-std::string describe_array(engine_dtype type, const std::vector<std::int64_t>& shape);
-
 // EH-F01: no such file. EH-P30: not an .npy file or a kind of it that is not supported ("file", "problem").
 Result<Array> read_npy(const std::filesystem::path& file);
 
