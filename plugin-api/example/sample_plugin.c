@@ -1,5 +1,5 @@
-/* The smallest useful engine: one device, one operation, float32 "Add".  Copy this file, rename "sample", and
- * grow it; docs/engine-authors.md goes through it step by step. */
+/* The smallest useful engine: one device and the four operations every engine has.  Copy this file, rename
+ * "sample", and grow it; docs/engine-authors.md goes through it step by step. */
 #include <enginehost/engine_plugin.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,26 +53,51 @@ static engine_owned_tensor* new_like(const engine_tensor* like) {
 }
 
 /* ---- operations ---- */
-static engine_status run_add(const engine_tensor* a, const engine_tensor* b, engine_results* results,
-                             engine_call* call) {
-  /* The host may have memory for the answer; if it has none, give it ours. */
-  engine_owned_tensor* mine = NULL;
-  const engine_tensor* sum = results->place(results, 0, NULL, a);
-  if (!sum) {
-    mine = new_like(a);
-    if (!mine) return fail(call, ENGINE_NO_MEMORY, "There is no memory for the sum.");
-    sum = &mine->tensor;
-  }
+enum { ADD, MUL, MATMUL, RELU, OPERATION_COUNT };
+static const char* const operation_names[OPERATION_COUNT] = {"Add", "Mul", "MatMul", "Relu"};
+
+/* Work is done in slices, and between two of them the caller may have given up. */
+static engine_status stopped(engine_call* call) {
+  return call->is_cancelled(call) ? fail(call, ENGINE_CANCELLED, "The operation was stopped.") : ENGINE_OK;
+}
+
+static engine_status elementwise(int operation, const engine_tensor* a, const engine_tensor* b,
+                                 const engine_tensor* y, engine_call* call) {
   int64_t count = elements(a);
   for (int64_t i = 0; i < count; i++) {
-    if (i % 1000000 == 999999 && call->is_cancelled(call)) {
-      if (mine) mine->release(mine);
-      return fail(call, ENGINE_CANCELLED, "Add was stopped.");
-    }
-    floats(sum)[i] = floats(a)[i] + floats(b)[i];
+    if (i % 1000000 == 0 && stopped(call)) return ENGINE_CANCELLED;
+    float x = floats(a)[i];
+    floats(y)[i] = operation == ADD ? x + floats(b)[i] : operation == MUL ? x * floats(b)[i] : x > 0 ? x : 0;
   }
-  if (mine) results->give(results, 0, NULL, mine);
   return ENGINE_OK;
+}
+
+static engine_status matmul(const engine_tensor* a, const engine_tensor* b, const engine_tensor* y,
+                            engine_call* call) {
+  int64_t rows = a->shape[0], inner = a->shape[1], columns = b->shape[1];
+  for (int64_t i = 0; i < rows; i++) {
+    if (stopped(call)) return ENGINE_CANCELLED;
+    for (int64_t j = 0; j < columns; j++) {
+      float sum = 0;
+      for (int64_t k = 0; k < inner; k++) sum += floats(a)[i * inner + k] * floats(b)[k * columns + j];
+      floats(y)[i * columns + j] = sum;
+    }
+  }
+  return ENGINE_OK;
+}
+
+static engine_status check_inputs(int operation, const engine_tensor* const* inputs, size_t count,
+                                  engine_call* call) {
+  if (count != (operation == RELU ? 1u : 2u)) return fail(call, ENGINE_INVALID, "Wrong number of inputs.");
+  for (size_t i = 0; i < count; i++) {
+    if (inputs[i]->device.type != ENGINE_CPU) return fail(call, ENGINE_INVALID, "An input is not on cpu:0.");
+    if (!is_float32(inputs[i])) return fail(call, ENGINE_UNSUPPORTED, "An input is not float32.");
+  }
+  if (operation == RELU) return ENGINE_OK;
+  int fits = operation == MATMUL
+                 ? inputs[0]->ndim == 2 && inputs[1]->ndim == 2 && inputs[0]->shape[1] == inputs[1]->shape[0]
+                 : same_shape(inputs[0], inputs[1]);
+  return fits ? ENGINE_OK : fail(call, ENGINE_INVALID, "The shapes of the inputs do not fit each other.");
 }
 
 static engine_status run_operation(engine_instance* engine, const char* name,
@@ -80,19 +105,35 @@ static engine_status run_operation(engine_instance* engine, const char* name,
                                    const engine_entry* attributes, size_t attribute_count,
                                    engine_results* results, engine_call* call) {
   (void)engine, (void)attributes, (void)attribute_count;
-  if (strcmp(name, "Add") != 0) {
+  int operation = 0;
+  while (operation < OPERATION_COUNT && strcmp(name, operation_names[operation]) != 0) operation++;
+  if (operation == OPERATION_COUNT) {
     call->detail(call, "operation", name);
-    return fail(call, ENGINE_UNSUPPORTED, "This engine knows only Add.");
+    return fail(call, ENGINE_UNSUPPORTED, "This engine knows Add, Mul, MatMul and Relu.");
   }
-  if (input_count != 2) return fail(call, ENGINE_INVALID, "Add takes two inputs.");
-  for (size_t i = 0; i < 2; i++) {
-    if (inputs[i]->device.type != ENGINE_CPU)
-      return fail(call, ENGINE_INVALID, "Inputs of Add live on cpu:0.");
-    if (!is_float32(inputs[i])) return fail(call, ENGINE_UNSUPPORTED, "Add takes float32.");
+  engine_status status = check_inputs(operation, inputs, input_count, call);
+  if (status != ENGINE_OK) return status;
+
+  engine_tensor like = *inputs[0];
+  int64_t matrix[2];
+  if (operation == MATMUL) {
+    matrix[0] = inputs[0]->shape[0];
+    matrix[1] = inputs[1]->shape[1];
+    like.shape = matrix;
   }
-  if (!same_shape(inputs[0], inputs[1]))
-    return fail(call, ENGINE_INVALID, "The inputs of Add differ in shape.");
-  return run_add(inputs[0], inputs[1], results, call);
+  /* The host may have memory for the answer; if it has none, give it ours. */
+  engine_owned_tensor* mine = NULL;
+  const engine_tensor* answer = results->place(results, 0, NULL, &like);
+  if (!answer) {
+    mine = new_like(&like);
+    if (!mine) return fail(call, ENGINE_NO_MEMORY, "There is no memory for the answer.");
+    answer = &mine->tensor;
+  }
+  status = operation == MATMUL ? matmul(inputs[0], inputs[1], answer, call)
+                               : elementwise(operation, inputs[0], inputs[input_count - 1], answer, call);
+  if (mine && status == ENGINE_OK) results->give(results, 0, NULL, mine);
+  if (mine && status != ENGINE_OK) mine->release(mine);
+  return status;
 }
 
 /* ---- devices and self-test: required ---- */
@@ -128,17 +169,17 @@ static engine_status selftest(engine_instance* engine, int32_t level, engine_dev
   if (device.type != ENGINE_CPU || device.index != 0)
     return fail(call, ENGINE_INVALID, "The only device is cpu:0.");
   if (level < ENGINE_SELFTEST_GRAPH) return ENGINE_OK; /* nothing is loaded and nothing is opened */
-  float values[2] = {1, 2};
-  int64_t shape[1] = {2};
-  engine_tensor tensor = {values, device, 1, {ENGINE_FLOAT, 32, 1}, shape, NULL, 0};
+  float values[4] = {1, 2, 3, 4}, due[4] = {7, 10, 15, 22};
+  int64_t shape[2] = {2, 2};
+  engine_tensor tensor = {values, device, 2, {ENGINE_FLOAT, 32, 1}, shape, NULL, 0};
   const engine_tensor* inputs[2] = {&tensor, &tensor};
-  engine_owned_tensor* sum = NULL;
-  engine_results results = {sizeof results, 0, &sum, place_nowhere, keep};
-  engine_status status = run_operation(engine, "Add", inputs, 2, NULL, 0, &results, call);
+  engine_owned_tensor* product = NULL;
+  engine_results results = {sizeof results, 0, &product, place_nowhere, keep};
+  engine_status status = run_operation(engine, "MatMul", inputs, 2, NULL, 0, &results, call);
   if (status != ENGINE_OK) return status;
-  int right = floats(&sum->tensor)[0] == 2 && floats(&sum->tensor)[1] == 4;
-  sum->release(sum);
-  return right ? ENGINE_OK : fail(call, ENGINE_INTERNAL, "1 + 1 or 2 + 2 gave a wrong answer.");
+  int right = !memcmp(floats(&product->tensor), due, sizeof due);
+  product->release(product);
+  return right ? ENGINE_OK : fail(call, ENGINE_INTERNAL, "A 2x2 matrix product gave a wrong answer.");
 }
 
 /* ---- the engine ---- */
