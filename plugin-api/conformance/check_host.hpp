@@ -93,7 +93,7 @@ class CheckResults {
     std::vector<std::int64_t> shape;
     std::vector<std::byte> memory;
     struct Release {
-      void operator()(engine_owned_tensor* owned) const { owned->release(owned); }
+      void operator()(engine_owned_tensor* given) const { given->release(given); }
     };
     std::unique_ptr<engine_owned_tensor, Release> owned;
   };

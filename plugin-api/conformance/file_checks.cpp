@@ -17,8 +17,11 @@ static_assert(sizeof(Head) == offsetof(engine_plugin, engine));
 
 bool check_head(Report& report, const Head& head) {
   report.begin("file.magic");
-  if (!report.end(std::memcmp(head.magic, ENGINE_PLUGIN_MAGIC, sizeof head.magic) == 0,
-                  "the descriptor's first 8 bytes are \"ENGPLUG\" and a NUL; in C++ it must be constexpr")) {
+  const bool magic = std::memcmp(head.magic, ENGINE_PLUGIN_MAGIC, sizeof head.magic) == 0;
+  if (!report.end(
+          magic,
+          magic ? "\"ENGPLUG\" and a NUL"
+                : "the descriptor does not begin with \"ENGPLUG\" and a NUL; in C++, is it constexpr?")) {
     return false;
   }
   report.begin("file.abi");
@@ -41,7 +44,7 @@ bool check_head(Report& report, const Head& head) {
     return false;
   }
   report.begin("file.reserved");
-  report.end(head.reserved == 0, "`reserved` is 0");
+  report.end(head.reserved == 0, "`reserved` is " + std::to_string(head.reserved) + ", due is 0");
   return true;
 }
 

@@ -83,6 +83,26 @@ void check_unloading(Report& report, const Request& request, void* library, bool
   report.end(true, std::to_string(repetitions) + " times unloaded and loaded again");
 }
 
+// What one engine offers.
+void check_engine(Report& report, const Request& request, const engine_plugin& plugin) {
+  const Instance instance(plugin, request);
+  report.begin("create.again");
+  if (!report.end(instance.problem(), "an engine was made")) return;
+  if (!check_tables(report, plugin, instance)) return;
+  check_devices(report, instance);
+  check_selftest(report, instance);
+  check_tensors(report, instance);
+  check_operations(report, instance);
+  check_models(report, request, plugin, instance);
+  report.begin("host.untouched");
+  const bool untouched = instance.host_untouched();
+  report.end(untouched, untouched ? "nothing is written behind the engine_host it knows"
+                                  : "bytes behind the engine_host it knows were written");
+  report.begin("query.null");  // late: it is the one likely to end the process
+  const bool null_answer = plugin.query(instance.get(), nullptr) == nullptr;
+  report.end(null_answer, null_answer ? "NULL for NULL" : "a NULL id has an answer");
+}
+
 }  // namespace
 
 std::vector<engine_entry> option_entries(const Request& request) {
@@ -189,16 +209,7 @@ void check_loaded(Report& report, const Request& request) {
     if (!report.end(instance.problem(), "an engine was made")) return;
   }
   check_lifetime(report, request, *plugin);
-  if (check_tables(report, request, *plugin)) {
-    const Instance instance(*plugin, request);
-    check_devices(report, instance);
-    check_selftest(report, instance);
-    check_tensors(report, instance);
-    check_operations(report, instance);
-    check_models(report, request, *plugin, instance);
-    report.begin("host.untouched");
-    report.end(instance.host_untouched(), "nothing is written behind the engine_host it knows");
-  }
+  check_engine(report, request, *plugin);
   const bool unloadable = plugin->flags & ENGINE_PLUGIN_UNLOADABLE;
   check_unloading(report, request, library, unloadable, threads_before);
 

@@ -26,6 +26,7 @@ class Report {
   bool end(const std::string& problem, const std::string& detail) {
     return problem.empty() ? end(true, detail) : end(false, problem);
   }
+  bool end(const char* problem, const std::string& detail) = delete;  // would become a bool
   void finish() { progress_.finished = 1; }
 
  private:
