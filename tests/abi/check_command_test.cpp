@@ -94,20 +94,21 @@ TEST_P(HostilePlugin, IsFoundOutByTheRuleItBreaks) {
 
 INSTANTIATE_TEST_SUITE_P(
     All, HostilePlugin,
-    testing::Values(Hostile{"abi_major_2", "file.abi"}, Hostile{"abort_in_create", "create"},
-                    Hostile{"abort_in_selftest", "selftest.0.cpu:0"},
-                    Hostile{"answers_every_id", "query.unknown"},
-                    Hostile{"crash_in_constructor", "load.open"}, Hostile{"crash_in_destroy", "create"},
-                    Hostile{"dependency_only", "file.exports"}, Hostile{"exit_in_constructor", "load.open"},
-                    Hostile{"exit_in_selftest", "selftest.0.cpu:0"},
-                    Hostile{"failing_selftest", "selftest.2.cpu:0"},
-                    Hostile{"hang_in_constructor", "load.open"}, Hostile{"hang_in_create", "create"},
-                    Hostile{"hang_in_selftest", "selftest.0.cpu:0"},
-                    Hostile{"host_minor_too_new", "file.host_minor"}, Hostile{"leaves_thread", "unload"},
-                    Hostile{"loud", "process.stdout"}, Hostile{"lying_selftest", "op.Add.cpu:0"},
-                    Hostile{"missing_runtime", "create"}, Hostile{"missing_symbol", "file.exports"},
-                    Hostile{"silent_failure", "create"}, Hostile{"size_too_small", "file.size"},
-                    Hostile{"throw_in_create", "create"}, Hostile{"wrong_magic", "file.magic"}),
+    testing::Values(
+        Hostile{"abi_major_2", "file.abi"}, Hostile{"abort_in_create", "create"},
+        Hostile{"abort_in_selftest", "selftest.0.cpu:0"}, Hostile{"answers_every_id", "query.unknown"},
+        Hostile{"crash_in_constructor", "load.open"}, Hostile{"crash_in_destroy", "create"},
+        Hostile{"crash_on_null_id", "query.null"}, Hostile{"dependency_only", "file.exports"},
+        Hostile{"descriptor_in_bss", "file.descriptor"}, Hostile{"extra_exports", "file.exports"},
+        Hostile{"meddles", "process.state"}, Hostile{"overruns_info", "device.size"},
+        Hostile{"exit_in_constructor", "load.open"}, Hostile{"exit_in_selftest", "selftest.0.cpu:0"},
+        Hostile{"failing_selftest", "selftest.2.cpu:0"}, Hostile{"hang_in_constructor", "load.open"},
+        Hostile{"hang_in_create", "create"}, Hostile{"hang_in_selftest", "selftest.0.cpu:0"},
+        Hostile{"host_minor_too_new", "file.host_minor"}, Hostile{"leaves_thread", "unload"},
+        Hostile{"loud", "process.stdout"}, Hostile{"lying_selftest", "op.Add.cpu:0"},
+        Hostile{"missing_runtime", "create"}, Hostile{"missing_symbol", "file.exports"},
+        Hostile{"silent_failure", "create"}, Hostile{"size_too_small", "file.size"},
+        Hostile{"throw_in_create", "create"}, Hostile{"wrong_magic", "file.magic"}),
     [](const testing::TestParamInfo<Hostile>& param) { return std::string(param.param.name); });
 
 }  // namespace

@@ -1,8 +1,11 @@
 /* A plugin that does everything right, in the shortest way; each file of this folder breaks one rule of it by
- * defining one of these before it includes this: HOSTILE_CREATE, HOSTILE_DESTROY, HOSTILE_SELFTEST statements
- * at the beginning of the function HOSTILE_QUERY                                       statements at the
- * beginning of query() HOSTILE_MAGIC, HOSTILE_SIZE, HOSTILE_ABI, HOSTILE_FLOOR, HOSTILE_FLAGS   fields of the
- * descriptor HOSTILE_NO_DESCRIPTOR                               the descriptor is left out */
+ * defining one of these before it includes this.
+ *
+ * Statements at the beginning of a function: HOSTILE_CREATE, HOSTILE_DESTROY, HOSTILE_SELFTEST, HOSTILE_INFO,
+ * and HOSTILE_QUERY (only for an id; HOSTILE_NULL_ID is what query() does for none).
+ *
+ * Fields of the descriptor: HOSTILE_MAGIC, HOSTILE_SIZE, HOSTILE_ABI, HOSTILE_FLOOR, HOSTILE_FLAGS.
+ * HOSTILE_NO_DESCRIPTOR leaves it out. */
 #ifndef HOSTILE_H
 #define HOSTILE_H
 #include <enginehost/engine_plugin.h>
@@ -17,6 +20,12 @@
 #endif
 #ifndef HOSTILE_SELFTEST
 #define HOSTILE_SELFTEST
+#endif
+#ifndef HOSTILE_INFO
+#define HOSTILE_INFO
+#endif
+#ifndef HOSTILE_NULL_ID
+#define HOSTILE_NULL_ID return NULL;
 #endif
 #ifndef HOSTILE_QUERY
 #define HOSTILE_QUERY
@@ -51,6 +60,7 @@ static engine_status hostile_info(engine_instance* engine, uint32_t number, engi
                                   engine_call* call) {
   (void)engine;
   if (number != 0) return hostile_fail(call, ENGINE_INVALID, "There is one device.");
+  HOSTILE_INFO
   engine_device_info info = {0};
   info.size = out->size;
   info.device.type = ENGINE_CPU;
@@ -99,7 +109,7 @@ static const engine_selftest_v1 hostile_selftest_table = {hostile_selftest};
 
 static const void* hostile_query(engine_instance* engine, const char* id) {
   (void)engine;
-  if (!id) return NULL;
+  if (!id) HOSTILE_NULL_ID
   HOSTILE_QUERY
   if (!strcmp(id, ENGINE_DEVICE_V1)) return &hostile_device_table;
   if (!strcmp(id, ENGINE_SELFTEST_V1)) return &hostile_selftest_table;
