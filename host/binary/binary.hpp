@@ -156,7 +156,7 @@ struct PluginHeader {
   std::uint16_t abi_minor = 0;
   std::uint16_t host_minor = 0;  // the oldest host it needs
   std::uint16_t reserved = 0;
-  std::uint32_t flags = 0;  // bit 0: may be unloaded
+  std::uint32_t flags = 0;           // bit 0: may be unloaded
   std::vector<std::string> exports;  // when the symbol is absent: up to 16 names the file does export
 };
 

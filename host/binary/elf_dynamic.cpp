@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/text.hpp"
 #include "host/binary/elf_file.hpp"
 
 namespace enginehost::binary {
@@ -104,17 +105,6 @@ void take_entry(std::uint64_t tag, std::uint64_t value, ElfDynamic& dynamic) {
   }
 }
 
-std::vector<std::string> split_at_colons(const std::string& text) {
-  std::vector<std::string> parts;
-  std::size_t start = 0;
-  for (std::size_t end = text.find(':'); end != std::string::npos; end = text.find(':', start)) {
-    parts.push_back(text.substr(start, end - start));
-    start = end + 1;
-  }
-  parts.push_back(text.substr(start));
-  return parts;
-}
-
 // DT_VERNEED: a chain of libraries, each with a chain of versions (LSB, "Symbol Versioning").
 bool read_version_needs(const ElfFile& elf, BinaryInfo& info) {
   if (elf.dynamic.version_needs == 0) return true;
@@ -187,8 +177,8 @@ bool read_names(const ElfFile& elf, BinaryInfo& info) {
     return false;
   info.has_rpath = dynamic.rpath.has_value();
   info.has_runpath = dynamic.runpath.has_value();
-  if (info.has_rpath) info.rpath = split_at_colons(rpath);
-  if (info.has_runpath) info.runpath = split_at_colons(runpath);
+  if (info.has_rpath) info.rpath = split(rpath, ':');
+  if (info.has_runpath) info.runpath = split(runpath, ':');
   return true;
 }
 

@@ -21,7 +21,7 @@ Result<FileView> FileView::open(const std::filesystem::path& file) {
   } while (descriptor < 0 && errno == EINTR);
   if (descriptor < 0) return fail(why_not_opened(file, errno));
   FileView view;
-  view.descriptor_ = descriptor;
+  view.descriptor_ = FileDescriptor(descriptor);
   view.path_ = file.native();
   struct stat status {};
   if (::fstat(descriptor, &status) != 0)
@@ -37,28 +37,10 @@ Result<FileView> FileView::open(const std::filesystem::path& file) {
   return view;
 }
 
-FileView::~FileView() {
-  if (descriptor_ >= 0) ::close(descriptor_);
-}
-
-FileView::FileView(FileView&& other) noexcept { *this = std::move(other); }
-
-FileView& FileView::operator=(FileView&& other) noexcept {
-  std::swap(descriptor_, other.descriptor_);
-  std::swap(path_, other.path_);
-  std::swap(size_, other.size_);
-  std::swap(device_, other.device_);
-  std::swap(inode_, other.inode_);
-  std::swap(blocks_, other.blocks_);
-  std::swap(last_, other.last_);
-  std::swap(victim_, other.victim_);
-  return *this;
-}
-
 bool FileView::read_directly(std::uint64_t offset, void* to, std::size_t count) const {
   auto* target = static_cast<std::uint8_t*>(to);
   while (count > 0) {
-    ssize_t got = ::pread(descriptor_, target, count, static_cast<off_t>(offset));
+    ssize_t got = ::pread(descriptor_.get(), target, count, static_cast<off_t>(offset));
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0) return false;
     target += got;

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/files.hpp"
 #include "base/result.hpp"
 
 namespace enginehost::binary {
@@ -40,9 +41,6 @@ class FileView {
  public:
   // Fails with EH-F01, EH-F11, EH-L25, EH-L26 or EH-L33, as binary.hpp tells.
   static Result<FileView> open(const std::filesystem::path& file);
-  ~FileView();
-  FileView(FileView&& other) noexcept;
-  FileView& operator=(FileView&& other) noexcept;
 
   const std::string& path() const { return path_; }
   std::uint64_t size() const { return size_; }
@@ -72,7 +70,7 @@ class FileView {
   const Block* block_at(std::uint64_t start);
   bool read_directly(std::uint64_t offset, void* to, std::size_t count) const;
 
-  int descriptor_ = -1;
+  FileDescriptor descriptor_;
   std::string path_;
   std::uint64_t size_ = 0;
   std::uint64_t device_ = 0;
