@@ -12,8 +12,8 @@
 
 namespace enginehost::manifest {
 
-// How the bytes of a document are had. The caller passes one in: folders are served by FolderReader below, URLs by a
-// reader that host/open makes over host/transfer. Used by one thread at a time.
+// How the bytes of a document are had. The caller passes one in: folders are served by FolderReader below,
+// URLs by a reader that host/open makes over host/transfer. Used by one thread at a time.
 class DocumentReader {
  public:
   virtual ~DocumentReader() = default;
@@ -47,7 +47,8 @@ struct Index {
   std::vector<std::string> warnings;
 };
 
-// EH-M02, EH-M03 and EH-M04 as read_manifest; EH-M06 when a manifest's path would leave the repository ("path").
+// EH-M02, EH-M03 and EH-M04 as read_manifest; EH-M06 when a manifest's path would leave the repository
+// ("path").
 Result<Index> read_index(const Json& document, const std::string& name);
 
 struct RepositoryContent {
@@ -58,12 +59,12 @@ struct RepositoryContent {
   std::vector<Diagnosis> failures;    // manifests that could not be used; the others still serve
 };
 
-// Reads index.json below `location` (an absolute folder or a URL) and every manifest it lists. A manifest whose size
-// or digest differs from the index is not used: EH-M05 ("document", "expected_sha256", "sha256" or "expected_size",
-// "size"). `now` in seconds since 1970 decides what has expired. Fails as a whole only when the index cannot be used:
-// EH-M07 ("repository", "problem", and what the reader said).
-Result<RepositoryContent> load_repository(const std::string& location, DocumentReader& reader, std::int64_t now,
-                                          DocumentMemory* memory = nullptr);
+// Reads index.json below `location` (an absolute folder or a URL) and every manifest it lists. A manifest
+// whose size or digest differs from the index is not used: EH-M05 ("document", "expected_sha256", "sha256" or
+// "expected_size", "size"). `now` in seconds since 1970 decides what has expired. Fails as a whole only when
+// the index cannot be used: EH-M07 ("repository", "problem", and what the reader said).
+Result<RepositoryContent> load_repository(const std::string& location, DocumentReader& reader,
+                                          std::int64_t now, DocumentMemory* memory = nullptr);
 
 // Merges a repository into the catalogue, after those that are in it already.
 void merge(Catalogue& catalogue, const RepositoryContent& repository);
