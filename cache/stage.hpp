@@ -11,7 +11,7 @@ namespace enginehost::cache {
 // any stage lives, nothing that was published but is not yet referred to is swept. One thread at a time.
 class Stage {
  public:
-  Stage(Stage&& other) noexcept = default;
+  Stage(Stage&& other) noexcept;
   Stage& operator=(Stage&& other) noexcept;
   ~Stage();
 
