@@ -26,16 +26,29 @@ enum class ExitStatus {
   interrupted = 130
 };
 
+// Up to seven templates; the first empty one ends the list.
+struct Lines {
+  std::string_view line[7]{};
+  const std::string_view* begin() const { return line; }
+  const std::string_view* end() const {
+    const std::string_view* last = line;
+    while (last != line + 7 && !last->empty()) ++last;
+    return last;
+  }
+};
+
 // One failure class. Templates hold "{key}" for the first value of an evidence key, "{key...}" for all of
-// them joined with ", ". A template is used only when all its keys are present in the evidence.
+// them joined with ", ", "{key|name}" and "{key...|name}" for file names only; and two conditions that print
+// nothing: "{?key}" (it is there) and "{key=value}" (its first value is that one). A template is used only
+// when all its keys are there.
 struct Entry {
-  std::string_view code;     // "EH-L01"
-  std::string_view title;    // a few words, no evidence
-  std::string_view meaning;  // what the code means, for people who look it up
-  std::string_view before;   // how it is detected before anything is loaded; empty: it cannot be
-  std::string_view after;    // how it is detected afterwards; empty: it always is before
-  std::span<const std::string_view> causes;    // the first whose keys are all there is used
-  std::span<const std::string_view> remedies;  // each whose keys are all there; the first is what to do
+  std::string_view code{};     // "EH-L01"
+  std::string_view title{};    // a few words, no evidence
+  std::string_view meaning{};  // what the code means, for people who look it up
+  std::string_view before{};   // how it is detected before anything is loaded; empty: it cannot be
+  std::string_view after{};    // how it is detected afterwards; empty: it always is before
+  Lines causes{};              // the first whose keys are all there is used
+  Lines remedies{};            // each whose keys are all there; the first is what to do
   ExitStatus exit_status = ExitStatus::not_loaded;
   history::Category category = history::Category::host;
 };
