@@ -176,6 +176,8 @@ Result<ChildOutcome> run_child(const ChildRequest& request) {
     posix_spawn_file_actions_adddup2(&setup.actions, high[1], 1);
   posix_spawn_file_actions_adddup2(&setup.actions, high[2], 2);
   if (request.private_channel) posix_spawn_file_actions_adddup2(&setup.actions, high[3], 3);
+  // A host may have opened files without O_CLOEXEC; a child that cannot be killed must not keep them open.
+  posix_spawn_file_actions_addclosefrom_np(&setup.actions, request.private_channel ? 4 : 3);
 
   std::vector<std::string> argv = request.argv, environment = environment_of(request.environment);
   pid_t child = 0;
