@@ -66,6 +66,8 @@ int main(int count, char** arguments) {
   }
   if (mode == "grandchild" && count > 2) {
     // A grandchild in another process group keeps the pipes open, silently or noisily, until it is alone.
+    std::puts("parent done");
+    std::fflush(stdout);
     if (::fork() == 0) {
       ::setsid();
       ::alarm(20);
@@ -74,7 +76,6 @@ int main(int count, char** arguments) {
       for (;;)
         if (::write(1, "noise\n", 6) < 0) ::_exit(0);
     }
-    std::puts("parent done");
     return 0;
   }
   if (mode == "channel") return ::write(3, "private", 7) == 7 ? 0 : 1;
