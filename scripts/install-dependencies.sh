@@ -96,7 +96,7 @@ had_nginx=false
 if command -v nginx >/dev/null || [ -x /usr/sbin/nginx ]; then had_nginx=true; fi
 
 updated=true
-"${as_root[@]}" "${apt[@]}" update || updated=false
+"${as_root[@]}" "${apt[@]}" -o APT::Update::Error-Mode=any update || updated=false
 if [ ${#missing[@]} -gt 0 ]; then
   if ! "${as_root[@]}" "${apt[@]}" install --no-install-recommends "${missing[@]}"; then
     still=()
