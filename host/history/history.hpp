@@ -10,7 +10,8 @@
 
 namespace enginehost::history {
 
-// What a record's truth depends on; when one of them changes the record is stale and the build is tried again.
+// What a record's truth depends on; when one of them changes the record is stale and the build is tried
+// again.
 struct Witness {
   std::string path;     // absolute
   bool present = true;  // false: the path did not exist when the record was made, and its appearing matters
@@ -31,10 +32,11 @@ struct Record {
   std::string digest;            // of the installed build; empty when it failed before it was installed
   std::string artifacts_digest;  // manifest::Build::artifacts_digest()
   State state = State::proven;
-  Json diagnosis;                // as in the contract; null for a proof
+  Json diagnosis;                                         // as in the contract; null for a proof
   std::vector<std::pair<std::string, std::string>> host;  // named parts of the machine's fingerprint
   std::vector<Witness> witnesses;
-  std::int64_t first_seen = 0, last_seen = 0, retry_after = 0;  // seconds since 1970; retry_after 0: no time limit
+  std::int64_t first_seen = 0, last_seen = 0,
+               retry_after = 0;  // seconds since 1970; retry_after 0: no time limit
   int count = 0;
   Json facts;  // for a proof: what the probe saw (devices, versions, stages)
 };

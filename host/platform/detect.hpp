@@ -8,15 +8,18 @@
 namespace enginehost::platform {
 
 struct DetectRequest {
-  std::filesystem::path helper;        // enginehost-probe; empty: drivers are not asked, their facts say why
-  std::filesystem::path cache_folder;  // whose disk is looked at; an absent folder: its nearest existing parent
-  std::filesystem::path root = "/";    // a folder that stands for "/" when /proc, /sys, /etc … are read (tests)
+  std::filesystem::path helper;  // enginehost-probe; empty: drivers are not asked, their facts say why
+  std::filesystem::path
+      cache_folder;                  // whose disk is looked at; an absent folder: its nearest existing parent
+  std::filesystem::path root = "/";  // a folder that stands for "/" when /proc, /sys, /etc … are read (tests)
   std::chrono::milliseconds driver_deadline{15'000};
-  std::vector<std::string> helper_launcher;  // a prefix for the helper's command line (ENGINEHOST_PROBE_LAUNCHER)
+  std::vector<std::string>
+      helper_launcher;  // a prefix for the helper's command line (ENGINEHOST_PROBE_LAUNCHER)
 };
 
-// Never fails as a whole: what cannot be found out is an unknown fact with its reason. Starts no child when nothing
-// NVIDIA is present; otherwise asks the driver in the helper process, which has the deadline. Any thread.
+// Never fails as a whole: what cannot be found out is an unknown fact with its reason. Starts no child when
+// nothing NVIDIA is present; otherwise asks the driver in the helper process, which has the deadline. Any
+// thread.
 Platform detect(const DetectRequest& request);
 
 }  // namespace enginehost::platform

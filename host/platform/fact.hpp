@@ -12,7 +12,9 @@ class Fact {
   enum class State { known, absent, unknown };
 
   Fact() = default;  // unknown: "not asked"
-  static Fact known(T value, std::string source) { return {State::known, std::move(value), std::move(source), {}}; }
+  static Fact known(T value, std::string source) {
+    return {State::known, std::move(value), std::move(source), {}};
+  }
   static Fact absent(std::string source) { return {State::absent, {}, std::move(source), {}}; }
   static Fact unknown(std::string why) { return {State::unknown, {}, {}, std::move(why)}; }
 

@@ -12,7 +12,8 @@
 namespace enginehost::platform {
 
 struct Distribution {
-  std::string id, name, version;  // "debian", "Debian GNU/Linux 12 (bookworm)", "12"; "macos", "macOS", "14.5"
+  std::string id, name,
+      version;  // "debian", "Debian GNU/Linux 12 (bookworm)", "12"; "macos", "macOS", "14.5"
   bool operator==(const Distribution&) const = default;
 };
 struct Libc {
@@ -26,9 +27,11 @@ struct Libstdcxx {
 };
 struct Cpu {
   std::string model;
-  std::string level;                  // "x86-64-v3"; empty on other architectures
-  std::vector<std::string> features;  // sorted, as Linux names them ("avx2"); only what the system has enabled
-  int cores = 0;
+  std::string level;  // "x86-64-v3"; empty on other architectures
+  // Sorted, as Linux names them ("avx2"), with the compilers' "sse3" and "lzcnt" beside Linux's "pni" and
+  // "abm"; only what the system has enabled.
+  std::vector<std::string> features;
+  int cores = 0;  // that this process may use
   bool operator==(const Cpu&) const = default;
 };
 struct Memory {
@@ -42,31 +45,35 @@ struct Disk {
   bool operator==(const Disk&) const = default;
 };
 struct CudaDevice {
-  int index = 0;  // as the driver counts, before CUDA_VISIBLE_DEVICES
+  int index = 0;                               // as the driver counts, before CUDA_VISIBLE_DEVICES
   std::string name, compute_capability, uuid;  // "NVIDIA GeForce RTX 4090", "8.9", "GPU-…"
   std::uint64_t memory = 0;                    // bytes
+  bool visible =
+      true;  // false: the driver does not show it to this process (CUDA_VISIBLE_DEVICES, a broken node)
   bool operator==(const CudaDevice&) const = default;
 };
-// A CUDA toolkit, cuDNN or ROCm found on the machine. Never decisive: a build brings its own or names its system
-// libraries.
+// A CUDA toolkit, cuDNN or ROCm found on the machine. Never decisive: a build brings its own or names its
+// system libraries.
 struct Installed {
   std::string version, path;
   std::string note;  // why it is ignored, what is odd about it; usually empty
   bool operator==(const Installed&) const = default;
 };
 struct Cuda {
-  Fact<std::string> driver;                // kernel driver, "535.104.05"
-  Fact<std::string> driver_cuda;           // newest CUDA the driver supports, "12.2"
-  Fact<std::vector<CudaDevice>> devices;   // of the machine; a hidden device is listed here all the same if known
-  Fact<std::string> visible_devices;       // CUDA_VISIBLE_DEVICES; absent: not set, so all are visible
+  Fact<std::string> driver;       // kernel driver, "535.104.05"
+  Fact<std::string> driver_cuda;  // newest CUDA the driver supports, "12.2"
+  Fact<std::vector<CudaDevice>>
+      devices;                        // of the machine; a hidden device is listed here all the same if known
+  Fact<std::string> visible_devices;  // CUDA_VISIBLE_DEVICES; absent: not set, so all are visible
   Fact<std::vector<Installed>> toolkits, cudnn;
-  Fact<std::string> hardware;              // NVIDIA device on the PCI bus ("10de:2684", how many) or none
-  Fact<Installed> library;                 // libcuda.so.1 the loader would find; note "stub" for a link stub
+  Fact<std::string> hardware;  // NVIDIA device on the PCI bus ("10de:2684", how many) or none
+  Fact<Installed> library;     // libcuda.so.1 the loader would find; note "stub" for a link stub
+  Fact<std::string> init;      // what cuInit answered: "0", "803"; the texts are in the facts it decided
   bool operator==(const Cuda&) const = default;
 };
 struct Rocm {
-  std::string version;            // "6.2.0"; empty when only devices are known
-  std::vector<std::string> gfx;   // "gfx1100", one per device
+  std::string version;           // "6.2.0"; empty when only devices are known
+  std::vector<std::string> gfx;  // "gfx1100", one per device
   bool operator==(const Rocm&) const = default;
 };
 struct Metal {
@@ -94,18 +101,20 @@ struct Platform {
   Fact<Metal> metal;
   Fact<std::string> vcruntime;  // "14.40.33810"
   Fact<Conda> conda;
-  Fact<std::string> container;  // "docker", "podman", "kubernetes", ...
-  Fact<std::string> wsl;        // "2"
+  Fact<std::string> container;         // "docker", "podman", "kubernetes", ...
+  Fact<std::string> wsl;               // "2"
   Fact<Variables> loader_environment;  // LD_*, CUDA_*, CONDA_PREFIX, NVIDIA_*: those that are set
   bool operator==(const Platform&) const = default;
 };
 
 // The "platform" object of the contract: every member is {"value","source"}, {"absent":true,"source"} or
-// {"unknown":true,"why"}. `anonymous` leaves out UUIDs and replaces the user's home and name in paths.
+// {"unknown":true,"why"}. `anonymous` leaves out UUIDs and replaces the home and name of this process's user
+// in every text; folders below other people's homes lose their name too.
 Json to_json(const Platform& platform, bool anonymous = false);
 
 // The inverse, for a whole document {"format":1,"platform":{…}} or its "platform" object. Unknown members are
-// ignored, missing ones stay unknown ("not in the file"). Fails with EH-M02 ("document", "member", "problem").
+// ignored, missing ones stay unknown ("not in the file"). Fails with EH-M02 ("document", "member",
+// "problem").
 Result<Platform> platform_from_json(const Json& document, std::string_view name);
 
 }  // namespace enginehost::platform

@@ -1,0 +1,183 @@
+// What a shared library says of itself, read from the file: nothing is mapped, nothing is run.
+//
+// Every function here opens the file, reads the few parts it needs with pread and closes it again. The bytes
+// are a stranger's: every read is checked against the file, every loop has an end, no length from the file
+// sizes an allocation. All functions may be called from any thread; the values they return belong to the
+// caller.
+#pragma once
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.hpp"
+
+namespace enginehost::binary {
+
+enum class Kind { unknown, elf, pe, macho };
+enum class Type {
+  unknown,
+  shared_library,
+  executable,
+  position_independent_executable,
+  relocatable_object,
+  core_dump,
+};
+
+// "elf", "pe", "macho", "unknown": the words of `engine-info --inspect --json`.
+std::string_view name_of(Kind kind);
+// "shared library", "position-independent executable", ...
+std::string_view name_of(Type type);
+
+// A symbol version that the file wants of one of the libraries it needs (DT_VERNEED).
+struct VersionNeed {
+  std::string library;  // the SONAME it was linked against: "libc.so.6"
+  std::string version;  // "GLIBC_2.34"
+  bool weak = false;    // the loader only warns when it is missing
+};
+
+struct BinaryInfo {
+  Kind kind = Kind::unknown;
+  // What the bytes look like: "ELF", "PE/COFF (Windows)", "Mach-O (macOS)", "HTML page", "XML text", "JSON
+  // text", "gzip archive", "zip archive", "xz archive", "zstd archive", "bzip2 archive", "Git LFS pointer",
+  // "static archive (ar)", "linker script or text", "script (#!)", "empty file", "unknown data".
+  std::string sniffed;
+  std::string page_title;  // <title> of an HTML page: names the login page that a proxy sent
+
+  std::uint64_t file_size = 0;
+  std::uint64_t needed_size = 0;  // the largest p_offset + p_filesz; section headers are not counted
+  std::uint64_t device = 0;       // the file's identity: two paths with the same pair are one library
+  std::uint64_t inode = 0;
+
+  int bits = 0;  // 32, 64; 0 = unknown
+  bool big_endian = false;
+  std::string machine;  // "x86_64", "aarch64", "i386", "x32", "arm", "riscv64", "ppc64le", "s390x", ...;
+                        // a universal Mach-O file joins them with '+'
+  std::string os_abi;   // "System V", "GNU/Linux", "FreeBSD", ...
+  Type type = Type::unknown;
+
+  std::string soname;                 // DT_SONAME, LC_ID_DYLIB, the PE export name
+  std::vector<std::string> needed;    // in the file's order; a PE's imports, a Mach-O's LC_LOAD_DYLIB
+  std::vector<std::string> delayed;   // PE delay imports and Mach-O lazy dylibs: wanted at first use
+  std::vector<std::string> optional;  // Mach-O weak dylibs, ELF DT_AUXILIARY: fine when absent
+  std::vector<std::string> rpath;    // DT_RPATH or LC_RPATH split at ':', as written; empty elements are kept
+  std::vector<std::string> runpath;  // DT_RUNPATH
+  bool has_rpath = false;            // present, even when it is empty
+  bool has_runpath = false;
+  std::string interpreter;  // PT_INTERP
+
+  std::vector<VersionNeed> version_needs;
+  std::vector<std::string>
+      version_definitions;               // DT_VERDEF, without the base definition (the file's own name)
+  bool has_version_definitions = false;  // there is a DT_VERDEF: the loader checks the needs against it
+
+  bool has_load = false;                         // ELF: at least one PT_LOAD
+  bool has_dynamic = false;                      // ELF: PT_DYNAMIC
+  bool misaligned = false;                       // a PT_LOAD that this machine's page size cannot map
+  std::uint64_t load_alignment = 0;              // the largest p_align of a PT_LOAD
+  std::uint64_t memory_size = 0;                 // sum of p_memsz of all PT_LOAD
+  std::uint64_t tls_size = 0;                    // PT_TLS p_memsz
+  bool static_tls = false;                       // DF_STATIC_TLS
+  bool executable_stack = false;                 // PT_GNU_STACK with PF_X, or none at all on x86
+  bool text_relocations = false;                 // DT_TEXTREL
+  bool no_dlopen = false;                        // DF_1_NOOPEN
+  bool no_default_directories = false;           // DF_1_NODEFLIB
+  bool position_independent_executable = false;  // DF_1_PIE
+  bool packed_relocations = false;               // DT_RELR: needs glibc 2.36
+  bool code_signed = false;                      // PE security directory, LC_CODE_SIGNATURE
+  std::uint32_t isa_needed = 0;                  // x86 ISA_1_NEEDED bits: 1 baseline, 2 v2, 4 v3, 8 v4
+  std::string minimum_os;                        // Mach-O minos, PE subsystem version
+  std::string build_id;                          // hex
+
+  // What is wrong with the content, worst first; empty = nothing was found. Codes and their evidence (each
+  // also has "file"):
+  //   EH-F02 empty                size
+  //   EH-F03 shorter than a header  size, format
+  //   EH-F04 truncated            size, needed_size
+  //   EH-F05 a web page or JSON   size, format, page_title (if any)
+  //   EH-F06 still compressed     format
+  //   EH-F07 Git LFS pointer      format, oid, expected_size (if any)
+  //   EH-F08 damaged metadata     problem; also for data of no known format (format)
+
+  //   EH-F10 not a shared library type or format
+  //   EH-F12 cannot be mapped     problem ("no PT_DYNAMIC", "no PT_LOAD", "misaligned"), alignment, page_size
+  //   EH-F13 refuses dlopen       flag
+  //   EH-L07 foreign ELF variety  problem, os_abi | byte_order | version
+  std::vector<Diagnosis> problems;
+};
+
+// Reads what the file says of itself. Fails only when the file cannot be opened or read:
+//   EH-F01 file missing         file
+//   EH-F11 not a readable file  file, problem ("directory", "dangling link", "link loop", "not a regular
+//   file"),
+//                               link and target of the broken link
+//   EH-L25 permission           file, blocked_by (the first path component that may not be passed), errno
+//   EH-L26 out of descriptors or an I/O error: file, errno
+// Everything wrong with the content is told in BinaryInfo::problems. A healthy PE or Mach-O file has no
+// problem here; whether it suits this machine is the caller's question.
+Result<BinaryInfo> read_binary(const std::filesystem::path& file);
+
+// A symbol of the dynamic symbol table.
+struct Symbol {
+  std::string name;
+  std::string version;   // "" = unversioned
+  std::string library;   // of an import with a version: the library it was linked against
+  bool defined = false;  // exported; otherwise imported
+  bool weak = false;
+  bool hidden_version = false;  // f@V1 rather than f@@V1: only found by version
+  bool function = false;        // STT_FUNC or STT_GNU_IFUNC
+  bool thread_local_storage = false;
+};
+
+struct SymbolTable {
+  std::vector<Symbol> exports;
+  std::vector<Symbol> imports;
+  bool complete = true;  // false: the table is damaged or longer than the reader's limit (8 million symbols)
+};
+
+// All dynamic symbols of an ELF file, for the symbol pass (L12, L15, R11). Fails as read_binary does, and
+// with EH-F08 (problem) when the symbol table cannot be followed.
+Result<SymbolTable> read_symbols(const std::filesystem::path& file);
+
+// The head of the exported plugin object: its first 24 bytes hold no pointers, so they are on disk as
+// written.
+struct PluginHeader {
+  enum class State {
+    found,
+    symbol_absent,  // no such export
+    no_bytes,       // the object lies in .bss: it is filled by code, and cannot be read without running it
+    wrong_magic,    // the first eight bytes are not "ENGPLUG\0"
+  };
+  State state = State::symbol_absent;
+  std::string magic;  // the eight bytes, as found
+  std::uint32_t size = 0;
+  std::uint16_t abi_major = 0;
+  std::uint16_t abi_minor = 0;
+  std::uint16_t host_minor = 0;  // the oldest host it needs
+  std::uint16_t reserved = 0;
+  std::uint32_t flags = 0;           // bit 0: may be unloaded
+  std::vector<std::string> exports;  // when the symbol is absent: up to 16 names the file does export
+};
+
+// Reads the plugin's head from the file on disk (ELF). Fails as read_binary does, with EH-F08 when the
+// metadata is damaged, and with the first of BinaryInfo::problems when the file is no loadable ELF library.
+Result<PluginHeader> read_plugin_header(const std::filesystem::path& file,
+                                        std::string_view symbol = "engine_plugin_v1");
+
+// GPU code found in the .nv_fatbin section (CUDA). The layout is not documented by NVIDIA but read from
+// files: what does not fit is skipped and told in `note`, never an error.
+struct GpuCode {
+  struct Entry {
+    std::string kind;         // "sass", "ptx"
+    std::string arch;         // "8.6", "12.0"
+    std::uint32_t count = 0;  // a union over kernels: rare architectures are weak evidence
+  };
+  std::vector<Entry> entries;  // sorted by kind, then architecture
+  std::string note;            // why the list may be incomplete; empty = the whole section was understood
+};
+
+// Fails as read_binary does; a file without GPU code gives an empty list.
+Result<GpuCode> gpu_code(const std::filesystem::path& file);
+
+}  // namespace enginehost::binary

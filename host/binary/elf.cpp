@@ -1,0 +1,25 @@
+#include "host/binary/elf_file.hpp"
+
+namespace enginehost::binary {
+
+Diagnosis damaged(const FileView& file, std::string_view problem) {
+  return std::move(diagnose("EH-F08").with("file", file.path()).with("problem", problem));
+}
+
+void read_elf(FileView& file, ElfFile& elf, BinaryInfo& info) {
+  if (!read_elf_header(file, elf, info)) return;
+  auto cannot_be_mapped = [&](std::string_view problem) -> Diagnosis& {
+    info.problems.push_back(
+        std::move(diagnose("EH-F12").with("file", file.path()).with("problem", problem, "program headers")));
+    return info.problems.back();
+  };
+  const bool loadable_type = info.type == Type::shared_library || info.type == Type::executable;
+  const bool followed = read_elf_dynamic(elf, info);
+  read_elf_notes(elf, info);
+  if (!loadable_type) return;
+  if (!info.has_load) cannot_be_mapped("no PT_LOAD");
+  if (!followed && !info.has_dynamic && info.type == Type::shared_library) cannot_be_mapped("no PT_DYNAMIC");
+  if (info.misaligned) cannot_be_mapped("misaligned").with("alignment", std::to_string(info.load_alignment));
+}
+
+}  // namespace enginehost::binary

@@ -1,0 +1,236 @@
+#include <algorithm>
+#include <limits>
+
+#include "base/text.hpp"
+#include "host/binary/elf_file.hpp"
+
+namespace enginehost::binary {
+namespace {
+
+constexpr std::uint32_t PT_DYNAMIC = 2;
+constexpr std::size_t entry_limit = 8192;
+constexpr std::size_t needed_limit = 4096;
+constexpr std::size_t version_limit = 65536;
+
+// Named after <elf.h>.
+enum Tag : std::uint64_t {
+  DT_NULL = 0,
+  DT_NEEDED = 1,
+  DT_HASH = 4,
+  DT_STRTAB = 5,
+  DT_SYMTAB = 6,
+  DT_STRSZ = 10,
+  DT_SONAME = 14,
+  DT_RPATH = 15,
+  DT_TEXTREL = 22,
+  DT_RUNPATH = 29,
+  DT_FLAGS = 30,
+  DT_RELR = 36,
+  DT_GNU_HASH = 0x6ffffef5,
+  DT_VERSYM = 0x6ffffff0,
+  DT_FLAGS_1 = 0x6ffffffb,
+  DT_VERDEF = 0x6ffffffc,
+  DT_VERDEFNUM = 0x6ffffffd,
+  DT_VERNEED = 0x6ffffffe,
+  DT_VERNEEDNUM = 0x6fffffff,
+  DT_AUXILIARY = 0x7ffffffd,
+  DT_FILTER = 0x7fffffff,
+};
+constexpr std::uint64_t DF_TEXTREL = 4, DF_STATIC_TLS = 16;
+constexpr std::uint64_t DF_1_NOOPEN = 0x40, DF_1_NODEFLIB = 0x800, DF_1_PIE = 0x08000000;
+
+void take_entry(std::uint64_t tag, std::uint64_t value, ElfDynamic& dynamic) {
+  switch (tag) {
+    case DT_NEEDED:
+    // A filter's filtee is loaded like a need (glibc elf/dl-deps.c); without it the filter cannot be opened.
+    case DT_FILTER:
+      if (dynamic.needed.size() < needed_limit) dynamic.needed.push_back(value);
+      break;
+    case DT_AUXILIARY:
+      if (dynamic.optional.size() < needed_limit) dynamic.optional.push_back(value);
+      break;
+    case DT_HASH:
+      dynamic.hash = value;
+      break;
+    case DT_GNU_HASH:
+      dynamic.gnu_hash = value;
+      break;
+    case DT_STRTAB:
+      dynamic.string_table = value;
+      break;
+    case DT_STRSZ:
+      dynamic.string_size = value;
+      break;
+    case DT_SYMTAB:
+      dynamic.symbol_table = value;
+      break;
+    case DT_SONAME:
+      dynamic.soname = value;
+      break;
+    case DT_RPATH:
+      dynamic.rpath = value;
+      break;
+    case DT_RUNPATH:
+      dynamic.runpath = value;
+      break;
+    case DT_TEXTREL:
+      dynamic.text_relocations = true;
+      break;
+    case DT_RELR:
+      dynamic.packed_relocations = true;
+      break;
+    case DT_FLAGS:
+      dynamic.flags = value;
+      break;
+    case DT_FLAGS_1:
+      dynamic.flags_1 = value;
+      break;
+    case DT_VERSYM:
+      dynamic.version_symbols = value;
+      break;
+    case DT_VERNEED:
+      dynamic.version_needs = value;
+      break;
+    case DT_VERNEEDNUM:
+      dynamic.version_need_count = value;
+      break;
+    case DT_VERDEF:
+      dynamic.version_definitions = value;
+      break;
+    case DT_VERDEFNUM:
+      dynamic.version_definition_count = value;
+      break;
+    default:
+      break;
+  }
+}
+
+// DT_VERNEED: a chain of libraries, each with a chain of versions (LSB, "Symbol Versioning").
+bool read_version_needs(const ElfFile& elf, BinaryInfo& info) {
+  if (elf.dynamic.version_needs == 0) return true;
+  std::optional<std::uint64_t> at = elf.offset_of(elf.dynamic.version_needs);
+  if (!at) return false;
+  std::uint64_t library = *at;
+  for (std::uint64_t i = 0; i < elf.dynamic.version_need_count; ++i) {
+    Fields need;
+    if (!elf.fields(library, 16, need)) return false;
+    std::optional<std::string> file = elf.string_at(need.u32(4));
+    if (!file) return false;
+    std::uint64_t version = library + need.u32(8);
+    for (std::uint16_t k = 0; k < need.u16(2); ++k) {
+      Fields auxiliary;
+      if (info.version_needs.size() >= version_limit || !elf.fields(version, 16, auxiliary)) return false;
+      std::optional<std::string> name = elf.string_at(auxiliary.u32(8));
+      if (!name) return false;
+      constexpr std::uint16_t VER_FLG_WEAK = 2;
+      info.version_needs.push_back({*file, std::move(*name), (auxiliary.u16(4) & VER_FLG_WEAK) != 0});
+      if (auxiliary.u32(12) == 0) break;
+      version += auxiliary.u32(12);
+    }
+    if (need.u32(12) == 0) break;
+    if (i >= version_limit) return false;
+    library += need.u32(12);
+  }
+  return true;
+}
+
+bool read_version_definitions(const ElfFile& elf, BinaryInfo& info) {
+  if (elf.dynamic.version_definitions == 0) return true;
+  info.has_version_definitions = true;
+  std::optional<std::uint64_t> at = elf.offset_of(elf.dynamic.version_definitions);
+  if (!at) return false;
+  std::uint64_t position = *at;
+  for (std::uint64_t i = 0; i < elf.dynamic.version_definition_count; ++i) {
+    Fields definition, auxiliary;
+    if (i >= version_limit || !elf.fields(position, 20, definition) ||
+        !elf.fields(position + definition.u32(12), 8, auxiliary))
+      return false;
+    std::optional<std::string> name = elf.string_at(auxiliary.u32(0));
+    if (!name) return false;
+    constexpr std::uint16_t VER_FLG_BASE = 1;
+    if ((definition.u16(2) & VER_FLG_BASE) == 0) info.version_definitions.push_back(std::move(*name));
+    if (definition.u32(16) == 0) break;
+    position += definition.u32(16);
+  }
+  return true;
+}
+
+bool read_names(const ElfFile& elf, BinaryInfo& info) {
+  const ElfDynamic& dynamic = elf.dynamic;
+  auto name = [&](const std::optional<std::uint64_t>& index, std::string& to) {
+    if (!index) return true;
+    std::optional<std::string> text = elf.string_at(*index);
+    if (text) to = std::move(*text);
+    return text.has_value();
+  };
+  auto list = [&](const std::vector<std::uint64_t>& indices, std::vector<std::string>& to) {
+    for (std::uint64_t index : indices) {
+      std::string text;
+      if (!name(index, text)) return false;
+      to.push_back(std::move(text));
+    }
+    return true;
+  };
+  std::string rpath, runpath;
+  if (!list(dynamic.needed, info.needed) || !list(dynamic.optional, info.optional) ||
+      !name(dynamic.soname, info.soname) || !name(dynamic.rpath, rpath) || !name(dynamic.runpath, runpath))
+    return false;
+  info.has_rpath = dynamic.rpath.has_value();
+  info.has_runpath = dynamic.runpath.has_value();
+  if (info.has_rpath) info.rpath = split(rpath, ':');
+  if (info.has_runpath) info.runpath = split(runpath, ':');
+  return true;
+}
+
+}  // namespace
+
+bool read_elf_dynamic(ElfFile& elf, BinaryInfo& info) {
+  const ElfSegment* segment = elf.first(PT_DYNAMIC);
+  if (segment == nullptr) return false;
+  info.has_dynamic = true;
+  const std::uint64_t size = elf.wide ? 16 : 8;
+  const std::uint64_t count = std::min<std::uint64_t>(segment->file_size / size, entry_limit);
+  ElfDynamic& dynamic = elf.dynamic;
+  for (std::uint64_t i = 0; i < count && !dynamic.terminated; ++i) {
+    Fields entry;
+    if (segment->offset > elf.file->size() || !elf.fields(segment->offset + i * size, size, entry)) {
+      info.problems.push_back(damaged(*elf.file, "the dynamic section cannot be read"));
+      return false;
+    }
+    std::uint64_t tag = entry.word(0, elf.wide);
+    if (tag == DT_NULL)
+      dynamic.terminated = true;
+    else
+      take_entry(tag, entry.word(size / 2, elf.wide), dynamic);
+  }
+  info.text_relocations = dynamic.text_relocations || (dynamic.flags & DF_TEXTREL) != 0;
+  info.static_tls = (dynamic.flags & DF_STATIC_TLS) != 0;
+  info.no_dlopen = (dynamic.flags_1 & DF_1_NOOPEN) != 0;
+  info.no_default_directories = (dynamic.flags_1 & DF_1_NODEFLIB) != 0;
+  info.packed_relocations = dynamic.packed_relocations;
+  if ((dynamic.flags_1 & DF_1_PIE) != 0) {
+    info.position_independent_executable = true;
+    info.type = Type::position_independent_executable;
+    info.problems.push_back(std::move(
+        diagnose("EH-F10").with("file", elf.file->path()).with("type", name_of(info.type), "DF_1_PIE")));
+  }
+  if (info.no_dlopen)
+    info.problems.push_back(std::move(
+        diagnose("EH-F13").with("file", elf.file->path()).with("flag", "DF_1_NOOPEN", "DT_FLAGS_1")));
+  if (!dynamic.terminated) {
+    info.problems.push_back(damaged(*elf.file, "the dynamic section has no end"));
+    return false;
+  }
+  if (!read_names(elf, info)) {
+    info.problems.push_back(
+        damaged(*elf.file, "a name of the dynamic section lies outside its string table"));
+    return false;
+  }
+  if (!read_version_needs(elf, info))
+    info.problems.push_back(damaged(*elf.file, "the table of needed symbol versions cannot be followed"));
+  if (!read_version_definitions(elf, info))
+    info.problems.push_back(damaged(*elf.file, "the table of defined symbol versions cannot be followed"));
+  return true;
+}
+
+}  // namespace enginehost::binary

@@ -1,0 +1,88 @@
+// The frame of an ELF file: identification, program headers, and the way from addresses to file offsets.
+// Constants are written with their names in the System V gABI and the glibc <elf.h>.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "host/binary/binary.hpp"
+#include "host/binary/file_view.hpp"
+
+namespace enginehost::binary {
+
+struct ElfSegment {
+  std::uint32_t type = 0;
+  std::uint32_t flags = 0;
+  std::uint64_t offset = 0;
+  std::uint64_t address = 0;
+  std::uint64_t file_size = 0;
+  std::uint64_t memory_size = 0;
+  std::uint64_t alignment = 0;
+};
+
+struct ElfSection {
+  std::string name;
+  std::uint32_t type = 0;
+  std::uint64_t address = 0;
+  std::uint64_t offset = 0;
+  std::uint64_t size = 0;
+};
+
+// What DT_* entries say; addresses as written.
+struct ElfDynamic {
+  std::vector<std::uint64_t> needed;  // string offsets
+  std::vector<std::uint64_t> optional;
+  std::optional<std::uint64_t> soname, rpath, runpath;
+  std::uint64_t string_table = 0, string_size = 0;
+  std::uint64_t symbol_table = 0, hash = 0, gnu_hash = 0, version_symbols = 0;
+  std::uint64_t version_needs = 0, version_need_count = 0;
+  std::uint64_t version_definitions = 0, version_definition_count = 0;
+  std::uint64_t flags = 0, flags_1 = 0;
+  bool text_relocations = false, packed_relocations = false;
+  bool terminated = false;
+};
+
+struct ElfFile {
+  FileView* file = nullptr;
+  bool wide = true;  // ELFCLASS64
+  bool big_endian = false;
+  std::uint16_t type = 0;
+  std::uint16_t machine = 0;
+  std::uint32_t flags = 0;
+  std::uint64_t section_table = 0;
+  std::uint16_t section_entry_size = 0, section_count = 0, section_names = 0;
+  std::vector<ElfSegment> segments;
+  ElfDynamic dynamic;
+
+  bool fields(std::uint64_t offset, std::size_t count, Fields& to) const {
+    return file->read_fields(offset, count, big_endian, to);
+  }
+  const ElfSegment* first(std::uint32_t segment_type) const;
+  // Where the byte at this address lies in the file; nothing for .bss and for addresses outside every
+  // PT_LOAD.
+  std::optional<std::uint64_t> offset_of(std::uint64_t address) const;
+  // The string of the dynamic string table.
+  std::optional<std::string> string_at(std::uint64_t index) const;
+  // Section headers are optional in a library; nothing when there are none or they do not fit the file.
+  std::vector<ElfSection> sections() const;
+};
+
+// Reads identification and program headers into `elf` and `info`. False: the file cannot be followed any
+// further, and info.problems says why.
+bool read_elf_header(FileView& file, ElfFile& elf, BinaryInfo& info);
+// PT_DYNAMIC. False: there is none or it cannot be followed; info.problems says why unless there is none.
+bool read_elf_dynamic(ElfFile& elf, BinaryInfo& info);
+// PT_NOTE and PT_GNU_PROPERTY: build id and processor level.
+void read_elf_notes(const ElfFile& elf, BinaryInfo& info);
+// All of it: what read_binary does for an ELF file. `elf` is left filled for readers that go on.
+void read_elf(FileView& file, ElfFile& elf, BinaryInfo& info);
+
+// "x86_64", "aarch64", ... from e_machine, class, byte order and flags.
+std::string machine_name(const ElfFile& elf);
+std::string os_abi_name(std::uint8_t os_abi);
+
+// EH-F08 with the sentence of what does not fit.
+Diagnosis damaged(const FileView& file, std::string_view problem);
+
+}  // namespace enginehost::binary

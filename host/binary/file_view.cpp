@@ -1,0 +1,128 @@
+#include "host/binary/file_view.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "host/binary/open_failure.hpp"
+
+namespace enginehost::binary {
+
+Result<FileView> FileView::open(const std::filesystem::path& file) {
+  // O_NONBLOCK: opening a named pipe must not wait for a writer; regular files ignore it.
+  int descriptor = -1;
+  do {
+    descriptor = ::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  } while (descriptor < 0 && errno == EINTR);
+  if (descriptor < 0) return fail(why_not_opened(file, errno));
+  FileView view;
+  view.descriptor_ = FileDescriptor(descriptor);
+  view.path_ = file.native();
+  struct stat status {};
+  if (::fstat(descriptor, &status) != 0)
+    return fail(std::move(diagnose_errno("EH-L26", errno).with("file", file.native())));
+  if (!S_ISREG(status.st_mode))
+    return fail(
+        std::move(diagnose("EH-F11")
+                      .with("file", file.native())
+                      .with("problem", S_ISDIR(status.st_mode) ? "directory" : "not a regular file")));
+  view.size_ = static_cast<std::uint64_t>(status.st_size);
+  view.device_ = status.st_dev;
+  view.inode_ = status.st_ino;
+  return view;
+}
+
+bool FileView::read_directly(std::uint64_t offset, void* to, std::size_t count) const {
+  auto* target = static_cast<std::uint8_t*>(to);
+  while (count > 0) {
+    ssize_t got = ::pread(descriptor_.get(), target, count, static_cast<off_t>(offset));
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return false;
+    target += got;
+    offset += static_cast<std::uint64_t>(got);
+    count -= static_cast<std::size_t>(got);
+  }
+  return true;
+}
+
+const FileView::Block* FileView::block_at(std::uint64_t start) {
+  if (last_ < blocks_.size() && blocks_[last_]->start == start) return blocks_[last_].get();
+  for (std::size_t i = 0; i < blocks_.size(); ++i)
+    if (blocks_[i]->start == start) {
+      last_ = i;
+      return blocks_[i].get();
+    }
+  auto length = static_cast<std::size_t>(std::min<std::uint64_t>(block_size, size_ - start));
+  if (blocks_.size() < block_limit) {
+    blocks_.push_back(std::make_unique<Block>());
+    last_ = blocks_.size() - 1;
+  } else {
+    last_ = victim_;
+    victim_ = (victim_ + 1) % block_limit;
+  }
+  Block& block = *blocks_[last_];
+  block.start = start;
+  block.length = length;
+  if (!read_directly(start, block.bytes.data(), length)) {
+    block.start = ~std::uint64_t{0};  // never asked for: blocks start at multiples of their size
+    return nullptr;
+  }
+  return &block;
+}
+
+bool FileView::read(std::uint64_t offset, void* to, std::size_t count) {
+  if (offset > size_ || size_ - offset < count) return false;
+  if (count > block_size) return read_directly(offset, to, count);
+  auto* target = static_cast<std::uint8_t*>(to);
+  while (count > 0) {
+    std::uint64_t start = offset - offset % block_size;
+    const Block* block = block_at(start);
+    if (block == nullptr) return false;
+    auto skip = static_cast<std::size_t>(offset - start);
+    std::size_t part = std::min(count, block->length - skip);
+    std::memcpy(target, block->bytes.data() + skip, part);
+    target += part;
+    offset += part;
+    count -= part;
+  }
+  return true;
+}
+
+bool FileView::read_fields(std::uint64_t offset, std::size_t count, bool big_endian, Fields& to) {
+  to.bytes_.fill(0);
+  to.big_endian_ = big_endian;
+  return read(offset, to.bytes_.data(), std::min(count, to.bytes_.size()));
+}
+
+std::optional<std::string> FileView::text(std::uint64_t offset, std::uint64_t limit) {
+  std::string found;
+  while (offset < size_ && found.size() < limit) {
+    std::uint64_t start = offset - offset % block_size;
+    const Block* block = block_at(start);
+    if (block == nullptr) return std::nullopt;
+    auto skip = static_cast<std::size_t>(offset - start);
+    auto part = static_cast<std::size_t>(std::min<std::uint64_t>(block->length - skip, limit - found.size()));
+    const std::uint8_t* from = block->bytes.data() + skip;
+    const void* end = std::memchr(from, 0, part);
+    if (end != nullptr) part = static_cast<std::size_t>(static_cast<const std::uint8_t*>(end) - from);
+    found.append(from, from + part);
+    if (end != nullptr) return found;
+    offset += part;
+  }
+  return std::nullopt;
+}
+
+std::optional<std::vector<std::uint8_t>> FileView::bulk(std::uint64_t offset, std::uint64_t count,
+                                                        std::uint64_t limit) {
+  if (offset > size_ || size_ - offset < count || count > limit) return std::nullopt;
+  std::vector<std::uint8_t> bytes(static_cast<std::size_t>(count));
+  if (count > 0 && !read_directly(offset, bytes.data(), bytes.size())) return std::nullopt;
+  return bytes;
+}
+
+}  // namespace enginehost::binary

@@ -1,0 +1,83 @@
+// A checked window on a file of unknown honesty: every read says whether the bytes are there.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/files.hpp"
+#include "base/result.hpp"
+
+namespace enginehost::binary {
+
+// Up to 64 bytes of the file, read as numbers of the file's byte order. Positions are the reader's own
+// constants, so they are not checked against the file but against the array: beyond it is 0.
+class Fields {
+ public:
+  std::uint8_t u8(std::size_t at) const { return at < bytes_.size() ? bytes_[at] : std::uint8_t{0}; }
+  std::uint16_t u16(std::size_t at) const { return static_cast<std::uint16_t>(number(at, 2)); }
+  std::uint32_t u32(std::size_t at) const { return static_cast<std::uint32_t>(number(at, 4)); }
+  std::uint64_t u64(std::size_t at) const { return number(at, 8); }
+  // The machine word of the file's class.
+  std::uint64_t word(std::size_t at, bool wide) const { return number(at, wide ? 8 : 4); }
+
+ private:
+  friend class FileView;
+  std::uint64_t number(std::size_t at, std::size_t count) const {
+    std::uint64_t value = 0;
+    for (std::size_t i = 0; i < count; ++i) value = (value << 8) | u8(at + (big_endian_ ? i : count - 1 - i));
+    return value;
+  }
+  std::array<std::uint8_t, 64> bytes_{};
+  bool big_endian_ = false;
+};
+
+// An open file, read by pread in blocks that are kept: the parts of a library that matter lie close together,
+// and reading 4 KiB costs less than mapping the file. For one thread.
+class FileView {
+ public:
+  // Fails with EH-F01, EH-F11, EH-L25, EH-L26 or EH-L33, as binary.hpp tells.
+  static Result<FileView> open(const std::filesystem::path& file);
+
+  const std::string& path() const { return path_; }
+  std::uint64_t size() const { return size_; }
+  std::uint64_t device() const { return device_; }
+  std::uint64_t inode() const { return inode_; }
+
+  // All `count` bytes, or false. No more than the file holds is ever read.
+  bool read(std::uint64_t offset, void* to, std::size_t count);
+  // `count` (at most 64) bytes as numbers.
+  bool read_fields(std::uint64_t offset, std::size_t count, bool big_endian, Fields& to);
+  // The zero-terminated text at `offset`, if it ends within `limit` bytes and within the file.
+  std::optional<std::string> text(std::uint64_t offset, std::uint64_t limit = 4096);
+  // A large part at once, not through the blocks; nothing if it lies outside the file or is larger than
+  // `limit`.
+  std::optional<std::vector<std::uint8_t>> bulk(std::uint64_t offset, std::uint64_t count,
+                                                std::uint64_t limit);
+
+ private:
+  static constexpr std::size_t block_size = 4096;
+  static constexpr std::size_t block_limit = 64;
+  struct Block {
+    std::uint64_t start = 0;
+    std::size_t length = 0;
+    std::array<std::uint8_t, block_size> bytes;
+  };
+  FileView() = default;
+  const Block* block_at(std::uint64_t start);
+  bool read_directly(std::uint64_t offset, void* to, std::size_t count) const;
+
+  FileDescriptor descriptor_;
+  std::string path_;
+  std::uint64_t size_ = 0;
+  std::uint64_t device_ = 0;
+  std::uint64_t inode_ = 0;
+  std::vector<std::unique_ptr<Block>> blocks_;
+  std::size_t last_ = 0;    // index of the block used last
+  std::size_t victim_ = 0;  // index of the block replaced next
+};
+
+}  // namespace enginehost::binary

@@ -1,0 +1,123 @@
+// GPU code in ELF files. NVIDIA does not document the layout of .nv_fatbin; what is used here was read from
+// shipped libraries: blocks of magic 0xBA55ED50, u16 version, u16 header size, u64 payload size; in a block
+// entries of u16 kind (1 PTX, 2 SASS), u16 version, u32 header size, u64 data size, ... u32 architecture at
+// offset 28.
+#include <algorithm>
+#include <array>
+#include <map>
+#include <utility>
+
+#include "host/binary/elf_file.hpp"
+
+namespace enginehost::binary {
+namespace {
+
+constexpr std::uint32_t block_magic = 0xBA55ED50;
+constexpr std::uint64_t block_header = 16;
+constexpr std::uint64_t entry_limit = 1u << 22;
+
+std::string arch_name(std::uint32_t arch) {
+  return std::to_string(arch / 10) + "." + std::to_string(arch % 10);
+}
+
+class Scan {
+ public:
+  explicit Scan(const ElfFile& elf) : elf_(elf) {}
+
+  void section(std::uint64_t at, std::uint64_t end) {
+    while (at + block_header <= end && entries_ < entry_limit) {
+      Fields block;
+      if (!elf_.fields(at, block_header, block)) return tell("the section ends beyond the file");
+      if (block.u32(0) != block_magic) {
+        const std::uint64_t next = next_block(at + 8, end);
+        // Alignment between blocks is no surprise; anything longer is code of a layout not known here.
+        if (next - at > 4096) tell("a part of " + std::to_string(next - at) + " bytes was not understood");
+        at = next;
+        continue;
+      }
+      const std::uint64_t start = at + block.u16(6), size = block.u64(8);
+      if (block.u16(6) < block_header || size > end - at) return tell("a block is longer than its section");
+      entries(start, std::min(start + size, end));
+      at = (start + size + 7) / 8 * 8;
+    }
+    if (entries_ >= entry_limit) tell("there are more entries than the reader's limit");
+  }
+
+  GpuCode result() {
+    GpuCode code;
+    for (const auto& [key, count] : counts_) {
+      const auto& [kind, arch] = key;
+      code.entries.push_back({kind == 1 ? "ptx" : "sass", arch_name(arch), count});
+    }
+    std::stable_sort(code.entries.begin(), code.entries.end(),
+                     [](const auto& a, const auto& b) { return a.kind > b.kind; });
+    code.note = note_;
+    return code;
+  }
+
+  void tell(std::string what) {
+    if (note_.empty()) note_ = std::move(what);
+  }
+
+ private:
+  void entries(std::uint64_t at, std::uint64_t end) {
+    while (at + 64 <= end && ++entries_ < entry_limit) {
+      Fields entry;
+      if (!elf_.fields(at, 64, entry)) return tell("a block ends beyond the file");
+      const std::uint64_t header = entry.u32(4), size = entry.u64(8);
+      const std::uint16_t kind = entry.u16(0);
+      if (header < 32 || header > 4096 || size > end - at) return tell("an entry is longer than its block");
+      if (kind == 1 || kind == 2)
+        ++counts_[{kind, entry.u32(28)}];
+      else
+        tell("entries of kind " + std::to_string(kind) + " were skipped");
+      at += header + size;
+    }
+  }
+
+  // The next place, a multiple of eight from `at`, that begins as a block does.
+  std::uint64_t next_block(std::uint64_t at, std::uint64_t end) {
+    std::array<std::uint8_t, 65536> bytes;
+    while (at + block_header <= end) {
+      const auto part = static_cast<std::size_t>(std::min<std::uint64_t>(bytes.size(), end - at)) / 8 * 8;
+      if (!elf_.file->read(at, bytes.data(), part)) return end;
+      for (std::size_t i = 0; i + 8 <= part; i += 8)
+        if (bytes[i] == 0x50 && bytes[i + 1] == 0xed && bytes[i + 2] == 0x55 && bytes[i + 3] == 0xba)
+          return at + i;
+      at += part;
+    }
+    return end;
+  }
+
+  const ElfFile& elf_;
+  std::map<std::pair<std::uint16_t, std::uint32_t>, std::uint32_t> counts_;
+  std::uint64_t entries_ = 0;
+  std::string note_;
+};
+
+}  // namespace
+
+Result<GpuCode> gpu_code(const std::filesystem::path& path) {
+  TRY_ASSIGN(FileView file, FileView::open(path));
+  BinaryInfo info;
+  info.file_size = file.size();
+  ElfFile elf;
+  Fields magic;
+  if (!file.read_fields(0, 4, true, magic) || magic.u32(0) != 0x7f454c46) return GpuCode{};
+  GpuCode nothing;
+  if (!read_elf_header(file, elf, info)) {
+    nothing.note = "the file's metadata is damaged";
+    return nothing;
+  }
+  Scan scan(elf);
+  for (const ElfSection& section : elf.sections()) {
+    if (section.name != ".nv_fatbin" && section.name != "__nv_relfatbin") continue;
+    if (section.offset > file.size() || section.size > file.size() - section.offset)
+      scan.tell("the section " + section.name + " lies beyond the end of the file");
+    else
+      scan.section(section.offset, section.offset + section.size);
+  }
+  return scan.result();
+}
+
+}  // namespace enginehost::binary

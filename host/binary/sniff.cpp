@@ -1,0 +1,169 @@
+#include "host/binary/sniff.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cstring>
+#include <string>
+#include <string_view>
+
+namespace enginehost::binary {
+namespace {
+
+using namespace std::string_view_literals;
+
+struct Magic {
+  std::string_view bytes;
+  std::string_view name;
+  std::string_view code;
+};
+
+// From the formats' own documents; the first that fits wins.
+constexpr std::array magics{
+    Magic{"\x1f\x8b"sv, "gzip archive", "EH-F06"},
+    Magic{"PK\x03\x04"sv, "zip archive", "EH-F06"},
+    Magic{"PK\x05\x06"sv, "zip archive", "EH-F06"},
+    Magic{"\xfd"
+          "7zXZ\0"sv,
+          "xz archive", "EH-F06"},
+    Magic{"\x28\xb5\x2f\xfd"sv, "zstd archive", "EH-F06"},
+    Magic{"BZh"sv, "bzip2 archive", "EH-F06"},
+    Magic{"7z\xbc\xaf\x27\x1c"sv, "7-zip archive", "EH-F06"},
+    Magic{"!<arch>\n"sv, "static archive (ar)", "EH-F10"},
+    Magic{"!<thin>\n"sv, "static archive (ar)", "EH-F10"},
+    Magic{"version https://git-lfs"sv, "Git LFS pointer", "EH-F07"},
+    Magic{"#!"sv, "script (#!)", "EH-F10"},
+};
+
+bool starts_with_ignoring_case(std::string_view text, std::string_view lower) {
+  if (text.size() < lower.size()) return false;
+  for (std::size_t i = 0; i < lower.size(); ++i)
+    if (std::tolower(static_cast<unsigned char>(text[i])) != lower[i]) return false;
+  return true;
+}
+
+std::size_t find_ignoring_case(std::string_view text, std::string_view lower, std::size_t from) {
+  for (std::size_t i = from; i + lower.size() <= text.size(); ++i)
+    if (starts_with_ignoring_case(text.substr(i), lower)) return i;
+  return std::string_view::npos;
+}
+
+// The title, on one line and short enough for a message. Text from a stranger: control characters are
+// dropped.
+std::string title_of(std::string_view page) {
+  std::size_t tag = find_ignoring_case(page, "<title", 0);
+  if (tag == std::string_view::npos) return {};
+  std::size_t start = page.find('>', tag);
+  if (start == std::string_view::npos) return {};
+  std::size_t end = find_ignoring_case(page, "</title", start + 1);
+  if (end == std::string_view::npos) return {};
+  std::string title;
+  for (char c : page.substr(start + 1, std::min<std::size_t>(end - start - 1, 200))) {
+    auto byte = static_cast<unsigned char>(c);
+    if (byte <= ' ' || byte == 0x7f) {
+      if (!title.empty() && title.back() != ' ') title += ' ';
+    } else {
+      title += c;
+    }
+  }
+  while (!title.empty() && title.back() == ' ') title.pop_back();
+  for (auto [entity, sign] : {std::pair{"&lt;"sv, "<"sv},
+                              {"&gt;"sv, ">"sv},
+                              {"&quot;"sv, "\""sv},
+                              {"&#39;"sv, "'"sv},
+                              {"&nbsp;"sv, " "sv},
+                              {"&amp;"sv, "&"sv}})
+    for (std::size_t at = title.find(entity); at != std::string::npos; at = title.find(entity, at + 1))
+      title.replace(at, entity.size(), sign);
+  return title;
+}
+
+std::string line_after(std::string_view text, std::string_view key) {
+  std::size_t at = text.find(key);
+  if (at == std::string_view::npos) return {};
+  at += key.size();
+  return std::string(text.substr(at, std::min<std::size_t>(text.find('\n', at), at + 128) - at));
+}
+
+bool is_text(std::string_view bytes) {
+  return !bytes.empty() && std::all_of(bytes.begin(), bytes.end(), [](char c) {
+    auto byte = static_cast<unsigned char>(c);
+    return byte >= ' ' || byte == '\n' || byte == '\r' || byte == '\t' || byte == '\f';
+  });
+}
+
+Diagnosis problem(std::string_view code, const FileView& file, std::string_view format) {
+  return std::move(diagnose(code)
+                       .with("file", file.path())
+                       .with("size", std::to_string(file.size()))
+                       .with("format", format, "first bytes of the file"));
+}
+
+}  // namespace
+
+void sniff(FileView& file, BinaryInfo& info) {
+  if (file.size() == 0) {
+    info.sniffed = "empty file";
+    info.problems.push_back(std::move(diagnose("EH-F02").with("file", file.path()).with("size", "0")));
+    return;
+  }
+  std::array<char, 16384> buffer{};
+  auto length = static_cast<std::size_t>(std::min<std::uint64_t>(file.size(), buffer.size()));
+  if (!file.read(0, buffer.data(), length)) {
+    info.sniffed = "unknown data";
+    info.problems.push_back(
+        std::move(problem("EH-F08", file, info.sniffed).with("problem", "the first bytes cannot be read")));
+    return;
+  }
+  std::string_view head(buffer.data(), length);
+  for (const Magic& magic : magics)
+    if (head.substr(0, magic.bytes.size()) == magic.bytes) {
+      info.sniffed = magic.name;
+      Diagnosis found = problem(magic.code, file, magic.name);
+      if (magic.code == "EH-F07") {
+        if (std::string oid = line_after(head, "\noid "); !oid.empty()) found.with("oid", oid);
+        if (std::string size = line_after(head, "\nsize "); !size.empty()) found.with("expected_size", size);
+      }
+      info.problems.push_back(std::move(found));
+      return;
+    }
+  std::string_view text = head;
+  if (text.substr(0, 3) == "\xef\xbb\xbf") text.remove_prefix(3);
+  text.remove_prefix(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
+  bool html = false;
+  for (std::string_view tag :
+       {"<!doctype html", "<html", "<head", "<body", "<!--", "<script", "<title", "<h1"})
+    html = html || starts_with_ignoring_case(text, tag);
+  // XHTML starts as XML does.
+  bool xml = !html && starts_with_ignoring_case(text, "<?xml");
+  if (xml && find_ignoring_case(text, "<html", 0) != std::string_view::npos) html = true;
+  if (html || xml) {
+    info.sniffed = html ? "HTML page" : "XML text";
+    info.page_title = title_of(head);
+    Diagnosis found = problem("EH-F05", file, info.sniffed);
+    if (!info.page_title.empty()) found.with("page_title", info.page_title, "<title>");
+    info.problems.push_back(std::move(found));
+    return;
+  }
+  if (is_text(head)) {
+    bool json = !text.empty() && (text.front() == '{' || text.front() == '[');
+    info.sniffed = json ? "JSON text" : "linker script or text";
+    // A script for the linker (libc.so) is the publisher's mistake; any other text was sent instead of the
+    // file.
+    bool script = false;
+    for (std::string_view word : {"GROUP", "INPUT", "OUTPUT_FORMAT", "/* GNU ld script"})
+      script = script || text.find(word) != std::string_view::npos;
+    Diagnosis found = problem(script && !json ? "EH-F10" : "EH-F05", file, info.sniffed);
+    found.with("first_line", text.substr(0, std::min<std::size_t>(text.find_first_of("\r\n"), 120)));
+    info.problems.push_back(std::move(found));
+    return;
+  }
+  info.sniffed = "unknown data";
+  if (file.size() < 64)
+    info.problems.push_back(problem("EH-F03", file, info.sniffed));
+  else
+    info.problems.push_back(std::move(problem("EH-F08", file, info.sniffed)
+                                          .with("problem", "it does not begin as any library format does")));
+}
+
+}  // namespace enginehost::binary

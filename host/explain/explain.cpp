@@ -1,0 +1,114 @@
+#include "host/explain/explain.hpp"
+
+#include <algorithm>
+
+#include "host/explain/providers.hpp"
+#include "host/explain/template.hpp"
+
+namespace enginehost::explain {
+namespace {
+
+void add_providers(Diagnosis& diagnosis) {
+  if (!diagnosis.values("provided_by").empty()) return;
+  std::vector<std::string> libraries = diagnosis.values("library");
+  for (std::string& library : diagnosis.values("missing_library")) libraries.push_back(std::move(library));
+  for (const std::string& library : libraries)
+    if (const std::string text = provider_text(library); !text.empty())
+      diagnosis.with("provided_by", text, "EngineHost's table of well-known libraries");
+}
+
+// What the plugin's own report (EH-E01) means for builds and for people.
+struct Meaning {
+  std::string_view status;
+  ExitStatus exit;
+  history::Category category;
+};
+constexpr Meaning plugin_statuses[] = {
+    {"ENGINE_INVALID", ExitStatus::usage, history::Category::request},
+    {"ENGINE_UNSUPPORTED", ExitStatus::nothing_fits, history::Category::host},
+    {"ENGINE_UNAVAILABLE", ExitStatus::not_loaded, history::Category::host},
+    {"ENGINE_NO_MEMORY", ExitStatus::not_loaded, history::Category::transient},
+    {"ENGINE_CANCELLED", ExitStatus::interrupted, history::Category::request},
+    {"ENGINE_CORRUPT", ExitStatus::wrong_bytes, history::Category::content},
+    {"ENGINE_INTERNAL", ExitStatus::not_loaded, history::Category::crash},
+    {"ENGINE_LOST", ExitStatus::not_loaded, history::Category::transient},
+};
+
+const Meaning* meaning_of(const Diagnosis& diagnosis) {
+  if (diagnosis.code != "EH-E01") return nullptr;
+  for (const Meaning& meaning : plugin_statuses)
+    if (meaning.status == diagnosis.value("status")) return &meaning;
+  return nullptr;
+}
+
+// While a build is being tried, whatever its plugin says means that it did not come up.
+bool while_opening(const Diagnosis& diagnosis) { return !diagnosis.value("stage").empty(); }
+
+}  // namespace
+
+void complete(Diagnosis& diagnosis) {
+  const Entry* entry = find(diagnosis.code);
+  if (entry == nullptr) {
+    if (diagnosis.title.empty()) diagnosis.title = "unknown failure code";
+    if (diagnosis.cause.empty())
+      diagnosis.cause = diagnosis.code + " is not in the catalogue: a bug of EngineHost";
+    return;
+  }
+  add_providers(diagnosis);
+  if (diagnosis.title.empty()) diagnosis.title = entry->title;
+  if (diagnosis.cause.empty())
+    for (const std::string_view cause : entry->causes)
+      if (auto sentence = fill(cause, diagnosis)) {
+        diagnosis.cause = std::move(*sentence);
+        break;
+      }
+  if (diagnosis.cause.empty()) diagnosis.cause = entry->title;
+  if (diagnosis.remedy.empty())
+    for (const std::string_view remedy : entry->remedies)
+      if (auto sentence = fill(remedy, diagnosis)) diagnosis.remedy.push_back(std::move(*sentence));
+}
+
+ExitStatus exit_status(const Diagnosis& diagnosis) {
+  if (const Meaning* meaning = meaning_of(diagnosis); meaning != nullptr && !while_opening(diagnosis))
+    return meaning->exit;
+  const Entry* entry = find(diagnosis.code);
+  return entry != nullptr ? entry->exit_status : ExitStatus::bug;
+}
+
+history::Category category(const Diagnosis& diagnosis) {
+  if (const Meaning* meaning = meaning_of(diagnosis)) {
+    // A plugin that calls its own options wrong while it is being opened will say so every time.
+    if (while_opening(diagnosis) && meaning->status == "ENGINE_INVALID") return history::Category::host;
+    return meaning->category;
+  }
+  const Entry* entry = find(diagnosis.code);
+  return entry != nullptr ? entry->category : history::Category::request;
+}
+
+Json to_json(const Diagnosis& diagnosis) {
+  Diagnosis whole = diagnosis;
+  complete(whole);
+  Json evidence = Json::array();
+  for (const Evidence& fact : whole.evidence)
+    evidence.push(Json::object().set("what", fact.what).set("value", fact.value).set("source", fact.source));
+  return Json::object()
+      .set("code", whole.code)
+      .set("title", whole.title)
+      .set("cause", whole.cause)
+      .set("evidence", std::move(evidence))
+      .set("remedy", Json::strings(whole.remedy))
+      .set("context", Json::strings(whole.context));
+}
+
+Diagnosis diagnosis_from_json(const Json& document) {
+  Diagnosis diagnosis = diagnose(document["code"].as_string());
+  diagnosis.title = document["title"].as_string();
+  diagnosis.cause = document["cause"].as_string();
+  for (const Json& fact : document["evidence"].as_array())
+    diagnosis.with(fact["what"].as_string(), fact["value"].as_string(), fact["source"].as_string());
+  for (const Json& line : document["remedy"].as_array()) diagnosis.remedy.push_back(line.as_string());
+  for (const Json& line : document["context"].as_array()) diagnosis.context.push_back(line.as_string());
+  return diagnosis;
+}
+
+}  // namespace enginehost::explain

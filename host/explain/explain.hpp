@@ -1,0 +1,83 @@
+// Turns evidence into sentences: the catalogue of failure classes as data, and how a diagnosis is told to
+// people and programs. The only place where titles, causes and remedies are written.
+#pragma once
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/diagnosis.hpp"
+#include "base/json.hpp"
+#include "host/history/category.hpp"
+
+namespace enginehost::explain {
+
+// The exit statuses of the commands.
+enum class ExitStatus {
+  done = 0,
+  bug = 1,
+  usage = 2,
+  nothing_fits = 3,
+  not_fetched = 4,
+  wrong_bytes = 5,
+  not_loaded = 6,
+  cache = 7,
+  forbidden = 8,
+  interrupted = 130
+};
+
+// Up to seven templates; the first empty one ends the list.
+struct Lines {
+  std::string_view line[7]{};
+  const std::string_view* begin() const { return line; }
+  const std::string_view* end() const {
+    const std::string_view* last = line;
+    while (last != line + 7 && !last->empty()) ++last;
+    return last;
+  }
+};
+
+// One failure class. Templates hold "{key}" for the first value of an evidence key, "{key...}" for all of
+// them joined with ", ", "{key|name}" and "{key...|name}" for file names only; and two conditions that print
+// nothing: "{?key}" (it is there) and "{key=value}" (its first value is that one). A template is used only
+// when all its keys are there.
+struct Entry {
+  std::string_view code{};     // "EH-L01"
+  std::string_view title{};    // a few words, no evidence
+  std::string_view meaning{};  // what the code means, for people who look it up
+  std::string_view before{};   // how it is detected before anything is loaded; empty: it cannot be
+  std::string_view after{};    // how it is detected afterwards; empty: it always is before
+  Lines causes{};              // the first whose keys are all there is used
+  Lines remedies{};            // each whose keys are all there; the first is what to do
+  ExitStatus exit_status = ExitStatus::not_loaded;
+  history::Category category = history::Category::host;
+};
+
+// The class of that code ("EH-L01", "L01" and "l01" are the same), or nullptr. The data is static.
+const Entry* find(std::string_view code);
+
+// Every class, sorted by code.
+std::span<const Entry> all();
+
+// Fills title, cause and remedy from the evidence. Text that is there already stays; an unknown code gets a
+// title that says so. Idempotent. For a missing library it also adds "provided_by" evidence where that is
+// known.
+void complete(Diagnosis& diagnosis);
+
+// The exit status of a command that ends with this diagnosis; ExitStatus::bug for an unknown code.
+ExitStatus exit_status(const Diagnosis& diagnosis);
+history::Category category(const Diagnosis& diagnosis);
+
+// The contract's {"code","title","cause","evidence":[…],"remedy":[…],"context":[…]}; completes a copy first.
+Json to_json(const Diagnosis& diagnosis);
+// The inverse, for recorded diagnoses; members that are missing stay empty.
+Diagnosis diagnosis_from_json(const Json& document);
+
+// One screen of text: code and title, the cause, who needs what and where it was looked for, what to do, what
+// the operating system said. Completes a copy first. No trailing newline.
+std::string describe(const Diagnosis& diagnosis);
+
+// "EH-L01 library missing: libfoo.so.1 is needed by …": one line, for lists and logs.
+std::string one_line(const Diagnosis& diagnosis);
+
+}  // namespace enginehost::explain

@@ -1,0 +1,79 @@
+#include "host/explain/template.hpp"
+
+#include <algorithm>
+#include <vector>
+
+namespace enginehost::explain {
+namespace {
+
+// Lists longer than this end in "and N more": a sentence must stay readable, the evidence has them all.
+constexpr std::size_t longest_list = 6;
+
+bool has(const Diagnosis& diagnosis, std::string_view key) {
+  return std::any_of(diagnosis.evidence.begin(), diagnosis.evidence.end(),
+                     [&](const Evidence& fact) { return fact.what == key; });
+}
+
+std::string file_name(const std::string& path) {
+  const std::size_t slash = path.find_last_of("/\\");
+  return slash == std::string::npos || slash + 1 == path.size() ? path : path.substr(slash + 1);
+}
+
+std::string list_of(std::vector<std::string> values) {
+  std::vector<std::string> unique;
+  for (std::string& value : values)
+    if (std::find(unique.begin(), unique.end(), value) == unique.end()) unique.push_back(std::move(value));
+  std::string text;
+  for (std::size_t i = 0; i < std::min(unique.size(), longest_list); ++i)
+    text += (i == 0 ? "" : ", ") + unique[i];
+  if (unique.size() > longest_list) text += " and " + std::to_string(unique.size() - longest_list) + " more";
+  return text;
+}
+
+// What stands between the braces; nothing: its condition does not hold.
+std::optional<std::string> slot(std::string_view inner, const Diagnosis& diagnosis) {
+  if (inner.starts_with('?'))
+    return has(diagnosis, inner.substr(1)) ? std::optional<std::string>("") : std::nullopt;
+  if (const std::size_t equals = inner.find('='); equals != std::string_view::npos) {
+    const std::string_view key = inner.substr(0, equals);
+    return has(diagnosis, key) && diagnosis.value(key) == inner.substr(equals + 1)
+               ? std::optional<std::string>("")
+               : std::nullopt;
+  }
+  bool name_only = false, list = false;
+  if (inner.ends_with("|name")) {
+    name_only = true;
+    inner.remove_suffix(5);
+  }
+  if (inner.ends_with("...")) {
+    list = true;
+    inner.remove_suffix(3);
+  }
+  std::vector<std::string> values = diagnosis.values(inner);
+  if (values.empty()) return std::nullopt;
+  if (!list) values.resize(1);
+  if (name_only) std::transform(values.begin(), values.end(), values.begin(), file_name);
+  std::string text = list_of(std::move(values));
+  if (text.empty()) return std::nullopt;
+  return text;
+}
+
+}  // namespace
+
+std::optional<std::string> fill(std::string_view text, const Diagnosis& diagnosis) {
+  std::string sentence;
+  while (!text.empty()) {
+    const std::size_t open = text.find('{');
+    sentence += text.substr(0, open);
+    if (open == std::string_view::npos) break;
+    const std::size_t close = text.find('}', open);
+    if (close == std::string_view::npos) return std::nullopt;
+    const auto value = slot(text.substr(open + 1, close - open - 1), diagnosis);
+    if (!value) return std::nullopt;
+    sentence += *value;
+    text.remove_prefix(close + 1);
+  }
+  return sentence;
+}
+
+}  // namespace enginehost::explain

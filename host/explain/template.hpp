@@ -1,0 +1,14 @@
+// The little language of the catalogue's sentences; see Entry in explain.hpp.
+#pragma once
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/diagnosis.hpp"
+
+namespace enginehost::explain {
+
+// The sentence, or nothing when a key it speaks of is not in the evidence.
+std::optional<std::string> fill(std::string_view text, const Diagnosis& diagnosis);
+
+}  // namespace enginehost::explain

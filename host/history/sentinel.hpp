@@ -1,0 +1,51 @@
+// A file that stands while a build's code runs for the first time in this process. When it is left over, the
+// process died there: the only way to learn of a crash inside the application.
+#pragma once
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/files.hpp"
+#include "base/result.hpp"
+
+namespace enginehost::history {
+
+// Held by one thread at a time. The file is <state>/running/<digest>.<pid>.<number>.json and is locked as
+// long as the object lives (a lock of the open file, so that closing another descriptor of it does not drop
+// the lock).
+class Sentinel {
+ public:
+  // Writes the file (temporary name, rename, no fsync: it must survive the process, not a power cut). EH-F15,
+  // EH-F16.
+  static Result<Sentinel> raise(const std::filesystem::path& state_folder, std::string_view build,
+                                std::string_view digest, std::string_view phase);
+  Sentinel(Sentinel&&) noexcept = default;
+  Sentinel& operator=(Sentinel&& other) noexcept;
+  ~Sentinel();  // lowers it
+  // "dlopen", "entry", "create", "warmup": where a crash would have been. Rewrites a few bytes in place.
+  Result<void> enter(std::string_view phase);
+  // Takes the file away: the first real operation succeeded, or it failed in an orderly way.
+  void lower();
+
+ private:
+  Sentinel(std::filesystem::path file, FileDescriptor descriptor)
+      : file_(std::move(file)), open_(std::move(descriptor)) {}
+  std::filesystem::path file_;
+  FileDescriptor open_;
+};
+
+// A process that died with a sentinel standing.
+struct Crash {
+  std::string build, digest, phase;
+  int pid = 0;
+  std::int64_t started = 0;  // seconds since 1970
+};
+
+// Collects and removes left-over sentinels: not locked by anyone, of this boot. Those of another boot are
+// removed without being counted (a power cut is nobody's fault). Two processes collecting at once never both
+// report one.
+std::vector<Crash> collect_crashes(const std::filesystem::path& state_folder);
+
+}  // namespace enginehost::history

@@ -1,0 +1,311 @@
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "host/linker/linker.hpp"
+#include "host/linker/search.hpp"
+#include "host/linker/verdict.hpp"
+#include "host/linker/versions.hpp"
+
+namespace enginehost::linker {
+namespace {
+
+using Identity = std::pair<std::uint64_t, std::uint64_t>;  // device, inode
+constexpr std::size_t object_limit = 8192;
+
+std::string folder_of(const std::string& path) {
+  return path.substr(0, std::max<std::size_t>(path.rfind('/'), 1));
+}
+
+class Walk {
+ public:
+  Walk(const Machine& machine, const Request& request, Reader& reader)
+      : machine_(machine), request_(request), reader_(reader) {
+    closure_.file = request.file.native();
+  }
+
+  Closure run() {
+    take_loaded();
+    for (const std::filesystem::path& file : request_.preloaded) open(file.native(), "preloaded");
+    open(request_.file.native(), "request");
+    if (request_.check_versions) check_versions(closure_, names_);
+    add_warnings();
+    return std::move(closure_);
+  }
+
+ private:
+  // What the process holds already keeps its names; its own needs were met when it was loaded.
+  void take_loaded() {
+    for (const LoadedLibrary& library : machine_.loaded) {
+      Object object;
+      object.path = library.path.native();
+      object.name = object.soname = library.soname;
+      object.found_by = "already loaded";
+      const auto& info = reader_.read(object.path);
+      if (info) object.info = &*info;
+      add(std::move(object));
+    }
+  }
+
+  // dlopen of an absolute path: the file, and breadth first what it needs (glibc elf/dl-deps.c).
+  void open(const std::string& path, const char* found_by) {
+    const std::size_t first = closure_.objects.size();
+    if (names_.count(path) != 0) return;
+    const Result<binary::BinaryInfo>& read = reader_.read(path);
+    if (!read) {
+      const Diagnosis& why = read.error();
+      reject(path, path, -1,
+             {why.code == "EH-F01" ? "missing" : std::string(why.value("problem")), true, why});
+      return;
+    }
+    if (serve_by_identity(path, *read) >= 0) return;
+    // A file that cannot be loaded may still be read: its needs are told with its own fault.
+    if (std::optional<Refusal> refusal = refusal_of(machine_, *read, path, true)) {
+      // The needs of another machine's library would be looked up in the wrong places.
+      const std::string_view code = refusal->diagnosis.code;
+      const bool other_machine = code == "EH-L04" || code == "EH-L06" || read->kind != binary::Kind::elf;
+      reject(path, path, -1, std::move(*refusal));
+      if (other_machine) return;
+    }
+    Object object;
+    object.name = object.path = path;
+    object.found_by = found_by;
+    object.soname = read->soname;
+    object.info = &*read;
+    add(std::move(object));
+    for (std::size_t i = first; i < closure_.objects.size() && i < object_limit; ++i)
+      bring_needs(static_cast<int>(i));
+  }
+
+  void bring_needs(int index) {
+    const binary::BinaryInfo* info = closure_.objects[static_cast<std::size_t>(index)].info;
+    if (info == nullptr || (info->needed.empty() && info->optional.empty())) return;
+    std::vector<Place> places;  // the same for all needs of one library; made at the first one that needs it
+    for (const std::string& name : info->needed) bring(name, index, places, false);
+    for (const std::string& name : info->optional) bring(name, index, places, true);
+  }
+
+  void bring(const std::string& written, int parent, std::vector<Place>& places, bool optional) {
+    const std::string needer = closure_.objects[static_cast<std::size_t>(parent)].path;
+    std::string name = written.find('$') == std::string::npos
+                           ? written
+                           : expand_tokens(machine_, written, folder_of(needer));
+    if (machine_.libc == Libc::musl && served_by_musl(name)) return;
+    if (names_.count(name) != 0) return;
+    if (name.find('/') != std::string::npos) {
+      if (name.front() != '/') name = (machine_.current_directory / name).native();
+      if (try_file(name, name, parent, "path") || optional) return;
+      miss(name, parent, {});
+      return;
+    }
+    if (places.empty()) places = places_of(parent);
+    for (const Place& place : places)
+      if (try_place(place, name, parent)) return;
+    if (!optional) miss(name, parent, places);
+  }
+
+  std::vector<Needer> chain_of(int index) const {
+    std::vector<Needer> chain;
+    for (int i = index; i >= 0; i = closure_.objects[static_cast<std::size_t>(i)].parent)
+      chain.push_back({closure_.objects[static_cast<std::size_t>(i)].path,
+                       closure_.objects[static_cast<std::size_t>(i)].info});
+    for (const std::filesystem::path& opener : {request_.caller, request_.program})
+      if (!opener.empty())
+        if (const auto& info = reader_.read(opener.native())) chain.push_back({opener.native(), &*info});
+    return chain;
+  }
+
+  std::vector<Place> places_of(int index) const {
+    const std::vector<Needer> chain = chain_of(index);
+    return machine_.libc == Libc::musl ? musl_places(machine_, chain) : glibc_places(machine_, chain);
+  }
+
+  // True when the search is over: taken, or ended by an error.
+  bool try_place(const Place& place, const std::string& name, int parent) {
+    if (place.kind == Place::Kind::cache) {
+      std::optional<std::string> path =
+          machine_.cache.find(name, machine_.cache_flags, machine_.hwcaps, machine_.legacy_hwcap_bits);
+      if (!path || is_below_default_folder(*path, parent)) return false;
+      return try_file(*path, name, parent, place.found_by);
+    }
+    if (!reader_.folder_exists(place.directory)) return false;
+    if (machine_.libc == Libc::glibc) {
+      for (const std::string& level : machine_.hwcaps)
+        if (try_folder(place.directory + "/glibc-hwcaps/" + level, name, parent, place)) return true;
+      for (const std::string& legacy : machine_.legacy_hwcaps)
+        if (try_folder(place.directory + "/" + legacy, name, parent, place)) return true;
+    }
+    return try_folder(place.directory, name, parent, place);
+  }
+
+  bool try_folder(const std::string& folder, const std::string& name, int parent, const Place& place) {
+    if (!reader_.folder_exists(folder)) return false;
+    const std::string path = folder.back() == '/' ? folder + name : folder + "/" + name;
+    return reader_.file_exists(path) && try_file(path, name, parent, place.found_by);
+  }
+
+  // DF_1_NODEFLIB: cache entries of the default folders do not count either.
+  bool is_below_default_folder(const std::string& path, int parent) const {
+    const binary::BinaryInfo* needer = closure_.objects[static_cast<std::size_t>(parent)].info;
+    if (needer == nullptr || !needer->no_default_directories) return false;
+    return std::any_of(
+        machine_.default_directories.begin(), machine_.default_directories.end(),
+        [&](const std::string& folder) { return path.compare(0, folder.size() + 1, folder + "/") == 0; });
+  }
+
+  bool try_file(const std::string& path, const std::string& name, int parent, const std::string& found_by) {
+    const Result<binary::BinaryInfo>& read = reader_.read(path);
+    if (!read) {
+      const Diagnosis& why = read.error();
+      // open_path goes on after ENOENT and EACCES; every other error ends the search.
+      if (why.code == "EH-F01") return false;
+      const bool go_on = why.code == "EH-L25" || why.value("problem") == "dangling link";
+      std::string reason(why.code == "EH-L25" ? "permission denied" : why.value("problem"));
+      reject(name, path, parent, {std::move(reason), !go_on, why});
+      return !go_on;
+    }
+    if (serve_by_identity(name, *read) >= 0) return true;
+    if (std::optional<Refusal> refusal = refusal_of(machine_, *read, path, false)) {
+      const bool fatal = refusal->fatal;
+      reject(name, path, parent, std::move(*refusal));
+      if (!fatal) return false;
+      if (read->kind != binary::Kind::elf) return true;
+    }
+    Object object;
+    object.name = name;
+    object.path = path;
+    object.soname = read->soname;
+    object.needed_by = closure_.objects[static_cast<std::size_t>(parent)].path;
+    object.found_by = found_by;
+    object.parent = parent;
+    object.info = &*read;
+    add(std::move(object));
+    return true;
+  }
+
+  // The same file under another name is the same library (_dl_map_object_from_fd, "look again to see").
+  int serve_by_identity(const std::string& name, const binary::BinaryInfo& info) {
+    const auto known = identities_.find({info.device, info.inode});
+    if (known == identities_.end()) return -1;
+    names_.emplace(name, known->second);
+    return known->second;
+  }
+
+  void add(Object object) {
+    const int index = static_cast<int>(closure_.objects.size());
+    // musl knows a library by the name it was searched for, never by its SONAME or by a path it was opened
+    // with.
+    const bool by_path = object.name.find('/') != std::string::npos;
+    names_.emplace(object.path, index);
+    if (machine_.libc == Libc::glibc || !by_path) names_.emplace(object.name, index);
+    if (machine_.libc == Libc::glibc && !object.soname.empty()) names_.emplace(object.soname, index);
+    if (object.info != nullptr) identities_.emplace(Identity{object.info->device, object.info->inode}, index);
+    closure_.objects.push_back(std::move(object));
+  }
+
+  std::string path_of(int index) const {
+    return index < 0 ? std::string() : closure_.objects[static_cast<std::size_t>(index)].path;
+  }
+
+  void reject(const std::string& name, const std::string& path, int parent, Refusal refusal) {
+    if (!rejected_.insert({path, name}).second) return;
+    if (parent >= 0) refusal.diagnosis.with("library", name).with("needed_by", path_of(parent));
+    closure_.rejected.push_back(
+        {name, path, path_of(parent), std::move(refusal.why), refusal.fatal, std::move(refusal.diagnosis)});
+  }
+
+  void miss(const std::string& name, int parent, const std::vector<Place>& places) {
+    const auto& harmless = request_.may_be_missing;
+    if (std::find(harmless.begin(), harmless.end(), name) != harmless.end()) return;
+    Missing missing;
+    missing.name = name;
+    missing.needed_by = path_of(parent);
+    for (int i = parent; i >= 0; i = closure_.objects[static_cast<std::size_t>(i)].parent)
+      missing.chain.insert(missing.chain.begin(), path_of(i));
+    std::set<std::string> looked_at;
+    for (const Place& place : places) {
+      const bool cache = place.kind == Place::Kind::cache;
+      if (!looked_at.insert(place.directory).second) continue;
+      missing.searched.push_back(
+          {place.directory, place.why, cache || reader_.folder_exists(place.directory)});
+      if (!cache) tell_dangling_link(place.directory + "/" + name, name, parent);
+    }
+    // Beside the libraries of the closure, where a person would see it lying.
+    for (const Object& object : closure_.objects) {
+      const std::string folder = folder_of(object.path);
+      if (object.found_by == "already loaded" || !looked_at.insert(folder).second) continue;
+      const std::string beside = folder + "/" + name;
+      if (reader_.file_exists(beside)) missing.present_at.push_back(beside);
+    }
+    closure_.missing.push_back(std::move(missing));
+  }
+
+  void tell_dangling_link(const std::string& path, const std::string& name, int parent) {
+    struct stat status {};
+    if (!machine_.root.empty() || ::lstat(path.c_str(), &status) != 0 || !S_ISLNK(status.st_mode)) return;
+    if (const auto& read = reader_.read(path); !read && read.error().code == "EH-F11")
+      reject(name, path, parent, {std::string(read.error().value("problem")), false, read.error()});
+  }
+
+  void add_warnings() {
+    std::uint64_t static_tls = 0;
+    for (const Object& object : closure_.objects) {
+      const binary::BinaryInfo* info = object.info;
+      const bool systems_own = object.found_by == "ld.so.cache" || object.found_by == "default" ||
+                               object.found_by == "already loaded";
+      if (info == nullptr || systems_own) continue;
+      const std::vector<std::string>& path = info->has_runpath ? info->runpath : info->rpath;
+      if (path.size() > 1 && std::find(path.begin(), path.end(), "") != path.end())
+        closure_.warnings.push_back(std::move(diagnose("EH-L32")
+                                                  .with("file", object.path)
+                                                  .with("tag", info->has_runpath ? "RUNPATH" : "RPATH")
+                                                  .with("folder", machine_.current_directory.native())));
+      if (info->executable_stack)
+        closure_.warnings.push_back(std::move(diagnose("EH-L20").with("file", object.path)));
+      if (info->text_relocations)
+        closure_.warnings.push_back(std::move(diagnose("EH-L21").with("file", object.path)));
+      if (info->static_tls) static_tls += info->tls_size;
+    }
+    // glibc keeps 512 bytes (optional_static_tls) plus what rounding leaves free for libraries opened later.
+    constexpr std::uint64_t usual_reserve = 1664;
+    if (static_tls > usual_reserve)
+      closure_.warnings.push_back(std::move(diagnose("EH-L19")
+                                                .with("file", closure_.file)
+                                                .with("static_tls", std::to_string(static_tls), "PT_TLS")
+                                                .with("reserve", std::to_string(usual_reserve))));
+  }
+
+  const Machine& machine_;
+  const Request& request_;
+  Reader& reader_;
+  Closure closure_;
+  std::unordered_map<std::string, int> names_;
+  std::map<Identity, int> identities_;
+  std::set<std::pair<std::string, std::string>> rejected_;
+};
+
+}  // namespace
+
+Closure close(const Machine& machine, const Request& request, Reader& reader) {
+  return Walk(machine, request, reader).run();
+}
+
+bool Closure::loads() const {
+  return missing.empty() &&
+         std::none_of(rejected.begin(), rejected.end(), [](const Rejected& found) { return found.fatal; }) &&
+         std::all_of(versions.begin(), versions.end(),
+                     [](const VersionProblem& problem) { return problem.weak; });
+}
+
+const Object* Closure::find(std::string_view soname_or_path) const {
+  for (const Object& object : objects)
+    if (object.soname == soname_or_path || object.path == soname_or_path || object.name == soname_or_path)
+      return &object;
+  return nullptr;
+}
+
+}  // namespace enginehost::linker

@@ -1,0 +1,127 @@
+#include <algorithm>
+#include <tuple>
+
+#include "base/version.hpp"
+#include "host/linker/linker.hpp"
+#include "host/linker/versions.hpp"
+
+namespace enginehost::linker {
+namespace {
+
+bool begins_with(std::string_view text, std::string_view start) {
+  return text.substr(0, start.size()) == start;
+}
+
+bool is_musl_name(std::string_view name) {
+  return begins_with(name, "libc.musl-") || begins_with(name, "ld-musl-");
+}
+bool is_glibc_name(std::string_view name) { return begins_with(name, "ld-linux"); }
+
+std::string_view code_of(const Machine& machine, const Closure& closure, const Missing& missing) {
+  if (machine.libc == Libc::glibc && is_musl_name(missing.name)) return "EH-L28";
+  if (machine.libc == Libc::musl && is_glibc_name(missing.name)) return "EH-L29";
+  if (!missing.present_at.empty()) return "EH-L03";
+  return missing.needed_by == closure.file ? "EH-L01" : "EH-L02";
+}
+
+std::string_view code_of(const VersionProblem& problem) {
+  if (problem.version == "GLIBC_ABI_DT_RELR") return "EH-L10";
+  const std::string_view family = parse_version_name(problem.version).family;
+  if (family == "GLIBC") return "EH-L08";
+  if (family == "GLIBCXX" || family == "CXXABI") return "EH-L09";
+  return "EH-L15";
+}
+
+void add_rejected(const Machine& machine, const Closure& closure, bool fatal, std::vector<Diagnosis>& found) {
+  for (const Rejected& file : closure.rejected) {
+    // A file that was passed over matters only when nothing was found in its place.
+    const bool unreplaced = std::any_of(closure.missing.begin(), closure.missing.end(),
+                                        [&](const Missing& missing) { return missing.name == file.name; });
+    if (file.fatal != fatal || (!fatal && !unreplaced)) continue;
+    Diagnosis diagnosis = file.diagnosis;
+    // The development file libc.so is a script for the linker; only libraries built for musl ask for that
+    // name.
+    if (machine.libc == Libc::glibc && file.name == "libc.so" && diagnosis.code == "EH-F10")
+      diagnosis.code = "EH-L28";
+    found.push_back(std::move(diagnosis));
+  }
+}
+
+void add_missing(const Machine& machine, const Closure& closure, std::vector<Diagnosis>& found) {
+  std::vector<std::pair<std::pair<std::string_view, std::string_view>, std::size_t>>
+      groups;  // (code, needer)
+  for (const Missing& missing : closure.missing) {
+    const bool told =
+        std::any_of(closure.rejected.begin(), closure.rejected.end(),
+                    [&](const Rejected& file) { return !file.fatal && file.name == missing.name; });
+    if (told) continue;
+    const std::pair<std::string_view, std::string_view> key{code_of(machine, closure, missing),
+                                                            missing.needed_by};
+    auto group =
+        std::find_if(groups.begin(), groups.end(), [&](const auto& known) { return known.first == key; });
+    if (group == groups.end()) {
+      groups.push_back({key, found.size()});
+      Diagnosis diagnosis = diagnose(key.first);
+      diagnosis.with("file", closure.file).with("needed_by", missing.needed_by, "DT_NEEDED");
+      for (const std::string& link : missing.chain) diagnosis.with("chain", link);
+      for (const Searched& place : missing.searched)
+        diagnosis.with("searched", place.directory,
+                       place.exists ? place.why : place.why + ", does not exist");
+      found.push_back(std::move(diagnosis));
+      group = groups.end() - 1;
+    }
+    Diagnosis& diagnosis = found[group->second];
+    diagnosis.with("library", missing.name, "DT_NEEDED of " + missing.needed_by);
+    for (const std::string& path : missing.present_at) diagnosis.with("present_at", path);
+  }
+}
+
+void add_versions(const Closure& closure, std::vector<Diagnosis>& found) {
+  struct Group {
+    std::tuple<std::string_view, std::string_view, std::string_view> key;  // code, found library, needer
+    std::vector<const VersionProblem*> problems;
+  };
+  std::vector<Group> groups;
+  for (const VersionProblem& problem : closure.versions) {
+    if (problem.weak) continue;
+    const std::tuple<std::string_view, std::string_view, std::string_view> key{code_of(problem), problem.path,
+                                                                               problem.required_by};
+    auto group =
+        std::find_if(groups.begin(), groups.end(), [&](const Group& known) { return known.key == key; });
+    if (group == groups.end()) group = groups.insert(groups.end(), Group{key, {}});
+    group->problems.push_back(&problem);
+  }
+  for (const Group& group : groups) {
+    const VersionProblem* top = group.problems.front();
+    for (const VersionProblem* problem : group.problems)
+      if (compare_versions(parse_version_name(problem->version).version,
+                           parse_version_name(top->version).version) > 0)
+        top = problem;
+    Diagnosis diagnosis = diagnose(std::get<0>(group.key));
+    diagnosis.with("file", closure.file)
+        .with("needs", top->version, "DT_VERNEED")
+        .with("library", top->library)
+        .with("path", top->path)
+        .with("have", top->newest, "DT_VERDEF")
+        .with("required_by", top->required_by);
+    for (const VersionProblem* problem : group.problems)
+      diagnosis.with("version", problem->version, "DT_VERNEED");
+    found.push_back(std::move(diagnosis));
+  }
+}
+
+}  // namespace
+
+std::vector<Diagnosis> diagnose_closure(const Machine& machine, const Closure& closure) {
+  std::vector<Diagnosis> found;
+  add_rejected(machine, closure, true, found);
+  // The requested file's own fault comes before its libraries'.
+  std::stable_partition(found.begin(), found.end(),
+                        [&](const Diagnosis& diagnosis) { return diagnosis.value("file") == closure.file; });
+  add_rejected(machine, closure, false, found);
+  add_missing(machine, closure, found);
+  add_versions(closure, found);
+  return found;
+}
+
+}  // namespace enginehost::linker

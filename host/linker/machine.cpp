@@ -1,0 +1,214 @@
+#include "host/linker/machine.hpp"
+
+#include <sys/auxv.h>
+#include <unistd.h>
+#ifdef __GLIBC__
+#include <gnu/libc-version.h>
+#endif
+#if defined(__x86_64__) || defined(__i386__)
+#include <cpuid.h>
+#endif
+
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <system_error>
+
+#include "base/files.hpp"
+#include "base/text.hpp"
+#include "base/version.hpp"
+
+namespace enginehost::linker {
+namespace {
+
+struct Target {
+  const char* machine;
+  const char* triplet;       // Debian's multiarch name
+  std::int32_t cache_flags;  // sysdeps/generic/ldconfig.h, FLAG_* | FLAG_ELF_LIBC6
+};
+
+constexpr Target this_target() {
+#if defined(__x86_64__) && defined(__ILP32__)
+  return {"x32", "x86_64-linux-gnux32", 0x0803};
+#elif defined(__x86_64__)
+  return {"x86_64", "x86_64-linux-gnu", 0x0303};
+#elif defined(__i386__)
+  return {"i386", "i386-linux-gnu", 0x0003};
+#elif defined(__aarch64__)
+  return {"aarch64", "aarch64-linux-gnu", 0x0a03};
+#elif defined(__arm__)
+  return {"arm", "arm-linux-gnueabihf", 0x0903};
+#elif defined(__riscv) && __riscv_xlen == 64
+  return {"riscv64", "riscv64-linux-gnu", 0x1003};
+#elif defined(__powerpc64__) && defined(__LITTLE_ENDIAN__)
+  return {"ppc64le", "powerpc64le-linux-gnu", 0x0503};
+#elif defined(__s390x__)
+  return {"s390x", "s390x-linux-gnu", 0x0403};
+#else
+  return {"", "", 0};
+#endif
+}
+
+#if defined(__x86_64__) || defined(__i386__)
+struct Cpu {
+  std::uint32_t isa = 0;
+  bool intel = false;
+  bool avx512_group = false;  // the features glibc before 2.37 calls "avx512_1"
+};
+
+// The levels of the x86-64 psABI; the operating system must save the registers too (xgetbv).
+Cpu describe_cpu() {
+  Cpu cpu;
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  if (__get_cpuid(0, &a, &b, &c, &d) == 0) return cpu;
+  cpu.intel = b == 0x756e6547;  // "Genu"
+  unsigned features = 0, more_b = 0, extended = 0, unused = 0, saved = 0;
+  __get_cpuid(1, &a, &b, &features, &d);
+  if (__get_cpuid_count(7, 0, &a, &more_b, &c, &unused) == 0) more_b = 0;
+  if (__get_cpuid(0x80000001, &a, &b, &extended, &unused) == 0) extended = 0;
+  if ((features & bit_OSXSAVE) != 0) {
+    unsigned high = 0;
+    __asm__ volatile("xgetbv" : "=a"(saved), "=d"(high) : "c"(0));
+  }
+  auto all = [](unsigned value, unsigned wanted) { return (value & wanted) == wanted; };
+  constexpr unsigned lahf = 1u, lzcnt = 1u << 5;
+  cpu.isa = 1;
+  if (!all(features, bit_CMPXCHG16B | bit_SSE3 | bit_SSSE3 | bit_SSE4_1 | bit_SSE4_2 | bit_POPCNT) ||
+      !all(extended, lahf))
+    return cpu;
+  cpu.isa |= 2;
+  if (!all(saved, 6) || !all(features, bit_AVX | bit_F16C | bit_FMA | bit_MOVBE) ||
+      !all(more_b, bit_AVX2 | bit_BMI | bit_BMI2) || !all(extended, lzcnt))
+    return cpu;
+  cpu.isa |= 4;
+  if (!all(saved, 0xe6) ||
+      !all(more_b, bit_AVX512F | bit_AVX512BW | bit_AVX512CD | bit_AVX512DQ | bit_AVX512VL))
+    return cpu;
+  cpu.isa |= 8;
+  cpu.avx512_group = true;
+  return cpu;
+}
+#endif
+
+// glibc before 2.37 also tries every subset of these names, the longest first (elf/dl-hwcaps.c).
+std::vector<std::string> subsets(const std::vector<std::string>& names) {
+  std::vector<std::string> folders;
+  for (std::size_t bits = (std::size_t{1} << names.size()) - 1; bits > 0; --bits) {
+    std::vector<std::string> chosen;
+    for (std::size_t i = 0; i < names.size(); ++i)
+      if ((bits >> (names.size() - 1 - i) & 1) != 0) chosen.push_back(names[i]);
+    std::string folder = join(chosen, "/");
+    if (folders.empty() || folders.back() != folder) folders.push_back(std::move(folder));
+  }
+  return folders;
+}
+
+void describe_processor(Machine& machine) {
+  const auto* platform = reinterpret_cast<const char*>(::getauxval(AT_PLATFORM));
+  machine.platform = platform != nullptr ? platform : "";
+  const bool legacy = machine.libc == Libc::glibc && !machine.libc_version.empty() &&
+                      compare_versions(machine.libc_version, "2.37") < 0;
+#if defined(__x86_64__)
+  const Cpu cpu = describe_cpu();
+  machine.isa = cpu.isa;
+  if ((cpu.isa & 8) != 0) machine.hwcaps.emplace_back("x86-64-v4");
+  if ((cpu.isa & 4) != 0) machine.hwcaps.emplace_back("x86-64-v3");
+  if ((cpu.isa & 2) != 0) machine.hwcaps.emplace_back("x86-64-v2");
+  if (legacy) {
+    // sysdeps/x86/cpu-features.c of 2.36: only Intel processors have a platform of their own.
+    if (cpu.intel && (cpu.isa & 4) != 0) machine.platform = "haswell";
+    constexpr std::uint64_t hwcap_x86_64 = 2, hwcap_avx512 = 4;
+    machine.legacy_hwcap_bits = hwcap_x86_64 | (cpu.intel && cpu.avx512_group ? hwcap_avx512 : 0);
+    std::vector<std::string> names{"tls", machine.platform};
+    if (cpu.intel && cpu.avx512_group) names.emplace_back("avx512_1");
+    names.emplace_back("x86_64");
+    machine.legacy_hwcaps = subsets(names);
+  }
+#elif defined(__i386__)
+  machine.isa = describe_cpu().isa;
+#else
+  if (legacy) machine.legacy_hwcaps = subsets({"tls", machine.platform});
+#endif
+}
+
+bool exists(const std::string& path) { return ::access(path.c_str(), F_OK) == 0; }
+
+void describe_folders(Machine& machine, const Target& target) {
+  const std::string multiarch = std::string("lib/") + target.triplet;
+  const bool wide = machine.bits == 64 && exists("/lib64");
+  if (machine.libc == Libc::musl) {
+    // ldso/dynlink.c: the file replaces the built-in list; its lines are elements too.
+    std::ifstream file(std::string("/etc/ld-musl-") + target.machine + ".path");
+    std::string text{std::istreambuf_iterator<char>(file), {}};
+    for (char& c : text)
+      if (c == '\n') c = ':';
+    if (text.empty()) text = "/lib:/usr/local/lib:/usr/lib";
+    for (std::string& folder : split(text, ':'))
+      if (!folder.empty()) machine.default_directories.push_back(std::move(folder));
+    machine.lib = "lib";
+  } else if (exists("/" + multiarch + "/libc.so.6")) {
+    // Debian and its children compile these into ld.so (`ld.so --list-diagnostics`, path.system_dirs).
+    machine.default_directories = {"/" + multiarch, "/usr/" + multiarch, "/lib", "/usr/lib"};
+    machine.lib = multiarch;
+  } else if (wide) {
+    machine.default_directories = {"/lib64", "/usr/lib64"};
+    machine.lib = "lib64";
+  } else {
+    machine.default_directories = {"/lib", "/usr/lib"};
+    machine.lib = "lib";
+  }
+}
+
+// LD_LIBRARY_PATH as the process was started with it: ld.so read it then, and what setenv() did later is not
+// seen.
+std::optional<std::string> library_path_at_start() {
+  std::ifstream file("/proc/self/environ", std::ios::binary);
+  if (!file) {
+    const char* now = std::getenv("LD_LIBRARY_PATH");
+    return now != nullptr ? std::optional<std::string>(now) : std::nullopt;
+  }
+  constexpr std::string_view name = "LD_LIBRARY_PATH=";
+  std::string variable;
+  while (std::getline(file, variable, '\0'))
+    if (variable.substr(0, name.size()) == name) return variable.substr(name.size());
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::vector<std::string> split_library_path(std::string_view text) {
+  std::string unified(text);
+  for (char& c : unified)
+    if (c == ';') c = ':';
+  return unified.empty() ? std::vector<std::string>{} : split(unified, ':');
+}
+
+Machine describe_this_machine() {
+  Machine machine;
+  const Target target = this_target();
+#ifdef __GLIBC__
+  machine.libc = Libc::glibc;
+  machine.libc_version = ::gnu_get_libc_version();
+#else
+  machine.libc = Libc::musl;
+#endif
+  machine.architecture = target.machine;
+  machine.bits = sizeof(void*) == 8 ? 64 : 32;
+  machine.cache_flags = target.cache_flags;
+  const long page = ::sysconf(_SC_PAGESIZE);
+  if (page > 0) machine.page_size = static_cast<std::uint64_t>(page);
+  machine.secure = ::getauxval(AT_SECURE) != 0;
+  std::error_code ignored;
+  machine.current_directory = std::filesystem::current_path(ignored);
+  machine.library_path_text = library_path_at_start();
+  if (machine.library_path_text && !machine.secure)
+    machine.library_path = split_library_path(*machine.library_path_text);
+  describe_processor(machine);
+  describe_folders(machine, target);
+  if (machine.libc == Libc::glibc)
+    if (Result<std::string> bytes = read_file(machine.cache_file); bytes)
+      machine.cache = LoaderCache::parse(std::move(*bytes));
+  return machine;
+}
+
+}  // namespace enginehost::linker

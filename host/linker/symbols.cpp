@@ -1,0 +1,82 @@
+#include "host/linker/symbols.hpp"
+
+#include <unordered_map>
+#include <unordered_set>
+
+#include "base/files.hpp"
+
+namespace enginehost::linker {
+namespace {
+
+// What the closure exports: for each name the versions it comes in.
+class Exports {
+ public:
+  void add(const binary::SymbolTable& table) {
+    for (const binary::Symbol& symbol : table.exports) {
+      names_[symbol.name].insert(symbol.version);
+    }
+  }
+  void add_name(const std::string& name) { names_[name].insert(""); }
+  bool has_name(const std::string& name) const { return names_.count(name) != 0; }
+  bool serves(const std::string& name, const std::string& version) const {
+    const auto found = names_.find(name);
+    if (found == names_.end()) return false;
+    if (version.empty()) return true;  // the loader takes any version for an import that has none
+    // A definition without version serves every version.
+    return found->second.count(version) != 0 || found->second.count("") != 0;
+  }
+
+ private:
+  std::unordered_map<std::string, std::unordered_set<std::string>> names_;  // name -> versions
+};
+
+}  // namespace
+
+SymbolFindings undefined_symbols(const Closure& closure, Reader& reader,
+                                 const std::filesystem::path& only_below,
+                                 const std::vector<std::string>& exported_by_host) {
+  SymbolFindings findings;
+  Exports exports;
+  for (const std::string& name : exported_by_host) exports.add_name(name);
+  struct Importer {
+    const Object* object;
+    std::vector<binary::Symbol> imports;
+  };
+  std::vector<Importer> importers;
+  for (const Object& object : closure.objects) {
+    Result<binary::SymbolTable> table = binary::read_symbols(reader.on_disk(object.path));
+    if (!table || !table->complete) findings.unread.push_back(object.path);
+    if (!table) continue;
+    exports.add(*table);
+    const bool wanted = only_below.empty() || is_below(object.path, only_below);
+    if (wanted && object.found_by != "already loaded")
+      importers.push_back({&object, std::move(table->imports)});
+  }
+  for (const Importer& importer : importers)
+    for (const binary::Symbol& symbol : importer.imports) {
+      ++findings.checked;
+      if (symbol.weak || exports.serves(symbol.name, symbol.version)) continue;
+      findings.undefined.push_back({symbol.name, symbol.version, symbol.library, importer.object->path,
+                                    exports.has_name(symbol.name)});
+    }
+  return findings;
+}
+
+std::vector<Diagnosis> diagnose_symbols(const SymbolFindings& findings) {
+  std::vector<Diagnosis> found;
+  std::unordered_map<std::string, std::size_t> by_library;  // code + library -> index in found
+  for (const UndefinedSymbol& symbol : findings.undefined) {
+    const char* code = symbol.other_version ? "EH-L15" : "EH-L12";
+    auto [known, added] = by_library.emplace(code + symbol.required_by, found.size());
+    if (added)
+      found.push_back(
+          std::move(diagnose(code).with("file", symbol.required_by).with("required_by", symbol.required_by)));
+    Diagnosis& diagnosis = found[known->second];
+    diagnosis.with("symbol", symbol.name, "dynamic symbol table");
+    if (!symbol.version.empty()) diagnosis.with("version", symbol.version);
+    if (!symbol.library.empty()) diagnosis.with("library", symbol.library);
+  }
+  return found;
+}
+
+}  // namespace enginehost::linker

@@ -1,0 +1,27 @@
+// How the helper answers its parent: one JSON document on file descriptor 3.
+#pragma once
+#include <string>
+
+#include "base/files.hpp"
+#include "base/json.hpp"
+
+namespace enginehost::helper {
+
+// Takes descriptor 3 away from its number, so that a library that prints or writes where it should not cannot
+// reach it by accident. The nonce that the parent gave proves that the document is the helper's own. One
+// thread.
+class AnswerChannel {
+ public:
+  // `nonce` is repeated in the answer as the member "nonce".
+  explicit AnswerChannel(std::string nonce);
+  // False when the parent opened no descriptor 3 (the helper was started by hand): the answer goes to stdout.
+  bool private_channel() const { return channel_.valid(); }
+  // Writes {"format":1,"nonce":…} and the members of `answer`. True when all of it was written.
+  bool write(const Json& answer);
+
+ private:
+  std::string nonce_;
+  FileDescriptor channel_;
+};
+
+}  // namespace enginehost::helper

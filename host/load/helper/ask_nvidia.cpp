@@ -1,0 +1,198 @@
+#include "host/load/helper/ask_nvidia.hpp"
+
+#include <unistd.h>
+
+#include <array>
+#include <cstdint>
+#include <cstdio>
+#include <string>
+#include <string_view>
+
+#include "host/load/helper/answer_channel.hpp"
+#include "host/load/helper/shared_library.hpp"
+
+namespace enginehost::helper {
+namespace {
+
+// The few calls used, declared by hand: the driver API's functions and numbers are stable since CUDA 4
+// (cuda.h), and no NVIDIA header is needed to build. Names without _v2 where both exist take the older,
+// shorter arguments.
+constexpr int attribute_integrated = 18;                // CU_DEVICE_ATTRIBUTE_INTEGRATED
+constexpr int attribute_compute_capability_major = 75;  // CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR
+constexpr int attribute_compute_capability_minor = 76;
+
+using NvmlDevice = struct nvmlDevice_st*;
+struct NvmlMemory {
+  unsigned long long total, free, used;
+};
+
+// As NVIDIA's tools print it: 8-4-4-4-12 digits.
+std::string uuid_text(const std::array<unsigned char, 16>& bytes) {
+  std::string text = "GPU-";
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    char digits[3];
+    std::snprintf(digits, sizeof digits, "%02x", bytes[i]);
+    if (i == 4 || i == 6 || i == 8 || i == 10) text += '-';
+    text += digits;
+  }
+  return text;
+}
+
+std::string capability_text(int major, int minor) {
+  return std::to_string(major) + "." + std::to_string(minor);
+}
+
+Json library_answer(const SharedLibrary& library) {
+  return library.is_open() ? Json::object().set("path", library.path())
+                           : Json::object().set("error", library.error());
+}
+
+Json cuda_device(const SharedLibrary& cuda, int index) {
+  Json answer = Json::object();
+  answer.set("index", index);
+  int device = 0;
+  const auto get = cuda.function<int(int*, int)>("cuDeviceGet");
+  if (get == nullptr || get(&device, index) != 0) return answer;
+  char name[256] = "";
+  if (const auto get_name = cuda.function<int(char*, int, int)>("cuDeviceGetName");
+      get_name != nullptr && get_name(name, sizeof name, device) == 0)
+    answer.set("name", name);
+  // _v2 tells a MIG instance's own UUID, the older one its GPU's.
+  auto get_uuid = cuda.function<int(unsigned char*, int)>("cuDeviceGetUuid_v2");
+  if (get_uuid == nullptr) get_uuid = cuda.function<int(unsigned char*, int)>("cuDeviceGetUuid");
+  std::array<unsigned char, 16> uuid{};
+  if (get_uuid != nullptr && get_uuid(uuid.data(), device) == 0) answer.set("uuid", uuid_text(uuid));
+  if (const auto attribute = cuda.function<int(int*, int, int)>("cuDeviceGetAttribute");
+      attribute != nullptr) {
+    int major = 0, minor = 0, integrated = 0;
+    if (attribute(&major, attribute_compute_capability_major, device) == 0 &&
+        attribute(&minor, attribute_compute_capability_minor, device) == 0)
+      answer.set("compute_capability", capability_text(major, minor));
+    if (attribute(&integrated, attribute_integrated, device) == 0) answer.set("integrated", integrated != 0);
+  }
+  std::size_t memory = 0;
+  if (const auto total = cuda.function<int(std::size_t*, int)>("cuDeviceTotalMem_v2");
+      total != nullptr && total(&memory, device) == 0)
+    answer.set("memory", static_cast<std::uint64_t>(memory));
+  return answer;
+}
+
+Json ask_cuda(const std::string& name_or_path) {
+  const SharedLibrary cuda(name_or_path);
+  Json answer = Json::object();
+  answer.set("library", library_answer(cuda));
+  if (!cuda.is_open()) return answer;
+
+  if (const auto get_version = cuda.function<int(int*)>("cuDriverGetVersion"); get_version != nullptr) {
+    int version = 0;
+    const int code = get_version(&version);
+    answer.set("driver_version", Json::object().set("code", code).set("value", version));
+  }
+  const auto initialise = cuda.function<int(unsigned)>("cuInit");
+  if (initialise == nullptr) return answer;
+  const int code = initialise(0);
+  Json init = Json::object();
+  init.set("code", code);
+  const char* text = nullptr;
+  if (const auto get_name = cuda.function<int(int, const char**)>("cuGetErrorName");
+      get_name != nullptr && get_name(code, &text) == 0 && text != nullptr)
+    init.set("name", text);
+  text = nullptr;
+  if (const auto get_text = cuda.function<int(int, const char**)>("cuGetErrorString");
+      get_text != nullptr && get_text(code, &text) == 0 && text != nullptr)
+    init.set("text", text);
+  answer.set("init", std::move(init));
+  if (code != 0) return answer;
+
+  int count = 0;
+  const auto get_count = cuda.function<int(int*)>("cuDeviceGetCount");
+  const int count_code = get_count != nullptr ? get_count(&count) : -1;
+  answer.set("count", Json::object().set("code", count_code));
+  Json devices = Json::array();
+  for (int index = 0; count_code == 0 && index < count; ++index) devices.push(cuda_device(cuda, index));
+  answer.set("devices", std::move(devices));
+  return answer;
+}
+
+Json nvml_device(const SharedLibrary& nvml, unsigned index) {
+  Json answer = Json::object();
+  answer.set("index", index);
+  NvmlDevice device = nullptr;
+  const auto get = nvml.function<int(unsigned, NvmlDevice*)>("nvmlDeviceGetHandleByIndex_v2");
+  if (get == nullptr || get(index, &device) != 0) return answer;
+  char text[256] = "";
+  if (const auto get_name = nvml.function<int(NvmlDevice, char*, unsigned)>("nvmlDeviceGetName");
+      get_name != nullptr && get_name(device, text, sizeof text) == 0)
+    answer.set("name", text);
+  if (const auto get_uuid = nvml.function<int(NvmlDevice, char*, unsigned)>("nvmlDeviceGetUUID");
+      get_uuid != nullptr && get_uuid(device, text, sizeof text) == 0)
+    answer.set("uuid", text);
+  int major = 0, minor = 0;
+  if (const auto capability =
+          nvml.function<int(NvmlDevice, int*, int*)>("nvmlDeviceGetCudaComputeCapability");
+      capability != nullptr && capability(device, &major, &minor) == 0)
+    answer.set("compute_capability", capability_text(major, minor));
+  NvmlMemory memory{};
+  if (const auto get_memory = nvml.function<int(NvmlDevice, NvmlMemory*)>("nvmlDeviceGetMemoryInfo");
+      get_memory != nullptr && get_memory(device, &memory) == 0)
+    answer.set("memory", static_cast<std::uint64_t>(memory.total));
+  return answer;
+}
+
+Json ask_nvml(const std::string& name_or_path) {
+  const SharedLibrary nvml(name_or_path);
+  Json answer = Json::object();
+  answer.set("library", library_answer(nvml));
+  const auto initialise = nvml.function<int()>("nvmlInit_v2");
+  if (initialise == nullptr) return answer;
+  const int code = initialise();
+  Json init = Json::object();
+  init.set("code", code);
+  if (const auto get_text = nvml.function<const char*(int)>("nvmlErrorString"); get_text != nullptr)
+    if (const char* text = get_text(code); text != nullptr) init.set("text", text);
+  answer.set("init", std::move(init));
+  if (code != 0) return answer;
+
+  char driver[96] = "";
+  if (const auto get_driver = nvml.function<int(char*, unsigned)>("nvmlSystemGetDriverVersion");
+      get_driver != nullptr && get_driver(driver, sizeof driver) == 0)
+    answer.set("driver_version", driver);
+  int version = 0;
+  if (const auto get_version = nvml.function<int(int*)>("nvmlSystemGetCudaDriverVersion_v2");
+      get_version != nullptr && get_version(&version) == 0)
+    answer.set("cuda_version", version);
+  unsigned count = 0;
+  if (const auto get_count = nvml.function<int(unsigned*)>("nvmlDeviceGetCount_v2");
+      get_count != nullptr && get_count(&count) == 0) {
+    Json devices = Json::array();
+    for (unsigned index = 0; index < count; ++index) devices.push(nvml_device(nvml, index));
+    answer.set("devices", std::move(devices));
+  }
+  return answer;
+}
+
+}  // namespace
+
+int ask_nvidia(int argc, char** argv) {
+  std::string nonce, libcuda = "libcuda.so.1", nvml = "libnvidia-ml.so.1";
+  for (int i = 1; i < argc; i += 2) {
+    const std::string_view option = argv[i];
+    std::string* target = option == "--nonce"     ? &nonce
+                          : option == "--libcuda" ? &libcuda
+                          : option == "--nvml"    ? &nvml
+                                                  : nullptr;
+    if (target == nullptr || i + 1 >= argc) {
+      std::fprintf(stderr, "usage: enginehost-probe drivers [--nonce TEXT] [--libcuda PATH] [--nvml PATH]\n");
+      return 2;
+    }
+    *target = argv[i + 1];
+  }
+  AnswerChannel channel(std::move(nonce));
+  Json answer = Json::object();
+  answer.set("cuda", ask_cuda(libcuda));
+  answer.set("nvml", ask_nvml(nvml));
+  const bool written = channel.write(answer);
+  ::_exit(written ? 0 : 1);
+}
+
+}  // namespace enginehost::helper

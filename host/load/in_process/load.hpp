@@ -1,0 +1,56 @@
+// Loading a plugin into this process, by absolute path, now and local; and looking at what was really loaded.
+#pragma once
+#include <enginehost/engine_plugin.h>
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+
+namespace enginehost::load {
+
+struct LoadRequest {
+  std::filesystem::path plugin;                // absolute
+  std::filesystem::path view;                  // absolute; empty: the plugin's folder
+  std::vector<std::filesystem::path> preload;  // preflight::Report::load_order
+};
+
+struct Library {
+  std::string soname, path;
+  std::string
+      origin;  // "cache" (below the view), "environment" (below a folder of LD_LIBRARY_PATH), "system"
+};
+
+// A plugin in this process. Its libraries stay loaded until the process ends, except those of a plugin that
+// declares itself unloadable, which go when this object does. Const use from any thread.
+class LoadedPlugin {
+ public:
+  LoadedPlugin(const LoadedPlugin&) = delete;
+  LoadedPlugin& operator=(const LoadedPlugin&) = delete;
+  ~LoadedPlugin();
+
+  const engine_plugin& plugin() const;
+  const std::filesystem::path& file() const;
+  const std::filesystem::path& view() const;  // what the plugin is told as host->root
+  // What this load brought into the process, in load order: where each library really came from.
+  const std::vector<Library>& libraries() const;
+  // EH-L11 for each library of the build that another file took the place of ("library", "path", "wanted").
+  const std::vector<Diagnosis>& warnings() const;
+
+ private:
+  friend class Loader;
+  struct State;
+  explicit LoadedPlugin(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+// Opens the preloads in order, then the plugin, and checks its descriptor (magic, size, floors, and that the
+// symbol lies in the file asked for). Errors name what the loader said ("os_said", "file", "stage"): with
+// code EH-L01, L08, L09, L12 … as far as its text tells; host/load/recheck.hpp holds them against the files.
+// EH-R11: no descriptor; EH-R12: ABI floors do not meet ("plugin_abi", "host_abi"). Constructors of the
+// libraries run on this thread. Any thread; calls are serialized by the system's loader.
+Result<std::unique_ptr<LoadedPlugin>> load_plugin(const LoadRequest& request);
+
+}  // namespace enginehost::load

@@ -1,0 +1,61 @@
+// Takes what a run produces: memory of ours when the plugin can fill it, or a tensor of its own.
+#pragma once
+#include <enginehost/engine_plugin.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace enginehost::load {
+
+// One output. The tensor is valid as long as the object lives; a tensor the plugin gave must be gone before
+// its engine is destroyed. Movable; one thread at a time.
+class Output {
+ public:
+  std::uint32_t number = 0;
+  std::string name;  // a dictionary's key, or empty
+
+  const engine_tensor& tensor() const { return tensor_; }
+  bool placed() const { return memory_ != nullptr; }  // in memory of the host
+  // The tensor the plugin gave, now the caller's (who calls its release()); nullptr if it was placed.
+  engine_owned_tensor* take();
+
+ private:
+  friend class Results;
+  struct Release {
+    void operator()(engine_owned_tensor* tensor) const;
+  };
+  struct Free {
+    void operator()(void* memory) const;
+  };
+  engine_tensor tensor_{};
+  std::vector<std::int64_t> shape_;
+  std::unique_ptr<void, Free> memory_;
+  std::unique_ptr<engine_owned_tensor, Release> given_;
+};
+
+// Pass get() to a run, then take the outputs. For one run at a time.
+class Results {
+ public:
+  // offer = false: never places, so that the plugin gives.
+  explicit Results(bool offer = true);
+  Results(const Results&) = delete;
+  Results& operator=(const Results&) = delete;
+
+  engine_results* get() { return &results_; }
+  // In the order they came. After a run that failed: what was handed over until then.
+  std::vector<std::unique_ptr<Output>> take() { return std::move(outputs_); }
+  const std::vector<std::unique_ptr<Output>>& outputs() const { return outputs_; }
+
+ private:
+  const engine_tensor* place(std::uint32_t number, const char* name, const engine_tensor& like);
+  void give(std::uint32_t number, const char* name, engine_owned_tensor* tensor);
+  engine_results results_{};
+  bool offer_;
+  std::vector<std::unique_ptr<Output>> outputs_;
+};
+
+// Bytes a tensor takes, or nothing when its shape or type overflows or is not a tensor's.
+bool tensor_bytes(const engine_tensor& tensor, std::uint64_t& bytes);
+
+}  // namespace enginehost::load

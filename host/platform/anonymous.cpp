@@ -1,0 +1,95 @@
+#include "host/platform/anonymous.hpp"
+
+#include <pwd.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdlib>
+
+namespace enginehost::platform {
+namespace {
+
+constexpr std::string_view hexadecimal = "0123456789abcdefABCDEF-";
+
+bool ends_element(std::string_view text, std::size_t at) {
+  return at >= text.size() || std::string_view("/\\:;,\" ").find(text[at]) != std::string_view::npos;
+}
+
+// Replaces what stands after `prefix` up to the end of the path element.
+void replace_element_after(std::string& text, std::string_view prefix) {
+  for (std::size_t at = text.find(prefix); at != std::string::npos; at = text.find(prefix, at)) {
+    const std::size_t begin = at + prefix.size();
+    std::size_t end = begin;
+    while (!ends_element(text, end)) ++end;
+    if (end > begin) text.replace(begin, end - begin, "user");
+    at = begin;
+  }
+}
+
+// Replaces `whole` where it is a path, or one element of a path, of its own.
+void replace_whole(std::string& text, std::string_view whole, std::string_view by, bool element) {
+  if (whole.size() < 2) return;
+  for (std::size_t at = text.find(whole); at != std::string::npos; at = text.find(whole, at)) {
+    const bool begins =
+        element ? at > 0 && (text[at - 1] == '/' || text[at - 1] == '\\')
+                : at == 0 || (ends_element(text, at - 1) && text[at - 1] != '/') || text[at - 1] == '=';
+    if (begins && ends_element(text, at + whole.size())) {
+      text.replace(at, whole.size(), by);
+      at += by.size();
+    } else {
+      at += whole.size();
+    }
+  }
+}
+
+void hide_uuids(std::string& text, std::string_view prefix) {
+  for (std::size_t at = text.find(prefix); at != std::string::npos; at = text.find(prefix, at)) {
+    const std::size_t begin = at + prefix.size();
+    const std::size_t end = std::min(text.find_first_not_of(hexadecimal, begin), text.size());
+    if (end - begin >= 4)
+      text.replace(begin, end - begin, "…");  // a unique beginning of a UUID also names a card
+    at = begin;
+  }
+}
+
+std::string without_person(std::string text, const Identity& identity) {
+  for (const std::string_view prefix : {"MIG-GPU-", "MIG-", "GPU-"}) hide_uuids(text, prefix);
+  replace_whole(text, identity.home, "~", false);
+  for (const std::string_view homes : {"/home/", "/Users/", "\\Users\\"}) replace_element_after(text, homes);
+  replace_whole(text, identity.user, "user", true);
+  return text;
+}
+
+}  // namespace
+
+Identity this_user() {
+  Identity identity;
+  if (const char* home = std::getenv("HOME"); home != nullptr && std::string_view(home) != "/")
+    identity.home = home;
+  passwd entry{};
+  passwd* found = nullptr;
+  std::array<char, 4096> buffer;
+  if (::getpwuid_r(::getuid(), &entry, buffer.data(), buffer.size(), &found) == 0 && found != nullptr)
+    identity.user = entry.pw_name;
+  // An account of the system names nobody, and its name is an element of many paths.
+  if (::getuid() < 1000 || identity.user == "nobody") identity.user.clear();
+  return identity;
+}
+
+Json anonymous(const Json& document, const Identity& identity) {
+  if (document.is_string()) return without_person(document.as_string(), identity);
+  if (document.is_array()) {
+    Json copy = Json::array();
+    for (const Json& element : document.as_array()) copy.push(anonymous(element, identity));
+    return copy;
+  }
+  if (document.is_object()) {
+    Json copy = Json::object();
+    for (const auto& [name, value] : document.as_object())
+      if (name != "uuid") copy.set(name, anonymous(value, identity));
+    return copy;
+  }
+  return document;
+}
+
+}  // namespace enginehost::platform

@@ -1,0 +1,22 @@
+// Taking a person out of a report.
+#pragma once
+#include <string>
+
+#include "base/json.hpp"
+
+namespace enginehost::platform {
+
+struct Identity {
+  std::string home;  // "/home/anna"; "" = none
+  std::string user;  // "anna"; "" = not known
+};
+
+// Of this process: HOME and the user database's name for its user id.
+Identity this_user();
+
+// In every text of the document: UUIDs of GPUs become "GPU-…" / "MIG-…", the home becomes "~", the name of
+// any home folder ("/home/NAME", "/Users/NAME", "C:\Users\NAME") and the user's own name as a path element
+// become "user". Members called "uuid" are left out.
+Json anonymous(const Json& document, const Identity& identity);
+
+}  // namespace enginehost::platform

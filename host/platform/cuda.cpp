@@ -1,0 +1,77 @@
+#include <cstdlib>
+
+#include "base/files.hpp"
+#include "base/text.hpp"
+#include "host/platform/driver_answer.hpp"
+#include "host/platform/nvidia_files.hpp"
+#include "host/platform/parts.hpp"
+
+namespace enginehost::platform {
+namespace {
+
+Fact<std::string> visible_devices() {
+  const char* value = std::getenv("CUDA_VISIBLE_DEVICES");
+  if (value == nullptr) return Fact<std::string>::absent("CUDA_VISIBLE_DEVICES");
+  return Fact<std::string>::known(value, "CUDA_VISIBLE_DEVICES");
+}
+
+// The document that the helper wrote, or why there is none.
+tl::expected<Json, std::string> run_helper(const Root& root, const Cuda& cuda, const LibrarySearch& libraries,
+                                           const DetectRequest& request) {
+  ChildRequest child;
+  child.argv = request.helper_launcher;
+  const std::string nonce = random_hex(8);
+  child.argv.insert(child.argv.end(), {request.helper.native(), "drivers", "--nonce", nonce});
+  // The very files the host would get; a helper that searched by itself could find others.
+  child.argv.insert(child.argv.end(), {"--libcuda", root.on_disk(cuda.library.value().path).native()});
+  if (const auto nvml = find_nvml(root, libraries))
+    child.argv.insert(child.argv.end(), {"--nvml", root.on_disk(*nvml).native()});
+  child.deadline = request.driver_deadline;
+  child.private_channel = true;
+  child.discard_output = true;
+  child.keep_bytes = 1u << 20;
+  const auto outcome = run_child(child);
+  if (!outcome)
+    return tl::unexpected("the helper cannot be started: " + child.argv.front() + ": " +
+                          std::string(outcome.error().value("os_said")));
+  const auto answer = parse_json(outcome->channel, "the helper's answer");
+  if (answer && (*answer)["nonce"].as_string() == nonce) return *answer;
+  return tl::unexpected(why_no_answer(*outcome, request.driver_deadline));
+}
+
+// No file speaks of NVIDIA: the driver's facts follow without asking anybody.
+void conclude_without_driver(const std::string& searched, Cuda& cuda) {
+  using Devices = std::vector<CudaDevice>;
+  cuda.driver_cuda = Fact<std::string>::absent("libcuda.so.1: " + searched);
+  cuda.init = Fact<std::string>::unknown("there is no libcuda.so.1 to ask");
+  if (cuda.hardware.is_absent() && !cuda.driver.is_known())
+    cuda.devices = Fact<Devices>::absent(cuda.hardware.source());
+  else
+    cuda.devices = Fact<Devices>::unknown("there is no libcuda.so.1 to ask: " + searched);
+}
+
+}  // namespace
+
+Cuda detect_cuda(const Root& root, const LibrarySearch& libraries, const Fact<std::string>& wsl,
+                 const DetectRequest& request) {
+  Cuda cuda;
+  cuda.visible_devices = visible_devices();
+  cuda.driver = kernel_driver(root, wsl);
+  cuda.hardware = nvidia_hardware(root, wsl);
+  cuda.library = driver_library(root, libraries, cuda.driver);
+  cuda.toolkits = detect_toolkits(root, libraries);
+  cuda.cudnn = detect_cudnn(root, libraries, cuda.toolkits.value());
+
+  if (!cuda.library.is_known()) {
+    conclude_without_driver(cuda.library.source(), cuda);
+  } else if (request.helper.empty()) {
+    apply_no_answer("there is no helper to ask the driver", cuda);
+  } else if (const auto answer = run_helper(root, cuda, libraries, request)) {
+    apply_driver_answer(*answer, cuda);
+  } else {
+    apply_no_answer(answer.error(), cuda);
+  }
+  return cuda;
+}
+
+}  // namespace enginehost::platform

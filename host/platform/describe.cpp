@@ -1,0 +1,142 @@
+#include "host/platform/describe.hpp"
+
+#include <algorithm>
+
+#include "base/text.hpp"
+#include "host/platform/fact_list.hpp"
+
+namespace enginehost::platform {
+namespace {
+
+using Lines = std::vector<std::string>;
+
+struct Row {
+  std::string name, value, source;
+};
+
+// Texts of a value; several lines for a list.
+class Wording {
+ public:
+  explicit Wording(bool verbose) : verbose_(verbose) {}
+
+  Lines of(const std::string& value) const { return {value.empty() ? "\"\"" : value}; }
+  Lines of(const Distribution& value) const {
+    return {value.name.empty() ? value.id + " " + value.version : value.name};
+  }
+  Lines of(const Libc& value) const {
+    return {value.name + (value.version.empty() ? "" : " " + value.version)};
+  }
+  Lines of(const Libstdcxx& value) const {
+    return {"GLIBCXX_" + value.glibcxx + ", CXXABI_" + value.cxxabi + ", " + value.path};
+  }
+  Lines of(const Cpu& value) const {
+    Lines parts;
+    if (!value.model.empty()) parts.push_back(value.model);
+    if (!value.level.empty()) parts.push_back(value.level);
+    parts.push_back(std::to_string(value.cores) + (value.cores == 1 ? " core" : " cores"));
+    Lines lines{join(parts, ", ")};
+    if (verbose_) lines.push_back(join(value.features, " "));
+    return lines;
+  }
+  Lines of(const Memory& value) const {
+    return {format_bytes(value.total) + ", " + format_bytes(value.available) + " available"};
+  }
+  Lines of(const Disk& value) const {
+    return {value.folder + ": " + format_bytes(value.free) + " free of " + format_bytes(value.total) +
+            (value.noexec ? ", noexec: libraries cannot be loaded from it" : "")};
+  }
+  Lines of(const CudaDevice& value) const {
+    Lines parts{std::to_string(value.index) + ": " + (value.name.empty() ? "unnamed device" : value.name)};
+    if (!value.compute_capability.empty()) parts.push_back("compute capability " + value.compute_capability);
+    if (value.memory != 0) parts.push_back(format_bytes(value.memory));
+    if (!value.visible) parts.emplace_back("hidden");
+    if (verbose_ && !value.uuid.empty()) parts.push_back(value.uuid);
+    return {join(parts, ", ")};
+  }
+  Lines of(const Installed& value) const {
+    return {(value.version.empty() ? "" : value.version + " in ") + value.path +
+            (value.note.empty() ? "" : ", " + value.note)};
+  }
+  Lines of(const Rocm& value) const {
+    return {(value.version.empty() ? "no installation" : value.version) +
+            (value.gfx.empty() ? "" : ", devices: " + join(value.gfx, ", "))};
+  }
+  Lines of(const Metal& value) const { return {value.device}; }
+  Lines of(const Conda& value) const {
+    return {(value.name.empty() ? "" : value.name + " in ") + value.prefix};
+  }
+  Lines of(const Variables& value) const {
+    Lines lines;
+    for (const auto& [name, text] : value) lines.push_back(name + "=" + text);
+    return lines;
+  }
+  template <class Element>
+  Lines of(const std::vector<Element>& list) const {
+    Lines lines;
+    for (const Element& element : list)
+      for (std::string& line : of(element)) lines.push_back(std::move(line));
+    return lines.empty() ? Lines{"none"} : lines;
+  }
+
+ private:
+  bool verbose_;
+};
+
+template <class Value>
+void add_rows(const Wording& wording, std::string name, const Fact<Value>& fact, std::vector<Row>& rows) {
+  if (fact.is_unknown()) {
+    rows.push_back({std::move(name), "unknown (" + fact.why() + ")", {}});
+    return;
+  }
+  if (fact.is_absent()) {
+    rows.push_back({std::move(name), "none", fact.source()});
+    return;
+  }
+  std::string source = fact.source();
+  for (std::string& line : wording.of(fact.value())) {
+    rows.push_back({std::move(name), std::move(line), std::move(source)});
+    name.clear();
+    source.clear();
+  }
+}
+
+// As columns on a screen: a byte that continues a UTF-8 character takes none.
+std::size_t width_of(const std::string& text) {
+  return static_cast<std::size_t>(std::count_if(
+      text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0u) != 0x80u; }));
+}
+
+}  // namespace
+
+std::string describe(const Platform& platform, bool verbose) {
+  const Wording wording(verbose);
+  std::vector<Row> rows;
+  for_each_fact(
+      platform, [&](const char* name, const auto& fact) { add_rows(wording, name, fact, rows); },
+      [&](const char* name, const Cuda& cuda) {
+        for_each_cuda_fact(cuda, [&](const char* member, const auto& fact) {
+          add_rows(wording, std::string(name) + "." + member, fact, rows);
+        });
+      });
+
+  // Sources stand in one column, as far right as ordinary values need; longer values push theirs out.
+  constexpr std::size_t widest_column = 48;
+  std::size_t names = 0, values = 0;
+  for (const Row& row : rows) {
+    names = std::max(names, row.name.size());
+    if (!row.source.empty() && width_of(row.value) <= widest_column)
+      values = std::max(values, width_of(row.value));
+  }
+  std::string text;
+  for (const Row& row : rows) {
+    text += row.name + std::string(names - row.name.size() + 2, ' ') + row.value;
+    if (!row.source.empty()) {
+      const std::size_t width = width_of(row.value);
+      text += std::string(width < values ? values - width : 0, ' ') + "  (" + row.source + ")";
+    }
+    text += '\n';
+  }
+  return text;
+}
+
+}  // namespace enginehost::platform

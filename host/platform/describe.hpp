@@ -1,0 +1,18 @@
+// The machine's report for people.
+#pragma once
+#include <string>
+
+#include "host/platform/platform.hpp"
+
+namespace enginehost::platform {
+
+// One line a fact, aligned: name, value, and in parentheses where it was read. Lists take a line an element.
+// Ends with a newline. `verbose` adds the processor's features and UUIDs.
+//
+//   os                  linux                              (this program)
+//   cuda.devices        0: NVIDIA A100, 8.0, 40 GiB        (cuDeviceGet)
+//   cuda.driver_cuda    unknown (the driver did not answer in 15 s)
+//   metal               none                               (not macOS)
+std::string describe(const Platform& platform, bool verbose = false);
+
+}  // namespace enginehost::platform

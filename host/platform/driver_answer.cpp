@@ -1,0 +1,202 @@
+#include "host/platform/driver_answer.hpp"
+
+#include <algorithm>
+
+#include "base/text.hpp"
+
+namespace enginehost::platform {
+namespace {
+
+using Devices = std::vector<CudaDevice>;
+
+constexpr std::int64_t stub_library = 34, no_device = 100, invalid_device = 101;
+
+// The driver's own words (cuda.h, CUresult), for libraries too old or too broken to say them.
+std::string error_text(const Json& init) {
+  if (const std::string& text = init["text"].as_string(); !text.empty()) return text;
+  switch (init["code"].as_integer()) {
+    case 3:
+      return "initialization error";
+    case stub_library:
+      return "CUDA driver is a stub library";
+    case 35:
+      return "CUDA driver version is insufficient for CUDA runtime version";
+    case 46:
+      return "CUDA-capable device(s) is/are busy or unavailable";
+    case no_device:
+      return "no CUDA-capable device is detected";
+    case invalid_device:
+      return "invalid device ordinal";
+    case 304:
+      return "OS call failed or operation not supported on this OS";
+    case 802:
+      return "system not yet initialized";
+    case 803:
+      return "system has unsupported display driver / cuda driver combination";
+    case 804:
+      return "forward compatibility was attempted on non supported HW";
+    case 999:
+      return "unknown error";
+    default:
+      return init["name"].as_string().empty() ? "no text for it" : init["name"].as_string();
+  }
+}
+
+std::string init_sentence(const Json& init) {
+  return "cuInit said " + std::to_string(init["code"].as_integer()) + " (" + error_text(init) + ")";
+}
+
+Devices devices_of(const Json& list, bool visible) {
+  Devices devices;
+  for (const Json& entry : list.as_array()) {
+    CudaDevice device;
+    device.index = static_cast<int>(entry["index"].as_integer());
+    device.name = entry["name"].as_string();
+    device.compute_capability = entry["compute_capability"].as_string();
+    device.uuid = entry["uuid"].as_string();
+    device.memory = static_cast<std::uint64_t>(std::max<std::int64_t>(0, entry["memory"].as_integer()));
+    device.visible = visible;
+    devices.push_back(std::move(device));
+  }
+  return devices;
+}
+
+// NVML sees every card, the driver's list only what is not hidden; their indices differ (CUDA_DEVICE_ORDER,
+// renumbering from 0), so they are matched by UUID.
+Devices merge(const Devices& shown, Devices machine) {
+  for (const CudaDevice& device : shown) {
+    const auto same = std::find_if(machine.begin(), machine.end(), [&](const CudaDevice& other) {
+      return !device.uuid.empty() && other.uuid == device.uuid;
+    });
+    if (same == machine.end()) {
+      machine.push_back(device);  // a part of a card (MIG), which has a UUID of its own
+      continue;
+    }
+    same->visible = true;
+    if (!device.compute_capability.empty()) same->compute_capability = device.compute_capability;
+    if (device.memory != 0)
+      same->memory = device.memory;  // what programs can have; NVML counts what is reserved too
+  }
+  return machine;
+}
+
+void apply_library(const Json& answer, Cuda& cuda) {
+  const std::string& mapped = answer["cuda"]["library"]["path"].as_string();
+  const bool stub = answer["cuda"]["init"]["code"].as_integer() == stub_library;
+  if (mapped.empty() || (!stub && cuda.library.is_known())) return;
+  Installed library = cuda.library.value();
+  if (!cuda.library.is_known()) library.path = mapped;
+  if (stub) library.note = "stub";
+  cuda.library =
+      Fact<Installed>::known(std::move(library), cuda.library.is_known() ? cuda.library.source() : "dlopen");
+}
+
+void apply_versions(const Json& answer, Cuda& cuda) {
+  const Json& nvml = answer["nvml"];
+  if (!cuda.driver.is_known())
+    if (const std::string& version = nvml["driver_version"].as_string(); !version.empty())
+      cuda.driver = Fact<std::string>::known(version, "nvmlSystemGetDriverVersion");
+
+  const Json& asked = answer["cuda"]["driver_version"];
+  const std::string& library = answer["cuda"]["library"]["path"].as_string();
+  if (asked["code"].as_integer(-1) == 0 && asked["value"].as_integer() > 0)
+    cuda.driver_cuda = Fact<std::string>::known(cuda_version_text(asked["value"].as_integer()),
+                                                "cuDriverGetVersion of " + library);
+  else if (const std::int64_t number = nvml["cuda_version"].as_integer(); number > 0)
+    cuda.driver_cuda =
+        Fact<std::string>::known(cuda_version_text(number), "nvmlSystemGetCudaDriverVersion_v2");
+  else if (!asked.is_null() && asked["code"].as_integer() == stub_library)
+    cuda.driver_cuda = Fact<std::string>::absent(library + " is a stub library, not a driver");
+  else if (!asked.is_null())
+    cuda.driver_cuda = Fact<std::string>::unknown("cuDriverGetVersion of " + library + " said " +
+                                                  std::to_string(asked["code"].as_integer()));
+  else
+    cuda.driver_cuda =
+        Fact<std::string>::unknown(library.empty() ? answer["cuda"]["library"]["error"].as_string()
+                                                   : library + " has no cuDriverGetVersion");
+}
+
+std::string hidden_by(const Cuda& cuda) {
+  if (!cuda.visible_devices.is_known()) return {};
+  return ", CUDA_VISIBLE_DEVICES=\"" + cuda.visible_devices.value() + "\"";
+}
+
+void apply_devices(const Json& answer, Cuda& cuda) {
+  using Fact = platform::Fact<Devices>;
+  const Json& asked = answer["cuda"];
+  const Devices machine = devices_of(answer["nvml"]["devices"], false);
+  if (!asked["library"]["error"].as_string().empty()) {
+    cuda.devices = Fact::unknown(asked["library"]["error"].as_string());
+    return;
+  }
+  if (asked["init"].is_null()) {
+    cuda.devices = Fact::unknown(asked["library"]["path"].as_string() + " has no cuInit");
+    return;
+  }
+  const std::int64_t code = asked["init"]["code"].as_integer();
+  cuda.init = platform::Fact<std::string>::known(std::to_string(code),
+                                                 "cuInit of " + asked["library"]["path"].as_string());
+  if (code == no_device || code == invalid_device) {
+    const std::string source = init_sentence(asked["init"]) + hidden_by(cuda);
+    cuda.devices = machine.empty() ? Fact::absent(source) : Fact::known(machine, "NVML; " + source);
+    return;
+  }
+  if (code != 0) {
+    cuda.devices = Fact::unknown(init_sentence(asked["init"]));
+    return;
+  }
+  const Devices shown = devices_of(asked["devices"], true);
+  if (machine.empty()) {
+    if (shown.empty())
+      cuda.devices = Fact::absent("cuInit succeeded, cuDeviceGetCount is 0" + hidden_by(cuda));
+    else
+      cuda.devices = Fact::known(shown, "cuDeviceGet" + hidden_by(cuda));
+    return;
+  }
+  const Devices merged = merge(shown, machine);
+  const bool all_shown =
+      std::all_of(merged.begin(), merged.end(), [](const auto& device) { return device.visible; });
+  // With nothing hidden the driver's own order is the better one: it is what "cuda:1" will mean.
+  if (all_shown && !cuda.visible_devices.is_known() && merged.size() == shown.size())
+    cuda.devices = Fact::known(shown, "cuDeviceGet");
+  else
+    cuda.devices = Fact::known(merged, "NVML and cuDeviceGet, matched by UUID" + hidden_by(cuda));
+}
+
+}  // namespace
+
+void apply_driver_answer(const Json& answer, Cuda& cuda) {
+  apply_library(answer, cuda);
+  apply_versions(answer, cuda);
+  apply_devices(answer, cuda);
+}
+
+void apply_no_answer(const std::string& why, Cuda& cuda) {
+  cuda.driver_cuda = Fact<std::string>::unknown(why);
+  cuda.devices = Fact<Devices>::unknown(why);
+  cuda.init = Fact<std::string>::unknown(why);
+}
+
+std::string why_no_answer(const ChildOutcome& outcome, std::chrono::milliseconds deadline) {
+  if (outcome.timed_out) {
+    const auto count = deadline.count();
+    const std::string time =
+        count % 1000 == 0 ? std::to_string(count / 1000) + " s" : std::to_string(count) + " ms";
+    return "the driver did not answer in " + time +
+           (outcome.survived_kill ? " and its process cannot be ended" : "");
+  }
+  if (outcome.signal != 0)
+    return "the driver's library crashed the helper (" + signal_name(outcome.signal) + ")";
+  if (outcome.exit_code != 0) {
+    const std::string said(trim(std::string_view(outcome.error).substr(0, 200)));
+    return "the helper ended with status " + std::to_string(outcome.exit_code) +
+           (said.empty() ? "" : ": " + said);
+  }
+  return "the helper ended without an answer of its own";
+}
+
+std::string cuda_version_text(std::int64_t number) {
+  return std::to_string(number / 1000) + "." + std::to_string(number % 1000 / 10);
+}
+
+}  // namespace enginehost::platform

@@ -1,0 +1,35 @@
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "host/platform/parts.hpp"
+
+extern char** environ;
+
+namespace enginehost::platform {
+
+Fact<Variables> detect_loader_environment() {
+  // Whatever changes what a loader or a GPU runtime finds; values of other variables are nobody's business.
+  static constexpr std::string_view prefixes[] = {"LD_",  "CUDA_", "NVIDIA_", "NCCL_",
+                                                  "HIP_", "ROCR_", "HSA_"};
+  static constexpr std::string_view names[] = {"CONDA_PREFIX", "GLIBC_TUNABLES", "PYTORCH_CUDA_ALLOC_CONF"};
+  Variables found;
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+    const std::string_view text = *entry;
+    const std::string_view name = text.substr(0, text.find('='));
+    if (name.size() == text.size()) continue;
+    const auto begins = [&](std::string_view prefix) { return name.starts_with(prefix); };
+    if (std::any_of(std::begin(prefixes), std::end(prefixes), begins) ||
+        std::find(std::begin(names), std::end(names), name) != std::end(names))
+      found.emplace_back(name, text.substr(name.size() + 1));
+  }
+  if (found.empty()) return Fact<Variables>::absent("environment");
+  std::sort(found.begin(), found.end());
+  // A name can occur twice in a process's environment; getenv answers the first.
+  found.erase(std::unique(found.begin(), found.end(),
+                          [](const auto& left, const auto& right) { return left.first == right.first; }),
+              found.end());
+  return Fact<Variables>::known(std::move(found), "environment");
+}
+
+}  // namespace enginehost::platform

@@ -1,0 +1,129 @@
+#include "host/platform/nvidia_files.hpp"
+
+#include <cstdio>
+#include <map>
+
+#include "base/text.hpp"
+
+namespace enginehost::platform {
+namespace {
+
+constexpr const char* wsl_folder = "/usr/lib/wsl/lib/";
+
+bool is_graphics_class(std::string_view text) {  // "0x030000" display, "0x030200" 3D, "0x120000" accelerator
+  return text.starts_with("0x03") || text.starts_with("0x12");
+}
+
+// /proc/bus/pci/devices names vendor and device of every device in one read ("0100\t10de2684\t…"), where
+// sysfs wants two opens a device: servers have hundreds. Bus, device and function: 8 + 5 + 3 bits.
+std::optional<std::vector<std::string>> nvidia_addresses(const Root& root,
+                                                         const std::vector<std::string>& all) {
+  const auto text = root.read("/proc/bus/pci/devices");
+  if (!text) return std::nullopt;
+  std::vector<std::string> suffixes, addresses;
+  for (const std::string& line : split(*text, '\n')) {
+    const std::vector<std::string> columns = split(line, '\t');
+    if (columns.size() < 2 || !columns[1].starts_with("10de") || columns[0].size() != 4) continue;
+    const unsigned number = static_cast<unsigned>(std::stoul("0" + columns[0], nullptr, 16));
+    char address[16];
+    std::snprintf(address, sizeof address, ":%02x:%02x.%x", number >> 8, number >> 3 & 31u, number & 7u);
+    suffixes.emplace_back(address);
+  }
+  for (const std::string& name : all)  // "0000:01:00.0": the file knows no domain
+    for (const std::string& suffix : suffixes)
+      if (name.ends_with(suffix)) {
+        addresses.push_back(name);
+        break;
+      }
+  return addresses;
+}
+
+std::optional<std::string> version_like(std::string_view word) {
+  const bool plain = word.find_first_not_of("0123456789.") == std::string_view::npos;
+  if (!plain || word.find('.') == std::string_view::npos || word.front() == '.') return std::nullopt;
+  return std::string(word);
+}
+
+}  // namespace
+
+Fact<std::string> nvidia_hardware(const Root& root, const Fact<std::string>& wsl) {
+  const std::string folder = "/sys/bus/pci/devices";
+  const std::vector<std::string> all = root.list(folder);
+  std::map<std::string, int> found;
+  for (const std::string& address : nvidia_addresses(root, all).value_or(all)) {
+    const std::string device = folder + "/" + address;
+    if (root.read(device + "/vendor").value_or("") != "0x10de") continue;
+    if (!is_graphics_class(root.read(device + "/class").value_or("")))
+      continue;  // audio, USB, bridges of the card
+    const std::string id = root.read(device + "/device").value_or("0x????");
+    ++found["10de:" + id.substr(id.find('x') + 1)];
+  }
+  std::vector<std::string> names;
+  for (const auto& [name, count] : found)
+    names.push_back(count > 1 ? name + " x " + std::to_string(count) : name);
+  if (!names.empty()) return Fact<std::string>::known(join(names, ", "), folder);
+  if (const auto tegra = root.read("/etc/nv_tegra_release"))
+    return Fact<std::string>::known("tegra", "/etc/nv_tegra_release");
+  if (wsl.is_known() && root.exists("/dev/dxg"))
+    return Fact<std::string>::unknown("WSL shows GPUs through /dev/dxg, not on the PCI bus");
+  if (all.empty() && !root.is_folder(folder)) return Fact<std::string>::unknown(folder + " is not there");
+  return Fact<std::string>::absent(folder);
+}
+
+Fact<std::string> kernel_driver(const Root& root, const Fact<std::string>& wsl) {
+  // "NVRM version: NVIDIA UNIX x86_64 Kernel Module  535.104.05  Sat Aug 19 …"
+  // "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  580.65.06  Release Build …"
+  const std::string version_file = "/proc/driver/nvidia/version";
+  if (const auto text = root.read(version_file)) {
+    const std::string line = text->substr(0, text->find('\n'));
+    for (const std::string& word : split(line, ' '))
+      if (auto version = word.empty() ? std::nullopt : version_like(word))
+        return Fact<std::string>::known(std::move(*version), version_file);
+  }
+  const std::string module_file = "/sys/module/nvidia/version";
+  if (const auto text = root.read(module_file); text && !text->empty())
+    return Fact<std::string>::known(*text, module_file);
+  if (wsl.is_known() && root.exists("/dev/dxg"))
+    return Fact<std::string>::unknown("the driver is Windows's; only NVML tells its version");
+  return Fact<std::string>::absent(version_file + ", " + module_file);
+}
+
+Fact<Installed> driver_library(const Root& root, const LibrarySearch& libraries,
+                               const Fact<std::string>& driver) {
+  auto library = libraries.find("libcuda.so.1");
+  std::vector<std::string> notes;
+  if (!library) {
+    const std::string outside = std::string(wsl_folder) + "libcuda.so.1";
+    if (const auto real = root.resolve(outside)) {
+      library = FoundLibrary{outside, *real, wsl_folder};
+      notes.push_back("the loader does not look there");
+    }
+  }
+  if (!library) {
+    std::string looked = "not in " + libraries.places();
+    if (driver.is_known() || root.exists("/dev/nvidiactl"))
+      looked += "; the kernel's driver is loaded, its libraries are missing";
+    return Fact<Installed>::absent(std::move(looked));
+  }
+  Installed found{{}, library->path, {}};
+  // The driver installs libcuda.so.535.104.05 behind two links; WSL's libcuda.so.1.1 tells nothing.
+  if (const std::size_t at = library->real_path.rfind(".so."); at != std::string::npos) {
+    const std::string ending = library->real_path.substr(at + 4);
+    if (ending.find('.') >= 3) found.version = version_like(ending).value_or("");
+  }
+  if (library->real_path.find("/stubs/") != std::string::npos) notes.insert(notes.begin(), "stub");
+  // cuInit answers 803 then; a container with cuda-compat mixes them on purpose.
+  if (!found.version.empty() && driver.is_known() && driver.value() != found.version)
+    notes.push_back("the kernel driver is " + driver.value());
+  found.note = join(notes, "; ");
+  return Fact<Installed>::known(std::move(found), library->source);
+}
+
+std::optional<std::string> find_nvml(const Root& root, const LibrarySearch& libraries) {
+  if (const auto library = libraries.find("libnvidia-ml.so.1")) return library->path;
+  const std::string outside = std::string(wsl_folder) + "libnvidia-ml.so.1";
+  if (root.exists(outside)) return outside;
+  return std::nullopt;
+}
+
+}  // namespace enginehost::platform

@@ -1,0 +1,93 @@
+#include "host/platform/root.hpp"
+
+#include <dirent.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "base/files.hpp"
+
+namespace enginehost::platform {
+namespace {
+
+constexpr std::uint64_t longest_file = 1u << 20;
+constexpr int most_links = 40;  // as the kernel: ELOOP
+
+}  // namespace
+
+Root::Root(std::filesystem::path root) : prefix_(root.lexically_normal().native()) {
+  while (!prefix_.empty() && prefix_.back() == '/') prefix_.pop_back();
+}
+
+bool Root::exists(const std::string& path) const {
+  if (is_this_machine()) return ::access(path.c_str(), F_OK) == 0;
+  return resolve(path).has_value();
+}
+
+bool Root::is_folder(const std::string& path) const {
+  struct stat status {};
+  const auto real = is_this_machine() ? path : resolve(path).value_or("");
+  return !real.empty() && ::stat(on_disk(real).c_str(), &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+std::optional<std::string> Root::read(const std::string& path) const {
+  const auto real = is_this_machine() ? path : resolve(path);
+  if (!real) return std::nullopt;
+  auto bytes = read_file(on_disk(*real), longest_file);
+  if (!bytes) return std::nullopt;
+  while (!bytes->empty() && (bytes->back() == '\n' || bytes->back() == '\0')) bytes->pop_back();
+  return std::move(*bytes);
+}
+
+std::vector<std::string> Root::list(const std::string& folder) const {
+  std::vector<std::string> names;
+  const auto real = is_this_machine() ? folder : resolve(folder);
+  if (!real) return names;
+  const std::unique_ptr<DIR, int (*)(DIR*)> opened(::opendir(on_disk(*real).c_str()), &::closedir);
+  if (opened == nullptr) return names;
+  while (const dirent* entry = ::readdir(opened.get())) {
+    const std::string_view name = entry->d_name;
+    if (name != "." && name != "..") names.emplace_back(name);
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+std::optional<std::string> Root::resolve(const std::string& path) const {
+  if (is_this_machine()) {
+    char real[PATH_MAX];
+    if (::realpath(path.c_str(), real) == nullptr) return std::nullopt;
+    return std::string(real);
+  }
+  // Element by element, since the kernel would follow an absolute link out of the root.
+  std::filesystem::path done = "/", rest = std::filesystem::path(path).relative_path();
+  for (int links = 0; !rest.empty();) {
+    const std::filesystem::path element = *rest.begin();
+    rest = rest.lexically_relative(element);
+    if (rest == ".") rest.clear();
+    if (element.empty() || element == ".") continue;
+    if (element == "..") {
+      done = done.parent_path();
+      continue;
+    }
+    const std::filesystem::path next = done / element;
+    struct stat status {};
+    if (::lstat(on_disk(next.native()).c_str(), &status) != 0) return std::nullopt;
+    if (!S_ISLNK(status.st_mode)) {
+      done = next;
+      continue;
+    }
+    std::error_code error;
+    const std::filesystem::path target = std::filesystem::read_symlink(on_disk(next.native()), error);
+    if (error || ++links > most_links) return std::nullopt;
+    if (target.is_absolute()) done = "/";
+    rest = target.relative_path() / rest;
+  }
+  return done.native();
+}
+
+}  // namespace enginehost::platform

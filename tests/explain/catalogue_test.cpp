@@ -1,0 +1,123 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "host/explain/explain.hpp"
+#include "host/explain/providers.hpp"
+#include "host/explain/template.hpp"
+
+namespace enginehost::explain {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+TEST(Catalogue, EveryClassHasTitleMeaningAndRemedyAndIsThereOnce) {
+  std::set<std::string_view> seen;
+  for (const Entry& entry : all()) {
+    EXPECT_TRUE(seen.insert(entry.code).second) << entry.code << " is there twice";
+    EXPECT_FALSE(entry.title.empty()) << entry.code;
+    EXPECT_FALSE(entry.meaning.empty()) << entry.code;
+    EXPECT_NE(entry.causes.begin(), entry.causes.end()) << entry.code;
+    EXPECT_NE(entry.remedies.begin(), entry.remedies.end()) << entry.code;
+  }
+}
+
+TEST(Catalogue, HoldsTheClassesThatAreDiagnosedEndToEnd) {
+  for (const char* code :
+       {"F01", "F02", "F03", "F04", "F05", "F06", "F07", "F08", "F09", "F10", "F11", "F12",
+        "F13", "F14", "F15", "F16", "F17", "F18", "L01", "L02", "L03", "L04", "L05", "L06",
+        "L07", "L08", "L09", "L12", "L13", "L22", "L25", "L27", "L28", "L29", "R01", "R02",
+        "R03", "R04", "R05", "R11", "R12", "G01", "G02", "G03", "G04", "G05", "G06", "G07",
+        "N01", "N13", "M01", "M05", "P01", "P10", "P20", "S01", "S13", "S15", "S17", "E01"})
+    EXPECT_NE(find(code), nullptr) << code;
+  EXPECT_EQ(find("eh-l01"), find("L01"));
+  EXPECT_EQ(find("EH-Q99"), nullptr);
+}
+
+TEST(Catalogue, TemplatesAreWellFormed) {
+  for (const Entry& entry : all())
+    for (const Lines* lines : {&entry.causes, &entry.remedies})
+      for (const std::string_view line : *lines) {
+        int depth = 0;
+        for (const char c : line) {
+          depth += c == '{' ? 1 : c == '}' ? -1 : 0;
+          ASSERT_TRUE(depth == 0 || depth == 1) << entry.code << ": " << line;
+        }
+        EXPECT_EQ(depth, 0) << entry.code << ": " << line;
+      }
+}
+
+TEST(Catalogue, ASentenceIsLeftOutWhenAKeyIsMissing) {
+  const Diagnosis diagnosis =
+      diagnose("EH-L01").with("library", "a").with("library", "b").with("path", "/x/liby.so");
+  EXPECT_EQ(fill("{library...} and {path|name}", diagnosis), "a, b and liby.so");
+  EXPECT_EQ(fill("{library} only", diagnosis), "a only");
+  EXPECT_EQ(fill("{absent}", diagnosis), std::nullopt);
+  EXPECT_EQ(fill("yes{?path}", diagnosis), "yes");
+  EXPECT_EQ(fill("yes{?absent}", diagnosis), std::nullopt);
+  EXPECT_EQ(fill("{library=a}yes", diagnosis), "yes");
+  EXPECT_EQ(fill("{library=b}yes", diagnosis), std::nullopt);
+}
+
+TEST(Catalogue, AMissingLibraryIsNamedWithItsNeederAndItsProvider) {
+  Diagnosis diagnosis = diagnose("EH-L01")
+                            .with("library", "libcudart.so.12")
+                            .with("needed_by", "/cache/view/libtorch_cuda.so")
+                            .with("searched", "/usr/lib");
+  complete(diagnosis);
+  EXPECT_EQ(diagnosis.cause,
+            "libcudart.so.12 is needed by libtorch_cuda.so but is not in any folder the loader searches");
+  ASSERT_FALSE(diagnosis.remedy.empty());
+  EXPECT_THAT(diagnosis.remedy[0], HasSubstr("nvidia-cuda-runtime-cu12"));
+  const Diagnosis once = diagnosis;
+  complete(diagnosis);
+  EXPECT_EQ(diagnosis.evidence.size(), once.evidence.size()) << "complete() must be idempotent";
+}
+
+TEST(Catalogue, TheDriverLibraryIsNeverSoughtInPackagesOfLibraries) {
+  const auto provider = provider_of("libcuda.so.1");
+  ASSERT_TRUE(provider);
+  EXPECT_TRUE(provider->comes_with_driver);
+  EXPECT_TRUE(provider->package_index.empty());
+  EXPECT_TRUE(provider->conda.empty());
+}
+
+TEST(Catalogue, SonamesAreMappedToTheirOwnCudaVersion) {
+  EXPECT_THAT(provider_text("libcufft.so.11"), HasSubstr("CUDA 12"));
+  EXPECT_THAT(provider_text("libcudart.so.11.0"), HasSubstr("-cu11"));
+  EXPECT_THAT(provider_text("/a/b/libcudart.so.12.4.127"), HasSubstr("-cu12"));
+  EXPECT_THAT(provider_text("libcudnn_ops.so.9"), HasSubstr("cuDNN"));
+  EXPECT_EQ(provider_text("libcudart.so.1234"), "");
+  EXPECT_EQ(provider_text("libunheardof.so.1"), "");
+}
+
+TEST(Catalogue, ExitStatusesAreThoseOfTheContract) {
+  const auto status = [](const char* code) { return static_cast<int>(exit_status(diagnose(code))); };
+  EXPECT_EQ(status("EH-S01"), 3);
+  EXPECT_EQ(status("EH-N04"), 4);
+  EXPECT_EQ(status("EH-N06"), 5);
+  EXPECT_EQ(status("EH-N08"), 5);
+  EXPECT_EQ(status("EH-L01"), 6);
+  EXPECT_EQ(status("EH-R02"), 6);
+  EXPECT_EQ(status("EH-F15"), 7);
+  EXPECT_EQ(status("EH-P03"), 8);
+  EXPECT_EQ(status("EH-N09"), 130);
+  EXPECT_EQ(status("EH-Q99"), 1);
+}
+
+TEST(Catalogue, WhatThePluginSaysIsJudgedByItsStatus) {
+  const auto said = [](const char* name) {
+    return diagnose("EH-E01").with("status", name).with("message", "no");
+  };
+  EXPECT_EQ(category(said("ENGINE_UNAVAILABLE")), history::Category::host);
+  EXPECT_EQ(category(said("ENGINE_NO_MEMORY")), history::Category::transient);
+  EXPECT_EQ(category(said("ENGINE_INVALID")), history::Category::request);
+  EXPECT_EQ(category(said("ENGINE_INVALID").with("stage", "create")), history::Category::host);
+  EXPECT_EQ(exit_status(said("ENGINE_UNSUPPORTED")), ExitStatus::nothing_fits);
+  EXPECT_EQ(exit_status(said("ENGINE_UNSUPPORTED").with("stage", "create")), ExitStatus::not_loaded);
+}
+
+}  // namespace
+}  // namespace enginehost::explain

@@ -1,0 +1,77 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "host/explain/explain.hpp"
+
+namespace enginehost::explain {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+Diagnosis missing() {
+  Diagnosis diagnosis = diagnose("EH-L02")
+                            .with("file", "/view/libengine_x.so")
+                            .with("library", "libcudart.so.13", "DT_NEEDED")
+                            .with("library", "libcublas.so.13", "DT_NEEDED")
+                            .with("needed_by", "/view/lib/libmid.so")
+                            .with("chain", "/view/libengine_x.so")
+                            .with("chain", "/view/lib/libtop.so")
+                            .with("chain", "/view/lib/libmid.so")
+                            .with("searched", "/usr/lib")
+                            .with("searched", "/lib")
+                            .with("os_said", "libcudart.so.13: cannot open shared object file");
+  diagnosis.within("while opening x 1.0");
+  return diagnosis;
+}
+
+TEST(Describe, SaysWhoNeedsWhatAndWhereItWasSought) {
+  const std::string text = describe(missing());
+  EXPECT_THAT(text, HasSubstr("EH-L02 library of a library missing, while opening x 1.0"));
+  EXPECT_THAT(text, HasSubstr("libmid.so -> libcudart.so.13   CUDA runtime 13"));
+  EXPECT_THAT(text, HasSubstr("libmid.so -> libcublas.so.13   CUDA BLAS 13"));
+  EXPECT_THAT(text, HasSubstr("reached through libengine_x.so -> libtop.so -> libmid.so"));
+  EXPECT_THAT(text, HasSubstr("looked in: /usr/lib, /lib"));
+  EXPECT_THAT(text, HasSubstr("fix: install what provides it"));
+  EXPECT_THAT(text, HasSubstr("OS said: libcudart.so.13: cannot open"));
+}
+
+TEST(Describe, FitsOnOneScreen) {
+  Diagnosis diagnosis = missing();
+  for (int i = 0; i < 50; ++i) diagnosis.with("fact_" + std::to_string(i), std::string(3000, 'x'));
+  const std::string text = describe(diagnosis);
+  EXPECT_LE(std::count(text.begin(), text.end(), '\n'), 24);
+}
+
+TEST(Describe, DoesNotSayTheSameTwice) {
+  const std::string text =
+      describe(diagnose("EH-F04").with("file", "/a/b.so").with("size", "10").with("needed_size", "99"));
+  EXPECT_THAT(text, HasSubstr("/a/b.so ends after 10 of 99 needed bytes"));
+  EXPECT_THAT(text, Not(HasSubstr("file: /a/b.so")));
+}
+
+TEST(Describe, TellsAnUnknownCodeAsOurBug) {
+  EXPECT_THAT(describe(diagnose("EH-Q99")), HasSubstr("a bug of EngineHost"));
+}
+
+TEST(Describe, JsonHoldsTheSameFactsAndComesBack) {
+  const Json json = to_json(missing());
+  EXPECT_EQ(json["code"].as_string(), "EH-L02");
+  EXPECT_FALSE(json["title"].as_string().empty());
+  EXPECT_FALSE(json["remedy"].as_array().empty());
+  EXPECT_EQ(json["context"].as_array().size(), 1u);
+  EXPECT_EQ(json["evidence"].as_array()[1]["source"].as_string(), "DT_NEEDED");
+  const Diagnosis back = diagnosis_from_json(json);
+  EXPECT_EQ(to_json(back), json);
+}
+
+TEST(Describe, OneLineIsOneLine) {
+  const std::string line = one_line(diagnose("EH-E01").with("message", "first\nsecond"));
+  EXPECT_EQ(line.find('\n'), std::string::npos);
+  EXPECT_THAT(line, HasSubstr("first second"));
+}
+
+}  // namespace
+}  // namespace enginehost::explain

@@ -1,0 +1,117 @@
+#include "host/explain/loader_text.hpp"
+
+#include <gtest/gtest.h>
+
+namespace enginehost::explain {
+namespace {
+
+struct Case {
+  const char *text, *code, *subject, *symbol, *version, *required_by;
+};
+
+// Texts as glibc 2.36 and musl 1.2.3 printed them.
+constexpr Case cases[] = {
+    {"libcudart.so.11.0: cannot open shared object file: No such file or directory", "EH-L01",
+     "libcudart.so.11.0", "", "", ""},
+    {"/v/e.so: cannot open shared object file: No such file or directory", "EH-F01", "/v/e.so", "", "", ""},
+    {"/v/e.so: cannot open shared object file: Permission denied", "EH-L25", "/v/e.so", "", "", ""},
+    {"/v/e.so: cannot open shared object file: Too many open files", "EH-L26", "/v/e.so", "", "", ""},
+    {"/v/e.so: cannot open shared object file: Too many levels of symbolic links", "EH-F11", "/v/e.so", "",
+     "", ""},
+    {"/v/e.so: cannot open shared object file: Operation not permitted", "EH-L24", "/v/e.so", "", "", ""},
+    {"/v/e.so: wrong ELF class: ELFCLASS32", "EH-L06", "/v/e.so", "", "", ""},
+    {"/v/e.so: invalid ELF header", "EH-F08", "/v/e.so", "", "", ""},
+    {"/v/e.so: file too short", "EH-F03", "/v/e.so", "", "", ""},
+    {"/v/e.so: cannot read file data: Is a directory", "EH-F11", "/v/e.so", "", "", ""},
+    {"/v/e.so: cannot read file data", "EH-F04", "/v/e.so", "", "", ""},
+    {"/v/e.so: failed to map segment from shared object", "EH-L22", "/v/e.so", "", "", ""},
+    {"/v/e.so: ELF file OS ABI invalid", "EH-L07", "/v/e.so", "", "", ""},
+    {"/v/e.so: only ET_DYN and ET_EXEC can be loaded", "EH-F10", "/v/e.so", "", "", ""},
+    {"/v/e.so: cannot dynamically load position-independent executable", "EH-F10", "/v/e.so", "", "", ""},
+    {"/v/e.so: shared object cannot be dlopen()ed", "EH-F13", "/v/e.so", "", "", ""},
+    {"/v/e.so: object file has no dynamic section", "EH-F12", "/v/e.so", "", "", ""},
+    {"/lib/x86_64-linux-gnu/libc.so.6: version `GLIBC_2.99' not found (required by /v/e.so)", "EH-L08",
+     "/lib/x86_64-linux-gnu/libc.so.6", "", "GLIBC_2.99", "/v/e.so"},
+    {"/c/libstdc++.so.6: version `GLIBCXX_3.4.99' not found (required by /v/e.so)", "EH-L09",
+     "/c/libstdc++.so.6", "", "GLIBCXX_3.4.99", "/v/e.so"},
+    {"/c/libstdc++.so.6: version `CXXABI_1.3' not found (required by /v/e.so)", "EH-L09", "/c/libstdc++.so.6",
+     "", "CXXABI_1.3", "/v/e.so"},
+    {"/lib/libc.so.6: version `GLIBC_ABI_DT_RELR' not found (required by /v/e.so)", "EH-L10",
+     "/lib/libc.so.6", "", "GLIBC_ABI_DT_RELR", "/v/e.so"},
+    {"/v/e.so: undefined symbol: missing_kernel", "EH-L12", "", "missing_kernel", "", "/v/e.so"},
+    {"/v/e.so: undefined symbol: f2, version V1", "EH-L15", "", "f2", "V1", "/v/e.so"},
+    {"/v/e.so: symbol f2, version V1 not defined in file libver.so.1 with link time reference", "EH-L15",
+     "libver.so.1", "f2", "V1", "/v/e.so"},
+    {"/v/e.so: undefined symbol: cuMemCreate", "EH-G04", "", "cuMemCreate", "", "/v/e.so"},
+    {"/v/e.so: undefined symbol: cudaMalloc", "EH-L12", "", "cudaMalloc", "", "/v/e.so"},
+    {"/v/e.so: cannot allocate memory in static TLS block", "EH-L19", "/v/e.so", "", "", ""},
+    {"/v/e.so: cannot enable executable stack as shared object requires: Invalid argument", "EH-L20",
+     "/v/e.so", "", "", ""},
+    {"/v/e.so: CPU ISA level is lower than required", "EH-L27", "/v/e.so", "", "", ""},
+    {"Error loading shared library libz.so.1: No such file or directory (needed by /v/e.so)", "EH-L01",
+     "libz.so.1", "", "", "/v/e.so"},
+    {"Error loading shared library /v/e.so: Exec format error", "EH-F08", "/v/e.so", "", "", ""},
+    {"Error relocating /v/e.so: gnu_get_libc_version: symbol not found", "EH-L12", "", "gnu_get_libc_version",
+     "", "/v/e.so"},
+};
+
+TEST(LoaderText, EachTextGivesItsHint) {
+  for (const Case& one : cases) {
+    const auto hint = read_loader_text(one.text);
+    ASSERT_TRUE(hint) << one.text;
+    EXPECT_EQ(hint->code, one.code) << one.text;
+    EXPECT_EQ(hint->subject, one.subject) << one.text;
+    EXPECT_EQ(hint->symbol, one.symbol) << one.text;
+    EXPECT_EQ(hint->version, one.version) << one.text;
+    EXPECT_EQ(hint->required_by, one.required_by) << one.text;
+    EXPECT_EQ(to_diagnosis(*hint, one.text).value("os_said"), one.text);
+  }
+}
+
+TEST(LoaderText, OtherTextGivesNoHint) {
+  EXPECT_FALSE(read_loader_text("all is well"));
+  EXPECT_FALSE(read_loader_text(""));
+  EXPECT_FALSE(read_error_output("loading model\ndone\n"));
+}
+
+TEST(LoaderText, AnUncaughtExceptionIsReadFromErrorOutput) {
+  const auto hint = read_error_output(
+      "some log\nterminate called after throwing an instance of 'std::runtime_error'\n  what():  no GPU\n");
+  ASSERT_TRUE(hint);
+  EXPECT_EQ(hint->code, "EH-R03");
+  EXPECT_EQ(hint->exception, "std::runtime_error");
+  EXPECT_EQ(hint->what, "no GPU");
+}
+
+TEST(LoaderText, ALazySymbolIsReadFromErrorOutput) {
+  const auto hint =
+      read_error_output("/usr/bin/probe: symbol lookup error: /v/e.so: undefined symbol: missing\n");
+  ASSERT_TRUE(hint);
+  EXPECT_EQ(hint->code, "EH-L13");
+  EXPECT_EQ(hint->symbol, "missing");
+  EXPECT_EQ(hint->required_by, "/v/e.so");
+}
+
+TEST(LoaderText, TheLoadersOwnAssertionMeansDamagedContent) {
+  const auto hint = read_error_output(
+      "Inconsistency detected by ld.so: dl-version.c: 205: _dl_check_map_versions: "
+      "Assertion `needed != NULL' failed!\n");
+  ASSERT_TRUE(hint);
+  EXPECT_EQ(hint->code, "EH-F08");
+}
+
+TEST(LoaderText, CudnnNamesItsMissingPart) {
+  const auto old = read_error_output(
+      "Could not load library libcudnn_cnn_infer.so.8. Error: libcudnn_cnn_infer.so.8: "
+      "cannot open shared object file: No such file or directory\n");
+  ASSERT_TRUE(old);
+  EXPECT_EQ(old->code, "EH-R15");
+  EXPECT_EQ(old->subject, "libcudnn_cnn_infer.so.8");
+  const auto nine = read_error_output("Invalid handle. Cannot load symbol cudnnGetVersion\n");
+  ASSERT_TRUE(nine);
+  EXPECT_EQ(nine->code, "EH-R15");
+  EXPECT_EQ(nine->symbol, "cudnnGetVersion");
+}
+
+}  // namespace
+}  // namespace enginehost::explain
