@@ -22,15 +22,19 @@ using Clock = std::chrono::steady_clock;
 constexpr std::chrono::milliseconds abort_grace{1000};
 constexpr std::chrono::milliseconds kill_grace{2000};
 constexpr std::chrono::milliseconds poll_step{50};
+constexpr std::chrono::milliseconds last_words{200};
 
 struct Pipe {
   FileDescriptor read_end, write_end;
 };
 
-Result<Pipe> make_pipe() {
+// 0, or the errno.
+int open_pipe(Pipe& pipe) {
   int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0) return fail(diagnose_errno("EH-P20", errno));
-  return Pipe{FileDescriptor(ends[0]), FileDescriptor(ends[1])};
+  if (::pipe2(ends, O_CLOEXEC) != 0) return errno;
+  pipe.read_end = FileDescriptor(ends[0]);
+  pipe.write_end = FileDescriptor(ends[1]);
+  return 0;
 }
 
 std::vector<std::string> environment_of(const std::vector<std::string>& changes) {
@@ -79,7 +83,8 @@ class SpawnSetup {
   posix_spawnattr_t attributes;
 };
 
-// One stream of the child: where it is read from, where it is kept, and which end is kept when it is too long.
+// One stream of the child: where it is read from, where it is kept, and which end is kept when it is too
+// long.
 struct Stream {
   FileDescriptor from;
   std::string* into;
@@ -102,16 +107,19 @@ bool drain(Stream& stream, std::size_t keep_bytes) {
   return true;
 }
 
-// Writes the input without blocking; closes the pipe when all is written or nobody reads. SIGPIPE cannot be masked
-// per descriptor, so it is blocked on this thread around the write and swallowed.
+// Writes the input without blocking; closes the pipe when all is written or nobody reads. SIGPIPE cannot be
+// masked per descriptor, so it is blocked on this thread around the write and swallowed, unless one was
+// pending before: that one is the host's.
 void feed(FileDescriptor& to, std::string_view& input) {
   sigset_t pipe_signal, before;
   sigemptyset(&pipe_signal);
   sigaddset(&pipe_signal, SIGPIPE);
   pthread_sigmask(SIG_BLOCK, &pipe_signal, &before);
+  sigset_t pending;
+  sigpending(&pending);
   const ssize_t written = ::write(to.get(), input.data(), input.size());
   const bool broken = written < 0 && errno == EPIPE;
-  if (broken && sigismember(&before, SIGPIPE) == 0) {
+  if (broken && sigismember(&pending, SIGPIPE) == 0) {
     const timespec at_once{};
     sigtimedwait(&pipe_signal, nullptr, &at_once);
   }
@@ -120,7 +128,19 @@ void feed(FileDescriptor& to, std::string_view& input) {
   if (broken || input.empty()) to.close();
 }
 
-void record_status(int status, ChildOutcome& outcome) {
+// Whether the child has ended. It stays a zombie until it is reaped, so that its number, which is also that
+// of its group, cannot go to a stranger before the group was told to end. A host that ignores SIGCHLD leaves
+// nothing to wait for (ECHILD): the child has ended then too, and its status is not known.
+bool has_ended(pid_t child) {
+  siginfo_t info{};
+  if (::waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOHANG | WNOWAIT) != 0)
+    return errno == ECHILD;
+  return info.si_pid == child;
+}
+
+void reap(pid_t child, ChildOutcome& outcome) {
+  int status = 0;
+  if (::waitpid(child, &status, 0) != child) return;
   if (WIFEXITED(status)) outcome.exit_code = WEXITSTATUS(status);
   if (WIFSIGNALED(status)) outcome.signal = WTERMSIG(status);
 }
@@ -129,15 +149,17 @@ void record_status(int status, ChildOutcome& outcome) {
 
 Result<ChildOutcome> run_child(const ChildRequest& request) {
   const auto cannot_start = [&](int error_number) {
-    return fail(diagnose_errno("EH-P20", error_number).with("program", request.argv.at(0)));
+    return fail(diagnose_errno("EH-P20", error_number)
+                    .with("program", request.argv.empty() ? "" : request.argv.front()));
   };
-  TRY_ASSIGN(Pipe input, make_pipe());
-  TRY_ASSIGN(Pipe output, make_pipe());
-  TRY_ASSIGN(Pipe error, make_pipe());
-  TRY_ASSIGN(Pipe channel, make_pipe());
+  if (request.argv.empty()) return cannot_start(EINVAL);
+  Pipe input, output, error, channel;
+  for (Pipe* pipe : {&input, &output, &error, &channel})
+    if (const int failed = open_pipe(*pipe); failed != 0) return cannot_start(failed);
 
   SpawnSetup setup;
-  // The descriptors are first moved high, so that none of the dup2 targets 0 to 3 is overwritten before it is read.
+  // The descriptors are first moved high, so that none of the dup2 targets 0 to 3 is overwritten before it is
+  // read.
   int high[4];
   const int sources[4] = {input.read_end.get(), output.write_end.get(), error.write_end.get(),
                           channel.write_end.get()};
@@ -154,6 +176,8 @@ Result<ChildOutcome> run_child(const ChildRequest& request) {
     posix_spawn_file_actions_adddup2(&setup.actions, high[1], 1);
   posix_spawn_file_actions_adddup2(&setup.actions, high[2], 2);
   if (request.private_channel) posix_spawn_file_actions_adddup2(&setup.actions, high[3], 3);
+  // A host may have opened files without O_CLOEXEC; a child that cannot be killed must not keep them open.
+  posix_spawn_file_actions_addclosefrom_np(&setup.actions, request.private_channel ? 4 : 3);
 
   std::vector<std::string> argv = request.argv, environment = environment_of(request.environment);
   pid_t child = 0;
@@ -177,36 +201,37 @@ Result<ChildOutcome> run_child(const ChildRequest& request) {
   ::fcntl(input.write_end.get(), F_SETFL, O_NONBLOCK);
   if (unwritten.empty()) input.write_end.close();
 
-  // Once the child itself is gone, its grandchildren may still hold the pipes: they get a moment, not for ever.
+  // Once the child itself is gone, its grandchildren may still hold the pipes, or fill them without end: what
+  // is there is read, for a moment.
   auto give_up_at = begin + request.deadline;
-  bool aborted = false, killed = false, reaped = false;
+  bool aborted = false, killed = false, ended = false;
   for (;;) {
     std::vector<pollfd> waits;
     for (const Stream& stream : streams) waits.push_back({stream.from.get(), POLLIN, 0});
     if (input.write_end.valid()) waits.push_back({input.write_end.get(), POLLOUT, 0});
-    const int wait_ms = reaped ? 0 : static_cast<int>(waits.empty() ? 1 : poll_step.count());
+    const int wait_ms = ended ? 0 : static_cast<int>(waits.empty() ? 1 : poll_step.count());
     ::poll(waits.data(), waits.size(), wait_ms);
     if (input.write_end.valid() && waits.back().revents != 0) feed(input.write_end, unwritten);
     bool data = false;
     for (std::size_t i = streams.size(); i-- > 0;)
       if (waits[i].revents != 0) {
         data = true;
-        if (!drain(streams[i], request.keep_bytes)) streams.erase(streams.begin() + static_cast<std::ptrdiff_t>(i));
+        if (!drain(streams[i], request.keep_bytes))
+          streams.erase(streams.begin() + static_cast<std::ptrdiff_t>(i));
       }
-    if (reaped && (streams.empty() || !data)) break;
-    int status = 0;
-    if (!reaped && ::waitpid(child, &status, WNOHANG) == child) {
-      record_status(status, outcome);
-      reaped = true;
-      continue;
-    }
     const auto now = Clock::now();
-    if (request.cancel && request.cancel->cancelled() && !outcome.cancelled && !reaped) {
+    if (ended && (streams.empty() || !data || now >= give_up_at)) break;
+    if (!ended && has_ended(child)) {
+      ended = true;
+      give_up_at = now + last_words;
+    }
+    if (ended) continue;
+    if (request.cancel && request.cancel->cancelled() && !outcome.cancelled) {
       outcome.cancelled = true;
       aborted = true;  // nobody waits for its story any more
       give_up_at = now;
     }
-    if (now < give_up_at || reaped) continue;
+    if (now < give_up_at) continue;
     if (!aborted) {
       outcome.timed_out = aborted = true;
       ::kill(-child, SIGABRT);
@@ -220,7 +245,10 @@ Result<ChildOutcome> run_child(const ChildRequest& request) {
       break;
     }
   }
-  if (reaped) ::kill(-child, SIGKILL);  // what it started and left behind
+  if (ended) {
+    ::kill(-child, SIGKILL);  // what it started and left behind
+    reap(child, outcome);
+  }
   outcome.duration = std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - begin);
   return outcome;
 }

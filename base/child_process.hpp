@@ -36,7 +36,7 @@ struct ChildOutcome {
 // Runs a program to its end with posix_spawn (never fork: a host with a driver open or a large heap must not be
 // copied), in a process group of its own. At the deadline the group gets SIGABRT, so that a crash handler can speak,
 // then SIGKILL 1 s later. The wait never exceeds deadline + 3 s, even for a child that cannot be killed. Signal
-// mask and handlers of the child are the defaults. Fails with EH-P20 ("program", errno facts) when it cannot be
+// mask and handlers of the child are the defaults, and it inherits no descriptor of the host. Fails with EH-P20 ("program", errno facts) when it cannot be
 // started. Any thread; blocks.
 Result<ChildOutcome> run_child(const ChildRequest& request);
 

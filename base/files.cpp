@@ -58,7 +58,8 @@ void FileDescriptor::close() {
 
 Result<FileStamp> stamp_of(const fs::path& file, std::string_view code) {
   struct stat status {};
-  if (::stat(file.c_str(), &status) != 0) return fail(diagnose_errno(code, errno).with("file", file.native()));
+  if (::stat(file.c_str(), &status) != 0)
+    return fail(diagnose_errno(code, errno).with("file", file.native()));
   return FileStamp{status.st_dev, status.st_ino, static_cast<std::uint64_t>(status.st_size),
                    static_cast<std::int64_t>(status.st_mtim.tv_sec) * 1'000'000'000 + status.st_mtim.tv_nsec};
 }
@@ -95,21 +96,27 @@ std::string read_kernel_file(const fs::path& file) {
 Result<void> make_folders(const fs::path& folder) {
   std::error_code error;
   fs::create_directories(folder, error);
-  if (error && !fs::is_directory(folder))
-    return fail(diagnose_errno(code_of_write_error(error.value()), error.value()).with("folder", folder.native()));
+  std::error_code not_examined;  // the throwing form would throw where a parent cannot be searched
+  if (error && !fs::is_directory(folder, not_examined))
+    return fail(
+        diagnose_errno(code_of_write_error(error.value()), error.value()).with("folder", folder.native()));
   return {};
 }
 
 Result<void> write_file(const fs::path& file, std::string_view bytes, bool durable) {
-  const fs::path temporary = file.parent_path() / ("." + file.filename().native() + "." + random_hex(6));
-  FileDescriptor opened(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644));
+  // The name is cut, so that a file whose own name is as long as the file system allows can be written too.
+  const fs::path temporary =
+      file.parent_path() / ("." + file.filename().native().substr(0, 64) + "." + random_hex(6));
+  FileDescriptor opened(
+      ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644));
   if (!opened.valid()) return fail(write_failure(errno, file));
   const auto give_up = [&](Diagnosis diagnosis) {
     ::unlink(temporary.c_str());
     return fail(std::move(diagnosis));
   };
   if (auto written = write_all(opened.get(), bytes); !written)
-    return give_up(std::move(written.error().with("file", file.native()).with("folder", file.parent_path().native())));
+    return give_up(
+        std::move(written.error().with("file", file.native()).with("folder", file.parent_path().native())));
   if (durable && ::fsync(opened.get()) != 0) return give_up(write_failure(errno, file));
   if (::close(opened.release()) != 0) return give_up(write_failure(errno, file));
   if (::rename(temporary.c_str(), file.c_str()) != 0) return give_up(write_failure(errno, file));
@@ -136,9 +143,12 @@ Result<void> sync_folder(const fs::path& folder) {
 std::string_view code_of_write_error(int error_number) {
   switch (error_number) {
     case ENOSPC:
-    case EDQUOT: return "EH-F15";
-    case EFBIG: return "EH-F17";
-    default: return "EH-F16";
+    case EDQUOT:
+      return "EH-F15";
+    case EFBIG:
+      return "EH-F17";
+    default:
+      return "EH-F16";
   }
 }
 

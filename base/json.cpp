@@ -1,6 +1,7 @@
 #include "base/json.hpp"
 
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -10,6 +11,35 @@ namespace {
 
 using Library = nlohmann::ordered_json;
 
+// Walks the text and counts what was read, since the library tells positions of its own errors only.
+class CountingIterator {
+ public:
+  using iterator_category = std::input_iterator_tag;
+  using value_type = char;
+  using difference_type = std::ptrdiff_t;
+  using pointer = const char*;
+  using reference = const char&;
+
+  CountingIterator(const char* at, std::size_t* count) : at_(at), count_(count) {}
+  reference operator*() const { return *at_; }
+  CountingIterator& operator++() {
+    ++at_;
+    ++*count_;
+    return *this;
+  }
+  CountingIterator operator++(int) {
+    CountingIterator before = *this;
+    ++*this;
+    return before;
+  }
+  bool operator==(const CountingIterator& other) const { return at_ == other.at_; }
+  bool operator!=(const CountingIterator& other) const { return at_ != other.at_; }
+
+ private:
+  const char* at_;
+  std::size_t* count_;
+};
+
 // Builds a Json from the library's events and refuses what a lenient reader would let pass.
 class Reader : public nlohmann::json_sax<Library> {
  public:
@@ -17,7 +47,9 @@ class Reader : public nlohmann::json_sax<Library> {
 
   bool null() override { return place(Json()); }
   bool boolean(bool value) override { return place(Json(value)); }
-  bool number_integer(number_integer_t value) override { return place(Json(static_cast<std::int64_t>(value))); }
+  bool number_integer(number_integer_t value) override {
+    return place(Json(static_cast<std::int64_t>(value)));
+  }
   bool number_unsigned(number_unsigned_t value) override {
     if (value > static_cast<number_unsigned_t>(std::numeric_limits<std::int64_t>::max()))
       return refuse("the integer " + std::to_string(value) + " is larger than 9223372036854775807");
@@ -26,7 +58,8 @@ class Reader : public nlohmann::json_sax<Library> {
   bool number_float(number_float_t value, const string_t& text) override {
     if (!std::isfinite(value)) return refuse("the number " + text + " is out of range");
     // The library hands integers beyond 64 bits over as floats; they are not silently rounded here.
-    if (text.find_first_of(".eE") == string_t::npos) return refuse("the integer " + text + " needs more than 64 bits");
+    if (text.find_first_of(".eE") == string_t::npos)
+      return refuse("the integer " + text + " needs more than 64 bits");
     return place(Json(value));
   }
   bool string(string_t& value) override { return place(Json(std::move(value))); }
@@ -40,14 +73,16 @@ class Reader : public nlohmann::json_sax<Library> {
   }
   bool end_object() override { return close(); }
   bool end_array() override { return close(); }
-  bool parse_error(std::size_t position, const std::string&, const Library::exception& error) override {
-    position_ = position;
-    return refuse(error.what());
+  bool parse_error(std::size_t, const std::string& token, const Library::exception& error) override {
+    if (error.id == 406) return refuse("the number " + token + " is out of range");
+    // "[json.exception.parse_error.101] parse error at ...": the library's own name says nothing to a reader.
+    const std::string_view said = error.what();
+    const std::size_t name_end = said.find("] ");
+    return refuse(std::string(said.substr(name_end == std::string_view::npos ? 0 : name_end + 2)));
   }
 
   std::string problem;
   Json document;
-  std::size_t position_ = 0;
 
  private:
   struct Level {
@@ -117,7 +152,8 @@ Json Json::strings(const std::vector<std::string>& values) {
 }
 
 const char* Json::type_name() const {
-  static constexpr const char* names[] = {"null", "boolean", "integer", "number", "string", "array", "object"};
+  static constexpr const char* names[] = {"null",   "boolean", "integer", "number",
+                                          "string", "array",   "object"};
   return names[value_.index()];
 }
 
@@ -194,12 +230,20 @@ Result<Json> parse_json(std::string_view text, std::string_view name, const Json
                     .with("document", name)
                     .with("problem", "it is " + std::to_string(text.size()) + " bytes long; the limit is " +
                                          std::to_string(limits.bytes)));
+  // The library takes a NUL byte between tokens for the end of the text and would ignore what follows it.
+  if (const std::size_t nul = text.find('\0'); nul != std::string_view::npos)
+    return fail(diagnose("EH-M01")
+                    .with("document", name)
+                    .with("problem", "it contains a NUL byte")
+                    .with("position", std::to_string(nul)));
   Reader reader(limits);
-  if (!Library::sax_parse(text.begin(), text.end(), &reader))
+  std::size_t position = 0;
+  if (!Library::sax_parse(CountingIterator(text.data(), &position),
+                          CountingIterator(text.data() + text.size(), &position), &reader))
     return fail(diagnose("EH-M01")
                     .with("document", name)
                     .with("problem", reader.problem)
-                    .with("position", std::to_string(reader.position_)));
+                    .with("position", std::to_string(position)));
   return std::move(reader.document);
 }
 

@@ -45,12 +45,13 @@ std::string format_bytes(std::uint64_t bytes) {
   static constexpr const char* units[] = {"KiB", "MiB", "GiB", "TiB"};
   double value = static_cast<double>(bytes) / 1024;
   std::size_t unit = 0;
-  while (value >= 1023.95 && unit + 1 < std::size(units)) {
+  // What would be rounded to 1024 is one of the next unit; what would be rounded to 10.0 has no decimal.
+  while (value >= 1023.5 && unit + 1 < std::size(units)) {
     value /= 1024;
     ++unit;
   }
   char text[32];
-  std::snprintf(text, sizeof text, value < 10 ? "%.1f %s" : "%.0f %s", value, units[unit]);
+  std::snprintf(text, sizeof text, value < 9.95 ? "%.1f %s" : "%.0f %s", value, units[unit]);
   return text;
 }
 
@@ -62,36 +63,37 @@ std::optional<std::int64_t> parse_integer(std::string_view text) {
 }
 
 bool matches_pattern(std::string_view path, std::string_view pattern) {
-  // Two remembered stars are enough: after a later star has matched, an earlier one of the same kind never needs to
-  // be tried again; a single star is only extended within its path element.
-  std::size_t p = 0, t = 0;
-  std::size_t star = std::string_view::npos, star_text = 0, deep = std::string_view::npos, deep_text = 0;
-  while (t < path.size()) {
-    if (p + 1 < pattern.size() && pattern[p] == '*' && pattern[p + 1] == '*') {
-      deep = p += 2;
-      // "**/" also matches no folder at all.
-      if (p < pattern.size() && pattern[p] == '/' && (t == 0 || path[t - 1] == '/')) deep = ++p;
-      deep_text = t;
-      star = std::string_view::npos;
-    } else if (p < pattern.size() && pattern[p] == '*') {
-      star = ++p;
-      star_text = t;
-    } else if (p < pattern.size() && (pattern[p] == path[t] || (pattern[p] == '?' && path[t] != '/'))) {
-      ++p;
-      ++t;
-    } else if (star != std::string_view::npos && path[star_text] != '/') {
-      p = star;
-      t = ++star_text;
-    } else if (deep != std::string_view::npos) {
-      p = deep;
-      t = ++deep_text;
-      star = std::string_view::npos;
+  // reached[t]: the pattern so far can have used the first t characters of the path. Every step of the
+  // pattern moves the whole set, so that the time is bounded by the product of both lengths, whatever the
+  // stars.
+  std::vector<bool> reached(path.size() + 1), next(path.size() + 1);
+  reached[0] = true;
+  for (std::size_t p = 0; p < pattern.size();) {
+    const bool deep = pattern.substr(p).starts_with("**");
+    if (pattern[p] == '*') {
+      bool running = false;
+      for (std::size_t t = 0; t <= path.size(); ++t) {
+        if (!deep && t > 0 && path[t - 1] == '/') running = false;
+        running = running || reached[t];
+        next[t] = running;
+      }
+      p += deep ? 2 : 1;
+      if (deep && p < pattern.size() && pattern[p] == '/') {  // "**/" also matches no folder at all
+        for (std::size_t t = path.size() + 1; t-- > 0;) {
+          const bool after_slash = t > 0 && path[t - 1] == '/';
+          next[t] = (after_slash && next[t - 1]) || (reached[t] && (t == 0 || after_slash));
+        }
+        ++p;
+      }
     } else {
-      return false;
+      next[0] = false;
+      for (std::size_t t = 1; t <= path.size(); ++t)
+        next[t] = reached[t - 1] && (pattern[p] == path[t - 1] || (pattern[p] == '?' && path[t - 1] != '/'));
+      ++p;
     }
+    reached.swap(next);
   }
-  while (p < pattern.size() && pattern[p] == '*') ++p;
-  return p == pattern.size();
+  return reached[path.size()];
 }
 
 std::optional<std::string> nearest(std::string_view word, const std::vector<std::string>& candidates,

@@ -64,8 +64,8 @@ struct Object {
   std::string soname;
   std::string needed_by;  // path of the first library that needed it; "" = the file itself or a preload
   std::string found_by;   // "request", "preloaded", "RPATH of /a/libx.so", "LD_LIBRARY_PATH", "RUNPATH of
-                         // /a/libx.so", "ld.so.cache", "default", "path", "already loaded"
-  int parent = -1;  // index in Closure::objects of needed_by; -1 = none
+                          // /a/libx.so", "ld.so.cache", "default", "path", "already loaded"
+  int parent = -1;        // index in Closure::objects of needed_by; -1 = none
   const binary::BinaryInfo* info =
       nullptr;  // lives in the Reader; null for "already loaded" files that cannot be read
 };
@@ -118,10 +118,10 @@ struct Closure {
   std::vector<Rejected> rejected;
   std::vector<VersionProblem> versions;
   std::vector<HighestVersion>
-      highest;  // of all requirements of files outside the C library and the C++ runtime
-  std::vector<Diagnosis>
-      warnings;      // EH-L32 empty search element, EH-L20 executable stack, EH-L21 text relocations
-  std::string file;  // the requested file
+      highest;                      // of all requirements of files outside the C library and the C++ runtime
+  std::vector<Diagnosis> warnings;  // EH-L32 empty search element, EH-L20 executable stack, EH-L21 text
+                                    // relocations, EH-L19 much static TLS (static_tls, reserve)
+  std::string file;                 // the requested file
 
   // Whether the loader would bring all of it up: nothing missing, nothing rejected fatally, no version
   // unsatisfied. Undefined symbols are another pass (symbols.hpp).

@@ -63,8 +63,8 @@ struct Requirements {
   std::optional<CudaRequirement> cuda;
   std::optional<RocmRequirement> rocm;
   bool metal = false;
-  std::uint64_t memory = 0, device_memory = 0;  // bytes
-  std::vector<std::string> libraries;           // file names the system must have
+  std::uint64_t memory = 0, device_memory = 0;               // bytes
+  std::vector<std::string> libraries;                        // file names the system must have
   std::vector<std::pair<std::string, std::string>> unknown;  // name, JSON text: their check is "unknown"
 };
 
@@ -83,10 +83,10 @@ struct Build {
   std::string yanked;     // reason, or empty
   std::string not_built;  // what would compile the plugin, when it was not compiled here; else empty
   std::string digest;     // of the sorted tree ids, when the manifest knows it
-  std::weak_ptr<const Manifest> manifest;  // the owner; alive as long as the catalogue
+  std::weak_ptr<const Manifest> manifest;  // the owner; alive as long as a pointer out of a catalogue is
 
-  // sha256 over the sorted artifact digests of plugin and components: known before anything is installed, changes
-  // with any byte that would be. Empty when a digest is missing.
+  // sha256 over the sorted artifact digests of plugin and components: known before anything is installed,
+  // changes with any byte that would be. Empty when a digest is missing.
   std::string artifacts_digest() const;
   // Plugin component first, then `components`, in order.
   std::vector<const Component*> all_components() const;
@@ -98,8 +98,8 @@ struct Manifest {
   std::map<std::string, License> licenses;
   std::map<std::string, Component> components;
   std::vector<std::shared_ptr<const Build>> builds;
-  std::string repository;  // folder or URL it came from: relative file sources start there
-  std::string name;        // path or URL of the document, for messages
+  std::string repository;             // folder or URL it came from: relative file sources start there
+  std::string name;                   // path or URL of the document, for messages
   std::vector<std::string> warnings;  // unknown fields and the like
 };
 
@@ -113,15 +113,20 @@ struct Catalogue {
   std::vector<std::shared_ptr<const Build>> builds;  // in order of repositories, then of the document
   std::vector<Shadowed> shadowed;
   std::vector<std::string> warnings;
-  std::vector<Diagnosis> failures;  // repositories and manifests that could not be read; the others still serve
+  std::vector<Diagnosis>
+      failures;  // repositories and manifests that could not be read; the others still serve
   std::vector<std::string> engines() const;  // sorted, unique
 };
 
-// Reads one manifest document. `repository` and `name` as in Manifest. EH-M02: a field is missing or has the wrong
-// type ("document", "member", "problem"); EH-M03: a critical field this reader does not know; EH-M04: format too new.
-Result<std::shared_ptr<const Manifest>> read_manifest(const Json& document, std::string repository, std::string name);
+// Reads one manifest document. `repository` and `name` as in Manifest. EH-M02: a field is missing or has the
+// wrong type ("document", "member", "problem"); EH-M03: a critical field this reader does not know; EH-M04:
+// format too new.
+Result<std::shared_ptr<const Manifest>> read_manifest(const Json& document, std::string repository,
+                                                      std::string name);
 
-// Adds a manifest's builds to the catalogue, recording those shadowed by an earlier one.
+// Adds a manifest's builds to the catalogue, recording those shadowed by an earlier one. The catalogue's
+// pointers to builds share ownership of the manifest: a build that someone keeps (a candidate) keeps its
+// components too.
 void merge(Catalogue& catalogue, std::shared_ptr<const Manifest> manifest);
 
 }  // namespace enginehost::manifest

@@ -3,10 +3,12 @@
 
   check_layout.py compare PROGRAM GOLDEN HEADER        what PROGRAM prints is GOLDEN, and GOLDEN names all of HEADER
   check_layout.py target CLANG GOLDEN INCLUDE_DIR TRIPLE  the same layout for another machine, by static assertions
+  check_layout.py frozen HEADER FOLDER                 FOLDER keeps HEADER's minor, alike but for comments
 
 Exit status: 0 equal, 1 different, 77 cannot be checked here (CTest shows it as skipped).
 """
 import difflib
+import pathlib
 import re
 import shutil
 import subprocess
@@ -60,11 +62,33 @@ def target(clang, golden_path, include_directory, triple):
     return 1 if done.returncode else 0
 
 
+def without_comments(path):
+    return re.sub(r"/\*.*?\*/", " ", path.read_text(encoding="utf-8"), flags=re.S).split()
+
+
+def frozen(header_path, folder):
+    header = pathlib.Path(header_path)
+    major, minor = (re.search(rf"#define {name} (\d+)", header.read_text(encoding="utf-8")).group(1)
+                    for name in ("ENGINE_ABI_MAJOR", "ENGINE_ABI_NEWEST_MINOR"))
+    kept = pathlib.Path(folder) / f"engine_plugin_{major}_{minor}.h"
+    if not kept.is_file():
+        print(f"{kept} is missing: every released header is kept")
+        return 1
+    if without_comments(header) != without_comments(kept):
+        print(f"{header} says ABI {major}.{minor} and differs from {kept} in more than comments.\n"
+              "A change to a released header needs a new minor; before the release, copy the header there.")
+        return 1
+    print(f"ABI {major}.{minor} is as it was released")
+    return 0
+
+
 def main(arguments):
     if len(arguments) == 4 and arguments[0] == "compare":
         return compare(*arguments[1:])
     if len(arguments) == 5 and arguments[0] == "target":
         return target(*arguments[1:])
+    if len(arguments) == 3 and arguments[0] == "frozen":
+        return frozen(*arguments[1:])
     print(__doc__, file=sys.stderr)
     return 2
 

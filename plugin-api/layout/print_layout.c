@@ -1,5 +1,6 @@
-/* Prints the layout this compiler gives to engine_plugin.h; compared with the golden file engine_plugin.layout.
- * Exit 1 if the fields listed do not tile their struct: padding, or a field that members.h forgot. */
+/* Prints the layout this compiler gives to engine_plugin.h; compared with the golden file
+ * engine_plugin.layout. Exit 1 if the fields listed do not tile their struct: padding, or a field that
+ * members.h forgot. */
 #include <enginehost/engine_plugin.h>
 #include <stdio.h>
 #include <string.h>

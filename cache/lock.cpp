@@ -1,0 +1,160 @@
+#include "cache/lock.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <ctime>
+#include <thread>
+
+#include "base/text.hpp"
+
+namespace enginehost::cache {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using std::chrono::milliseconds;
+constexpr milliseconds longest_sleep{50};
+constexpr milliseconds tell_every{250};
+
+// A lock file that cannot be written can still be locked: flock asks for no access mode.
+Result<FileDescriptor> open_lock(const std::filesystem::path& file) {
+  FileDescriptor opened(::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644));
+  if (!opened.valid()) {
+    const int why = errno;
+    opened = FileDescriptor(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+    if (!opened.valid())
+      return fail(diagnose_errno(code_of_write_error(why), why)
+                      .with("file", file.native())
+                      .with("folder", file.parent_path().native()));
+  }
+  return opened;
+}
+
+// A file that was removed and made again while we waited is another lock.
+bool still_there(const FileDescriptor& lock, const std::filesystem::path& file) {
+  struct stat ours {
+  }, now{};
+  return ::fstat(lock.get(), &ours) == 0 && ::stat(file.c_str(), &now) == 0 && ours.st_ino == now.st_ino &&
+         ours.st_dev == now.st_dev;
+}
+
+std::string padded(std::uint64_t number) {
+  const std::string digits = std::to_string(number);
+  return std::string(20 - std::min<std::size_t>(20, digits.size()), ' ') + digits;
+}
+
+// Fixed in length, so that it is replaced by one write.
+std::string content_of(std::string_view program, std::int64_t since, std::uint64_t done,
+                       std::uint64_t total) {
+  return "pid " + padded(static_cast<std::uint64_t>(::getpid())) + "\nsince " +
+         padded(static_cast<std::uint64_t>(since)) + "\ndone " + padded(done) + "\ntotal " + padded(total) +
+         "\nprogram " + std::string(program) + "\n";
+}
+
+LockHolder holder_in(std::string_view content) {
+  LockHolder holder;
+  for (const std::string& line : split(content, '\n')) {
+    const std::size_t space = line.find(' ');
+    if (space == std::string::npos) continue;
+    const std::string_view key = std::string_view(line).substr(0, space);
+    const std::string_view value = trim(std::string_view(line).substr(space));
+    const std::int64_t number = parse_integer(value).value_or(0);
+    if (key == "pid") holder.pid = number;
+    if (key == "since") holder.since = number;
+    if (key == "done") holder.done = static_cast<std::uint64_t>(number);
+    if (key == "total") holder.total = static_cast<std::uint64_t>(number);
+    if (key == "program") holder.program = value;
+  }
+  return holder;
+}
+
+std::string content_now(const FileDescriptor& lock) {
+  char buffer[1024];
+  const ssize_t got = ::pread(lock.get(), buffer, sizeof buffer, 0);
+  return got > 0 ? std::string(buffer, static_cast<std::size_t>(got)) : std::string();
+}
+
+Diagnosis held_by_another(const std::filesystem::path& file, const LockHolder& holder) {
+  Diagnosis diagnosis = diagnose("EH-F18");
+  diagnosis.with("lock", file.native());
+  if (holder.pid != 0) diagnosis.with("pid", std::to_string(holder.pid), file.native());
+  if (!holder.program.empty()) diagnosis.with("program", holder.program, file.native());
+  if (holder.since != 0) diagnosis.with("since", std::to_string(holder.since), file.native());
+  diagnosis.with("waited_seconds", std::to_string(holder.waited.count() / 1000));
+  return diagnosis;
+}
+
+Result<FileDescriptor> wait_for(const std::filesystem::path& file, int operation, const WaitOptions& wait) {
+  const Clock::time_point began = Clock::now();
+  Clock::time_point last_sign = began, last_told = began - tell_every;
+  std::string content;
+  milliseconds sleep{1};
+  for (;;) {
+    TRY_ASSIGN(FileDescriptor lock, open_lock(file));
+    for (;;) {
+      if (::flock(lock.get(), operation | LOCK_NB) == 0) {
+        if (still_there(lock, file)) return lock;
+        break;
+      }
+      if (errno != EWOULDBLOCK && errno != EINTR)
+        return fail(diagnose_errno("EH-F18", errno).with("lock", file.native()));
+      if (wait.cancel && wait.cancel->cancelled())
+        return fail(diagnose("EH-P10").with("lock", file.native()));
+      const Clock::time_point now = Clock::now();
+      if (now - last_told >= tell_every) {
+        last_told = now;
+        if (std::string read = content_now(lock); read != content) {
+          content = std::move(read);
+          last_sign = now;
+        }
+        LockHolder holder = holder_in(content);
+        holder.waited = std::chrono::duration_cast<milliseconds>(now - began);
+        if (wait.on_wait) wait.on_wait(holder);
+        if (now - last_sign >= wait.patience) return fail(held_by_another(file, holder));
+        if (!still_there(lock, file)) break;
+      }
+      std::this_thread::sleep_for(sleep);
+      sleep = std::min(sleep * 2, longest_sleep);
+    }
+  }
+}
+
+}  // namespace
+
+Result<FileLock> FileLock::exclusive(const std::filesystem::path& file, std::string_view program,
+                                     const WaitOptions& wait) {
+  FileLock lock;
+  TRY_ASSIGN(lock.file_, wait_for(file, LOCK_EX, wait));
+  lock.program_ = program;
+  lock.since_ = static_cast<std::int64_t>(std::time(nullptr));
+  // What an earlier owner wrote may be longer. Failing to say who we are is no reason not to work.
+  if (::ftruncate(lock.file_.get(), 0) == 0) lock.tell_progress(0, 0);
+  return lock;
+}
+
+Result<std::optional<FileLock>> FileLock::try_exclusive(const std::filesystem::path& file,
+                                                        std::string_view program) {
+  WaitOptions at_once;
+  at_once.patience = milliseconds{0};
+  auto lock = exclusive(file, program, at_once);
+  if (lock) return std::optional<FileLock>(std::move(*lock));
+  if (lock.error().code == "EH-F18" && lock.error().value("errno").empty()) return std::optional<FileLock>();
+  return fail(std::move(lock.error()));
+}
+
+Result<FileLock> FileLock::shared(const std::filesystem::path& file, const WaitOptions& wait) {
+  FileLock lock;
+  TRY_ASSIGN(lock.file_, wait_for(file, LOCK_SH, wait));
+  return lock;
+}
+
+void FileLock::tell_progress(std::uint64_t done, std::uint64_t total) {
+  const std::string content = content_of(program_, since_, done, total);
+  if (::pwrite(file_.get(), content.data(), content.size(), 0) < 0) return;
+}
+
+}  // namespace enginehost::cache

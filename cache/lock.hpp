@@ -1,0 +1,57 @@
+// Locks between processes: flock on files below the cache, freed by the kernel when their owner dies.
+#pragma once
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "base/cancel.hpp"
+#include "base/files.hpp"
+
+namespace enginehost::cache {
+
+// Who holds a lock, as it wrote into the lock file.
+struct LockHolder {
+  std::int64_t pid = 0;
+  std::string program;
+  std::int64_t since = 0;               // seconds since 1970
+  std::uint64_t done = 0, total = 0;    // bytes; total 0: not known
+  std::chrono::milliseconds waited{0};  // by us
+};
+
+struct WaitOptions {
+  // Given up (EH-F18) when the holder has shown no progress for so long.
+  std::chrono::milliseconds patience{120'000};
+  std::function<void(const LockHolder&)> on_wait;  // about four times a second, from the waiting thread
+  std::optional<CancelToken> cancel;
+};
+
+// An exclusive or shared flock. Released on destruction. Used by one thread at a time; may move between
+// threads.
+class FileLock {
+ public:
+  FileLock() = default;
+
+  // Waits for the exclusive lock and writes who holds it into the file. EH-F18: "lock", "pid", "program",
+  // "since", "waited"; EH-P10 when cancelled; EH-F15/EH-F16 when the file cannot be made.
+  static Result<FileLock> exclusive(const std::filesystem::path& file, std::string_view program,
+                                    const WaitOptions& wait = {});
+  // Nothing when someone else holds it.
+  static Result<std::optional<FileLock>> try_exclusive(const std::filesystem::path& file,
+                                                       std::string_view program);
+  // Waits for a shared lock; works on a file that can only be read.
+  static Result<FileLock> shared(const std::filesystem::path& file, const WaitOptions& wait = {});
+
+  bool held() const { return file_.valid(); }
+  // Tells those who wait; cheap enough for every few MiB. Only meaningful for an exclusive lock.
+  void tell_progress(std::uint64_t done, std::uint64_t total);
+
+ private:
+  FileDescriptor file_;
+  std::string program_;
+  std::int64_t since_ = 0;
+};
+
+}  // namespace enginehost::cache

@@ -1,0 +1,260 @@
+#include "cache/store.hpp"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <memory>
+#include <set>
+
+#include "base/files.hpp"
+#include "base/json.hpp"
+#include "base/sha256.hpp"
+#include "cache/store_paths.hpp"
+
+namespace enginehost::cache {
+namespace {
+
+using namespace inside;
+
+constexpr int layer_format = 1;
+constexpr std::uint64_t record_limit = 16u << 20;
+constexpr std::size_t summary_bytes = 4096;
+// https://bford.info/cachedir/ names these very bytes.
+constexpr std::string_view cache_tag =
+    "Signature: 8a477f597d28d172789f06886806bc55\n"
+    "# This folder holds downloaded engine builds that can be fetched again. Backup programs may skip it.\n";
+constexpr std::string_view readme =
+    "Engine builds installed by EngineHost. `engine-cache list` shows them, `engine-cache remove` removes "
+    "one,\n"
+    "`engine-cache verify` checks them. Nothing here is edited in place; the whole folder may be deleted "
+    "when no\n"
+    "program uses it, and is then fetched again on demand. state/ holds what was learnt about this "
+    "machine.\n";
+
+Result<void> check_format(const fs::path& root) {
+  const auto text = read_file(root / "LAYER.json", 1u << 20);
+  if (!text) return {};
+  TRY_ASSIGN(const Json layer, parse_json(*text, (root / "LAYER.json").native()));
+  const std::int64_t format = layer["format"].as_integer();
+  if (format <= layer_format) return {};
+  return fail(diagnose("EH-F16")
+                  .with("folder", root.native())
+                  .with("format", std::to_string(format), (root / "LAYER.json").native())
+                  .with("supported_format", std::to_string(layer_format))
+                  .with("problem", "a newer program made this cache"));
+}
+
+Result<void> make_layer(const fs::path& root, std::string_view program) {
+  for (const char* folder :
+       {"trees", "lists", "views", "refs", "leases", "locks", "stage", "partial", "rejected", "state"})
+    TRY(make_folders(root / folder));
+  const auto write_once = [&](const char* name, std::string_view text) -> Result<void> {
+    if (::access((root / name).c_str(), F_OK) == 0) return {};
+    return write_file(root / name, text);
+  };
+  TRY(write_once("CACHEDIR.TAG", cache_tag));
+  TRY(write_once("README.txt", readme));
+  Json layer = Json::object();
+  layer.set("format", layer_format).set("id", random_hex(16)).set("created_by", program);
+  return write_once("LAYER.json", layer.dump() + "\n");
+}
+
+// A stamp that differs is no proof of damage (the cache may have been copied): the bytes are. Hashes that one
+// file.
+Result<void> check_bytes(const fs::path& root, const Installed& installed, const LoadableFile& file) {
+  for (const std::string& tree : installed.trees) {
+    TRY_ASSIGN(const TreeList list, load_list(root, tree));
+    const TreeEntry* entry = list.find(file.path);
+    if (entry == nullptr) continue;
+    if (auto problem = problem_of(installed.folder, *entry, true)) return fail(std::move(problem->diagnosis));
+    return {};
+  }
+  return fail(diagnose("EH-F08")
+                  .with("file", (installed.folder / file.path).native())
+                  .with("problem", "not in the list of any tree of the build"));
+}
+
+// Says which loadable file is not as it was installed. `renewed`: some file has other stamps but the right
+// bytes.
+Result<bool> check_files(const fs::path& root, Installed& installed) {
+  const FileDescriptor view(::open(installed.folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  if (!view.valid()) return fail(diagnose_errno("EH-F01", errno).with("file", installed.folder.native()));
+  bool renewed = false;
+  for (LoadableFile& file : installed.files) {
+    struct stat status {};
+    if (::fstatat(view.get(), file.path.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0)
+      return fail(diagnose_errno("EH-F01", errno)
+                      .with("file", (installed.folder / file.path).native())
+                      .with("expected_size", std::to_string(file.size)));
+    const auto size = static_cast<std::uint64_t>(status.st_size);
+    const std::int64_t modified =
+        static_cast<std::int64_t>(status.st_mtim.tv_sec) * 1'000'000'000 + status.st_mtim.tv_nsec;
+    if (S_ISREG(status.st_mode) && size == file.size && status.st_ino == file.inode &&
+        modified == file.modified_ns)
+      continue;
+    TRY(check_bytes(root, installed, file));
+    file.inode = status.st_ino;
+    file.modified_ns = modified;
+    renewed = true;
+  }
+  return renewed;
+}
+
+Result<std::optional<Installed>> read_ref(const fs::path& root, std::string_view build, bool read_only) {
+  const fs::path file = ref_file(root, build);
+  if (::access(file.c_str(), F_OK) != 0 && errno == ENOENT) return std::optional<Installed>();
+  TRY_ASSIGN(const std::string text, read_file(file, record_limit));
+  TRY_ASSIGN(Installed installed, read_record(text, file.native()));
+  installed.folder = root / "views" / installed.digest;
+  installed.layer = root;
+  installed.read_only = read_only;
+  return std::optional<Installed>(std::move(installed));
+}
+
+// Writes the new stamps down, so that the next open need not hash. Only when nobody is changing this build.
+void renew(const fs::path& root, const Installed& installed) {
+  const auto lock = FileLock::try_exclusive(lock_file(root, Store::key_of(installed.build)), {});
+  if (!lock || !*lock) return;
+  const auto now = read_ref(root, installed.build, false);
+  if (!now || !*now || (*now)->digest != installed.digest) return;
+  // Not being able to is harmless: the file is hashed again at the next open.
+  (void)write_file(ref_file(root, installed.build), write_record(installed), false);
+}
+
+void list_layer(const fs::path& root, bool read_only, std::set<std::string>& seen,
+                std::vector<Installed>& result) {
+  const std::unique_ptr<DIR, int (*)(DIR*)> folder(::opendir((root / "refs").c_str()), &::closedir);
+  if (folder == nullptr) return;
+  char buffer[summary_bytes];
+  while (const dirent* found = ::readdir(folder.get())) {
+    const std::string_view name(found->d_name);
+    if (!name.ends_with(".ref") || name.front() == '.') continue;
+    const FileDescriptor file(::openat(::dirfd(folder.get()), found->d_name, O_RDONLY | O_CLOEXEC));
+    const ssize_t got = file.valid() ? ::read(file.get(), buffer, sizeof buffer) : -1;
+    if (got <= 0) continue;
+    auto record = read_record(std::string_view(buffer, static_cast<std::size_t>(got)), name, true);
+    if (!record || !seen.insert(record->build).second) continue;
+    record->folder = root / "views" / record->digest;
+    record->layer = root;
+    record->read_only = read_only;
+    result.push_back(std::move(*record));
+  }
+}
+
+}  // namespace
+
+namespace inside {
+
+std::string file_name_for(std::string_view text) {
+  static constexpr char digits[] = "0123456789ABCDEF";
+  std::string name;
+  for (const char character : text) {
+    const auto byte = static_cast<unsigned char>(character);
+    const bool plain = (byte >= '0' && byte <= '9') || (byte >= 'a' && byte <= 'z') ||
+                       (byte >= 'A' && byte <= 'Z') || byte == '-' || byte == '_' || byte == '+' ||
+                       (byte == '.' && !name.empty());
+    if (plain) {
+      name += character;
+    } else {
+      name += '%';
+      name += digits[byte >> 4];
+      name += digits[byte & 15];
+    }
+  }
+  return name.size() <= 200 && !name.empty() ? name : sha256_hex(text);
+}
+
+Result<TreeList> load_list(const fs::path& root, std::string_view tree_id) {
+  const fs::path file = root / "lists" / tree_id;
+  TRY_ASSIGN(const std::string text, read_file(file, 256u << 20));
+  if (const std::string actual = sha256_hex(text); actual != tree_id)
+    return fail(diagnose("EH-F08")
+                    .with("file", file.native())
+                    .with("expected_sha256", tree_id)
+                    .with("actual_sha256", actual));
+  return read_tree_list(text, file.native());
+}
+
+Diagnosis disk_failure(int error_number, const fs::path& file, const fs::path& root) {
+  return std::move(diagnose_errno(code_of_write_error(error_number), error_number)
+                       .with("file", file.native())
+                       .with("folder", root.native()));
+}
+
+}  // namespace inside
+
+Store Store::open(fs::path root, std::vector<fs::path> layers, std::string program) {
+  Store store;
+  store.root_ = std::move(root);
+  store.layers_ = std::move(layers);
+  store.program_ = std::move(program);
+  return store;
+}
+
+Result<void> Store::prepare() const {
+  TRY(check_format(root_));
+  return make_layer(root_, program_);
+}
+
+Result<std::optional<Installed>> Store::record_of(std::string_view build) const {
+  for (const fs::path& layer : layers_)
+    if (auto record = read_ref(layer, build, true); record && *record) return record;
+  return read_ref(root_, build, false);
+}
+
+Result<std::optional<Installed>> Store::find(std::string_view build) const {
+  std::optional<Diagnosis> damaged;
+  const auto look = [&](const fs::path& layer, bool read_only) -> std::optional<Installed> {
+    const auto note = [&](Diagnosis diagnosis) {
+      if (!damaged) damaged = std::move(diagnosis.with("build", build).with("layer", layer.native()));
+    };
+    auto record = read_ref(layer, build, read_only);
+    if (!record) {
+      note(std::move(record.error()));
+      return {};
+    }
+    if (!*record) return {};
+    auto checked = check_files(layer, **record);
+    if (!checked) {
+      note(std::move(checked.error()));
+      return {};
+    }
+    if (*checked && !read_only) renew(layer, **record);
+    return std::move(*record);
+  };
+  for (const fs::path& layer : layers_)
+    if (auto found = look(layer, true)) return found;
+  if (auto found = look(root_, false)) return found;
+  if (damaged) return fail(std::move(*damaged));
+  return std::optional<Installed>();
+}
+
+std::vector<Installed> Store::list() const {
+  std::set<std::string> seen;
+  std::vector<Installed> result;
+  for (const fs::path& layer : layers_) list_layer(layer, true, seen, result);
+  list_layer(root_, false, seen, result);
+  std::sort(result.begin(), result.end(),
+            [](const Installed& left, const Installed& right) { return left.build < right.build; });
+  return result;
+}
+
+Result<Lease> Store::lease(const Installed& installed) const {
+  if (installed.read_only) return Lease();
+  auto lock = FileLock::shared(lease_file(installed.layer, installed.digest));
+  // Where no lock file can be made, nobody without more rights than ours removes anything either.
+  if (!lock && (lock.error().code == "EH-F16" || lock.error().code == "EH-F15")) return Lease();
+  if (!lock) return fail(std::move(lock.error()));
+  // It may have been removed before the lock was ours.
+  TRY(stamp_of(ref_file(installed.layer, installed.build))
+          .map([](const FileStamp&) {})
+          .map_error(
+              [&](Diagnosis diagnosis) { return std::move(diagnosis.with("build", installed.build)); }));
+  return Lease(std::move(*lock));
+}
+
+}  // namespace enginehost::cache

@@ -1,0 +1,129 @@
+// The store: a content-addressed cache on disk, shared by processes that may die at any instruction.
+//
+//   <root>/CACHEDIR.TAG  LAYER.json  README.txt
+//     trees/<tree id>/      a component's files, 0444 and 0555, never edited
+//     lists/<tree id>       its canonical list;   lists/of-<key>  the tree that an archive gave
+//     views/<digest>/       the folder a build is loaded from: hard links to (or copies of) its trees' files
+//     refs/<build>.ref      the record of an installed build: written last, removed first
+//     leases/<digest>.lk    flock SH: in use          locks/<key>.lk   flock EX: being made
+//     stage/<key>/<nonce>/  the only place with unfinished things
+//     partial/<sha256>      the bytes of an archive that have arrived so far
+//     rejected/             damaged trees, out of the way
+//     state/                belongs to other rooms
+//
+// Everything is written, synced and renamed into place; readers see nothing or the whole.
+#pragma once
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cache/installed.hpp"
+#include "cache/lock.hpp"
+#include "cache/stage.hpp"
+#include "cache/tree_list.hpp"
+
+namespace enginehost::cache {
+
+// Keeps a build in use: it is not removed while the lease lives.
+class Lease {
+ public:
+  Lease() = default;
+
+ private:
+  friend class Store;
+  explicit Lease(FileLock lock) : lock_(std::move(lock)) {}
+  FileLock lock_;
+};
+
+// One thing wrong with an installed build.
+struct Problem {
+  enum class Kind { missing, empty, truncated, wrong_size, wrong_bytes, wrong_kind, unexpected, unreadable };
+  Kind kind = Kind::missing;
+  std::string path;     // in the view
+  Diagnosis diagnosis;  // EH-F01, F02, F04, F08: "build", "file", "expected_size", "actual_size", …
+};
+const char* name_of(Problem::Kind kind);
+
+// A handle: cheap to copy, no state but paths. All functions may be called from any thread and any number of
+// processes at once.
+class Store {
+ public:
+  // `layers` are read-only caches that are looked into first, in order. Makes nothing on disk. `program` is
+  // what others are told when they wait for us.
+  static Store open(std::filesystem::path root, std::vector<std::filesystem::path> layers = {},
+                    std::string program = {});
+
+  const std::filesystem::path& root() const { return root_; }
+  const std::vector<std::filesystem::path>& layers() const { return layers_; }
+
+  // Makes the folders of the writable layer. EH-F15, EH-F16 with "folder"; EH-F16 with "format" when a newer
+  // program made this cache. Everything that writes calls it.
+  Result<void> prepare() const;
+
+  // The build's record after a stat of its loadable files; nothing is hashed unless a stamp differs. Nothing
+  // when it is not installed. EH-F01 (missing), EH-F02 (empty), EH-F04 (too short), EH-F08 (other bytes) with
+  // "build", "file", "expected_size", "actual_size", "layer" when it is damaged.
+  Result<std::optional<Installed>> find(std::string_view build) const;
+
+  // Summaries (no files, no manifest) of all installed builds, sorted by build id; the first layer wins.
+  // Records that cannot be read are left out. Nothing is stat'ed.
+  std::vector<Installed> list() const;
+
+  // Everything of one record without looking at its files; nothing when not installed.
+  Result<std::optional<Installed>> record_of(std::string_view build) const;
+
+  // Keeps the build from being removed. On a layer that cannot be written the lease holds nothing, since
+  // nothing is removed there.
+  Result<Lease> lease(const Installed& installed) const;
+
+  // --- making ---
+  // The key under which a build is installed, mended and removed.
+  static std::string key_of(std::string_view build) { return "build-" + std::string(build); }
+  // Waits for the key's lock and gives an empty private folder. Leftovers of dead owners of the key are
+  // removed.
+  Result<Stage> stage(std::string_view key, const WaitOptions& wait = {}) const;
+  // EH-F15 ("folder", "needed", "free") when the cache's file system has less than `bytes` free or no inodes;
+  // EH-F17 ("limit") when a file of `largest` bytes exceeds RLIMIT_FSIZE.
+  Result<void> require_space(std::uint64_t bytes, std::uint64_t largest = 0) const;
+  bool has_tree(std::string_view tree_id) const;
+  // The tree that the archive with this key gave, if it is (still) here.
+  std::optional<std::string> tree_of(std::string_view archive_key) const;
+  // Moves a finished folder (TreeWriter::finish) to its place and records what archive gave it (may be
+  // empty). Someone else having been first is success.
+  Result<std::string> publish_tree(const TreeList& list, const std::filesystem::path& folder,
+                                   std::string_view archive_key) const;
+  // Makes or heals the view of these trees: files that are not what the trees hold are replaced one by one,
+  // so that a process that has the view open is not disturbed. EH-F20 ("path", "first", "second") when two
+  // trees hold different bytes under one path.
+  Result<std::filesystem::path> make_view(const std::vector<std::string>& tree_ids, Stage& stage) const;
+  // Fills in digest, trees' size, the files' stamps and the time, and writes the record. The build is
+  // installed then.
+  Result<Installed> write_ref(Installed installed) const;
+
+  // --- looking after ---
+  // What is wrong with an installed build; `deep` hashes every file. Empty: nothing. Fails only when it is
+  // not installed (EH-F01 with "build") or its lists cannot be read.
+  Result<std::vector<Problem>> verify(std::string_view build, bool deep,
+                                      const std::optional<CancelToken>& cancel = {}) const;
+  // Moves those trees of the build that are damaged (every file is hashed) to rejected/, so that the next
+  // install makes them anew. Returns their ids. The view stays: make_view heals it.
+  Result<std::vector<std::string>> reject_damaged(std::string_view build, Stage& stage) const;
+  // EH-F18 ("build", "lock") when it is in use; EH-F01 with "build" when it is not installed in the writable
+  // layer. Returns the bytes freed.
+  Result<std::uint64_t> remove(std::string_view build) const;
+  // Removes what nothing refers to (trees, views, stages of dead owners), unless something is just being
+  // made. Returns the bytes freed.
+  Result<std::uint64_t> sweep() const;
+
+  // Where the bytes of an unfinished download lie; use only under the stage of its digest.
+  std::filesystem::path partial(std::string_view sha256) const { return root_ / "partial" / sha256; }
+
+ private:
+  std::filesystem::path root_;
+  std::vector<std::filesystem::path> layers_;
+  std::string program_;
+};
+
+}  // namespace enginehost::cache

@@ -1,0 +1,274 @@
+// The store's publishing half: stages, trees, views, records.
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <sys/ioctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <ctime>
+#include <map>
+
+#include "base/files.hpp"
+#include "base/sha256.hpp"
+#include "base/text.hpp"
+#include "cache/store_paths.hpp"
+
+namespace enginehost::cache {
+namespace {
+
+using namespace inside;
+
+// Makes sure that what this program finds under a name is on the disk before anything refers to it.
+Result<void> rename_into_place(const fs::path& from, const fs::path& to, const fs::path& root) {
+  // rename() onto a folder that holds something fails: then someone else was first, with the same content.
+  if (::rename(from.c_str(), to.c_str()) != 0 && errno != ENOTEMPTY && errno != EEXIST)
+    return fail(disk_failure(errno, to, root));
+  return sync_folder(to.parent_path());
+}
+
+Result<void> copy_file(const fs::path& from, const fs::path& to, const fs::path& root) {
+  const FileDescriptor source(::open(from.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+  struct stat status {};
+  if (!source.valid() || ::fstat(source.get(), &status) != 0)
+    return fail(diagnose_errno("EH-F01", errno).with("file", from.native()));
+  FileDescriptor target(::open(to.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+  if (!target.valid()) return fail(disk_failure(errno, to, root));
+  if (::ioctl(target.get(), FICLONE, source.get()) != 0) {
+    std::array<char, 1 << 16> buffer{};
+    for (;;) {
+      const ssize_t got = ::read(source.get(), buffer.data(), buffer.size());
+      if (got < 0 && errno == EINTR) continue;
+      if (got < 0) return fail(diagnose_errno("EH-F01", errno).with("file", from.native()));
+      if (got == 0) break;
+      for (ssize_t at = 0; at < got;) {
+        const ssize_t written = ::write(target.get(), buffer.data() + at, static_cast<std::size_t>(got - at));
+        if (written < 0 && errno == EINTR) continue;
+        if (written < 0) return fail(disk_failure(errno, to, root));
+        at += written;
+      }
+    }
+  }
+  if (::fchmod(target.get(), status.st_mode & 0555) != 0 || ::fsync(target.get()) != 0)
+    return fail(disk_failure(errno, to, root));
+  if (::close(target.release()) != 0) return fail(disk_failure(errno, to, root));
+  return {};
+}
+
+// One entry of a tree under a new name: a second name of the same file where the file system allows it.
+Result<void> place(const TreeEntry& entry, const fs::path& from, const fs::path& to, const fs::path& root) {
+  if (entry.kind == TreeEntry::Kind::link) {
+    if (::symlink(entry.identity.c_str(), to.c_str()) != 0) return fail(disk_failure(errno, to, root));
+    return {};
+  }
+  if (::link(from.c_str(), to.c_str()) == 0) return {};
+  switch (errno) {
+    case EXDEV:
+    case EPERM:
+    case EMLINK:
+    case EOPNOTSUPP:
+      return copy_file(from, to, root);
+    case ENOENT:
+      return fail(diagnose_errno("EH-F01", errno).with("file", from.native()));
+    default:
+      return fail(disk_failure(errno, to, root));
+  }
+}
+
+struct ViewEntry {
+  TreeEntry entry;
+  std::string tree;
+};
+using ViewPlan = std::map<std::string, ViewEntry>;
+
+Result<ViewPlan> plan_view(const fs::path& root, const std::vector<std::string>& tree_ids) {
+  ViewPlan plan;
+  const auto collide = [&](const std::string& path, const ViewEntry& first, const std::string& second) {
+    return fail(diagnose("EH-F20")
+                    .with("path", path)
+                    .with("first", first.tree, "tree")
+                    .with("second", second, "tree"));
+  };
+  for (const std::string& tree : tree_ids) {
+    TRY_ASSIGN(const TreeList list, load_list(root, tree));
+    for (const TreeEntry& entry : list.entries) {
+      const auto [found, fresh] = plan.emplace(entry.path, ViewEntry{entry, tree});
+      const bool both_files =
+          (entry.kind == TreeEntry::Kind::link) == (found->second.entry.kind == TreeEntry::Kind::link);
+      if (!fresh && (!both_files || entry.identity != found->second.entry.identity))
+        return collide(entry.path, found->second, tree);
+    }
+  }
+  for (const auto& [path, planned] : plan)
+    for (fs::path parent = fs::path(path).parent_path(); !parent.empty(); parent = parent.parent_path())
+      if (const auto found = plan.find(parent.native()); found != plan.end())
+        return collide(parent.native(), found->second, planned.tree);
+  return plan;
+}
+
+Result<void> build_view(const fs::path& root, const ViewPlan& plan, const fs::path& folder) {
+  std::map<fs::path, bool> folders{{folder, true}};
+  for (const auto& [path, planned] : plan) {
+    const fs::path target = folder / path;
+    if (folders.emplace(target.parent_path(), true).second) TRY(make_folders(target.parent_path()));
+    TRY(place(planned.entry, root / "trees" / planned.tree / path, target, root));
+  }
+  for (const auto& [made, unused] : folders) {
+    for (fs::path at = made; is_below(at, folder); at = at.parent_path()) TRY(sync_folder(at));
+  }
+  return {};
+}
+
+bool same_file(const fs::path& left, const fs::path& right) {
+  struct stat first {
+  }, second{};
+  return ::lstat(left.c_str(), &first) == 0 && ::lstat(right.c_str(), &second) == 0 &&
+         S_ISREG(first.st_mode) && first.st_ino == second.st_ino && first.st_dev == second.st_dev;
+}
+
+// Replaces one by one what differs; a process that has an old file mapped keeps it.
+Result<void> heal_view(const fs::path& root, const ViewPlan& plan, const fs::path& view,
+                       const fs::path& scratch) {
+  for (const auto& [path, planned] : plan) {
+    const fs::path target = view / path, source = root / "trees" / planned.tree / path;
+    if (same_file(target, source) || !problem_of(view, planned.entry, true)) continue;
+    std::error_code error;
+    if (fs::is_directory(fs::symlink_status(target, error))) TRY(discard(root, target));
+    TRY(make_folders(target.parent_path()));
+    const fs::path fresh = scratch / random_hex(8);
+    TRY(place(planned.entry, source, fresh, root));
+    if (::rename(fresh.c_str(), target.c_str()) != 0) return fail(disk_failure(errno, target, root));
+    TRY(sync_folder(target.parent_path()));
+  }
+  // Something that nobody installed must not be found by a loader.
+  std::error_code error;
+  std::vector<fs::path> strangers;
+  for (auto it = fs::recursive_directory_iterator(view, error); !error && it != fs::end(it);
+       it.increment(error))
+    if (!fs::is_directory(it->symlink_status(error)) &&
+        !plan.contains(it->path().lexically_relative(view).native()))
+      strangers.push_back(it->path());
+  for (const fs::path& stranger : strangers) TRY(discard(root, stranger));
+  return {};
+}
+
+// What a loader would map: ELF, PE, Mach-O (also big-endian and universal).
+bool is_loadable(const fs::path& file) {
+  const FileDescriptor opened(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+  std::array<char, 4> magic{};
+  if (!opened.valid() || ::read(opened.get(), magic.data(), magic.size()) != 4) return false;
+  const std::string_view start(magic.data(), magic.size());
+  static constexpr std::array<std::string_view, 6> known{
+      "\x7f"
+      "ELF",
+      "\xcf\xfa\xed\xfe",
+      "\xce\xfa\xed\xfe",
+      "\xfe\xed\xfa\xcf",
+      "\xfe\xed\xfa\xce",
+      "\xca\xfe\xba\xbe"};
+  for (const std::string_view candidate : known)
+    if (start == candidate) return true;
+  return start.starts_with("MZ");
+}
+
+}  // namespace
+
+Result<Stage> Store::stage(std::string_view key, const WaitOptions& wait) const {
+  TRY(prepare());
+  TRY_ASSIGN(FileLock lock, FileLock::exclusive(lock_file(root_, key), program_, wait));
+  TRY_ASSIGN(FileLock publishing, FileLock::shared(publishing_lock(root_), {wait.patience, {}, wait.cancel}));
+  const fs::path parent = root_ / "stage" / file_name_for(key);
+  // The lock is ours: whatever lies here belongs to someone who died.
+  std::error_code error;
+  fs::remove_all(parent, error);
+  TRY(make_folders(parent));
+  TRY_ASSIGN(fs::path folder, make_private_folder(parent, "s"));
+  return Stage(std::move(lock), std::move(publishing), std::move(folder));
+}
+
+Result<void> Store::require_space(std::uint64_t bytes, std::uint64_t largest) const {
+  rlimit limit{};
+  if (largest != 0 && ::getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
+      limit.rlim_cur < largest)
+    return fail(diagnose("EH-F17")
+                    .with("folder", root_.native())
+                    .with("needed", std::to_string(largest))
+                    .with("limit", std::to_string(limit.rlim_cur), "RLIMIT_FSIZE"));
+  struct statvfs status {};
+  if (::statvfs(root_.c_str(), &status) != 0) return {};
+  const std::uint64_t free = static_cast<std::uint64_t>(status.f_bavail) * status.f_frsize;
+  const bool no_inodes = status.f_files != 0 && status.f_favail == 0;
+  if (free >= bytes && !no_inodes) return {};
+  Diagnosis diagnosis = diagnose("EH-F15");
+  diagnosis.with("folder", root_.native())
+      .with("needed", std::to_string(bytes))
+      .with("free", std::to_string(free), "statvfs");
+  if (no_inodes) diagnosis.with("free_inodes", "0", "statvfs");
+  return fail(std::move(diagnosis));
+}
+
+bool Store::has_tree(std::string_view tree_id) const {
+  struct stat status {};
+  return is_sha256_hex(tree_id) && ::lstat((root_ / "trees" / tree_id).c_str(), &status) == 0 &&
+         S_ISDIR(status.st_mode) && ::access((root_ / "lists" / tree_id).c_str(), R_OK) == 0;
+}
+
+std::optional<std::string> Store::tree_of(std::string_view archive_key) const {
+  const auto text = read_file(root_ / "lists" / ("of-" + file_name_for(archive_key)), 4096);
+  if (!text) return {};
+  std::string id(trim(*text));
+  if (!has_tree(id)) return {};
+  return id;
+}
+
+Result<std::string> Store::publish_tree(const TreeList& list, const fs::path& folder,
+                                        std::string_view archive_key) const {
+  const std::string text = list.text();
+  const std::string id = sha256_hex(text);
+  // The list first: a tree without one could not be checked.
+  TRY(write_file(root_ / "lists" / id, text));
+  TRY(rename_into_place(folder, root_ / "trees" / id, root_));
+  if (!archive_key.empty())
+    TRY(write_file(root_ / "lists" / ("of-" + file_name_for(archive_key)), id + "\n"));
+  return id;
+}
+
+Result<fs::path> Store::make_view(const std::vector<std::string>& tree_ids, Stage& stage) const {
+  TRY_ASSIGN(const ViewPlan plan, plan_view(root_, tree_ids));
+  const fs::path view = root_ / "views" / digest_of_trees(tree_ids);
+  std::error_code error;
+  if (!fs::is_directory(fs::symlink_status(view, error))) {
+    TRY_ASSIGN(const fs::path scratch, make_private_folder(stage.folder(), "view"));
+    if (::chmod(scratch.c_str(), 0755) != 0) return fail(disk_failure(errno, scratch, root_));
+    TRY(build_view(root_, plan, scratch));
+    TRY(rename_into_place(scratch, view, root_));
+  }
+  // Also when it has just been made: someone else may have been first, and left it damaged since.
+  TRY(heal_view(root_, plan, view, stage.folder()));
+  return view;
+}
+
+Result<Installed> Store::write_ref(Installed installed) const {
+  installed.digest = digest_of_trees(installed.trees);
+  installed.layer = root_;
+  installed.folder = root_ / "views" / installed.digest;
+  installed.read_only = false;
+  installed.installed_at = static_cast<std::int64_t>(std::time(nullptr));
+  installed.size = 0;
+  installed.files.clear();
+  TRY_ASSIGN(const ViewPlan plan, plan_view(root_, installed.trees));
+  for (const auto& [path, planned] : plan) {
+    if (planned.entry.kind == TreeEntry::Kind::link) continue;
+    installed.size += planned.entry.size;
+    if (!is_loadable(installed.folder / path)) continue;
+    TRY_ASSIGN(const FileStamp stamp, stamp_of(installed.folder / path));
+    installed.files.push_back({path, stamp.size, stamp.inode, stamp.modified_ns});
+  }
+  TRY(write_file(ref_file(root_, installed.build), write_record(installed)));
+  return installed;
+}
+
+}  // namespace enginehost::cache

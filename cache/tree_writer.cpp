@@ -1,0 +1,241 @@
+#include "cache/tree_writer.hpp"
+
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <map>
+#include <set>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "base/files.hpp"
+#include "base/sha256.hpp"
+#include "base/text.hpp"
+
+namespace enginehost::cache {
+namespace {
+
+namespace fs = std::filesystem;
+
+// The kernel starts writing early, so that the syncs at the end find little left to do.
+constexpr std::uint64_t kick_every = 8u << 20;
+
+Diagnosis refused(std::string_view entry, std::string_view problem) {
+  return std::move(diagnose("EH-F19").with("entry", entry).with("problem", problem));
+}
+
+std::uint64_t file_size_limit() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return UINT64_MAX;
+  return limit.rlim_cur;
+}
+
+}  // namespace
+
+struct TreeWriter::State {
+  fs::path folder;
+  TreeLimits limits;
+  std::uint64_t file_limit = file_size_limit();
+  std::map<std::string, TreeEntry> entries;  // by path
+  std::unordered_map<std::string, std::string>
+      spelling;                             // lower-case path of file, link or folder -> as written
+  std::unordered_set<std::string> folders;  // relative
+  std::uint64_t bytes = 0;
+
+  FileDescriptor file;  // being written
+  TreeEntry current;
+  Sha256 digest;
+  std::uint64_t kicked = 0;
+
+  Diagnosis disk_failure(int error_number, std::string_view path) const {
+    return std::move(diagnose_errno(code_of_write_error(error_number), error_number)
+                         .with("file", (folder / path).native())
+                         .with("folder", folder.native()));
+  }
+  Result<void> spell(const std::string& path, std::string_view entry_path);
+  Result<void> make_parents(std::string_view path);
+  Result<void> claim(std::string_view path);
+  Result<void> check_link(const TreeEntry& link) const;
+  Result<void> sync_all() const;
+};
+
+// Two names that differ in case only are one file on Windows and macOS, and a trick everywhere else.
+Result<void> TreeWriter::State::spell(const std::string& path, std::string_view entry_path) {
+  const auto [known, fresh] = spelling.emplace(to_lower(path), path);
+  if (!fresh && known->second != path)
+    return fail(std::move(refused(entry_path, "differs in case only").with("other", known->second)));
+  return {};
+}
+
+Result<void> TreeWriter::State::make_parents(std::string_view path) {
+  for (std::size_t slash = path.find('/'); slash != std::string_view::npos;
+       slash = path.find('/', slash + 1)) {
+    const std::string parent(path.substr(0, slash));
+    if (folders.contains(parent)) continue;
+    if (entries.contains(parent)) return fail(refused(path, "lies below a file or link"));
+    TRY(spell(parent, path));
+    if (::mkdir((folder / parent).c_str(), 0755) != 0) return fail(disk_failure(errno, parent));
+    folders.insert(parent);
+  }
+  return {};
+}
+
+Result<void> TreeWriter::State::claim(std::string_view path) {
+  if (const auto problem = path_problem(path); !problem.empty()) return fail(refused(path, problem));
+  if (entries.size() >= limits.entries)
+    return fail(std::move(refused(path, "too many entries").with("limit", std::to_string(limits.entries))));
+  const std::string text(path);
+  if (entries.contains(text)) return fail(refused(path, "occurs twice"));
+  if (folders.contains(text)) return fail(refused(path, "is a folder, too"));
+  TRY(make_parents(path));
+  return spell(text, path);
+}
+
+TreeWriter::TreeWriter(fs::path folder, TreeLimits limits) : state_(std::make_unique<State>()) {
+  state_->folder = std::move(folder);
+  state_->limits = limits;
+}
+TreeWriter::TreeWriter(TreeWriter&&) noexcept = default;
+TreeWriter& TreeWriter::operator=(TreeWriter&&) noexcept = default;
+TreeWriter::~TreeWriter() = default;
+
+Result<void> TreeWriter::begin_file(std::string_view path, bool executable) {
+  State& state = *state_;
+  TRY(state.claim(path));
+  state.file = FileDescriptor(
+      ::open((state.folder / path).c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+  if (!state.file.valid()) return fail(state.disk_failure(errno, path));
+  state.current =
+      TreeEntry{executable ? TreeEntry::Kind::executable : TreeEntry::Kind::file, 0, std::string(path), {}};
+  state.digest = Sha256();
+  state.kicked = 0;
+  return {};
+}
+
+Result<void> TreeWriter::write(std::string_view bytes) {
+  State& state = *state_;
+  if (bytes.size() > state.limits.bytes - state.bytes)
+    return fail(std::move(refused(state.current.path, "unpacks to more than is allowed")
+                              .with("limit", std::to_string(state.limits.bytes))));
+  // The signal SIGXFSZ would end the process: do not let it come to that.
+  if (state.current.size + bytes.size() > state.file_limit)
+    return fail(std::move(state.disk_failure(EFBIG, state.current.path)
+                              .with("limit", std::to_string(state.file_limit), "RLIMIT_FSIZE")));
+  state.digest.update(bytes);
+  state.bytes += bytes.size();
+  state.current.size += bytes.size();
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(state.file.get(), bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return fail(state.disk_failure(errno, state.current.path));
+    bytes.remove_prefix(static_cast<std::size_t>(written));
+  }
+#ifdef __linux__
+  if (state.current.size - state.kicked >= kick_every) {
+    ::sync_file_range(state.file.get(), static_cast<off_t>(state.kicked),
+                      static_cast<off_t>(state.current.size - state.kicked), SYNC_FILE_RANGE_WRITE);
+    state.kicked = state.current.size;
+  }
+#endif
+  return {};
+}
+
+Result<void> TreeWriter::end_file() {
+  State& state = *state_;
+  const mode_t mode = state.current.kind == TreeEntry::Kind::executable ? 0555 : 0444;
+  if (::fchmod(state.file.get(), mode) != 0) return fail(state.disk_failure(errno, state.current.path));
+  if (::close(state.file.release()) != 0) return fail(state.disk_failure(errno, state.current.path));
+  state.current.identity = state.digest.hex();
+  state.entries.emplace(state.current.path, state.current);
+  return {};
+}
+
+// Links are only noted: none is on disk while files are written, so nothing can be written through one.
+Result<void> TreeWriter::add_link(std::string_view path, std::string_view target) {
+  State& state = *state_;
+  TRY(state.claim(path));
+  if (const auto problem = link_problem(path, target); !problem.empty())
+    return fail(std::move(refused(path, problem).with("target", target)));
+  state.entries.emplace(
+      path, TreeEntry{TreeEntry::Kind::link, target.size(), std::string(path), std::string(target)});
+  return {};
+}
+
+Result<void> TreeWriter::make_link_of(std::string_view path) {
+  State& state = *state_;
+  const auto found = state.entries.find(std::string(path));
+  if (found == state.entries.end() || found->second.kind == TreeEntry::Kind::link) return {};
+  const fs::path file = state.folder / path;
+  TRY_ASSIGN(const std::string target, read_file(file, 4096, "EH-F19"));
+  if (const auto problem = link_problem(path, target); !problem.empty())
+    return fail(std::move(refused(path, problem).with("target", target)));
+  if (::unlink(file.c_str()) != 0) return fail(state.disk_failure(errno, path));
+  found->second = TreeEntry{TreeEntry::Kind::link, target.size(), std::string(path), target};
+  return {};
+}
+
+Result<void> TreeWriter::set_executable(std::string_view path, bool executable) {
+  State& state = *state_;
+  const auto found = state.entries.find(std::string(path));
+  if (found == state.entries.end() || found->second.kind == TreeEntry::Kind::link) return {};
+  const auto kind = executable ? TreeEntry::Kind::executable : TreeEntry::Kind::file;
+  if (found->second.kind == kind) return {};
+  if (::chmod((state.folder / path).c_str(), executable ? 0555 : 0444) != 0)
+    return fail(state.disk_failure(errno, path));
+  found->second.kind = kind;
+  return {};
+}
+
+std::uint64_t TreeWriter::bytes_written() const { return state_->bytes; }
+std::size_t TreeWriter::entries() const { return state_->entries.size(); }
+
+// A link must end at something the tree holds, through at most a few other links and through no linked
+// folder.
+Result<void> TreeWriter::State::check_link(const TreeEntry& link) const {
+  const TreeEntry* at = &link;
+  for (int hops = 0; hops < 8; ++hops) {
+    const fs::path joined = (fs::path(at->path).parent_path() / at->identity).lexically_normal();
+    std::string target = joined.native();
+    if (target.ends_with('/')) target.pop_back();
+    if (const auto problem = link_problem(at->path, at->identity); !problem.empty())
+      return fail(std::move(refused(link.path, problem).with("target", link.identity)));
+    if (folders.contains(target) || target == ".") return {};
+    const auto found = entries.find(target);
+    if (found == entries.end())
+      return fail(std::move(
+          refused(link.path, "link to something that is not in the archive").with("target", link.identity)));
+    if (found->second.kind != TreeEntry::Kind::link) return {};
+    at = &found->second;
+  }
+  return fail(std::move(refused(link.path, "links in a circle").with("target", link.identity)));
+}
+
+Result<void> TreeWriter::State::sync_all() const {
+  for (const auto& [path, entry] : entries) {
+    if (entry.kind == TreeEntry::Kind::link) continue;
+    const FileDescriptor written(::open((folder / path).c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+    if (!written.valid() || ::fsync(written.get()) != 0) return fail(disk_failure(errno, path));
+  }
+  for (const std::string& made : folders) TRY(sync_folder(folder / made));
+  return sync_folder(folder);
+}
+
+Result<TreeList> TreeWriter::finish() {
+  const State& state = *state_;
+  TreeList list;
+  for (const auto& [path, entry] : state.entries) {
+    if (entry.kind == TreeEntry::Kind::link) {
+      TRY(state.check_link(entry));
+      if (::symlink(entry.identity.c_str(), (state.folder / path).c_str()) != 0)
+        return fail(state.disk_failure(errno, path));
+    }
+    list.entries.push_back(entry);
+  }
+  TRY(state.sync_all());
+  return list;
+}
+
+}  // namespace enginehost::cache

@@ -1,0 +1,196 @@
+#include "host/commands/bench.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+
+#include "host/commands/npy.hpp"
+#include "host/explain/explain.hpp"
+#include "host/load/in_process/call.hpp"
+
+namespace enginehost::commands {
+namespace {
+
+constexpr std::int64_t add_length = 99'000'000;
+constexpr std::int64_t matrix_size = 2048;
+constexpr int runs = 5;
+
+engine_tensor view_of(void* data, engine_device device, const std::vector<std::int64_t>& shape) {
+  engine_tensor tensor{};
+  tensor.data = data;
+  tensor.device = device;
+  tensor.ndim = static_cast<std::int32_t>(shape.size());
+  tensor.dtype = {ENGINE_FLOAT, 32, 1};
+  tensor.shape = shape.data();
+  return tensor;
+}
+
+// Memory of the engine's on a device.
+class DeviceTensor {
+ public:
+  static Result<DeviceTensor> make(load::Engine& engine, const engine_tensor& like) {
+    load::Call call;
+    engine_owned_tensor* owned = nullptr;
+    TRY(call.finish(engine.tensor_table()->create(engine.instance(), &like, &owned, call.get())));
+    return DeviceTensor(owned);
+  }
+  DeviceTensor(DeviceTensor&& other) noexcept : owned_(std::exchange(other.owned_, nullptr)) {}
+  DeviceTensor& operator=(DeviceTensor&&) = delete;
+  ~DeviceTensor() {
+    if (owned_ != nullptr) owned_->release(owned_);
+  }
+  const engine_tensor& tensor() const { return owned_->tensor; }
+
+ private:
+  explicit DeviceTensor(engine_owned_tensor* owned) : owned_(owned) {}
+  engine_owned_tensor* owned_;
+};
+
+Result<void> copy(load::Engine& engine, const engine_tensor& from, const engine_tensor& to) {
+  load::Call call;
+  return call.finish(engine.tensor_table()->copy(engine.instance(), &from, &to, call.get()));
+}
+
+// Always the same memory for the answer: fresh pages would cost more than the addition.
+class ReusedResult {
+ public:
+  explicit ReusedResult(const engine_tensor& tensor) : tensor_(tensor) {
+    results_.size = sizeof results_;
+    results_.host_data = this;
+    results_.place = [](engine_results* results, std::uint32_t, const char*,
+                        const engine_tensor*) noexcept -> const engine_tensor* {
+      return &static_cast<ReusedResult*>(results->host_data)->tensor_;
+    };
+    results_.give = [](engine_results*, std::uint32_t, const char*, engine_owned_tensor* given) noexcept {
+      given->release(given);
+    };
+  }
+  ReusedResult(const ReusedResult&) = delete;
+  ReusedResult& operator=(const ReusedResult&) = delete;
+  engine_results* get() { return &results_; }
+
+ private:
+  engine_tensor tensor_;
+  engine_results results_{};
+};
+
+double milliseconds_since(std::chrono::steady_clock::time_point begin) {
+  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
+}
+
+// Fills in milliseconds and transfer_ms of a line.
+Result<void> time_operation(open::Opened& opened, const load::Device& device, const std::vector<std::int64_t>& shape,
+                            const std::optional<CancelToken>& cancel, BenchReport::Line& line) {
+  load::Engine& engine = *opened.engine;
+  Array first = make_array({ENGINE_FLOAT, 32, 1}, shape), second = make_array({ENGINE_FLOAT, 32, 1}, shape);
+  for (Array* array : {&first, &second}) {
+    float* values = reinterpret_cast<float*>(array->data());
+    for (std::size_t i = 0; i < array->bytes() / sizeof(float); ++i) values[i] = static_cast<float>(i % 17) * 0.25f;
+  }
+  engine_tensor host_first = view_of(first.data(), {ENGINE_CPU, 0}, shape),
+                host_second = view_of(second.data(), {ENGINE_CPU, 0}, shape);
+  const bool on_cpu = device.id.type == ENGINE_CPU;
+  const engine_tensor like = view_of(nullptr, device.id, shape);
+  TRY_ASSIGN(const DeviceTensor answer, DeviceTensor::make(engine, like));
+  TRY_ASSIGN(const DeviceTensor device_first, DeviceTensor::make(engine, like));
+  TRY_ASSIGN(const DeviceTensor device_second, DeviceTensor::make(engine, like));
+  const auto transfer_begin = std::chrono::steady_clock::now();
+  TRY(copy(engine, host_first, device_first.tensor()));
+  TRY(copy(engine, host_second, device_second.tensor()));
+  if (!on_cpu) line.transfer_ms = milliseconds_since(transfer_begin);
+
+  const engine_tensor* inputs[] = {&device_first.tensor(), &device_second.tensor()};
+  ReusedResult result(answer.tensor());
+  std::vector<double> times;
+  for (int run = 0; run <= runs; ++run) {
+    load::CallOptions options;
+    options.cancel = cancel;
+    load::Call call(options);
+    const auto begin = std::chrono::steady_clock::now();
+    TRY(call.finish(engine.op_table()->run(engine.instance(), line.operation.c_str(), inputs, 2, nullptr, 0,
+                                           result.get(), call.get())));
+    if (run > 0) times.push_back(milliseconds_since(begin));
+  }
+  if (!on_cpu) {
+    const auto back = std::chrono::steady_clock::now();
+    TRY(copy(engine, answer.tensor(), host_first));
+    line.transfer_ms += milliseconds_since(back);
+  }
+  std::nth_element(times.begin(), times.begin() + runs / 2, times.end());
+  line.milliseconds = times[runs / 2];
+  return {};
+}
+
+}  // namespace
+
+BenchReport run_bench(open::Opened& opened, const std::optional<CancelToken>& cancel) {
+  BenchReport report;
+  struct Work {
+    const char* operation;
+    std::string shape_text;
+    std::vector<std::int64_t> shape;
+    double amount;  // bytes moved or operations done, divided by 1e6: with ms it gives GB/s and GFLOP/s
+    const char* unit;
+  };
+  const double n = static_cast<double>(matrix_size);
+  const Work works[] = {
+      {"Add", "99000000 floats", {add_length}, 3.0 * 4 * static_cast<double>(add_length) / 1e6, "GB/s"},
+      {"MatMul", "2048 x 2048", {matrix_size, matrix_size}, 2 * n * n * n / 1e6, "GFLOP/s"}};
+  for (const Work& work : works) {
+    double cpu = 0;
+    for (const load::Device& device : opened.devices) {
+      BenchReport::Line line;
+      line.operation = work.operation;
+      line.shape = work.shape_text;
+      line.device = device.text();
+      line.unit = work.unit;
+      if (opened.engine->op_table() == nullptr || opened.engine->tensor_table() == nullptr) {
+        line.failure = std::move(diagnose("EH-S18").with("table", "engine.op/1 and engine.tensor/1"));
+      } else if (auto timed = time_operation(opened, device, work.shape, cancel, line); !timed) {
+        line.failure = std::move(timed).error();
+      } else {
+        line.rate = work.amount / line.milliseconds;
+        if (device.id.type == ENGINE_CPU) cpu = line.milliseconds;
+        line.times_cpu = cpu / line.milliseconds;
+      }
+      report.lines.push_back(std::move(line));
+    }
+  }
+  return report;
+}
+
+std::string describe(const BenchReport& report) {
+  std::string text = "  operation                 device        time          rate   transfer   x cpu\n";
+  for (const BenchReport::Line& line : report.lines) {
+    char numbers[160];
+    std::snprintf(numbers, sizeof numbers, "  %-8s %-16s %-8s ", line.operation.c_str(), line.shape.c_str(),
+                  line.device.c_str());
+    text += numbers;
+    if (line.failure) {
+      text += explain::one_line(*line.failure) + "\n";
+      continue;
+    }
+    std::snprintf(numbers, sizeof numbers, "%8.1f ms %8.1f %-8s %5.1f ms %6.1f\n", line.milliseconds, line.rate,
+                  line.unit.c_str(), line.transfer_ms, line.times_cpu);
+    text += numbers;
+  }
+  return text;
+}
+
+Json to_json(const BenchReport& report) {
+  Json lines = Json::array();
+  for (const BenchReport::Line& line : report.lines)
+    lines.push(Json::object()
+                   .set("operation", line.operation)
+                   .set("shape", line.shape)
+                   .set("device", line.device)
+                   .set("milliseconds", line.milliseconds)
+                   .set("rate", line.rate)
+                   .set("unit", line.unit)
+                   .set("transfer_ms", line.transfer_ms)
+                   .set("times_cpu", line.times_cpu)
+                   .set("diagnosis", line.failure ? explain::to_json(*line.failure) : Json()));
+  return Json::object().set("runs", runs).set("lines", std::move(lines));
+}
+
+}  // namespace enginehost::commands

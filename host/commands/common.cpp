@@ -1,0 +1,144 @@
+#include "host/commands/common.hpp"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <exception>
+#include <iostream>
+
+#include "base/text.hpp"
+#include "host/explain/explain.hpp"
+
+namespace enginehost::commands {
+namespace {
+
+constexpr std::uint64_t size_to_ask_for = 100'000'000;  // bytes
+
+const CancelToken* token_of_signals = nullptr;
+
+void on_signal(int signal) {
+  // The second request is meant: whoever presses Ctrl-C twice does not want to wait for an orderly end.
+  if (token_of_signals == nullptr || token_of_signals->cancelled()) ::_exit(128 + signal);
+  token_of_signals->cancel();
+}
+
+bool json_asked_for(int argc, char** argv) {
+  return std::any_of(argv + 1, argv + argc, [](const char* argument) { return std::strcmp(argument, "--json") == 0; });
+}
+
+bool accepted(const settings::Settings& settings, const acquire::LicenseQuestion& question) {
+  const auto names_it = [&](const std::string& id) { return id == question.license.id || id == question.name; };
+  return std::any_of(settings.accept_licenses.begin(), settings.accept_licenses.end(), names_it);
+}
+
+// Yes only for an answer that begins with y; end of input is a no.
+bool ask(const std::string& question) {
+  std::fprintf(stderr, "%s [y/N] ", question.c_str());
+  std::fflush(stderr);
+  std::string answer;
+  return static_cast<bool>(std::getline(std::cin, answer)) && !answer.empty() &&
+         (answer.front() == 'y' || answer.front() == 'Y');
+}
+
+}  // namespace
+
+void CommonFlags::add_to(CLI::App& app) {
+  app.set_version_flag("--version", std::string("enginehost ") + ENGINEHOST_VERSION);
+  app.add_flag("--json", json, "print exactly one JSON document");
+  app.add_option("--repository", repositories, "a repository (folder or URL), before the configured ones; repeatable");
+  app.add_option("--cache", cache, "the cache folder");
+  app.add_flag("--offline", offline, "open no socket: choose among what is installed or lies in folders");
+  app.add_option("--accept-license", accept_licenses, "accept the licence with this id; repeatable");
+  app.add_flag("--quiet", quiet, "no progress, no warnings");
+  app.add_flag("--verbose", verbose, "say more");
+}
+
+std::optional<int> parse(CLI::App& app, int argc, char** argv) {
+  try {
+    app.parse(argc, argv);
+    return std::nullopt;
+  } catch (const CLI::Success& asked) {
+    return app.exit(asked);
+  } catch (const CLI::ParseError& error) {
+    Diagnosis diagnosis = diagnose("EH-P40");
+    diagnosis.with("program", app.get_name()).with("problem", error.what());
+    return end_with(diagnosis, json_asked_for(argc, argv));
+  }
+}
+
+Result<settings::Settings> settings_of(const CommonFlags& flags, settings::FlagValues values) {
+  values.repositories = flags.repositories;
+  values.accept_licenses = flags.accept_licenses;
+  if (!flags.cache.empty()) values.cache = flags.cache;
+  if (flags.offline) values.offline = true;
+  if (flags.verbose) values.log = "info";
+  return settings::load_settings(values, settings::Environment::of_this_process());
+}
+
+CancelToken cancel_on_signal() {
+  static const CancelToken token;
+  token_of_signals = &token;
+  struct sigaction action {};
+  action.sa_handler = on_signal;
+  sigemptyset(&action.sa_mask);
+  ::sigaction(SIGINT, &action, nullptr);
+  ::sigaction(SIGTERM, &action, nullptr);
+  return token;
+}
+
+std::function<Result<void>(const acquire::Question&)> consent_for(const settings::Settings& settings) {
+  return [&settings](const acquire::Question& question) -> Result<void> {
+    const bool terminal = is_terminal(STDIN_FILENO) && is_terminal(STDERR_FILENO);
+    for (const acquire::LicenseQuestion& license : question.licenses) {
+      if (!license.license.explicit_consent || accepted(settings, license)) continue;
+      const auto refused = [&] {
+        return fail(diagnose("EH-P03")
+                        .with("build", question.build)
+                        .with("license", license.license.id)
+                        .with("url", license.license.url)
+                        .with("component", join(license.components, ", ")));
+      };
+      if (!terminal || !ask(question.build + " is covered by " + license.license.id + " (" + license.license.url +
+                            "). Do you accept it?"))
+        return refused();
+    }
+    if (terminal && question.download > size_to_ask_for &&
+        !ask(question.build + " has to be downloaded: " + (question.download_known ? "" : "at least ") +
+             format_bytes(question.download) + " from " + join(question.sources, ", ") + ". Go on?"))
+      return fail(diagnose("EH-P10").with("reason", "the download of " + question.build + " was declined"));
+    return {};
+  };
+}
+
+int end_with(const Diagnosis& diagnosis, bool json) {
+  if (json)
+    print(Json::object().set("format", 1).set("diagnosis", explain::to_json(diagnosis)));
+  else
+    std::fprintf(stderr, "%s\n", explain::describe(diagnosis).c_str());
+  return static_cast<int>(explain::exit_status(diagnosis));
+}
+
+void print(const Json& document) { std::printf("%s\n", document.dump(2).c_str()); }
+
+void print_warnings(const std::vector<std::string>& warnings, const std::vector<Diagnosis>& diagnoses, bool quiet) {
+  if (quiet) return;
+  for (const std::string& warning : warnings) std::fprintf(stderr, "warning: %s\n", warning.c_str());
+  for (const Diagnosis& warning : diagnoses)
+    std::fprintf(stderr, "warning: %s\n", explain::one_line(warning).c_str());
+}
+
+bool is_terminal(int descriptor) { return ::isatty(descriptor) == 1; }
+
+int guarded(bool json, const std::function<int()>& body) {
+  try {
+    return body();
+  } catch (const std::exception& error) {
+    return end_with(std::move(diagnose("EH-P99").with("problem", error.what())), json);
+  }
+}
+
+}  // namespace enginehost::commands

@@ -1,0 +1,57 @@
+// What the commands share: flags, settings, consent, progress, and one way to end.
+#pragma once
+#include <CLI/App.hpp>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/json.hpp"
+#include "base/result.hpp"
+#include "host/acquire/acquire.hpp"
+#include "host/open/open.hpp"
+#include "host/settings/settings.hpp"
+#include "host/transfer/progress_bar.hpp"
+
+namespace enginehost::commands {
+
+// The flags every command knows.
+struct CommonFlags {
+  bool json = false, quiet = false, verbose = false, offline = false;
+  std::vector<std::string> repositories, accept_licenses;
+  std::string cache;
+
+  void add_to(CLI::App& app);
+};
+
+// Thrown by nothing: a command returns its exit status. Reads argv into the app; a wrong argument is printed with the
+// remedy (and, with --json among the arguments, as a document) and gives 2, --help and --version give 0. Nothing means
+// go on.
+std::optional<int> parse(CLI::App& app, int argc, char** argv);
+
+// Settings from flags, environment and configuration files.
+Result<settings::Settings> settings_of(const CommonFlags& flags, settings::FlagValues values = {});
+
+// Ctrl-C and SIGTERM cancel this token; a second one ends the process at once.
+CancelToken cancel_on_signal();
+
+// Asks on a terminal for more than 100 MB or a licence that wants acceptance; without a terminal a licence must have
+// been accepted by --accept-license, configuration or policy. EH-P03 with "license", "url", EH-P10 when declined.
+std::function<Result<void>(const acquire::Question&)> consent_for(const settings::Settings& settings);
+
+// Prints a diagnosis, as a document on stdout ("format", "diagnosis") with `json`, else as text on stderr, and returns
+// its exit status.
+int end_with(const Diagnosis& diagnosis, bool json);
+
+// One document on stdout.
+void print(const Json& document);
+// "warning: …" lines on stderr unless quiet.
+void print_warnings(const std::vector<std::string>& warnings, const std::vector<Diagnosis>& diagnoses, bool quiet);
+
+bool is_terminal(int descriptor);
+
+// Runs a command's body; what a library throws in spite of everything ends as "a bug of ours", status 1.
+int guarded(bool json, const std::function<int()>& body);
+
+}  // namespace enginehost::commands

@@ -1,0 +1,206 @@
+// engine-info: what machine this is, what an engine would be or is, and why.
+#include <CLI/CLI.hpp>
+#include <cstdio>
+
+#include "base/files.hpp"
+#include "base/text.hpp"
+#include "host/commands/bench.hpp"
+#include "host/commands/common.hpp"
+#include "host/commands/report.hpp"
+#include "host/commands/self_test.hpp"
+#include "host/explain/explain.hpp"
+#include "host/open/document.hpp"
+#include "host/preflight/preflight.hpp"
+
+namespace enginehost::commands {
+namespace {
+
+struct Flags {
+  CommonFlags common;
+  std::string engine, flavor, device, require, platform_file, plugin, inspect, code;
+  bool plan = false, explain = false, self_test = false, bench = false, no_probe = false, platform_json = false,
+       symbols = false;
+};
+
+void add_flags(CLI::App& app, Flags& flags) {
+  app.name("engine-info");
+  app.add_option("ENGINE[@VERSION]", flags.engine, "open it as an application would; @2.0 is the newest 2.0.x");
+  app.add_option("--flavor", flags.flavor, "ask for a flavor: cpu, cu118, mps, ...");
+  app.add_option("--device", flags.device, "a device that must be opened; \"cuda:0,cpu\" allows the rest");
+  app.add_option("--require", flags.require, "exactly this flavor or an error: no fallback");
+  app.add_flag("--plan", flags.plan, "decide only: no download, no load");
+  app.add_flag("--explain", flags.explain, "every candidate with every requirement, what was observed, and where");
+  app.add_option("--platform", flags.platform_file, "decide for a recorded machine (implies --plan)");
+  app.add_flag("--self-test", flags.self_test, "run the engine's self-test on each device");
+  app.add_flag("--bench", flags.bench, "time an add and a matmul on each device against cpu");
+  app.add_option("--plugin", flags.plugin, "a plugin file without manifest, for engine authors");
+  app.add_flag("--no-probe", flags.no_probe, "load in this process at once");
+  app.add_flag("--platform-json", flags.platform_json, "this machine as a file for --platform");
+  app.add_option("--inspect", flags.inspect, "check any shared library before it is loaded");
+  app.add_flag("--symbols", flags.symbols, "with --inspect: look for undefined symbols too");
+  app.add_option("--code", flags.code, "what a failure code means and how it is mended");
+  flags.common.add_to(app);
+}
+
+int explain_code(const Flags& flags) {
+  const explain::Entry* entry = explain::find(flags.code);
+  if (entry == nullptr) {
+    std::vector<std::string> codes;
+    for (const explain::Entry& known : explain::all()) codes.emplace_back(known.code);
+    Diagnosis unknown = diagnose("EH-P41").with("code", flags.code);
+    if (const auto near = nearest(flags.code, codes)) unknown.with("nearest", *near);
+    return end_with(unknown, flags.common.json);
+  }
+  if (flags.common.json) {
+    Json causes = Json::array(), remedies = Json::array();
+    for (const std::string_view cause : entry->causes) causes.push(cause);
+    for (const std::string_view remedy : entry->remedies) remedies.push(remedy);
+    print(Json::object()
+              .set("format", 1)
+              .set("code", entry->code)
+              .set("title", entry->title)
+              .set("meaning", entry->meaning)
+              .set("detected_before", entry->before)
+              .set("detected_after", entry->after)
+              .set("causes", std::move(causes))
+              .set("remedies", std::move(remedies))
+              .set("exit_status", static_cast<int>(entry->exit_status)));
+    return 0;
+  }
+  const auto paragraph = [](const char* label, std::string_view text) {
+    if (!text.empty()) std::printf("  %-14s %.*s\n", label, static_cast<int>(text.size()), text.data());
+  };
+  std::printf("%.*s  %.*s\n", static_cast<int>(entry->code.size()), entry->code.data(),
+              static_cast<int>(entry->title.size()), entry->title.data());
+  paragraph("means", entry->meaning);
+  paragraph("known before", entry->before.empty() ? "it cannot be" : entry->before);
+  paragraph("known after", entry->after);
+  for (const std::string_view remedy : entry->remedies) paragraph("to do", remedy);
+  std::printf("  %-14s %d\n", "exit status", static_cast<int>(entry->exit_status));
+  return 0;
+}
+
+std::string inspect_report(const preflight::Report& report) {
+  std::string text = report.file.native() + ": " + preflight::name_of(report.verdict) + "\n";
+  for (const Diagnosis& diagnosis : report.diagnoses) text += "\n" + explain::describe(diagnosis) + "\n";
+  if (!report.closure.empty()) text += "\nlibraries, in the order they would be loaded\n";
+  for (const preflight::Report::Item& item : report.closure) text += "  " + item.name + "  " + item.path + "\n";
+  for (const linker::HighestVersion& version : report.highest)
+    text += "needs " + version.family + " " + version.version + " (" + version.required_by + ")\n";
+  for (const binary::GpuCode::Entry& code : report.gpu_code)
+    text += "GPU code " + code.kind + " " + code.arch + " (" + std::to_string(code.count) + ")\n";
+  return text;
+}
+
+int inspect(const Flags& flags) {
+  std::error_code error;
+  const std::filesystem::path file = std::filesystem::absolute(flags.inspect, error);
+  auto report = preflight::inspect(file, flags.symbols, linker::describe_this_machine());
+  if (!report) {
+    end_with(report.error(), flags.common.json);
+    return static_cast<int>(explain::ExitStatus::usage);
+  }
+  if (flags.common.json) {
+    print(preflight::to_json(*report, explain::to_json));
+  } else {
+    std::printf("%s", inspect_report(*report).c_str());
+    print_warnings({}, report->warnings, flags.common.quiet);
+  }
+  return report->verdict == preflight::Verdict::fails ? static_cast<int>(explain::ExitStatus::not_loaded) : 0;
+}
+
+Result<platform::Platform> recorded_platform(const std::string& path) {
+  TRY_ASSIGN(const std::string text, read_file(path));
+  TRY_ASSIGN(const Json document, parse_json(text, path));
+  return platform::platform_from_json(document, path);
+}
+
+int machine(const Flags& flags, open::World& world) {
+  if (flags.platform_json)
+    print(Json::object().set("format", 1).set("platform", platform::to_json(world.platform(), true)));
+  else if (flags.common.json)
+    print(machine_document(world));
+  else
+    std::printf("%s", machine_report(world, flags.common.verbose).c_str());
+  if (!flags.common.json) print_warnings(world.warnings(), {}, flags.common.quiet);
+  return 0;
+}
+
+open::OpenRequest request_of(const Flags& flags, const settings::Settings& settings) {
+  open::OpenRequest open;
+  const std::size_t at = flags.engine.find('@');
+  open.request.engine = flags.engine.substr(0, at);
+  if (at != std::string::npos) open.request.version = flags.engine.substr(at + 1);
+  open.request.flavor = flags.require.empty() ? flags.flavor : flags.require;
+  open.request.require = !flags.require.empty();
+  open.request.device = flags.device;
+  open.plan_only = flags.plan;
+  std::error_code error;
+  if (!flags.plugin.empty()) open.plugin = std::filesystem::absolute(flags.plugin, error);
+  open.attempt.probe = !flags.no_probe;
+  open.attempt.consent = consent_for(settings);
+  return open;
+}
+
+int engine(const Flags& flags, open::World& world) {
+  open::OpenRequest request = request_of(flags, world.settings());
+  transfer::ProgressBar bar(stderr, flags.common.quiet);
+  request.attempt.progress = bar.callback();
+  const open::Outcome outcome = open::open_engine(world, request);
+
+  std::optional<SelfTestReport> tests;
+  std::optional<BenchReport> bench;
+  if (outcome.opened && flags.self_test) tests = run_self_test(*outcome.opened, world.cancel());
+  if (outcome.opened && flags.bench) bench = run_bench(*outcome.opened, world.cancel());
+  int status = outcome.exit_status();
+  if (status == 0 && tests && !tests->passed) status = static_cast<int>(explain::ExitStatus::not_loaded);
+
+  if (flags.common.json) {
+    Json document = open::document(world, outcome);
+    if (tests) document.set("self_test", to_json(*tests));
+    if (bench) document.set("bench", to_json(*bench));
+    print(document);
+    return status;
+  }
+  std::printf("%s", outcome_report(world, outcome, flags.explain, flags.common.verbose).c_str());
+  if (tests) std::printf("\n%s", describe(*tests).c_str());
+  if (bench) std::printf("\n%s", describe(*bench).c_str());
+  std::fflush(stdout);
+  print_warnings(world.warnings(), outcome.warnings, flags.common.quiet);
+  if (outcome.state == open::State::failed && outcome.diagnosis)
+    std::fprintf(stderr, "%s\n", explain::describe(*outcome.diagnosis).c_str());
+  return status;
+}
+
+int run(int argc, char** argv) {
+  CLI::App app{"Tells what machine this is, which ML engine build fits it, and why."};
+  Flags flags;
+  add_flags(app, flags);
+  if (const auto status = parse(app, argc, argv)) return *status;
+  if (!flags.code.empty()) return explain_code(flags);
+  if (!flags.inspect.empty()) return inspect(flags);
+
+  settings::FlagValues values;
+  auto settings = settings_of(flags.common, values);
+  if (!settings) return end_with(settings.error(), flags.common.json);
+  std::optional<platform::Platform> recorded;
+  if (!flags.platform_file.empty()) {
+    auto platform = recorded_platform(flags.platform_file);
+    if (!platform) {
+      end_with(platform.error(), flags.common.json);
+      return static_cast<int>(explain::ExitStatus::usage);
+    }
+    recorded = std::move(*platform);
+  }
+  open::World world(std::move(*settings), std::move(recorded), cancel_on_signal());
+  if (flags.engine.empty() && flags.plugin.empty()) return machine(flags, world);
+  return engine(flags, world);
+}
+
+}  // namespace
+}  // namespace enginehost::commands
+
+int main(int argc, char** argv) {
+  const bool json = std::find(argv + 1, argv + argc, std::string_view("--json")) != argv + argc;
+  return enginehost::commands::guarded(json, [&] { return enginehost::commands::run(argc, argv); });
+}

@@ -1,0 +1,221 @@
+// engine-run: runs one model once, .npy in and .npy out.
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+
+#include "base/files.hpp"
+#include "base/text.hpp"
+#include "host/commands/common.hpp"
+#include "host/commands/npy.hpp"
+#include "host/explain/explain.hpp"
+#include "host/load/in_process/model.hpp"
+#include "host/open/document.hpp"
+
+namespace enginehost::commands {
+namespace {
+
+struct Flags {
+  CommonFlags common;
+  std::string engine, model, output, device, flavor, require, plugin;
+  std::vector<std::string> inputs;
+  int repeat = 1;
+};
+
+void add_flags(CLI::App& app, Flags& flags) {
+  app.name("engine-run");
+  app.add_option("ENGINE[@VERSION]", flags.engine, "the engine to run the model with")->required();
+  app.add_option("MODEL", flags.model, "the model: a file or a folder")->required();
+  app.add_option("--input", flags.inputs, "NAME=FILE.npy; repeatable. Without any, the model's inputs are listed");
+  app.add_option("--output", flags.output, "a folder for the results, one NAME.npy each");
+  app.add_option("--device", flags.device, "where to run: cpu, cuda:0, ...");
+  app.add_option("--flavor", flags.flavor, "ask for a flavor of the engine");
+  app.add_option("--require", flags.require, "exactly this flavor or an error");
+  app.add_option("--repeat", flags.repeat, "run so often and print the median time")->check(CLI::Range(1, 1'000'000));
+  flags.common.add_to(app);
+}
+
+struct NamedArray {
+  std::string name;
+  Array array;
+  engine_tensor tensor{};
+};
+
+Result<std::vector<NamedArray>> read_inputs(const std::vector<std::string>& arguments) {
+  std::vector<NamedArray> inputs;
+  for (const std::string& argument : arguments) {
+    const std::size_t equals = argument.find('=');
+    if (equals == std::string::npos || equals == 0)
+      return fail(diagnose("EH-P40")
+                      .with("program", "engine-run")
+                      .with("problem", "--input " + argument + " is not NAME=FILE.npy"));
+    NamedArray input;
+    input.name = argument.substr(0, equals);
+    TRY_ASSIGN(input.array, read_npy(argument.substr(equals + 1)));
+    inputs.push_back(std::move(input));
+  }
+  // Only now do the arrays stand still.
+  for (NamedArray& input : inputs) {
+    input.tensor.data = input.array.data();
+    input.tensor.device = {ENGINE_CPU, 0};
+    input.tensor.ndim = static_cast<std::int32_t>(input.array.shape.size());
+    input.tensor.dtype = input.array.type;
+    input.tensor.shape = input.array.shape.data();
+  }
+  return inputs;
+}
+
+Json ports_document(const engine_port* ports, std::size_t count) {
+  Json list = Json::array();
+  for (std::size_t i = 0; i < count; ++i)
+    list.push(Json::object()
+                  .set("name", ports[i].name)
+                  .set("type", load::describe_port(ports[i]))
+                  .set("optional", (ports[i].flags & ENGINE_PORT_OPTIONAL) != 0));
+  return list;
+}
+
+std::string ports_text(const char* label, const engine_port* ports, std::size_t count) {
+  std::string text;
+  for (std::size_t i = 0; i < count; ++i)
+    text += std::string("  ") + label + "  " + ports[i].name + "  " + load::describe_port(ports[i]) + "\n";
+  return text;
+}
+
+// An output's name as a file name: what is not a letter, digit, '.', '-' or '_' becomes '_'.
+std::string file_name_of(const engine_function& function, const load::Output& output) {
+  std::string name = output.number < function.output_count ? function.outputs[output.number].name
+                                                           : "output" + std::to_string(output.number);
+  if (!output.name.empty()) name += "." + output.name;
+  for (char& c : name)
+    if (std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '.' && c != '-' && c != '_') c = '_';
+  return (name.empty() || name.front() == '.' ? "_" + name : name) + ".npy";
+}
+
+struct Run {
+  std::vector<std::unique_ptr<load::Output>> outputs;
+  std::vector<double> milliseconds;
+};
+
+Result<Run> run_model(load::Model& model, const std::vector<NamedArray>& inputs, const Flags& flags,
+                      const CancelToken& cancel) {
+  std::vector<load::NamedTensor> tensors;
+  for (const NamedArray& input : inputs) tensors.push_back({input.name, &input.tensor});
+  Run run;
+  for (int i = 0; i < flags.repeat; ++i) {
+    load::CallOptions call;
+    call.cancel = cancel;
+    const auto begin = std::chrono::steady_clock::now();
+    TRY_ASSIGN(run.outputs, model.run(tensors, call));
+    run.milliseconds.push_back(
+        std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count());
+  }
+  std::sort(run.milliseconds.begin(), run.milliseconds.end());
+  return run;
+}
+
+Result<Json> write_outputs(const engine_function& function, const Run& run, const std::string& folder) {
+  if (!folder.empty()) TRY(make_folders(folder));
+  Json list = Json::array();
+  for (const auto& output : run.outputs) {
+    const engine_tensor& tensor = output->tensor();
+    Json entry = Json::object()
+                     .set("output", output->number < function.output_count ? function.outputs[output->number].name : "")
+                     .set("type", load::describe_tensor(tensor));
+    if (!folder.empty()) {
+      const std::filesystem::path file = std::filesystem::path(folder) / file_name_of(function, *output);
+      const std::vector<std::int64_t> shape(tensor.shape, tensor.shape + tensor.ndim);
+      TRY(write_npy(file, tensor.dtype, shape, static_cast<const char*>(tensor.data) + tensor.byte_offset));
+      entry.set("file", file.native());
+    }
+    list.push(std::move(entry));
+  }
+  return list;
+}
+
+// What follows once the engine is open; the document is completed with what was done.
+Result<void> run_in(open::Opened& opened, const Flags& flags, const CancelToken& cancel, Json& document,
+                    std::string& text) {
+  TRY_ASSIGN(const std::vector<NamedArray> inputs, read_inputs(flags.inputs));
+  load::ModelRequest request;
+  std::error_code error;
+  request.file = std::filesystem::absolute(flags.model, error);
+  request.device = flags.device.substr(0, flags.device.find(','));
+  load::CallOptions call;
+  call.cancel = cancel;
+  TRY_ASSIGN(const std::unique_ptr<load::Model> model, load::Model::load(*opened.engine, request, call));
+  const engine_function& function = model->function();
+  Json told = Json::object()
+                  .set("file", request.file.native())
+                  .set("inputs", ports_document(function.inputs, function.input_count))
+                  .set("outputs", ports_document(function.outputs, function.output_count));
+  document.set("model", std::move(told));
+  if (inputs.empty() && function.input_count > 0 && flags.output.empty()) {
+    text += ports_text("input ", function.inputs, function.input_count) +
+            ports_text("output", function.outputs, function.output_count);
+    return {};
+  }
+  TRY_ASSIGN(const Run run, run_model(*model, inputs, flags, cancel));
+  TRY_ASSIGN(Json outputs, write_outputs(function, run, flags.output));
+  for (const Json& output : outputs.as_array())
+    text += "  " + output["output"].as_string() + "  " + output["type"].as_string() +
+            (output["file"].is_string() ? "  " + output["file"].as_string() : "") + "\n";
+  char time[96];
+  const double median = run.milliseconds[run.milliseconds.size() / 2];
+  std::snprintf(time, sizeof time, "  ran in %.2f ms (median of %d)\n", median, flags.repeat);
+  text += time;
+  document.set("outputs", std::move(outputs))
+      .set("run", Json::object().set("repeat", flags.repeat).set("median_ms", median));
+  return {};
+}
+
+int run(int argc, char** argv) {
+  CLI::App app{"Runs one model once with an engine that fits this machine."};
+  Flags flags;
+  add_flags(app, flags);
+  if (const auto status = parse(app, argc, argv)) return *status;
+  auto settings = settings_of(flags.common);
+  if (!settings) return end_with(settings.error(), flags.common.json);
+  const CancelToken cancel = cancel_on_signal();
+  open::World world(std::move(*settings), {}, cancel);
+
+  open::OpenRequest request;
+  const std::size_t at = flags.engine.find('@');
+  request.request.engine = flags.engine.substr(0, at);
+  if (at != std::string::npos) request.request.version = flags.engine.substr(at + 1);
+  request.request.flavor = flags.require.empty() ? flags.flavor : flags.require;
+  request.request.require = !flags.require.empty();
+  request.request.device = flags.device;
+  request.attempt.consent = consent_for(world.settings());
+  transfer::ProgressBar bar(stderr, flags.common.quiet);
+  request.attempt.progress = bar.callback();
+  const open::Outcome outcome = open::open_engine(world, request);
+  Json document = open::document(world, outcome);
+  print_warnings(world.warnings(), outcome.warnings, flags.common.quiet || flags.common.json);
+  if (!outcome.opened) {
+    if (flags.common.json)
+      print(document);
+    else if (outcome.diagnosis)
+      std::fprintf(stderr, "%s\n", explain::describe(*outcome.diagnosis).c_str());
+    return outcome.exit_status();
+  }
+  std::string text = outcome.chosen->build->id + (outcome.fallback ? "  (not what was asked for first)" : "") + "\n";
+  const Result<void> done = run_in(*outcome.opened, flags, cancel, document, text);
+  if (flags.common.json) {
+    document.set("diagnosis", done ? Json() : explain::to_json(done.error()));
+    print(document);
+  } else if (done) {
+    std::printf("%s", text.c_str());
+  }
+  if (done) return 0;
+  if (!flags.common.json) std::fprintf(stderr, "%s\n", explain::describe(done.error()).c_str());
+  return static_cast<int>(explain::exit_status(done.error()));
+}
+
+}  // namespace
+}  // namespace enginehost::commands
+
+int main(int argc, char** argv) {
+  const bool json = std::find(argv + 1, argv + argc, std::string_view("--json")) != argv + argc;
+  return enginehost::commands::guarded(json, [&] { return enginehost::commands::run(argc, argv); });
+}

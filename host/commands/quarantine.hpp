@@ -1,0 +1,18 @@
+// `engine-cache quarantine`: what is set aside on this machine, why, and how to take it back.
+#pragma once
+#include <CLI/App.hpp>
+#include <string>
+
+#include "host/settings/settings.hpp"
+
+namespace enginehost::commands {
+
+struct QuarantineFlags {
+  std::string action, build;
+  bool all = false;
+};
+
+CLI::App* add_quarantine(CLI::App& app, QuarantineFlags& flags);
+int run_quarantine(const settings::Settings& settings, const QuarantineFlags& flags, bool json);
+
+}  // namespace enginehost::commands

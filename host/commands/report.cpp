@@ -1,0 +1,188 @@
+#include "host/commands/report.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <map>
+#include <set>
+
+#include "base/text.hpp"
+#include "base/version.hpp"
+#include "host/explain/explain.hpp"
+#include "host/open/document.hpp"
+#include "host/platform/describe.hpp"
+#include "host/resolve/describe.hpp"
+
+namespace enginehost::commands {
+namespace {
+
+std::string line(std::string_view label, const std::string& text) {
+  std::string out = "  " + std::string(label);
+  out.append(out.size() < 16 ? 16 - out.size() : 1, ' ');
+  return out + text + "\n";
+}
+
+std::string milliseconds(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, value < 10 ? "%.1f ms" : "%.0f ms", value);
+  return text;
+}
+
+struct EngineLine {
+  std::set<std::string> flavors;
+  std::vector<std::string> versions;  // newest first
+  int builds = 0;
+};
+
+std::map<std::string, EngineLine> engines_of(const manifest::Catalogue& catalogue) {
+  std::map<std::string, EngineLine> engines;
+  for (const auto& build : catalogue.builds) {
+    EngineLine& engine = engines[build->engine];
+    ++engine.builds;
+    engine.flavors.insert(build->flavor);
+    if (std::find(engine.versions.begin(), engine.versions.end(), build->version) == engine.versions.end())
+      engine.versions.push_back(build->version);
+  }
+  for (auto& [name, engine] : engines)
+    std::sort(engine.versions.begin(), engine.versions.end(),
+              [](const auto& a, const auto& b) { return compare_versions(a, b) > 0; });
+  return engines;
+}
+
+bool is_set_aside(const history::Record& record) {
+  return record.state != history::State::proven;
+}
+
+std::string cause_of(const history::Record& record) {
+  return record.diagnosis.is_null() ? "" : explain::one_line(explain::diagnosis_from_json(record.diagnosis));
+}
+
+std::string opened_report(const open::Outcome& outcome, bool verbose) {
+  const open::Opened& opened = *outcome.opened;
+  std::string text;
+  text += line("library", opened.plugin->file().native());
+  for (const load::Device& device : opened.devices)
+    text += line("device", device.text() + (device.name.empty() ? "" : "  " + device.name) +
+                               (device.architecture.empty() ? "" : "  (" + device.architecture + ")") +
+                               (device.memory_total == 0 ? "" : "  " + format_bytes(device.memory_total)));
+  if (opened.devices.empty()) text += line("device", "none");
+  text += line("capabilities", join(opened.engine->capabilities(), " "));
+  for (const auto& [key, value] : opened.engine->facts()) text += line(key, value);
+  std::map<std::string, int> origins;
+  for (const load::Library& library : opened.plugin->libraries()) ++origins[library.origin];
+  std::vector<std::string> counts;
+  for (const auto& [origin, count] : origins) counts.push_back(std::to_string(count) + " from the " + origin);
+  text += line("loaded", std::to_string(opened.plugin->libraries().size()) + " libraries: " + join(counts, ", "));
+  if (verbose)
+    for (const load::Library& library : opened.plugin->libraries())
+      text += line("", library.soname + "  " + library.path + "  (" + library.origin + ")");
+  text += line("proven", outcome.proven_before ? "on this machine, on record"
+                         : outcome.probed      ? "now, by a probe in a child process"
+                                               : "no: it was not tried in a child process first");
+  if (outcome.downloaded > 0) {
+    char seconds[32];
+    std::snprintf(seconds, sizeof seconds, "%.1f s", outcome.download_seconds);
+    text += line("fetched", format_bytes(outcome.downloaded) + " in " + seconds);
+  }
+  std::vector<std::string> times;
+  for (const auto& [what, value] : outcome.timings_ms) times.push_back(what + " " + milliseconds(value));
+  return text + line("time", join(times, ", "));
+}
+
+}  // namespace
+
+std::string machine_report(open::World& world, bool verbose) {
+  std::string text = "machine\n" + platform::describe(world.platform());
+  text += "\nengines\n";
+  for (const auto& [name, engine] : engines_of(world.catalogue()))
+    text += line(name, join(engine.versions, " ") + "  (" + std::to_string(engine.builds) +
+                           (engine.builds == 1 ? " build: " : " builds: ") +
+                           join({engine.flavors.begin(), engine.flavors.end()}, " ") + ")");
+  if (world.catalogue().builds.empty())
+    text += "  none: no repository is configured (--repository, ENGINEHOST_REPOSITORIES or config.json)\n";
+  for (const Diagnosis& failure : world.catalogue().failures)
+    text += "  " + explain::one_line(failure) + "\n";
+
+  text += "\ninstalled\n";
+  const auto installed = world.store().list();
+  for (const cache::Installed& build : installed)
+    text += "  " + build.build + "  " + format_bytes(build.size) + (build.read_only ? "  (system layer)" : "") + "\n";
+  if (installed.empty()) text += "  nothing yet\n";
+
+  text += "\nset aside\n";
+  bool any = false;
+  for (const auto& [build, record] : world.history().records) {
+    if (!is_set_aside(record)) continue;
+    any = true;
+    text += "  " + build + "  " + history::name_of(record.state) + ": " + cause_of(record) + "\n";
+  }
+  if (!any) text += "  nothing\n";
+
+  text += "\nconfiguration\n";
+  for (const settings::Setting& setting : world.settings().effective)
+    if (verbose || setting.source != "default")
+      text += line(setting.key, setting.value + "  (" + setting.source + ")");
+  if (!verbose) text += "  everything else is at its default (--verbose lists it)\n";
+  return text;
+}
+
+Json machine_document(open::World& world) {
+  Json engines = Json::array(), installed = Json::array(), set_aside = Json::array(), failures = Json::array();
+  for (const auto& [name, engine] : engines_of(world.catalogue()))
+    engines.push(Json::object()
+                     .set("engine", name)
+                     .set("versions", Json::strings(engine.versions))
+                     .set("flavors", Json::strings({engine.flavors.begin(), engine.flavors.end()}))
+                     .set("builds", engine.builds));
+  for (const cache::Installed& build : world.store().list())
+    installed.push(Json::object()
+                       .set("build", build.build)
+                       .set("digest", build.digest)
+                       .set("size", build.size)
+                       .set("folder", build.folder.native())
+                       .set("read_only", build.read_only));
+  for (const auto& [build, record] : world.history().records)
+    if (is_set_aside(record)) set_aside.push(history::to_json(record));
+  for (const Diagnosis& failure : world.catalogue().failures) failures.push(explain::to_json(failure));
+  return Json::object()
+      .set("format", 1)
+      .set("tool", open::tool_document())
+      .set("platform", platform::to_json(world.platform()))
+      .set("config", open::config_document(world.settings()))
+      .set("engines", std::move(engines))
+      .set("installed", std::move(installed))
+      .set("set_aside", std::move(set_aside))
+      .set("failures", std::move(failures))
+      .set("warnings", open::warnings_document(world, {}));
+}
+
+std::string outcome_report(open::World& world, const open::Outcome& outcome, bool explain, bool verbose) {
+  std::string text;
+  const manifest::Build* build = outcome.chosen != nullptr ? outcome.chosen->build.get() : nullptr;
+  if (outcome.state == open::State::opened) {
+    text += build != nullptr ? build->engine + " " + build->version + " " + build->flavor + " is open\n"
+                             : "the plugin " + outcome.opened->installed.plugin + " is open\n";
+    if (build != nullptr) text += line("build", build->id);
+    text += opened_report(outcome, verbose);
+  } else if (outcome.state == open::State::planned) {
+    text += build->engine + " " + build->version + " " + build->flavor + " would be opened: " + build->id + "\n";
+    if (!world.is_recorded())
+      text += line("installed", outcome.plan.request.installed.contains(build->id) ? "yes" : "no");
+  } else {
+    text += outcome.plan.request.engine + " could not be opened\n";
+  }
+  if (outcome.fallback && outcome.state != open::State::failed) {
+    text += "instead of\n";
+    for (const resolve::Candidate& candidate : outcome.plan.candidates)
+      if (candidate.verdict == resolve::Verdict::failed || candidate.verdict == resolve::Verdict::quarantined)
+        text += "  " + candidate.build->id + "  " +
+                (candidate.diagnosis ? explain::one_line(*candidate.diagnosis) : "") + "\n";
+    if (!outcome.plan.request.flavor.empty() && outcome.plan.request.flavor != build->flavor)
+      text += "  the flavor " + outcome.plan.request.flavor + " that was asked for (--explain says why)\n";
+  }
+  const bool plan_matters = outcome.state != open::State::opened || explain;
+  if (plan_matters && !outcome.plan.candidates.empty())
+    text += "\n" + resolve::describe_plan(outcome.plan, explain);
+  return text;
+}
+
+}  // namespace enginehost::commands

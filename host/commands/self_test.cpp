@@ -1,0 +1,64 @@
+#include "host/commands/self_test.hpp"
+
+#include <chrono>
+#include <cstdio>
+
+#include "host/explain/explain.hpp"
+
+namespace enginehost::commands {
+namespace {
+
+// In the header's words: what each level proves.
+constexpr const char* level_names[] = {"libraries and symbols resolve", "the device opens and allocates",
+                                       "a built-in graph gives its stored answer"};
+
+}  // namespace
+
+SelfTestReport run_self_test(open::Opened& opened, const std::optional<CancelToken>& cancel) {
+  SelfTestReport report;
+  for (const load::Device& device : opened.devices)
+    for (int level = 0; level < 3; ++level) {
+      load::CallOptions call;
+      call.timeout = std::chrono::seconds(30);
+      call.cancel = cancel;
+      const auto begin = std::chrono::steady_clock::now();
+      auto result = opened.engine->self_test(level, device.id, call);
+      const std::chrono::duration<double, std::milli> passed = std::chrono::steady_clock::now() - begin;
+      report.lines.push_back({device.text(), level, passed.count(), {}});
+      if (result) continue;
+      report.lines.back().failure = std::move(result).error();
+      report.passed = false;
+      break;
+    }
+  // An engine that offers no device at all has shown nothing.
+  report.passed = report.passed && !report.lines.empty();
+  return report;
+}
+
+std::string describe(const SelfTestReport& report) {
+  std::string text = report.lines.empty() ? "self-test: the engine offers no device\n" : "self-test\n";
+  for (const SelfTestReport::Line& line : report.lines) {
+    char numbers[64];
+    std::snprintf(numbers, sizeof numbers, "  %-8s level %d  %8.1f ms  ", line.device.c_str(), line.level,
+                  line.milliseconds);
+    text += numbers;
+    text += line.failure ? "FAILED " + explain::one_line(*line.failure)
+                         : std::string("ok: ") + level_names[line.level];
+    text += "\n";
+  }
+  return text;
+}
+
+Json to_json(const SelfTestReport& report) {
+  Json lines = Json::array();
+  for (const SelfTestReport::Line& line : report.lines)
+    lines.push(Json::object()
+                   .set("device", line.device)
+                   .set("level", line.level)
+                   .set("passed", !line.failure.has_value())
+                   .set("milliseconds", line.milliseconds)
+                   .set("diagnosis", line.failure ? explain::to_json(*line.failure) : Json()));
+  return Json::object().set("passed", report.passed).set("levels", std::move(lines));
+}
+
+}  // namespace enginehost::commands

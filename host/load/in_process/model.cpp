@@ -1,0 +1,172 @@
+#include "host/load/in_process/model.hpp"
+
+#include <algorithm>
+
+#include "base/files.hpp"
+#include "base/text.hpp"
+
+namespace enginehost::load {
+namespace {
+
+// The formats that the engine's capabilities name.
+std::vector<std::string> formats_of(const Engine& engine) {
+  std::vector<std::string> formats;
+  constexpr std::string_view prefix = "format.";
+  for (const std::string& capability : engine.capabilities())
+    if (capability.starts_with(prefix)) formats.push_back(capability.substr(prefix.size()));
+  return formats;
+}
+
+Result<std::string> format_for(const Engine& engine, const ModelRequest& request) {
+  const std::vector<std::string> formats = formats_of(engine);
+  const auto offers = [&](const std::string& format) {
+    return std::find(formats.begin(), formats.end(), format) != formats.end();
+  };
+  std::string extension = request.file.extension().native();
+  if (!extension.empty()) extension.erase(0, 1);
+  const std::string wanted = request.format.empty() ? to_lower(extension) : request.format;
+  if (offers(wanted)) return wanted;
+  if (request.format.empty() && formats.size() == 1) return formats.front();
+  return fail(diagnose("EH-S18")
+                  .with("format", wanted)
+                  .with("offered", join(formats, ", "), "the plugin's capabilities")
+                  .with("file", request.file.native()));
+}
+
+Result<engine_device> device_for(const Engine& engine, const std::string& wanted) {
+  TRY_ASSIGN(const std::vector<Device> devices, engine.devices());
+  for (const Device& device : devices)
+    if (wanted.empty() || device.text() == wanted || device.kind == wanted) return device.id;
+  Diagnosis failure = diagnose("EH-S09").with("device", wanted.empty() ? "any" : wanted, "request");
+  for (const Device& device : devices) failure.with("offered", device.text(), "the engine");
+  return fail(std::move(failure));
+}
+
+bool same_type(engine_dtype a, engine_dtype b) { return a.code == b.code && a.bits == b.bits && a.lanes == b.lanes; }
+
+bool fits(const engine_port& port, const engine_tensor& tensor) {
+  if (port.dtype.bits != 0 && !same_type(port.dtype, tensor.dtype)) return false;
+  if (port.ndim < 0) return true;
+  if (port.ndim != tensor.ndim) return false;
+  for (std::int32_t i = 0; i < port.ndim; ++i)
+    if (port.shape[i] >= 0 && port.shape[i] != tensor.shape[i]) return false;
+  return true;
+}
+
+std::string names_of(const engine_function& function) {
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < function.input_count; ++i)
+    names.push_back(std::string(function.inputs[i].name) + " (" + describe_port(function.inputs[i]) + ")");
+  return join(names, ", ");
+}
+
+}  // namespace
+
+std::string name_of_type(engine_dtype type) {
+  const std::string bits = std::to_string(type.bits);
+  switch (type.code) {
+    case ENGINE_FLOAT: return "float" + bits;
+    case ENGINE_INT: return "int" + bits;
+    case ENGINE_UINT: return "uint" + bits;
+    case ENGINE_COMPLEX: return "complex" + bits;
+    case ENGINE_BFLOAT: return "bfloat" + bits;
+    case ENGINE_BOOL: return "bool";
+    case ENGINE_STRING: return "string";
+    default: return "type " + std::to_string(type.code) + " of " + bits + " bits";
+  }
+}
+
+std::string describe_port(const engine_port& port) {
+  const std::string type = port.dtype.bits == 0 ? "any type" : name_of_type(port.dtype);
+  if (port.ndim < 0) return type + " of any shape";
+  std::vector<std::string> extents;
+  for (std::int32_t i = 0; i < port.ndim; ++i) {
+    const bool named = port.dimensions != nullptr && port.dimensions[i] != nullptr && port.dimensions[i][0] != '\0';
+    extents.push_back(port.shape[i] >= 0 ? std::to_string(port.shape[i]) : named ? port.dimensions[i] : "?");
+  }
+  return type + "[" + join(extents, ", ") + "]";
+}
+
+std::string describe_tensor(const engine_tensor& tensor) {
+  std::vector<std::string> extents;
+  for (std::int32_t i = 0; i < tensor.ndim; ++i) extents.push_back(std::to_string(tensor.shape[i]));
+  return name_of_type(tensor.dtype) + "[" + join(extents, ", ") + "]";
+}
+
+Result<std::unique_ptr<Model>> Model::load(Engine& engine, const ModelRequest& request, CallOptions options) {
+  TRY(stamp_of(request.file).map([](const FileStamp&) {}));
+  if (engine.model_table() == nullptr) return fail(diagnose("EH-S18").with("table", "engine.model/1"));
+  TRY_ASSIGN(const std::string format, format_for(engine, request));
+  TRY_ASSIGN(const engine_device device, device_for(engine, request.device));
+
+  std::vector<engine_entry> entries;
+  for (const auto& [key, value] : request.options) entries.push_back({key.c_str(), value.c_str()});
+  engine_model_desc description{};
+  description.size = sizeof description;
+  description.format = format.c_str();
+  description.path = request.file.c_str();
+  description.device = device;
+  description.options = entries.data();
+  description.option_count = entries.size();
+  Call call(std::move(options));
+  engine_model* model = nullptr;
+  if (auto loaded = call.finish(engine.model_table()->load(engine.instance(), &description, &model, call.get()));
+      !loaded)
+    return fail(std::move(loaded.error().with("model", request.file.native())));
+  return std::unique_ptr<Model>(new Model(engine, model, device));
+}
+
+Model::Model(Engine& engine, engine_model* model, engine_device device)
+    : engine_(engine), model_(model), device_(device), info_(engine.model_table()->info(model)) {}
+
+Model::~Model() { engine_.model_table()->unload(model_); }
+
+Result<std::vector<engine_value>> Model::arrange(const engine_function& function,
+                                                 const std::vector<NamedTensor>& inputs) const {
+  std::vector<engine_value> values;
+  for (std::size_t number = 0; number < function.input_count; ++number) {
+    const engine_port& port = function.inputs[number];
+    bool given = false;
+    for (const NamedTensor& input : inputs) {
+      const bool unnamed = input.name.empty() && inputs.size() == 1 && function.input_count == 1;
+      if (!unnamed && input.name != port.name) continue;
+      if (!fits(port, *input.tensor))
+        return fail(diagnose("EH-P44")
+                        .with("input", port.name)
+                        .with("given", describe_tensor(*input.tensor))
+                        .with("wanted", describe_port(port), "the model"));
+      engine_value value{};
+      value.input = static_cast<std::uint32_t>(number);
+      value.tensor = input.tensor;
+      values.push_back(value);
+      given = true;
+    }
+    if (!given && (port.flags & (ENGINE_PORT_OPTIONAL | ENGINE_PORT_REPEATED)) == 0)
+      return fail(diagnose("EH-P43").with("input", port.name).with("wanted", describe_port(port), "the model"));
+  }
+  if (values.size() >= inputs.size()) return values;
+  for (const NamedTensor& input : inputs) {
+    const bool known = std::any_of(values.begin(), values.end(),
+                                   [&](const engine_value& value) { return value.tensor == input.tensor; });
+    if (!known)
+      return fail(diagnose("EH-P42").with("input", input.name).with("known", names_of(function), "the model"));
+  }
+  return values;
+}
+
+Result<std::vector<std::unique_ptr<Output>>> Model::run(const std::vector<NamedTensor>& inputs, CallOptions options,
+                                                        std::size_t function_number) {
+  TRY_ASSIGN(const std::vector<engine_value> values, arrange(function(function_number), inputs));
+  engine_run run{};
+  run.size = sizeof run;
+  run.function = static_cast<std::uint32_t>(function_number);
+  run.inputs = values.data();
+  run.input_count = values.size();
+  run.output_device = {ENGINE_CPU, 0};
+  Results results;
+  Call call(std::move(options));
+  TRY(call.finish(engine_.model_table()->run(model_, &run, results.get(), call.get())));
+  return results.take();
+}
+
+}  // namespace enginehost::load

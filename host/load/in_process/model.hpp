@@ -1,0 +1,67 @@
+// A model in an engine: what it takes and gives, and running it with what is passed checked first.
+#pragma once
+#include <enginehost/engine_plugin.h>
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/result.hpp"
+#include "host/load/in_process/call.hpp"
+#include "host/load/in_process/engine.hpp"
+#include "host/load/in_process/results.hpp"
+
+namespace enginehost::load {
+
+struct ModelRequest {
+  std::filesystem::path file;  // absolute; a file or a folder
+  std::string format;          // "onnx"; empty: by the file's extension, or the only format the engine has
+  std::string device;          // "cuda:0"; empty: the engine's first
+  std::vector<std::pair<std::string, std::string>> options;
+};
+
+struct NamedTensor {
+  std::string name;
+  const engine_tensor* tensor = nullptr;
+};
+
+// Destroyed before its engine. run() follows the plugin's threading: [any] when concurrent(), else one at a time.
+class Model {
+ public:
+  // EH-F01 no such file; EH-S18 the engine runs no models ("table"), or none of that format ("format", "offered");
+  // EH-S09 no such device; EH-E01 what the plugin says.
+  static Result<std::unique_ptr<Model>> load(Engine& engine, const ModelRequest& request, CallOptions call = {});
+  Model(const Model&) = delete;
+  Model& operator=(const Model&) = delete;
+  ~Model();
+
+  // Valid as long as the model.
+  const engine_model_info& info() const { return *info_; }
+  const engine_function& function(std::size_t number = 0) const { return info_->functions[number]; }
+  engine_device device() const { return device_; }
+  bool concurrent() const { return (info_->flags & ENGINE_MODEL_CONCURRENT) != 0; }
+
+  // Runs one function. Inputs by name; one that is not named may be given if the function has only one. EH-P42: no
+  // such input ("input", "known"); EH-P43: one is missing; EH-P44: type or shape does not fit ("input", "given",
+  // "wanted"); EH-E01, EH-P10. Tensors are borrowed until it returns; outputs are the caller's.
+  Result<std::vector<std::unique_ptr<Output>>> run(const std::vector<NamedTensor>& inputs, CallOptions call = {},
+                                                   std::size_t function_number = 0);
+
+ private:
+  Model(Engine& engine, engine_model* model, engine_device device);
+  Result<std::vector<engine_value>> arrange(const engine_function& function,
+                                            const std::vector<NamedTensor>& inputs) const;
+  Engine& engine_;
+  engine_model* model_;
+  engine_device device_;
+  const engine_model_info* info_;
+};
+
+// "float32[1, 512]", "any type of any shape".
+std::string describe_port(const engine_port& port);
+std::string describe_tensor(const engine_tensor& tensor);
+std::string name_of_type(engine_dtype type);
+
+}  // namespace enginehost::load

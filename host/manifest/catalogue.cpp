@@ -1,0 +1,79 @@
+#include "host/manifest/catalogue.hpp"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "base/sha256.hpp"
+
+namespace enginehost::manifest {
+
+std::string Source::text() const {
+  switch (kind) {
+    case Kind::package_index:
+      return "package index: " + project + ", " + file;
+    case Kind::oci:
+      return "registry: " + location;
+    case Kind::url:
+    case Kind::file:
+      break;
+  }
+  return location;
+}
+
+std::vector<const Component*> Build::all_components() const {
+  std::vector<const Component*> found;
+  const std::shared_ptr<const Manifest> owner = manifest.lock();
+  if (owner == nullptr) return found;
+  found.reserve(components.size() + 1);
+  const auto add = [&](const std::string& name) {
+    if (const auto component = owner->components.find(name); component != owner->components.end())
+      found.push_back(&component->second);
+  };
+  add(plugin_component);
+  for (const std::string& name : components) add(name);
+  return found;
+}
+
+std::string Build::artifacts_digest() const {
+  std::vector<std::string> digests;
+  for (const Component* component : all_components()) {
+    // The alternatives of a component give the same files, so the first one that is known stands for it.
+    const auto known = std::find_if(component->artifacts.begin(), component->artifacts.end(),
+                                    [](const Artifact& artifact) { return !artifact.sha256.empty(); });
+    if (known == component->artifacts.end()) return {};
+    digests.push_back(known->sha256);
+  }
+  if (digests.size() != components.size() + 1) return {};
+  std::sort(digests.begin(), digests.end());
+  std::string text;
+  for (const std::string& one : digests) text += one + "\n";
+  return sha256_hex(text);
+}
+
+std::vector<std::string> Catalogue::engines() const {
+  std::vector<std::string> names;
+  for (const auto& build : builds) names.push_back(build->engine);
+  std::sort(names.begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  return names;
+}
+
+void merge(Catalogue& catalogue, std::shared_ptr<const Manifest> manifest) {
+  std::unordered_map<std::string_view, const Build*> known;
+  known.reserve(catalogue.builds.size());
+  for (const auto& build : catalogue.builds) known.emplace(build->id, build.get());
+  for (const auto& build : manifest->builds) {
+    if (const auto earlier = known.find(build->id); earlier != known.end()) {
+      const auto owner = earlier->second->manifest.lock();
+      catalogue.shadowed.push_back(
+          {build->id, manifest->repository, owner != nullptr ? owner->repository : ""});
+    } else {
+      // Shares ownership of the manifest, so that whoever keeps the build can ask for its components.
+      catalogue.builds.emplace_back(manifest, build.get());
+    }
+  }
+  catalogue.warnings.insert(catalogue.warnings.end(), manifest->warnings.begin(), manifest->warnings.end());
+  catalogue.manifests.push_back(std::move(manifest));
+}
+
+}  // namespace enginehost::manifest

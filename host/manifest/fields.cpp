@@ -1,0 +1,119 @@
+#include "host/manifest/fields.hpp"
+
+#include <algorithm>
+
+#include "base/text.hpp"
+
+namespace enginehost::manifest {
+namespace {
+
+std::string quoted(std::string_view text) {
+  // A hostile document does not get to fill the screen.
+  return "\"" + std::string(text.substr(0, 100)) + (text.size() > 100 ? "…\"" : "\"");
+}
+
+}  // namespace
+
+void Reading::refuse(std::string_view member, std::string_view problem) {
+  if (!mistake)
+    mistake = diagnose("EH-M02").with("document", document).with("member", member).with("problem", problem);
+}
+
+Fields::Fields(Reading& reading, const Json& object, std::string place)
+    : reading_(reading), object_(object), place_(std::move(place)), usable_(object.is_object()) {
+  if (!usable_)
+    reading_.refuse(place_.empty() ? "(document)" : place_,
+                    std::string("expected an object, found ") + object.type_name());
+}
+
+std::string Fields::place_of(std::string_view name) const {
+  return place_.empty() ? std::string(name) : place_ + "." + std::string(name);
+}
+
+const Json* Fields::find(std::string_view name, Need need) {
+  known_.push_back(name);
+  const Json* value = object_.find(name);
+  if (value == nullptr && need == Need::required && usable_) reading_.refuse(place_of(name), "it is missing");
+  return value != nullptr && value->is_null() && need == Need::nullable ? nullptr : value;
+}
+
+const Json* Fields::typed(std::string_view name, Need need, bool (Json::*is_type)() const,
+                          std::string_view wanted) {
+  const Json* value = find(name, need);
+  if (value == nullptr || (value->*is_type)()) return value;
+  reading_.refuse(place_of(name), "expected " + std::string(wanted) + ", found " + value->type_name());
+  return nullptr;
+}
+
+const Json* Fields::array(std::string_view name, Need need) {
+  return typed(name, need, &Json::is_array, "an array");
+}
+const Json* Fields::object(std::string_view name, Need need) {
+  return typed(name, need, &Json::is_object, "an object");
+}
+
+void Fields::text(std::string_view name, Need need, Shape shape, std::string& target) {
+  const Json* value = typed(name, need, &Json::is_string, "a string");
+  if (value == nullptr) return;
+  if (!shape(value->as_string()))
+    return reading_.refuse(place_of(name),
+                           quoted(value->as_string()) + " is not " + std::string(describe(shape)));
+  target = value->as_string();
+}
+
+void Fields::texts(std::string_view name, Need need, Shape shape, std::vector<std::string>& target) {
+  const Json* value = array(name, need);
+  if (value == nullptr) return;
+  target.reserve(value->as_array().size());
+  for (const Json& element : value->as_array()) {
+    if (element.is_string() && shape(element.as_string())) {
+      target.push_back(element.as_string());
+      continue;
+    }
+    const std::string place = place_of(name) + "[" + std::to_string(target.size()) + "]";
+    if (!element.is_string())
+      return reading_.refuse(place, std::string("expected a string, found ") + element.type_name());
+    return reading_.refuse(place, quoted(element.as_string()) + " is not " + std::string(describe(shape)));
+  }
+}
+
+void Fields::number(std::string_view name, Need need, std::int64_t least, std::int64_t most,
+                    std::int64_t& target) {
+  const Json* value = typed(name, need, &Json::is_integer, "an integer");
+  if (value == nullptr) return;
+  if (value->as_integer() < least || value->as_integer() > most)
+    return reading_.refuse(place_of(name), value->dump() + " is not between " + std::to_string(least) +
+                                               " and " + std::to_string(most));
+  target = value->as_integer();
+}
+
+void Fields::size(std::string_view name, Need need, std::optional<std::uint64_t>& target) {
+  std::int64_t value = -1;
+  number(name, need, 0, std::int64_t{1} << 50, value);
+  if (value >= 0) target = static_cast<std::uint64_t>(value);
+}
+
+void Fields::flag(std::string_view name, bool& target) {
+  const Json* value = typed(name, Need::optional, &Json::is_bool, "true or false");
+  if (value != nullptr) target = value->as_bool();
+}
+
+std::vector<std::string> Fields::unknown() const {
+  std::vector<std::string> names;
+  for (const auto& [name, value] : object_.as_object())
+    if (std::find(known_.begin(), known_.end(), name) == known_.end()) names.push_back(name);
+  return names;
+}
+
+std::vector<std::string> Fields::warn_of_unknown() {
+  std::vector<std::string> names = unknown();
+  for (const std::string& name : names) {
+    std::string warning = reading_.document + ": " + place_of(name) + " is not a known field";
+    const std::vector<std::string> known(known_.begin(), known_.end());
+    if (const auto meant = nearest(name, known)) warning += "; did you mean \"" + *meant + "\"?";
+    reading_.warnings.push_back(std::move(warning));
+  }
+  return names;
+}
+
+}  // namespace enginehost::manifest

@@ -1,0 +1,58 @@
+// Reading the members of a JSON object strictly: what is missing, of the wrong type or of the wrong shape is
+// named by its place in the document ("builds[3].requires.glibc").
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/diagnosis.hpp"
+#include "base/json.hpp"
+#include "host/manifest/shapes.hpp"
+
+namespace enginehost::manifest {
+
+// One document being read: its first mistake, and what is odd about it.
+struct Reading {
+  std::string document;
+  std::vector<std::string> warnings;
+  std::optional<Diagnosis> mistake;  // EH-M02 with "document", "member", "problem"
+
+  void refuse(std::string_view member, std::string_view problem);
+};
+
+enum class Need { required, optional, nullable };  // nullable: optional, and null means that it is not known
+
+// The members of one object. Every name asked for is a known one; warn_of_unknown() reports the others.
+class Fields {
+ public:
+  Fields(Reading& reading, const Json& object, std::string place);
+
+  bool usable() const { return usable_; }
+  std::string place_of(std::string_view name) const;
+  const Json* find(std::string_view name, Need need);  // nullptr: not there (refused when required), or null
+
+  void text(std::string_view name, Need need, Shape shape, std::string& target);
+  void texts(std::string_view name, Need need, Shape shape, std::vector<std::string>& target);
+  void number(std::string_view name, Need need, std::int64_t least, std::int64_t most, std::int64_t& target);
+  void size(std::string_view name, Need need, std::optional<std::uint64_t>& target);
+  void flag(std::string_view name, bool& target);
+  const Json* array(std::string_view name, Need need);
+  const Json* object(std::string_view name, Need need);
+
+  // Warns of the members that nobody asked for; returns their names.
+  std::vector<std::string> warn_of_unknown();
+  std::vector<std::string> unknown() const;
+
+ private:
+  const Json* typed(std::string_view name, Need need, bool (Json::*is_type)() const, std::string_view wanted);
+
+  Reading& reading_;
+  const Json& object_;
+  std::string place_;
+  std::vector<std::string_view> known_;  // of string literals
+  bool usable_ = true;
+};
+
+}  // namespace enginehost::manifest

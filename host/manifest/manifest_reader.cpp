@@ -1,0 +1,230 @@
+#include <algorithm>
+#include <limits>
+#include <set>
+
+#include "base/text.hpp"
+#include "host/manifest/catalogue.hpp"
+#include "host/manifest/document.hpp"
+#include "host/manifest/requirements_reader.hpp"
+
+namespace enginehost::manifest {
+namespace {
+
+std::string element(std::string_view place, std::size_t index) {
+  return std::string(place) + "[" + std::to_string(index) + "]";
+}
+
+std::optional<Source> read_source(Reading& reading, const Json& object, const std::string& place) {
+  Source source;
+  int kinds = 0;
+  Fields fields(reading, object, place);
+  const auto location = [&](const char* name, Source::Kind kind, Shape shape) {
+    if (object.find(name) != nullptr) {
+      source.kind = kind;
+      ++kinds;
+    }
+    fields.text(name, Need::optional, shape, source.location);
+  };
+  location("url", Source::Kind::url, is_url_text);
+  location("file", Source::Kind::file, is_text);
+  location("oci", Source::Kind::oci, is_text);
+  if (const Json* index = fields.object("package_index", Need::optional)) {
+    source.kind = Source::Kind::package_index;
+    ++kinds;
+    Fields names(reading, *index, fields.place_of("package_index"));
+    names.text("project", Need::required, is_id, source.project);
+    names.text("file", Need::required, is_file_name, source.file);
+    names.warn_of_unknown();
+  }
+  if (!fields.usable()) return std::nullopt;
+  const bool odd = !fields.warn_of_unknown().empty();
+  if (kinds > 1) reading.refuse(place, "it names more than one of url, file, package_index, oci");
+  // A kind of source that a later version knows is left out; an empty object is a mistake in any version.
+  if (kinds == 0 && !odd) reading.refuse(place, "it names none of url, file, package_index, oci");
+  return kinds == 1 ? std::optional(std::move(source)) : std::nullopt;
+}
+
+Artifact read_artifact(Reading& reading, const Json& object, const std::string& place) {
+  Artifact artifact;
+  Fields fields(reading, object, place);
+  fields.text("sha256", Need::nullable, is_digest, artifact.sha256);
+  fields.size("size", Need::nullable, artifact.size);
+  fields.text("tree", Need::nullable, is_digest, artifact.tree);
+  fields.text("archive", Need::required, is_archive, artifact.archive);
+  fields.text("path", artifact.archive == "none" ? Need::required : Need::optional, is_view_path,
+              artifact.path);
+  std::int64_t strip = 0;
+  fields.number("strip", Need::optional, 0, 32, strip);
+  artifact.strip = static_cast<int>(strip);
+  fields.texts("select", Need::optional, is_view_path, artifact.select);
+  if (const Json* sources = fields.array("sources", Need::required))
+    for (std::size_t i = 0; i < sources->as_array().size(); ++i)
+      if (auto source = read_source(reading, sources->as_array()[i], element(fields.place_of("sources"), i)))
+        artifact.sources.push_back(std::move(*source));
+  fields.warn_of_unknown();
+  return artifact;
+}
+
+Component read_component(Reading& reading, const Json& object, const std::string& id,
+                         const Manifest& manifest) {
+  Component component;
+  component.id = id;
+  Fields fields(reading, object, "components." + id);
+  fields.text("version", Need::optional, is_id, component.version);
+  fields.text("license", Need::optional, is_id, component.license);
+  if (!component.license.empty() && !manifest.licenses.contains(component.license))
+    reading.refuse(fields.place_of("license"),
+                   "there is no licence \"" + component.license + "\" in this manifest");
+  fields.texts("optional", Need::optional, is_view_path, component.optional);
+  if (const Json* artifacts = fields.array("artifacts", Need::required))
+    for (std::size_t i = 0; i < artifacts->as_array().size(); ++i)
+      component.artifacts.push_back(
+          read_artifact(reading, artifacts->as_array()[i], element(fields.place_of("artifacts"), i)));
+  fields.warn_of_unknown();
+  return component;
+}
+
+License read_license(Reading& reading, const Json& object, const std::string& key) {
+  License license;
+  Fields fields(reading, object, "licenses." + key);
+  fields.text("id", Need::required, is_text, license.id);
+  fields.text("url", Need::optional, is_url_text, license.url);
+  fields.text("sha256", Need::nullable, is_digest, license.sha256);
+  std::string accept = "implicit";
+  fields.text("accept", Need::optional, is_consent, accept);
+  license.explicit_consent = accept == "explicit";
+  fields.text("redistribute", Need::optional, is_redistribution, license.redistribute);
+  fields.warn_of_unknown();
+  return license;
+}
+
+void read_options(Reading& reading, Fields& fields, Build& build) {
+  const Json* options = fields.object("options", Need::optional);
+  if (options == nullptr) return;
+  for (const auto& [name, value] : options->as_object()) {
+    if (value.is_string())
+      build.options.emplace_back(name, value.as_string());
+    else if (value.is_number() || value.is_bool())
+      build.options.emplace_back(name, value.dump());
+    else
+      reading.refuse(fields.place_of("options") + "." + name,
+                     std::string("expected a string, a number or true or false, found ") + value.type_name());
+  }
+}
+
+std::shared_ptr<const Build> read_build(Reading& reading, const Json& object, const std::string& place,
+                                        const std::shared_ptr<const Manifest>& manifest) {
+  auto build = std::make_shared<Build>();
+  build->engine = manifest->engine;
+  build->manifest = manifest;
+  Fields fields(reading, object, place);
+  fields.text("id", Need::required, is_id, build->id);
+  fields.text("version", Need::required, is_id, build->version);
+  fields.text("flavor", Need::required, is_lower_id, build->flavor);
+  fields.text("os", Need::required, is_word, build->os);
+  fields.text("arch", Need::required, is_word, build->arch);
+  const auto check_component = [&](const std::string& id, const std::string& at) {
+    if (!id.empty() && !manifest->components.contains(id))
+      reading.refuse(at, "there is no component \"" + id + "\" in this manifest");
+  };
+  if (const Json* plugin = fields.object("plugin", Need::required)) {
+    Fields members(reading, *plugin, fields.place_of("plugin"));
+    members.text("component", Need::required, is_id, build->plugin_component);
+    members.text("path", Need::required, is_view_path, build->plugin_path);
+    members.warn_of_unknown();
+    check_component(build->plugin_component, members.place_of("component"));
+  }
+  fields.texts("components", Need::required, is_id, build->components);
+  for (std::size_t i = 0; i < build->components.size(); ++i)
+    check_component(build->components[i], element(fields.place_of("components"), i));
+  if (const Json* requirements = fields.object("requires", Need::optional))
+    build->requires_ = read_requirements(reading, *requirements, fields.place_of("requires"));
+  fields.texts("search", Need::optional, is_view_folder, build->search);
+  fields.texts("lazy", Need::optional, is_file_name, build->lazy);
+  fields.texts("capabilities", Need::optional, is_text, build->capabilities);
+  std::sort(build->capabilities.begin(), build->capabilities.end());
+  read_options(reading, fields, *build);
+  std::int64_t priority = 0;
+  fields.number("priority", Need::optional, -1'000'000, 1'000'000, priority);
+  build->priority = static_cast<int>(priority);
+  fields.text("yanked", Need::nullable, is_text, build->yanked);
+  fields.text("not_built", Need::nullable, is_text, build->not_built);
+  fields.text("digest", Need::nullable, is_digest, build->digest);
+  fields.warn_of_unknown();
+  return build;
+}
+
+}  // namespace
+
+std::optional<Diagnosis> check_format(const Json& document, const std::string& name) {
+  const Json& format = document["format"];
+  if (!format.is_integer() || format.as_integer() == 1) return std::nullopt;
+  return diagnose("EH-M04").with("document", name).with("format", format.dump()).with("known", "1");
+}
+
+std::optional<Diagnosis> check_critical(const Json& document, const std::string& name) {
+  // Every field that some part of a manifest or an index has; "requires.cuda" counts by its last word.
+  static const std::set<std::string_view> known = {
+      "$schema",       "accept",     "arch",     "archive",   "artifacts", "builds",       "capabilities",
+      "component",     "components", "cpu",      "created",   "critical",  "cuda",         "cxxabi",
+      "device_memory", "digest",     "driver",   "engine",    "expires",   "file",         "flavor",
+      "format",        "gfx",        "glibc",    "glibcxx",   "id",        "lazy",         "libc",
+      "libraries",     "license",    "licenses", "manifests", "memory",    "metal",        "name",
+      "not_built",     "oci",        "optional", "options",   "os",        "os_version",   "package_index",
+      "path",          "plugin",     "priority", "project",   "ptx",       "redistribute", "requires",
+      "rocm",          "sass",       "search",   "select",    "serial",    "sha256",       "size",
+      "sources",       "strip",      "toolkit",  "tree",      "url",       "vcruntime",    "version",
+      "yanked"};
+  for (const Json& field : document["critical"].as_array()) {
+    const std::string_view text = field.as_string();
+    if (!known.contains(text.substr(text.rfind('.') + 1)))
+      return diagnose("EH-M03").with("document", name).with("member", "critical").with("field", text);
+  }
+  return std::nullopt;
+}
+
+Result<std::shared_ptr<const Manifest>> read_manifest(const Json& document, std::string repository,
+                                                      std::string name) {
+  if (auto too_new = check_format(document, name)) return fail(std::move(*too_new));
+  if (auto unknown = check_critical(document, name)) return fail(std::move(*unknown));
+  Reading reading{name, {}, {}};
+  auto manifest = std::make_shared<Manifest>();
+  manifest->repository = std::move(repository);
+  manifest->name = std::move(name);
+
+  Fields fields(reading, document, "");
+  fields.find("$schema", Need::optional);
+  std::int64_t format = 0;
+  fields.number("format", Need::required, 1, 1, format);
+  fields.text("engine", Need::required, is_lower_id, manifest->engine);
+  fields.number("serial", Need::required, 0, std::numeric_limits<std::int64_t>::max(), manifest->serial);
+  fields.text("created", Need::optional, is_time, manifest->created);
+  fields.text("expires", Need::optional, is_time, manifest->expires);
+  std::vector<std::string> critical;
+  fields.texts("critical", Need::optional, is_text, critical);
+  if (const Json* licenses = fields.object("licenses", Need::optional))
+    for (const auto& [key, value] : licenses->as_object()) {
+      if (!is_id(key)) reading.refuse("licenses." + key, "the name is not " + std::string(describe(is_id)));
+      manifest->licenses.emplace(key, read_license(reading, value, key));
+    }
+  if (const Json* components = fields.object("components", Need::required))
+    for (const auto& [id, value] : components->as_object()) {
+      if (!is_id(id)) reading.refuse("components." + id, "the name is not " + std::string(describe(is_id)));
+      manifest->components.emplace(id, read_component(reading, value, id, *manifest));
+    }
+  if (const Json* builds = fields.array("builds", Need::required)) {
+    std::set<std::string_view> ids;
+    for (std::size_t i = 0; i < builds->as_array().size() && !reading.mistake; ++i) {
+      auto build = read_build(reading, builds->as_array()[i], element("builds", i), manifest);
+      if (!ids.insert(build->id).second)
+        reading.refuse(element("builds", i) + ".id", "\"" + build->id + "\" occurs twice");
+      manifest->builds.push_back(std::move(build));
+    }
+  }
+  fields.warn_of_unknown();
+  if (reading.mistake) return fail(std::move(*reading.mistake));
+  manifest->warnings = std::move(reading.warnings);
+  return manifest;
+}
+
+}  // namespace enginehost::manifest

@@ -1,0 +1,170 @@
+#include "host/manifest/repository.hpp"
+
+#include <ctime>
+
+#include "base/sha256.hpp"
+#include "base/text.hpp"
+#include "host/manifest/document.hpp"
+#include "host/manifest/fields.hpp"
+
+namespace enginehost::manifest {
+namespace {
+
+constexpr std::uint64_t largest_document = 8u << 20;
+
+bool is_url(const std::string& location) {
+  return location.starts_with("http://") || location.starts_with("https://");
+}
+
+// The document below a repository; in a URL, what is not plain is written as %XX.
+std::string below(const std::string& location, const std::string& path) {
+  std::string result = location;
+  if (!result.ends_with('/')) result += '/';
+  if (!is_url(location)) return result + path;
+  constexpr std::string_view digits = "0123456789ABCDEF";
+  for (const char c : path) {
+    const auto byte = static_cast<unsigned char>(c);
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                       std::string_view("/-._~+").find(c) != std::string_view::npos;
+    if (plain)
+      result += c;
+    else
+      result.append({'%', digits[byte >> 4], digits[byte & 15]});
+  }
+  return result;
+}
+
+// A URL's failure keeps its own code (it says whether to try again); a folder's becomes one about the
+// repository.
+Diagnosis index_failure(Diagnosis cause, const std::string& location) {
+  if (is_url(location))
+    return cause.with("repository", location).within("reading the index of repository " + location);
+  Diagnosis diagnosis =
+      diagnose("EH-M07").with("repository", location).with("problem", "its index.json cannot be read");
+  for (const Evidence& evidence : cause.evidence) diagnosis.evidence.push_back(evidence);
+  return diagnosis;
+}
+
+void warn_when_expired(const std::string& what, const std::string& expires, std::int64_t now,
+                       std::vector<std::string>& warnings) {
+  const auto end = seconds_of_time(expires);
+  if (end && *end < now)
+    warnings.push_back(what + " expired at " + expires + ": newer builds may be missing");
+}
+
+Result<std::string> read_verified(const std::string& location, const IndexEntry& entry,
+                                  DocumentReader& reader, DocumentMemory* memory) {
+  if (memory != nullptr)
+    if (auto kept = memory->find(entry.sha256); kept && sha256_hex(*kept) == entry.sha256)
+      return std::move(*kept);
+  const std::string document = below(location, entry.path);
+  TRY_ASSIGN(std::string bytes, reader.read(document, largest_document));
+  Diagnosis differs = diagnose("EH-M05").with("document", document).with("repository", location);
+  if (entry.size != 0 && bytes.size() != entry.size)
+    return fail(differs.with("expected_size", std::to_string(entry.size), "index.json")
+                    .with("size", std::to_string(bytes.size()), "document"));
+  const std::string digest = sha256_hex(bytes);
+  if (digest != entry.sha256)
+    return fail(
+        differs.with("expected_sha256", entry.sha256, "index.json").with("sha256", digest, "document"));
+  if (memory != nullptr) memory->keep(entry.sha256, bytes);
+  return bytes;
+}
+
+Result<std::shared_ptr<const Manifest>> load_manifest(const std::string& location, const IndexEntry& entry,
+                                                      DocumentReader& reader, DocumentMemory* memory) {
+  TRY_ASSIGN(const std::string bytes, read_verified(location, entry, reader, memory));
+  const std::string name = below(location, entry.path);
+  TRY_ASSIGN(const Json document, parse_json(bytes, name));
+  return read_manifest(document, location, name);
+}
+
+}  // namespace
+
+std::optional<std::int64_t> seconds_of_time(const std::string& text) {
+  if (!is_time(text)) return std::nullopt;
+  const auto number = [&](std::size_t at, std::size_t length) {
+    return static_cast<int>(parse_integer(std::string_view(text).substr(at, length)).value_or(0));
+  };
+  std::tm time{};
+  time.tm_year = number(0, 4) - 1900;
+  time.tm_mon = number(5, 2) - 1;
+  time.tm_mday = number(8, 2);
+  time.tm_hour = number(11, 2);
+  time.tm_min = number(14, 2);
+  time.tm_sec = number(17, 2);
+  return timegm(&time);
+}
+
+Result<std::string> FolderReader::read(const std::string& location, std::uint64_t limit) {
+  return read_file(location, limit);
+}
+
+Result<Index> read_index(const Json& document, const std::string& name) {
+  if (auto too_new = check_format(document, name)) return fail(std::move(*too_new));
+  if (auto unknown = check_critical(document, name)) return fail(std::move(*unknown));
+  Reading reading{name, {}, {}};
+  Index index;
+  Fields fields(reading, document, "");
+  fields.find("$schema", Need::optional);
+  std::int64_t format = 0;
+  fields.number("format", Need::required, 1, 1, format);
+  fields.text("name", Need::optional, is_text, index.name);
+  fields.number("serial", Need::optional, 0, INT64_MAX, index.serial);
+  fields.text("created", Need::optional, is_time, index.created);
+  fields.text("expires", Need::optional, is_time, index.expires);
+  std::vector<std::string> critical;
+  fields.texts("critical", Need::optional, is_text, critical);
+  if (const Json* manifests = fields.array("manifests", Need::required))
+    for (const Json& object : manifests->as_array()) {
+      IndexEntry entry;
+      Fields members(reading, object, "manifests[" + std::to_string(index.manifests.size()) + "]");
+      members.text("path", Need::required, is_text, entry.path);
+      if (!entry.path.empty() && !is_view_path(entry.path))
+        return fail(diagnose("EH-M06")
+                        .with("document", name)
+                        .with("member", members.place_of("path"))
+                        .with("path", entry.path));
+      members.text("sha256", Need::required, is_digest, entry.sha256);
+      std::optional<std::uint64_t> size;
+      members.size("size", Need::nullable, size);
+      entry.size = size.value_or(0);
+      members.warn_of_unknown();
+      index.manifests.push_back(std::move(entry));
+    }
+  fields.warn_of_unknown();
+  if (reading.mistake) return fail(std::move(*reading.mistake));
+  index.warnings = std::move(reading.warnings);
+  return index;
+}
+
+Result<RepositoryContent> load_repository(const std::string& location, DocumentReader& reader,
+                                          std::int64_t now, DocumentMemory* memory) {
+  RepositoryContent content;
+  content.location = location;
+  const std::string index_location = below(location, "index.json");
+  const Result<std::string> bytes = reader.read(index_location, largest_document);
+  if (!bytes) return fail(index_failure(bytes.error(), location));
+  TRY_ASSIGN(const Json document, parse_json(*bytes, index_location));
+  TRY_ASSIGN(content.index, read_index(document, index_location));
+  content.warnings = content.index.warnings;
+  warn_when_expired("the index of repository " + location, content.index.expires, now, content.warnings);
+  for (const IndexEntry& entry : content.index.manifests) {
+    auto manifest = load_manifest(location, entry, reader, memory);
+    if (!manifest) {
+      content.failures.push_back(std::move(manifest).error().within("reading repository " + location));
+      continue;
+    }
+    warn_when_expired("the manifest " + (*manifest)->name, (*manifest)->expires, now, content.warnings);
+    content.manifests.push_back(std::move(*manifest));
+  }
+  return content;
+}
+
+void merge(Catalogue& catalogue, const RepositoryContent& repository) {
+  for (const auto& manifest : repository.manifests) merge(catalogue, manifest);
+  catalogue.warnings.insert(catalogue.warnings.end(), repository.warnings.begin(), repository.warnings.end());
+  catalogue.failures.insert(catalogue.failures.end(), repository.failures.begin(), repository.failures.end());
+}
+
+}  // namespace enginehost::manifest

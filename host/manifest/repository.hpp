@@ -1,0 +1,75 @@
+// Repositories: an index with the digests of its manifests, in a folder or behind a URL.
+#pragma once
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/files.hpp"
+#include "host/manifest/catalogue.hpp"
+
+namespace enginehost::manifest {
+
+// How the bytes of a document are had. The caller passes one in: folders are served by FolderReader below,
+// URLs by a reader that host/open makes over host/transfer. Used by one thread at a time.
+class DocumentReader {
+ public:
+  virtual ~DocumentReader() = default;
+  // The whole document at `location` (an absolute path or a URL), at most `limit` bytes.
+  virtual Result<std::string> read(const std::string& location, std::uint64_t limit) = 0;
+};
+
+// Reads files. EH-F01 when one is missing or not readable.
+class FolderReader : public DocumentReader {
+ public:
+  Result<std::string> read(const std::string& location, std::uint64_t limit) override;
+};
+
+// Remembers documents by digest, so that a manifest that did not change is not fetched twice. Optional.
+class DocumentMemory {
+ public:
+  virtual ~DocumentMemory() = default;
+  virtual std::optional<std::string> find(const std::string& sha256) = 0;
+  virtual void keep(const std::string& sha256, const std::string& bytes) = 0;
+};
+
+struct IndexEntry {
+  std::string path, sha256;
+  std::uint64_t size = 0;
+};
+
+struct Index {
+  std::string name, created, expires;
+  std::int64_t serial = 0;
+  std::vector<IndexEntry> manifests;
+  std::vector<std::string> warnings;
+};
+
+// EH-M02, EH-M03 and EH-M04 as read_manifest; EH-M06 when a manifest's path would leave the repository
+// ("path").
+Result<Index> read_index(const Json& document, const std::string& name);
+
+struct RepositoryContent {
+  std::string location;
+  Index index;
+  std::vector<std::shared_ptr<const Manifest>> manifests;
+  std::vector<std::string> warnings;  // expired, unknown fields
+  std::vector<Diagnosis> failures;    // manifests that could not be used; the others still serve
+};
+
+// Reads index.json below `location` (an absolute folder or a URL) and every manifest it lists. A manifest
+// whose size or digest differs from the index is not used: EH-M05 ("document", "expected_sha256", "sha256" or
+// "expected_size", "size"). `now` in seconds since 1970 decides what has expired. Fails as a whole only when
+// the index cannot be used: EH-M07 ("repository", "problem", and what the reader said).
+Result<RepositoryContent> load_repository(const std::string& location, DocumentReader& reader,
+                                          std::int64_t now, DocumentMemory* memory = nullptr);
+
+// Merges a repository into the catalogue, after those that are in it already.
+void merge(Catalogue& catalogue, const RepositoryContent& repository);
+
+// "2026-11-20T00:00:00Z" as seconds since 1970; nothing for any other text.
+std::optional<std::int64_t> seconds_of_time(const std::string& text);
+
+}  // namespace enginehost::manifest

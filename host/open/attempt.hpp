@@ -1,0 +1,56 @@
+// One candidate: installed, checked, tried in a child, loaded, remembered.
+#pragma once
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cache/store.hpp"
+#include "host/acquire/acquire.hpp"
+#include "host/load/in_process/engine.hpp"
+#include "host/open/world.hpp"
+#include "host/resolve/plan.hpp"
+#include "host/transfer/progress.hpp"
+
+namespace enginehost::open {
+
+// What may happen on the way, and who is told.
+struct AttemptOptions {
+  bool probe = true;  // false: straight into this process, at the caller's risk; nothing is remembered as proven
+  std::function<Result<void>(const acquire::Question&)> consent;  // not set: everything is agreed to
+  transfer::ProgressCallback progress;
+  std::function<void(std::int32_t level, std::string_view topic, std::string_view message)> log;  // the plugin's
+};
+
+// An engine in this process with what keeps it usable. Destroy its models and tensors first. Members are declared so
+// that the engine goes before its plugin and the lease last.
+struct Opened {
+  cache::Lease lease;
+  cache::Installed installed;  // of a plugin without manifest: only `plugin` and `folder`
+  std::shared_ptr<load::LoadedPlugin> plugin;
+  std::unique_ptr<load::Engine> engine;
+  std::vector<load::Device> devices;
+};
+
+// What an attempt left behind beside its result; filled in on success and on failure.
+struct AttemptLog {
+  std::uint64_t downloaded = 0;
+  double download_seconds = 0;
+  bool probed = false, proven_before = false;
+  std::vector<Diagnosis> warnings;
+  std::vector<std::pair<std::string, double>> timings_ms;  // "acquire", "preflight", "probe", "load"
+};
+
+// Brings the build up. `devices`: names that must be there ("cuda:0"), empty for any. Wrong bytes found by any stage
+// are thrown away and fetched again, once. What failed for good is remembered with the files it depends on.
+Result<std::shared_ptr<Opened>> attempt(World& world, const manifest::Build& build,
+                                        const std::vector<std::string>& devices, const AttemptOptions& options,
+                                        AttemptLog& log);
+
+// A plugin by path, without manifest and history, for engine authors.
+Result<std::shared_ptr<Opened>> attempt_file(World& world, const std::filesystem::path& plugin,
+                                             const std::vector<std::string>& devices, const AttemptOptions& options,
+                                             AttemptLog& log);
+
+}  // namespace enginehost::open

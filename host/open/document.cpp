@@ -1,0 +1,101 @@
+#include "host/open/document.hpp"
+
+#include <enginehost/engine_plugin.h>
+
+#include "host/explain/explain.hpp"
+#include "host/resolve/describe.hpp"
+
+#ifndef ENGINEHOST_VERSION
+#error "the build passes the version of the project"
+#endif
+
+namespace enginehost::open {
+namespace {
+
+Json device_document(const load::Device& device) {
+  return Json::object()
+      .set("device", device.text())
+      .set("name", device.name)
+      .set("architecture", device.architecture)
+      .set("driver", device.driver)
+      .set("uuid", device.uuid)
+      .set("memory", device.memory_total)
+      .set("memory_free", device.memory_free);
+}
+
+Json outcome_document(const Outcome& outcome) {
+  Json document = Json::object().set("state", name_of(outcome.state));
+  if (outcome.chosen != nullptr) {
+    document.set("build", outcome.chosen->build->id).set("flavor", outcome.chosen->build->flavor);
+  } else {
+    document.set("build", nullptr).set("flavor", nullptr);
+  }
+  document.set("fallback", outcome.fallback);
+  Json devices = Json::array(), capabilities = Json::array(), loaded = Json::array(), facts = Json::object();
+  if (outcome.opened) {
+    for (const load::Device& device : outcome.opened->devices) devices.push(device_document(device));
+    capabilities = Json::strings(outcome.opened->engine->capabilities());
+    for (const load::Library& library : outcome.opened->plugin->libraries())
+      loaded.push(Json::object()
+                      .set("soname", library.soname)
+                      .set("path", library.path)
+                      .set("origin", library.origin));
+    for (const auto& [key, value] : outcome.opened->engine->facts()) facts.set(key, value);
+  }
+  Json timings = Json::object();
+  for (const auto& [what, milliseconds] : outcome.timings_ms) timings.set(what, milliseconds);
+  return document.set("devices", std::move(devices))
+      .set("capabilities", std::move(capabilities))
+      .set("library", outcome.opened ? Json(outcome.opened->plugin->file().native()) : Json())
+      .set("facts", std::move(facts))
+      .set("loaded", std::move(loaded))
+      .set("proven", outcome.proven_before || outcome.probed)
+      .set("download",
+           Json::object().set("bytes", outcome.downloaded).set("seconds", outcome.download_seconds))
+      .set("timings_ms", std::move(timings));
+}
+
+}  // namespace
+
+Json tool_document() {
+  return Json::object()
+      .set("name", "enginehost")
+      .set("version", ENGINEHOST_VERSION)
+      .set("plugin_abi", std::to_string(ENGINE_ABI_MAJOR) + "." + std::to_string(ENGINE_ABI_MINOR));
+}
+
+Json config_document(const settings::Settings& settings) {
+  Json list = Json::array();
+  for (const settings::Setting& setting : settings.effective)
+    list.push(Json::object().set("key", setting.key).set("value", setting.value).set("source", setting.source));
+  return list;
+}
+
+Json warnings_document(const World& world, const std::vector<Diagnosis>& warnings) {
+  Json list = Json::array();
+  for (const std::string& text : world.warnings()) list.push(Json::object().set("text", text));
+  for (const Diagnosis& warning : warnings)
+    list.push(Json::object().set("text", explain::one_line(warning)).set("diagnosis", explain::to_json(warning)));
+  return list;
+}
+
+Json document(World& world, const Outcome& outcome) {
+  Json candidates = Json::array();
+  for (const resolve::Candidate& candidate : outcome.plan.candidates) {
+    Json entry = resolve::to_json(candidate);
+    if (candidate.diagnosis) entry.set("diagnosis", explain::to_json(*candidate.diagnosis));
+    candidates.push(std::move(entry));
+  }
+  return Json::object()
+      .set("format", 1)
+      .set("tool", tool_document())
+      .set("platform", platform::to_json(world.platform()))
+      .set("request", resolve::to_json(outcome.plan.request))
+      .set("config", config_document(world.settings()))
+      .set("candidates", std::move(candidates))
+      .set("outcome", outcome_document(outcome))
+      .set("warnings", warnings_document(world, outcome.warnings))
+      .set("diagnosis", outcome.diagnosis ? explain::to_json(*outcome.diagnosis) : Json());
+}
+
+}  // namespace enginehost::open

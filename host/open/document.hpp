@@ -1,0 +1,14 @@
+// An outcome as the contract's JSON document, and the platform's and the settings' part of it.
+#pragma once
+#include "base/json.hpp"
+#include "host/open/open.hpp"
+
+namespace enginehost::open {
+
+Json tool_document();                                        // {"name","version","plugin_abi"}
+Json config_document(const settings::Settings& settings);    // [{"key","value","source"}]
+Json warnings_document(const World& world, const std::vector<Diagnosis>& warnings);
+// The whole document of `engine-info ENGINE --json`.
+Json document(World& world, const Outcome& outcome);
+
+}  // namespace enginehost::open

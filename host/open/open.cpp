@@ -1,0 +1,153 @@
+#include "host/open/open.hpp"
+
+#include <algorithm>
+#include <chrono>
+
+#include "base/text.hpp"
+#include "host/explain/explain.hpp"
+
+namespace enginehost::open {
+namespace {
+
+using resolve::Candidate;
+using resolve::Verdict;
+
+resolve::Request completed(const OpenRequest& open, World& world) {
+  resolve::Request request = open.request;
+  const settings::Settings& settings = world.settings();
+  if (request.flavor.empty() && !request.require) request.flavor = settings.flavor;
+  if (request.device.empty()) request.device = settings.device;
+  if (request.force.empty()) request.force = settings.force;
+  request.offline = request.offline || settings.offline;
+  for (const cache::Installed& installed : world.store().list()) request.installed.insert(installed.build);
+  return request;
+}
+
+// The devices that must be there: all when one is named; none when others are allowed, the plan has chosen then.
+std::vector<std::string> demanded_devices(const resolve::Request& request) {
+  const auto wished = wished_devices(request);
+  return wished.size() == 1 ? wished : std::vector<std::string>{};
+}
+
+bool wish_met(const resolve::Request& request, const manifest::Build& build, const Opened& opened) {
+  if (!request.flavor.empty() && request.flavor != build.flavor) return false;
+  const auto wished = wished_devices(request);
+  return wished.empty() || std::any_of(opened.devices.begin(), opened.devices.end(), [&](const load::Device& device) {
+           return device.text() == wished.front() || device.kind == wished.front();
+         });
+}
+
+bool has_failed(const Candidate& candidate) { return candidate.verdict == Verdict::failed; }
+
+void add_log(Outcome& outcome, AttemptLog& log) {
+  outcome.downloaded += log.downloaded;
+  outcome.download_seconds += log.download_seconds;
+  outcome.probed = log.probed;
+  outcome.proven_before = log.proven_before;
+  for (auto& timing : log.timings_ms) {
+    const auto same = std::find_if(outcome.timings_ms.begin(), outcome.timings_ms.end(),
+                                   [&](const auto& known) { return known.first == timing.first; });
+    if (same != outcome.timings_ms.end())
+      same->second += timing.second;
+    else
+      outcome.timings_ms.push_back(timing);
+  }
+  for (Diagnosis& warning : log.warnings) outcome.warnings.push_back(std::move(warning));
+}
+
+// Tries the ranked candidates in order until one stands.
+void try_candidates(World& world, const OpenRequest& open, Outcome& outcome) {
+  const std::vector<std::string> devices = demanded_devices(outcome.plan.request);
+  for (Candidate& candidate : outcome.plan.candidates) {
+    if (candidate.rank == 0) continue;
+    AttemptLog log;
+    auto opened = attempt(world, *candidate.build, devices, open.attempt, log);
+    add_log(outcome, log);
+    if (opened) {
+      candidate.verdict = Verdict::chosen;
+      outcome.state = State::opened;
+      outcome.opened = std::move(*opened);
+      outcome.chosen = &candidate;
+      return;
+    }
+    candidate.verdict = Verdict::failed;
+    candidate.diagnosis = std::move(opened).error();
+    if (!outcome.diagnosis) outcome.diagnosis = candidate.diagnosis;
+    // Whoever gave up does not want the next one either.
+    if (candidate.diagnosis->code == "EH-P10") return;
+  }
+  if (!outcome.diagnosis) outcome.diagnosis = outcome.plan.diagnosis;
+}
+
+Outcome open_file(World& world, const OpenRequest& open) {
+  Outcome outcome;
+  outcome.plan.request = open.request;
+  AttemptLog log;
+  auto opened = attempt_file(world, open.plugin, demanded_devices(open.request), open.attempt, log);
+  add_log(outcome, log);
+  if (opened) {
+    outcome.state = State::opened;
+    outcome.opened = std::move(*opened);
+  } else {
+    outcome.diagnosis = std::move(opened).error();
+  }
+  return outcome;
+}
+
+}  // namespace
+
+const char* name_of(State state) {
+  switch (state) {
+    case State::opened: return "opened";
+    case State::planned: return "planned";
+    case State::failed: return "failed";
+  }
+  return "failed";
+}
+
+std::vector<std::string> wished_devices(const resolve::Request& request) {
+  std::vector<std::string> wished;
+  for (const std::string& device : split(request.device, ','))
+    if (!trim(device).empty()) wished.emplace_back(trim(device));
+  return wished;
+}
+
+int Outcome::exit_status() const {
+  if (state == State::opened || state == State::planned) return 0;
+  return static_cast<int>(diagnosis ? explain::exit_status(*diagnosis) : explain::ExitStatus::bug);
+}
+
+Outcome open_engine(World& world, const OpenRequest& open) {
+  if (!open.plugin.empty()) return open_file(world, open);
+  Outcome outcome;
+  const auto begin = std::chrono::steady_clock::now();
+  outcome.plan = resolve::decide(world.platform(), world.catalogue(), world.history(), completed(open, world),
+                                 World::now());
+  const std::chrono::duration<double, std::milli> deciding = std::chrono::steady_clock::now() - begin;
+  outcome.timings_ms.emplace_back("decide", deciding.count());
+
+  const auto first = std::find_if(outcome.plan.candidates.begin(), outcome.plan.candidates.end(),
+                                  [](const Candidate& candidate) { return candidate.rank > 0; });
+  if (first == outcome.plan.candidates.end()) {
+    outcome.diagnosis = outcome.plan.diagnosis;
+    return outcome;
+  }
+  if (open.plan_only || world.is_recorded()) {
+    first->verdict = Verdict::chosen;
+    outcome.state = State::planned;
+    outcome.chosen = &*first;
+    outcome.fallback = outcome.plan.fallback;
+    return outcome;
+  }
+  // decide() marks the best candidate as chosen; what is really chosen is known only after trying.
+  first->verdict = Verdict::fits;
+  try_candidates(world, open, outcome);
+  if (outcome.state == State::opened)
+    outcome.fallback =
+        outcome.plan.fallback ||
+        std::any_of(outcome.plan.candidates.begin(), outcome.plan.candidates.end(), has_failed) ||
+        !wish_met(outcome.plan.request, *outcome.chosen->build, *outcome.opened);
+  return outcome;
+}
+
+}  // namespace enginehost::open

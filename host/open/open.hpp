@@ -1,0 +1,51 @@
+// The one loop: plan, then for each candidate in order acquire, preflight, probe, load, record; else the next one.
+// The first place to look for how a request walks through the house.
+#pragma once
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/json.hpp"
+#include "host/open/attempt.hpp"
+#include "host/open/world.hpp"
+#include "host/resolve/plan.hpp"
+
+namespace enginehost::open {
+
+struct OpenRequest {
+  resolve::Request request;      // flavor, device, offline, force are completed from the settings when empty
+  bool plan_only = false;        // decide: nothing is downloaded or loaded. A recorded platform implies it
+  std::filesystem::path plugin;  // engine authors: this file instead of a manifest's build; absolute
+  AttemptOptions attempt;
+};
+
+enum class State { opened, planned, failed };
+const char* name_of(State state);
+
+// What came of a request. Movable; the engine lives as long as `opened`.
+struct Outcome {
+  State state = State::failed;
+  resolve::Plan plan;               // with the verdicts as they ended
+  std::shared_ptr<Opened> opened;   // state opened
+  const resolve::Candidate* chosen = nullptr;  // in plan.candidates: what was opened, or would be
+  bool fallback = false;            // a better candidate failed or is set aside, or the request was not met
+  bool proven_before = false, probed = false;
+  std::uint64_t downloaded = 0;
+  double download_seconds = 0;
+  std::vector<std::pair<std::string, double>> timings_ms;
+  std::vector<Diagnosis> warnings;
+  std::optional<Diagnosis> diagnosis;  // why nothing could be opened, or why the first in rank could not
+
+  int exit_status() const;  // of a command that ends with this outcome
+};
+
+// Never throws. Blocks while downloading and probing; World::cancel() ends it with EH-P10.
+Outcome open_engine(World& world, const OpenRequest& request);
+
+// The wished devices: "cuda:0,cpu" is {"cuda:0","cpu"}.
+std::vector<std::string> wished_devices(const resolve::Request& request);
+
+}  // namespace enginehost::open

@@ -1,0 +1,112 @@
+#include "host/open/repositories.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include "base/files.hpp"
+#include "base/sha256.hpp"
+#include "host/manifest/repository.hpp"
+#include "host/transfer/transfer.hpp"
+
+namespace enginehost::open {
+namespace {
+
+namespace fs = std::filesystem;
+constexpr std::int64_t index_lifetime_seconds = 3600;
+
+std::int64_t age_of(const fs::path& file, std::int64_t now) {
+  const auto stamp = stamp_of(file);
+  // A time in the future (a clock that was set back) counts as now, so that such a copy is asked for again later.
+  return stamp ? std::max<std::int64_t>(0, now - stamp->modified_ns / 1'000'000'000) : index_lifetime_seconds + 1;
+}
+
+// Documents of one URL repository, through the copies kept of them.
+class KeptReader : public manifest::DocumentReader, public manifest::DocumentMemory {
+ public:
+  KeptReader(fs::path folder, const transfer::TransferOptions& transfer, std::int64_t now,
+             const std::optional<CancelToken>& cancel)
+      : folder_(std::move(folder)), transfer_(transfer), now_(now), cancel_(cancel) {}
+
+  Result<std::string> read(const std::string& location, std::uint64_t limit) override {
+    const fs::path kept = folder_ / (sha256_hex(location).substr(0, 32) + ".json");
+    const std::int64_t age = age_of(kept, now_);
+    if (age <= index_lifetime_seconds)
+      if (auto bytes = read_file(kept, limit)) return bytes;
+    auto fresh = transfer::fetch_text(location, transfer_, limit, "application/json", cancel_);
+    if (fresh) {
+      // Not being able to keep a copy must not stand in the way of using the document.
+      if (make_folders(folder_)) static_cast<void>(write_file(kept, *fresh, false));
+      return fresh;
+    }
+    auto bytes = read_file(kept, limit);
+    if (!bytes) return fresh;
+    warnings.push_back(location + " could not be asked (" + fresh.error().code + "); the copy of " +
+                       std::to_string(age / 3600) + " hours ago is used");
+    return bytes;
+  }
+
+  std::optional<std::string> find(const std::string& sha256) override {
+    if (auto bytes = read_file(folder_ / sha256)) return std::move(*bytes);
+    return std::nullopt;
+  }
+
+  void keep(const std::string& sha256, const std::string& bytes) override {
+    if (make_folders(folder_)) static_cast<void>(write_file(folder_ / sha256, bytes, false));
+  }
+
+  std::vector<std::string> warnings;
+
+ private:
+  fs::path folder_;
+  const transfer::TransferOptions& transfer_;
+  std::int64_t now_;
+  const std::optional<CancelToken>& cancel_;
+};
+
+void add_repository(manifest::Catalogue& catalogue, Result<manifest::RepositoryContent> content) {
+  if (content)
+    manifest::merge(catalogue, *content);
+  else
+    catalogue.failures.push_back(std::move(content).error());
+}
+
+// Installed builds that no repository lists (the repository is gone, unreachable, or has moved on).
+void add_installed(manifest::Catalogue& catalogue, const cache::Store& store) {
+  std::set<std::string> listed;
+  for (const auto& build : catalogue.builds) listed.insert(build->id);
+  for (const cache::Installed& summary : store.list()) {
+    if (listed.contains(summary.build)) continue;
+    const auto record = store.record_of(summary.build);
+    if (!record || !*record) continue;
+    const std::string name = "the record of the installed " + summary.build;
+    auto document = parse_json((*record)->manifest, name);
+    auto manifest = document ? manifest::read_manifest(*document, "", name) : fail(std::move(document).error());
+    if (manifest)
+      manifest::merge(catalogue, std::move(*manifest));
+    else
+      catalogue.failures.push_back(std::move(manifest).error());
+  }
+}
+
+}  // namespace
+
+manifest::Catalogue load_catalogue(const settings::Settings& settings, const cache::Store& store,
+                                   const transfer::TransferOptions& transfer, std::int64_t now,
+                                   const std::optional<CancelToken>& cancel) {
+  manifest::Catalogue catalogue;
+  for (const settings::Repository& repository : settings.repositories) {
+    if (settings::is_url(repository.location)) {
+      KeptReader reader(store.root() / "repositories" / sha256_hex(repository.location).substr(0, 32), transfer, now,
+                        cancel);
+      add_repository(catalogue, manifest::load_repository(repository.location, reader, now, &reader));
+      catalogue.warnings.insert(catalogue.warnings.end(), reader.warnings.begin(), reader.warnings.end());
+    } else {
+      manifest::FolderReader reader;
+      add_repository(catalogue, manifest::load_repository(repository.location, reader, now));
+    }
+  }
+  add_installed(catalogue, store);
+  return catalogue;
+}
+
+}  // namespace enginehost::open

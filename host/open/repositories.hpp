@@ -1,0 +1,23 @@
+// All configured repositories, and what is installed, as one catalogue.
+#pragma once
+#include <cstdint>
+#include <optional>
+
+#include "base/cancel.hpp"
+#include "cache/store.hpp"
+#include "host/manifest/catalogue.hpp"
+#include "host/settings/settings.hpp"
+#include "host/transfer/options.hpp"
+
+namespace enginehost::open {
+
+// Reads every repository of the settings, strongest first, and adds the installed builds that none of them lists (any
+// more), so that what is installed can be opened without its repository. Documents of URL repositories are kept below
+// <cache>/repositories and asked for again after an hour; without a network the kept ones serve, with a warning.
+// Never fails as a whole: what could not be read is in Catalogue::failures and ::warnings. Opens no socket when
+// transfer.offline. Any thread.
+manifest::Catalogue load_catalogue(const settings::Settings& settings, const cache::Store& store,
+                                   const transfer::TransferOptions& transfer, std::int64_t now,
+                                   const std::optional<CancelToken>& cancel = {});
+
+}  // namespace enginehost::open

@@ -1,0 +1,117 @@
+#include "host/open/world.hpp"
+
+#include <ctime>
+
+#include "host/history/sentinel.hpp"
+#include "host/open/repositories.hpp"
+#include "host/platform/detect.hpp"
+
+namespace enginehost::open {
+
+World::World(settings::Settings settings, std::optional<platform::Platform> recorded, std::optional<CancelToken> cancel)
+    : settings_(std::move(settings)),
+      store_(cache::Store::open(settings_.cache_folder, settings_.system_layers)),
+      recorded_(recorded.has_value()),
+      cancel_(std::move(cancel)),
+      platform_(std::move(recorded)) {}
+
+std::int64_t World::now() { return static_cast<std::int64_t>(std::time(nullptr)); }
+
+transfer::TransferOptions World::transfer_options() const {
+  transfer::TransferOptions options;
+  options.offline = settings_.offline;
+  options.package_index = settings_.package_index;
+  options.connect_limit = std::chrono::seconds(settings_.downloads.connect_timeout_seconds);
+  options.stall_limit = std::chrono::seconds(settings_.downloads.stall_timeout_seconds);
+  options.retries = settings_.downloads.retries;
+  return options;
+}
+
+const platform::Platform& World::platform() {
+  if (!platform_) {
+    platform::DetectRequest request;
+    request.helper = settings_.helper;
+    request.helper_launcher = settings_.probe_launcher;
+    request.cache_folder = settings_.cache_folder;
+    platform_ = platform::detect(request);
+  }
+  return *platform_;
+}
+
+const manifest::Catalogue& World::catalogue() {
+  if (!catalogue_) catalogue_ = load_catalogue(settings_, store_, transfer_options(), now(), cancel_);
+  return *catalogue_;
+}
+
+const history::Fingerprint& World::fingerprint() {
+  if (!fingerprint_) fingerprint_ = history::host_fingerprint(platform());
+  return *fingerprint_;
+}
+
+void World::read_history() {
+  if (history_) return;
+  history_.emplace();
+  // Another machine's decision knows nothing of what happened on this one.
+  if (recorded_ || settings_.state_folder.empty()) return;
+  *history_ = history::read(settings_.state_folder, now(), &fingerprint());
+  for (const history::Crash& crash : history::collect_crashes(settings_.state_folder)) {
+    history::Failure failure;
+    failure.build = crash.build;
+    failure.digest = crash.digest;
+    failure.category = history::Category::crash;
+    failure.in_host = true;
+    failure.diagnosis = Json::object()
+                            .set("code", "EH-R02")
+                            .set("evidence", Json::array().push(Json::object()
+                                                                    .set("what", "stage")
+                                                                    .set("value", crash.phase)
+                                                                    .set("source", "left-over sentinel of process " +
+                                                                                       std::to_string(crash.pid))));
+    const history::Record* before = history_->history.find(crash.build);
+    if (before != nullptr) failure.artifacts_digest = before->artifacts_digest;
+    if (auto record = history::after_failure(failure, before, fingerprint(), now())) remember(std::move(*record));
+  }
+}
+
+const history::History& World::history() {
+  read_history();
+  return history_->history;
+}
+
+const std::vector<history::Stale>& World::stale_records() {
+  read_history();
+  return history_->stale;
+}
+
+linker::Machine World::machine() {
+  linker::Machine machine = linker::describe_this_machine();
+  machine.loaded = linker::loaded_libraries();
+  return machine;
+}
+
+void World::remember(history::Record record) {
+  read_history();
+  if (!settings_.state_folder.empty())
+    if (auto written = history::write(settings_.state_folder, record); !written && warnings_.empty())
+      warnings_.push_back("what was learned about " + record.build + " cannot be kept: " +
+                          std::string(written.error().value("folder")) + " cannot be written (" +
+                          std::string(written.error().value("os_said")) + ")");
+  const std::string build = record.build;
+  history_->history.records.insert_or_assign(build, std::move(record));
+}
+
+void World::forget(const std::string& build) {
+  read_history();
+  if (!settings_.state_folder.empty()) static_cast<void>(history::clear(settings_.state_folder, build));
+  history_->history.records.erase(build);
+}
+
+std::vector<std::string> World::warnings() const {
+  std::vector<std::string> all = settings_.warnings;
+  if (catalogue_) all.insert(all.end(), catalogue_->warnings.begin(), catalogue_->warnings.end());
+  if (history_) all.insert(all.end(), history_->warnings.begin(), history_->warnings.end());
+  all.insert(all.end(), warnings_.begin(), warnings_.end());
+  return all;
+}
+
+}  // namespace enginehost::open

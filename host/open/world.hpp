@@ -1,0 +1,66 @@
+// Everything a request needs to know, gathered once: settings, machine, catalogue, cache, history.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/cancel.hpp"
+#include "cache/store.hpp"
+#include "host/history/store.hpp"
+#include "host/linker/machine.hpp"
+#include "host/manifest/catalogue.hpp"
+#include "host/platform/platform.hpp"
+#include "host/settings/settings.hpp"
+#include "host/transfer/options.hpp"
+
+namespace enginehost::open {
+
+// Each part is gathered when it is first asked for and then stays, so that one request sees one world. Use one object
+// from one thread at a time; several objects are independent.
+class World {
+ public:
+  // `recorded`: decide for that machine instead of this one.
+  explicit World(settings::Settings settings, std::optional<platform::Platform> recorded = {},
+                 std::optional<CancelToken> cancel = {});
+
+  const settings::Settings& settings() const { return settings_; }
+  const cache::Store& store() const { return store_; }
+  const std::optional<CancelToken>& cancel() const { return cancel_; }
+  bool is_recorded() const { return recorded_; }
+  transfer::TransferOptions transfer_options() const;
+
+  const platform::Platform& platform();
+  const manifest::Catalogue& catalogue();
+  const history::Fingerprint& fingerprint();
+  // What holds of the records on disk, and those kept in memory because the state folder cannot be written.
+  const history::History& history();
+  const std::vector<history::Stale>& stale_records();
+  // The machine as the loader sees it, with what this process has loaded already (asked anew each time).
+  linker::Machine machine();
+
+  // Writes a record; where that fails it is kept in memory and warnings() says so once.
+  void remember(history::Record record);
+  // Forgets everything about a build's failures, so that it is tried again.
+  void forget(const std::string& build);
+
+  // Of settings, catalogue and history, for people.
+  std::vector<std::string> warnings() const;
+
+  static std::int64_t now();  // seconds since 1970
+
+ private:
+  void read_history();
+
+  settings::Settings settings_;
+  cache::Store store_;
+  bool recorded_;
+  std::optional<CancelToken> cancel_;
+  std::optional<platform::Platform> platform_;
+  std::optional<manifest::Catalogue> catalogue_;
+  std::optional<history::Fingerprint> fingerprint_;
+  std::optional<history::ReadResult> history_;
+  std::vector<std::string> warnings_;
+};
+
+}  // namespace enginehost::open

@@ -1,0 +1,64 @@
+#include <enginehost/enginehost.h>
+
+#include "base/text.hpp"
+#include "host/sdk/handles.hpp"
+
+namespace sdk = enginehost::sdk;
+using enginehost::Result;
+
+void enginehost_engine_free(enginehost_engine* engine) noexcept { delete engine; }
+
+const char* enginehost_engine_report(const enginehost_engine* engine) noexcept { return engine->report.c_str(); }
+
+const char* enginehost_engine_build(const enginehost_engine* engine) noexcept {
+  return engine->outcome.opened->installed.build.c_str();
+}
+
+const char* enginehost_engine_flavor(const enginehost_engine* engine) noexcept {
+  return engine->outcome.opened->installed.flavor.c_str();
+}
+
+int32_t enginehost_engine_is_fallback(const enginehost_engine* engine) noexcept {
+  return engine->outcome.fallback ? 1 : 0;
+}
+
+size_t enginehost_engine_device_count(const enginehost_engine* engine) noexcept {
+  return engine->outcome.opened->devices.size();
+}
+
+enginehost_status enginehost_engine_device(const enginehost_engine* engine, size_t number, enginehost_device* out,
+                                           enginehost_error** error) noexcept {
+  return sdk::guarded(error, [&]() -> Result<void> {
+    if (out == nullptr || out->size < sizeof(enginehost_device))
+      return fail(sdk::wrong_argument("out", "it is NULL or its size is not set"));
+    const auto& devices = engine->outcome.opened->devices;
+    if (number >= devices.size())
+      return enginehost::fail(enginehost::diagnose("EH-P46")
+                      .with("number", std::to_string(number))
+                      .with("count", std::to_string(devices.size()))
+                      .with("of", "devices"));
+    const enginehost::load::Device& device = devices[number];
+    out->name = engine->device_names[number].c_str();
+    out->description = device.name.c_str();
+    out->architecture = device.architecture.c_str();
+    out->type = device.id.type;
+    out->index = device.id.index;
+    out->memory_total = device.memory_total;
+    out->memory_free = device.memory_free;
+    return {};
+  });
+}
+
+enginehost_status enginehost_engine_self_test(enginehost_engine* engine, int32_t level, const char* device,
+                                              enginehost_error** error) noexcept {
+  return sdk::guarded(error, [&]() -> Result<void> {
+    const auto& opened = *engine->outcome.opened;
+    for (std::size_t i = 0; i < opened.devices.size(); ++i)
+      if (device == nullptr || engine->device_names[i] == device)
+        return opened.engine->self_test(level, opened.devices[i].id);
+    enginehost::Diagnosis missing = enginehost::diagnose("EH-S09");
+    missing.with("device", device != nullptr ? device : "any");
+    for (const std::string& name : engine->device_names) missing.with("offered", name, "the engine");
+    return fail(std::move(missing));
+  });
+}

@@ -1,0 +1,74 @@
+// What stands behind the C API's handles.
+#pragma once
+#include <enginehost/enginehost.h>
+
+#include <exception>
+#include <memory>
+#include <new>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/cancel.hpp"
+#include "base/result.hpp"
+#include "host/load/in_process/model.hpp"
+#include "host/open/open.hpp"
+
+struct enginehost_error {
+  std::string code, title, cause, text, json;
+};
+
+struct enginehost_cancel {
+  enginehost::CancelToken token;
+};
+
+struct enginehost_engine {
+  std::unique_ptr<enginehost::open::World> world;
+  enginehost::open::Outcome outcome;
+  std::string report;
+  std::vector<std::string> device_names;
+};
+
+struct enginehost_model {
+  std::unique_ptr<enginehost::load::Model> model;
+  // Descriptions of inputs and outputs, made once so that the strings handed out stay.
+  std::vector<std::string> input_types, output_types;
+};
+
+struct enginehost_outputs {
+  std::vector<std::unique_ptr<enginehost::load::Output>> outputs;
+  std::vector<std::string> names;
+};
+
+namespace enginehost::sdk {
+
+// Gives the diagnosis out and returns its status; never ENGINEHOST_OK.
+enginehost_status report(const Diagnosis& diagnosis, enginehost_error** error) noexcept;
+
+// A copy for enginehost_text_free; NULL when memory is out.
+char* copy_text(const std::string& text) noexcept;
+
+// Runs a body that returns a Result<void>; whatever a library throws becomes a diagnosis too.
+template <class Body>
+enginehost_status guarded(enginehost_error** error, Body&& body) noexcept {
+  if (error != nullptr) *error = nullptr;
+  try {
+    Result<void> done = body();
+    return done ? ENGINEHOST_OK : report(done.error(), error);
+  } catch (const std::exception& thrown) {
+    try {
+      return report(std::move(diagnose("EH-P99").with("problem", thrown.what())), error);
+    } catch (...) {
+      return ENGINEHOST_BUG;
+    }
+  } catch (...) {
+    return ENGINEHOST_BUG;
+  }
+}
+
+// EH-P45: an argument of the C API that cannot be ("argument", "problem").
+inline Diagnosis wrong_argument(const char* argument, const char* problem) {
+  return std::move(diagnose("EH-P45").with("argument", argument).with("problem", problem));
+}
+
+}  // namespace enginehost::sdk

@@ -1,0 +1,214 @@
+/* enginehost.h - the C API of EngineHost: open an ML engine build that fits this machine, or learn exactly why not.
+ *
+ * What it does not do: it never changes the host's locale, current folder, umask, environment or signal handlers; it
+ * never prints; it downloads only inside enginehost_open() and after the consent callback agreed; nothing throws or
+ * longjmps across it.
+ *
+ * Threads.  An engine, a model and a result may be used by one thread at a time unless a function says [any];
+ * different objects are independent.  Callbacks run on the thread that made the call, progress possibly on another.
+ *
+ * Ownership.  What a function gives through an `out` pointer is the caller's and has a matching ..._free.  Free models
+ * and outputs before their engine.  Strings that are returned live as long as the object they were asked of.  Arguments
+ * are borrowed until the function returns.  Freeing NULL does nothing.
+ *
+ * Errors.  A function that can fail returns an enginehost_status; unless it is ENGINEHOST_OK, nothing was given out and
+ * *error (where `error` is not NULL) is a full diagnosis: code, cause, evidence, remedy.
+ *
+ * Growth.  A struct begins with its size; fields are added at the end, and zero means "as before".  Set it up with its
+ * ..._INIT macro.  Functions are added, never changed. */
+#ifndef ENGINEHOST_H
+#define ENGINEHOST_H
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(_WIN32)
+#define ENGINEHOST_API __declspec(dllimport)
+#else
+#define ENGINEHOST_API __attribute__((visibility("default")))
+#endif
+
+#ifdef __cplusplus
+#define ENGINEHOST_NOEXCEPT noexcept
+extern "C" {
+#else
+#define ENGINEHOST_NOEXCEPT
+#endif
+
+/* DLPack's types (dlpack.h, version 1.x); include that header to make or read tensors. */
+struct DLTensor;
+struct DLManagedTensorVersioned;
+
+typedef struct enginehost_engine enginehost_engine;
+typedef struct enginehost_model enginehost_model;
+typedef struct enginehost_outputs enginehost_outputs;
+typedef struct enginehost_error enginehost_error;
+typedef struct enginehost_cancel enginehost_cancel;
+
+/* The numbers are those of the commands' exit statuses. */
+typedef int32_t enginehost_status;
+enum {
+  ENGINEHOST_OK = 0,
+  ENGINEHOST_BUG = 1,           /* a bug of EngineHost */
+  ENGINEHOST_INVALID = 2,       /* an argument, a file or a setting cannot be used */
+  ENGINEHOST_NOTHING_FITS = 3,  /* no build fits this machine or request */
+  ENGINEHOST_NOT_FETCHED = 4,   /* missing, refused, timed out, offline */
+  ENGINEHOST_WRONG_BYTES = 5,   /* every source gave wrong bytes */
+  ENGINEHOST_NOT_LOADED = 6,    /* builds fit but none loaded, or the engine failed */
+  ENGINEHOST_CACHE = 7,         /* the cache or the disk */
+  ENGINEHOST_FORBIDDEN = 8,     /* consent missing or forbidden by policy */
+  ENGINEHOST_INTERRUPTED = 130  /* cancelled */
+};
+
+/* "0.1.0"  [any] */
+ENGINEHOST_API const char* enginehost_version(void) ENGINEHOST_NOEXCEPT;
+
+/* ---- errors ---- [any], const use */
+ENGINEHOST_API const char* enginehost_error_code(const enginehost_error* error) ENGINEHOST_NOEXCEPT;  /* "EH-L01" */
+ENGINEHOST_API const char* enginehost_error_title(const enginehost_error* error) ENGINEHOST_NOEXCEPT; /* a few words */
+ENGINEHOST_API const char* enginehost_error_cause(const enginehost_error* error) ENGINEHOST_NOEXCEPT; /* a sentence */
+ENGINEHOST_API const char* enginehost_error_text(const enginehost_error* error) ENGINEHOST_NOEXCEPT;  /* one screen */
+ENGINEHOST_API const char* enginehost_error_json(const enginehost_error* error) ENGINEHOST_NOEXCEPT;  /* all of it */
+ENGINEHOST_API void enginehost_error_free(enginehost_error* error) ENGINEHOST_NOEXCEPT;
+
+/* ---- cancelling ---- A token may serve several calls; whoever waits sees it within 100 ms.  [any] */
+ENGINEHOST_API enginehost_cancel* enginehost_cancel_new(void) ENGINEHOST_NOEXCEPT; /* NULL: out of memory */
+ENGINEHOST_API void enginehost_cancel_now(enginehost_cancel* cancel) ENGINEHOST_NOEXCEPT;
+ENGINEHOST_API void enginehost_cancel_free(enginehost_cancel* cancel) ENGINEHOST_NOEXCEPT;
+
+/* ---- opening ---- */
+typedef struct enginehost_progress {
+  size_t size;
+  const char* phase;  /* "downloading", "unpacking", ... */
+  const char* source; /* the URL without credentials, or a path */
+  uint64_t done, total; /* bytes; total 0: not known.  done never goes backwards */
+  double bytes_per_second;
+} enginehost_progress;
+
+typedef struct enginehost_question {
+  size_t size;
+  const char* build;
+  uint64_t download_bytes;
+  int32_t download_known;  /* 0: more than download_bytes may come */
+  size_t license_count;    /* licences that cover it and want explicit acceptance */
+  const char* const* license_ids;
+  const char* const* license_urls;
+} enginehost_question;
+
+typedef struct enginehost_request {
+  size_t size;
+  const char* engine;   /* "onnxruntime" */
+  const char* version;  /* NULL: any; "1.22": the newest 1.22.x */
+  const char* flavor;   /* NULL: the best; a wish unless `require` */
+  const char* device;   /* NULL: any; "cuda:0": must be opened; "cuda:0,cpu": the first if possible */
+  int32_t require;      /* nonzero: exactly `flavor` or an error, no fallback */
+  int32_t offline;      /* nonzero: no socket is opened */
+  int32_t no_probe;     /* nonzero: do not try the build in a child process first */
+  int32_t reserved;
+  const char* cache;    /* a folder; NULL: the configured one */
+  const char* helper;   /* enginehost-probe; NULL: found relative to this library */
+  const char* const* repositories; /* folders or URLs, before the configured ones */
+  size_t repository_count;
+  const char* const* accepted_licenses; /* ids accepted beforehand */
+  size_t accepted_license_count;
+  void* user_data; /* of the callbacks */
+  /* May be called from another thread; must return quickly. */
+  void (*on_progress)(const enginehost_progress* progress, void* user_data);
+  /* Nonzero agrees.  Not set: size is agreed to, licences only if accepted beforehand. */
+  int32_t (*on_consent)(const enginehost_question* question, void* user_data);
+  const enginehost_cancel* cancel;
+} enginehost_request;
+#define ENGINEHOST_REQUEST_INIT                                                                                  \
+  {sizeof(enginehost_request), NULL, NULL, NULL, NULL, 0, 0, 0, 0, NULL, NULL, NULL, 0, NULL, 0, NULL, NULL, NULL, \
+   NULL}
+
+/* Chooses, fetches, verifies, proves and loads a build; when one fails, the next best in the same call.  Blocks; [any],
+ * also at the same time for different requests. */
+ENGINEHOST_API enginehost_status enginehost_open(const enginehost_request* request, enginehost_engine** out,
+                                                 enginehost_error** error) ENGINEHOST_NOEXCEPT;
+/* Decides only; *json is the document of `engine-info ENGINE --plan --json`, to be freed with enginehost_text_free.
+ * Fails when nothing fits (the document is given out all the same).  [any] */
+ENGINEHOST_API enginehost_status enginehost_plan(const enginehost_request* request, char** json,
+                                                 enginehost_error** error) ENGINEHOST_NOEXCEPT;
+/* This machine as {"format":1,"platform":{...}}, UUIDs and user names left out.  [any] */
+ENGINEHOST_API enginehost_status enginehost_platform(char** json, enginehost_error** error) ENGINEHOST_NOEXCEPT;
+ENGINEHOST_API void enginehost_text_free(char* text) ENGINEHOST_NOEXCEPT;
+
+/* ---- an open engine ---- */
+ENGINEHOST_API void enginehost_engine_free(enginehost_engine* engine) ENGINEHOST_NOEXCEPT;
+/* What was opened and why: the document of `engine-info ENGINE --json`. */
+ENGINEHOST_API const char* enginehost_engine_report(const enginehost_engine* engine) ENGINEHOST_NOEXCEPT;
+ENGINEHOST_API const char* enginehost_engine_build(const enginehost_engine* engine) ENGINEHOST_NOEXCEPT;
+ENGINEHOST_API const char* enginehost_engine_flavor(const enginehost_engine* engine) ENGINEHOST_NOEXCEPT;
+/* Nonzero when something better failed or is set aside, or the wish was not met; the report says what and why. */
+ENGINEHOST_API int32_t enginehost_engine_is_fallback(const enginehost_engine* engine) ENGINEHOST_NOEXCEPT;
+
+typedef struct enginehost_device {
+  size_t size;
+  const char* name;         /* "cuda:0", to be used as `device` */
+  const char* description;  /* "NVIDIA GeForce RTX 4090", or "" */
+  const char* architecture; /* compute capability "8.9", or "" */
+  int32_t type, index;      /* as DLPack's DLDevice names it */
+  uint64_t memory_total, memory_free; /* bytes; 0: unknown */
+} enginehost_device;
+ENGINEHOST_API size_t enginehost_engine_device_count(const enginehost_engine* engine) ENGINEHOST_NOEXCEPT;
+/* Fills `out` (whose size is set) for number < count. */
+ENGINEHOST_API enginehost_status enginehost_engine_device(const enginehost_engine* engine, size_t number,
+                                                          enginehost_device* out,
+                                                          enginehost_error** error) ENGINEHOST_NOEXCEPT;
+/* level 0: libraries resolve; 1: the device allocates; 2: a built-in graph gives its stored answer. */
+ENGINEHOST_API enginehost_status enginehost_engine_self_test(enginehost_engine* engine, int32_t level,
+                                                             const char* device,
+                                                             enginehost_error** error) ENGINEHOST_NOEXCEPT;
+
+/* ---- models ---- */
+/* format NULL: by the file's extension; device NULL: the engine's first. */
+ENGINEHOST_API enginehost_status enginehost_model_load(enginehost_engine* engine, const char* path, const char* format,
+                                                       const char* device, const enginehost_cancel* cancel,
+                                                       enginehost_model** out,
+                                                       enginehost_error** error) ENGINEHOST_NOEXCEPT;
+ENGINEHOST_API void enginehost_model_free(enginehost_model* model) ENGINEHOST_NOEXCEPT;
+
+typedef struct enginehost_port {
+  size_t size;
+  const char* name;
+  const char* type;     /* "float32[batch, 512]" */
+  int32_t ndim;         /* -1: any */
+  int32_t optional;
+  const int64_t* shape; /* -1: decided at run time; NULL if ndim <= 0 */
+  uint8_t dtype_code, dtype_bits; /* as DLPack's DLDataType; bits 0: any */
+} enginehost_port;
+ENGINEHOST_API size_t enginehost_model_input_count(const enginehost_model* model) ENGINEHOST_NOEXCEPT;
+ENGINEHOST_API size_t enginehost_model_output_count(const enginehost_model* model) ENGINEHOST_NOEXCEPT;
+ENGINEHOST_API enginehost_status enginehost_model_input(const enginehost_model* model, size_t number,
+                                                        enginehost_port* out,
+                                                        enginehost_error** error) ENGINEHOST_NOEXCEPT;
+ENGINEHOST_API enginehost_status enginehost_model_output(const enginehost_model* model, size_t number,
+                                                         enginehost_port* out,
+                                                         enginehost_error** error) ENGINEHOST_NOEXCEPT;
+
+typedef struct enginehost_input {
+  const char* name;              /* may be NULL when the model has one input */
+  const struct DLTensor* tensor; /* row-major and compact, in host memory or on the model's device; not written */
+} enginehost_input;
+/* Runs the model once.  Several threads may run one model when its report says "concurrent". */
+ENGINEHOST_API enginehost_status enginehost_model_run(enginehost_model* model, const enginehost_input* inputs,
+                                                      size_t input_count, const enginehost_cancel* cancel,
+                                                      enginehost_outputs** out,
+                                                      enginehost_error** error) ENGINEHOST_NOEXCEPT;
+ENGINEHOST_API void enginehost_outputs_free(enginehost_outputs* outputs) ENGINEHOST_NOEXCEPT;
+ENGINEHOST_API size_t enginehost_outputs_count(const enginehost_outputs* outputs) ENGINEHOST_NOEXCEPT;
+/* The output's name; for a dictionary "name.key". */
+ENGINEHOST_API const char* enginehost_outputs_name(const enginehost_outputs* outputs,
+                                                   size_t number) ENGINEHOST_NOEXCEPT;
+/* To look at, until the outputs are freed or the tensor is taken; NULL for a number that is too large or taken. */
+ENGINEHOST_API const struct DLTensor* enginehost_outputs_tensor(const enginehost_outputs* outputs,
+                                                                size_t number) ENGINEHOST_NOEXCEPT;
+/* The tensor with its memory, the caller's from here on: call its deleter, before the engine is freed.  NULL for a
+ * number that is too large or taken already. */
+ENGINEHOST_API struct DLManagedTensorVersioned* enginehost_outputs_take(enginehost_outputs* outputs,
+                                                                        size_t number) ENGINEHOST_NOEXCEPT;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,231 @@
+// enginehost.hpp - the C++ face of enginehost.h: header-only, C++17, the same rules. Failures are thrown as
+// enginehost::Error here, on the caller's side only; nothing crosses the C API.
+#pragma once
+#include <enginehost/enginehost.h>
+
+#include <exception>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace enginehost::sdk {
+
+namespace detail {
+struct Free {
+  void operator()(enginehost_engine* p) const { enginehost_engine_free(p); }
+  void operator()(enginehost_model* p) const { enginehost_model_free(p); }
+  void operator()(enginehost_outputs* p) const { enginehost_outputs_free(p); }
+  void operator()(enginehost_error* p) const { enginehost_error_free(p); }
+  void operator()(enginehost_cancel* p) const { enginehost_cancel_free(p); }
+  void operator()(char* p) const { enginehost_text_free(p); }
+};
+template <class T>
+using Handle = std::unique_ptr<T, Free>;
+}  // namespace detail
+
+// A full diagnosis. what() is one screen of text.
+class Error : public std::exception {
+ public:
+  Error(enginehost_status status, enginehost_error* error) : status_(status), error_(error, detail::Free{}) {}
+  const char* what() const noexcept override { return enginehost_error_text(error_.get()); }
+  enginehost_status status() const noexcept { return status_; }
+  std::string code() const { return enginehost_error_code(error_.get()); }
+  std::string cause() const { return enginehost_error_cause(error_.get()); }
+  std::string json() const { return enginehost_error_json(error_.get()); }
+
+ private:
+  enginehost_status status_;
+  std::shared_ptr<enginehost_error> error_;  // exceptions are copied
+};
+
+namespace detail {
+inline void check(enginehost_status status, enginehost_error* error) {
+  if (status != ENGINEHOST_OK) throw Error(status, error);
+}
+}  // namespace detail
+
+// Copies refer to the same request to stop.
+class Cancel {
+ public:
+  Cancel() : token_(enginehost_cancel_new(), detail::Free{}) {}
+  void now() const { enginehost_cancel_now(token_.get()); }
+  const enginehost_cancel* get() const { return token_.get(); }
+
+ private:
+  std::shared_ptr<enginehost_cancel> token_;
+};
+
+struct Request {
+  std::string engine, version, flavor, device, cache, helper;
+  bool require = false, offline = false, probe = true;
+  std::vector<std::string> repositories, accepted_licenses;
+  std::function<void(const enginehost_progress&)> on_progress;
+  std::function<bool(const enginehost_question&)> on_consent;
+  Cancel cancel;
+};
+
+struct Device {
+  std::string name, description, architecture;
+  int type = 0, index = 0;
+  std::uint64_t memory_total = 0, memory_free = 0;
+};
+
+struct Port {
+  std::string name, type;
+  bool optional = false;
+  std::vector<std::int64_t> shape;  // -1: decided at run time; empty also for a scalar or any shape
+};
+
+struct Input {
+  std::string name;
+  const DLTensor* tensor = nullptr;
+};
+
+// What a run gave. Free it (let it go) before its engine.
+class Outputs {
+ public:
+  explicit Outputs(enginehost_outputs* outputs) : outputs_(outputs) {}
+  std::size_t size() const { return enginehost_outputs_count(outputs_.get()); }
+  std::string name(std::size_t number) const { return enginehost_outputs_name(outputs_.get(), number); }
+  const DLTensor* tensor(std::size_t number) const { return enginehost_outputs_tensor(outputs_.get(), number); }
+  DLManagedTensorVersioned* take(std::size_t number) { return enginehost_outputs_take(outputs_.get(), number); }
+
+ private:
+  detail::Handle<enginehost_outputs> outputs_;
+};
+
+class Model {
+ public:
+  explicit Model(enginehost_model* model) : model_(model) {}
+  std::vector<Port> inputs() const {
+    return ports(enginehost_model_input_count(model_.get()), enginehost_model_input);
+  }
+  std::vector<Port> outputs() const {
+    return ports(enginehost_model_output_count(model_.get()), enginehost_model_output);
+  }
+  Outputs run(const std::vector<Input>& inputs, const Cancel& cancel = {}) {
+    std::vector<enginehost_input> borrowed;
+    for (const Input& input : inputs)
+      borrowed.push_back({input.name.empty() ? nullptr : input.name.c_str(), input.tensor});
+    enginehost_outputs* outputs = nullptr;
+    enginehost_error* error = nullptr;
+    detail::check(
+        enginehost_model_run(model_.get(), borrowed.data(), borrowed.size(), cancel.get(), &outputs, &error), error);
+    return Outputs(outputs);
+  }
+
+ private:
+  template <class Ask>
+  std::vector<Port> ports(std::size_t count, Ask ask) const {
+    std::vector<Port> all;
+    for (std::size_t i = 0; i < count; ++i) {
+      enginehost_port port{};
+      port.size = sizeof port;
+      enginehost_error* error = nullptr;
+      detail::check(ask(model_.get(), i, &port, &error), error);
+      Port one{port.name, port.type, port.optional != 0, {}};
+      if (port.ndim > 0) one.shape.assign(port.shape, port.shape + port.ndim);
+      all.push_back(std::move(one));
+    }
+    return all;
+  }
+  detail::Handle<enginehost_model> model_;
+};
+
+class Engine {
+ public:
+  // Throws Error with the whole diagnosis when nothing could be opened.
+  static Engine open(const Request& request) {
+    const Borrowed borrowed(request);
+    enginehost_engine* engine = nullptr;
+    enginehost_error* error = nullptr;
+    detail::check(enginehost_open(&borrowed.c, &engine, &error), error);
+    return Engine(engine);
+  }
+  // The decision as JSON, without downloading or loading.
+  static std::string plan(const Request& request) {
+    const Borrowed borrowed(request);
+    char* json = nullptr;
+    enginehost_error* error = nullptr;
+    const enginehost_status status = enginehost_plan(&borrowed.c, &json, &error);
+    const detail::Handle<char> owned(json);
+    detail::check(status, error);
+    return owned.get();
+  }
+
+  std::string build() const { return enginehost_engine_build(engine_.get()); }
+  std::string flavor() const { return enginehost_engine_flavor(engine_.get()); }
+  bool is_fallback() const { return enginehost_engine_is_fallback(engine_.get()) != 0; }
+  std::string report() const { return enginehost_engine_report(engine_.get()); }
+  std::vector<Device> devices() const {
+    std::vector<Device> all;
+    for (std::size_t i = 0; i < enginehost_engine_device_count(engine_.get()); ++i) {
+      enginehost_device device{};
+      device.size = sizeof device;
+      enginehost_error* error = nullptr;
+      detail::check(enginehost_engine_device(engine_.get(), i, &device, &error), error);
+      all.push_back({device.name, device.description, device.architecture, device.type, device.index,
+                     device.memory_total, device.memory_free});
+    }
+    return all;
+  }
+  void self_test(int level = 2, const std::string& device = {}) {
+    enginehost_error* error = nullptr;
+    detail::check(
+        enginehost_engine_self_test(engine_.get(), level, device.empty() ? nullptr : device.c_str(), &error), error);
+  }
+  Model load(const std::string& path, const std::string& device = {}, const Cancel& cancel = {}) {
+    enginehost_model* model = nullptr;
+    enginehost_error* error = nullptr;
+    detail::check(enginehost_model_load(engine_.get(), path.c_str(), nullptr,
+                                        device.empty() ? nullptr : device.c_str(), cancel.get(), &model, &error),
+                  error);
+    return Model(model);
+  }
+
+ private:
+  explicit Engine(enginehost_engine* engine) : engine_(engine) {}
+
+  // A C request over the strings of a C++ one, which must outlive it.
+  struct Borrowed {
+    explicit Borrowed(const Request& request) {
+      const auto text = [](const std::string& value) { return value.empty() ? nullptr : value.c_str(); };
+      for (const std::string& repository : request.repositories) repositories.push_back(repository.c_str());
+      for (const std::string& id : request.accepted_licenses) licenses.push_back(id.c_str());
+      c.size = sizeof c;
+      c.engine = request.engine.c_str();
+      c.version = text(request.version);
+      c.flavor = text(request.flavor);
+      c.device = text(request.device);
+      c.require = request.require;
+      c.offline = request.offline;
+      c.no_probe = !request.probe;
+      c.cache = text(request.cache);
+      c.helper = text(request.helper);
+      c.repositories = repositories.data();
+      c.repository_count = repositories.size();
+      c.accepted_licenses = licenses.data();
+      c.accepted_license_count = licenses.size();
+      c.user_data = const_cast<Request*>(&request);
+      if (request.on_progress)
+        c.on_progress = [](const enginehost_progress* progress, void* data) {
+          static_cast<const Request*>(data)->on_progress(*progress);
+        };
+      if (request.on_consent)
+        c.on_consent = [](const enginehost_question* question, void* data) -> std::int32_t {
+          return static_cast<const Request*>(data)->on_consent(*question) ? 1 : 0;
+        };
+      c.cancel = request.cancel.get();
+    }
+    Borrowed(const Borrowed&) = delete;
+    Borrowed& operator=(const Borrowed&) = delete;
+    enginehost_request c{};
+    std::vector<const char*> repositories, licenses;
+  };
+
+  detail::Handle<enginehost_engine> engine_;
+};
+
+}  // namespace enginehost::sdk

@@ -1,0 +1,160 @@
+#include <enginehost/enginehost.h>
+
+#include <filesystem>
+#include <new>
+
+#include "host/sdk/handles.hpp"
+
+namespace sdk = enginehost::sdk;
+using enginehost::Result;
+using enginehost::load::Output;
+
+namespace {
+
+enginehost::load::CallOptions call_with(const enginehost_cancel* cancel) {
+  enginehost::load::CallOptions call;
+  if (cancel != nullptr) call.cancel = cancel->token;
+  return call;
+}
+
+// engine_tensor is DLPack's DLTensor byte for byte; a test of the plugin header holds it to that.
+const engine_tensor* tensor_of(const DLTensor* tensor) { return reinterpret_cast<const engine_tensor*>(tensor); }
+const DLTensor* tensor_of(const engine_tensor* tensor) { return reinterpret_cast<const DLTensor*>(tensor); }
+
+Result<void> describe(const engine_port* ports, std::size_t count, const std::vector<std::string>& types,
+                      std::size_t number, enginehost_port* out) {
+  if (out == nullptr || out->size < sizeof(enginehost_port))
+    return fail(sdk::wrong_argument("out", "it is NULL or its size is not set"));
+  if (number >= count)
+    return fail(enginehost::diagnose("EH-P46")
+                    .with("number", std::to_string(number))
+                    .with("count", std::to_string(count))
+                    .with("of", "ports"));
+  const engine_port& port = ports[number];
+  out->name = port.name;
+  out->type = types[number].c_str();
+  out->ndim = port.ndim;
+  out->optional = (port.flags & ENGINE_PORT_OPTIONAL) != 0;
+  out->shape = port.ndim > 0 ? port.shape : nullptr;
+  out->dtype_code = port.dtype.code;
+  out->dtype_bits = port.dtype.bits;
+  return {};
+}
+
+std::string name_of(const engine_function& function, const Output& output) {
+  std::string name = output.number < function.output_count ? function.outputs[output.number].name : "";
+  if (!output.name.empty()) name += "." + output.name;
+  return name;
+}
+
+// An output in memory of ours as a tensor that carries it; the plugin's own ones carry themselves.
+struct Carried {
+  engine_owned_tensor tensor{};
+  std::unique_ptr<Output> output;
+};
+
+engine_owned_tensor* carry(std::unique_ptr<Output> output) {
+  if (engine_owned_tensor* given = output->take()) return given;
+  auto carried = std::make_unique<Carried>();
+  carried->output = std::move(output);
+  engine_owned_tensor& tensor = carried->tensor;
+  tensor.major = 1;
+  tensor.owner = carried.get();
+  tensor.release = [](engine_owned_tensor* self) noexcept { delete static_cast<Carried*>(self->owner); };
+  tensor.tensor = carried->output->tensor();
+  return &carried.release()->tensor;
+}
+
+}  // namespace
+
+enginehost_status enginehost_model_load(enginehost_engine* engine, const char* path, const char* format,
+                                        const char* device, const enginehost_cancel* cancel, enginehost_model** out,
+                                        enginehost_error** error) noexcept {
+  if (out != nullptr) *out = nullptr;
+  return sdk::guarded(error, [&]() -> Result<void> {
+    if (engine == nullptr || path == nullptr || out == nullptr)
+      return fail(sdk::wrong_argument(engine == nullptr ? "engine" : path == nullptr ? "path" : "out", "it is NULL"));
+    enginehost::load::ModelRequest request;
+    std::error_code ignored;
+    request.file = std::filesystem::absolute(path, ignored);
+    request.format = format != nullptr ? format : "";
+    request.device = device != nullptr ? device : "";
+    auto model = std::make_unique<enginehost_model>();
+    TRY_ASSIGN(model->model,
+               enginehost::load::Model::load(*engine->outcome.opened->engine, request, call_with(cancel)));
+    const engine_function& function = model->model->function();
+    for (std::size_t i = 0; i < function.input_count; ++i)
+      model->input_types.push_back(enginehost::load::describe_port(function.inputs[i]));
+    for (std::size_t i = 0; i < function.output_count; ++i)
+      model->output_types.push_back(enginehost::load::describe_port(function.outputs[i]));
+    *out = model.release();
+    return {};
+  });
+}
+
+void enginehost_model_free(enginehost_model* model) noexcept { delete model; }
+
+size_t enginehost_model_input_count(const enginehost_model* model) noexcept {
+  return model->model->function().input_count;
+}
+size_t enginehost_model_output_count(const enginehost_model* model) noexcept {
+  return model->model->function().output_count;
+}
+
+enginehost_status enginehost_model_input(const enginehost_model* model, size_t number, enginehost_port* out,
+                                         enginehost_error** error) noexcept {
+  return sdk::guarded(error, [&] {
+    const engine_function& function = model->model->function();
+    return describe(function.inputs, function.input_count, model->input_types, number, out);
+  });
+}
+
+enginehost_status enginehost_model_output(const enginehost_model* model, size_t number, enginehost_port* out,
+                                          enginehost_error** error) noexcept {
+  return sdk::guarded(error, [&] {
+    const engine_function& function = model->model->function();
+    return describe(function.outputs, function.output_count, model->output_types, number, out);
+  });
+}
+
+enginehost_status enginehost_model_run(enginehost_model* model, const enginehost_input* inputs, size_t input_count,
+                                       const enginehost_cancel* cancel, enginehost_outputs** out,
+                                       enginehost_error** error) noexcept {
+  if (out != nullptr) *out = nullptr;
+  return sdk::guarded(error, [&]() -> Result<void> {
+    if (model == nullptr || out == nullptr || (inputs == nullptr && input_count > 0))
+      return fail(sdk::wrong_argument(model == nullptr ? "model" : out == nullptr ? "out" : "inputs", "it is NULL"));
+    std::vector<enginehost::load::NamedTensor> tensors;
+    for (std::size_t i = 0; i < input_count; ++i) {
+      if (inputs[i].tensor == nullptr) return fail(sdk::wrong_argument("inputs[].tensor", "it is NULL"));
+      tensors.push_back({inputs[i].name != nullptr ? inputs[i].name : "", tensor_of(inputs[i].tensor)});
+    }
+    auto outputs = std::make_unique<enginehost_outputs>();
+    TRY_ASSIGN(outputs->outputs, model->model->run(tensors, call_with(cancel)));
+    for (const auto& output : outputs->outputs) outputs->names.push_back(name_of(model->model->function(), *output));
+    *out = outputs.release();
+    return {};
+  });
+}
+
+void enginehost_outputs_free(enginehost_outputs* outputs) noexcept { delete outputs; }
+
+size_t enginehost_outputs_count(const enginehost_outputs* outputs) noexcept { return outputs->outputs.size(); }
+
+const char* enginehost_outputs_name(const enginehost_outputs* outputs, size_t number) noexcept {
+  return number < outputs->names.size() ? outputs->names[number].c_str() : "";
+}
+
+const DLTensor* enginehost_outputs_tensor(const enginehost_outputs* outputs, size_t number) noexcept {
+  const bool there = number < outputs->outputs.size() && outputs->outputs[number] != nullptr;
+  return there ? tensor_of(&outputs->outputs[number]->tensor()) : nullptr;
+}
+
+DLManagedTensorVersioned* enginehost_outputs_take(enginehost_outputs* outputs, size_t number) noexcept {
+  if (number >= outputs->outputs.size() || outputs->outputs[number] == nullptr) return nullptr;
+  try {
+    return reinterpret_cast<DLManagedTensorVersioned*>(carry(std::move(outputs->outputs[number])));
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
+}

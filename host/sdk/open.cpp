@@ -1,0 +1,159 @@
+#include "host/open/open.hpp"
+
+#include <enginehost/enginehost.h>
+
+#include <cstddef>
+
+#include "host/open/document.hpp"
+#include "host/sdk/handles.hpp"
+
+namespace {
+
+using namespace enginehost;  // NOLINT: the functions below are the C API's and stand outside the namespace
+
+// True when the caller's struct is long enough to hold the field.
+#define HAS(request, field) \
+  ((request)->size >= offsetof(enginehost_request, field) + sizeof((request)->field))
+
+std::string text_or_empty(const char* text) { return text != nullptr ? text : ""; }
+
+Result<void> check_request(const enginehost_request* request) {
+  if (request == nullptr) return fail(sdk::wrong_argument("request", "it is NULL"));
+  if (!HAS(request, engine))
+    return fail(sdk::wrong_argument("request.size", "it is not set (ENGINEHOST_REQUEST_INIT sets it)"));
+  if (request->engine == nullptr || *request->engine == '\0')
+    return fail(sdk::wrong_argument("request.engine", "no engine is named"));
+  if (HAS(request, require) && request->require != 0 && request->flavor == nullptr)
+    return fail(sdk::wrong_argument("request.require", "it needs request.flavor"));
+  return {};
+}
+
+Result<settings::Settings> settings_for(const enginehost_request& request) {
+  settings::FlagValues flags;
+  if (HAS(&request, offline) && request.offline != 0) flags.offline = true;
+  if (HAS(&request, cache) && request.cache != nullptr) flags.cache = request.cache;
+  if (HAS(&request, helper) && request.helper != nullptr) flags.helper = request.helper;
+  if (HAS(&request, repository_count))
+    flags.repositories.assign(request.repositories, request.repositories + request.repository_count);
+  if (HAS(&request, accepted_license_count))
+    flags.accept_licenses.assign(request.accepted_licenses, request.accepted_licenses + request.accepted_license_count);
+  return settings::load_settings(flags, settings::Environment::of_this_process());
+}
+
+bool is_accepted(const settings::Settings& settings, const acquire::LicenseQuestion& license) {
+  for (const std::string& id : settings.accept_licenses)
+    if (id == license.license.id || id == license.name) return true;
+  return !license.license.explicit_consent;
+}
+
+// The caller's answer; without a callback, licences that nobody accepted stand in the way.
+Result<void> consent(const enginehost_request& request, const settings::Settings& settings,
+                     const acquire::Question& asked) {
+  std::vector<const char*> ids, urls;
+  for (const acquire::LicenseQuestion& license : asked.licenses) {
+    if (is_accepted(settings, license)) continue;
+    ids.push_back(license.license.id.c_str());
+    urls.push_back(license.license.url.c_str());
+  }
+  const bool callback = HAS(&request, on_consent) && request.on_consent != nullptr;
+  if (callback) {
+    enginehost_question question{};
+    question.size = sizeof question;
+    question.build = asked.build.c_str();
+    question.download_bytes = asked.download;
+    question.download_known = asked.download_known;
+    question.license_count = ids.size();
+    question.license_ids = ids.data();
+    question.license_urls = urls.data();
+    if (request.on_consent(&question, request.user_data) != 0) return {};
+    if (ids.empty())
+      return fail(diagnose("EH-P10").with("reason", "the application declined the download of " + asked.build));
+  }
+  if (ids.empty()) return {};
+  return fail(diagnose("EH-P03").with("build", asked.build).with("license", ids.front()).with("url", urls.front()));
+}
+
+open::OpenRequest open_request(const enginehost_request& request, const settings::Settings& settings) {
+  open::OpenRequest open;
+  open.request.engine = request.engine;
+  if (HAS(&request, version)) open.request.version = text_or_empty(request.version);
+  if (HAS(&request, flavor)) open.request.flavor = text_or_empty(request.flavor);
+  if (HAS(&request, device)) open.request.device = text_or_empty(request.device);
+  open.request.require = HAS(&request, require) && request.require != 0;
+  open.attempt.probe = !(HAS(&request, no_probe) && request.no_probe != 0);
+  if (HAS(&request, on_progress) && request.on_progress != nullptr)
+    open.attempt.progress = [&request](const transfer::Progress& now) {
+      enginehost_progress progress{};
+      progress.size = sizeof progress;
+      progress.phase = transfer::name_of(now.phase);
+      progress.source = now.source.c_str();
+      progress.done = now.done;
+      progress.total = now.total.value_or(0);
+      progress.bytes_per_second = now.bytes_per_second;
+      request.on_progress(&progress, request.user_data);
+    };
+  open.attempt.consent = [&request, &settings](const acquire::Question& asked) {
+    return consent(request, settings, asked);
+  };
+  return open;
+}
+
+std::unique_ptr<open::World> world_for(const enginehost_request& request, settings::Settings settings) {
+  std::optional<CancelToken> cancel;
+  if (HAS(&request, cancel) && request.cancel != nullptr) cancel = request.cancel->token;
+  return std::make_unique<open::World>(std::move(settings), std::nullopt, std::move(cancel));
+}
+
+Diagnosis why_nothing(const open::Outcome& outcome) {
+  return outcome.diagnosis ? *outcome.diagnosis : diagnose("EH-S01");
+}
+
+}  // namespace
+
+enginehost_status enginehost_open(const enginehost_request* request, enginehost_engine** out,
+                                  enginehost_error** error) noexcept {
+  if (out != nullptr) *out = nullptr;
+  return sdk::guarded(error, [&]() -> Result<void> {
+    TRY(check_request(request));
+    if (out == nullptr) return fail(sdk::wrong_argument("out", "it is NULL"));
+    TRY_ASSIGN(settings::Settings settings, settings_for(*request));
+    auto engine = std::make_unique<enginehost_engine>();
+    engine->world = world_for(*request, std::move(settings));
+    engine->outcome =
+        open::open_engine(*engine->world, open_request(*request, engine->world->settings()));
+    if (!engine->outcome.opened) return fail(why_nothing(engine->outcome));
+    engine->report = open::document(*engine->world, engine->outcome).dump(2);
+    for (const load::Device& device : engine->outcome.opened->devices) engine->device_names.push_back(device.text());
+    *out = engine.release();
+    return {};
+  });
+}
+
+enginehost_status enginehost_plan(const enginehost_request* request, char** json, enginehost_error** error) noexcept {
+  if (json != nullptr) *json = nullptr;
+  return sdk::guarded(error, [&]() -> Result<void> {
+    TRY(check_request(request));
+    if (json == nullptr) return fail(sdk::wrong_argument("json", "it is NULL"));
+    TRY_ASSIGN(settings::Settings settings, settings_for(*request));
+    const auto world = world_for(*request, std::move(settings));
+    open::OpenRequest open = open_request(*request, world->settings());
+    open.plan_only = true;
+    const open::Outcome outcome = open::open_engine(*world, open);
+    *json = sdk::copy_text(open::document(*world, outcome).dump(2));
+    if (outcome.state == open::State::failed) return fail(why_nothing(outcome));
+    return {};
+  });
+}
+
+enginehost_status enginehost_platform(char** json, enginehost_error** error) noexcept {
+  if (json != nullptr) *json = nullptr;
+  return sdk::guarded(error, [&]() -> Result<void> {
+    if (json == nullptr) return fail(sdk::wrong_argument("json", "it is NULL"));
+    TRY_ASSIGN(settings::Settings settings,
+               settings::load_settings({}, settings::Environment::of_this_process()));
+    open::World world(std::move(settings));
+    *json = sdk::copy_text(
+        Json::object().set("format", 1).set("platform", platform::to_json(world.platform(), true)).dump(2));
+    return {};
+  });
+}

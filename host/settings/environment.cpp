@@ -1,0 +1,173 @@
+#include <pwd.h>
+#include <unistd.h>
+
+#include <system_error>
+
+#include "base/files.hpp"
+#include "base/text.hpp"
+#include "host/settings/layer.hpp"
+#include "host/settings/places.hpp"
+
+extern char** environ;
+
+namespace enginehost::settings {
+namespace {
+
+namespace fs = std::filesystem;
+
+// A daemon may run without HOME; the user database then knows it. "/nonexistent" and the like are no home.
+fs::path home_of(const std::map<std::string, std::string>& variables) {
+  const auto home = variables.find("HOME");
+  if (home != variables.end() && fs::path(home->second).is_absolute()) return home->second;
+  char buffer[4096];
+  passwd entry{}, *found = nullptr;
+  if (getpwuid_r(getuid(), &entry, buffer, sizeof buffer, &found) != 0 || found == nullptr) return {};
+  std::error_code error;
+  return fs::is_directory(found->pw_dir, error) ? fs::path(found->pw_dir) : fs::path();
+}
+
+Diagnosis unusable(const char* kind, std::string_view name, std::string_view key, std::string_view problem) {
+  return diagnose("EH-P02").with(kind, name).with("key", key).with("problem", problem);
+}
+
+Result<std::vector<std::string>> words_of(const std::string& text) {
+  std::vector<std::string> words;
+  for (const std::string& word : split(text, ' '))
+    if (!word.empty()) words.push_back(word);
+  return words;
+}
+
+}  // namespace
+
+Environment Environment::of_this_process() {
+  Environment result;
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+    const std::string_view text = *entry;
+    const std::size_t equals = text.find('=');
+    if (equals != std::string_view::npos)
+      result.variables.emplace(text.substr(0, equals), text.substr(equals + 1));
+  }
+  result.home = home_of(result.variables);
+  std::error_code error;
+  result.current_folder = fs::current_path(error);
+  result.executable_folder = enginehost::executable_folder();
+  result.library_folder = enginehost::library_folder();
+  // Not `read_file` alone: systemd writes "uninitialized" while an image boots for the first time.
+  for (const char* file : {"/etc/machine-id", "/var/lib/dbus/machine-id"}) {
+    result.machine = read_kernel_file(file);
+    if (!result.machine.empty() && result.machine != "uninitialized") return result;
+  }
+  char name[256] = {};
+  if (gethostname(name, sizeof name - 1) == 0) result.machine = "host:" + std::string(name);
+  return result;
+}
+
+const std::string* Environment::find(const std::string& name) const {
+  const auto found = variables.find(name);
+  return found != variables.end() && !found->second.empty() ? &found->second : nullptr;
+}
+
+std::optional<bool> parse_switch(const std::string& text) {
+  const std::string lower = to_lower(text);
+  if (lower == "1" || lower == "true" || lower == "yes" || lower == "on") return true;
+  if (lower == "0" || lower == "false" || lower == "no" || lower == "off") return false;
+  return std::nullopt;
+}
+
+bool is_log_level(const std::string& text) {
+  return text == "error" || text == "warning" || text == "info" || text == "debug";
+}
+
+bool is_url(const std::string& location) {
+  const std::string lower = to_lower(std::string_view(location).substr(0, 8));
+  return lower.starts_with("http://") || lower.starts_with("https://");
+}
+
+std::vector<std::string> split_locations(const std::string& text) {
+  std::vector<std::string> locations(1);
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const std::string_view rest = std::string_view(text).substr(i + 1);
+    // ":8080" and "://" belong to a URL; ":/folder" and ":https://…" begin the next location.
+    const bool next_location = (rest.starts_with('/') && !rest.starts_with("//")) ||
+                               rest.starts_with("http://") || rest.starts_with("https://");
+    if (text[i] == ';' || text[i] == '\n' || (text[i] == ':' && next_location))
+      locations.emplace_back();
+    else
+      locations.back() += text[i];
+  }
+  std::erase_if(locations, [](std::string& location) { return (location = trim(location)).empty(); });
+  return locations;
+}
+
+Result<Layer> layer_of_environment(const Environment& environment) {
+  Layer layer;
+  layer.source = "environment";
+  if (const std::string* text = environment.find("ENGINEHOST_REPOSITORIES")) {
+    layer.repositories.emplace();
+    for (const std::string& location : split_locations(*text)) {
+      if (!is_url(location) && !fs::path(location).is_absolute())
+        return fail(unusable("variable", "ENGINEHOST_REPOSITORIES", "repositories",
+                             "\"" + location + "\" is neither a URL nor an absolute folder"));
+      layer.repositories->push_back({location, false, "ENGINEHOST_REPOSITORIES"});
+    }
+  }
+  if (const std::string* text = environment.find("ENGINEHOST_CACHE")) {
+    if (!fs::path(*text).is_absolute())
+      return fail(
+          unusable("variable", "ENGINEHOST_CACHE", "cache", "\"" + *text + "\" is not an absolute folder"));
+    layer.cache = *text;
+  }
+  if (const std::string* text = environment.find("ENGINEHOST_FLAVOR")) layer.flavor = *text;
+  if (const std::string* text = environment.find("ENGINEHOST_DEVICE")) layer.device = *text;
+  if (const std::string* text = environment.find("ENGINEHOST_FORCE")) layer.force = *text;
+  if (const std::string* text = environment.find("ENGINEHOST_OFFLINE")) {
+    layer.offline = parse_switch(*text);
+    if (!layer.offline)
+      return fail(
+          unusable("variable", "ENGINEHOST_OFFLINE", "offline", "\"" + *text + "\" is neither 1 nor 0"));
+  }
+  if (const std::string* text = environment.find("ENGINEHOST_LOG")) {
+    if (!is_log_level(*text))
+      return fail(unusable("variable", "ENGINEHOST_LOG", "log",
+                           "\"" + *text + "\" is none of error, warning, info, debug"));
+    layer.log = *text;
+  }
+  if (const std::string* text = environment.find("ENGINEHOST_PROBE_LAUNCHER")) {
+    TRY_ASSIGN(layer.probe_launcher, words_of(*text));
+  }
+  return layer;
+}
+
+Result<Layer> layer_of_flags(const FlagValues& flags, const Environment& environment) {
+  Layer layer;
+  layer.source = "flag";
+  const auto absolute = [&](const std::string& folder) {
+    const fs::path path(folder);
+    return path.is_absolute() ? folder : (environment.current_folder / path).lexically_normal().string();
+  };
+  if (!flags.repositories.empty()) {
+    layer.repositories.emplace();
+    for (const std::string& location : flags.repositories) {
+      if (location.empty())
+        return fail(unusable("flag", "--repository", "repositories", "the location is empty"));
+      layer.repositories->push_back({is_url(location) ? location : absolute(location), true, "--repository"});
+    }
+  }
+  if (flags.cache) {
+    if (flags.cache->empty()) return fail(unusable("flag", "--cache", "cache", "the folder is empty"));
+    layer.cache = absolute(*flags.cache);
+  }
+  if (flags.log && !is_log_level(*flags.log))
+    return fail(
+        unusable("flag", "--log", "log", "\"" + *flags.log + "\" is none of error, warning, info, debug"));
+  if (flags.helper) layer.helper = absolute(*flags.helper);
+  layer.flavor = flags.flavor;
+  layer.device = flags.device;
+  layer.log = flags.log;
+  layer.force = flags.force;
+  layer.offline = flags.offline;
+  layer.probe_launcher = flags.probe_launcher;
+  return layer;
+}
+
+}  // namespace enginehost::settings

@@ -1,0 +1,39 @@
+// Where things are when nobody said so: cache, state, helper, default repository.
+#pragma once
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "host/settings/settings.hpp"
+
+namespace enginehost::settings {
+
+struct Place {
+  std::filesystem::path folder;
+  std::string source;
+};
+
+// $XDG_CACHE_HOME/enginehost, else ~/.cache/enginehost (Library/Caches on macOS); empty without a home.
+Place default_cache(const Environment& environment);
+std::filesystem::path user_config_file(const Environment& environment);
+
+// <cache>/state/<machine>, else $XDG_STATE_HOME/enginehost, else empty: the first that can be written or
+// created.
+Place default_state(const std::filesystem::path& cache, const Environment& environment);
+
+// A name for this machine that does not give away its id: the first 16 digits of a digest.
+std::string machine_name(const Environment& environment);
+
+// The helper beside the library or the executable: <prefix>/libexec/enginehost/enginehost-probe.
+Place default_helper(const Environment& environment);
+
+// The repository that belongs to this SDK: in the build tree or <prefix>/share/enginehost/repository. It is
+// trusted by its place, so it must have the owner of the SDK (or root) and must not be writable by anyone who
+// may not write the SDK as well; otherwise `warnings` says why it is not used.
+std::optional<Place> default_repository(const Environment& environment, std::vector<std::string>& warnings);
+
+// True when files can be created in the folder, or in the nearest existing folder above it.
+bool can_be_written(const std::filesystem::path& folder);
+
+}  // namespace enginehost::settings

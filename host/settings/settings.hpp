@@ -1,0 +1,105 @@
+// What this process was told to do: flags, environment, the user's and the system's configuration, and
+// policy.
+#pragma once
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+
+namespace enginehost::settings {
+
+// Where manifests come from. A location is an absolute folder or an http(s) URL.
+struct Repository {
+  std::string location;
+  bool unsigned_allowed =
+      false;           // named on the command line, said so in a configuration file, or trusted by its place
+  std::string source;  // "--repository", "ENGINEHOST_REPOSITORIES", the configuration file, "default"
+};
+
+// One effective value and where it came from, for engine-info.
+struct Setting {
+  std::string key, value, source;
+};
+
+// What was given on the command line or through the API; what is not set falls through to the next source.
+struct FlagValues {
+  std::vector<std::string> repositories;  // relative folders are taken from Environment::current_folder
+  std::optional<std::string> cache, flavor, device, log, force, helper;
+  std::optional<bool> offline;
+  std::optional<std::vector<std::string>> probe_launcher;
+  std::vector<std::string> accept_licenses;
+};
+
+// The world that settings are read from, as a value: tests build one, programs take that of the process.
+struct Environment {
+  std::map<std::string, std::string> variables;
+  std::filesystem::path home;            // empty: there is none
+  std::filesystem::path current_folder;  // only to complete relative paths given as flags
+  std::filesystem::path system_config = "/etc/enginehost/config.json";
+  std::filesystem::path system_layer = "/var/lib/enginehost";
+  std::filesystem::path executable_folder,
+      library_folder;   // of this program and of the library with this code
+  std::string machine;  // the machine's identity (/etc/machine-id); only its digest is ever used
+
+  static Environment of_this_process();
+  // The variable's value; an empty one counts as not set.
+  const std::string* find(const std::string& name) const;
+};
+
+// Bounds on what is fetched.
+struct DownloadLimits {
+  std::uint64_t max_artifact_bytes = std::uint64_t{16} << 30;
+  std::uint64_t max_unpacked_bytes = std::uint64_t{64} << 30;
+  int connect_timeout_seconds = 15;
+  int stall_timeout_seconds = 30;  // without a byte
+  int retries = 4;
+};
+
+// The system file's `policy` block beyond the values that it locks.
+struct Policy {
+  std::string file;                               // empty: no policy
+  std::vector<std::string> allowed_repositories;  // empty: any; else a location must begin with one of them
+  bool unsigned_repositories = true;              // false: not even one named on the command line
+  std::vector<std::string> accepted_licenses, forbidden_licenses;  // licence ids
+  std::vector<std::string> locked;                                 // keys whose value the policy fixed
+};
+
+struct Settings {
+  std::vector<Repository> repositories;  // in order, the strongest first, the default one last
+  bool repositories_default = true;
+  std::filesystem::path cache_folder;
+  std::vector<std::filesystem::path> system_layers;  // read-only caches looked into before cache_folder
+  std::filesystem::path state_folder;                // empty: state lives in memory (a warning says so)
+  std::string flavor, device;                        // empty: any
+  bool offline = false;
+  std::string log = "warning";  // "error", "warning", "info", "debug"
+  std::string force;            // a build id, for one run
+  std::vector<std::string> probe_launcher;
+  std::filesystem::path helper;  // enginehost-probe; empty: not found
+  std::string package_index;     // used only where pip cannot be asked
+  DownloadLimits downloads;
+  Policy policy;
+  std::vector<std::string> accept_licenses;  // of the flags and of the policy
+  std::vector<Setting> effective;            // every value above and the proxies, with its source
+  std::vector<std::string> warnings;  // unknown keys, values that policy overrode, a repository not trusted
+
+  const Setting* find(const std::string& key) const;
+};
+
+// Strongest first: flags, ENGINEHOST_* variables, the user's file, the system's file, defaults; the system
+// file's policy block stands above all. Lists of repositories add up in that order. Reads files, creates
+// nothing, any thread. EH-P01: a flag contradicts policy ("file", "key", "policy", "asked"). EH-P02: a value
+// cannot be used ("file" or "variable" or "flag", "key", "problem"). A configuration file that is not JSON:
+// EH-M01.
+Result<Settings> load_settings(const FlagValues& flags, const Environment& environment);
+
+// A list of repositories as one text: separated by ";", or by ":" where that cannot be part of a URL.
+std::vector<std::string> split_locations(const std::string& text);
+
+bool is_url(const std::string& location);  // http:// or https://
+
+}  // namespace enginehost::settings

@@ -1,0 +1,21 @@
+// How transfers behave. Proxies and netrc are those libcurl's users know (https_proxy, NO_PROXY, …).
+#pragma once
+#include <chrono>
+#include <cstdint>
+#include <string>
+
+namespace enginehost::transfer {
+
+struct TransferOptions {
+  bool offline = false;   // no socket is opened: EH-N10
+  std::string ca_bundle;  // a PEM file used instead of the system's; empty: the system's
+  std::chrono::milliseconds connect_limit{20'000};
+  std::chrono::milliseconds stall_limit{15'000};  // without a byte
+  int retries = 6;                                // in a row without progress
+  std::chrono::milliseconds first_backoff{500};  // doubles up to 32 times; Retry-After is honoured up to 60 s
+  int max_redirects = 8;
+  std::string user_agent = "enginehost";
+  std::string package_index;  // when pip cannot be asked; empty: such sources are skipped
+};
+
+}  // namespace enginehost::transfer

@@ -1,0 +1,33 @@
+// A progress bar for people.
+#pragma once
+#include <cstdio>
+#include <memory>
+
+#include "host/transfer/progress.hpp"
+
+namespace enginehost::transfer {
+
+// Draws on a terminal (bytes, rate, time left) and is silent elsewhere. NO_COLOR and TERM=dumb are obeyed.
+// The line is wiped when the bar is destroyed. One thread at a time.
+class ProgressBar {
+ public:
+  explicit ProgressBar(std::FILE* stream = stderr, bool quiet = false);
+  ~ProgressBar();
+  ProgressBar(const ProgressBar&) = delete;
+  ProgressBar& operator=(const ProgressBar&) = delete;
+
+  void show(const Progress& progress);
+  // For use as a callback; the bar must outlive it.
+  ProgressCallback callback();
+  bool visible() const { return visible_; }
+
+ private:
+  std::FILE* stream_;
+  bool visible_ = false, color_ = false, drawn_ = false;
+};
+
+// One line of at most `columns` characters: "downloading  [=====>    ]  120 MiB of 317 MiB  95 MiB/s  2 s
+// left".
+std::string progress_line(const Progress& progress, std::size_t columns);
+
+}  // namespace enginehost::transfer

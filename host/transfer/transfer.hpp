@@ -1,0 +1,84 @@
+// Bytes from a URL or a file into a sink, with every failure told apart.
+#pragma once
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/cancel.hpp"
+#include "base/result.hpp"
+#include "host/transfer/options.hpp"
+#include "host/transfer/progress.hpp"
+
+namespace enginehost::transfer {
+
+// Receives the bytes of one file. Called from the thread that fetches.
+class Sink {
+ public:
+  virtual ~Sink() = default;
+  // How many bytes it holds from earlier attempts: the transfer asks to continue there.
+  virtual std::uint64_t held() const = 0;
+  // The next write is the byte at `offset`: held(), or 0 when the transfer starts anew and what is held is
+  // void.
+  virtual Result<void> start(std::uint64_t offset) = 0;
+  virtual Result<void> write(std::string_view bytes) = 0;
+};
+
+struct UrlRequest {
+  std::string url;
+  std::optional<std::uint64_t> expected_size;     // another length is EH-N07 (or EH-N06)
+  std::uint64_t limit = std::uint64_t{16} << 30;  // more bytes are refused: EH-N07
+  std::string accept;                             // an Accept header, or empty
+  std::string ca_bundle;                          // for this one request; empty: the options'
+};
+
+struct TransferReport {
+  std::string url;               // where the bytes came from after redirects, without credentials
+  std::uint64_t received = 0;    // over the wire, in this call
+  std::uint64_t size = 0;        // of the whole file
+  std::uint64_t resumed_at = 0;  // bytes that did not have to be sent again
+  int attempts = 0;
+  double seconds = 0;
+  std::string content_type, etag;
+  std::string head;  // the first bytes (up to 4 KiB), when the transfer began at 0
+};
+
+// Fetches over http or https. Redirects from https to http and other schemes are refused (EH-N11). Continues
+// where the sink stands, with If-Range where the server gave a strong ETag in this call; starts anew when the
+// server does not continue. Error pages never reach the sink. Codes: EH-N01 name not resolved, N02 no
+// connection, N03 timed out
+// ("seconds", "received"), N04 HTTP status ("status"), N05 TLS, N06 a web page ("title"), N07 length
+// ("expected", "actual"), N10 offline, N11 redirect, EH-P10 cancelled; all with "url". An error of the sink
+// is passed on. Blocks; any thread. Cancel is seen within 100 ms.
+Result<TransferReport> fetch_url(const UrlRequest& request, Sink& sink, const TransferOptions& options,
+                                 const ProgressCallback& progress = {},
+                                 const std::optional<CancelToken>& cancel = {});
+
+// The length the server tells, without fetching: nothing when it does not tell. Errors as fetch_url.
+Result<std::optional<std::uint64_t>> ask_size(std::string_view url, const TransferOptions& options,
+                                              const std::optional<CancelToken>& cancel = {});
+
+// A small document (an index, a manifest) into memory.
+Result<std::string> fetch_text(std::string_view url, const TransferOptions& options,
+                               std::uint64_t limit = 64u << 20, std::string_view accept = {},
+                               const std::optional<CancelToken>& cancel = {});
+
+// Reads a local file into a sink. EH-N14 with "file" and the errno facts when it cannot be read, EH-N07 when
+// its size is not the expected one.
+Result<TransferReport> fetch_file(const std::filesystem::path& file,
+                                  std::optional<std::uint64_t> expected_size, Sink& sink,
+                                  const ProgressCallback& progress = {},
+                                  const std::optional<CancelToken>& cancel = {});
+
+// True for http:// and https://.
+bool is_url(std::string_view text);
+// `reference` against `base`, as a browser would: the base's last part is replaced unless it ends in '/'.
+std::string join_url(std::string_view base, std::string_view reference);
+// Without user, password and query: for messages and logs.
+std::string without_credentials(std::string_view url);
+
+// The title when the bytes begin like an HTML page ("" for a page without one); nothing when they do not.
+std::optional<std::string> title_of_page(std::string_view head);
+
+}  // namespace enginehost::transfer

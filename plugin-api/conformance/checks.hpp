@@ -1,0 +1,66 @@
+// The checks, in the order they are made. Each group prints its own lines; a group returns false when nothing
+// after it makes sense any more.
+#pragma once
+#include <enginehost/engine_plugin.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "check_host.hpp"
+#include "report.hpp"
+
+namespace engineplugin {
+
+struct Request {
+  std::string file;                                          // absolute
+  std::string root;                                          // what host->root says
+  std::vector<std::pair<std::string, std::string>> options;  // for create()
+  std::string model, format;                                 // "" when no model is to be loaded
+};
+
+// One engine, destroyed with this object.
+class Instance {
+ public:
+  Instance(const engine_plugin& plugin, const Request& request);
+  ~Instance();
+  Instance(const Instance&) = delete;
+  Instance& operator=(const Instance&) = delete;
+  engine_instance* get() const { return engine_; }
+  // Empty when create() answered as it should; else what was wrong.
+  const std::string& problem() const { return problem_; }
+  template <class Table>
+  const Table* table(const char* id) const {
+    return static_cast<const Table*>(plugin_.query(engine_, id));
+  }
+  bool host_untouched() const { return host_.tail_untouched(); }
+
+ private:
+  const engine_plugin& plugin_;
+  CheckHost host_;
+  engine_instance* engine_ = nullptr;
+  std::string problem_;
+};
+
+// The options of a request as create() takes them; they point into the request.
+std::vector<engine_entry> option_entries(const Request& request);
+
+// From the file alone; no code of the plugin runs.
+bool check_file(Report& report, const Request& request);
+// Loads the library and makes every other check.
+void check_loaded(Report& report, const Request& request);
+
+void check_lifetime(Report& report, const Request& request, const engine_plugin& plugin);
+// False when a required table is missing: nothing below can be asked then.
+bool check_tables(Report& report, const engine_plugin& plugin, const Instance& instance);
+void check_devices(Report& report, const Instance& instance);
+void check_selftest(Report& report, const Instance& instance);
+void check_tensors(Report& report, const Instance& instance);
+void check_operations(Report& report, const Instance& instance);
+void check_models(Report& report, const Request& request, const engine_plugin& plugin,
+                  const Instance& instance);
+
+// Every device of the engine; an info() that fails is left out (check_devices reports it).
+std::vector<engine_device_info> devices_of(const Instance& instance);
+
+}  // namespace engineplugin

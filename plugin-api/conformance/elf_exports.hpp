@@ -1,0 +1,42 @@
+// What an ELF file on disk says of itself, read without running any of it: its exported names, and the bytes
+// that stand at an exported object. Every offset is checked against the file; nothing here trusts the file.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace engineplugin {
+
+struct Export {
+  std::string name;
+  std::uint64_t address = 0;
+  std::uint64_t size = 0;
+};
+
+class ElfFile {
+ public:
+  // Reads the file and its dynamic symbols. On failure nullopt, and `error` says which structure is wrong.
+  static std::optional<ElfFile> read(const std::filesystem::path& path, std::string& error);
+
+  // Defined global or weak symbols of .dynsym, in the file's order; section, file and version symbols are
+  // left out.
+  const std::vector<Export>& exports() const { return exports_; }
+
+  // The bytes in the file of [address, address+count), or an empty span if the file holds none there (.bss,
+  // outside).
+  std::span<const std::byte> bytes_at(std::uint64_t address, std::size_t count) const;
+
+ private:
+  struct Segment {
+    std::uint64_t offset, address, file_size;
+  };
+  std::vector<std::byte> data_;
+  std::vector<Segment> segments_;
+  std::vector<Export> exports_;
+};
+
+}  // namespace engineplugin

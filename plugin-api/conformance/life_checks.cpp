@@ -1,0 +1,223 @@
+// Loading, creating and destroying, unloading.
+#include <dlfcn.h>
+
+#include <chrono>
+#include <cstring>
+#include <filesystem>
+#include <set>
+
+#include "checks.hpp"
+#include "process_state.hpp"
+
+namespace engineplugin {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr int repetitions = 100;
+constexpr auto repetition_limit =
+    std::chrono::seconds(20);  // an engine that needs seconds to create is not beaten
+
+std::string descriptor_problem(const engine_plugin& plugin) {
+  if (!plugin.engine || !*plugin.engine) return "`engine` is empty";
+  if (!plugin.version || !plugin.build) return "`version` or `build` is NULL";
+  if (!plugin.capabilities) return "`capabilities` is NULL";
+  if (!plugin.create || !plugin.destroy || !plugin.facts || !plugin.query) return "a function is NULL";
+  for (const char* const* name = plugin.capabilities; *name; name++) {
+    if (!std::strchr(*name, '.')) return std::string("capability \"") + *name + "\" has no dot";
+    if (name != plugin.capabilities && std::strcmp(name[-1], *name) >= 0) {
+      return std::string("capabilities are not sorted at \"") + *name + "\"";
+    }
+  }
+  return "";
+}
+
+const engine_plugin* find_descriptor(void* library, const std::string& file, std::string& problem) {
+  const auto* plugin = static_cast<const engine_plugin*>(dlsym(library, ENGINE_PLUGIN_SYMBOL));
+  Dl_info where{};
+  // dlsym searches the library's dependencies too.
+  if (!plugin || !dladdr(plugin, &where) || !where.dli_fname) {
+    problem = "dlsym finds no engine_plugin_v1";
+    return nullptr;
+  }
+  std::error_code error;
+  if (!std::filesystem::equivalent(where.dli_fname, file, error)) {
+    problem = std::string("engine_plugin_v1 lies in ") + where.dli_fname;
+    return nullptr;
+  }
+  return plugin;
+}
+
+void check_unloading(Report& report, const Request& request, void* library, bool unloadable,
+                     int threads_before) {
+  report.begin("unload");
+  if (!unloadable) {
+    report.end(true, "not marked UNLOADABLE: hosts keep it loaded");
+    return;
+  }
+  for (int i = 0; i < repetitions; i++) {
+    dlclose(library);
+    if (dlopen(request.file.c_str(), RTLD_NOW | RTLD_NOLOAD)) {
+      report.end(false,
+                 "still loaded after dlclose (nodelete, a unique symbol, or a thread-local destructor)");
+      return;
+    }
+    if (const int threads = thread_count(); threads > threads_before) {
+      report.end(false,
+                 std::to_string(threads - threads_before) + " threads of the plugin live on after dlclose");
+      return;
+    }
+    library = dlopen(request.file.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (!library) {
+      report.end(false, std::string("loading again: ") + dlerror());
+      return;
+    }
+    std::string problem;
+    const engine_plugin* plugin = find_descriptor(library, request.file, problem);
+    if (plugin) problem = Instance(*plugin, request).problem();
+    if (!problem.empty()) {
+      report.end(false, "round " + std::to_string(i + 1) + ": " + problem);
+      return;
+    }
+  }
+  dlclose(library);
+  report.end(true, std::to_string(repetitions) + " times unloaded and loaded again");
+}
+
+// What one engine offers.
+void check_engine(Report& report, const Request& request, const engine_plugin& plugin) {
+  const Instance instance(plugin, request);
+  report.begin("create.again");
+  if (!report.end(instance.problem(), "an engine was made")) return;
+  if (!check_tables(report, plugin, instance)) return;
+  check_devices(report, instance);
+  check_selftest(report, instance);
+  check_tensors(report, instance);
+  check_operations(report, instance);
+  check_models(report, request, plugin, instance);
+  report.begin("host.untouched");
+  const bool untouched = instance.host_untouched();
+  report.end(untouched, untouched ? "nothing is written behind the engine_host it knows"
+                                  : "bytes behind the engine_host it knows were written");
+  report.begin("query.null");  // late: it is the one likely to end the process
+  const bool null_answer = plugin.query(instance.get(), nullptr) == nullptr;
+  report.end(null_answer, null_answer ? "NULL for NULL" : "a NULL id has an answer");
+}
+
+}  // namespace
+
+std::vector<engine_entry> option_entries(const Request& request) {
+  std::vector<engine_entry> entries;
+  for (const auto& [key, value] : request.options) entries.push_back({key.c_str(), value.c_str()});
+  return entries;
+}
+
+Instance::Instance(const engine_plugin& plugin, const Request& request)
+    : plugin_(plugin), host_(request.root) {
+  const auto entries = option_entries(request);
+  CheckCall call;
+  const engine_status status =
+      plugin.create(host_.get(), entries.data(), entries.size(), &engine_, call.get());
+  if (status != ENGINE_OK) {
+    problem_ = "create() answered " + call.describe(status);
+    if (engine_) problem_ += ", and left something in *out";
+    engine_ = nullptr;
+  } else if (!engine_) {
+    problem_ = "create() answered OK and left NULL in *out";
+  } else if (!call.tail_untouched()) {
+    problem_ = "create() wrote behind the engine_call it knows";
+  }
+}
+
+Instance::~Instance() {
+  if (engine_) plugin_.destroy(engine_);
+}
+
+void check_lifetime(Report& report, const Request& request, const engine_plugin& plugin) {
+  report.begin("create.repeat");
+  const auto begin = Clock::now();
+  int rounds = 0;
+  std::string problem;
+  while (rounds < repetitions && Clock::now() - begin < repetition_limit && problem.empty()) {
+    problem = Instance(plugin, request).problem();
+    rounds++;
+  }
+  report.end(problem, "created and destroyed " + std::to_string(rounds) + " times");
+
+  report.begin("create.two");
+  const Instance one(plugin, request), two(plugin, request);
+  problem = one.problem().empty() ? two.problem() : one.problem();
+  if (problem.empty() && one.get() == two.get()) problem = "both are the same object";
+  report.end(problem, "two engines live side by side");
+
+  report.begin("create.cancelled");
+  {
+    const auto entries = option_entries(request);
+    const CheckHost host(request.root);
+    CheckCall call;
+    call.cancel();
+    engine_instance* engine = nullptr;
+    const engine_status status =
+        plugin.create(host.get(), entries.data(), entries.size(), &engine, call.get());
+    problem = status == ENGINE_OK ? "" : call.problem_unless_failed(status, {ENGINE_CANCELLED});
+    if (problem.empty() && (status == ENGINE_OK) != (engine != nullptr)) problem = "status and *out disagree";
+    if (engine) plugin.destroy(engine);
+    report.end(problem, status == ENGINE_OK ? "done before the first look" : "CANCELLED");
+  }
+
+  report.begin("create.unknown_option");
+  {
+    auto entries = option_entries(request);
+    entries.push_back({"a_word_of_the_future", "1"});
+    const CheckHost host(request.root);
+    CheckCall tolerant;
+    engine_instance* engine = nullptr;
+    engine_status status = plugin.create(host.get(), entries.data(), entries.size(), &engine, tolerant.get());
+    problem = status == ENGINE_OK ? "" : "a key without a dot must be ignored: " + tolerant.describe(status);
+    if (engine) plugin.destroy(engine);
+    entries.back() = {"nobody.knows.this", "1"};
+    CheckCall strict;
+    engine = nullptr;
+    status = plugin.create(host.get(), entries.data(), entries.size(), &engine, strict.get());
+    if (status == ENGINE_OK && engine) plugin.destroy(engine);
+    if (problem.empty()) problem = strict.problem_unless_failed(status, {ENGINE_INVALID});
+    report.end(problem, "without a dot ignored, with a dot INVALID");
+  }
+}
+
+void check_loaded(Report& report, const Request& request) {
+  const ProcessState before = ProcessState::now();
+  const int threads_before = thread_count();
+
+  report.begin("load.open");
+  void* library = dlopen(request.file.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (!report.end(library != nullptr, library ? "dlopen, now and local" : dlerror())) return;
+
+  report.begin("load.symbol");
+  std::string problem;
+  const engine_plugin* plugin = find_descriptor(library, request.file, problem);
+  if (!report.end(problem, "engine_plugin_v1 lies in this file")) return;
+
+  report.begin("load.descriptor");
+  if (!report.end(descriptor_problem(*plugin), std::string(plugin->engine ? plugin->engine : "") + " " +
+                                                   (plugin->version ? plugin->version : ""))) {
+    return;
+  }
+
+  report.begin("create");
+  {
+    const Instance instance(*plugin, request);
+    if (!report.end(instance.problem(), "an engine was made")) return;
+  }
+  check_lifetime(report, request, *plugin);
+  check_engine(report, request, *plugin);
+  const bool unloadable = plugin->flags & ENGINE_PLUGIN_UNLOADABLE;
+  check_unloading(report, request, library, unloadable, threads_before);
+
+  report.begin("process.state");
+  report.end(before.difference(ProcessState::now()),
+             "signals, locale, folder, environment and rounding are as before");
+  report.begin("process.stdout");
+  report.end(stdout_bytes() == 0, std::to_string(stdout_bytes()) + " bytes were written to stdout");
+}
+
+}  // namespace engineplugin

@@ -1,0 +1,64 @@
+#include "process_state.hpp"
+
+#include <signal.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cfenv>
+#include <clocale>
+#include <cstdint>
+#include <cstdio>
+#include <filesystem>
+
+namespace engineplugin {
+
+ProcessState ProcessState::now() {
+  ProcessState state;
+  sigset_t blocked;
+  sigemptyset(&blocked);
+  pthread_sigmask(SIG_SETMASK, nullptr, &blocked);
+  for (int number = 1; number < NSIG; number++) {
+    state.blocked_signals += sigismember(&blocked, number) == 1 ? '1' : '0';
+    struct sigaction action {};
+    sigaction(number, nullptr, &action);
+    state.handlers.push_back(std::to_string(reinterpret_cast<std::uintptr_t>(action.sa_handler)));
+  }
+  state.locale = std::setlocale(LC_ALL, nullptr);
+  std::error_code error;
+  state.folder = std::filesystem::current_path(error).string();
+  for (char** entry = environ; entry && *entry; entry++) state.environment.emplace_back(*entry);
+  state.rounding = std::fegetround();
+  state.file_mask = umask(0);
+  umask(state.file_mask);
+  return state;
+}
+
+std::string ProcessState::difference(const ProcessState& later) const {
+  for (std::size_t i = 0; i < handlers.size(); i++) {
+    if (handlers[i] != later.handlers[i])
+      return "the handler of signal " + std::to_string(i + 1) + " was changed";
+  }
+  if (blocked_signals != later.blocked_signals) return "the signal mask was changed";
+  if (locale != later.locale) return "the locale was changed to " + later.locale;
+  if (folder != later.folder) return "the current folder was changed to " + later.folder;
+  if (environment != later.environment) return "the environment was changed";
+  if (rounding != later.rounding) return "the rounding mode was changed";
+  if (file_mask != later.file_mask) return "the file mode mask was changed";
+  return "";
+}
+
+int thread_count() {
+  std::error_code error;
+  int count = 0;
+  for ([[maybe_unused]] const auto& task : std::filesystem::directory_iterator("/proc/self/task", error))
+    count++;
+  return count;
+}
+
+long stdout_bytes() {
+  std::fflush(stdout);
+  struct stat status {};
+  return fstat(STDOUT_FILENO, &status) == 0 ? static_cast<long>(status.st_size) : 0;
+}
+
+}  // namespace engineplugin

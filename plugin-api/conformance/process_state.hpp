@@ -1,0 +1,27 @@
+// What a plugin must leave as it found it.
+#pragma once
+#include <string>
+#include <vector>
+
+namespace engineplugin {
+
+struct ProcessState {
+  static ProcessState now();
+  // What differs in `later`, or "".
+  std::string difference(const ProcessState& later) const;
+
+  std::string blocked_signals;
+  std::vector<std::string> handlers;  // one per signal
+  std::string locale, folder;
+  std::vector<std::string> environment;
+  int rounding = 0;
+  unsigned file_mask = 0;
+};
+
+// Threads of this process, from /proc.
+int thread_count();
+
+// How much was written to standard output, which the tool has put aside into a file.
+long stdout_bytes();
+
+}  // namespace engineplugin

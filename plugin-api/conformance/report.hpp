@@ -1,0 +1,37 @@
+// One line per check, "ok   name: detail", "FAIL name: detail"; and the name of the check under way, in
+// memory shared with the parent, so that a plugin that kills this process is blamed for the right one.
+#pragma once
+#include <atomic>
+#include <cstdio>
+#include <string>
+
+namespace engineplugin {
+
+struct SharedProgress {
+  char check[64];             // under way, or the last one
+  std::atomic<int> begun;     // how many were begun: the parent's watch starts anew with each
+  std::atomic<int> failures;  // lines that said FAIL
+  std::atomic<int> finished;  // 1 when all checks were made
+};
+
+class Report {
+ public:
+  Report(std::FILE* stream, SharedProgress& progress) : stream_(stream), progress_(progress) {}
+
+  // Names the check whose code runs next.
+  void begin(const std::string& name);
+  // Ends it with a line.
+  bool end(bool passed, const std::string& detail);
+  // Ends it at the first problem; without one, with "ok name: detail".
+  bool end(const std::string& problem, const std::string& detail) {
+    return problem.empty() ? end(true, detail) : end(false, problem);
+  }
+  bool end(const char* problem, const std::string& detail) = delete;  // would become a bool
+  void finish() { progress_.finished = 1; }
+
+ private:
+  std::FILE* stream_;
+  SharedProgress& progress_;
+};
+
+}  // namespace engineplugin

@@ -1,0 +1,122 @@
+#!/usr/bin/env bash
+# Installs from Debian's packages what EngineHost is built with, and nothing that is there already.
+#
+#   scripts/install-dependencies.sh [--tests] [--dry-run]
+#
+# --tests    also what the tests and benchmarks need
+# --dry-run  only says what would be installed
+#
+# Needs root or sudo only when something is missing. Exit status: 0 all is there (or was installed, or a dry run),
+# 1 something is missing and could not be installed; it is then named.
+set -euo pipefail
+
+to_build=(
+  build-essential cmake ninja-build pkg-config ccache
+  libboost1.81-dev nlohmann-json3-dev libcurl4-openssl-dev libarchive-dev libssl-dev libcli11-dev libexpected-dev
+  python3 python3-pip ca-certificates
+)
+to_test=(
+  libgtest-dev libgmock-dev libbenchmark-dev python3-jsonschema nginx-light
+  clang lld musl-tools patchelf binutils file unzip zip strace curl openssl util-linux mount
+)
+# Tests that need one of these skip themselves by name without it: a package here may conflict with what a machine has.
+if_possible=(gcc-multilib)
+
+self=$(basename "$0")
+with_tests=false
+dry_run=false
+for argument in "$@"; do
+  case $argument in
+    --tests) with_tests=true ;;
+    --dry-run) dry_run=true ;;
+    -h | --help)
+      sed -n '2,10s/^# \{0,1\}//p' "$0"
+      exit 0
+      ;;
+    *)
+      echo "$self: unknown argument $argument (known: --tests, --dry-run)" >&2
+      exit 2
+      ;;
+  esac
+done
+
+say() { printf '%s\n' "$*"; }
+give_up() {
+  printf '%s: %s\n' "$self" "$1" >&2
+  printf '%s: still missing: %s\n' "$self" "${missing[*]}" >&2
+  exit 1
+}
+
+is_installed() { [ "$(dpkg-query -W -f='${db:Status-Status}' "$1" 2>/dev/null)" = installed ]; }
+
+wanted=("${to_build[@]}")
+if $with_tests; then wanted+=("${to_test[@]}"); fi
+
+missing=("${wanted[@]}")
+if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
+  give_up "this system has no Debian packages; install what corresponds to these Debian 12 packages and run cmake"
+fi
+missing=()
+for package in "${wanted[@]}"; do
+  is_installed "$package" || missing+=("$package")
+done
+optional=()
+if $with_tests && [ "$(dpkg --print-architecture)" = amd64 ]; then
+  for package in "${if_possible[@]}"; do
+    is_installed "$package" || optional+=("$package")
+  done
+fi
+
+if [ ${#missing[@]} -eq 0 ] && [ ${#optional[@]} -eq 0 ]; then
+  say "All ${#wanted[@]} packages are installed; nothing to do."
+  exit 0
+fi
+
+as_root=()
+if [ "$(id -u)" -ne 0 ]; then as_root=(sudo); fi
+apt=(env DEBIAN_FRONTEND=noninteractive apt-get -q -y -o Dpkg::Use-Pty=0 -o Acquire::Retries=3)
+if [ ${#missing[@]} -gt 0 ]; then
+  say "To be installed with apt-get${as_root[0]:+ through sudo}: ${missing[*]}"
+fi
+if [ ${#optional[@]} -gt 0 ]; then
+  say "To be installed if nothing has to be removed for it: ${optional[*]}"
+fi
+if $dry_run; then
+  say "Dry run: nothing was installed."
+  exit 0
+fi
+
+if [ ${#as_root[@]} -gt 0 ]; then
+  command -v sudo >/dev/null || give_up "installing needs root, and there is no sudo"
+  # Without a terminal nobody can type a password.
+  if [ -t 0 ]; then sudo -v || give_up "sudo was refused"; else sudo -n true || give_up "sudo wants a password"; fi
+fi
+
+had_nginx=false
+if command -v nginx >/dev/null || [ -x /usr/sbin/nginx ]; then had_nginx=true; fi
+
+updated=true
+"${as_root[@]}" "${apt[@]}" -o APT::Update::Error-Mode=any update || updated=false
+if [ ${#missing[@]} -gt 0 ]; then
+  if ! "${as_root[@]}" "${apt[@]}" install --no-install-recommends "${missing[@]}"; then
+    still=()
+    for package in "${missing[@]}"; do is_installed "$package" || still+=("$package"); done
+    missing=("${still[@]}")
+    $updated || give_up "the package lists could not be brought up to date: is there a network and a working mirror?"
+    give_up "apt-get could not install everything; its message is above"
+  fi
+fi
+for package in "${optional[@]}"; do
+  plan=$("${apt[@]}" install --no-install-recommends --simulate "$package" 2>/dev/null) || plan="Remv"
+  if grep -q '^Remv' <<<"$plan"; then
+    say "Left out: $package, which this machine's packages or lists do not allow."
+  else
+    "${as_root[@]}" "${apt[@]}" install --no-install-recommends "$package" || say "Left out: $package; apt-get says why."
+  fi
+done
+
+# The tests start an nginx of their own on loopback; the service that the package brings is not wanted for them.
+if ! $had_nginx && [ -x /usr/sbin/nginx ] && [ -d /run/systemd/system ]; then
+  "${as_root[@]}" systemctl disable --now nginx >/dev/null 2>&1 || true
+fi
+say "Done: ${#wanted[@]} packages are installed."

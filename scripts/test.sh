@@ -1,0 +1,141 @@
+#!/usr/bin/env bash
+# shellcheck disable=SC2317  # stage() calls the functions by name
+# Runs all tests: the main run with warnings as errors, then those that use the package index (where it can be
+# reached), then the rooms that handle strangers' bytes under AddressSanitizer and UndefinedBehaviorSanitizer, and those
+# with threads under ThreadSanitizer. The last lines are a summary of CTest: of the first stage that failed, else of the
+# main run. Exit status 1 if any stage failed.
+#
+#   scripts/test.sh [--no-sanitizers] [--no-install]
+set -uo pipefail
+# shellcheck source=scripts/common.sh
+source "$(dirname "$0")/common.sh"
+cd "$root" || exit 1
+
+address_targets=(base_tests binary_tests linker_tests manifest_tests resolve_tests cache_tests explain_tests
+  preflight_tests)
+thread_targets=(base_tests cache_tests acquire_tests sdk_tests)
+
+sanitizers=true
+install=true
+for argument in "$@"; do
+  case $argument in
+    --no-sanitizers) sanitizers=false ;;
+    --no-install) install=false ;;
+    -h | --help)
+      sed -n '3,8s/^# \{0,1\}//p' "$0"
+      exit 0
+      ;;
+    *)
+      complain "unknown argument $argument (known: --no-sanitizers, --no-install)"
+      exit 2
+      ;;
+  esac
+done
+
+logs=$(mktemp -d)
+trap 'rm -rf "$logs"' EXIT
+stages=()        # "name: how it went", in order
+failed_log=      # what the first failed stage said
+note() { stages+=("$1: $2"); }
+
+# stage NAME COMMAND...: runs it under a heading, keeps what it said, notes how it went.
+stage() {
+  local name=$1 log begin=$SECONDS status
+  log=$logs/$((${#stages[@]} + 1)).log
+  heading "$name"
+  "${@:2}" 2>&1 | tee "$log"
+  status=${PIPESTATUS[0]}
+  if [ "$status" -eq 0 ]; then
+    note "$name" "passed in $((SECONDS - begin)) s"
+  else
+    note "$name" "FAILED (status $status) after $((SECONDS - begin)) s"
+    [ -n "$failed_log" ] || failed_log=$log
+  fi
+  return "$status"
+}
+
+# What a run of CTest skipped inside its programs: GoogleTest says so, CTest does not repeat it.
+list_skipped() {
+  local log=$1/Testing/Temporary/LastTest.log skipped
+  [ -f "$log" ] || return 0
+  skipped=$(grep -A 1 -E ': Skipped$' "$log" | grep -vE ': Skipped$|^--$' | sort | uniq -c)
+  [ -z "$skipped" ] || printf 'Cases that skipped themselves, and why:\n%s\n' "$skipped"
+}
+
+build_main() {
+  cmake --preset ci -DENGINEHOST_TESTS=ON -DENGINEHOST_BENCHMARKS=ON &&
+    cmake --build --preset ci --parallel "$(jobs_that_fit)"
+}
+
+run_main() {
+  local status=0
+  ctest --test-dir build --output-on-failure --no-tests=error --timeout 300 -j "$(nproc)" -LE 'exhaustive|index' ||
+    status=$?
+  list_skipped build
+  return "$status"
+}
+
+run_index() {
+  local status=0
+  ctest --test-dir build --output-on-failure --timeout 600 -L index || status=$?
+  list_skipped build
+  return "$status"
+}
+
+# sanitized PRESET TARGET...: builds these test programs of the preset and runs them.
+sanitized() {
+  local preset=$1 folder=build-$1 status=0 targets=() target names
+  cmake --preset "$preset" -DENGINEHOST_TESTS=ON -DENGINEHOST_BENCHMARKS=OFF || return
+  for target in "${@:2}"; do
+    if ninja -C "$folder" -t query "$target" >/dev/null 2>&1; then
+      targets+=("$target")
+    else
+      say "not in this tree: $target"
+    fi
+  done
+  [ ${#targets[@]} -gt 0 ] || return 0
+  cmake --build "$folder" --parallel "$(jobs_that_fit)" --target "${targets[@]}" || return
+  names=$(IFS='|' && echo "${targets[*]}")
+  # ThreadSanitizer of gcc 12 cannot place its shadow where newer kernels randomise addresses widely.
+  local fixed_addresses=()
+  if [ "$preset" = tsan ] && setarch "$(uname -m)" -R true 2>/dev/null; then
+    fixed_addresses=(setarch "$(uname -m)" -R)
+  fi
+  "${fixed_addresses[@]}" ctest --test-dir "$folder" --output-on-failure --no-tests=error --timeout 600 \
+    -j "$(nproc)" -R "^($names)\$" || status=$?
+  list_skipped "$folder"
+  return "$status"
+}
+
+closing_lines_of() { sed -n '/% tests passed/,$p' "$1"; }
+
+finish() {
+  local main_log=$1 one
+  heading "Stages"
+  for one in "${stages[@]}"; do say "$one"; done
+  if [ -n "$failed_log" ]; then
+    heading "The first stage that failed ended with"
+    if grep -q '% tests passed' "$failed_log"; then closing_lines_of "$failed_log"; else tail -n 30 "$failed_log"; fi
+    exit 1
+  fi
+  heading "The main run ended with"
+  closing_lines_of "$main_log"
+  exit 0
+}
+
+if $install; then stage "Dependencies" scripts/install-dependencies.sh --tests || finish ""; fi
+stage "Build with warnings as errors" build_main || finish ""
+stage "Tests" run_main
+main_log=$logs/${#stages[@]}.log
+if why=$(package_index_reachable); then
+  stage "Tests over the package index" run_index
+else
+  heading "Tests over the package index"
+  say "index tests skipped: $why"
+  note "Tests over the package index" "skipped: $why"
+fi
+if $sanitizers; then
+  stage "AddressSanitizer and UndefinedBehaviorSanitizer" sanitized asan "${address_targets[@]}"
+  stage "ThreadSanitizer" sanitized tsan "${thread_targets[@]}"
+fi
+finish "$main_log"

@@ -1,0 +1,114 @@
+// engine-plugin-check passes good plugins, and finds in each hostile plugin the rule that it breaks.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <chrono>
+#include <cstdio>
+#include <string>
+
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+struct Outcome {
+  int status = -1;
+  std::string text;
+};
+
+Outcome run(const std::string& command) {
+  Outcome outcome;
+  std::FILE* pipe = popen((command + " 2>&1").c_str(), "r");
+  if (!pipe) return outcome;
+  char buffer[4096];
+  for (std::size_t got; (got = std::fread(buffer, 1, sizeof buffer, pipe)) > 0;)
+    outcome.text.append(buffer, got);
+  const int status = pclose(pipe);
+  outcome.status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  return outcome;
+}
+
+Outcome check(const std::string& plugin, const std::string& more = "") {
+  return run(std::string(CHECK_COMMAND) + " '" + plugin + "' " + more);
+}
+
+TEST(CheckCommand, PassesTheSample) {
+  const Outcome outcome = check(SAMPLE_PLUGIN);
+  EXPECT_EQ(outcome.status, 0) << outcome.text;
+  EXPECT_THAT(outcome.text, Not(HasSubstr("FAIL")));
+  EXPECT_THAT(outcome.text, HasSubstr("ok   file.exports: "));
+  EXPECT_THAT(outcome.text, HasSubstr("ok   selftest.2.cpu:0: "));
+  EXPECT_THAT(outcome.text, HasSubstr("ok   op.MatMul.cpu:0: "));
+  EXPECT_THAT(outcome.text, HasSubstr("ok   unload: 100 times"));
+}
+
+TEST(Frozen, APluginOfHeader10WorksInTodaysHost) {
+  const Outcome outcome = check(SAMPLE_PLUGIN_1_0);
+  EXPECT_EQ(outcome.status, 0) << outcome.text;
+}
+
+TEST(Frozen, TodaysPluginWorksInAHostOfHeader10) {
+  const Outcome outcome = run(std::string(CHECK_COMMAND_1_0) + " '" + SAMPLE_PLUGIN + "'");
+  EXPECT_EQ(outcome.status, 0) << outcome.text;
+}
+
+TEST(CheckCommand, GivesCreateTheOptionsItIsGiven) {
+  EXPECT_EQ(check(SAMPLE_PLUGIN, "--options threads=2").status, 0);
+  const Outcome outcome = check(SAMPLE_PLUGIN, "--options sample.colour=red");
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_THAT(outcome.text, HasSubstr("FAIL create: create() answered 1 (INVALID): "));
+  EXPECT_THAT(outcome.text, HasSubstr("{option=sample.colour}"));
+}
+
+TEST(CheckCommand, WrongUsageIsStatus2) {
+  EXPECT_EQ(run(CHECK_COMMAND).status, 2);
+  EXPECT_EQ(check("/nonexistent/plugin.so").status, 2);
+  EXPECT_EQ(check(SAMPLE_PLUGIN, "--options").status, 2);
+  EXPECT_EQ(check(SAMPLE_PLUGIN, "--options novalue").status, 2);
+  EXPECT_EQ(check(SAMPLE_PLUGIN, "--model x").status, 2);
+  EXPECT_EQ(check(SAMPLE_PLUGIN, "--timeout 0").status, 2);
+}
+
+TEST(CheckCommand, AFileThatIsNoLibraryFails) {
+  const Outcome outcome = check("/etc/passwd");
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_THAT(outcome.text, HasSubstr("FAIL file.elf: "));
+}
+
+struct Hostile {
+  const char* name;
+  const char* finding;  // the check that must fail
+};
+
+class HostilePlugin : public testing::TestWithParam<Hostile> {};
+
+TEST_P(HostilePlugin, IsFoundOutByTheRuleItBreaks) {
+  const std::string file = std::string(HOSTILE_DIRECTORY) + "/libhostile_" + GetParam().name + ".so";
+  const auto begin = std::chrono::steady_clock::now();
+  const Outcome outcome = check(file, "--timeout 2");
+  EXPECT_EQ(outcome.status, 1) << outcome.text;
+  EXPECT_THAT(outcome.text, HasSubstr(std::string("FAIL ") + GetParam().finding + ": ")) << outcome.text;
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(60));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, HostilePlugin,
+    testing::Values(
+        Hostile{"abi_major_2", "file.abi"}, Hostile{"abort_in_create", "create"},
+        Hostile{"abort_in_selftest", "selftest.0.cpu:0"}, Hostile{"answers_every_id", "query.unknown"},
+        Hostile{"crash_in_constructor", "load.open"}, Hostile{"crash_in_destroy", "create"},
+        Hostile{"crash_on_null_id", "query.null"}, Hostile{"dependency_only", "file.exports"},
+        Hostile{"descriptor_in_bss", "file.descriptor"}, Hostile{"extra_exports", "file.exports"},
+        Hostile{"meddles", "process.state"}, Hostile{"overruns_info", "device.size"},
+        Hostile{"exit_in_constructor", "load.open"}, Hostile{"exit_in_selftest", "selftest.0.cpu:0"},
+        Hostile{"failing_selftest", "selftest.2.cpu:0"}, Hostile{"hang_in_constructor", "load.open"},
+        Hostile{"hang_in_create", "create"}, Hostile{"hang_in_selftest", "selftest.0.cpu:0"},
+        Hostile{"host_minor_too_new", "file.host_minor"}, Hostile{"leaves_thread", "unload"},
+        Hostile{"loud", "process.stdout"}, Hostile{"lying_selftest", "op.Add.cpu:0"},
+        Hostile{"missing_runtime", "create"}, Hostile{"missing_symbol", "file.exports"},
+        Hostile{"silent_failure", "create"}, Hostile{"size_too_small", "file.size"},
+        Hostile{"throw_in_create", "create"}, Hostile{"wrong_magic", "file.magic"}),
+    [](const testing::TestParamInfo<Hostile>& param) { return std::string(param.param.name); });
+
+}  // namespace

@@ -1,0 +1,2 @@
+#define HOSTILE_ABI 2, 0
+#include "hostile.h"

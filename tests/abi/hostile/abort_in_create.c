@@ -1,0 +1,2 @@
+#define HOSTILE_CREATE abort();
+#include "hostile.h"

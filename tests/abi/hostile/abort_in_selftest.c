@@ -1,0 +1,2 @@
+#define HOSTILE_SELFTEST abort();
+#include "hostile.h"

@@ -1,0 +1,2 @@
+#define HOSTILE_DESTROY abort();
+#include "hostile.h"

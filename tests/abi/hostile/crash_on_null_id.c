@@ -1,0 +1,2 @@
+#define HOSTILE_NULL_ID abort();
+#include "hostile.h"

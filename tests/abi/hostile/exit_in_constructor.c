@@ -1,0 +1,3 @@
+#include "hostile.h"
+
+__attribute__((constructor)) static void leave(void) { exit(0); }

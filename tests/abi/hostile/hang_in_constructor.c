@@ -1,0 +1,7 @@
+#include <unistd.h>
+
+#include "hostile.h"
+
+__attribute__((constructor)) static void hang(void) {
+  for (;;) pause();
+}

@@ -1,0 +1,4 @@
+#include <unistd.h>
+#define HOSTILE_SELFTEST \
+  for (;;) pause();
+#include "hostile.h"

@@ -1,0 +1,3 @@
+#include <stdio.h>
+#define HOSTILE_CREATE puts("Hello from a plugin");
+#include "hostile.h"

@@ -1,0 +1,2 @@
+#define HOSTILE_NO_DESCRIPTOR
+#include "hostile.h"

@@ -1,0 +1,4 @@
+/* Fails without a word. */
+#define HOSTILE_CREATE \
+  if (call) return ENGINE_INTERNAL;
+#include "hostile.h"

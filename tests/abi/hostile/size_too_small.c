@@ -1,0 +1,2 @@
+#define HOSTILE_SIZE 48
+#include "hostile.h"

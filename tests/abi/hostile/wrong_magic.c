@@ -1,0 +1,2 @@
+#define HOSTILE_MAGIC "ENGPLUX"
+#include "hostile.h"

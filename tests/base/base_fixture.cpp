@@ -1,0 +1,99 @@
+// What the tests of base start as a child: one small misbehaviour a mode.
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <string_view>
+
+#include "base/files.hpp"
+
+namespace {
+
+void speak_and_leave(int) {
+  const char words[] = "aborted while in stage 3\n";
+  if (::write(2, words, sizeof words - 1) < 0) ::_exit(98);
+  ::_exit(77);
+}
+
+[[noreturn]] void wait_for_ever() {
+  for (;;) ::pause();
+}
+
+// Writes a file of that many bytes with write_file and prints what came of it, one fact a line.
+int write_and_report(const char* file, const char* bytes) {
+  const auto written = enginehost::write_file(file, std::string(std::stoul(bytes), 'x'));
+  if (written) {
+    std::puts("written");
+    return 0;
+  }
+  std::printf("code=%s\n", written.error().code.c_str());
+  for (const auto& fact : written.error().evidence)
+    std::printf("%s=%s\n", fact.what.c_str(), fact.value.c_str());
+  return 1;
+}
+
+int folders_and_report(const char* folder) {
+  const auto made = enginehost::make_folders(folder);
+  std::printf("%s\n", made ? "made" : made.error().code.c_str());
+  if (!made) std::printf("errno=%s\n", std::string(made.error().value("errno")).c_str());
+  return made ? 0 : 1;
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  const std::string_view mode = count > 1 ? arguments[1] : "";
+  if (mode == "speak-on-abort") {
+    ::signal(SIGABRT, speak_and_leave);
+    wait_for_ever();
+  }
+  if (mode == "ignore-abort") {
+    ::signal(SIGABRT, SIG_IGN);
+    wait_for_ever();
+  }
+  if (mode == "hang") wait_for_ever();
+  if (mode == "signal" && count > 2) {
+    const rlimit no_core{0, 0};
+    ::setrlimit(RLIMIT_CORE, &no_core);
+    ::signal(std::atoi(arguments[2]), SIG_DFL);  // a sanitizer would catch it
+    ::raise(std::atoi(arguments[2]));
+  }
+  if (mode == "grandchild" && count > 2) {
+    // A grandchild in another process group keeps the pipes open, silently or noisily, until it is alone.
+    std::puts("parent done");
+    std::fflush(stdout);
+    if (::fork() == 0) {
+      ::setsid();
+      ::alarm(20);
+      if (std::string_view(arguments[2]) == "silent") wait_for_ever();
+      ::signal(SIGPIPE, SIG_DFL);
+      for (;;)
+        if (::write(1, "noise\n", 6) < 0) ::_exit(0);
+    }
+    return 0;
+  }
+  if (mode == "channel") return ::write(3, "private", 7) == 7 ? 0 : 1;
+  if (mode == "has-channel") return ::fcntl(3, F_GETFD) < 0 ? 1 : 0;
+  if (mode == "signals-are-default") {
+    sigset_t blocked;
+    ::sigprocmask(SIG_SETMASK, nullptr, &blocked);
+    struct sigaction pipe_action {};
+    ::sigaction(SIGPIPE, nullptr, &pipe_action);
+    return sigismember(&blocked, SIGUSR1) == 0 && pipe_action.sa_handler == SIG_DFL ? 0 : 1;
+  }
+  if (mode == "write" && count > 3) return write_and_report(arguments[2], arguments[3]);
+  if (mode == "write-limited" && count > 3) {
+    ::signal(SIGXFSZ, SIG_IGN);
+    const rlimit small{4096, 4096};
+    if (::setrlimit(RLIMIT_FSIZE, &small) != 0) return 99;
+    return write_and_report(arguments[2], arguments[3]);
+  }
+  if (mode == "folders" && count > 2) return folders_and_report(arguments[2]);
+  return 64;
+}

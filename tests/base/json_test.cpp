@@ -1,0 +1,186 @@
+#include "base/json.hpp"
+
+#include <gmock/gmock.h>
+
+#include <cmath>
+#include <limits>
+#include <ostream>
+#include <string>
+
+namespace enginehost {
+namespace {
+
+using testing::HasSubstr;
+
+std::string nested(std::size_t depth) { return std::string(depth, '[') + std::string(depth, ']'); }
+
+std::string nested_objects(std::size_t depth) {
+  std::string text;
+  for (std::size_t i = 0; i < depth; ++i) text += R"({"a":)";
+  return text + "1" + std::string(depth, '}');
+}
+
+struct Refused {
+  const char* rule;
+  std::string text;
+  const char* problem;  // a part of what the diagnosis says
+};
+
+void PrintTo(const Refused& refused, std::ostream* out) { *out << refused.text.substr(0, 100); }
+
+class StrictReader : public testing::TestWithParam<Refused> {};
+
+TEST_P(StrictReader, RefusesAndSaysWhatAndWhere) {
+  const auto parsed = parse_json(GetParam().text, "/etc/some.json");
+  ASSERT_FALSE(parsed) << GetParam().text.substr(0, 100);
+  EXPECT_EQ(parsed.error().code, "EH-M01");
+  EXPECT_EQ(parsed.error().value("document"), "/etc/some.json");
+  EXPECT_THAT(std::string(parsed.error().value("problem")), HasSubstr(GetParam().problem));
+  const std::string position(parsed.error().value("position"));
+  ASSERT_FALSE(position.empty());
+  EXPECT_LE(std::stoul(position), GetParam().text.size());
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Json, StrictReader,
+    testing::Values(Refused{"Nothing", "", "unexpected end of input"},
+                    Refused{"OnlyBlanks", " \n", "unexpected end of input"},
+                    Refused{"TrailingText", "{} x", "expected end of input"},
+                    Refused{"SecondDocument", "{}{}", "expected end of input"},
+                    Refused{"Truncated", R"({"a":[1,2)", "unexpected end of input"},
+                    Refused{"DuplicateMember", R"({"a":1,"b":2,"a":3})", "\"a\" occurs twice"},
+                    Refused{"DuplicateAfterUnescaping", R"({"a":1,"\u0061":2})", "\"a\" occurs twice"},
+                    Refused{"DuplicateInside", R"([{"x":{"k":1,"k":1}}])", "\"k\" occurs twice"},
+                    Refused{"TwoToThe63", "9223372036854775808", "larger than 9223372036854775807"},
+                    Refused{"TwoToThe64", "18446744073709551616", "needs more than 64 bits"},
+                    Refused{"BelowMinusTwoToThe63", "-9223372036854775809", "needs more than 64 bits"},
+                    Refused{"BeyondDouble", "1e400", "out of range"},
+                    Refused{"BelowMinusDouble", "[-1e400]", "out of range"},
+                    Refused{"Deep33", nested(33), "deeper than 32"},
+                    Refused{"DeepBomb", std::string(1u << 20, '['), "deeper than 32"},
+                    Refused{"DeepObjects", nested_objects(33), "deeper than 32"},
+                    Refused{"TrailingComma", "[1,]", "unexpected ']'"},
+                    Refused{"Comment", "[1 /* one */]", "invalid literal"},
+                    Refused{"SingleQuotes", "{'a':1}", "invalid literal"},
+                    Refused{"BareWord", "{a:1}", "invalid literal"}, Refused{"NaN", "NaN", "invalid literal"},
+                    Refused{"Infinity", "Infinity", "invalid literal"},
+                    Refused{"LeadingZero", "012", "expected end of input"},
+                    Refused{"Plus", "+1", "invalid literal"}, Refused{"BareExponent", "1e", "invalid number"},
+                    Refused{"PointWithoutDigits", "1.", "invalid number"},
+                    Refused{"RawControlCharacter", "\"a\nb\"", "control character"},
+                    Refused{"InvalidUtf8", "\"a\xff\"", "invalid string"},
+                    Refused{"OverlongUtf8", "\"\xc0\xaf\"", "invalid string"},
+                    Refused{"Surrogate", "\"\xed\xa0\x80\"", "invalid string"},
+                    Refused{"LoneEscapedSurrogate", R"("\ud800")", "surrogate"},
+                    Refused{"NulByte", std::string("[1\0]", 4), "NUL byte"},
+                    Refused{"TextAfterNul", std::string("[1]\0 evil", 9), "NUL byte"}),
+    [](const auto& one) { return one.param.rule; });
+
+TEST(Json, TheLongestTextIsBoundedBeforeItIsRead) {
+  const auto parsed = parse_json("[1,2,3]", "big", {.bytes = 6});
+  ASSERT_FALSE(parsed);
+  EXPECT_EQ(parsed.error().code, "EH-M01");
+  EXPECT_EQ(parsed.error().value("problem"), "it is 7 bytes long; the limit is 6");
+  EXPECT_TRUE(parse_json("[1,2,3]", "big", {.bytes = 7}));
+}
+
+TEST(Json, DepthIsCountedInNestedArraysAndObjects) {
+  EXPECT_TRUE(parse_json(nested(32), "x"));
+  EXPECT_TRUE(parse_json("[[],[],{}]", "x", {.depth = 2}));
+  EXPECT_FALSE(parse_json(R"([{"a":[]}])", "x", {.depth = 2}));
+}
+
+TEST(Json, ThePositionOfADuplicateIsThatOfItsName) {
+  const auto parsed = parse_json(R"({"a":1,    "a":2})", "x");
+  ASSERT_FALSE(parsed);
+  EXPECT_EQ(parsed.error().value("position"), "14");
+}
+
+class RoundTrip : public testing::TestWithParam<const char*> {};
+
+TEST_P(RoundTrip, WritesWhatItRead) {
+  const auto parsed = parse_json(GetParam(), "x");
+  ASSERT_TRUE(parsed) << parsed.error().value("problem");
+  EXPECT_EQ(parsed->dump(), GetParam());
+  const auto again = parse_json(parsed->dump(2), "x");
+  ASSERT_TRUE(again);
+  EXPECT_EQ(*again, *parsed);
+}
+
+INSTANTIATE_TEST_SUITE_P(Json, RoundTrip,
+                         testing::Values("null", "true", "false", "0", "-1", "9223372036854775807",
+                                         "-9223372036854775808", "1.5", "0.1", "-0.0", "1e+300", "5e-324",
+                                         "1.7976931348623157e+308", "\"\"", "[]", "{}",
+                                         R"({"z":1,"a":{"m":[1,2.0,"x",null,false]},"b":[]})",
+                                         R"("\"\\\b\f\n\r\t\u0000\u001f/")",
+                                         "\"\xc3\xa4\xe2\x82\xac\xf0\x9f\x99\x82\""));
+
+TEST(Json, ObjectsKeepTheOrderOfTheirMembersAndTheLastSetWins) {
+  Json document;
+  document.set("z", 1).set("a", 2).set("z", 3);
+  EXPECT_EQ(document.dump(), R"({"z":3,"a":2})");
+  document.set("list", Json().push(1).push("two"));
+  EXPECT_EQ(document.dump(), R"({"z":3,"a":2,"list":[1,"two"]})");
+}
+
+TEST(Json, WritesInvalidUtf8AsReplacementCharacters) {
+  EXPECT_EQ(Json("a\xff"
+                 "b")
+                .dump(),
+            "\"a\xef\xbf\xbd"
+            "b\"");
+  EXPECT_EQ(Json().set("k\xc3", "ok").dump(), "{\"k\xef\xbf\xbd\":\"ok\"}");
+  EXPECT_TRUE(parse_json(Json("\x80\xfe\xed\xa0\x80").dump(), "x"));
+}
+
+TEST(Json, WritesNumbersThatAreNoneAsNull) {
+  EXPECT_EQ(Json(std::numeric_limits<double>::quiet_NaN()).dump(), "null");
+  EXPECT_EQ(Json(std::numeric_limits<double>::infinity()).dump(), "null");
+}
+
+TEST(Json, IndentsWhenAsked) {
+  EXPECT_EQ(Json().set("a", Json().push(1)).dump(2), "{\n  \"a\": [\n    1\n  ]\n}");
+}
+
+TEST(Json, AccessorsOfAnotherTypeGiveTheFallback) {
+  const Json text("x"), number(7), real(2.5), yes(true);
+  EXPECT_EQ(text.as_integer(5), 5);
+  EXPECT_EQ(text.as_bool(true), true);
+  EXPECT_EQ(text.as_number(1.5), 1.5);
+  EXPECT_EQ(number.as_string(), "");
+  EXPECT_TRUE(number.as_array().empty());
+  EXPECT_TRUE(number.as_object().empty());
+  EXPECT_EQ(number.as_number(), 7.0);
+  EXPECT_EQ(real.as_integer(9), 9) << "a number with a fraction is not silently cut";
+  EXPECT_EQ(yes.as_integer(9), 9);
+  EXPECT_EQ(number.find("a"), nullptr);
+  EXPECT_TRUE(number["a"].is_null());
+  EXPECT_EQ(Json().set("a", 1)["a"].as_integer(), 1);
+}
+
+TEST(Json, NamesItsTypes) {
+  EXPECT_STREQ(Json().type_name(), "null");
+  EXPECT_STREQ(Json(false).type_name(), "boolean");
+  EXPECT_STREQ(Json(1).type_name(), "integer");
+  EXPECT_STREQ(Json(1.0).type_name(), "number");
+  EXPECT_STREQ(Json("").type_name(), "string");
+  EXPECT_STREQ(Json::array().type_name(), "array");
+  EXPECT_STREQ(Json::object().type_name(), "object");
+  EXPECT_TRUE(Json(1).is_number());
+  EXPECT_FALSE(Json(1.0).is_integer());
+}
+
+TEST(Json, IntegersStayExactAndDistinctFromRealNumbers) {
+  const auto parsed = parse_json("[9007199254740993, 1, 1.0]", "x");
+  ASSERT_TRUE(parsed);
+  EXPECT_EQ(parsed->as_array()[0].as_integer(), 9007199254740993);
+  EXPECT_FALSE(parsed->as_array()[1] == parsed->as_array()[2]);
+}
+
+TEST(Json, MakesAnArrayOfStrings) {
+  EXPECT_EQ(Json::strings({"a", "b"}).dump(), R"(["a","b"])");
+  EXPECT_EQ(Json::strings({}).dump(), "[]");
+}
+
+}  // namespace
+}  // namespace enginehost

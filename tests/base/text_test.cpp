@@ -1,0 +1,169 @@
+#include "base/text.hpp"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <random>
+
+namespace enginehost {
+namespace {
+
+using Parts = std::vector<std::string>;
+
+TEST(Text, SplitKeepsEmptyParts) {
+  EXPECT_EQ(split("a::b", ':'), (Parts{"a", "", "b"}));
+  EXPECT_EQ(split("", ':'), (Parts{""}));
+  EXPECT_EQ(split(":", ':'), (Parts{"", ""}));
+  EXPECT_EQ(split("a:", ':'), (Parts{"a", ""}));
+  EXPECT_EQ(split("abc", ':'), (Parts{"abc"}));
+}
+
+TEST(Text, JoinIsTheInverseOfSplit) {
+  EXPECT_EQ(join({}, ", "), "");
+  EXPECT_EQ(join({"a"}, ", "), "a");
+  EXPECT_EQ(join({"a", "", "b"}, ", "), "a, , b");
+  EXPECT_EQ(join(split("::x:", ':'), ":"), "::x:");
+}
+
+TEST(Text, TrimTakesBlanksFromBothEnds) {
+  EXPECT_EQ(trim(" \t a b\r\n"), "a b");
+  EXPECT_EQ(trim("a"), "a");
+  EXPECT_EQ(trim(" \n"), "");
+  EXPECT_EQ(trim(""), "");
+}
+
+TEST(Text, LowerCaseTouchesAsciiOnly) { EXPECT_EQ(to_lower("AbZ[\xc3\x84"), "abz[\xc3\x84"); }
+
+TEST(Text, BytesAreWrittenAsDiskToolsWriteThem) {
+  struct Row {
+    std::uint64_t bytes;
+    const char* text;
+  };
+  constexpr std::uint64_t kibi = 1024, mebi = kibi * 1024, gibi = mebi * 1024, tebi = gibi * 1024;
+  for (const auto& [bytes, text] :
+       {Row{0, "0 bytes"}, Row{1, "1 byte"}, Row{12, "12 bytes"}, Row{1023, "1023 bytes"},
+        Row{kibi, "1.0 KiB"}, Row{1536, "1.5 KiB"}, Row{64 * kibi, "64 KiB"}, Row{10 * kibi - 1, "10 KiB"},
+        Row{1023 * kibi + 700, "1.0 MiB"}, Row{mebi - 1, "1.0 MiB"}, Row{mebi, "1.0 MiB"},
+        Row{gibi * 19 / 10, "1.9 GiB"}, Row{16 * gibi, "16 GiB"}, Row{gibi - 1, "1.0 GiB"},
+        Row{3 * tebi, "3.0 TiB"}, Row{5000 * tebi, "5000 TiB"}})
+    EXPECT_EQ(format_bytes(bytes), text) << bytes;
+  EXPECT_EQ(format_bytes(std::numeric_limits<std::uint64_t>::max()), "16777216 TiB");
+}
+
+TEST(Text, IntegersAreTheWholeText) {
+  EXPECT_EQ(parse_integer("0"), 0);
+  EXPECT_EQ(parse_integer("-42"), -42);
+  EXPECT_EQ(parse_integer("9223372036854775807"), std::numeric_limits<std::int64_t>::max());
+  EXPECT_EQ(parse_integer("-9223372036854775808"), std::numeric_limits<std::int64_t>::min());
+  for (const char* bad : {"", " 1", "1 ", "+1", "1.0", "0x10", "9223372036854775808", "one", "-", "1e3"})
+    EXPECT_EQ(parse_integer(bad), std::nullopt) << bad;
+}
+
+TEST(Text, PatternsMatchAsTheManifestFormatSays) {
+  struct Row {
+    const char *path, *pattern;
+    bool matches;
+  };
+  for (const auto& [path, pattern, matches] : {Row{"torch/lib/libc10.so", "torch/lib/*.so*", true},
+                                               Row{"torch/lib/libcudnn.so.8", "torch/lib/*.so*", true},
+                                               Row{"torch/lib/sub/x.so", "torch/lib/*.so*", false},
+                                               Row{"torch/lib/x.txt", "torch/lib/*.so*", false},
+                                               Row{"a/b/c.so", "**", true},
+                                               Row{"", "**", true},
+                                               Row{"", "*", true},
+                                               Row{"", "", true},
+                                               Row{"a", "", false},
+                                               Row{"a/b/c.so", "**/*.so", true},
+                                               Row{"c.so", "**/*.so", true},
+                                               Row{"a/b/c.so", "*.so", false},
+                                               Row{"a/b/c.so", "a/**/c.so", true},
+                                               Row{"a/c.so", "a/**/c.so", true},
+                                               Row{"a/xc.so", "a/**/c.so", false},
+                                               Row{"xc.so", "**/c.so", false},
+                                               Row{"a/b", "a/**", true},
+                                               Row{"a/", "a/**", true},
+                                               Row{"a", "a/**", false},
+                                               Row{"a/b/c", "a/*", false},
+                                               Row{"abc", "a?c", true},
+                                               Row{"a/c", "a?c", false},
+                                               Row{"ac", "a?c", false},
+                                               Row{"aXbXc", "a*b*c", true},
+                                               Row{"aXbX", "a*b*c", false},
+                                               Row{"a.b", "a.b", true},
+                                               Row{"aXb", "a.b", false},
+                                               Row{"x/a/y/a/z", "**/a/z", true},
+                                               Row{"[a]", "[a]", true},
+                                               Row{"a", "[a]", false}})
+    EXPECT_EQ(matches_pattern(path, pattern), matches) << path << " against " << pattern;
+}
+
+// The definition, written for reading: exponential, and right by looking at it.
+bool matches_by_definition(std::string_view path, std::string_view pattern, bool at_element = true) {
+  if (pattern.empty()) return path.empty();
+  const auto after_one = [&](std::string_view rest) {
+    return matches_by_definition(path.substr(1), rest, path[0] == '/');
+  };
+  if (pattern.starts_with("**")) {
+    const std::string_view rest = pattern.substr(2);
+    if (rest.starts_with("/") && at_element && matches_by_definition(path, rest.substr(1), true)) return true;
+    if (matches_by_definition(path, rest, at_element)) return true;
+    if (path.empty()) return false;
+    // "**" swallows one more; "**/" then still needs its slash, so that it is not taken for "no folder"
+    // again.
+    for (std::size_t used = 1; used <= path.size(); ++used) {
+      const bool element = path[used - 1] == '/';
+      if (matches_by_definition(path.substr(used), rest, element)) return true;
+    }
+    return false;
+  }
+  if (pattern[0] == '*') {
+    if (matches_by_definition(path, pattern.substr(1), at_element)) return true;
+    return !path.empty() && path[0] != '/' && after_one(pattern);
+  }
+  if (path.empty()) return false;
+  const bool one = pattern[0] == '?' ? path[0] != '/' : pattern[0] == path[0];
+  return one && after_one(pattern.substr(1));
+}
+
+TEST(Text, PatternsAgreeWithTheDefinitionOnRandomTexts) {
+  std::mt19937 random(20261120);
+  const auto text = [&](std::string_view alphabet, std::size_t longest) {
+    std::string out(std::uniform_int_distribution<std::size_t>(0, longest)(random), ' ');
+    for (char& c : out)
+      c = alphabet[std::uniform_int_distribution<std::size_t>(0, alphabet.size() - 1)(random)];
+    return out;
+  };
+  int matched = 0;
+  for (int trial = 0; trial < 200'000; ++trial) {
+    const std::string path = text("aab/", 8), pattern = text("ab/?***", 7);
+    // Three stars in a row have no meaning of their own; readers of manifests see them as "**" and "*".
+    const bool expected = matches_by_definition(path, pattern);
+    matched += expected;
+    ASSERT_EQ(matches_pattern(path, pattern), expected) << '"' << path << "\" against \"" << pattern << '"';
+  }
+  EXPECT_GT(matched, 10'000) << "the trials must try both answers";
+}
+
+TEST(Text, ManyStarsDoNotTakeExponentialTime) {
+  std::string pattern;
+  for (int i = 0; i < 30; ++i) pattern += "a*";
+  EXPECT_FALSE(matches_pattern(std::string(5000, 'a'), pattern + "b"));
+  EXPECT_FALSE(matches_pattern(std::string(5000, 'a'), "**a**a**a**a**a**a**b"));
+}
+
+TEST(Text, NearestOffersWhatWasProbablyMeant) {
+  const Parts engines{"onnxruntime", "pytorch", "reference", "tensorflow", "mxnet"};
+  EXPECT_EQ(nearest("pytroch", engines), "pytorch");
+  EXPECT_EQ(nearest("onxruntime", engines), "onnxruntime");
+  EXPECT_EQ(nearest("reference", engines), "reference");
+  EXPECT_EQ(nearest("caffe", engines), std::nullopt);
+  EXPECT_EQ(nearest("cu", {"mps"}), std::nullopt) << "as many edits as letters is nothing in common";
+  EXPECT_EQ(nearest("", engines), std::nullopt);
+  EXPECT_EQ(nearest("x", {}), std::nullopt);
+  EXPECT_EQ(nearest("pytorhc", {"pytorch"}, 1), std::nullopt);
+  EXPECT_EQ(nearest("pytorhc", {"pytorch"}, 2), "pytorch");
+  EXPECT_EQ(nearest("abcd", {"abcx", "abce"}), "abcx") << "the first of equals";
+}
+
+}  // namespace
+}  // namespace enginehost

@@ -1,0 +1,77 @@
+#include "base/version.hpp"
+
+#include <gtest/gtest.h>
+
+namespace enginehost {
+namespace {
+
+TEST(Version, ComparesPartByPart) {
+  struct Row {
+    const char *left, *right;
+    int order;
+  };
+  for (const auto& [left, right, order] : {Row{"1.9", "1.10", -1},
+                                           Row{"2.0", "2.0.0", 0},
+                                           Row{"2", "2.0.0.0", 0},
+                                           Row{"2.17", "2.3", 1},
+                                           Row{"1.0rc1", "1.0", -1},
+                                           Row{"1.0.dev1", "1.0", -1},
+                                           Row{"1.0a1", "1.0b1", -1},
+                                           Row{"1.0b2", "1.0rc1", -1},
+                                           Row{"1.0rc1", "1.1", -1},
+                                           Row{"1.0rc1", "0.9", 1},
+                                           Row{"1.0.post1", "1.0", 1},
+                                           Row{"2.0.1+cu118", "2.0.1", 0},
+                                           Row{"2.0.1+cu118", "2.0.1+cpu", 0},
+                                           Row{"007", "7", 0},
+                                           Row{"3.4.29", "3.4.19", 1},
+                                           Row{"535.183.01", "535.54.03", 1},
+                                           Row{"580.65.06", "470.256.02", 1},
+                                           Row{"10", "9", 1},
+                                           Row{"99999999999999999999", "99999999999999999998", 1},
+                                           Row{"100000000000000000000", "99999999999999999999", 1},
+                                           Row{"", "0", 0},
+                                           Row{"1.2", "1.2", 0}}) {
+    const auto found = compare_versions(left, right);
+    EXPECT_EQ(found < 0 ? -1 : found > 0 ? 1 : 0, order) << left << " against " << right;
+    EXPECT_TRUE(compare_versions(right, left) == (found < 0   ? std::strong_ordering::greater
+                                                  : found > 0 ? std::strong_ordering::less
+                                                              : std::strong_ordering::equal))
+        << right << " against " << left;
+  }
+}
+
+TEST(Version, APrefixEndsAtAPart) {
+  EXPECT_TRUE(has_version_prefix("2.0.1", "2.0"));
+  EXPECT_TRUE(has_version_prefix("2.0", "2.0"));
+  EXPECT_TRUE(has_version_prefix("2.0+cu118", "2.0"));
+  EXPECT_FALSE(has_version_prefix("2.01", "2.0"));
+  EXPECT_FALSE(has_version_prefix("1.10", "1.1"));
+  EXPECT_FALSE(has_version_prefix("2", "2.0"));
+}
+
+TEST(Version, RequirementsAreSatisfiedOrNot) {
+  struct Row {
+    const char *version, *requirement;
+    bool holds;
+  };
+  for (const auto& [version, requirement, holds] :
+       {Row{"2.17", ">=2.17", true}, Row{"2.9", ">=2.17", false}, Row{"2.36", "2.17", true},
+        Row{"2.16", "2.17", false}, Row{"1.0", ">1", false}, Row{"1.0.1", ">1", true},
+        Row{"3.0", "<=3", true}, Row{"3.0.1", "<=3", false}, Row{"2.9.9", "<3", true}, Row{"3", "<3", false},
+        Row{"1.2.0", "==1.2", true}, Row{"1.2.1", "==1.2", false}, Row{"2.0.1", ">=2,<3", true},
+        Row{"3.0", ">=2,<3", false}, Row{"1.9", ">=2 , <3", false}, Row{"2.1", ">= 2.0 ,< 2.2", true},
+        Row{"3.0rc1", "<3", true}, Row{"2.0.1+cu118", "==2.0.1", true}})
+    EXPECT_EQ(satisfies(version, requirement), holds) << version << " against " << requirement;
+}
+
+TEST(Version, ARequirementIsAnOperatorAndAVersion) {
+  for (const char* good : {">=2.17", ">1", "<=3", "<3", "==1.2", "2.17", ">=2,<3", ">= 2"})
+    EXPECT_TRUE(is_version_requirement(good)) << good;
+  for (const char* bad :
+       {"", ">=", "<", "=>2", "=2", "!=2", "~=2", ">=x", "x", ">=2,", ",>=2", ">=2,,<3", ">>2"})
+    EXPECT_FALSE(is_version_requirement(bad)) << bad;
+}
+
+}  // namespace
+}  // namespace enginehost

@@ -1,0 +1,57 @@
+// A build of two trees, installed as acquire does it.
+#pragma once
+#include <string>
+
+#include "base/files.hpp"
+#include "cache/store.hpp"
+#include "cache/tree_writer.hpp"
+
+namespace enginehost::test {
+
+inline Result<std::string> publish(const cache::Store& store, cache::Stage& stage, const std::string& name,
+                                   const std::vector<std::pair<std::string, std::string>>& files) {
+  if (auto known = store.tree_of("archive-" + name)) return *known;
+  const auto folder = stage.folder() / name;
+  TRY(make_folders(folder));
+  cache::TreeWriter writer(folder);
+  for (const auto& [path, bytes] : files) {
+    TRY(writer.begin_file(path, false));
+    TRY(writer.write(bytes));
+    TRY(writer.end_file());
+  }
+  TRY(writer.add_link("lib/" + name + ".so", name + ".so.1"));
+  TRY_ASSIGN(const cache::TreeList list, writer.finish());
+  return store.publish_tree(list, folder, "archive-" + name);
+}
+
+inline std::string library_bytes(const std::string& name) {
+  return "\x7f"
+         "ELF of " +
+         name + std::string(3000, 'x');
+}
+
+inline Result<cache::Installed> install_small_build(const cache::Store& store, const std::string& build) {
+  TRY_ASSIGN(auto stage, store.stage("build-" + build));
+  if (auto found = store.find(build); found && *found) return std::move(**found);
+  TRY(store.reject_damaged(build, stage));
+  TRY_ASSIGN(const std::string plugin,
+             publish(store, stage, "plugin-" + build,
+                     {{"lib/plugin-" + build + ".so.1", library_bytes("plugin " + build)}}));
+  TRY_ASSIGN(
+      const std::string shared,
+      publish(store, stage, "shared", {{"lib/shared.so.1", library_bytes("shared")}, {"NOTICE", "text\n"}}));
+  cache::Installed record;
+  record.build = build;
+  record.engine = "small";
+  record.version = "1.0";
+  record.flavor = "cpu";
+  record.trees = {plugin, shared};
+  record.plugin = "lib/plugin-" + build + ".so.1";
+  record.search = {"lib"};
+  record.options = {{"threads", "1"}};
+  record.manifest = "{\"format\": 1}";
+  TRY(store.make_view(record.trees, stage).map([](const auto&) {}));
+  return store.write_ref(std::move(record));
+}
+
+}  // namespace enginehost::test

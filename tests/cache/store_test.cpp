@@ -1,0 +1,326 @@
+#include "cache/store.hpp"
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+
+#include <chrono>
+#include <thread>
+
+#include "base/files.hpp"
+#include "tests/cache/small_build.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+namespace enginehost::cache {
+namespace {
+
+namespace fs = std::filesystem;
+using test::install_small_build;
+
+class StoreTest : public testing::Test {
+ protected:
+  test::TemporaryFolder folder;
+  Store store = Store::open(folder / "cache", {}, "store_test");
+  Installed install(const std::string& build = "one") {
+    auto installed = install_small_build(store, build);
+    EXPECT_TRUE(installed) << (installed ? "" : installed.error().code);
+    return installed ? *installed : Installed{};
+  }
+  // Installed files are read-only; damage is done by someone who may.
+  static void damage(const fs::path& file, std::string_view bytes) {
+    ::chmod(file.c_str(), 0644);
+    test::write_text(file, bytes);
+  }
+  std::string code_of_find(const std::string& build = "one") {
+    const auto found = store.find(build);
+    if (!found) return found.error().code;
+    return *found ? "found" : "none";
+  }
+};
+
+TEST_F(StoreTest, FindsNothingInACacheThatDoesNotExist) {
+  EXPECT_EQ(code_of_find(), "none");
+  EXPECT_TRUE(store.list().empty());
+  EXPECT_FALSE(fs::exists(folder / "cache")) << "looking must not make anything";
+}
+
+TEST_F(StoreTest, FindsWhatWasInstalledWithEverythingAnOpenNeeds) {
+  install();
+  const auto found = store.find("one");
+  ASSERT_TRUE(found && *found);
+  const Installed& installed = **found;
+  EXPECT_EQ(installed.engine, "small");
+  EXPECT_EQ(installed.search, std::vector<std::string>{"lib"});
+  EXPECT_EQ(installed.options.at(0).second, "1");
+  EXPECT_EQ(installed.manifest, "{\"format\": 1}");
+  EXPECT_EQ(installed.files.size(), 2u) << "the loadable ones";
+  EXPECT_EQ(installed.digest, digest_of_trees(installed.trees));
+  EXPECT_EQ(test::read_text(installed.folder / "lib/shared.so").substr(1, 3), "ELF");
+  EXPECT_EQ(installed.size, 2 * test::library_bytes("").size() + std::string("plugin oneshared").size() + 5);
+}
+
+TEST_F(StoreTest, ListsSummariesSortedById) {
+  install("two");
+  install("one");
+  const auto list = store.list();
+  ASSERT_EQ(list.size(), 2u);
+  EXPECT_EQ(list[0].build, "one");
+  EXPECT_EQ(list[1].flavor, "cpu");
+  EXPECT_GT(list[1].size, 0u);
+}
+
+TEST_F(StoreTest, NamesTheFileThatIsMissing) {
+  const Installed installed = install();
+  fs::remove(installed.folder / "lib/shared.so.1");
+  const auto found = store.find("one");
+  ASSERT_FALSE(found);
+  EXPECT_EQ(found.error().code, "EH-F01");
+  EXPECT_EQ(found.error().value("file"), (installed.folder / "lib/shared.so.1").native());
+  EXPECT_EQ(found.error().value("build"), "one");
+  EXPECT_FALSE(found.error().value("expected_size").empty());
+}
+
+TEST_F(StoreTest, TellsEmptyCutAndChangedFilesApart) {
+  const Installed installed = install();
+  const fs::path file = installed.folder / "lib/shared.so.1";
+  const std::string bytes = test::read_text(file);
+  damage(file, "");
+  EXPECT_EQ(code_of_find(), "EH-F02");
+  damage(file, bytes.substr(0, 100));
+  const auto cut = store.find("one");
+  ASSERT_FALSE(cut);
+  EXPECT_EQ(cut.error().code, "EH-F04");
+  EXPECT_EQ(cut.error().value("actual_size"), "100");
+  EXPECT_EQ(cut.error().value("expected_size"), std::to_string(bytes.size()));
+  std::string changed = bytes;
+  changed[10] ^= 1;
+  damage(file, changed);
+  const auto other = store.find("one");
+  ASSERT_FALSE(other);
+  EXPECT_EQ(other.error().code, "EH-F08");
+  EXPECT_FALSE(other.error().value("actual_sha256").empty());
+}
+
+TEST_F(StoreTest, AcceptsACopiedCacheAndRemembersItsStamps) {
+  install();
+  fs::copy(folder / "cache", folder / "copy", fs::copy_options::recursive | fs::copy_options::copy_symlinks);
+  const Store copy = Store::open(folder / "copy");
+  const auto found = copy.find("one");
+  ASSERT_TRUE(found && *found);
+  const auto record = copy.record_of("one");
+  ASSERT_TRUE(record && *record);
+  EXPECT_EQ((*record)->files.at(0).inode, stamp_of((*record)->folder / (*record)->files.at(0).path)->inode);
+}
+
+TEST_F(StoreTest, VerifyNamesEveryBadFileAndWhatNobodyInstalled) {
+  const Installed installed = install();
+  EXPECT_TRUE(store.verify("one", true)->empty());
+  std::string bytes = test::read_text(installed.folder / "NOTICE");
+  damage(installed.folder / "NOTICE", "TEXT\n");
+  fs::remove(installed.folder / "lib/shared.so");
+  test::write_text(installed.folder / "lib/stranger.so", "x");
+  EXPECT_EQ(store.verify("one", false)->size(), 2u) << "sizes are right: only a deep look sees NOTICE";
+  const auto problems = store.verify("one", true);
+  ASSERT_TRUE(problems);
+  std::vector<std::string> seen;
+  for (const Problem& problem : *problems)
+    seen.push_back(std::string(name_of(problem.kind)) + " " + problem.path);
+  EXPECT_THAT(seen, testing::UnorderedElementsAre("wrong bytes NOTICE", "missing lib/shared.so",
+                                                  "unexpected lib/stranger.so"));
+  EXPECT_FALSE(store.verify("two", false));
+}
+
+TEST_F(StoreTest, InstallingAgainMendsADamagedBuild) {
+  const Installed installed = install();
+  damage(installed.folder / "lib/shared.so.1", "cut");
+  fs::remove(installed.folder / "lib/plugin-one.so.1");
+  test::write_text(installed.folder / "lib/stranger.so", "x");
+  ASSERT_EQ(code_of_find().substr(0, 4), "EH-F");
+  install();
+  EXPECT_EQ(code_of_find(), "found");
+  EXPECT_TRUE(store.verify("one", true)->empty());
+  EXPECT_FALSE(fs::is_empty(folder / "cache/rejected"));
+}
+
+TEST_F(StoreTest, MendingDoesNotDisturbAProcessThatHasTheFileOpen) {
+  const Installed installed = install();
+  const FileDescriptor open(::open((installed.folder / "lib/shared.so.1").c_str(), O_RDONLY | O_CLOEXEC));
+  struct stat before {};
+  ::fstat(open.get(), &before);
+  damage(installed.folder / "NOTICE", "TEXT\n");
+  install();
+  struct stat after {};
+  ::fstat(open.get(), &after);
+  EXPECT_EQ(before.st_size, after.st_size);
+  EXPECT_GT(after.st_nlink, 0u);
+}
+
+TEST_F(StoreTest, RefusesTwoTreesWithDifferentBytesUnderOnePath) {
+  auto stage = store.stage("key");
+  ASSERT_TRUE(stage);
+  const auto one = test::publish(store, *stage, "one", {{"lib/one.so.1", "1"}, {"LICENSE", "mit"}});
+  const auto two = test::publish(store, *stage, "two", {{"lib/two.so.1", "2"}, {"LICENSE", "bsd"}});
+  ASSERT_TRUE(one && two);
+  const auto view = store.make_view({*one, *two}, *stage);
+  ASSERT_FALSE(view);
+  EXPECT_EQ(view.error().code, "EH-F20");
+  EXPECT_EQ(view.error().value("path"), "LICENSE");
+}
+
+TEST_F(StoreTest, RemovesOneBuildAndKeepsWhatOthersShare) {
+  install("one");
+  const Installed two = install("two");
+  ASSERT_TRUE(store.remove("one"));
+  EXPECT_EQ(code_of_find("one"), "none");
+  EXPECT_TRUE(store.verify("two", true)->empty());
+  const auto freed = store.remove("two");
+  ASSERT_TRUE(freed);
+  EXPECT_GT(*freed, 3000u);
+  EXPECT_TRUE(fs::is_empty(folder / "cache/trees"));
+  EXPECT_TRUE(fs::is_empty(folder / "cache/views"));
+  EXPECT_TRUE(fs::is_empty(folder / "cache/lists"));
+  EXPECT_TRUE(fs::is_empty(folder / "cache/stage"));
+  EXPECT_EQ(store.remove("two").error().code, "EH-F01");
+}
+
+TEST_F(StoreTest, DoesNotRemoveABuildInUse) {
+  const Installed installed = install();
+  {
+    const auto lease = store.lease(installed);
+    ASSERT_TRUE(lease);
+    const auto removed = store.remove("one");
+    ASSERT_FALSE(removed);
+    EXPECT_EQ(removed.error().code, "EH-F18");
+    EXPECT_EQ(code_of_find(), "found");
+  }
+  EXPECT_TRUE(store.remove("one"));
+  EXPECT_FALSE(store.lease(installed)) << "it is gone";
+}
+
+TEST_F(StoreTest, LooksIntoReadOnlyLayersFirst) {
+  install("one");
+  const Store layered = Store::open(folder / "user", {folder / "cache"});
+  const auto found = layered.find("one");
+  ASSERT_TRUE(found && *found);
+  EXPECT_TRUE((*found)->read_only);
+  EXPECT_EQ((*found)->layer, folder / "cache");
+  EXPECT_TRUE(layered.lease(**found));
+  EXPECT_EQ(layered.list().size(), 1u);
+}
+
+TEST_F(StoreTest, RefusesToWriteIntoACacheOfANewerFormat) {
+  install();
+  test::write_text(folder / "cache/LAYER.json", "{\"format\": 2}");
+  EXPECT_EQ(code_of_find(), "found");
+  const auto stage = store.stage("key");
+  ASSERT_FALSE(stage);
+  EXPECT_EQ(stage.error().code, "EH-F16");
+  EXPECT_EQ(stage.error().value("format"), "2");
+}
+
+TEST_F(StoreTest, SaysHowMuchSpaceIsNeededAndFree) {
+  ASSERT_TRUE(store.prepare());
+  EXPECT_TRUE(store.require_space(1));
+  const auto refused = store.require_space(std::uint64_t{1} << 62);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, "EH-F15");
+  EXPECT_EQ(refused.error().value("folder"), (folder / "cache").native());
+  EXPECT_FALSE(refused.error().value("free").empty());
+}
+
+TEST_F(StoreTest, WaitersSeeWhoHoldsTheLockAndGiveUpWhenNothingMoves) {
+  auto held = store.stage("key");
+  ASSERT_TRUE(held);
+  held->tell_progress(5, 10);
+  LockHolder seen;
+  WaitOptions wait;
+  wait.patience = std::chrono::milliseconds(300);
+  wait.on_wait = [&](const LockHolder& holder) { seen = holder; };
+  const auto second = store.stage("key", wait);
+  ASSERT_FALSE(second);
+  EXPECT_EQ(second.error().code, "EH-F18");
+  EXPECT_EQ(second.error().value("pid"), std::to_string(::getpid()));
+  EXPECT_EQ(second.error().value("program"), "store_test");
+  EXPECT_EQ(seen.done, 5u);
+  EXPECT_EQ(seen.total, 10u);
+}
+
+TEST_F(StoreTest, WaitingCanBeCancelled) {
+  const auto held = store.stage("key");
+  WaitOptions wait;
+  wait.cancel = CancelToken();
+  std::thread later([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    wait.cancel->cancel();
+  });
+  const auto began = std::chrono::steady_clock::now();
+  const auto second = store.stage("key", wait);
+  later.join();
+  ASSERT_FALSE(second);
+  EXPECT_EQ(second.error().code, "EH-P10");
+  EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::milliseconds(300));
+}
+
+TEST_F(StoreTest, ALockFileThatWasRemovedMeanwhileIsNotHeld) {
+  ASSERT_TRUE(store.prepare());
+  const fs::path file = folder / "cache/locks/key.lk";
+  auto first = FileLock::exclusive(file, "a");
+  ASSERT_TRUE(first);
+  fs::remove(file);
+  const auto second = FileLock::try_exclusive(file, "b");
+  ASSERT_TRUE(second && *second);
+  const auto third = FileLock::try_exclusive(file, "c");
+  ASSERT_TRUE(third);
+  EXPECT_FALSE(*third);
+}
+
+TEST_F(StoreTest, SweepingLeavesWhatIsBeingMade) {
+  auto stage = store.stage("key");
+  ASSERT_TRUE(stage);
+  ASSERT_TRUE(test::publish(store, *stage, "orphan", {{"lib/orphan.so.1", "1"}}));
+  ASSERT_TRUE(store.sweep());
+  EXPECT_FALSE(fs::is_empty(folder / "cache/trees"));
+  { const Stage ended = std::move(*stage); }
+  ASSERT_TRUE(store.sweep());
+  EXPECT_TRUE(fs::is_empty(folder / "cache/trees"));
+}
+
+TEST_F(StoreTest, BuildIdsCannotNameFilesOutsideTheStore) {
+  Installed record = install();
+  record.build = "../../evil";
+  ASSERT_TRUE(store.write_ref(record));
+  ASSERT_TRUE(store.stage("../../evil"));
+  EXPECT_EQ(code_of_find("../../evil"), "found");
+  for (const auto& entry : fs::directory_iterator(folder.path())) EXPECT_EQ(entry.path().filename(), "cache");
+}
+
+TEST(Record, IsReadBackWhateverTextItHolds) {
+  Installed installed;
+  installed.build = "a\nb\\c";
+  installed.digest = std::string(64, 'd');
+  installed.options = {{"name", "va=l\nue"}};
+  installed.manifest = "{\"a\": \"\\n\"}";
+  installed.files = {{"lib/a b.so", 1, 2, 3}};
+  const auto again = read_record(write_record(installed), "record");
+  ASSERT_TRUE(again);
+  EXPECT_EQ(again->build, installed.build);
+  EXPECT_EQ(again->options, installed.options);
+  EXPECT_EQ(again->manifest, installed.manifest);
+  EXPECT_EQ(again->files.at(0).path, "lib/a b.so");
+  EXPECT_EQ(again->files.at(0).inode, 2u);
+}
+
+TEST(Record, CutAnywhereIsAnErrorAndNeverAnotherRecord) {
+  Installed installed;
+  installed.build = "one";
+  installed.digest = std::string(64, 'd');
+  installed.files = {{"lib/a.so", 10, 20, 30}};
+  const std::string text = write_record(installed);
+  for (std::size_t length = 0; length < text.size(); ++length)
+    EXPECT_FALSE(read_record(text.substr(0, length), "record")) << length;
+}
+
+}  // namespace
+}  // namespace enginehost::cache

@@ -1,0 +1,64 @@
+"""Holds the JSON Schemas to the table of documents and to every manifest in the tree.
+
+usage: check_schema.py SOURCE_FOLDER [FOLDER WITH MANIFESTS...]
+"""
+import copy
+import json
+import pathlib
+import sys
+
+import jsonschema
+
+REMOVED = object()
+
+
+def changed(document, pointer, value):
+    if not pointer:
+        return value
+    document = copy.deepcopy(document)
+    *parents, last = [part.replace("~1", "/").replace("~0", "~") for part in pointer.split("/")[1:]]
+    place = document
+    for part in parents:
+        place = place[int(part)] if isinstance(place, list) else place[part]
+    key = int(last) if isinstance(place, list) else last
+    if value is REMOVED:
+        del place[key]
+    else:
+        place[key] = value
+    return document
+
+
+def main():
+    source = pathlib.Path(sys.argv[1])
+    schemas, problems, checked = {}, [], 0
+    for kind in ("manifest", "index"):
+        schema = json.loads((source / f"manifests/schema/{kind}.schema.json").read_text())
+        jsonschema.Draft202012Validator.check_schema(schema)
+        schemas[kind] = jsonschema.Draft202012Validator(schema)
+
+    table = json.loads((source / "tests/manifest/documents.json").read_text())
+    for kind, validator in schemas.items():
+        problems += [f"{kind}: the base document: {error.message}" for error in validator.iter_errors(table[kind])]
+        for case in table[f"{kind}_cases"]:
+            if case["schema"] == "cannot say":
+                continue
+            checked += 1
+            document = changed(table[kind], case["path"], case.get("value", REMOVED))
+            verdict = "accept" if validator.is_valid(document) else "refuse"
+            if verdict != case["schema"]:
+                problems.append(f"{kind}: {case['name']}: schema would {verdict}")
+
+    for folder in [source / "manifests", *map(pathlib.Path, sys.argv[2:])]:
+        for path in sorted(folder.rglob("*.json")):
+            if "schema" in path.parts:
+                continue
+            document = json.loads(path.read_text())
+            kind = "index" if "manifests" in document else "manifest"
+            checked += 1
+            problems += [f"{path}: {error.json_path}: {error.message}" for error in schemas[kind].iter_errors(document)]
+
+    print("\n".join(problems) if problems else f"{checked} documents are as they should be")
+    return 1 if problems else 0
+
+
+sys.exit(main())

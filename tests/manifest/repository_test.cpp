@@ -1,0 +1,190 @@
+#include "host/manifest/repository.hpp"
+
+#include <gmock/gmock.h>
+
+#include <filesystem>
+#include <map>
+
+#include "base/sha256.hpp"
+#include "tests/manifest/documents.hpp"
+
+namespace enginehost::manifest {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+constexpr std::int64_t in_2026 = 1'795'000'000, in_2030 = 1'900'000'000;
+
+class RepositoryTest : public testing::Test {
+ protected:
+  RepositoryTest() { folder_ = *make_private_folder(fs::temp_directory_path(), "enginehost-repository-"); }
+  ~RepositoryTest() override { fs::remove_all(folder_); }
+
+  void add(const std::string& path, const std::string& bytes) {
+    fs::create_directories((folder_ / path).parent_path());
+    ASSERT_TRUE(write_file(folder_ / path, bytes, false));
+    entries_.push(Json::object()
+                      .set("path", path)
+                      .set("sha256", sha256_hex(bytes))
+                      .set("size", static_cast<std::int64_t>(bytes.size())));
+  }
+  void write_index(const std::string& expires = "2027-11-20T00:00:00Z") {
+    Json index = Json::object();
+    index.set("format", 1)
+        .set("name", "test")
+        .set("serial", 1)
+        .set("expires", expires)
+        .set("manifests", entries_);
+    ASSERT_TRUE(write_file(folder_ / "index.json", index.dump(), false));
+  }
+  Result<RepositoryContent> load(std::int64_t now = in_2026) {
+    return load_repository(folder_.string(), reader_, now);
+  }
+
+  fs::path folder_;
+  Json entries_ = Json::array();
+  FolderReader reader_;
+};
+
+TEST_F(RepositoryTest, a_folder_with_an_index_and_its_manifests_is_read) {
+  add("engines/pytorch.json", documents()["manifest"].dump());
+  write_index();
+  const auto content = load();
+  ASSERT_TRUE(content);
+  ASSERT_EQ(content->manifests.size(), 1u);
+  EXPECT_EQ(content->manifests[0]->repository, folder_.string());
+  EXPECT_EQ(content->manifests[0]->name, (folder_ / "engines/pytorch.json").string());
+  EXPECT_THAT(content->warnings, IsEmpty());
+  EXPECT_THAT(content->failures, IsEmpty());
+}
+
+TEST_F(RepositoryTest, a_manifest_with_other_bytes_than_the_index_says_is_not_used_but_the_others_are) {
+  add("pytorch.json", documents()["manifest"].dump());
+  add("other.json", changed(documents()["manifest"], "/engine", Json("other")).dump());
+  write_index();
+  std::string bytes = *read_file(folder_ / "pytorch.json");
+  bytes[bytes.find("50")] = '6';
+  ASSERT_TRUE(write_file(folder_ / "pytorch.json", bytes, false));
+  const auto content = load();
+  ASSERT_TRUE(content);
+  ASSERT_EQ(content->manifests.size(), 1u);
+  EXPECT_EQ(content->manifests[0]->engine, "other");
+  ASSERT_EQ(content->failures.size(), 1u);
+  EXPECT_EQ(content->failures[0].code, "EH-M05");
+  EXPECT_EQ(content->failures[0].value("document"), (folder_ / "pytorch.json").string());
+  EXPECT_EQ(content->failures[0].value("sha256"), sha256_hex(bytes));
+}
+
+TEST_F(RepositoryTest, a_manifest_of_another_size_is_not_used) {
+  add("pytorch.json", documents()["manifest"].dump());
+  write_index();
+  ASSERT_TRUE(write_file(folder_ / "pytorch.json", "{}", false));
+  const auto content = load();
+  ASSERT_EQ(content->failures.size(), 1u);
+  EXPECT_EQ(content->failures[0].code, "EH-M05");
+  EXPECT_EQ(content->failures[0].value("size"), "2");
+}
+
+TEST_F(RepositoryTest, a_missing_manifest_is_a_failure_that_names_it) {
+  add("pytorch.json", documents()["manifest"].dump());
+  write_index();
+  fs::remove(folder_ / "pytorch.json");
+  const auto content = load();
+  ASSERT_EQ(content->failures.size(), 1u);
+  EXPECT_EQ(content->failures[0].code, "EH-F01");
+  EXPECT_EQ(content->failures[0].value("file"), (folder_ / "pytorch.json").string());
+}
+
+TEST_F(RepositoryTest, a_folder_without_an_index_is_no_repository) {
+  const auto content = load();
+  ASSERT_FALSE(content);
+  EXPECT_EQ(content.error().code, "EH-M07");
+  EXPECT_EQ(content.error().value("repository"), folder_.string());
+  EXPECT_EQ(content.error().value("file"), (folder_ / "index.json").string());
+}
+
+TEST_F(RepositoryTest, an_index_that_points_outside_is_refused) {
+  entries_.push(Json::object().set("path", "../secret.json").set("sha256", std::string(64, 'a')));
+  write_index();
+  const auto content = load();
+  ASSERT_FALSE(content);
+  EXPECT_EQ(content.error().code, "EH-M06");
+  EXPECT_EQ(content.error().value("path"), "../secret.json");
+}
+
+TEST_F(RepositoryTest, what_expired_still_serves_with_a_warning) {
+  add("pytorch.json", documents()["manifest"].dump());
+  write_index();
+  const auto content = load(in_2030);
+  ASSERT_TRUE(content);
+  EXPECT_EQ(content->manifests.size(), 1u);
+  EXPECT_THAT(content->warnings,
+              ElementsAre(HasSubstr("the index of repository"), HasSubstr("the manifest")));
+}
+
+// Serves a made-up web server's documents and remembers what was asked for.
+class MapReader : public DocumentReader {
+ public:
+  Result<std::string> read(const std::string& location, std::uint64_t) override {
+    asked.push_back(location);
+    const auto found = documents.find(location);
+    if (found == documents.end()) return fail(diagnose("EH-N04").with("url", location));
+    return found->second;
+  }
+  std::map<std::string, std::string> documents;
+  std::vector<std::string> asked;
+};
+
+class MapMemory : public DocumentMemory {
+ public:
+  std::optional<std::string> find(const std::string& sha256) override {
+    const auto found = kept.find(sha256);
+    return found != kept.end() ? std::optional(found->second) : std::nullopt;
+  }
+  void keep(const std::string& sha256, const std::string& bytes) override { kept[sha256] = bytes; }
+  std::map<std::string, std::string> kept;
+};
+
+TEST(RemoteRepositoryTest,
+     a_url_is_read_through_the_callers_reader_and_unchanged_manifests_are_not_fetched_again) {
+  const std::string bytes = documents()["manifest"].dump();
+  MapReader reader;
+  Json index = Json::object();
+  index.set("format", 1)
+      .set("manifests",
+           Json::array().push(
+               Json::object().set("path", "a b/py#torch.json").set("sha256", sha256_hex(bytes))));
+  reader.documents["https://r.example/x/index.json"] = index.dump();
+  reader.documents["https://r.example/x/a%20b/py%23torch.json"] = bytes;
+  MapMemory memory;
+  for (int round = 0; round < 2; ++round) {
+    const auto content = load_repository("https://r.example/x", reader, in_2026, &memory);
+    ASSERT_TRUE(content);
+    EXPECT_EQ(content->manifests.size(), 1u);
+  }
+  EXPECT_EQ(reader.asked.size(), 3u) << "index, manifest, index";
+  // A memory that was tampered with is not believed.
+  memory.kept.begin()->second[0] = '[';
+  EXPECT_EQ(load_repository("https://r.example/x", reader, in_2026, &memory)->manifests.size(), 1u);
+}
+
+TEST(RemoteRepositoryTest, a_url_that_cannot_be_read_keeps_the_transports_diagnosis) {
+  MapReader reader;
+  const auto content = load_repository("https://r.example/x/", reader, in_2026);
+  ASSERT_FALSE(content);
+  EXPECT_EQ(content.error().code, "EH-N04");
+  EXPECT_EQ(content.error().value("repository"), "https://r.example/x/");
+  EXPECT_THAT(reader.asked, ElementsAre("https://r.example/x/index.json"));
+}
+
+TEST(TimeTest, times_are_read_as_seconds) {
+  EXPECT_EQ(seconds_of_time("1970-01-02T00:00:01Z"), 86401);
+  EXPECT_EQ(seconds_of_time("2026-11-20T00:00:00Z"), 1795132800);
+  EXPECT_EQ(seconds_of_time("yesterday"), std::nullopt);
+}
+
+}  // namespace
+}  // namespace enginehost::manifest

@@ -1,0 +1,141 @@
+#include <gmock/gmock.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "host/settings/places.hpp"
+#include "tests/settings/fixture.hpp"
+
+namespace enginehost::settings {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+class PlacesTest : public SettingsTest {
+ protected:
+  PlacesTest() {
+    write("prefix/share/enginehost/repository/index.json", "{}");
+    set_mode("prefix/lib", 0755);
+    set_mode("prefix/share/enginehost/repository", 0755);
+    set_mode("prefix/share/enginehost/repository/index.json", 0644);
+  }
+  void set_mode(const std::string& path, mode_t mode) { ASSERT_EQ(chmod((root_ / path).c_str(), mode), 0); }
+  std::string default_location() {
+    const Settings settings = load();
+    for (const Repository& repository : settings.repositories)
+      if (repository.source == "default") return repository.location;
+    return "";
+  }
+  const std::string repository_ = "prefix/share/enginehost/repository";
+};
+
+TEST_F(PlacesTest, the_default_repository_is_found_from_the_library_in_an_installed_prefix) {
+  EXPECT_EQ(default_location(), (root_ / repository_).string());
+  environment_.library_folder = root_ / "prefix/lib/x86_64-linux-gnu";
+  fs::create_directories(environment_.library_folder);
+  EXPECT_EQ(default_location(), (root_ / repository_).string());
+  environment_.library_folder = "/nowhere";
+  EXPECT_EQ(default_location(), (root_ / repository_).string()) << "from the executable";
+}
+
+TEST_F(PlacesTest, repositories_default_false_turns_it_off) {
+  user_file(R"({"repositories_default": false})");
+  EXPECT_EQ(default_location(), "");
+}
+
+TEST_F(PlacesTest, a_configured_repository_goes_before_the_default_one) {
+  flags_.repositories = {"/srv/first"};
+  const Settings settings = load();
+  ASSERT_EQ(settings.repositories.size(), 2u);
+  EXPECT_EQ(settings.repositories[0].location, "/srv/first");
+  EXPECT_EQ(settings.repositories[1].source, "default");
+}
+
+TEST_F(PlacesTest, a_repository_that_anyone_may_write_is_not_used) {
+  set_mode(repository_, 0777);
+  EXPECT_EQ(default_location(), "");
+  EXPECT_THAT(load().warnings, ElementsAre(HasSubstr("anyone may write it")));
+}
+
+TEST_F(PlacesTest, a_manifest_that_anyone_may_write_spoils_the_repository) {
+  write(repository_ + "/engine.json", "{}");
+  set_mode(repository_ + "/engine.json", 0666);
+  EXPECT_EQ(default_location(), "");
+  EXPECT_THAT(load().warnings, ElementsAre(HasSubstr("engine.json: anyone may write it")));
+}
+
+TEST_F(PlacesTest, a_group_may_write_the_repository_only_where_it_may_write_the_sdk_too) {
+  set_mode(repository_, 0775);
+  EXPECT_EQ(default_location(), "");
+  set_mode("prefix/lib", 0775);
+  EXPECT_NE(default_location(), "");
+}
+
+TEST_F(PlacesTest, a_repository_of_another_user_is_not_used) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root can give a file to another user";
+  ASSERT_EQ(chown((root_ / repository_ / "index.json").c_str(), 65534, static_cast<gid_t>(-1)), 0);
+  EXPECT_EQ(default_location(), "");
+  EXPECT_THAT(load().warnings, ElementsAre(HasSubstr("it belongs to user 65534")));
+}
+
+TEST_F(PlacesTest, the_state_folder_is_below_the_cache_and_does_not_show_the_machine_id) {
+  const Settings settings = load();
+  EXPECT_EQ(settings.state_folder.parent_path(), settings.cache_folder / "state");
+  EXPECT_EQ(settings.state_folder.filename().string().size(), 16u);
+  EXPECT_EQ(settings.state_folder.string().find(environment_.machine.substr(0, 8)), std::string::npos);
+  const fs::path first = settings.state_folder;
+  environment_.machine = "another machine";
+  EXPECT_NE(load().state_folder, first);
+}
+
+TEST_F(PlacesTest, state_goes_elsewhere_when_the_cache_cannot_be_written_and_into_memory_when_nothing_can) {
+  // A file where a folder should be cannot be written below by anyone, root included.
+  write("blocked", "");
+  environment_.variables["ENGINEHOST_CACHE"] = (root_ / "blocked/cache").string();
+  EXPECT_EQ(load().state_folder.parent_path(), root_ / "home/.local/state/enginehost");
+  environment_.variables["XDG_STATE_HOME"] = (root_ / "states").string();
+  EXPECT_EQ(load().state_folder.parent_path(), root_ / "states/enginehost");
+  environment_.variables["XDG_STATE_HOME"] = (root_ / "blocked/state").string();
+  const Settings settings = load();
+  EXPECT_TRUE(settings.state_folder.empty());
+  EXPECT_THAT(settings.warnings, ElementsAre(HasSubstr("last for this run only")));
+}
+
+TEST_F(PlacesTest, cache_follows_xdg_and_ignores_a_relative_value) {
+  environment_.variables["XDG_CACHE_HOME"] = "/srv/xdg";
+  EXPECT_EQ(load().cache_folder, "/srv/xdg/enginehost");
+  environment_.variables["XDG_CACHE_HOME"] = "xdg";
+  EXPECT_EQ(load().cache_folder, root_ / "home/.cache/enginehost");
+}
+
+TEST_F(PlacesTest, without_a_home_there_is_a_warning_and_no_cache) {
+  environment_.home.clear();
+  const Settings settings = load();
+  EXPECT_TRUE(settings.cache_folder.empty());
+  EXPECT_FALSE(settings.warnings.empty());
+}
+
+TEST_F(PlacesTest, a_system_layer_serves_when_it_exists) {
+  EXPECT_THAT(load().system_layers, IsEmpty());
+  fs::create_directories(environment_.system_layer);
+  EXPECT_THAT(load().system_layers, ElementsAre(environment_.system_layer));
+}
+
+TEST_F(PlacesTest, the_helper_is_found_relative_to_the_library) {
+  EXPECT_TRUE(load().helper.empty());
+  write("prefix/libexec/enginehost/enginehost-probe", "#!/bin/sh\n");
+  set_mode("prefix/libexec/enginehost/enginehost-probe", 0755);
+  EXPECT_EQ(load().helper, root_ / "prefix/libexec/enginehost/enginehost-probe");
+}
+
+TEST(EnvironmentTest, this_process_has_an_identity_and_folders) {
+  const Environment environment = Environment::of_this_process();
+  EXPECT_FALSE(environment.machine.empty());
+  EXPECT_FALSE(environment.executable_folder.empty());
+  EXPECT_TRUE(load_settings({}, environment));
+}
+
+}  // namespace
+}  // namespace enginehost::settings

@@ -1,0 +1,210 @@
+#include <gmock/gmock.h>
+
+#include "tests/settings/fixture.hpp"
+
+namespace enginehost::settings {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+TEST_F(SettingsTest, without_any_source_everything_has_its_default) {
+  const Settings settings = load();
+  EXPECT_EQ(settings.cache_folder, root_ / "home/.cache/enginehost");
+  EXPECT_FALSE(settings.offline);
+  EXPECT_EQ(settings.log, "warning");
+  EXPECT_EQ(settings.flavor, "");
+  EXPECT_EQ(settings.downloads.max_artifact_bytes, std::uint64_t{16} << 30);
+  EXPECT_THAT(settings.warnings, IsEmpty());
+}
+
+TEST_F(SettingsTest, flag_beats_environment_beats_user_file_beats_system_file) {
+  system_file(R"({"flavor": "system", "device": "system", "log": "debug", "offline": true})");
+  EXPECT_EQ(load().flavor, "system");
+  user_file(R"({"flavor": "user", "device": "user", "log": "info"})");
+  EXPECT_EQ(load().flavor, "user");
+  environment_.variables["ENGINEHOST_FLAVOR"] = "environment";
+  environment_.variables["ENGINEHOST_DEVICE"] = "environment";
+  EXPECT_EQ(load().flavor, "environment");
+  flags_.flavor = "flag";
+  const Settings settings = load();
+  EXPECT_EQ(settings.flavor, "flag");
+  EXPECT_EQ(source_of(settings, "flavor"), "--flavor");
+  EXPECT_EQ(settings.device, "environment");
+  EXPECT_EQ(source_of(settings, "device"), "ENGINEHOST_DEVICE");
+  EXPECT_EQ(settings.log, "info");
+  EXPECT_EQ(source_of(settings, "log"), (root_ / "home/.config/enginehost/config.json").string());
+  EXPECT_TRUE(settings.offline);
+  EXPECT_EQ(source_of(settings, "offline"), (root_ / "etc/config.json").string());
+}
+
+TEST_F(SettingsTest, every_environment_variable_of_the_contract_is_read) {
+  write("other.json", R"({"package_index": "https://packages.example/simple"})");
+  environment_.variables = {{"ENGINEHOST_REPOSITORIES", "/srv/one;https://two.example:8080/repo:/srv/three"},
+                            {"ENGINEHOST_CACHE", "/srv/cache"},
+                            {"ENGINEHOST_FLAVOR", "cpu"},
+                            {"ENGINEHOST_DEVICE", "cpu"},
+                            {"ENGINEHOST_OFFLINE", "yes"},
+                            {"ENGINEHOST_LOG", "debug"},
+                            {"ENGINEHOST_CONFIG", (root_ / "other.json").string()},
+                            {"ENGINEHOST_FORCE", "pytorch-2.0.1-cu118-linux-x86_64"},
+                            {"ENGINEHOST_PROBE_LAUNCHER", "prlimit  --as=1000"}};
+  const Settings settings = load();
+  ASSERT_EQ(settings.repositories.size(), 3u);
+  EXPECT_EQ(settings.repositories[0].location, "/srv/one");
+  EXPECT_EQ(settings.repositories[1].location, "https://two.example:8080/repo");
+  EXPECT_EQ(settings.repositories[2].location, "/srv/three");
+  EXPECT_EQ(settings.cache_folder, "/srv/cache");
+  EXPECT_TRUE(settings.offline);
+  EXPECT_EQ(settings.log, "debug");
+  EXPECT_EQ(settings.force, "pytorch-2.0.1-cu118-linux-x86_64");
+  EXPECT_THAT(settings.probe_launcher, ElementsAre("prlimit", "--as=1000"));
+  EXPECT_EQ(settings.package_index, "https://packages.example/simple");
+}
+
+TEST_F(SettingsTest, an_empty_variable_counts_as_not_set) {
+  environment_.variables = {{"ENGINEHOST_OFFLINE", ""}, {"ENGINEHOST_CACHE", ""}};
+  EXPECT_FALSE(load().offline);
+  EXPECT_EQ(load().cache_folder, root_ / "home/.cache/enginehost");
+}
+
+TEST_F(SettingsTest, repositories_of_all_sources_add_up_the_strongest_first) {
+  system_file(R"({"repositories": ["/srv/system", "/srv/user"]})");
+  user_file(R"({"repositories": [{"location": "/srv/user", "unsigned": true}, "https://user.example/r"]})");
+  environment_.variables["ENGINEHOST_REPOSITORIES"] = "/srv/environment";
+  flags_.repositories = {"flag-folder"};
+  std::vector<std::string> locations;
+  const Settings settings = load();
+  for (const Repository& repository : settings.repositories) locations.push_back(repository.location);
+  EXPECT_THAT(locations, ElementsAre((root_ / "here/flag-folder").string(), "/srv/environment", "/srv/user",
+                                     "https://user.example/r", "/srv/system"));
+  EXPECT_TRUE(settings.repositories[0].unsigned_allowed) << "named on the command line";
+  EXPECT_FALSE(settings.repositories[1].unsigned_allowed);
+  EXPECT_TRUE(settings.repositories[2].unsigned_allowed);
+}
+
+TEST_F(SettingsTest, an_unknown_key_is_a_warning_that_names_the_nearest_one) {
+  user_file(R"({"offlin": true, "downloads": {"retrys": 3}})");
+  const Settings settings = load();
+  EXPECT_FALSE(settings.offline);
+  EXPECT_THAT(settings.warnings, ElementsAre(HasSubstr("did you mean \"downloads.retries\""),
+                                             HasSubstr("did you mean \"offline\"")));
+}
+
+struct Wrong {
+  const char *text, *key, *problem;
+};
+class WrongFiles : public SettingsTest, public testing::WithParamInterface<Wrong> {};
+
+TEST_P(WrongFiles, are_refused_naming_file_key_and_problem) {
+  user_file(GetParam().text);
+  const Diagnosis diagnosis = refusal();
+  EXPECT_EQ(diagnosis.code, "EH-P02");
+  EXPECT_EQ(diagnosis.value("file"), (root_ / "home/.config/enginehost/config.json").string());
+  EXPECT_EQ(diagnosis.value("key"), GetParam().key);
+  EXPECT_THAT(std::string(diagnosis.value("problem")), HasSubstr(GetParam().problem));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Settings, WrongFiles,
+    testing::Values(Wrong{R"([])", "", "found array"},
+                    Wrong{R"({"offline": "yes"})", "offline", "found string"},
+                    Wrong{R"({"cache": "relative"})", "cache", "not an absolute path"},
+                    Wrong{R"({"cache": 3})", "cache", "found integer"},
+                    Wrong{R"({"log": "loud"})", "log", "none of error"},
+                    Wrong{R"({"repositories": "/srv"})", "repositories", "found string"},
+                    Wrong{R"({"repositories": ["srv"]})", "repositories", "neither a URL nor"},
+                    Wrong{R"({"repositories": [{"location": "/x", "unsigned": 1}]})", "repositories",
+                          "each element"},
+                    Wrong{R"({"package_index": "packages"})", "package_index", "not a URL"},
+                    Wrong{R"({"downloads": {"retries": 1000}})", "downloads.retries", "not between"},
+                    Wrong{R"({"policy": 3})", "policy", "expected an object"}));
+
+TEST_F(SettingsTest, a_wrong_variable_is_named) {
+  environment_.variables["ENGINEHOST_OFFLINE"] = "perhaps";
+  EXPECT_EQ(refusal().value("variable"), "ENGINEHOST_OFFLINE");
+  environment_.variables = {{"ENGINEHOST_CACHE", "relative/cache"}};
+  EXPECT_EQ(refusal().value("variable"), "ENGINEHOST_CACHE");
+  environment_.variables = {{"ENGINEHOST_CONFIG", "/nowhere/config.json"}};
+  EXPECT_THAT(std::string(refusal().value("problem")), HasSubstr("/nowhere/config.json does not exist"));
+}
+
+TEST_F(SettingsTest, a_file_that_is_not_json_is_refused_with_its_position) {
+  user_file("{\"offline\": tru}");
+  EXPECT_EQ(refusal().code, "EH-M01");
+  EXPECT_FALSE(refusal().value("position").empty());
+}
+
+TEST_F(SettingsTest, a_flag_that_contradicts_policy_is_refused_naming_file_and_key) {
+  system_file(R"({"policy": {"offline": true}})");
+  EXPECT_TRUE(load().offline);
+  flags_.offline = true;
+  EXPECT_TRUE(load().offline);
+  flags_.offline = false;
+  const Diagnosis diagnosis = refusal();
+  EXPECT_EQ(diagnosis.code, "EH-P01");
+  EXPECT_EQ(diagnosis.value("file"), (root_ / "etc/config.json").string());
+  EXPECT_EQ(diagnosis.value("key"), "policy.offline");
+  EXPECT_EQ(diagnosis.value("policy"), "true");
+  EXPECT_EQ(diagnosis.value("asked"), "false");
+}
+
+TEST_F(SettingsTest, policy_overrides_environment_and_user_file_with_a_warning) {
+  system_file(R"({"policy": {"cache": "/srv/policy", "flavor": "cpu"}})");
+  user_file(R"({"flavor": "cu118"})");
+  environment_.variables["ENGINEHOST_CACHE"] = "/srv/mine";
+  const Settings settings = load();
+  EXPECT_EQ(settings.cache_folder, "/srv/policy");
+  EXPECT_EQ(settings.flavor, "cpu");
+  EXPECT_EQ(source_of(settings, "flavor"), "policy of " + (root_ / "etc/config.json").string());
+  EXPECT_THAT(settings.warnings,
+              ElementsAre(HasSubstr("ENGINEHOST_CACHE sets cache"), HasSubstr("sets flavor")));
+  EXPECT_THAT(settings.policy.locked, ElementsAre("cache", "flavor"));
+}
+
+TEST_F(SettingsTest, policy_says_which_repositories_may_be_used) {
+  system_file(R"({"policy": {"repositories": ["https://good.example/"], "unsigned_repositories": false}})");
+  user_file(
+      R"({"repositories": ["https://good.example.evil/r", "https://good.example/r", "https://good.example/../x"]})");
+  const Settings settings = load();
+  ASSERT_EQ(settings.repositories.size(), 1u);
+  EXPECT_EQ(settings.repositories[0].location, "https://good.example/r");
+  EXPECT_EQ(settings.warnings.size(), 2u);
+  flags_.repositories = {"https://bad.example/r"};
+  EXPECT_EQ(refusal().code, "EH-P01");
+  EXPECT_EQ(refusal().value("key"), "policy.repositories");
+  flags_.repositories = {"https://good.example/mine"};
+  EXPECT_FALSE(load().repositories[0].unsigned_allowed);
+}
+
+TEST_F(SettingsTest, a_forbidden_licence_cannot_be_accepted_by_flag) {
+  system_file(R"({"policy": {"forbid_licenses": ["LicenseRef-X"], "accept_licenses": ["LicenseRef-Y"]}})");
+  EXPECT_THAT(load().accept_licenses, ElementsAre("LicenseRef-Y"));
+  flags_.accept_licenses = {"LicenseRef-X"};
+  EXPECT_EQ(refusal().code, "EH-P01");
+}
+
+TEST_F(SettingsTest, a_policy_block_in_the_users_file_does_not_count) {
+  user_file(R"({"policy": {"offline": true}})");
+  const Settings settings = load();
+  EXPECT_FALSE(settings.offline);
+  EXPECT_THAT(settings.warnings, ElementsAre(HasSubstr("counts only in the system's file")));
+}
+
+TEST_F(SettingsTest, proxies_are_shown_without_their_password) {
+  environment_.variables["https_proxy"] = "http://user:secret@proxy.example:3128";
+  const Settings settings = load();
+  ASSERT_NE(settings.find("https_proxy"), nullptr);
+  EXPECT_EQ(settings.find("https_proxy")->value, "http://…@proxy.example:3128");
+}
+
+TEST_F(SettingsTest, nothing_is_read_from_the_current_folder) {
+  write("here/config.json", R"({"offline": true})");
+  write("here/enginehost/config.json", R"({"offline": true})");
+  environment_.variables["XDG_CONFIG_HOME"] = ".";
+  EXPECT_FALSE(load().offline);
+}
+
+}  // namespace
+}  // namespace enginehost::settings
