@@ -1,7 +1,10 @@
 #include "host/explain/template.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <vector>
+
+#include "base/text.hpp"
 
 namespace enginehost::explain {
 namespace {
@@ -17,6 +20,12 @@ bool has(const Diagnosis& diagnosis, std::string_view key) {
 std::string file_name(const std::string& path) {
   const std::size_t slash = path.find_last_of("/\\");
   return slash == std::string::npos || slash + 1 == path.size() ? path : path.substr(slash + 1);
+}
+
+// Evidence holds plain numbers, which programs can compare.
+std::string readable_size(const std::string& value) {
+  const auto bytes = parse_integer(value);
+  return bytes && *bytes >= 0 ? format_bytes(static_cast<std::uint64_t>(*bytes)) : value;
 }
 
 std::string list_of(std::vector<std::string> values) {
@@ -42,10 +51,14 @@ std::optional<std::string> slot(std::string_view inner, const Diagnosis& diagnos
                ? std::optional<std::string>("")
                : std::nullopt;
   }
-  bool name_only = false, list = false;
+  bool name_only = false, bytes = false, list = false;
   if (inner.ends_with("|name")) {
     name_only = true;
     inner.remove_suffix(5);
+  }
+  if (inner.ends_with("|bytes")) {
+    bytes = true;
+    inner.remove_suffix(6);
   }
   if (inner.ends_with("...")) {
     list = true;
@@ -55,6 +68,7 @@ std::optional<std::string> slot(std::string_view inner, const Diagnosis& diagnos
   if (values.empty()) return std::nullopt;
   if (!list) values.resize(1);
   if (name_only) std::transform(values.begin(), values.end(), values.begin(), file_name);
+  if (bytes) std::transform(values.begin(), values.end(), values.begin(), readable_size);
   std::string text = list_of(std::move(values));
   if (text.empty()) return std::nullopt;
   return text;

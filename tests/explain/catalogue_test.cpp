@@ -1,7 +1,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <regex>
 #include <set>
+#include <string>
 
 #include "host/explain/explain.hpp"
 #include "host/explain/providers.hpp"
@@ -36,6 +41,21 @@ TEST(Catalogue, HoldsTheClassesThatAreDiagnosedEndToEnd) {
   EXPECT_EQ(find("EH-Q99"), nullptr);
 }
 
+TEST(Catalogue, EveryCodeThatIsWrittenInTheSourcesIsInIt) {
+  const std::regex code("EH-[A-Z][0-9][0-9]");
+  std::size_t seen = 0;
+  for (const char* room : {"base", "cache", "host", "plugin-api", "engines"})
+    for (const auto& entry :
+         std::filesystem::recursive_directory_iterator(std::filesystem::path(ENGINEHOST_SOURCE_DIR) / room)) {
+      if (entry.path().extension() != ".cpp" && entry.path().extension() != ".hpp") continue;
+      std::ifstream file(entry.path());
+      const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+      for (std::sregex_iterator at(text.begin(), text.end(), code), end; at != end; ++at, ++seen)
+        EXPECT_NE(find(at->str()), nullptr) << at->str() << " in " << entry.path();
+    }
+  EXPECT_GT(seen, 100u);
+}
+
 TEST(Catalogue, TemplatesAreWellFormed) {
   for (const Entry& entry : all())
     for (const Lines* lines : {&entry.causes, &entry.remedies})
@@ -57,6 +77,9 @@ TEST(Catalogue, ASentenceIsLeftOutWhenAKeyIsMissing) {
   EXPECT_EQ(fill("{absent}", diagnosis), std::nullopt);
   EXPECT_EQ(fill("yes{?path}", diagnosis), "yes");
   EXPECT_EQ(fill("yes{?absent}", diagnosis), std::nullopt);
+  EXPECT_EQ(fill("yes{!absent}", diagnosis), "yes");
+  EXPECT_EQ(fill("yes{!path}", diagnosis), std::nullopt);
+  EXPECT_EQ(fill("{size|bytes}", diagnose("EH-F15").with("size", "1536")), "1.5 KiB");
   EXPECT_EQ(fill("{library=a}yes", diagnosis), "yes");
   EXPECT_EQ(fill("{library=b}yes", diagnosis), std::nullopt);
 }
