@@ -3,6 +3,7 @@
 
 #include <cstdlib>
 
+#include "host/load/in_process/floating_point.hpp"
 #include "host/load/in_process/load.hpp"
 #include "tests/faults/workshop.hpp"
 
@@ -67,10 +68,10 @@ TEST(LoadPlugin, AnotherFileOfThatNameInTheProcessIsReported) {
 TEST(LoadPlugin, TheFloatingPointModeOfTheThreadIsKept) {
   faults::Workshop workshop;
   const auto plugin = workshop.plugin("libengine_x.so", "-ffast-math");
-  const unsigned before = __builtin_ia32_stmxcsr();
+  const std::uint32_t before = floating_point_mode();
   auto loaded = load_plugin({plugin, workshop.folder(), {}, {}});
   ASSERT_TRUE(loaded);
-  EXPECT_EQ(__builtin_ia32_stmxcsr(), before);
+  EXPECT_EQ(floating_point_mode(), before);
   ASSERT_EQ((*loaded)->warnings().size(), 1u);
   EXPECT_EQ((*loaded)->warnings()[0].code, "EH-R08");
 }

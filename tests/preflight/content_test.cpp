@@ -45,7 +45,7 @@ TEST_F(Content, LessThanAHeaderIsF03) {
 
 TEST_F(Content, ATruncatedFileIsF04WithBothSizes) {
   const auto whole = workshop_.library("libwhole.so", "int f(void){return 1;} int data[4000] = {1};");
-  for (const std::uintmax_t size : {64, 600, 4096, 8192}) {
+  for (const std::uintmax_t size : {64u, 600u, 4096u, 8192u}) {
     const auto cut = workshop_.cut(whole, "libcut.so", size);
     expect_fails(cut, "EH-F04");
     const Report report = check(alone(cut));

@@ -166,7 +166,7 @@ void report_crashes(int descriptor, const char* nonce) {
   ::sigaltstack(&alternate, nullptr);
   struct sigaction action {};
   action.sa_sigaction = &on_signal;
-  action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESETHAND;
+  action.sa_flags = static_cast<int>(SA_SIGINFO | SA_ONSTACK | SA_RESETHAND);
   for (const int number : signals) ::sigaction(number, &action, nullptr);
 }
 
