@@ -83,10 +83,9 @@ void read_instruction(std::uintptr_t address, char (&text)[9]) {
     std::snprintf(text, sizeof text, "%02x%02x%02x%02x", bytes[0], bytes[1], bytes[2], bytes[3]);
 }
 
-// What was thrown and not caught. dlopen is declared to throw nothing, so an exception of a constructor ends
-// at the frame that called it, in this program: the runtime that terminates is ours, and the engine's, which
-// would print the message, no longer knows of an exception. Allocates, which is why it is asked for an
-// exception only.
+// What a plugin threw across its C functions: the unwinder ends in frames of this program, whose runtime
+// terminates (dlopen_barrier.cpp keeps constructors from getting this far). Allocates, which is why it is
+// done only when there is an exception.
 void read_exception(const char*& type, const char*& what) {
   const std::type_info* thrown = abi::__cxa_current_exception_type();
   if (thrown == nullptr) return;
