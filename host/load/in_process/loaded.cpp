@@ -3,10 +3,10 @@
 #include <elf.h>
 #include <link.h>
 
-#include <cstdlib>
 #include <map>
 #include <system_error>
 
+#include "base/environment.hpp"
 #include "base/files.hpp"
 #include "base/text.hpp"
 
@@ -57,8 +57,8 @@ std::vector<Library> mapped_libraries() {
 
 void find_origins(std::vector<Library>& libraries, const std::filesystem::path& view) {
   std::vector<std::filesystem::path> from_environment;
-  if (const char* variable = std::getenv("LD_LIBRARY_PATH"))
-    for (const std::string& folder : split(variable, ':'))
+  if (const auto variable = environment_variable("LD_LIBRARY_PATH"))
+    for (const std::string& folder : split(*variable, ':'))
       if (!folder.empty()) from_environment.push_back(real(folder));
   const std::filesystem::path real_view = real(view);
   for (Library& library : libraries) {
