@@ -10,6 +10,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using namespace std::string_literals;
 
 TEST(System, DistributionComesFromOsReleaseWithQuotesTakenOff) {
   FakeRoot machine;
@@ -43,7 +44,7 @@ TEST(System, ThisProcessRunsOnTheGlibcItWasAnsweredBy) {
 
 TEST(System, MuslIsRecognisedByItsLoaderAndItsVersionReadFromIt) {
   FakeRoot machine;
-  machine.file("/lib/ld-musl-x86_64.so.1", std::string("\177ELF..\0001.2\0text\0001.2.5\0more", 30));
+  machine.file("/lib/ld-musl-x86_64.so.1", "\177ELF..\0001.2\0text\0001.2.5\0more"s);
   const auto fact = detect_libc(machine.root());
   EXPECT_EQ(fact.value(), (Libc{"musl", "1.2.5"}));
   EXPECT_EQ(fact.source(), "/lib/ld-musl-x86_64.so.1");
