@@ -8,10 +8,10 @@
 
 namespace enginehost::manifest {
 
-// EH-M04 ("format", "known") when the document is written in a later format.
+// EH-M04 ("found", "supported") when the document is written in a later format.
 std::optional<Diagnosis> check_format(const Json& document, const std::string& name);
 
-// EH-M03 ("member", "field") when the document demands that its reader understand a field that this one does
+// EH-M03 ("member") when the document demands that its reader understand a field that this one does
 // not.
 std::optional<Diagnosis> check_critical(const Json& document, const std::string& name);
 

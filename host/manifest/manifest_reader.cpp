@@ -159,7 +159,7 @@ std::shared_ptr<const Build> read_build(Reading& reading, const Json& object, co
 std::optional<Diagnosis> check_format(const Json& document, const std::string& name) {
   const Json& format = document["format"];
   if (!format.is_integer() || format.as_integer() == 1) return std::nullopt;
-  return diagnose("EH-M04").with("document", name).with("format", format.dump()).with("known", "1");
+  return diagnose("EH-M04").with("document", name).with("found", format.dump()).with("supported", "1");
 }
 
 std::optional<Diagnosis> check_critical(const Json& document, const std::string& name) {
@@ -178,7 +178,7 @@ std::optional<Diagnosis> check_critical(const Json& document, const std::string&
   for (const Json& field : document["critical"].as_array()) {
     const std::string_view text = field.as_string();
     if (!known.contains(text.substr(text.rfind('.') + 1)))
-      return diagnose("EH-M03").with("document", name).with("member", "critical").with("field", text);
+      return diagnose("EH-M03").with("document", name).with("member", text);
   }
   return std::nullopt;
 }

@@ -65,8 +65,7 @@ Result<std::string> read_verified(const std::string& location, const IndexEntry&
                     .with("size", std::to_string(bytes.size()), "document"));
   const std::string digest = sha256_hex(bytes);
   if (digest != entry.sha256)
-    return fail(
-        differs.with("expected_sha256", entry.sha256, "index.json").with("sha256", digest, "document"));
+    return fail(differs.with("expected", entry.sha256, "index.json").with("found", digest, "document"));
   if (memory != nullptr) memory->keep(entry.sha256, bytes);
   return bytes;
 }

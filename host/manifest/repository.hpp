@@ -60,7 +60,7 @@ struct RepositoryContent {
 };
 
 // Reads index.json below `location` (an absolute folder or a URL) and every manifest it lists. A manifest
-// whose size or digest differs from the index is not used: EH-M05 ("document", "expected_sha256", "sha256" or
+// whose size or digest differs from the index is not used: EH-M05 ("document", "expected", "found", or
 // "expected_size", "size"). `now` in seconds since 1970 decides what has expired. Fails as a whole only when
 // the index cannot be used: EH-M07 ("repository", "problem", and what the reader said).
 Result<RepositoryContent> load_repository(const std::string& location, DocumentReader& reader,

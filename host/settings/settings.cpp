@@ -50,8 +50,8 @@ class Weighing {
           conflict_ = diagnose("EH-P01")
                           .with("file", settings_.policy.file)
                           .with("key", std::string("policy.") + key)
-                          .with("policy", text_of(*fixed))
-                          .with("asked", text_of(*said))
+                          .with("policy", std::string("policy.") + key + " = " + text_of(*fixed))
+                          .with("what", source + " " + text_of(*said))
                           .with("flag", source);
       } else {
         settings_.warnings.push_back(source + " sets " + key + " to \"" + text_of(*said) +
@@ -110,12 +110,13 @@ void add_repositories(Settings& settings, Weighing& weighing, const Environment&
       if (known(repository.location)) continue;
       if (!is_allowed(repository.location, settings.policy.allowed_repositories)) {
         if (layer->source == "flag")
-          weighing.refuse(diagnose("EH-P01")
-                              .with("file", settings.policy.file)
-                              .with("key", "policy.repositories")
-                              .with("policy", join(settings.policy.allowed_repositories, " "))
-                              .with("asked", repository.location)
-                              .with("flag", "--repository"));
+          weighing.refuse(
+              diagnose("EH-P01")
+                  .with("file", settings.policy.file)
+                  .with("key", "policy.repositories")
+                  .with("policy", "policy.repositories = " + join(settings.policy.allowed_repositories, " "))
+                  .with("what", "the repository " + repository.location)
+                  .with("flag", "--repository"));
         else
           settings.warnings.push_back("the repository " + repository.location + " (" + repository.source +
                                       ") is not used: the policy of " + settings.policy.file +
@@ -250,8 +251,8 @@ Result<Settings> load_settings(const FlagValues& flags, const Environment& envir
       weighing.refuse(diagnose("EH-P01")
                           .with("file", settings.policy.file)
                           .with("key", "policy.forbid_licenses")
-                          .with("policy", join(forbidden, " "))
-                          .with("asked", license)
+                          .with("policy", "policy.forbid_licenses = " + join(forbidden, " "))
+                          .with("what", "the licence " + license)
                           .with("flag", "--accept-license"));
     settings.accept_licenses.push_back(license);
   }

@@ -92,7 +92,7 @@ struct Settings {
 
 // Strongest first: flags, ENGINEHOST_* variables, the user's file, the system's file, defaults; the system
 // file's policy block stands above all. Lists of repositories add up in that order. Reads files, creates
-// nothing, any thread. EH-P01: a flag contradicts policy ("file", "key", "policy", "asked"). EH-P02: a value
+// nothing, any thread. EH-P01: a flag contradicts policy ("file", "key", "policy", "what", "flag"). EH-P02: a value
 // cannot be used ("file" or "variable" or "flag", "key", "problem"). A configuration file that is not JSON:
 // EH-M01.
 Result<Settings> load_settings(const FlagValues& flags, const Environment& environment);

@@ -75,7 +75,7 @@ TEST_F(RepositoryTest, a_manifest_with_other_bytes_than_the_index_says_is_not_us
   ASSERT_EQ(content->failures.size(), 1u);
   EXPECT_EQ(content->failures[0].code, "EH-M05");
   EXPECT_EQ(content->failures[0].value("document"), (folder_ / "pytorch.json").string());
-  EXPECT_EQ(content->failures[0].value("sha256"), sha256_hex(bytes));
+  EXPECT_EQ(content->failures[0].value("found"), sha256_hex(bytes));
 }
 
 TEST_F(RepositoryTest, a_manifest_of_another_size_is_not_used) {

@@ -29,10 +29,10 @@ Platform random_machine(Dice& dice) {
       dice.of<Platform>({ubuntu20, ubuntu22, centos7, windows_machine(), mac_machine(), musl_machine()});
   if (!dice.one_in(3)) {
     const auto [driver, cuda] = dice.of<std::pair<std::string, std::string>>({{"440.33", "10.2"},
-                                                                               {"470.82", "11.4"},
-                                                                               {"525.60.13", "12.0"},
-                                                                               {"570.26", "12.8"},
-                                                                               {"580.65.06", "13.0"}});
+                                                                              {"470.82", "11.4"},
+                                                                              {"525.60.13", "12.0"},
+                                                                              {"570.26", "12.8"},
+                                                                              {"580.65.06", "13.0"}});
     std::vector<std::pair<std::string, std::string>> gpus;
     while (!dice.one_in(2))
       gpus.emplace_back("card",

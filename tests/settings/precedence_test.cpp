@@ -146,8 +146,8 @@ TEST_F(SettingsTest, a_flag_that_contradicts_policy_is_refused_naming_file_and_k
   EXPECT_EQ(diagnosis.code, "EH-P01");
   EXPECT_EQ(diagnosis.value("file"), (root_ / "etc/config.json").string());
   EXPECT_EQ(diagnosis.value("key"), "policy.offline");
-  EXPECT_EQ(diagnosis.value("policy"), "true");
-  EXPECT_EQ(diagnosis.value("asked"), "false");
+  EXPECT_EQ(diagnosis.value("policy"), "policy.offline = true");
+  EXPECT_EQ(diagnosis.value("what"), "--offline false");
 }
 
 TEST_F(SettingsTest, policy_overrides_environment_and_user_file_with_a_warning) {
