@@ -452,6 +452,7 @@ TEST_F(AcquireTest, IsCancelledWithoutLeavingAnything) {
   EXPECT_EQ(code(), "EH-P10");
   expect_nothing_visible();
   cancel.reset();
+  progress = {};
   artifact().sources = {SampleBuild::url(server.url("runtime"))};
   EXPECT_EQ(code(), "ok");
 }
