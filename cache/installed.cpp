@@ -131,7 +131,7 @@ Result<Installed> read_record(std::string_view text, std::string_view name, bool
   const auto no_record = [&](std::string_view problem) {
     return fail(diagnose("EH-F08").with("file", name).with("problem", problem));
   };
-  if (text.empty()) return fail(diagnose("EH-F02").with("file", name).with("actual_size", "0"));
+  if (text.empty()) return fail(diagnose("EH-F02").with("file", name).with("size", "0"));
   if (text.substr(0, text.find('\n')) != first_line)
     return no_record(text.starts_with("enginehost-ref ") ? "a newer program wrote this record"
                                                          : "not a record");

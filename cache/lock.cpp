@@ -80,11 +80,11 @@ std::string content_now(const FileDescriptor& lock) {
 
 Diagnosis held_by_another(const std::filesystem::path& file, const LockHolder& holder) {
   Diagnosis diagnosis = diagnose("EH-F18");
-  diagnosis.with("lock", file.native());
-  if (holder.pid != 0) diagnosis.with("pid", std::to_string(holder.pid), file.native());
-  if (!holder.program.empty()) diagnosis.with("program", holder.program, file.native());
+  diagnosis.with("file", file.native());
+  if (holder.pid != 0) diagnosis.with("holder", std::to_string(holder.pid), file.native());
+  if (!holder.program.empty()) diagnosis.with("holder_name", holder.program, file.native());
   if (holder.since != 0) diagnosis.with("since", std::to_string(holder.since), file.native());
-  diagnosis.with("waited_seconds", std::to_string(holder.waited.count() / 1000));
+  diagnosis.with("waited", std::to_string(holder.waited.count() / 1000) + " s");
   return diagnosis;
 }
 
@@ -101,9 +101,9 @@ Result<FileDescriptor> wait_for(const std::filesystem::path& file, int operation
         break;
       }
       if (errno != EWOULDBLOCK && errno != EINTR)
-        return fail(diagnose_errno("EH-F18", errno).with("lock", file.native()));
+        return fail(diagnose_errno("EH-F18", errno).with("file", file.native()));
       if (wait.cancel && wait.cancel->cancelled())
-        return fail(diagnose("EH-P10").with("lock", file.native()));
+        return fail(diagnose("EH-P10").with("file", file.native()));
       const Clock::time_point now = Clock::now();
       if (now - last_told >= tell_every) {
         last_told = now;

@@ -34,8 +34,8 @@ class FileLock {
  public:
   FileLock() = default;
 
-  // Waits for the exclusive lock and writes who holds it into the file. EH-F18: "lock", "pid", "program",
-  // "since", "waited"; EH-P10 when cancelled; EH-F15/EH-F16 when the file cannot be made.
+  // Waits for the exclusive lock and writes who holds it into the file. EH-F18: "file", "holder",
+  // "holder_name", "since", "waited"; EH-P10 when cancelled; EH-F15/EH-F16 when the file cannot be made.
   static Result<FileLock> exclusive(const std::filesystem::path& file, std::string_view program,
                                     const WaitOptions& wait = {});
   // Nothing when someone else holds it.

@@ -89,7 +89,7 @@ Result<bool> check_files(const fs::path& root, Installed& installed) {
     if (::fstatat(view.get(), file.path.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0)
       return fail(diagnose_errno("EH-F01", errno)
                       .with("file", (installed.folder / file.path).native())
-                      .with("expected_size", std::to_string(file.size)));
+                      .with("needed_size", std::to_string(file.size)));
     const auto size = static_cast<std::uint64_t>(status.st_size);
     const std::int64_t modified =
         static_cast<std::int64_t>(status.st_mtim.tv_sec) * 1'000'000'000 + status.st_mtim.tv_nsec;
@@ -172,10 +172,8 @@ Result<TreeList> load_list(const fs::path& root, std::string_view tree_id) {
   const fs::path file = root / "lists" / tree_id;
   TRY_ASSIGN(const std::string text, read_file(file, 256u << 20));
   if (const std::string actual = sha256_hex(text); actual != tree_id)
-    return fail(diagnose("EH-F08")
-                    .with("file", file.native())
-                    .with("expected_sha256", tree_id)
-                    .with("actual_sha256", actual));
+    return fail(
+        diagnose("EH-F08").with("file", file.native()).with("expected", tree_id).with("found", actual));
   return read_tree_list(text, file.native());
 }
 

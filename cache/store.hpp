@@ -42,7 +42,7 @@ struct Problem {
   enum class Kind { missing, empty, truncated, wrong_size, wrong_bytes, wrong_kind, unexpected, unreadable };
   Kind kind = Kind::missing;
   std::string path;     // in the view
-  Diagnosis diagnosis;  // EH-F01, F02, F04, F08: "build", "file", "expected_size", "actual_size", …
+  Diagnosis diagnosis;  // EH-F01, F02, F04, F08: "build", "file", "needed_size", "size", …
 };
 const char* name_of(Problem::Kind kind);
 
@@ -64,7 +64,7 @@ class Store {
 
   // The build's record after a stat of its loadable files; nothing is hashed unless a stamp differs. Nothing
   // when it is not installed. EH-F01 (missing), EH-F02 (empty), EH-F04 (too short), EH-F08 (other bytes) with
-  // "build", "file", "expected_size", "actual_size", "layer" when it is damaged.
+  // "build", "file", "needed_size", "size", "layer" when it is damaged.
   Result<std::optional<Installed>> find(std::string_view build) const;
 
   // Summaries (no files, no manifest) of all installed builds, sorted by build id; the first layer wins.
@@ -110,7 +110,7 @@ class Store {
   // Moves those trees of the build that are damaged (every file is hashed) to rejected/, so that the next
   // install makes them anew. Returns their ids. The view stays: make_view heals it.
   Result<std::vector<std::string>> reject_damaged(std::string_view build, Stage& stage) const;
-  // EH-F18 ("build", "lock") when it is in use; EH-F01 with "build" when it is not installed in the writable
+  // EH-F18 ("build", "file") when it is in use; EH-F01 with "build" when it is not installed in the writable
   // layer. Returns the bytes freed.
   Result<std::uint64_t> remove(std::string_view build) const;
   // Removes what nothing refers to (trees, views, stages of dead owners), unless something is just being

@@ -20,7 +20,7 @@ constexpr std::int64_t keep_seconds = 7 * 24 * 3600;  // of interrupted download
 Problem problem(Problem::Kind kind, const fs::path& folder, const TreeEntry& entry, const char* code) {
   Problem result{kind, entry.path, diagnose(code)};
   result.diagnosis.with("file", (folder / entry.path).native());
-  if (entry.kind != TreeEntry::Kind::link) result.diagnosis.with("expected_size", std::to_string(entry.size));
+  if (entry.kind != TreeEntry::Kind::link) result.diagnosis.with("needed_size", std::to_string(entry.size));
   return result;
 }
 
@@ -130,7 +130,7 @@ std::optional<Problem> problem_of(const fs::path& folder, const TreeEntry& entry
     Problem found = size == 0           ? problem(Kind::empty, folder, entry, "EH-F02")
                     : size < entry.size ? problem(Kind::truncated, folder, entry, "EH-F04")
                                         : problem(Kind::wrong_size, folder, entry, "EH-F08");
-    found.diagnosis.with("actual_size", std::to_string(size), "lstat");
+    found.diagnosis.with("size", std::to_string(size), "lstat");
     return found;
   }
   if (!deep) return {};
@@ -138,9 +138,9 @@ std::optional<Problem> problem_of(const fs::path& folder, const TreeEntry& entry
   if (!actual) return Problem{Kind::unreadable, entry.path, actual.error()};
   if (*actual == entry.identity) return {};
   Problem found = problem(Kind::wrong_bytes, folder, entry, "EH-F08");
-  found.diagnosis.with("actual_size", std::to_string(size), "lstat")
-      .with("expected_sha256", entry.identity)
-      .with("actual_sha256", *actual);
+  found.diagnosis.with("size", std::to_string(size), "lstat")
+      .with("expected", entry.identity)
+      .with("found", *actual);
   return found;
 }
 
@@ -251,7 +251,7 @@ Result<std::vector<std::string>> Store::reject_damaged(std::string_view build, S
 Result<std::uint64_t> Store::remove(std::string_view build) const {
   TRY(prepare());
   const auto in_use = [&](const fs::path& lock) {
-    return fail(diagnose("EH-F18").with("build", build).with("lock", lock.native()));
+    return fail(diagnose("EH-F18").with("build", build).with("file", lock.native()));
   };
   const fs::path key = lock_file(root_, key_of(build));
   TRY_ASSIGN(const std::optional<FileLock> ours, FileLock::try_exclusive(key, program_));

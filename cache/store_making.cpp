@@ -195,7 +195,7 @@ Result<void> Store::require_space(std::uint64_t bytes, std::uint64_t largest) co
       limit.rlim_cur < largest)
     return fail(diagnose("EH-F17")
                     .with("folder", root_.native())
-                    .with("needed", std::to_string(largest))
+                    .with("needed", format_bytes(largest))
                     .with("limit", std::to_string(limit.rlim_cur), "RLIMIT_FSIZE"));
   struct statvfs status {};
   if (::statvfs(root_.c_str(), &status) != 0) return {};
@@ -204,8 +204,8 @@ Result<void> Store::require_space(std::uint64_t bytes, std::uint64_t largest) co
   if (free >= bytes && !no_inodes) return {};
   Diagnosis diagnosis = diagnose("EH-F15");
   diagnosis.with("folder", root_.native())
-      .with("needed", std::to_string(bytes))
-      .with("free", std::to_string(free), "statvfs");
+      .with("needed", format_bytes(bytes))
+      .with("free", format_bytes(free), "statvfs");
   if (no_inodes) diagnosis.with("free_inodes", "0", "statvfs");
   return fail(std::move(diagnosis));
 }

@@ -2,6 +2,7 @@
 
 #include <archive.h>
 #include <archive_entry.h>
+#include <locale.h>
 
 #include <algorithm>
 #include <array>
@@ -15,6 +16,25 @@ namespace {
 using Archive = std::unique_ptr<archive, int (*)(archive*)>;
 constexpr std::size_t piece = 1u << 20;
 constexpr std::uint64_t most_entries = 1'000'000;  // also of those that are not selected
+
+// libarchive drops names that the thread's locale cannot show, and "C" shows ASCII only. For this thread and
+// for the time of unpacking it is given one that can; the host's own locale is left alone.
+class NamesInUtf8 {
+ public:
+  NamesInUtf8() : ours_(::newlocale(LC_CTYPE_MASK, "C.UTF-8", nullptr)) {
+    if (ours_ != nullptr) before_ = ::uselocale(ours_);
+  }
+  ~NamesInUtf8() {
+    if (ours_ == nullptr) return;
+    ::uselocale(before_);
+    ::freelocale(ours_);
+  }
+  NamesInUtf8(const NamesInUtf8&) = delete;
+  NamesInUtf8& operator=(const NamesInUtf8&) = delete;
+
+ private:
+  locale_t ours_, before_ = nullptr;
+};
 
 // What libarchive's callbacks work on.
 struct Reader {
@@ -188,6 +208,7 @@ Result<Unpacked> unpack(const manifest::Artifact& artifact, GrowingFile& file, b
   reader.cancel = &cancel;
   reader.on_read = &on_read;
   if (artifact.archive == "none") return copy_whole(artifact, reader, writer);
+  const NamesInUtf8 locale;
   const Archive reading(::archive_read_new(), &::archive_read_free);
   enable_formats(reading.get(), artifact.archive, seekable);
   ::archive_read_set_callback_data(reading.get(), &reader);

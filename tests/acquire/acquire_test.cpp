@@ -128,7 +128,9 @@ TEST_F(AcquireTest, ReadsNamesBeyondAsciiWhateverTheLocale) {
     offer(archive, kind);
     EXPECT_EQ(problem(), "ok") << kind;
     EXPECT_EQ(installed_text("lib/größe.so"), "bytes") << kind;
-    if (store.find(sample.build->id).value()) ASSERT_TRUE(store.remove(sample.build->id));
+    if (store.find(sample.build->id).value()) {
+      ASSERT_TRUE(store.remove(sample.build->id));
+    }
   }
 }
 
@@ -452,6 +454,7 @@ TEST_F(AcquireTest, IsCancelledWithoutLeavingAnything) {
   EXPECT_EQ(code(), "EH-P10");
   expect_nothing_visible();
   cancel.reset();
+  progress = {};
   artifact().sources = {SampleBuild::url(server.url("runtime"))};
   EXPECT_EQ(code(), "ok");
 }

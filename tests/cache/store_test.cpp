@@ -79,7 +79,7 @@ TEST_F(StoreTest, NamesTheFileThatIsMissing) {
   EXPECT_EQ(found.error().code, "EH-F01");
   EXPECT_EQ(found.error().value("file"), (installed.folder / "lib/shared.so.1").native());
   EXPECT_EQ(found.error().value("build"), "one");
-  EXPECT_FALSE(found.error().value("expected_size").empty());
+  EXPECT_FALSE(found.error().value("needed_size").empty());
 }
 
 TEST_F(StoreTest, TellsEmptyCutAndChangedFilesApart) {
@@ -92,15 +92,15 @@ TEST_F(StoreTest, TellsEmptyCutAndChangedFilesApart) {
   const auto cut = store.find("one");
   ASSERT_FALSE(cut);
   EXPECT_EQ(cut.error().code, "EH-F04");
-  EXPECT_EQ(cut.error().value("actual_size"), "100");
-  EXPECT_EQ(cut.error().value("expected_size"), std::to_string(bytes.size()));
+  EXPECT_EQ(cut.error().value("size"), "100");
+  EXPECT_EQ(cut.error().value("needed_size"), std::to_string(bytes.size()));
   std::string changed = bytes;
   changed[10] ^= 1;
   damage(file, changed);
   const auto other = store.find("one");
   ASSERT_FALSE(other);
   EXPECT_EQ(other.error().code, "EH-F08");
-  EXPECT_FALSE(other.error().value("actual_sha256").empty());
+  EXPECT_FALSE(other.error().value("found").empty());
 }
 
 TEST_F(StoreTest, AcceptsACopiedCacheAndRemembersItsStamps) {
@@ -241,8 +241,8 @@ TEST_F(StoreTest, WaitersSeeWhoHoldsTheLockAndGiveUpWhenNothingMoves) {
   const auto second = store.stage("key", wait);
   ASSERT_FALSE(second);
   EXPECT_EQ(second.error().code, "EH-F18");
-  EXPECT_EQ(second.error().value("pid"), std::to_string(::getpid()));
-  EXPECT_EQ(second.error().value("program"), "store_test");
+  EXPECT_EQ(second.error().value("holder"), std::to_string(::getpid()));
+  EXPECT_EQ(second.error().value("holder_name"), "store_test");
   EXPECT_EQ(seen.done, 5u);
   EXPECT_EQ(seen.total, 10u);
 }

@@ -42,8 +42,9 @@ TEST(TreeList, RefusesWhatIsNotCanonical) {
   const std::string digest = sha256_hex("x");
   for (const std::string& text :
        {"F 1 " + digest + " b\nF 1 " + digest + " a\n", "F 1 " + digest + " a", "Q 1 " + digest + " a\n",
-        "F 1 " + digest + " ../a\n", "F 1 " + digest + " /a\n", "F x " + digest + " a\n", std::string("F 1 abc a\n"),
-        std::string("L 99 a b\n"), std::string("L 5 /etc/ b\n"), "F 1 " + digest + " a\nX 1 " + digest + " a\n"}) {
+        "F 1 " + digest + " ../a\n", "F 1 " + digest + " /a\n", "F x " + digest + " a\n",
+        std::string("F 1 abc a\n"), std::string("L 99 a b\n"), std::string("L 5 /etc/ b\n"),
+        "F 1 " + digest + " a\nX 1 " + digest + " a\n"}) {
     const auto list = read_tree_list(text, "list");
     ASSERT_FALSE(list) << text;
     EXPECT_EQ(list.error().code, "EH-F08");

@@ -1,0 +1,36 @@
+// Installs the one build of a manifest document: what the tests with many, killed and watched processes run.
+// acquire_child MANIFEST REPOSITORY CACHE [offline]; prints "installed BYTES-DOWNLOADED" or the diagnosis'
+// code.
+#include <cinttypes>
+#include <cstdio>
+#include <cstring>
+
+#include "base/files.hpp"
+#include "host/acquire/acquire.hpp"
+
+using namespace enginehost;
+
+namespace {
+
+Result<acquire::Acquired> run(char** arguments, bool offline) {
+  TRY_ASSIGN(const std::string text, read_file(arguments[1]));
+  TRY_ASSIGN(const Json document, parse_json(text, arguments[1]));
+  TRY_ASSIGN(const auto manifest, manifest::read_manifest(document, arguments[2], arguments[1]));
+  acquire::AcquireOptions options;
+  options.transfer.offline = offline;
+  options.transfer.first_backoff = std::chrono::milliseconds(20);
+  const auto store = cache::Store::open(arguments[3], {}, "acquire_child");
+  return acquire::acquire(*manifest->builds.at(0), store, options);
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  if (count < 4) return 2;
+  const auto acquired = run(arguments, count > 4 && std::strcmp(arguments[4], "offline") == 0);
+  if (acquired)
+    std::printf("installed %" PRIu64 "\n", acquired->downloaded);
+  else
+    std::printf("%s\n", acquired.error().code.c_str());
+  return acquired ? 0 : 3;
+}

@@ -1,0 +1,230 @@
+// Many processes at once, processes killed while they install, and one that must not open a socket.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <map>
+#include <sstream>
+#include <thread>
+
+#include "base/child_process.hpp"
+#include "host/acquire/description.hpp"
+#include "tests/acquire/sample_build.hpp"
+#include "tests/support/nginx_server.hpp"
+
+extern char** environ;
+
+namespace enginehost::acquire {
+namespace {
+
+namespace fs = std::filesystem;
+using namespace std::chrono_literals;
+using test::SampleBuild;
+
+const std::string child = ENGINEHOST_BUILD_DIR "/tests/acquire_child";
+
+class Processes : public testing::Test {
+ protected:
+  // A runtime of `size` bytes that do not compress, from a server with these directives.
+  void offer(std::size_t size, const std::string& directives = {}) {
+    server.emplace(directives);
+    archive = test::make_archive("tar.gz", {{"lib/libruntime.so.1",
+                                             "\x7f"
+                                             "ELF" +
+                                                 test::noise(size)},
+                                            {"lib/libruntime.so", "", 0777, "libruntime.so.1"},
+                                            {"NOTICE", "text"}});
+    test::write_text(server->root() / "runtime", archive);
+    test::give_plugin(sample, folder / "repository");
+    sample.runtime().artifacts = {
+        SampleBuild::artifact(archive, "tar.gz", {SampleBuild::url(server->url("runtime"))})};
+    test::write_text(folder / "manifest.json", manifest_of(*sample.build));
+  }
+  std::vector<std::string> command(const fs::path& cache) const {
+    return {child, (folder / "manifest.json").native(), (folder / "repository").native(), cache.native()};
+  }
+  static ChildOutcome run(std::vector<std::string> argv, std::vector<std::string> before = {}) {
+    ChildRequest request;
+    request.argv = std::move(before);
+    request.argv.insert(request.argv.end(), argv.begin(), argv.end());
+    request.environment = {"LD_PRELOAD", "ASAN_OPTIONS=detect_leaks=0"};
+    auto outcome = run_child(request);
+    EXPECT_TRUE(outcome);
+    return outcome ? *outcome : ChildOutcome{};
+  }
+  static pid_t start(const std::vector<std::string>& argv) {
+    std::vector<char*> pointers;
+    for (const std::string& text : argv) pointers.push_back(const_cast<char*>(text.c_str()));
+    pointers.push_back(nullptr);
+    pid_t process = -1;
+    EXPECT_EQ(::posix_spawn(&process, pointers[0], nullptr, nullptr, pointers.data(), environ), 0);
+    return process;
+  }
+  std::uint64_t bytes_sent() const {
+    std::istringstream lines(server->log());
+    std::uint64_t sum = 0;
+    for (std::string method, path, status, rest; lines >> method >> path >> status;) {
+      std::uint64_t bytes = 0;
+      lines >> bytes;
+      std::getline(lines, rest);
+      sum += bytes;
+    }
+    return sum;
+  }
+  void expect_installed(const fs::path& cache, const std::string& what) {
+    const auto problems = cache::Store::open(cache).verify(sample.build->id, true);
+    ASSERT_TRUE(problems) << what << " " << problems.error().code;
+    EXPECT_TRUE(problems->empty()) << what;
+  }
+
+  test::TemporaryFolder folder;
+  std::optional<test::NginxServer> server;
+  SampleBuild sample;
+  std::string archive;
+};
+
+TEST_F(Processes, SixteenAtOnceDownloadOnce) {
+  offer(3'000'000, "limit_rate 6m;");
+  std::vector<pid_t> processes;
+  for (int i = 0; i < 16; ++i) processes.push_back(start(command(folder / "cache")));
+  for (const pid_t process : processes) {
+    int status = -1;
+    ::waitpid(process, &status, 0);
+    EXPECT_EQ(status, 0);
+  }
+  EXPECT_EQ(server->requests("GET /runtime"), 1);
+  expect_installed(folder / "cache", "16");
+}
+
+TEST_F(Processes, TheOthersGoOnWhenTheOneThatDownloadsIsKilled) {
+  offer(3'000'000, "limit_rate 2m; limit_rate_after 500k;");
+  std::vector<pid_t> processes;
+  for (int i = 0; i < 4; ++i) processes.push_back(start(command(folder / "cache")));
+  const fs::path partial = folder / "cache/partial" / sample.runtime().artifacts[0].sha256;
+  std::error_code error;
+  for (int i = 0; i < 500 && (!fs::exists(partial, error) || fs::file_size(partial, error) < 300'000); ++i)
+    std::this_thread::sleep_for(5ms);
+  // The holder of the artifact's lock writes its pid there.
+  const std::string lock =
+      test::read_text(folder / ("cache/locks/archive-" + sample.runtime().artifacts[0].sha256 + ".lk"));
+  const auto holder = static_cast<pid_t>(std::strtol(lock.c_str() + 4, nullptr, 10));
+  ASSERT_THAT(processes, testing::Contains(holder)) << lock;
+  ::kill(holder, SIGKILL);
+  int failures = 0;
+  for (const pid_t process : processes) {
+    int status = -1;
+    ::waitpid(process, &status, 0);
+    failures += status != 0 ? 1 : 0;
+  }
+  EXPECT_EQ(failures, 1) << "only the killed one";
+  expect_installed(folder / "cache", "killed owner");
+  EXPECT_THAT(server->log(), testing::HasSubstr("bytes=")) << "what had arrived was not fetched again";
+  EXPECT_LT(bytes_sent(), archive.size() + 2'000'000);
+}
+
+TEST_F(Processes, KilledAtAnyMomentLosesNothingAndTheNextRunSucceeds) {
+  offer(600'000, "limit_rate 3m; limit_rate_after 100k;");
+  for (int number = 0; number < 14; ++number) {
+    const fs::path cache = folder / ("cache" + std::to_string(number));
+    const pid_t process = start(command(cache));
+    std::this_thread::sleep_for(std::chrono::milliseconds(5 + 23 * number));
+    ::kill(process, SIGKILL);
+    ::waitpid(process, nullptr, 0);
+    const auto found = cache::Store::open(cache).find(sample.build->id);
+    ASSERT_TRUE(found) << number << " " << found.error().code;
+    EXPECT_THAT(run(command(cache)).output, testing::StartsWith("installed")) << number;
+    expect_installed(cache, std::to_string(number));
+  }
+}
+
+class SystemCalls : public Processes {
+ protected:
+  bool all = std::getenv("ENGINEHOST_EXHAUSTIVE") != nullptr;
+  void SetUp() override {
+    if (!run({"strace", "-V"}).succeeded()) GTEST_SKIP() << "strace is not installed";
+  }
+  std::map<std::string, int> calls(const fs::path& cache) {
+    run(command(cache), {"strace", "-f", "-qq", "-o", (folder / "trace").native()});
+    std::map<std::string, int> counts;
+    std::istringstream lines(test::read_text(folder / "trace"));
+    for (std::string pid, rest; lines >> pid && std::getline(lines >> std::ws, rest);) {
+      const std::size_t open = rest.find('(');
+      if (open != std::string::npos && rest.find_first_of(" <+-") > open) ++counts[rest.substr(0, open)];
+    }
+    return counts;
+  }
+};
+
+TEST_F(SystemCalls, KilledAtAnyCallThatChangesTheDiskTheNextRunSucceeds) {
+  offer(300'000);
+  int number = 0, killed = 0;
+  for (const auto& [call, count] : calls(folder / "counted")) {
+    static const std::vector<std::string> changing{
+        "write",   "pwrite64",  "openat", "rename", "mkdir", "link",  "unlink", "unlinkat",       "fsync",
+        "symlink", "ftruncate", "fchmod", "rmdir",  "close", "flock", "chmod",  "sync_file_range"};
+    if (!testing::Value(call, testing::AnyOfArray(changing))) continue;
+    for (int when = 1; when <= count; ++when) {
+      if (++number % 7 != 0 && !all) continue;
+      const fs::path cache = folder / "cache";
+      const std::string inject = "inject=" + call + ":signal=SIGKILL:when=" + std::to_string(when);
+      const ChildOutcome outcome =
+          run(command(cache), {"strace", "-f", "-qq", "-o", "/dev/null", "-e", inject});
+      killed += outcome.signal == SIGKILL || outcome.exit_code == 137 ? 1 : 0;
+      const auto found = cache::Store::open(cache).find(sample.build->id);
+      ASSERT_TRUE(found) << inject << " " << found.error().code;
+      ASSERT_THAT(run(command(cache)).output, testing::StartsWith("installed")) << inject;
+      expect_installed(cache, inject);
+      fs::remove_all(cache);
+    }
+  }
+  EXPECT_GT(killed, 10);
+}
+
+TEST_F(SystemCalls, AFullOrFailingDiskIsToldAndLosesNothing) {
+  offer(300'000);
+  const auto counts = calls(folder / "counted");
+  int number = 0, failed = 0;
+  for (const char* call : {"write", "pwrite64", "fsync", "rename", "link", "mkdir", "ftruncate", "symlink"}) {
+    const auto found = counts.find(call);
+    for (int when = 1; found != counts.end() && when <= found->second; ++when) {
+      if (++number % 7 != 0 && !all) continue;
+      const fs::path cache = folder / "cache";
+      const std::string inject = std::string("inject=") + call + ":error=ENOSPC:when=" + std::to_string(when);
+      const ChildOutcome outcome =
+          run(command(cache), {"strace", "-f", "-qq", "-o", "/dev/null", "-e", inject});
+      EXPECT_TRUE(outcome.exit_code == 0 || outcome.exit_code == 3) << inject;
+      if (outcome.exit_code == 3) {
+        ++failed;
+        // Calls are counted per thread: the same number may hit the child's own last word.
+        EXPECT_TRUE(outcome.output == "EH-F15\n" || (outcome.output.empty() && std::string_view(call) == "write"))
+            << inject << " " << outcome.output;
+      }
+      ASSERT_THAT(run(command(cache)).output, testing::StartsWith("installed")) << inject;
+      expect_installed(cache, inject);
+      fs::remove_all(cache);
+    }
+  }
+  EXPECT_GT(failed, 2);
+}
+
+TEST_F(SystemCalls, OfflineOpensNoSocket) {
+  offer(1000);
+  auto offline = command(folder / "cache");
+  offline.emplace_back("offline");
+  const std::vector<std::string> watch{
+      "strace", "-f", "-qq", "-e", "trace=network", "-o", (folder / "trace").native()};
+  EXPECT_EQ(run(offline, watch).output, "EH-N10\n");
+  EXPECT_EQ(test::read_text(folder / "trace").find("socket("), std::string::npos)
+      << test::read_text(folder / "trace");
+  EXPECT_THAT(run(command(folder / "cache"), watch).output, testing::StartsWith("installed"));
+  EXPECT_NE(test::read_text(folder / "trace").find("socket("), std::string::npos) << "the watch itself works";
+  EXPECT_EQ(run(offline, watch).output, "installed 0\n");
+  EXPECT_EQ(test::read_text(folder / "trace").find("socket("), std::string::npos);
+}
+
+}  // namespace
+}  // namespace enginehost::acquire

@@ -1,0 +1,26 @@
+// Asks where the package index has a file: PROJECT FILE SHA256 [CONFIGURED-INDEX]; prints the URL or path, or
+// the code and what the index's host was told by. A process of its own, since pip is asked once a process.
+#include <cstdio>
+
+#include "host/transfer/package_index.hpp"
+
+using namespace enginehost;
+
+int main(int count, char** arguments) {
+  if (count < 4) return 2;
+  transfer::TransferOptions options;
+  options.first_backoff = std::chrono::milliseconds(5);
+  options.retries = 1;
+  if (count > 4) options.package_index = arguments[4];
+  const auto found = transfer::locate_package(arguments[1], arguments[2], arguments[3], options);
+  if (found) {
+    const auto index = transfer::package_index(options);
+    std::printf("%s %s\n", found->url.empty() ? found->path.c_str() : found->url.c_str(),
+                index->told_by.c_str());
+  } else {
+    std::printf("%s\n", found.error().code.c_str());
+    for (const Evidence& fact : found.error().evidence)
+      std::printf("%s=%s\n", fact.what.c_str(), fact.value.c_str());
+  }
+  return found ? 0 : 3;
+}
