@@ -49,8 +49,9 @@ engine_status Attributes::integers(const char* key, IntegerList& out, engine_cal
     if (*at++ != ',') break;
   }
   call->detail(call, "option", key);
-  return refuse(call, ENGINE_INVALID, "reference",
-                Text{} << "The attribute \"" << key << "\" is \"" << text << "\", not integers such as \"2,2\".");
+  return refuse(
+      call, ENGINE_INVALID, "reference",
+      Text{} << "The attribute \"" << key << "\" is \"" << text << "\", not integers such as \"2,2\".");
 }
 
 engine_status Attributes::integer(const char* key, int64_t& out, engine_call* call) const {
@@ -61,7 +62,8 @@ engine_status Attributes::integer(const char* key, int64_t& out, engine_call* ca
     return ENGINE_OK;
   }
   call->detail(call, "option", key);
-  return refuse(call, ENGINE_INVALID, "reference", Text{} << "The attribute \"" << key << "\" is one integer.");
+  return refuse(call, ENGINE_INVALID, "reference",
+                Text{} << "The attribute \"" << key << "\" is one integer.");
 }
 
 }  // namespace enginehost::engines::reference

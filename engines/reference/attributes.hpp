@@ -17,7 +17,8 @@ class Attributes {
   Attributes(const engine_entry* entries, size_t count) : entries_(entries), count_(count) {}
   // nullptr when the attribute was not given.
   const char* find(const char* key) const { return find_entry(entries_, count_, key); }
-  // Refuses attributes that are not in `known`, a list closed by nullptr: a typing error must not go unnoticed.
+  // Refuses attributes that are not in `known`, a list closed by nullptr: a typing error must not go
+  // unnoticed.
   engine_status allow(const char* operation, const char* const* known, engine_call* call) const;
   // Leaves `out` as it was when the attribute was not given.
   engine_status integer(const char* key, int64_t& out, engine_call* call) const;

@@ -1,5 +1,5 @@
-// Conv with two spatial axes: patches of the image become the columns of a matrix, and the product with the weights
-// is the result. Patches are gathered for a bounded number of result pixels at a time.
+// Conv with two spatial axes: patches of the image become the columns of a matrix, and the product with the
+// weights is the result. Patches are gathered for a bounded number of result pixels at a time.
 #include "engines/reference/operation.hpp"
 
 namespace enginehost::engines::reference {
@@ -37,18 +37,21 @@ engine_status read_padding(const OperationCall& call, Convolution& conv) {
   IntegerList pads = {{0, 0, 0, 0}, 4};
   if (engine_status status = call.attributes.integers("pads", pads, call.call)) return status;
   bool usable = pads.count == 4;
-  for (size_t i = 0; i < pads.count; i++) usable = usable && pads.values[i] >= 0 && pads.values[i] <= INT32_MAX;
+  for (size_t i = 0; i < pads.count; i++)
+    usable = usable && pads.values[i] >= 0 && pads.values[i] <= INT32_MAX;
   if (!usable) {
     call.call->detail(call.call, "option", "pads");
-    return invalid(call, Text{} << "Conv wants four integers from 0 on in \"pads\": top, left, bottom, right.");
+    return invalid(call,
+                   Text{} << "Conv wants four integers from 0 on in \"pads\": top, left, bottom, right.");
   }
   bool explicit_pads = automatic == nullptr || std::strcmp(automatic, "NOTSET") == 0;
   bool upper = !explicit_pads && std::strcmp(automatic, "SAME_UPPER") == 0;
   bool lower = !explicit_pads && std::strcmp(automatic, "SAME_LOWER") == 0;
   if (!explicit_pads && !upper && !lower && std::strcmp(automatic, "VALID") != 0) {
     call.call->detail(call.call, "option", "auto_pad");
-    return invalid(call, Text{} << "Conv knows NOTSET, SAME_UPPER, SAME_LOWER and VALID for \"auto_pad\", not \""
-                                << automatic << "\".");
+    return invalid(call,
+                   Text{} << "Conv knows NOTSET, SAME_UPPER, SAME_LOWER and VALID for \"auto_pad\", not \""
+                          << automatic << "\".");
   }
   for (size_t i = 0; i < 2; i++) {
     Axis& axis = conv.axes[i];
@@ -64,7 +67,8 @@ engine_status read_padding(const OperationCall& call, Convolution& conv) {
     }
     int64_t slack = axis.in + axis.before + axis.after - window;
     if (slack < 0) {
-      return invalid(call, Text{} << "The window of Conv covers " << window << " pixels, and the padded image has "
+      return invalid(call, Text{} << "The window of Conv covers " << window
+                                  << " pixels, and the padded image has "
                                   << axis.in + axis.before + axis.after << " on that axis.");
     }
     axis.out = slack / axis.stride + 1;
@@ -104,9 +108,8 @@ engine_status read(const OperationCall& call, Convolution& conv) {
     return invalid(call, text.shape(call.inputs[2]->ndim, call.inputs[2]->shape) << ".");
   }
   for (size_t i = 0; i < 2; i++) {
-    conv.axes[i] = {image.shape[i + 2],  weights.shape[i + 2], strides.values[i],
-                    dilations.values[i], 0,                    0,
-                    0};
+    conv.axes[i] = {
+        image.shape[i + 2], weights.shape[i + 2], strides.values[i], dilations.values[i], 0, 0, 0};
     if (weights.shape[i + 2] < 1 || weights.shape[i + 2] > INT32_MAX) {
       return invalid(call, (text << "Conv has weights of shape ").shape(4, weights.shape) << ".");
     }
@@ -115,7 +118,8 @@ engine_status read(const OperationCall& call, Convolution& conv) {
 }
 
 // Fills `to` with the patches of result pixels first .. first + count; row r of it belongs to weight r.
-void gather(const Convolution& conv, const float* image, int64_t channels, int64_t first, int64_t count, float* to) {
+void gather(const Convolution& conv, const float* image, int64_t channels, int64_t first, int64_t count,
+            float* to) {
   const Axis &y = conv.axes[0], &x = conv.axes[1];
   for (int64_t channel = 0; channel < channels; channel++, image += y.in * x.in) {
     for (int64_t ky = 0; ky < y.kernel; ky++) {
@@ -159,7 +163,8 @@ engine_status convolution(const OperationCall& call) {
   if (most > static_cast<size_t>(pixels)) most = static_cast<size_t>(pixels);
   auto* patches = static_cast<float*>(std::malloc((depth * most + 1) * sizeof(float)));
   if (patches == nullptr) {
-    return refuse(call.call, ENGINE_NO_MEMORY, "reference", Text{} << "There is no memory for the patches of Conv.");
+    return refuse(call.call, ENGINE_NO_MEMORY, "reference",
+                  Text{} << "There is no memory for the patches of Conv.");
   }
   const float* image = data_of<const float>(*call.inputs[0]);
   const float* weights = data_of<const float>(*call.inputs[1]);
@@ -175,8 +180,9 @@ engine_status convolution(const OperationCall& call) {
     for (size_t first = 0; first < plane && status == ENGINE_OK; first += most) {
       size_t count = plane - first < most ? plane - first : most;
       gather(conv, from, group_channels, static_cast<int64_t>(first), static_cast<int64_t>(count), patches);
-      status = gemm(call.kernels, features, count, depth, {weights + static_cast<size_t>(group) * features * depth, depth},
-                    {patches, count}, to + first, plane, progress);
+      status = gemm(call.kernels, features, count, depth,
+                    {weights + static_cast<size_t>(group) * features * depth, depth}, {patches, count},
+                    to + first, plane, progress);
     }
     for (int64_t f = 0; f < group_features && bias != nullptr; f++) {
       call.kernels.add(to + f * pixels, bias + group * group_features + f, to + f * pixels, plane,

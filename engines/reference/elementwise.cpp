@@ -4,8 +4,10 @@
 namespace enginehost::engines::reference {
 namespace {
 
-constexpr size_t chunk = size_t{1} << 20;  // elements between two looks at is_cancelled(): about a millisecond
-// Above this many bytes a result does not stay in the caches anyway, and writing past them saves reading it first.
+constexpr size_t chunk =
+    size_t{1} << 20;  // elements between two looks at is_cancelled(): about a millisecond
+// Above this many bytes a result does not stay in the caches anyway, and writing past them saves reading it
+// first.
 constexpr size_t streaming_threshold = size_t{16} << 20;
 
 using BinaryKernel = void (*)(const float*, const float*, float*, size_t, Operand, bool);
@@ -24,8 +26,8 @@ engine_status in_one_sweep(const OperationCall& call, BinaryKernel kernel, Opera
   return ENGINE_OK;
 }
 
-// Any broadcasting: the last axes that both operands have in full, or that one repeats in full, are one row for the
-// kernel; an odometer walks the rest.
+// Any broadcasting: the last axes that both operands have in full, or that one repeats in full, are one row
+// for the kernel; an odometer walks the rest.
 engine_status by_rows(const OperationCall& call, BinaryKernel kernel, int32_t rank, const int64_t* shape,
                       const engine_tensor& left, const engine_tensor& right, float* out) {
   size_t left_step[maximum_rank], right_step[maximum_rank], index[maximum_rank] = {};
@@ -88,19 +90,22 @@ engine_status binary(const OperationCall& call, BinaryKernel kernel) {
     Text text;
     text << call.name << " cannot bring the shapes ";
     text.shape(left.ndim, left.shape) << " and ";
-    text.shape(right.ndim, right.shape) << " together: each pair of sizes, from the right, is equal or has a 1.";
+    text.shape(right.ndim, right.shape)
+        << " together: each pair of sizes, from the right, is equal or has a 1.";
     return refuse(call.call, ENGINE_INVALID, "reference", text);
   }
   float* out = nullptr;
   if (engine_status status = reserve(call, rank, shape, out)) return status;
   size_t count = element_count(rank, shape);
   if (count == 0) return ENGINE_OK;
-  size_t left_count = element_count(left.ndim, left.shape), right_count = element_count(right.ndim, right.shape);
+  size_t left_count = element_count(left.ndim, left.shape),
+         right_count = element_count(right.ndim, right.shape);
   if ((left_count == count || left_count == 1) && (right_count == count || right_count == 1)) {
     Operand operand = left_count == right_count ? Operand::both_vectors
                       : left_count == 1         ? Operand::left_scalar
                                                 : Operand::right_scalar;
-    return in_one_sweep(call, kernel, operand, data_of<const float>(left), data_of<const float>(right), out, count);
+    return in_one_sweep(call, kernel, operand, data_of<const float>(left), data_of<const float>(right), out,
+                        count);
   }
   return by_rows(call, kernel, rank, shape, left, right, out);
 }
@@ -146,7 +151,8 @@ engine_status softmax(const OperationCall& call) {
   // Along an inner axis one line at a time is gathered, computed and put back.
   float* line = inner == 1 ? nullptr : static_cast<float*>(std::malloc(length * sizeof *line));
   if (inner != 1 && line == nullptr) {
-    return refuse(call.call, ENGINE_NO_MEMORY, "reference", Text{} << "There is no memory for a line of Softmax.");
+    return refuse(call.call, ENGINE_NO_MEMORY, "reference",
+                  Text{} << "There is no memory for a line of Softmax.");
   }
   const float* data = data_of<const float>(in);
   Progress progress(call.call, "compute", total);

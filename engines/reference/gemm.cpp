@@ -5,9 +5,9 @@
 namespace enginehost::engines::reference {
 namespace {
 
-// After Goto and van de Geijn, "Anatomy of High-Performance Matrix Multiplication" (2008): a sliver of the right
-// operand (depth_block x kernel columns) stays in L1, a block of the left one (row_block x depth_block) in L2, a panel
-// of the right one (depth_block x column_block) in L3.
+// After Goto and van de Geijn, "Anatomy of High-Performance Matrix Multiplication" (2008): a sliver of the
+// right operand (depth_block x kernel columns) stays in L1, a block of the left one (row_block x depth_block)
+// in L2, a panel of the right one (depth_block x column_block) in L3.
 constexpr size_t depth_block = 256;
 constexpr size_t row_block = 192;  // a multiple of every kernel's rows: 4, 6, 12
 constexpr size_t column_block = 2048;
@@ -65,8 +65,8 @@ void multiply_block(const Kernels& kernels, size_t rows, size_t columns, size_t 
 
 }  // namespace
 
-engine_status gemm(const Kernels& kernels, size_t rows, size_t columns, size_t depth, Matrix left, Matrix right,
-                   float* out, size_t out_stride, Progress& progress) {
+engine_status gemm(const Kernels& kernels, size_t rows, size_t columns, size_t depth, Matrix left,
+                   Matrix right, float* out, size_t out_stride, Progress& progress) {
   if (rows == 0 || columns == 0) return ENGINE_OK;
   if (depth == 0) {
     for (size_t row = 0; row < rows; row++) std::memset(out + row * out_stride, 0, columns * sizeof *out);
@@ -93,9 +93,10 @@ engine_status gemm(const Kernels& kernels, size_t rows, size_t columns, size_t d
                  packed_right);
       for (size_t row = 0; row < rows && wanted; row += row_block) {
         size_t height = smaller(row_block, rows - row);
-        pack_left(left.data + row * left.stride + step, left.stride, height, steps, kernels.rows, packed_left);
-        multiply_block(kernels, height, width, steps, packed_left, packed_right, out + row * out_stride + column,
-                       out_stride, step > 0);
+        pack_left(left.data + row * left.stride + step, left.stride, height, steps, kernels.rows,
+                  packed_left);
+        multiply_block(kernels, height, width, steps, packed_left, packed_right,
+                       out + row * out_stride + column, out_stride, step > 0);
         wanted = progress.advance(gemm_work(height, width, steps));
       }
     }

@@ -8,7 +8,8 @@ namespace enginehost::engines::reference {
 // Tells the caller how far a long operation is and learns whether it is still wanted. One thread.
 class Progress {
  public:
-  Progress(engine_call* call, const char* stage, uint64_t total) : call_(call), stage_(stage), total_(total) {}
+  Progress(engine_call* call, const char* stage, uint64_t total)
+      : call_(call), stage_(stage), total_(total) {}
   // False once the caller gave up: stop, and return cancelled().
   bool advance(uint64_t by) {
     done_ += by;
@@ -16,7 +17,8 @@ class Progress {
     return call_->is_cancelled(call_) == 0;
   }
   engine_status cancelled() {
-    return refuse(call_, ENGINE_CANCELLED, "reference", Text{} << "The operation was stopped in " << stage_ << ".");
+    return refuse(call_, ENGINE_CANCELLED, "reference",
+                  Text{} << "The operation was stopped in " << stage_ << ".");
   }
   engine_call* call() const { return call_; }
 
@@ -38,7 +40,7 @@ inline uint64_t gemm_work(size_t rows, size_t columns, size_t depth) {
 }
 
 // out[rows,columns] = left[rows,depth] * right[depth,columns]. Needs a few megabytes of scratch memory.
-engine_status gemm(const Kernels& kernels, size_t rows, size_t columns, size_t depth, Matrix left, Matrix right,
-                   float* out, size_t out_stride, Progress& progress);
+engine_status gemm(const Kernels& kernels, size_t rows, size_t columns, size_t depth, Matrix left,
+                   Matrix right, float* out, size_t out_stride, Progress& progress);
 
 }  // namespace enginehost::engines::reference

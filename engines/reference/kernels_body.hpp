@@ -1,6 +1,6 @@
-// The text of all kernels. kernels_*.cpp include it once each, after defining how wide a vector is; each is compiled
-// with other instruction set flags. Everything but the table has internal linkage: were it inline with external
-// linkage, the linker would keep one copy, perhaps the one this processor cannot run.
+// The text of all kernels. kernels_*.cpp include it once each, after defining how wide a vector is; each is
+// compiled with other instruction set flags. Everything but the table has internal linkage: were it inline
+// with external linkage, the linker would keep one copy, perhaps the one this processor cannot run.
 #include <cstdint>
 
 #include "engines/reference/kernels.hpp"
@@ -142,11 +142,13 @@ void relu(const float* in, float* out, size_t count, bool stream) {
       });
 }
 
-// e to the x for x <= 0, within 2 units in the last place: 2^n * e^r with |r| <= ln(2)/2 and Taylor's series for e^r.
-// Written without branches and calls, so that the loop below becomes vector code; libm would be one more dependency.
+// e to the x for x <= 0, within 2 units in the last place: 2^n * e^r with |r| <= ln(2)/2 and Taylor's series
+// for e^r. Written without branches and calls, so that the loop below becomes vector code; libm would be one
+// more dependency.
 inline float exponential(float x) {
   float bounded = x < -87.0f ? -87.0f : x;
-  float shifted = bounded * 1.44269504f + 12582912.0f;  // 1.5 * 2^23: the sum's low bits are the rounded integer
+  float shifted =
+      bounded * 1.44269504f + 12582912.0f;  // 1.5 * 2^23: the sum's low bits are the rounded integer
   float n = shifted - 12582912.0f;
   float r = (bounded - n * 0.693359375f) + n * 2.12194440e-4f;  // ln(2) in two parts, the first exact
   float series = 1.0f / 720;
@@ -177,8 +179,14 @@ void softmax(const float* in, float* out, size_t count) {
 
 }  // namespace
 
-constexpr Kernels ENGINEHOST_KERNELS = {
-    ENGINEHOST_KERNELS_NAME, tile_rows, tile_vectors* lanes, tile, binary<Add>, binary<Multiply>, relu, softmax};
+constexpr Kernels ENGINEHOST_KERNELS = {ENGINEHOST_KERNELS_NAME,
+                                        tile_rows,
+                                        tile_vectors* lanes,
+                                        tile,
+                                        binary<Add>,
+                                        binary<Multiply>,
+                                        relu,
+                                        softmax};
 static_assert(tile_rows * tile_vectors * lanes <= largest_tile);
 
 }  // namespace enginehost::engines::reference

@@ -1,4 +1,5 @@
-// MatMul as numpy's matmul: stacks of matrices broadcast, vectors are promoted and their axis is taken away again.
+// MatMul as numpy's matmul: stacks of matrices broadcast, vectors are promoted and their axis is taken away
+// again.
 #include "engines/reference/operation.hpp"
 
 namespace enginehost::engines::reference {
@@ -15,7 +16,8 @@ engine_status misfit(const OperationCall& call, const char* rule) {
 }
 
 // Which matrix of a stack belongs to number `index` of the broadcast stack.
-size_t stack_position(size_t index, int32_t rank, const int64_t* stack, int32_t own_rank, const int64_t* own) {
+size_t stack_position(size_t index, int32_t rank, const int64_t* stack, int32_t own_rank,
+                      const int64_t* own) {
   size_t position = 0, next = 1;
   for (int32_t i = rank - 1; i >= 0; i--) {
     size_t coordinate = index % static_cast<size_t>(stack[i]);
@@ -63,8 +65,8 @@ engine_status matrix_product(const OperationCall& call) {
   for (size_t i = 0; i < matrices; i++) {
     size_t from_left = stack_position(i, rank, shape, left_stack, left.shape);
     size_t from_right = stack_position(i, rank, shape, right_stack, right.shape);
-    engine_status status = gemm(call.kernels, m, n, k, {a + from_left * m * k, k}, {b + from_right * k * n, n},
-                                out + i * m * n, n, progress);
+    engine_status status = gemm(call.kernels, m, n, k, {a + from_left * m * k, k},
+                                {b + from_right * k * n, n}, out + i * m * n, n, progress);
     if (status != ENGINE_OK) return status;
   }
   return ENGINE_OK;

@@ -61,16 +61,20 @@ bool describe(engine_model& model) {
     bool named = false;
     for (int32_t i = 0; i < shape.rank; i++) named = named || shape.sizes[i] < 0;
     return engine_port{
-        name, shape.rank > 0 ? shape.sizes : nullptr, named ? shape.names : nullptr, shape.rank, float32, 0, 0};
+        name, shape.rank > 0 ? shape.sizes : nullptr, named ? shape.names : nullptr, shape.rank, float32, 0,
+        0};
   };
   for (size_t i = 0; i < model.values.size(); i++) {
     if (model.values[i].origin != Origin::input) continue;
-    if (!model.inputs.append(port(model.values[i].name, model.input_shapes[model.values[i].number]))) return false;
+    if (!model.inputs.append(port(model.values[i].name, model.input_shapes[model.values[i].number])))
+      return false;
   }
   for (size_t i = 0; i < model.output_values.size(); i++) {
-    if (!model.outputs.append(port(model.values[model.output_values[i]].name, model.output_shapes[i]))) return false;
+    if (!model.outputs.append(port(model.values[model.output_values[i]].name, model.output_shapes[i])))
+      return false;
   }
-  model.function = {"main", model.inputs.data(), model.outputs.data(), model.inputs.size(), model.outputs.size()};
+  model.function = {"main", model.inputs.data(), model.outputs.data(), model.inputs.size(),
+                    model.outputs.size()};
   model.info = {sizeof model.info,     ENGINE_MODEL_CONCURRENT, &model.function, 1,
                 model.metadata.data(), model.metadata.size()};
   return true;
@@ -92,7 +96,8 @@ class Run {
   engine_status run(const engine_run& what) {
     for (size_t i = 0; i < model_.values.size(); i++) {
       const engine_owned_tensor* constant = model_.values[i].constant;
-      if (!slots_.append({constant != nullptr ? constant->tensor : engine_tensor{}, nullptr, constant != nullptr, -1})) {
+      if (!slots_.append(
+              {constant != nullptr ? constant->tensor : engine_tensor{}, nullptr, constant != nullptr, -1})) {
         return no_memory();
       }
     }
@@ -105,7 +110,8 @@ class Run {
     if (engine_status status = bind(what)) return status;
     for (size_t i = 0; i < model_.steps.size(); i++) {
       if (call_->is_cancelled(call_) != 0) {
-        return refuse(call_, ENGINE_CANCELLED, "reference", Text{} << "The run was stopped between two steps.");
+        return refuse(call_, ENGINE_CANCELLED, "reference",
+                      Text{} << "The run was stopped between two steps.");
       }
       if (engine_status status = step(model_.steps[i])) return status;
     }
@@ -130,7 +136,8 @@ class Run {
   };
 
   engine_status no_memory() {
-    return refuse(call_, ENGINE_NO_MEMORY, "reference", Text{} << "There is no memory for the results of a step.");
+    return refuse(call_, ENGINE_NO_MEMORY, "reference",
+                  Text{} << "There is no memory for the results of a step.");
   }
   engine_status wrong_input(const char* name, const Text& text) {
     call_->detail(call_, "input", name);
@@ -178,12 +185,14 @@ class Run {
                              << " inputs, and number " << int64_t{port} << " was given.");
       }
       const char* name = model_.values[value].name;
-      if (slots_[value].known) return wrong_input(name, Text{} << "Input \"" << name << "\" was given twice.");
+      if (slots_[value].known)
+        return wrong_input(name, Text{} << "Input \"" << name << "\" was given twice.");
       const engine_tensor& tensor = *what.inputs[i].tensor;
       Text why;
       if (!in_host_memory(tensor.device)) {
         Text text;
-        (text << "Input \"" << name << "\" is on ").device(tensor.device) << "; this engine computes on cpu:0.";
+        (text << "Input \"" << name << "\" is on ").device(tensor.device)
+            << "; this engine computes on cpu:0.";
         return wrong_input(name, text);
       }
       if (!check_tensor(tensor, why)) {
@@ -262,7 +271,8 @@ class Run {
         if (!enough_memory) return no_memory();
         const char* name = model_.values[model_.output_values[i]].name;
         Text text;
-        describe_shape(text << "The model declares its output \"" << name << "\" as ", model_.output_shapes[i]);
+        describe_shape(text << "The model declares its output \"" << name << "\" as ",
+                       model_.output_shapes[i]);
         text << ", and the steps computed ";
         return refuse(call_, ENGINE_CORRUPT, "reference",
                       text.shape(slot.tensor.ndim, slot.tensor.shape) << ".");
@@ -288,7 +298,8 @@ class Run {
   engine_status copy_out(uint32_t output, const engine_tensor& from) {
     engine_tensor like = {nullptr, {ENGINE_CPU, 0}, from.ndim, float32, from.shape, nullptr, 0};
     const engine_tensor* placed = results_->place(results_, output, nullptr, &like);
-    engine_owned_tensor* owned = placed != nullptr ? nullptr : make_host_tensor(float32, from.ndim, from.shape);
+    engine_owned_tensor* owned =
+        placed != nullptr ? nullptr : make_host_tensor(float32, from.ndim, from.shape);
     if (placed == nullptr && owned == nullptr) return no_memory();
     const engine_tensor& to = placed != nullptr ? *placed : owned->tensor;
     size_t bytes = byte_count(float32, from.ndim, from.shape);
@@ -312,8 +323,9 @@ engine_status load_model(engine_instance* engine, const engine_model_desc* desc,
                          engine_call* call) noexcept {
   *out = nullptr;
   if (std::strcmp(desc->format, "reference") != 0) {
-    return refuse(call, ENGINE_UNSUPPORTED, "reference",
-                  Text{} << "The model is of the format \"" << desc->format << "\"; this engine reads \"reference\".");
+    return refuse(
+        call, ENGINE_UNSUPPORTED, "reference",
+        Text{} << "The model is of the format \"" << desc->format << "\"; this engine reads \"reference\".");
   }
   if (desc->device.type != ENGINE_CPU || desc->device.index != 0) {
     Text text;
@@ -323,8 +335,9 @@ engine_status load_model(engine_instance* engine, const engine_model_desc* desc,
   for (size_t i = 0; i < desc->option_count; i++) {
     if (!is_private_option(desc->options[i].key)) continue;
     call->detail(call, "option", desc->options[i].key);
-    return refuse(call, ENGINE_INVALID, "reference",
-                  Text{} << "Models of the reference engine have no option \"" << desc->options[i].key << "\".");
+    return refuse(
+        call, ENGINE_INVALID, "reference",
+        Text{} << "Models of the reference engine have no option \"" << desc->options[i].key << "\".");
   }
   call->progress(call, 0, 0, "load");
   char* text = nullptr;
@@ -336,7 +349,8 @@ engine_status load_model(engine_instance* engine, const engine_model_desc* desc,
     length = static_cast<size_t>(desc->data_size);
     text = desc->data_size > largest_file ? nullptr : static_cast<char*>(std::malloc(length + 1));
     if (text == nullptr) {
-      return refuse(call, ENGINE_NO_MEMORY, "reference", Text{} << "There is no memory to read the model into.");
+      return refuse(call, ENGINE_NO_MEMORY, "reference",
+                    Text{} << "There is no memory to read the model into.");
     }
     if (length > 0) std::memcpy(text, desc->data, length);
     text[length] = '\0';
@@ -349,7 +363,8 @@ engine_status load_model(engine_instance* engine, const engine_model_desc* desc,
     ::new (static_cast<void*>(model)) engine_model();
     model->engine = engine;
     if (status == ENGINE_OK && std::memchr(text, '\0', length) != nullptr) {
-      status = refuse(call, ENGINE_CORRUPT, "reference", Text{} << "The model is not text: it holds a zero byte.");
+      status =
+          refuse(call, ENGINE_CORRUPT, "reference", Text{} << "The model is not text: it holds a zero byte.");
     }
     if (status == ENGINE_OK) status = read_model(text, length, *model, call);
     if (status == ENGINE_OK && !describe(*model)) {
@@ -373,8 +388,9 @@ void unload_model(engine_model* model) noexcept {
 engine_status run_model(engine_model* model, const engine_run* what, engine_results* results,
                         engine_call* call) noexcept {
   if (what->function != 0) {
-    return refuse(call, ENGINE_INVALID, "reference",
-                  Text{} << "The model has one function, and number " << int64_t{what->function} << " was asked for.");
+    return refuse(
+        call, ENGINE_INVALID, "reference",
+        Text{} << "The model has one function, and number " << int64_t{what->function} << " was asked for.");
   }
   return Run(*model, results, call).run(*what);
 }

@@ -21,7 +21,7 @@ enum class Origin { input, constant, result };
 struct Value {
   const char* name;
   Origin origin;
-  uint32_t number;               // of the input port, or of the step
+  uint32_t number;                // of the input port, or of the step
   engine_owned_tensor* constant;  // owned by the model
 };
 
@@ -58,7 +58,8 @@ struct engine_model {
 
 namespace enginehost::engines::reference {
 
-// Reads `length` characters of text, which a NUL follows and which may go afterwards. Every refusal names the line.
+// Reads `length` characters of text, which a NUL follows and which may go afterwards. Every refusal names the
+// line.
 engine_status read_model(const char* text, size_t length, engine_model& model, engine_call* call);
 
 // Used by the self-test too, which has its model in the program.

@@ -54,7 +54,8 @@ class Reader {
       : model_(model), call_(call), at_(text), keep_at_(model.words) {}
 
   engine_status read() {
-    if (std::strncmp(at_, "enginehost-reference 1", 22) != 0 || (!is_space(at_[22]) && at_[22] != '\n' && at_[22] != '\0')) {
+    if (std::strncmp(at_, "enginehost-reference 1", 22) != 0 ||
+        (!is_space(at_[22]) && at_[22] != '\n' && at_[22] != '\0')) {
       return bad("a model begins with the line \"enginehost-reference 1\"");
     }
     while (next_line()) {
@@ -74,7 +75,8 @@ class Reader {
     return refuse(call_, ENGINE_CORRUPT, "reference", text << ".");
   }
   engine_status no_memory() {
-    return refuse(call_, ENGINE_NO_MEMORY, "reference", Text{} << "There is no memory to read the model into.");
+    return refuse(call_, ENGINE_NO_MEMORY, "reference",
+                  Text{} << "There is no memory to read the model into.");
   }
 
   void skip_space() {
@@ -133,7 +135,8 @@ class Reader {
     if (take(']')) return ENGINE_OK;
     do {
       const char* size = word();
-      if (size == nullptr || out.rank == longest_shape) return bad("a shape has up to 8 sizes, numbers or names");
+      if (size == nullptr || out.rank == longest_shape)
+        return bad("a shape has up to 8 sizes, numbers or names");
       const char* kept = keep(size);
       const char* end = kept;
       int64_t number = -1;
@@ -218,8 +221,7 @@ engine_status Reader::constant() {
   // Each number takes two characters at least, so the text bounds what is worth reserving.
   size_t count = element_count(sizes.rank, sizes.sizes);
   if (count / 2 > std::strlen(at_)) return bad("the constant has fewer numbers than its shape wants", name);
-  Value value = {name, Origin::constant, 0,
-                 make_host_tensor({ENGINE_FLOAT, 32, 1}, sizes.rank, sizes.sizes)};
+  Value value = {name, Origin::constant, 0, make_host_tensor({ENGINE_FLOAT, 32, 1}, sizes.rank, sizes.sizes)};
   if (value.constant == nullptr) return no_memory();
   if (!model_.values.append(value)) {
     value.constant->release(value.constant);
@@ -242,8 +244,9 @@ engine_status Reader::output() {
   if (value < 0) return bad("nothing before it has this name", keep(first));
   Shape sizes;
   if (engine_status status = shape(sizes)) return status;
-  return model_.output_values.append(static_cast<uint32_t>(value)) && model_.output_shapes.append(sizes) ? ENGINE_OK
-                                                                                                         : no_memory();
+  return model_.output_values.append(static_cast<uint32_t>(value)) && model_.output_shapes.append(sizes)
+             ? ENGINE_OK
+             : no_memory();
 }
 
 engine_status Reader::step(const char* name) {
@@ -251,8 +254,12 @@ engine_status Reader::step(const char* name) {
   const char* first = word();
   if (first == nullptr) return bad("the operation is missing", name);
   const char* wanted = keep(first);
-  Step step = {find_operation(wanted), {}, 0, static_cast<uint32_t>(model_.values.size()),
-               static_cast<uint32_t>(model_.attributes.size()), 0};
+  Step step = {find_operation(wanted),
+               {},
+               0,
+               static_cast<uint32_t>(model_.values.size()),
+               static_cast<uint32_t>(model_.attributes.size()),
+               0};
   if (step.operation == nullptr) return unknown_operation(wanted, call_);
   if (!take('(')) return bad("the inputs of an operation stand in parentheses", wanted);
   do {
@@ -279,7 +286,8 @@ engine_status Reader::step(const char* name) {
     length_ = length;
     if (value < 0) return bad("nothing before it has this name", keep(argument));
     if (step.attribute_count > 0) return bad("attributes come after the inputs of", wanted);
-    if (step.input_count == step.operation->maximum_inputs) return bad("there are too many inputs for", wanted);
+    if (step.input_count == step.operation->maximum_inputs)
+      return bad("there are too many inputs for", wanted);
     step.inputs[step.input_count++] = static_cast<uint32_t>(value);
   } while (take(','));
   if (!take(')')) return bad("the parentheses are not closed after", wanted);
@@ -291,10 +299,12 @@ engine_status Reader::step(const char* name) {
 }  // namespace
 
 engine_status read_model(const char* text, size_t length, engine_model& model, engine_call* call) {
-  // Every word kept is followed by a character that is not kept, and at most one word is kept twice, for a message.
+  // Every word kept is followed by a character that is not kept, and at most one word is kept twice, for a
+  // message.
   model.words = static_cast<char*>(std::malloc(2 * length + 64));
   if (model.words == nullptr) {
-    return refuse(call, ENGINE_NO_MEMORY, "reference", Text{} << "There is no memory to read the model into.");
+    return refuse(call, ENGINE_NO_MEMORY, "reference",
+                  Text{} << "There is no memory to read the model into.");
   }
   return Reader(text, model, call).read();
 }

@@ -3,7 +3,7 @@
 namespace enginehost::engines::reference {
 namespace {
 constexpr Operation operations[] = {
-    {"Add", 2, 2, add},   {"Conv", 2, 3, convolution}, {"MatMul", 2, 2, matrix_product},
+    {"Add", 2, 2, add},      {"Conv", 2, 3, convolution}, {"MatMul", 2, 2, matrix_product},
     {"Mul", 2, 2, multiply}, {"Relu", 1, 1, relu},        {"Softmax", 1, 1, softmax},
 };
 }  // namespace
@@ -19,7 +19,8 @@ engine_status unknown_operation(const char* name, engine_call* call) {
   call->detail(call, "operation", name);
   Text text;
   text << "The reference engine has no operation \"" << name << "\"; it has";
-  for (const Operation& operation : operations) text << (&operation == operations ? " " : ", ") << operation.name;
+  for (const Operation& operation : operations)
+    text << (&operation == operations ? " " : ", ") << operation.name;
   return refuse(call, ENGINE_UNSUPPORTED, "reference", text << ".");
 }
 
@@ -49,7 +50,8 @@ engine_status check_inputs(const Operation& operation, const engine_tensor* cons
     Text text, why;
     text << "Input " << static_cast<int64_t>(i) << " of " << operation.name << " ";
     if (!is_float32(input.dtype)) {
-      return fail(ENGINE_UNSUPPORTED, (text << "is ").type(input.dtype) << "; this engine computes with float32.");
+      return fail(ENGINE_UNSUPPORTED, (text << "is ").type(input.dtype)
+                                          << "; this engine computes with float32.");
     }
     if (!check_tensor(input, why)) return fail(ENGINE_INVALID, text << why.c_str() << ".");
   }
@@ -68,8 +70,8 @@ engine_status reserve(const OperationCall& call, int32_t ndim, const int64_t* sh
   return refuse(call.call, ENGINE_NO_MEMORY, "reference", text.shape(ndim, shape));
 }
 
-bool broadcast(int32_t left_rank, const int64_t* left, int32_t right_rank, const int64_t* right, int32_t& rank,
-               int64_t* out) {
+bool broadcast(int32_t left_rank, const int64_t* left, int32_t right_rank, const int64_t* right,
+               int32_t& rank, int64_t* out) {
   rank = left_rank > right_rank ? left_rank : right_rank;
   for (int32_t i = 0; i < rank; i++) {
     int64_t a = i < rank - left_rank ? 1 : left[i - (rank - left_rank)];

@@ -7,8 +7,8 @@
 
 namespace enginehost::engines::reference {
 
-// Where an operation's one result goes, asked for once its shape is known. A base class without virtual functions:
-// those would want symbols of the C++ runtime library.
+// Where an operation's one result goes, asked for once its shape is known. A base class without virtual
+// functions: those would want symbols of the C++ runtime library.
 struct Destination {
   // The memory to fill, or nullptr when there is none left.
   float* (*reserve)(Destination* self, int32_t ndim, const int64_t* shape);
@@ -43,10 +43,10 @@ engine_status check_inputs(const Operation& operation, const engine_tensor* cons
 // Reserves the result; refuses with ENGINE_NO_MEMORY and a message that names the operation.
 engine_status reserve(const OperationCall& call, int32_t ndim, const int64_t* shape, float*& out);
 
-// The shape two operands have together under ONNX's multidirectional broadcasting; false when they do not fit.
-// `out` has room for maximum_rank sizes.
-bool broadcast(int32_t left_rank, const int64_t* left, int32_t right_rank, const int64_t* right, int32_t& rank,
-               int64_t* out);
+// The shape two operands have together under ONNX's multidirectional broadcasting; false when they do not
+// fit. `out` has room for maximum_rank sizes.
+bool broadcast(int32_t left_rank, const int64_t* left, int32_t right_rank, const int64_t* right,
+               int32_t& rank, int64_t* out);
 
 engine_status add(const OperationCall& call);
 engine_status multiply(const OperationCall& call);

@@ -63,9 +63,8 @@ engine_status check_graph(engine_instance* engine, engine_device device, engine_
   run.input_count = 1;
   Kept kept = {};
   kept.size = sizeof(engine_results);
-  kept.place = [](engine_results*, uint32_t, const char*, const engine_tensor*) noexcept -> const engine_tensor* {
-    return nullptr;
-  };
+  kept.place = [](engine_results*, uint32_t, const char*,
+                  const engine_tensor*) noexcept -> const engine_tensor* { return nullptr; };
   kept.give = [](engine_results* self, uint32_t, const char*, engine_owned_tensor* given) noexcept {
     static_cast<Kept*>(self)->tensor = given;
   };
@@ -83,8 +82,8 @@ engine_status check_graph(engine_instance* engine, engine_device device, engine_
   if (right) return ENGINE_OK;
   call->detail(call, "found", engine->kernels->name);
   return refuse(call, ENGINE_INTERNAL, "reference",
-                Text{} << "The built-in graph gave a wrong answer with the kernels \"" << engine->kernels->name
-                       << "\".");
+                Text{} << "The built-in graph gave a wrong answer with the kernels \""
+                       << engine->kernels->name << "\".");
 }
 
 engine_status run_selftest(engine_instance* engine, int32_t level, engine_device device,
@@ -95,7 +94,8 @@ engine_status run_selftest(engine_instance* engine, int32_t level, engine_device
     return refuse(call, ENGINE_INVALID, "reference", Text{} << "This engine has only cpu:0.");
   }
   if (call->is_cancelled(call) != 0) {
-    return refuse(call, ENGINE_CANCELLED, "reference", Text{} << "The self-test was stopped before it began.");
+    return refuse(call, ENGINE_CANCELLED, "reference",
+                  Text{} << "The self-test was stopped before it began.");
   }
   // Level 0 asks for libraries: there are none but libc, and create() found kernels for this processor.
   if (level >= ENGINE_SELFTEST_DEVICE) {

@@ -26,7 +26,8 @@ engine_status run_operation(engine_instance* engine, const char* name, const eng
   if (operation == nullptr) return unknown_operation(name, call);
   if (engine_status status = check_inputs(*operation, inputs, input_count, call)) return status;
   if (call->is_cancelled(call) != 0) {
-    return refuse(call, ENGINE_CANCELLED, "reference", Text{} << "The operation was stopped before it began.");
+    return refuse(call, ENGINE_CANCELLED, "reference",
+                  Text{} << "The operation was stopped before it began.");
   }
   ResultDestination destination;
   destination.reserve = reserve_result;

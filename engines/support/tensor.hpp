@@ -7,7 +7,8 @@
 
 namespace enginehost::engines {
 
-constexpr int32_t maximum_rank = 64;  // far above what any engine computes with; keeps hostile shapes off the stack
+constexpr int32_t maximum_rank =
+    64;  // far above what any engine computes with; keeps hostile shapes off the stack
 
 inline bool same_type(engine_dtype a, engine_dtype b) {
   return a.code == b.code && a.bits == b.bits && a.lanes == b.lanes;
@@ -38,7 +39,8 @@ T* data_of(const engine_tensor& tensor) {
   return static_cast<T*>(static_cast<void*>(static_cast<char*>(tensor.data) + tensor.byte_offset));
 }
 
-// Whether a shape can exist in memory: no negative size, no overflow up to 2^60 bits. Says what is wrong in `why`.
+// Whether a shape can exist in memory: no negative size, no overflow up to 2^60 bits. Says what is wrong in
+// `why`.
 inline bool check_shape(engine_dtype type, int32_t ndim, const int64_t* shape, Text& why) {
   if (ndim < 0 || ndim > maximum_rank) {
     why << "has " << int64_t{ndim} << " dimensions";
@@ -89,8 +91,8 @@ inline bool check_tensor(const engine_tensor& tensor, Text& why) {
   return true;
 }
 
-// A tensor in host memory that owns its shape and data in one block, aligned to 64 bytes; nullptr when memory is
-// out. The shape must have passed check_shape. It needs nothing of the engine that made it.
+// A tensor in host memory that owns its shape and data in one block, aligned to 64 bytes; nullptr when memory
+// is out. The shape must have passed check_shape. It needs nothing of the engine that made it.
 inline engine_owned_tensor* make_host_tensor(engine_dtype type, int32_t ndim, const int64_t* shape) {
   size_t shape_bytes = static_cast<size_t>(ndim) * sizeof *shape;
   size_t head = (sizeof(engine_owned_tensor) + shape_bytes + 63) / 64 * 64;
@@ -109,8 +111,8 @@ inline engine_owned_tensor* make_host_tensor(engine_dtype type, int32_t ndim, co
 }
 
 // engine.tensor/1 of an engine that knows host memory only.
-inline engine_status create_host_tensor(const char* origin, const engine_tensor* like, engine_owned_tensor** out,
-                                        engine_call* call) {
+inline engine_status create_host_tensor(const char* origin, const engine_tensor* like,
+                                        engine_owned_tensor** out, engine_call* call) {
   *out = nullptr;
   Text why;
   if (!in_host_memory(like->device)) {
@@ -118,7 +120,8 @@ inline engine_status create_host_tensor(const char* origin, const engine_tensor*
                   (why << "This engine has only cpu:0; the tensor was asked for on ").device(like->device));
   }
   if (like->dtype.code == ENGINE_STRING) {
-    return refuse(call, ENGINE_UNSUPPORTED, origin, why << "String tensors are made where their text is known.");
+    return refuse(call, ENGINE_UNSUPPORTED, origin,
+                  why << "String tensors are made where their text is known.");
   }
   Text reason;
   if (!check_shape(like->dtype, like->ndim, like->shape, reason)) {
@@ -149,7 +152,8 @@ inline engine_status copy_host_tensor(const char* origin, const engine_tensor* f
     return refuse(call, ENGINE_INVALID, origin, why.type(to->dtype).shape(to->ndim, to->shape));
   }
   if (from->dtype.code == ENGINE_STRING) {
-    return refuse(call, ENGINE_UNSUPPORTED, origin, why << "The text of strings has no room in another tensor.");
+    return refuse(call, ENGINE_UNSUPPORTED, origin,
+                  why << "The text of strings has no room in another tensor.");
   }
   if (size_t bytes = byte_count(from->dtype, from->ndim, from->shape); bytes > 0) {
     std::memmove(data_of<void>(*to), data_of<void>(*from), bytes);

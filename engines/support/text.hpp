@@ -52,12 +52,23 @@ class Text {
   }
   Text& device(engine_device device) {
     switch (device.type) {
-      case ENGINE_CPU: *this << "cpu"; break;
-      case ENGINE_CUDA: *this << "cuda"; break;
-      case ENGINE_CUDA_HOST: *this << "cuda-host"; break;
-      case ENGINE_METAL: *this << "metal"; break;
-      case ENGINE_ROCM: *this << "rocm"; break;
-      default: *this << "device type " << int64_t{device.type};
+      case ENGINE_CPU:
+        *this << "cpu";
+        break;
+      case ENGINE_CUDA:
+        *this << "cuda";
+        break;
+      case ENGINE_CUDA_HOST:
+        *this << "cuda-host";
+        break;
+      case ENGINE_METAL:
+        *this << "metal";
+        break;
+      case ENGINE_ROCM:
+        *this << "rocm";
+        break;
+      default:
+        *this << "device type " << int64_t{device.type};
     }
     return *this << ":" << int64_t{device.index};
   }
@@ -86,7 +97,8 @@ inline const char* find_entry(const engine_entry* entries, size_t count, const c
   return nullptr;
 }
 
-// An option with a dot in its key belongs to one engine: who does not know it must refuse it (engine_plugin.h).
+// An option with a dot in its key belongs to one engine: who does not know it must refuse it
+// (engine_plugin.h).
 inline bool is_private_option(const char* key) { return std::strchr(key, '.') != nullptr; }
 
 }  // namespace enginehost::engines
