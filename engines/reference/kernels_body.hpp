@@ -20,19 +20,21 @@ namespace {
 
 // GCC's vector extension, which clang has too: the compiler picks the instructions.
 typedef float Vector __attribute__((vector_size(ENGINEHOST_LANES * 4)));
-typedef float LooseVector __attribute__((vector_size(ENGINEHOST_LANES * 4), aligned(4), may_alias));
 constexpr size_t lanes = ENGINEHOST_LANES;
 constexpr size_t tile_rows = ENGINEHOST_TILE_ROWS;
 constexpr size_t tile_vectors = 2;
 
-inline const LooseVector& loose(const float* at) {
-  return *static_cast<const LooseVector*>(static_cast<const void*>(at));
+// memcpy, because floats are aligned to 4 bytes only; it becomes one instruction.
+inline Vector load(const float* from) {
+  Vector value;
+  __builtin_memcpy(&value, from, sizeof value);
+  return value;
 }
-inline LooseVector& loose(float* at) { return *static_cast<LooseVector*>(static_cast<void*>(at)); }
+inline void store(float* to, Vector value) { __builtin_memcpy(to, &value, sizeof value); }
 
 inline void stream_vector(float* at, Vector value) {
 #if !defined(__x86_64__)
-  loose(at) = value;
+  store(at, value);
 #elif ENGINEHOST_LANES == 16
   _mm512_stream_ps(at, value);
 #elif ENGINEHOST_LANES == 8
@@ -52,7 +54,7 @@ void tile(size_t depth, const float* left, const float* right, float* out, size_
   for (size_t step = 0; step < depth; step++) {
     Vector columns[tile_vectors];
     ENGINEHOST_UNROLL
-    for (size_t v = 0; v < tile_vectors; v++) columns[v] = loose(right + v * lanes);
+    for (size_t v = 0; v < tile_vectors; v++) columns[v] = load(right + v * lanes);
     ENGINEHOST_UNROLL
     for (size_t row = 0; row < tile_rows; row++) {
       ENGINEHOST_UNROLL
@@ -65,8 +67,8 @@ void tile(size_t depth, const float* left, const float* right, float* out, size_
   for (size_t row = 0; row < tile_rows; row++) {
     ENGINEHOST_UNROLL
     for (size_t v = 0; v < tile_vectors; v++) {
-      LooseVector& place = loose(out + row * stride + v * lanes);
-      place = add_to ? Vector(place + sums[row][v]) : sums[row][v];
+      float* place = out + row * stride + v * lanes;
+      store(place, add_to ? load(place) + sums[row][v] : sums[row][v]);
     }
   }
 }
@@ -99,7 +101,7 @@ inline void sweep(float* out, size_t count, bool stream, One one, Many many) {
     }
     end_streaming();
   } else {
-    for (; i + lanes <= count; i += lanes) loose(out + i) = many(i);
+    for (; i + lanes <= count; i += lanes) store(out + i, many(i));
   }
   for (; i < count; i++) out[i] = one(i);
 }
@@ -111,14 +113,14 @@ void binary(const float* left, const float* right, float* out, size_t count, Ope
     case Operand::both_vectors:
       sweep(
           out, count, stream, [=](size_t i) { return f(left[i], right[i]); },
-          [=](size_t i) { return f(Vector(loose(left + i)), Vector(loose(right + i))); });
+          [=](size_t i) { return f(load(left + i), load(right + i)); });
       break;
     case Operand::left_scalar: {
       float scalar = *left;
       Vector spread = Vector{} + scalar;
       sweep(
           out, count, stream, [=](size_t i) { return f(scalar, right[i]); },
-          [=](size_t i) { return f(spread, Vector(loose(right + i))); });
+          [=](size_t i) { return f(spread, load(right + i)); });
       break;
     }
     case Operand::right_scalar: {
@@ -126,7 +128,7 @@ void binary(const float* left, const float* right, float* out, size_t count, Ope
       Vector spread = Vector{} + scalar;
       sweep(
           out, count, stream, [=](size_t i) { return f(left[i], scalar); },
-          [=](size_t i) { return f(Vector(loose(left + i)), spread); });
+          [=](size_t i) { return f(load(left + i), spread); });
       break;
     }
   }
@@ -137,7 +139,7 @@ void relu(const float* in, float* out, size_t count, bool stream) {
   sweep(
       out, count, stream, [=](size_t i) { return in[i] < 0 ? 0.0f : in[i]; },
       [=](size_t i) {
-        Vector value = loose(in + i);
+        Vector value = load(in + i);
         return value < 0.0f ? Vector{} : value;
       });
 }

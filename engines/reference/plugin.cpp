@@ -17,7 +17,7 @@ namespace {
 void name_processor(char (&out)[64]) {
   out[0] = '\0';
 #ifdef __x86_64__
-  if (__get_cpuid_max(0x80000000u, nullptr) < 0x80000004u) return;
+  if (static_cast<unsigned>(__get_cpuid_max(0x80000000u, nullptr)) < 0x80000004u) return;
   for (unsigned i = 0; i < 3; i++) {
     unsigned words[4] = {};
     __get_cpuid(0x80000002u + i, &words[0], &words[1], &words[2], &words[3]);
