@@ -35,7 +35,8 @@ bool spawn(const std::vector<std::string>& command, const std::vector<std::strin
   ::posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
   ::posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
   pid_t child = -1;
-  const int error = ::posix_spawnp(&child, arguments[0], &actions, nullptr, arguments.data(), variables.data());
+  const int error =
+      ::posix_spawnp(&child, arguments[0], &actions, nullptr, arguments.data(), variables.data());
   ::posix_spawn_file_actions_destroy(&actions);
   int status = 0;
   return error == 0 && ::waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;

@@ -10,7 +10,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-linker::Closure closure_of(const fs::path& file, bool versions, linker::Reader& reader, const linker::Machine& machine) {
+linker::Closure closure_of(const fs::path& file, bool versions, linker::Reader& reader,
+                           const linker::Machine& machine) {
   linker::Request request;
   request.file = file;
   request.check_versions = versions;

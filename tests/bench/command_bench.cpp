@@ -15,7 +15,9 @@ Comparison against_empty(const std::vector<std::string>& arguments) {
   if (!spawn(command, environment)) return skipped("the command fails");
   Comparison comparison;
   comparison.sides = {{"engine_info", timed([=] { return spawn(command, environment); })},
-                      {"empty", timed([=] { return spawn({empty, "x"}); })}};
+                      {"empty", timed([=] {
+                         return spawn({empty, "x"});
+                       })}};
   return comparison;
 }
 

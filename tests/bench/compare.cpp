@@ -67,17 +67,19 @@ void take_turns(benchmark::State& state, const std::vector<Side>& sides, bool wa
   }
 }
 
-void add_comparison(const Effort& effort, const std::string& name, int rounds, std::function<Comparison()> make) {
+void add_comparison(const Effort& effort, const std::string& name, int rounds,
+                    std::function<Comparison()> make) {
   // Made once, when first run, and kept for the repetitions.
   auto made = std::make_shared<std::optional<Comparison>>();
-  benchmark::RegisterBenchmark(name.c_str(), [made, make = std::move(make)](benchmark::State& state) {
-    if (!*made) *made = make();
-    if ((*made)->skip) {
-      state.SkipWithError(("left out: " + (*made)->skip->why).c_str());
-      return;
-    }
-    take_turns(state, (*made)->sides, (*made)->warm_up);
-  })
+  benchmark::RegisterBenchmark(name.c_str(),
+                               [made, make = std::move(make)](benchmark::State& state) {
+                                 if (!*made) *made = make();
+                                 if ((*made)->skip) {
+                                   state.SkipWithError(("left out: " + (*made)->skip->why).c_str());
+                                   return;
+                                 }
+                                 take_turns(state, (*made)->sides, (*made)->warm_up);
+                               })
       ->Iterations(effort.rounds(rounds))
       ->UseManualTime()
       ->Unit(benchmark::kMicrosecond);

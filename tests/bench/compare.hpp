@@ -1,4 +1,5 @@
-// Comparisons inside one run: the subject and its floors take turns, so that a noisy machine is noisy for all of them.
+// Comparisons inside one run: the subject and its floors take turns, so that a noisy machine is noisy for all
+// of them.
 #pragma once
 #include <benchmark/benchmark.h>
 
@@ -23,9 +24,11 @@ Turn timed(std::function<bool()> work);
 // Calls `work` `times` times in a row, for what is too short to be timed alone; nanoseconds of one call.
 Turn timed_each(int times, std::function<void()> work);
 
-// The body of a benchmark: in each iteration every side has its turn, in an order that rotates. Sets the counters
-// "<name>_ns" (medians over the iterations) and, for each side after the first, "x_<name>": the first side's median
-// divided by that side's. A first round that is not counted warms up. The iteration time is the first side's.
+// The body of a benchmark: in each iteration every side has its turn, in an order that rotates. Sets the
+// counters
+// "<name>_ns" (medians over the iterations) and, for each side after the first, "x_<name>": the first side's
+// median divided by that side's. A first round that is not counted warms up. The iteration time is the first
+// side's.
 void take_turns(benchmark::State& state, const std::vector<Side>& sides, bool warm_up = true);
 
 // How much work a run does.
@@ -34,8 +37,8 @@ struct Effort {
   int rounds(int full) const { return quick ? 1 : full; }
 };
 
-// Registers a comparison that is run `rounds` times a repetition (once with quick). The sides are made when it runs, so
-// that what it needs is not prepared for nothing; a reason instead of sides skips it.
+// Registers a comparison that is run `rounds` times a repetition (once with quick). The sides are made when
+// it runs, so that what it needs is not prepared for nothing; a reason instead of sides skips it.
 struct Skip {
   std::string why;
 };
@@ -44,7 +47,8 @@ struct Comparison {
   std::optional<Skip> skip;
   bool warm_up = true;
 };
-void add_comparison(const Effort& effort, const std::string& name, int rounds, std::function<Comparison()> make);
+void add_comparison(const Effort& effort, const std::string& name, int rounds,
+                    std::function<Comparison()> make);
 
 Comparison skipped(std::string why);
 

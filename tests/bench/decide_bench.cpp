@@ -19,7 +19,8 @@ Json requirements_of(const std::string& flavor, const std::string& os) {
                               .set("toolkit", flavor.substr(2, 2) + "." + flavor.substr(4))
                               .set("sass", Json::strings({"7.0", "7.5", "8.0", "8.6", "8.9", "9.0"}))
                               .set("ptx", Json::strings({"9.0"})));
-  if (flavor == "rocm62") requires_.set("rocm", Json::object().set("version", "6.2").set("gfx", Json::strings({"gfx1100"})));
+  if (flavor == "rocm62")
+    requires_.set("rocm", Json::object().set("version", "6.2").set("gfx", Json::strings({"gfx1100"})));
   return requires_;
 }
 
@@ -52,17 +53,18 @@ Json manifest_of(int count) {
     const std::string id = "many-" + version + "-" + flavor + "-" + os + "-" + arch;
     components.set("plugin-" + id, component(2 * number, "plugin-" + id));
     components.set("runtime-" + id, component(2 * number + 1, "runtime-" + id));
-    builds.push(Json::object()
-                    .set("id", id)
-                    .set("version", version)
-                    .set("flavor", flavor)
-                    .set("os", os)
-                    .set("arch", arch)
-                    .set("requires", requirements_of(flavor, os))
-                    .set("plugin", Json::object().set("component", "plugin-" + id).set("path", "libengine_many.so"))
-                    .set("components", Json::strings({"runtime-" + id}))
-                    .set("search", Json::strings({"lib"}))
-                    .set("capabilities", Json::strings({"format.onnx"})));
+    builds.push(
+        Json::object()
+            .set("id", id)
+            .set("version", version)
+            .set("flavor", flavor)
+            .set("os", os)
+            .set("arch", arch)
+            .set("requires", requirements_of(flavor, os))
+            .set("plugin", Json::object().set("component", "plugin-" + id).set("path", "libengine_many.so"))
+            .set("components", Json::strings({"runtime-" + id}))
+            .set("search", Json::strings({"lib"}))
+            .set("capabilities", Json::strings({"format.onnx"})));
   }
   return Json::object()
       .set("format", 1)
@@ -90,7 +92,8 @@ bool read(const std::string& text, manifest::Catalogue& catalogue) {
 }
 
 bool decide(const World& world, const manifest::Catalogue& catalogue) {
-  const resolve::Plan plan = resolve::decide(world.platform, catalogue, world.history, world.request, 1'800'000'000);
+  const resolve::Plan plan =
+      resolve::decide(world.platform, catalogue, world.history, world.request, 1'800'000'000);
   return !plan.diagnosis && plan.candidates.size() == catalogue.builds.size();
 }
 

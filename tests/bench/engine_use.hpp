@@ -1,4 +1,5 @@
-// The reference engine in this process, through its plugin and linked in, with tensors that are used again and again.
+// The reference engine in this process, through its plugin and linked in, with tensors that are used again
+// and again.
 #pragma once
 #include <enginehost/engine_plugin.h>
 
@@ -47,8 +48,10 @@ class Floats {
 struct ReusedResult : engine_results {
   explicit ReusedResult(const engine_tensor& where) : engine_results{}, tensor(where) {
     size = sizeof(engine_results);
-    place = [](engine_results* results, std::uint32_t, const char*, const engine_tensor*) noexcept
-        -> const engine_tensor* { return &static_cast<ReusedResult*>(results)->tensor; };
+    place = [](engine_results* results, std::uint32_t, const char*,
+               const engine_tensor*) noexcept -> const engine_tensor* {
+      return &static_cast<ReusedResult*>(results)->tensor;
+    };
     give = [](engine_results*, std::uint32_t, const char*, engine_owned_tensor* given) noexcept {
       given->release(given);
     };
@@ -62,7 +65,9 @@ struct BareCall : engine_call {
     size = sizeof(engine_call);
     is_cancelled = [](const engine_call*) noexcept -> std::int32_t { return 0; };
     progress = [](engine_call*, std::uint64_t, std::uint64_t, const char*) noexcept {};
-    fail = [](engine_call*, engine_status status, const char*, std::int64_t, const char*) noexcept { return status; };
+    fail = [](engine_call*, engine_status status, const char*, std::int64_t, const char*) noexcept {
+      return status;
+    };
     detail = [](engine_call*, const char*, const char*) noexcept {};
   }
 };
@@ -83,11 +88,12 @@ inline std::unique_ptr<load::Engine> load_reference_engine() {
 }
 
 // As a host calls: a deadline, cancelling and reports for each call, and its outcome as a Result.
-inline bool run_operation(load::Engine& engine, const char* name, const engine_tensor* const* inputs, std::size_t count,
-                          engine_results& results) {
+inline bool run_operation(load::Engine& engine, const char* name, const engine_tensor* const* inputs,
+                          std::size_t count, engine_results& results) {
   load::Call call;
   return call
-      .finish(engine.op_table()->run(engine.instance(), name, inputs, count, nullptr, 0, &results, call.get()))
+      .finish(
+          engine.op_table()->run(engine.instance(), name, inputs, count, nullptr, 0, &results, call.get()))
       .has_value();
 }
 

@@ -1,5 +1,5 @@
-// Download, verification and unpacking in one pass, from a real server on the loopback interface, against the programs
-// people use for each.
+// Download, verification and unpacking in one pass, from a real server on the loopback interface, against the
+// programs people use for each.
 #include <sys/stat.h>
 
 #include "base/sha256.hpp"
@@ -59,7 +59,8 @@ Comparison install(std::uintmax_t bytes, const std::string& kind) {
   const auto manifest = manifest_for(archive, kind, server->url(name));
   if (!manifest || manifest->builds.empty()) return skipped("the manifest could not be read");
 
-  const fs::path place = empty_workplace("install-" + kind), fetched = place / name, unpacked = place / "unpacked";
+  const fs::path place = empty_workplace("install-" + kind), fetched = place / name,
+                 unpacked = place / "unpacked";
   const auto acquire = [=] {
     const fs::path cache = empty_workplace("install-" + kind + "-cache");
     return timed([&] {
@@ -68,7 +69,8 @@ Comparison install(std::uintmax_t bytes, const std::string& kind) {
       return acquire::acquire(*manifest->builds.front(), store, options).has_value();
     })();
   };
-  // Each of the peers' stages finds what the one before it left; acquire comes first or between, and does not mind.
+  // Each of the peers' stages finds what the one before it left; acquire comes first or between, and does not
+  // mind.
   const auto unpack = [=] {
     std::error_code ignored;
     fs::remove_all(unpacked, ignored);
@@ -84,7 +86,9 @@ Comparison install(std::uintmax_t bytes, const std::string& kind) {
   Comparison comparison;
   comparison.sides = {{"acquire", [server, acquire] { return acquire(); }},
                       {"curl", download},
-                      {"sha256sum", timed([=] { return run({"sha256sum", fetched.native()}); })},
+                      {"sha256sum", timed([=] {
+                         return run({"sha256sum", fetched.native()});
+                       })},
                       {"unpack", unpack}};
   return comparison;
 }

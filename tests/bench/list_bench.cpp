@@ -22,7 +22,10 @@ Result<cache::Installed> install(const cache::Store& store, const std::string& b
   for (int number = 0; number < libraries; ++number) {
     const std::string path = "lib/lib" + std::to_string(number) + ".so";
     TRY(writer.begin_file(path, false));
-    TRY(writer.write("\x7f" "ELF of " + build + " " + std::to_string(number)));
+    TRY(
+        writer.write("\x7f"
+                     "ELF of " +
+                     build + " " + std::to_string(number)));
     TRY(writer.end_file());
     if (number == 0) record.plugin = path;
   }
@@ -52,7 +55,7 @@ bool read_files(const std::vector<fs::path>& files) {
 }
 
 bool stat_files(const std::vector<fs::path>& files) {
-  struct stat status{};
+  struct stat status {};
   for (const fs::path& file : files)
     if (::stat(file.c_str(), &status) != 0) return false;
   return true;
@@ -69,9 +72,8 @@ Comparison list_of(int count) {
     records.push_back(store.root() / "refs" / (build(number) + ".ref"));
   }
   Comparison comparison;
-  comparison.sides = {
-      {"list", timed([=] { return store.list().size() == static_cast<std::size_t>(count); })},
-      {"read", timed([=] { return read_files(records); })}};
+  comparison.sides = {{"list", timed([=] { return store.list().size() == static_cast<std::size_t>(count); })},
+                      {"read", timed([=] { return read_files(records); })}};
   return comparison;
 }
 
@@ -85,7 +87,8 @@ Comparison find_of(int libraries) {
     if (!installed || !*installed) return skipped("the build is not found");
   }
   std::vector<fs::path> files;
-  for (const cache::LoadableFile& file : (*installed)->files) files.push_back((*installed)->folder / file.path);
+  for (const cache::LoadableFile& file : (*installed)->files)
+    files.push_back((*installed)->folder / file.path);
   if (files.size() != static_cast<std::size_t>(libraries)) return skipped("not every library is recorded");
   Comparison comparison;
   comparison.sides = {{"find", timed([=] {

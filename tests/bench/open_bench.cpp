@@ -15,13 +15,14 @@ namespace fs = std::filesystem;
 
 struct Prepared {
   std::string cache, repository, engine;
-  std::vector<std::string> libraries;  // the plugin, then what is opened before it
+  std::vector<std::string> libraries;   // the plugin, then what is opened before it
+  std::vector<std::string> everything;  // the plugin, then every other library of the build
 };
 
 // Opens the engine once, so that it is installed, probed and proven, and learns what the loader is asked for.
-std::optional<Prepared> prepare(const fs::path& folder, const std::string& engine, const std::vector<Part>& parts,
-                                std::string& why) {
-  Prepared prepared{(folder / "cache").native(), (folder / "repository").native(), engine, {}};
+std::optional<Prepared> prepare(const fs::path& folder, const std::string& engine,
+                                const std::vector<Part>& parts, std::string& why) {
+  Prepared prepared{(folder / "cache").native(), (folder / "repository").native(), engine, {}, {}};
   const auto manifest = manifest_of(engine, parts);
   if (!manifest || !write_repository(prepared.repository, engine, *manifest)) {
     why = "no repository could be made";
@@ -42,13 +43,19 @@ std::optional<Prepared> prepare(const fs::path& folder, const std::string& engin
   request.request.engine = engine;
   const open::Outcome outcome = open::open_engine(world, request);
   if (outcome.state != open::State::opened || (!outcome.probed && !outcome.proven_before)) {
-    why = "the engine could not be opened and proven" + (outcome.diagnosis ? ": " + outcome.diagnosis->code : "");
+    why = "the engine could not be opened and proven" +
+          (outcome.diagnosis ? ": " + outcome.diagnosis->code : "");
     return std::nullopt;
   }
   const cache::Installed& installed = outcome.opened->installed;
   prepared.libraries = {(installed.folder / installed.plugin).native()};
   if (const history::Record* record = world.history().find(installed.build))
-    for (const Json& path : record->facts["load_order"].as_array()) prepared.libraries.push_back(path.as_string());
+    for (const Json& path : record->facts["load_order"].as_array())
+      prepared.libraries.push_back(path.as_string());
+  // A plugin may open its engine by itself, in create(); without it the loader's part would be missing.
+  prepared.everything = {prepared.libraries.front()};
+  for (const cache::LoadableFile& file : installed.files)
+    if (file.path != installed.plugin) prepared.everything.push_back((installed.folder / file.path).native());
   return prepared;
 }
 
@@ -63,7 +70,7 @@ Comparison compare_opens(const fs::path& folder, const std::string& engine, cons
   const std::vector<std::string> request = {prepared->cache, prepared->repository, prepared->engine};
   Comparison comparison;
   comparison.sides = {{"open", with("open", request)},
-                      {"dlopen", with("dlopen", prepared->libraries)},
+                      {"dlopen", with("dlopen", prepared->everything)},
                       {"create", with("create", prepared->libraries)},
                       {"again", with("again", request)}};
   return comparison;
@@ -75,7 +82,8 @@ Part reference_plugin() { return {"plugin", built("engines/libengine_reference.s
 Comparison onnxruntime() {
   const char* runtime = std::getenv("ENGINEHOST_BENCH_ONNXRUNTIME");
   const fs::path plugin = built("engines/libengine_onnxruntime.so");
-  if (runtime == nullptr || !fs::exists(runtime)) return skipped("ENGINEHOST_BENCH_ONNXRUNTIME names no runtime");
+  if (runtime == nullptr || !fs::exists(runtime))
+    return skipped("ENGINEHOST_BENCH_ONNXRUNTIME names no runtime");
   if (!fs::exists(plugin)) return skipped("the onnxruntime plugin is not built");
   return compare_opens(workplace("open-onnxruntime"), "onnxruntime",
                        {{"plugin", plugin, "none", "", true}, {"runtime", runtime, "none", "", false}});

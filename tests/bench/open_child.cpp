@@ -1,9 +1,9 @@
 // One open in a process that has done nothing before; prints how many nanoseconds it took.
 //   bench_open_child dlopen PLUGIN [PRELOAD…]        the loader alone: dlopen of each, dlsym
-//   bench_open_child create PLUGIN [PRELOAD…]        and the plugin's create(), as a program without EngineHost would
-//   bench_open_child open CACHE REPOSITORY ENGINE    settings, machine, plan, store, load, create: all of an open
-//   bench_open_child again CACHE REPOSITORY ENGINE   the same once more, in the process that has it open
-//   bench_open_child detect HELPER                   looking at the machine
+//   bench_open_child create PLUGIN [PRELOAD…]        and the plugin's create(), as a program without
+//   EngineHost would bench_open_child open CACHE REPOSITORY ENGINE    settings, machine, plan, store, load,
+//   create: all of an open bench_open_child again CACHE REPOSITORY ENGINE   the same once more, in the
+//   process that has it open bench_open_child detect HELPER                   looking at the machine
 //   bench_open_child read FILE…                      reading files, the floor of looking
 // REPOSITORY may be "" for the configured ones.
 #include <dlfcn.h>
@@ -51,7 +51,7 @@ int raw(char** paths, int count, bool create) {
   if (!create) return finish(begin);
   const auto* plugin = static_cast<const engine_plugin*>(symbol);
   const std::string file = paths[0], folder = file.substr(0, file.rfind('/'));
-  engine_host host{};
+  ::engine_host host{};
   host.size = sizeof host;
   host.abi_major = ENGINE_ABI_MAJOR;
   host.abi_minor = ENGINE_ABI_MINOR;
@@ -63,7 +63,9 @@ int raw(char** paths, int count, bool create) {
   call.size = sizeof call;
   call.is_cancelled = [](const engine_call*) noexcept -> std::int32_t { return 0; };
   call.progress = [](engine_call*, std::uint64_t, std::uint64_t, const char*) noexcept {};
-  call.fail = [](engine_call*, engine_status status, const char*, std::int64_t, const char*) noexcept { return status; };
+  call.fail = [](engine_call*, engine_status status, const char*, std::int64_t, const char*) noexcept {
+    return status;
+  };
   call.detail = [](engine_call*, const char*, const char*) noexcept {};
   engine_instance* engine = nullptr;
   if (plugin->create(&host, nullptr, 0, &engine, &call) != ENGINE_OK) return fail_with("create() failed");
@@ -83,7 +85,7 @@ open::Outcome open_once(const char* cache, const char* repository, const char* e
   return open::open_engine(*world, request);
 }
 
-int engine_host(char** arguments, bool again) {
+int open_engine(char** arguments, bool again) {
   open::World* world = nullptr;
   open::Outcome kept;
   if (again) kept = open_once(arguments[0], arguments[1], arguments[2], world);
@@ -126,8 +128,9 @@ int main(int argc, char** argv) {
   const std::string mode = argc > 1 ? argv[1] : "";
   if (mode == "dlopen" && argc > 2) return raw(argv + 2, argc - 2, false);
   if (mode == "create" && argc > 2) return raw(argv + 2, argc - 2, true);
-  if ((mode == "open" || mode == "again") && argc == 5) return engine_host(argv + 2, mode == "again");
+  if ((mode == "open" || mode == "again") && argc == 5) return open_engine(argv + 2, mode == "again");
   if (mode == "detect" && argc == 3) return detect(argv[2]);
   if (mode == "read" && argc > 2) return read_files(argv + 2, argc - 2);
-  return fail_with("dlopen|create PLUGIN [PRELOAD…] | open|again CACHE REPOSITORY ENGINE | detect HELPER | read FILE…");
+  return fail_with(
+      "dlopen|create PLUGIN [PRELOAD…] | open|again CACHE REPOSITORY ENGINE | detect HELPER | read FILE…");
 }

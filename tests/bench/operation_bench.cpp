@@ -15,7 +15,8 @@ namespace {
 
 // The least that adding needs: read two arrays, write the third past the caches, on one thread.
 #ifdef __x86_64__
-__attribute__((target("avx"))) void stream_add(const float* left, const float* right, float* out, std::size_t count) {
+__attribute__((target("avx"))) void stream_add(const float* left, const float* right, float* out,
+                                               std::size_t count) {
   std::size_t i = 0;
   for (; i + 8 <= count; i += 8)
     _mm256_stream_ps(out + i, _mm256_add_ps(_mm256_load_ps(left + i), _mm256_load_ps(right + i)));
@@ -31,7 +32,8 @@ bool can_stream() { return true; }
 #endif
 
 struct Operands {
-  explicit Operands(std::vector<std::int64_t> shape) : left(shape), right(shape), out(shape), results(out.tensor()) {}
+  explicit Operands(std::vector<std::int64_t> shape)
+      : left(shape), right(shape), out(shape), results(out.tensor()) {}
   Floats left, right, out;
   ReusedResult results;
   const engine_tensor* inputs[2] = {&left.tensor(), &right.tensor()};
@@ -53,9 +55,9 @@ Comparison large_add(std::int64_t count) {
   return comparison;
 }
 
-using Sgemm = void (*)(int order, int transpose_left, int transpose_right, int rows, int columns, int depth, float alpha,
-                       const float* left, int left_stride, const float* right, int right_stride, float beta, float* out,
-                       int out_stride);
+using Sgemm = void (*)(int order, int transpose_left, int transpose_right, int rows, int columns, int depth,
+                       float alpha, const float* left, int left_stride, const float* right, int right_stride,
+                       float beta, float* out, int out_stride);
 
 // OpenBLAS where it is installed (or where ENGINEHOST_BENCH_OPENBLAS says), told to use one thread.
 Sgemm open_blas() {
@@ -73,22 +75,25 @@ Comparison matrix_product(int size) {
   auto work = std::make_shared<Operands>(std::vector<std::int64_t>{size, size});
   if (!work->engine) return skipped("the reference engine does not load");
   Comparison comparison;
-  comparison.sides = {
-      {"engine", timed([=] { return run_operation(*work->engine, "MatMul", work->inputs, 2, work->results); })},
-      {"openblas", timed([=] {
-         constexpr int row_major = 101, as_it_is = 111;
-         sgemm(row_major, as_it_is, as_it_is, size, size, size, 1, work->left.data(), size, work->right.data(), size, 0,
-               work->out.data(), size);
-         return true;
-       })}};
+  comparison.sides = {{"engine", timed([=] {
+                         return run_operation(*work->engine, "MatMul", work->inputs, 2, work->results);
+                       })},
+                      {"openblas", timed([=] {
+                         constexpr int row_major = 101, as_it_is = 111;
+                         sgemm(row_major, as_it_is, as_it_is, size, size, size, 1, work->left.data(), size,
+                               work->right.data(), size, 0, work->out.data(), size);
+                         return true;
+                       })}};
   return comparison;
 }
 
 }  // namespace
 
 void add_operation_benchmarks(const Effort& effort) {
-  add_comparison(effort, "reference/add_99000000", 7, [=] { return large_add(effort.quick ? 10'000 : 99'000'000); });
-  add_comparison(effort, "reference/matmul_2048", 5, [=] { return matrix_product(effort.quick ? 64 : 2048); });
+  add_comparison(effort, "reference/add_99000000", 7,
+                 [=] { return large_add(effort.quick ? 10'000 : 99'000'000); });
+  add_comparison(effort, "reference/matmul_2048", 5,
+                 [=] { return matrix_product(effort.quick ? 64 : 2048); });
 }
 
 }  // namespace enginehost::bench

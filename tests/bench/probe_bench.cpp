@@ -16,7 +16,8 @@ Comparison probe_of(const fs::path& plugin, const std::vector<fs::path>& preload
   request.load.preload = preload;
   request.self_test = -1;
   const load::ProbeResult first = load::probe(request);
-  if (!first.passed) return skipped("the probe does not pass" + (first.diagnosis ? ": " + first.diagnosis->code : ""));
+  if (!first.passed)
+    return skipped("the probe does not pass" + (first.diagnosis ? ": " + first.diagnosis->code : ""));
   std::vector<std::string> raw = {"create", plugin.native()};
   for (const fs::path& path : preload) raw.push_back(path.native());
   Comparison comparison;
@@ -29,7 +30,8 @@ Comparison probe_of(const fs::path& plugin, const std::vector<fs::path>& preload
 }  // namespace
 
 void add_probe_benchmarks(const Effort& effort) {
-  add_comparison(effort, "probe/reference", 25, [] { return probe_of(built("engines/libengine_reference.so"), {}); });
+  add_comparison(effort, "probe/reference", 25,
+                 [] { return probe_of(built("engines/libengine_reference.so"), {}); });
 }
 
 }  // namespace enginehost::bench

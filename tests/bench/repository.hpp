@@ -17,7 +17,8 @@ struct Part {
   bool is_plugin = false;
 };
 
-// A manifest of one build of `engine`, whose first part marked as plugin is its plugin (or the first library).
+// A manifest of one build of `engine`, whose first part marked as plugin is its plugin (or the first
+// library).
 std::optional<Json> manifest_of(const std::string& engine, const std::vector<Part>& parts);
 
 // Writes index.json and the manifest below `folder`; false when it cannot be written.

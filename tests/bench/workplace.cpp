@@ -27,10 +27,18 @@ std::vector<int> needs_of(int number, int count) {
 bool make_library(const fs::path& folder, int number, int count) {
   const std::string name = "tree" + std::to_string(number);
   std::string source = "#include <stdio.h>\n", sum = "puts(\"\")";
-  std::vector<std::string> command = {"gcc", "-shared", "-fPIC", "-O1", "-o", (folder / (name + ".so")).native(),
-                                      (folder / "source.c").native(), "-L" + folder.native(),
+  std::vector<std::string> command = {"gcc",
+                                      "-shared",
+                                      "-fPIC",
+                                      "-O1",
+                                      "-o",
+                                      (folder / (name + ".so")).native(),
+                                      (folder / "source.c").native(),
+                                      "-L" + folder.native(),
                                       "-Wl,--version-script=" + (folder / "versions.map").native(),
-                                      "-Wl,-rpath,$ORIGIN", "-Wl,--enable-new-dtags", "-Wl,-soname," + name + ".so"};
+                                      "-Wl,-rpath,$ORIGIN",
+                                      "-Wl,--enable-new-dtags",
+                                      "-Wl,-soname," + name + ".so"};
   for (const int need : needs_of(number, count)) {
     const std::string function = "tree" + std::to_string(need);
     source += "int " + function + "(void);\n";
@@ -39,7 +47,8 @@ bool make_library(const fs::path& folder, int number, int count) {
   }
   source += "int " + name + "(void) { return " + sum + "; }\n";
   return write_text(folder / "source.c", source) &&
-         write_text(folder / "versions.map", "TREE_" + std::to_string(number % 7) + " { global: tree*; local: *; };\n") &&
+         write_text(folder / "versions.map",
+                    "TREE_" + std::to_string(number % 7) + " { global: tree*; local: *; };\n") &&
          run(command);
 }
 
@@ -58,7 +67,8 @@ fs::path empty_workplace(const std::string& name) {
   return workplace(name);
 }
 
-bool run(const std::vector<std::string>& command, std::string* output, const std::vector<std::string>& environment) {
+bool run(const std::vector<std::string>& command, std::string* output,
+         const std::vector<std::string>& environment) {
   ChildRequest request;
   request.argv = command;
   request.environment = environment;
@@ -88,7 +98,8 @@ fs::path library_tree(int count) {
 std::vector<fs::path> system_libraries(std::uintmax_t bytes) {
   std::vector<std::pair<std::uintmax_t, fs::path>> found;
   std::error_code ignored;
-  for (const char* folder : {"/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64", "/usr/lib"})
+  for (const char* folder :
+       {"/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64", "/usr/lib"})
     for (const fs::directory_entry& entry : fs::directory_iterator(folder, ignored))
       if (!entry.is_symlink(ignored) && entry.is_regular_file(ignored) &&
           entry.path().filename().native().find(".so") != std::string::npos)
@@ -98,7 +109,8 @@ std::vector<fs::path> system_libraries(std::uintmax_t bytes) {
   std::uintmax_t together = 0;
   for (const auto& [size, path] : found) {
     if (together >= bytes) break;
-    // One that alone is larger than everything that is wanted would make the archive another one on each machine.
+    // One that alone is larger than everything that is wanted would make the archive another one on each
+    // machine.
     if (size > bytes) continue;
     taken.push_back(path);
     together += size;

@@ -24,11 +24,13 @@ bool has_program(const std::string& name);
 // A program of the build tree: "bin/engine-info".
 std::filesystem::path built(const std::string& path);
 
-// `count` small libraries, tree0.so … with versioned symbols, each needing up to five others through RUNPATH=$ORIGIN;
-// tree0.so needs all of them, directly or not. Made once (gcc) and kept. Empty when they cannot be made.
+// `count` small libraries, tree0.so … with versioned symbols, each needing up to five others through
+// RUNPATH=$ORIGIN; tree0.so needs all of them, directly or not. Made once (gcc) and kept. Empty when they
+// cannot be made.
 std::filesystem::path library_tree(int count);
 
-// The shared libraries of the system, largest first, until `bytes` are together; links and unreadable ones left out.
+// The shared libraries of the system, largest first, until `bytes` are together; links and unreadable ones
+// left out.
 std::vector<std::filesystem::path> system_libraries(std::uintmax_t bytes);
 
 }  // namespace enginehost::bench
