@@ -2,36 +2,39 @@
 #include "host/load/probe.hpp"
 #include "tests/bench/child_time.hpp"
 #include "tests/bench/compare.hpp"
+#include "tests/bench/prepared.hpp"
 #include "tests/bench/workplace.hpp"
 
 namespace enginehost::bench {
 namespace {
 
-namespace fs = std::filesystem;
-
-Comparison probe_of(const fs::path& plugin, const std::vector<fs::path>& preload) {
+Comparison probe_of(std::optional<Prepared> (*prepare)(std::string& why)) {
+  std::string why;
+  const auto prepared = prepare(why);
+  if (!prepared) return skipped(why);
   load::ProbeRequest request;
   request.helper = built("libexec/enginehost/enginehost-probe");
-  request.load.plugin = plugin;
-  request.load.preload = preload;
+  request.load.view = prepared->view;
+  request.load.plugin = prepared->libraries.front();
+  request.load.preload.assign(prepared->libraries.begin() + 1, prepared->libraries.end());
   request.self_test = -1;
   const load::ProbeResult first = load::probe(request);
   if (!first.passed)
     return skipped("the probe does not pass" + (first.diagnosis ? ": " + first.diagnosis->code : ""));
-  std::vector<std::string> raw = {"create", plugin.native()};
-  for (const fs::path& path : preload) raw.push_back(path.native());
+  std::vector<std::string> in_process = {"create"};
+  in_process.insert(in_process.end(), prepared->libraries.begin(), prepared->libraries.end());
   Comparison comparison;
   comparison.sides = {{"probe", timed([=] { return load::probe(request).passed; })},
                       {"empty_child", timed([] { return spawn({"/bin/true"}); })},
-                      {"in_process", child_time(raw)}};
+                      {"in_process", child_time(in_process)}};
   return comparison;
 }
 
 }  // namespace
 
 void add_probe_benchmarks(const Effort& effort) {
-  add_comparison(effort, "probe/reference", 25,
-                 [] { return probe_of(built("engines/libengine_reference.so"), {}); });
+  add_comparison(effort, "probe/reference", 25, [] { return probe_of(prepare_reference); });
+  add_comparison(effort, "probe/onnxruntime", 15, [] { return probe_of(prepare_onnxruntime); });
 }
 
 }  // namespace enginehost::bench

@@ -192,7 +192,7 @@ turn each to warm up. A repetition gives the medians of its turns and their rati
 - The manifest of 500 builds is of one engine, so that every build is weighed against this machine.
 - Archives hold real libraries of this machine, about 250 MB unpacked, served by nginx on the loopback interface into an
   empty cache. The peers neither sync to disk nor hash what they unpacked; EngineHost does both.
-- Commands run with an empty cache, offline, output to /dev/null.
+- Commands run offline with one engine installed, output to /dev/null.
 """, end="")
 
 
