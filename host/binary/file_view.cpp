@@ -59,7 +59,8 @@ const FileView::Block* FileView::block_at(std::uint64_t start) {
     }
   auto length = static_cast<std::size_t>(std::min<std::uint64_t>(block_size, size_ - start));
   if (blocks_.size() < block_limit) {
-    blocks_.push_back(std::make_unique<Block>());
+    // Not zeroed first: no byte beyond `length` is ever looked at.
+    blocks_.push_back(std::make_unique_for_overwrite<Block>());
     last_ = blocks_.size() - 1;
   } else {
     last_ = victim_;
@@ -94,9 +95,12 @@ bool FileView::read(std::uint64_t offset, void* to, std::size_t count) {
 }
 
 bool FileView::read_fields(std::uint64_t offset, std::size_t count, bool big_endian, Fields& to) {
-  to.bytes_.fill(0);
+  count = std::min(count, to.bytes_.size());
+  std::fill(to.bytes_.begin() + static_cast<std::ptrdiff_t>(count), to.bytes_.end(), std::uint8_t{0});
   to.big_endian_ = big_endian;
-  return read(offset, to.bytes_.data(), std::min(count, to.bytes_.size()));
+  if (read(offset, to.bytes_.data(), count)) return true;
+  to.bytes_.fill(0);
+  return false;
 }
 
 std::optional<std::string> FileView::text(std::uint64_t offset, std::uint64_t limit) {

@@ -56,16 +56,21 @@ struct Cpu {
   bool avx512_group = false;  // the features glibc before 2.37 calls "avx512_1"
 };
 
-// The levels of the x86-64 psABI; the operating system must save the registers too (xgetbv).
+// The levels of the x86-64 psABI; the operating system must save the registers too (xgetbv). In a virtual machine each
+// cpuid costs tens of microseconds: no leaf is asked for twice, as __get_cpuid() would to learn the highest one.
 Cpu describe_cpu() {
   Cpu cpu;
   unsigned a = 0, b = 0, c = 0, d = 0;
   if (__get_cpuid(0, &a, &b, &c, &d) == 0) return cpu;
+  const unsigned highest = a;
   cpu.intel = b == 0x756e6547;  // "Genu"
   unsigned features = 0, more_b = 0, extended = 0, unused = 0, saved = 0;
-  __get_cpuid(1, &a, &b, &features, &d);
-  if (__get_cpuid_count(7, 0, &a, &more_b, &c, &unused) == 0) more_b = 0;
-  if (__get_cpuid(0x80000001, &a, &b, &extended, &unused) == 0) extended = 0;
+  if (highest >= 1) __cpuid(1, a, b, features, d);
+  // Every processor with leaf 7 has leaf 0x80000001 too.
+  if (highest >= 7) {
+    __cpuid_count(7, 0, a, more_b, c, unused);
+    __cpuid(0x80000001, a, b, extended, unused);
+  }
   if ((features & bit_OSXSAVE) != 0) {
     unsigned high = 0;
     __asm__ volatile("xgetbv" : "=a"(saved), "=d"(high) : "c"(0));
@@ -109,7 +114,7 @@ void describe_processor(Machine& machine) {
   const bool legacy = machine.libc == Libc::glibc && !machine.libc_version.empty() &&
                       compare_versions(machine.libc_version, "2.37") < 0;
 #if defined(__x86_64__)
-  const Cpu cpu = describe_cpu();
+  static const Cpu cpu = describe_cpu();  // it does not change while a process runs
   machine.isa = cpu.isa;
   if ((cpu.isa & 8) != 0) machine.hwcaps.emplace_back("x86-64-v4");
   if ((cpu.isa & 4) != 0) machine.hwcaps.emplace_back("x86-64-v3");

@@ -56,7 +56,7 @@ bool Reader::folder_exists(const std::string& path) {
 
 bool Reader::file_exists(const std::string& path) {
   if (auto known = files_.find(path); known != files_.end() && known->second) return true;
-  return ::access(on_disk(path).c_str(), F_OK) == 0;
+  return ::access(root_.empty() ? path.c_str() : on_disk(path).c_str(), F_OK) == 0;
 }
 
 }  // namespace enginehost::linker

@@ -1,0 +1,40 @@
+#!/usr/bin/env bash
+# Measures what docs/figures.md says and writes that page anew: builds the release, runs tests/bench with repetitions,
+# and turns its answer into a table. Takes about ten minutes; an idle machine gives steadier figures.
+#
+#   scripts/figures.sh [--repetitions N] [--filter REGEX] [--output FILE]
+#
+# ENGINEHOST_BENCH_ONNXRUNTIME=FILE  a libonnxruntime.so to open (without it that row is left out)
+# ENGINEHOST_BENCH_OPENBLAS=FILE     an OpenBLAS elsewhere than on the loader's path
+set -euo pipefail
+# shellcheck source=scripts/common.sh
+source "$(dirname "$0")/common.sh"
+cd "$root"
+
+repetitions=5
+filter=.
+output=docs/figures.md
+while [ $# -gt 0 ]; do
+  case $1 in
+    --repetitions) repetitions=$2; shift 2 ;;
+    --filter) filter=$2; shift 2 ;;
+    --output) output=$2; shift 2 ;;
+    -h | --help)
+      sed -n '2,8s/^# \{0,1\}//p' "$0"
+      exit 0
+      ;;
+    *)
+      complain "unknown argument $1 (known: --repetitions, --filter, --output)"
+      exit 2
+      ;;
+  esac
+done
+
+cmake --preset release -DENGINEHOST_BENCHMARKS=ON
+cmake --build --preset release --parallel "$(jobs_that_fit)" --target enginehost_bench
+mkdir -p build/bench
+build/tests/enginehost_bench --benchmark_filter="$filter" --benchmark_repetitions="$repetitions" \
+  --benchmark_out=build/bench/figures.json --benchmark_out_format=json
+python3 tests/bench/write_figures.py build/bench/figures.json >build/bench/figures.md
+mv build/bench/figures.md "$output"
+say "written: $output"

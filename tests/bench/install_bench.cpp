@@ -1,0 +1,104 @@
+// Download, verification and unpacking in one pass, from a real server on the loopback interface, against the
+// programs people use for each.
+#include <sys/stat.h>
+
+#include "base/sha256.hpp"
+#include "host/acquire/acquire.hpp"
+#include "tests/bench/compare.hpp"
+#include "tests/bench/repository.hpp"
+#include "tests/bench/workplace.hpp"
+#include "tests/support/nginx_server.hpp"
+
+namespace enginehost::bench {
+namespace {
+
+namespace fs = std::filesystem;
+
+// An archive of real libraries of this machine, about `bytes` unpacked. Made once and kept.
+fs::path archive_of(std::uintmax_t bytes, const std::string& kind) {
+  const fs::path folder = workplace("archives");
+  const fs::path archive = folder / (std::to_string(bytes >> 20) + "-mb." + kind);
+  if (fs::exists(archive)) return archive;
+  const fs::path partial = folder / ("partial." + kind);
+  std::vector<std::string> command;
+  if (kind == "zip") {
+    command = {"python3", "-c",
+               "import os,sys,zipfile\n"
+               "with zipfile.ZipFile(sys.argv[1],'w',zipfile.ZIP_DEFLATED) as archive:\n"
+               "  for file in sys.argv[2:]: archive.write(file,'lib/'+os.path.basename(file))\n",
+               partial.native()};
+  } else {
+    command = {"tar", "--zstd", "--transform", "s,.*/,lib/,", "-cf", partial.native()};
+  }
+  for (const fs::path& library : system_libraries(bytes)) command.push_back(library.native());
+  if (!run(command)) return {};
+  std::error_code error;
+  fs::rename(partial, archive, error);
+  return error ? fs::path{} : archive;
+}
+
+std::shared_ptr<const manifest::Manifest> manifest_for(const fs::path& archive, const std::string& kind,
+                                                       const std::string& url) {
+  const auto document =
+      manifest_of("bench", {{"runtime", archive, kind, url, false},
+                            {"plugin", built("engines/libengine_reference.so"), "none", "", true}});
+  if (!document) return nullptr;
+  auto manifest = manifest::read_manifest(*document, "/", "bench.json");
+  return manifest ? *manifest : nullptr;
+}
+
+Comparison install(std::uintmax_t bytes, const std::string& kind) {
+  if (!has_program("nginx") && !fs::exists("/usr/sbin/nginx")) return skipped("no nginx");
+  for (const char* program : {"curl", "sha256sum", kind == "zip" ? "unzip" : "zstd"})
+    if (!has_program(program)) return skipped(std::string("no ") + program);
+  const fs::path archive = archive_of(bytes, kind);
+  if (archive.empty()) return skipped("the archive could not be made");
+  auto server = std::make_shared<test::NginxServer>();
+  const std::string name = archive.filename().native();
+  fs::create_symlink(archive, server->root() / name);
+  const auto manifest = manifest_for(archive, kind, server->url(name));
+  if (!manifest || manifest->builds.empty()) return skipped("the manifest could not be read");
+
+  const fs::path place = empty_workplace("install-" + kind), fetched = place / name,
+                 unpacked = place / "unpacked";
+  const auto acquire = [=] {
+    const fs::path cache = empty_workplace("install-" + kind + "-cache");
+    return timed([&] {
+      acquire::AcquireOptions options;
+      const cache::Store store = cache::Store::open(cache);
+      return acquire::acquire(*manifest->builds.front(), store, options).has_value();
+    })();
+  };
+  // Each of the peers' stages finds what the one before it left; acquire comes first or between, and does not
+  // mind.
+  const auto unpack = [=] {
+    std::error_code ignored;
+    fs::remove_all(unpacked, ignored);
+    fs::create_directories(unpacked, ignored);
+    return timed([&] {
+      return kind == "zip" ? run({"unzip", "-q", "-o", fetched.native(), "-d", unpacked.native()})
+                           : run({"tar", "--zstd", "-xf", fetched.native(), "-C", unpacked.native()});
+    })();
+  };
+  const std::string url = server->url(name);
+  const auto download = timed([=] { return run({"curl", "-sS", "-f", "-o", fetched.native(), url}); });
+  if (!download()) return skipped("curl fails");
+  Comparison comparison;
+  comparison.sides = {{"acquire", [server, acquire] { return acquire(); }},
+                      {"curl", download},
+                      {"sha256sum", timed([=] {
+                         return run({"sha256sum", fetched.native()});
+                       })},
+                      {"unpack", unpack}};
+  return comparison;
+}
+
+}  // namespace
+
+void add_install_benchmarks(const Effort& effort) {
+  const std::uintmax_t bytes = std::uintmax_t{effort.quick ? 2U : 250U} << 20;
+  add_comparison(effort, "install/zip", 5, [=] { return install(bytes, "zip"); });
+  add_comparison(effort, "install/tar.zst", 5, [=] { return install(bytes, "tar.zst"); });
+}
+
+}  // namespace enginehost::bench

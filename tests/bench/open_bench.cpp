@@ -1,0 +1,33 @@
+// Opening an installed, proven build against the loader alone, each in a fresh process.
+#include "tests/bench/child_time.hpp"
+#include "tests/bench/compare.hpp"
+#include "tests/bench/prepared.hpp"
+
+namespace enginehost::bench {
+namespace {
+
+Comparison compare_opens(std::optional<Prepared> (*prepare)(std::string& why)) {
+  std::string why;
+  const auto prepared = prepare(why);
+  if (!prepared) return skipped(why);
+  const auto with = [](const std::string& mode, std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), mode);
+    return child_time(std::move(arguments));
+  };
+  const std::vector<std::string> request = {prepared->cache, prepared->repository, prepared->engine};
+  Comparison comparison;
+  comparison.sides = {{"open", with("open", request)},
+                      {"dlopen", with("dlopen", prepared->everything)},
+                      {"create", with("create", prepared->libraries)},
+                      {"again", with("again", request)}};
+  return comparison;
+}
+
+}  // namespace
+
+void add_open_benchmarks(const Effort& effort) {
+  add_comparison(effort, "open/reference", 25, [] { return compare_opens(prepare_reference); });
+  add_comparison(effort, "open/onnxruntime", 15, [] { return compare_opens(prepare_onnxruntime); });
+}
+
+}  // namespace enginehost::bench

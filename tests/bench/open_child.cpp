@@ -1,0 +1,136 @@
+// One open in a process that has done nothing before; prints how many nanoseconds it took.
+//   bench_open_child dlopen PLUGIN [PRELOAD…]        the loader alone: dlopen of each, dlsym
+//   bench_open_child create PLUGIN [PRELOAD…]        and the plugin's create(), as a program without
+//   EngineHost would bench_open_child open CACHE REPOSITORY ENGINE    settings, machine, plan, store, load,
+//   create: all of an open bench_open_child again CACHE REPOSITORY ENGINE   the same once more, in the
+//   process that has it open bench_open_child detect HELPER                   looking at the machine
+//   bench_open_child read FILE…                      reading files, the floor of looking
+// REPOSITORY may be "" for the configured ones.
+#include <dlfcn.h>
+#include <enginehost/engine_plugin.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "host/explain/explain.hpp"
+#include "host/load/in_process/engine.hpp"
+#include "host/open/open.hpp"
+#include "host/platform/detect.hpp"
+
+using namespace enginehost;
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+int finish(Clock::time_point begin) {
+  std::printf("%.0f\n", std::chrono::duration<double, std::nano>(Clock::now() - begin).count());
+  std::fflush(stdout);
+  // Not what is measured: an engine's destructors at the end of the process.
+  ::_exit(0);
+}
+
+int fail_with(const char* what) {
+  std::fprintf(stderr, "bench_open_child: %s\n", what);
+  return 1;
+}
+
+int raw(char** paths, int count, bool create) {
+  const auto begin = Clock::now();
+  for (int i = 1; i < count; ++i)
+    if (::dlopen(paths[i], RTLD_NOW | RTLD_LOCAL) == nullptr) return fail_with(::dlerror());
+  void* library = ::dlopen(paths[0], RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) return fail_with(::dlerror());
+  void* symbol = ::dlsym(library, "engine_plugin_v1");
+  if (symbol == nullptr) return fail_with(::dlerror());
+  if (!create) return finish(begin);
+  const auto* plugin = static_cast<const engine_plugin*>(symbol);
+  const std::string file = paths[0], folder = file.substr(0, file.rfind('/'));
+  ::engine_host host{};
+  host.size = sizeof host;
+  host.abi_major = ENGINE_ABI_MAJOR;
+  host.abi_minor = ENGINE_ABI_MINOR;
+  host.name = "bench";
+  host.version = "1";
+  host.root = folder.c_str();
+  host.log = [](const engine_host*, std::int32_t, const char*, const char*) noexcept {};
+  engine_call call{};
+  call.size = sizeof call;
+  call.is_cancelled = [](const engine_call*) noexcept -> std::int32_t { return 0; };
+  call.progress = [](engine_call*, std::uint64_t, std::uint64_t, const char*) noexcept {};
+  call.fail = [](engine_call*, engine_status status, const char*, std::int64_t, const char*) noexcept {
+    return status;
+  };
+  call.detail = [](engine_call*, const char*, const char*) noexcept {};
+  engine_instance* engine = nullptr;
+  if (plugin->create(&host, nullptr, 0, &engine, &call) != ENGINE_OK) return fail_with("create() failed");
+  return finish(begin);
+}
+
+open::Outcome open_once(const char* cache, const char* repository, const char* engine, open::World*& world) {
+  settings::FlagValues flags;
+  flags.cache = cache;
+  flags.offline = true;
+  if (*repository != '\0') flags.repositories = {repository};
+  auto settings = settings::load_settings(flags, settings::Environment::of_this_process());
+  if (!settings) return {};
+  world = new open::World(std::move(*settings));
+  open::OpenRequest request;
+  request.request.engine = engine;
+  return open::open_engine(*world, request);
+}
+
+int open_engine(char** arguments, bool again) {
+  open::World* world = nullptr;
+  open::Outcome kept;
+  if (again) kept = open_once(arguments[0], arguments[1], arguments[2], world);
+  const auto begin = Clock::now();
+  const open::Outcome outcome = open_once(arguments[0], arguments[1], arguments[2], world);
+  if (outcome.state != open::State::opened)
+    return fail_with(outcome.diagnosis ? explain::one_line(*outcome.diagnosis).c_str() : "not opened");
+  if (std::getenv("ENGINEHOST_BENCH_TIMINGS") != nullptr)
+    for (const auto& [what, milliseconds] : outcome.timings_ms)
+      std::fprintf(stderr, "%-10s %8.3f ms\n", what.c_str(), milliseconds);
+  return finish(begin);
+}
+
+int detect(const char* helper) {
+  const auto begin = Clock::now();
+  platform::DetectRequest request;
+  request.helper = helper;
+  request.cache_folder = "/tmp";
+  const platform::Platform platform = platform::detect(request);
+  if (!platform.cpu.is_known()) return fail_with("no processor");
+  return finish(begin);
+}
+
+int read_files(char** files, int count) {
+  const auto begin = Clock::now();
+  std::vector<char> bytes(1 << 16);
+  for (int i = 0; i < count; ++i) {
+    const int descriptor = ::open(files[i], O_RDONLY | O_CLOEXEC);
+    if (descriptor < 0) continue;
+    while (::read(descriptor, bytes.data(), bytes.size()) > 0) {
+    }
+    ::close(descriptor);
+  }
+  return finish(begin);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::string mode = argc > 1 ? argv[1] : "";
+  if (mode == "dlopen" && argc > 2) return raw(argv + 2, argc - 2, false);
+  if (mode == "create" && argc > 2) return raw(argv + 2, argc - 2, true);
+  if ((mode == "open" || mode == "again") && argc == 5) return open_engine(argv + 2, mode == "again");
+  if (mode == "detect" && argc == 3) return detect(argv[2]);
+  if (mode == "read" && argc > 2) return read_files(argv + 2, argc - 2);
+  return fail_with(
+      "dlopen|create PLUGIN [PRELOAD…] | open|again CACHE REPOSITORY ENGINE | detect HELPER | read FILE…");
+}

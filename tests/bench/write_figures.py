@@ -1,0 +1,200 @@
+#!/usr/bin/env python3
+"""Turns the answer of enginehost_bench (Google Benchmark's JSON, with repetitions) into docs/figures.md."""
+import json
+import platform
+import statistics
+import sys
+from collections import defaultdict
+
+MILLISECOND = 1e6
+
+
+class Row:
+    """One line of the table: how a repetition's counters become a figure, and whether that meets the goal."""
+
+    def __init__(self, benchmark, what, goal, figure, met, floor, unit="x "):
+        self.benchmark, self.what, self.goal = benchmark, what, goal
+        self.figure, self.met, self.floor, self.unit = figure, met, floor, unit
+
+
+def over(subject, floor):
+    return lambda c: c[subject + "_ns"] / c[floor + "_ns"]
+
+
+def at_most(figure, limit):
+    return lambda c: figure(c) <= limit
+
+
+def at_least(figure, limit):
+    return lambda c: figure(c) >= limit
+
+
+def simple(benchmark, what, goal, figure, compare, limit, floor):
+    return Row(benchmark, what, goal, figure, compare(figure, limit), floor)
+
+
+def warm_open(engine, name):
+    strict = over("open", "dlopen")
+    yield Row("open/" + engine, f"warm open of an installed, proven build: {name}",
+              "<= 1.10 x, or no more than 0.15 ms above", strict,
+              lambda c: strict(c) <= 1.10 or c["open_ns"] - c["dlopen_ns"] <= 0.15 * MILLISECOND,
+              "dlopen and dlsym of the same files, fresh process")
+    same = over("open", "create")
+    yield Row("open/" + engine, f"the same against a program that loads and creates it by hand: {name}",
+              "<= 1.10 x, or no more than 0.15 ms above", same,
+              lambda c: same(c) <= 1.10 or c["open_ns"] - c["create_ns"] <= 0.15 * MILLISECOND,
+              "dlopen, dlsym, create(), fresh process")
+
+
+def slowest_stage(c):
+    return c["acquire_ns"] / max(c["curl_ns"], c["sha256sum_ns"], c["unpack_ns"])
+
+
+def in_turn(c):
+    return c["acquire_ns"] / (c["curl_ns"] + c["sha256sum_ns"] + c["unpack_ns"])
+
+
+def installs():
+    for kind, tool in (("zip", "unzip"), ("tar.zst", "tar --zstd")):
+        yield Row("install/" + kind, f"download, verify and unpack, {kind}", "<= 1.15 x with two idle cores, <= 1.35 x with one",
+                  slowest_stage, at_most(slowest_stage, 1.15), f"the slowest of curl, sha256sum, {tool}")
+        yield Row("install/" + kind, f"the same against one after another, {kind}", "<= 1.00 x", in_turn,
+                  at_most(in_turn, 1.0), f"curl, then sha256sum, then {tool}")
+
+
+ROWS = [
+    *warm_open("reference", "reference"),
+    *warm_open("onnxruntime", "onnxruntime"),
+    Row("open/reference", "open of an engine already open", "no more than 5 us above", over("again", "dlopen"),
+        lambda c: c["again_ns"] <= 5000, "first dlopen of the same files"),
+    simple("closure/285", "closure of 285 libraries", ">= 8 x faster", over("ldd", "closure"), at_least, 8, "ldd"),
+    simple("closure/285_versions", "the same with symbol versions", ">= 4 x faster", over("ldd", "closure"), at_least, 4,
+           "ldd -v"),
+    simple("closure/small", "closure of at most 15 libraries", ">= 20 x faster", over("ldd", "closure"), at_least, 20,
+           "ldd"),
+    Row("store/find_285_files", "closure checked again from the cache, 285 files", "<= 0.6 ms", over("find", "stat"),
+        lambda c: c["find_ns"] <= 0.6 * MILLISECOND, "285 stats"),
+    Row("decide/cold", "deciding over 500 builds, manifest changed", "<= 20 ms", over("read_and_decide", "parse"),
+        lambda c: c["read_and_decide_ns"] <= 20 * MILLISECOND, "nlohmann's parser alone, same text"),
+    Row("decide/again", "deciding over 500 builds that were read already", "<= 0.2 ms", over("decide", "copy"),
+        lambda c: c["decide_ns"] <= 0.2 * MILLISECOND, "copying the plan that comes out"),
+    *installs(),
+    simple("call/add_4096", "call through the plugin ABI, Add of 4096 floats", "<= 1.3 x", over("abi", "direct"), at_most, 1.3,
+           "the same function linked in"),
+    Row("call/add_16", "the same, Add of 16 floats (nearly only the call)", "", over("abi", "direct"), None,
+        "the same function linked in"),
+    Row("detect/first", "detection without drivers, first", "<= 1 ms", over("detect", "read"),
+        lambda c: c["detect_ns"] <= MILLISECOND, "reading six files it cannot do without"),
+    simple("command/engine_info", "engine-info, warm, as a process", "<= 15 x", over("engine_info", "empty"), at_most, 15,
+           "an empty dynamic C++ process"),
+    simple("command/engine_info_reference", "engine-info reference, warm, as a process", "<= 15 x",
+           over("engine_info", "empty"), at_most, 15, "an empty dynamic C++ process"),
+    Row("command/version", "engine-info --version: start-up alone", "", over("engine_info", "empty"), None,
+        "an empty dynamic C++ process"),
+    Row("probe/reference", "probe in a child, whole (reference)", "no more than 1 ms above",
+        over("probe", "empty_child"), lambda c: c["probe_ns"] - c["empty_child_ns"] <= MILLISECOND, "spawning /bin/true"),
+    Row("probe/onnxruntime", "probe in a child, whole (onnxruntime)", "<= 2.0 x", over("probe", "in_process"),
+        at_most(over("probe", "in_process"), 2.0), "dlopen and create() in a fresh process"),
+    Row("store/list_100", "list of 100 installed builds", "<= 1 ms", over("list", "read"),
+        lambda c: c["list_ns"] <= MILLISECOND, "reading the 100 records"),
+    simple("reference/add_99000000", "reference engine: add of 9.9e7 floats", "<= 1.1 x", over("engine", "stream"), at_most,
+           1.1, "a streaming-store loop on one thread"),
+    simple("reference/matmul_2048", "reference engine: product of 2048 x 2048 matrices", "<= 3 x",
+           over("engine", "openblas"), at_most, 3, "OpenBLAS on one thread"),
+]
+
+
+def read_runs(document):
+    """name -> counters of each repetition, and name -> why it was left out."""
+    runs, left_out = defaultdict(list), {}
+    for run in document["benchmarks"]:
+        if run.get("run_type") == "aggregate":
+            continue
+        name = run["run_name"].split("/iterations:")[0]
+        if run.get("error_occurred"):
+            left_out[name] = run["error_message"]
+        else:
+            runs[name].append(run)
+    return runs, left_out
+
+
+def readable(nanoseconds):
+    for limit, unit, scale in ((1e3, "ns", 1), (1e6, "us", 1e3), (1e9, "ms", 1e6)):
+        if nanoseconds < limit:
+            return f"{nanoseconds / scale:.3g} {unit}"
+    return f"{nanoseconds / 1e9:.3g} s"
+
+
+def medians(runs):
+    names = [name for name in runs[0] if name.endswith("_ns")]
+    return ", ".join(f"{name[:-3].replace('_', ' ')} {readable(statistics.median(run[name] for run in runs))}"
+                     for name in names)
+
+
+def machine_line():
+    model, system = "processor unknown", "system unknown"
+    with open("/proc/cpuinfo", encoding="utf-8") as file:
+        for line in file:
+            if line.startswith("model name"):
+                model = line.split(":", 1)[1].strip()
+                break
+    with open("/etc/os-release", encoding="utf-8") as file:
+        for line in file:
+            if line.startswith("PRETTY_NAME="):
+                system = line.split("=", 1)[1].strip().strip('"')
+    return model, system, platform.release()
+
+
+def table(runs, left_out):
+    yield "| what | goal | measured: median (least to most) | goal met | floor or peer | medians, for information |"
+    yield "|---|---|---|---|---|---|"
+    for row in ROWS:
+        own = runs.get(row.benchmark)
+        if not own:
+            why = left_out.get(row.benchmark)
+            if why:
+                yield f"| {row.what} | {row.goal} | {why} | | {row.floor} | |"
+            continue
+        figures = [row.figure(run) for run in own]
+        met = ""
+        if row.met:
+            met = "yes" if sum(row.met(run) for run in own) * 2 > len(own) else "**no**"
+        yield (f"| {row.what} | {row.goal} | {statistics.median(figures):.3g} x "
+               f"({min(figures):.3g} to {max(figures):.3g}) | {met} | {row.floor} | {medians(own)} |")
+
+
+def main():
+    with open(sys.argv[1], encoding="utf-8") as file:
+        document = json.load(file)
+    runs, left_out = read_runs(document)
+    model, system, kernel = machine_line()
+    repetitions = max((len(own) for own in runs.values()), default=0)
+    print(f"""# Figures
+
+What EngineHost costs, as ratios against a floor or a peer measured in the same run. `scripts/figures.sh` measures
+everything again and writes this page; nothing here is edited by hand.
+
+Measured on: {model}, {document["context"]["num_cpus"]} cores, {system}, Linux {kernel}. The machine may have been busy
+with other work: both sides of a ratio suffered alike, which is why times alone are information and no claim.
+""")
+    print("\n".join(table(runs, left_out)))
+    print(f"""
+## How
+
+`tests/bench` (Google Benchmark) lets the two or more sides of a comparison take turns, in an order that rotates, after one
+turn each to warm up. A repetition gives the medians of its turns and their ratio; the table shows the median ratio of
+{repetitions} repetitions, the least and the most. Ratios above 1 are slower than the floor unless the goal says "faster".
+
+- Opens run in a process that has done nothing before, `bench_open_child`, which measures itself: from before settings are
+  read until the engine is created, with the build installed and proven by an earlier run.
+- The 285 libraries are generated: a tree of libraries with versioned symbols, up to five dependencies each, found through
+  RUNPATH. The answer is compared with ldd's before anything is timed. Files are in the page cache on both sides.
+- The manifest of 500 builds is of one engine, so that every build is weighed against this machine.
+- Archives hold real libraries of this machine, about 250 MB unpacked, served by nginx on the loopback interface into an
+  empty cache. The peers neither sync to disk nor hash what they unpacked; EngineHost does both.
+- Commands run offline with one engine installed, output to /dev/null.
+""", end="")
+
+
+if __name__ == "__main__":
+    main()
