@@ -18,8 +18,7 @@ enginehost::load::CallOptions call_with(const enginehost_cancel* cancel) {
 }
 
 // engine_tensor is DLPack's DLTensor byte for byte; a test of the plugin header holds it to that.
-const engine_tensor* tensor_of(const DLTensor* tensor) { return reinterpret_cast<const engine_tensor*>(tensor); }
-const DLTensor* tensor_of(const engine_tensor* tensor) { return reinterpret_cast<const DLTensor*>(tensor); }
+const engine_tensor* tensor_of(const void* tensor) { return static_cast<const engine_tensor*>(tensor); }
 
 Result<void> describe(const engine_port* ports, std::size_t count, const std::vector<std::string>& types,
                       std::size_t number, enginehost_port* out) {
@@ -145,9 +144,9 @@ const char* enginehost_outputs_name(const enginehost_outputs* outputs, size_t nu
   return number < outputs->names.size() ? outputs->names[number].c_str() : "";
 }
 
-const DLTensor* enginehost_outputs_tensor(const enginehost_outputs* outputs, size_t number) noexcept {
+const void* enginehost_outputs_tensor(const enginehost_outputs* outputs, size_t number) noexcept {
   const bool there = number < outputs->outputs.size() && outputs->outputs[number] != nullptr;
-  return there ? tensor_of(&outputs->outputs[number]->tensor()) : nullptr;
+  return there ? &outputs->outputs[number]->tensor() : nullptr;
 }
 
 DLManagedTensorVersioned* enginehost_outputs_take(enginehost_outputs* outputs, size_t number) noexcept {

@@ -3,6 +3,8 @@
 #pragma once
 #include <enginehost/enginehost.h>
 
+#include <cstddef>
+#include <cstdint>
 #include <exception>
 #include <functional>
 #include <memory>
@@ -80,7 +82,7 @@ struct Port {
 
 struct Input {
   std::string name;
-  const DLTensor* tensor = nullptr;
+  const void* tensor = nullptr;  // a DLTensor
 };
 
 // What a run gave. Free it (let it go) before its engine.
@@ -89,7 +91,8 @@ class Outputs {
   explicit Outputs(enginehost_outputs* outputs) : outputs_(outputs) {}
   std::size_t size() const { return enginehost_outputs_count(outputs_.get()); }
   std::string name(std::size_t number) const { return enginehost_outputs_name(outputs_.get(), number); }
-  const DLTensor* tensor(std::size_t number) const { return enginehost_outputs_tensor(outputs_.get(), number); }
+  // A DLTensor, until this object goes or the tensor is taken.
+  const void* tensor(std::size_t number) const { return enginehost_outputs_tensor(outputs_.get(), number); }
   DLManagedTensorVersioned* take(std::size_t number) { return enginehost_outputs_take(outputs_.get(), number); }
 
  private:
