@@ -6,8 +6,8 @@ set -euo pipefail
 source "$(dirname "$0")/common.sh"
 cd "$root"
 
-bin=$root/build/bin
-models=$root/engines/reference/models
+bin=build/bin
+example=build/example
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 
@@ -27,53 +27,33 @@ build() {
 }
 
 show() {
-  printf '\n$ %s\n' "$(basename "$1") ${*:2}"
+  printf '\n$ %s\n' "$*"
   "$@"
 }
 
-# write_npy FILE SHAPE VALUE...: a little-endian float32 array in NumPy's format 1.0, without NumPy.
-write_npy() {
-  python3 - "$@" <<'PYTHON'
-import struct
-import sys
-
-file, shape, values = sys.argv[1], [int(n) for n in sys.argv[2].split("x")], [float(v) for v in sys.argv[3:]]
-header = "{'descr': '<f4', 'fortran_order': False, 'shape': (%s,), }" % ", ".join(map(str, shape))
-header += " " * (-(len(header) + 11) % 64) + "\n"
-with open(file, "wb") as out:
-    out.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode())
-    out.write(struct.pack("<%df" % len(values), *values))
-PYTHON
-}
-
-# Compares a float32 array with the values it should have.
-expect_npy() {
-  python3 - "$@" <<'PYTHON'
-import struct
-import sys
-
-file, wanted = sys.argv[1], [float(v) for v in sys.argv[2:]]
-data = open(file, "rb").read()
-begin = 10 + struct.unpack("<H", data[8:10])[0]
-got = struct.unpack("<%df" % ((len(data) - begin) // 4), data[begin:])
-if len(got) != len(wanted) or any(abs(a - b) > 1e-4 for a, b in zip(got, wanted)):
-    sys.exit("%s holds %s, expected %s" % (file, got, wanted))
-print("The answer is", ", ".join("%g" % v for v in got), "as it should be.")
-PYTHON
-}
+arrays() { python3 -B scripts/example_arrays.py "$@"; }
 
 show_reference() {
   heading "The reference engine, which needs no network"
   show "$bin/engine-info" reference
 }
 
+# Two layers written as text, and an input: kept, so that it can be run again by hand.
 run_reference_model() {
   heading "A model through the reference engine"
-  if [ ! -d "$models" ]; then
-    say "skipped: the tree has no $models"
-    return 0
-  fi
-  say "see scripts/setup.sh: run_reference_model"
+  mkdir -p "$example"
+  cat >"$example/two-layers.model" <<'MODEL'
+enginehost-reference 1
+input x [batch,2]
+constant w [2,3] (1 0 -1
+                  0.5 2 0.25)
+h = MatMul(x, w)
+y = Relu(h)
+output y [batch,3]
+MODEL
+  arrays write "$example/x.npy" 2x2 1 2 -1 4
+  show "$bin/engine-run" reference "$example/two-layers.model" --input "x=$example/x.npy" --output "$example/answer"
+  arrays expect "$example/answer/y.npy" 2 4 0 1 8 2
 }
 
 show_onnxruntime() {
@@ -81,9 +61,27 @@ show_onnxruntime() {
   show "$bin/engine-info" onnxruntime
 }
 
+# The model that the package magika carries tells what kind of text a file holds. The stored answer was computed with
+# ONNX Runtime's own Python package.
 run_published_model() {
-  heading "A published model through ONNX Runtime"
-  say "see scripts/setup.sh: run_published_model"
+  heading "A published model through ONNX Runtime: what kind of file is it?"
+  local wheel
+  mkdir -p "$example"
+  if ! python3 -m pip --disable-pip-version-check --timeout 30 -q download --no-deps --only-binary :all: \
+    --dest "$scratch" magika==1.0.3; then
+    complain "the package magika could not be downloaded; its model is not run"
+    return 1
+  fi
+  wheel=$(echo "$scratch"/magika-*.whl)
+  arrays model "$wheel" "$example/file-type.onnx"
+  arrays file-type-input LICENSE "$wheel" "$example/license.npy"
+  arrays file-type-input base/json.cpp "$wheel" "$example/source.npy"
+  show "$bin/engine-run" onnxruntime "$example/file-type.onnx" --input "bytes=$example/license.npy" \
+    --output "$example/license"
+  arrays file-type-answer "$example/license/target_label.npy" "$wheel" txt 0.999823
+  show "$bin/engine-run" onnxruntime "$example/file-type.onnx" --input "bytes=$example/source.npy" \
+    --output "$example/source"
+  arrays file-type-answer "$example/source/target_label.npy" "$wheel" cpp
 }
 
 main() {

@@ -64,8 +64,8 @@ struct Object {
   std::string soname;
   std::string needed_by;  // path of the first library that needed it; "" = the file itself or a preload
   std::string found_by;   // "request", "preloaded", "RPATH of /a/libx.so", "LD_LIBRARY_PATH", "RUNPATH of
-                         // /a/libx.so", "ld.so.cache", "default", "path", "already loaded"
-  int parent = -1;  // index in Closure::objects of needed_by; -1 = none
+                          // /a/libx.so", "ld.so.cache", "default", "path", "already loaded"
+  int parent = -1;        // index in Closure::objects of needed_by; -1 = none
   const binary::BinaryInfo* info =
       nullptr;  // lives in the Reader; null for "already loaded" files that cannot be read
 };

@@ -32,13 +32,12 @@ Json json_of(const Disk& value) {
       .set("noexec", value.noexec);
 }
 Json json_of(const CudaDevice& value) {
-  return Json::object()
-      .set("index", value.index)
-      .set("name", value.name)
-      .set("compute_capability", value.compute_capability)
-      .set("uuid", value.uuid)
-      .set("memory", value.memory)
-      .set("visible", value.visible);
+  Json object = Json::object()
+                    .set("index", value.index)
+                    .set("name", value.name)
+                    .set("compute_capability", value.compute_capability);
+  if (!value.uuid.empty()) object.set("uuid", value.uuid);  // an anonymous report has none
+  return object.set("memory", value.memory).set("visible", value.visible);
 }
 Json json_of(const Installed& value) {
   return Json::object().set("version", value.version).set("path", value.path).set("note", value.note);

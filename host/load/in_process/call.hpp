@@ -2,12 +2,14 @@
 #pragma once
 #include <enginehost/engine_plugin.h>
 
-#include <atomic>
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/cancel.hpp"
@@ -46,6 +48,8 @@ class Call {
   Result<void> finish(engine_status status) const;
 
  private:
+  friend struct CallAccess;
+  bool timed_out() const;
   bool cancelled() const;
   CallOptions options_;
   std::chrono::steady_clock::time_point deadline_;

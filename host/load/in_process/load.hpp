@@ -53,9 +53,4 @@ class LoadedPlugin {
 // libraries run on this thread. Any thread; calls are serialized by the system's loader.
 Result<std::unique_ptr<LoadedPlugin>> load_plugin(const LoadRequest& request);
 
-// Whether this host can use a plugin with these floors; EH-R12 if not, EH-R11 for a wrong magic or size.
-Result<void> check_floors(std::string_view magic, std::uint32_t size, std::uint16_t abi_major,
-                          std::uint16_t abi_minor, std::uint16_t host_minor,
-                          const std::filesystem::path& file);
-
 }  // namespace enginehost::load

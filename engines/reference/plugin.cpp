@@ -1,0 +1,137 @@
+// libengine_reference: the engine that needs nothing but libc. Start reading at engine_plugin_v1, at the end.
+#include <cstdlib>
+
+#include "engines/reference/instance.hpp"
+
+#ifdef __x86_64__
+#include <cpuid.h>
+#endif
+#ifndef _WIN32
+#include <unistd.h>
+#endif
+
+namespace enginehost::engines::reference {
+namespace {
+
+// The processor's own name for itself, "" where there is no instruction to ask for it.
+void name_processor(char (&out)[64]) {
+  out[0] = '\0';
+#ifdef __x86_64__
+  if (__get_cpuid_max(0x80000000u, nullptr) < 0x80000004u) return;
+  for (unsigned i = 0; i < 3; i++) {
+    unsigned words[4] = {};
+    __get_cpuid(0x80000002u + i, &words[0], &words[1], &words[2], &words[3]);
+    std::memcpy(out + i * 16, words, 16);
+  }
+  out[48] = '\0';
+  size_t length = std::strlen(out);
+  while (length > 0 && out[length - 1] == ' ') out[--length] = '\0';
+  size_t blank = std::strspn(out, " ");
+  std::memmove(out, out + blank, length - blank + 1);
+#endif
+}
+
+engine_status create(const engine_host* host, const engine_entry* options, size_t option_count,
+                     engine_instance** out, engine_call* call) noexcept {
+  *out = nullptr;
+  const char* wanted = nullptr;
+  for (size_t i = 0; i < option_count; i++) {
+    const engine_entry& option = options[i];
+    if (std::strcmp(option.key, "reference.kernels") == 0) {
+      wanted = option.value;
+    } else if (is_private_option(option.key)) {
+      call->detail(call, "option", option.key);
+      return refuse(call, ENGINE_INVALID, "reference",
+                    Text{} << "The reference engine has no option \"" << option.key << "\".");
+    }
+  }
+  const Kernels* kernels = choose_kernels(wanted);
+  if (kernels == nullptr) {
+    call->detail(call, "option", "reference.kernels");
+    return refuse(call, ENGINE_UNAVAILABLE, "reference",
+                  Text{} << "There are no kernels \"" << wanted << "\" for this processor.");
+  }
+  auto* engine = static_cast<engine_instance*>(std::malloc(sizeof(engine_instance)));
+  if (engine == nullptr) {
+    return refuse(call, ENGINE_NO_MEMORY, "reference", Text{} << "There is no memory for an engine.");
+  }
+  *engine = {host, kernels, {}, {{"version", ENGINEHOST_PLUGIN_VERSION}, {"kernels", kernels->name}}};
+  name_processor(engine->processor);
+  *out = engine;
+  return ENGINE_OK;
+}
+
+void destroy(engine_instance* engine) noexcept { std::free(engine); }
+
+const engine_entry* facts(engine_instance* engine, size_t* count) noexcept {
+  *count = sizeof engine->facts / sizeof *engine->facts;
+  return engine->facts;
+}
+
+uint32_t device_count(engine_instance*) noexcept { return 1; }
+
+engine_status device_info(engine_instance* engine, uint32_t number, engine_device_info* out,
+                          engine_call* call) noexcept {
+  if (number != 0) {
+    return refuse(call, ENGINE_INVALID, "reference",
+                  Text{} << "There is one device, and number " << int64_t{number} << " was asked for.");
+  }
+  engine_device_info info = {};
+  info.size = out->size;
+  info.device = {ENGINE_CPU, 0};
+  info.kind = "cpu";
+  info.name = engine->processor;
+  info.architecture = engine->kernels->name;
+  info.driver = "";
+#if defined(_SC_PHYS_PAGES) && defined(_SC_AVPHYS_PAGES)
+  long page = sysconf(_SC_PAGESIZE), all = sysconf(_SC_PHYS_PAGES), unused = sysconf(_SC_AVPHYS_PAGES);
+  if (page > 0 && all > 0) info.memory_total = static_cast<uint64_t>(page) * static_cast<uint64_t>(all);
+  if (page > 0 && unused > 0) info.memory_free = static_cast<uint64_t>(page) * static_cast<uint64_t>(unused);
+#endif
+  std::memcpy(static_cast<void*>(out), &info, out->size < sizeof info ? out->size : sizeof info);
+  return ENGINE_OK;
+}
+
+engine_status create_tensor(engine_instance*, const engine_tensor* like, engine_owned_tensor** out,
+                            engine_call* call) noexcept {
+  return create_host_tensor("reference", like, out, call);
+}
+engine_status copy_tensor(engine_instance*, const engine_tensor* from, const engine_tensor* to,
+                          engine_call* call) noexcept {
+  return copy_host_tensor("reference", from, to, call);
+}
+
+constexpr engine_device_v1 device_table = {device_count, device_info};
+constexpr engine_tensor_v1 tensor_table = {create_tensor, copy_tensor};
+
+const void* query(engine_instance*, const char* id) noexcept {
+  if (id == nullptr) return nullptr;
+  if (std::strcmp(id, ENGINE_DEVICE_V1) == 0) return &device_table;
+  if (std::strcmp(id, ENGINE_SELFTEST_V1) == 0) return &selftest_table;
+  if (std::strcmp(id, ENGINE_TENSOR_V1) == 0) return &tensor_table;
+  if (std::strcmp(id, ENGINE_OP_V1) == 0) return &operation_table;
+  if (std::strcmp(id, ENGINE_MODEL_V1) == 0) return &model_table;
+  return nullptr;
+}
+
+constexpr const char* capabilities[] = {"device.cpu", "format.reference", nullptr};
+
+}  // namespace
+}  // namespace enginehost::engines::reference
+
+using namespace enginehost::engines::reference;
+extern "C" constexpr engine_plugin engine_plugin_v1 = {ENGINE_PLUGIN_MAGIC,
+                                                       sizeof(engine_plugin),
+                                                       ENGINE_ABI_MAJOR,
+                                                       ENGINE_ABI_MINOR,
+                                                       0,
+                                                       0,
+                                                       ENGINE_PLUGIN_UNLOADABLE,
+                                                       "reference",
+                                                       ENGINEHOST_PLUGIN_VERSION,
+                                                       ENGINEHOST_PLUGIN_BUILD,
+                                                       capabilities,
+                                                       create,
+                                                       destroy,
+                                                       facts,
+                                                       query};

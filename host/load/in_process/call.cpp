@@ -1,0 +1,131 @@
+#include "host/load/in_process/call.hpp"
+
+#include <algorithm>
+
+namespace enginehost::load {
+namespace {
+
+// Strings come from a stranger: NULL is taken as empty, and nothing keeps a pointer.
+std::string text_of(const char* text) { return text != nullptr ? text : ""; }
+
+Call* self(const engine_call* call) { return static_cast<Call*>(call->host_data); }
+
+}  // namespace
+
+// A class of its own so that the callbacks, which may not throw, reach the private parts.
+struct CallAccess {
+  static std::int32_t is_cancelled(const engine_call* call) noexcept {
+    return self(call)->cancelled() ? 1 : 0;
+  }
+
+  static void progress(engine_call* call, std::uint64_t done, std::uint64_t total,
+                       const char* stage) noexcept {
+    const auto& report = self(call)->options_.progress;
+    if (!report) return;
+    try {
+      report(done, total, stage != nullptr ? std::string_view(stage) : std::string_view());
+    } catch (...) {  // an application's callback that throws must not end the process inside a plugin
+    }
+  }
+
+  static engine_status fail(engine_call* call, engine_status status, const char* origin, std::int64_t native,
+                            const char* message) noexcept {
+    try {
+      const std::lock_guard lock(self(call)->mutex_);
+      if (self(call)->reports_.size() < most_reports)
+        self(call)->reports_.push_back({status, text_of(origin), native, text_of(message)});
+    } catch (...) {  // out of memory: the status itself still tells
+    }
+    return status;
+  }
+
+  static void detail(engine_call* call, const char* key, const char* value) noexcept {
+    try {
+      const std::lock_guard lock(self(call)->mutex_);
+      if (self(call)->details_.size() < most_reports)
+        self(call)->details_.emplace_back(text_of(key), text_of(value));
+    } catch (...) {
+    }
+  }
+
+  // A plugin that reports in a loop must not fill the memory.
+  static constexpr std::size_t most_reports = 256;
+};
+
+Call::Call(CallOptions options) : options_(std::move(options)) {
+  const auto timeout = std::max(options_.timeout, std::chrono::milliseconds{0});
+  deadline_ = std::chrono::steady_clock::now() + timeout;
+  call_.size = sizeof call_;
+  call_.timeout_ms = static_cast<std::uint32_t>(std::min<std::int64_t>(timeout.count(), UINT32_MAX));
+  call_.host_data = this;
+  call_.is_cancelled = &CallAccess::is_cancelled;
+  call_.progress = &CallAccess::progress;
+  call_.fail = &CallAccess::fail;
+  call_.detail = &CallAccess::detail;
+}
+
+bool Call::timed_out() const {
+  return options_.timeout.count() > 0 && std::chrono::steady_clock::now() >= deadline_;
+}
+
+bool Call::cancelled() const { return (options_.cancel && options_.cancel->cancelled()) || timed_out(); }
+
+std::vector<Call::Report> Call::reports() const {
+  const std::lock_guard lock(mutex_);
+  return reports_;
+}
+
+std::vector<std::pair<std::string, std::string>> Call::details() const {
+  const std::lock_guard lock(mutex_);
+  return details_;
+}
+
+Result<void> Call::finish(engine_status status) const {
+  if (status == ENGINE_OK) return {};
+  if (status == ENGINE_CANCELLED && cancelled())
+    return enginehost::fail(
+        diagnose("EH-P10").with("reason", timed_out() ? "the time was over" : "on request"));
+  Diagnosis diagnosis = diagnose("EH-E01").with("status", name_of_status(status), "the plugin");
+  const std::vector<Report> told = reports();
+  // The first report is the cause, later ones are context.
+  for (std::size_t i = 0; i < told.size(); ++i) {
+    if (i == 0) {
+      if (!told[i].origin.empty())
+        diagnosis.with("origin", told[i].origin, "the plugin")
+            .with("native", std::to_string(told[i].native), "the plugin");
+      if (!told[i].message.empty()) diagnosis.with("message", told[i].message, "the plugin");
+    } else if (!told[i].message.empty()) {
+      diagnosis.with("then", told[i].message, "the plugin");
+    }
+  }
+  for (const auto& [key, value] : details())
+    if (!key.empty()) diagnosis.with(key, value, "the plugin");
+  return enginehost::fail(std::move(diagnosis));
+}
+
+std::string name_of_status(engine_status status) {
+  switch (status) {
+    case ENGINE_OK:
+      return "ENGINE_OK";
+    case ENGINE_INVALID:
+      return "ENGINE_INVALID";
+    case ENGINE_UNSUPPORTED:
+      return "ENGINE_UNSUPPORTED";
+    case ENGINE_UNAVAILABLE:
+      return "ENGINE_UNAVAILABLE";
+    case ENGINE_NO_MEMORY:
+      return "ENGINE_NO_MEMORY";
+    case ENGINE_CANCELLED:
+      return "ENGINE_CANCELLED";
+    case ENGINE_CORRUPT:
+      return "ENGINE_CORRUPT";
+    case ENGINE_INTERNAL:
+      return "ENGINE_INTERNAL";
+    case ENGINE_LOST:
+      return "ENGINE_LOST";
+    default:
+      return "status " + std::to_string(status);
+  }
+}
+
+}  // namespace enginehost::load

@@ -1,0 +1,171 @@
+#include "host/load/in_process/engine.hpp"
+
+#include <algorithm>
+
+#include "base/text.hpp"
+
+namespace enginehost::load {
+namespace {
+
+struct KindName {
+  std::int32_t type;
+  std::string_view name;
+};
+constexpr KindName kinds[] = {
+    {ENGINE_CPU, "cpu"},   {ENGINE_CUDA, "cuda"}, {ENGINE_VULKAN, "vulkan"}, {ENGINE_METAL, "metal"},
+    {ENGINE_METAL, "mps"}, {ENGINE_ROCM, "rocm"}, {ENGINE_ONEAPI, "oneapi"}, {ENGINE_OTHER_DEVICE, "other"},
+};
+
+std::string text_of(const char* text) { return text != nullptr ? text : ""; }
+
+// More than any machine has; a count beyond it is a plugin's mistake and would be looped over.
+constexpr std::uint32_t most_devices = 4096;
+constexpr std::size_t most_facts = 4096;
+
+Diagnosis missing_table(const LoadedPlugin& plugin, const char* id) {
+  return diagnose("EH-R12")
+      .with("file", plugin.file().native())
+      .with("missing_table", id, "query() of the plugin");
+}
+
+}  // namespace
+
+struct Engine::Host {
+  engine_host table{};
+  std::string name, version, root;
+  decltype(EngineOptions::log) log;
+};
+
+std::string kind_of_device(std::int32_t type) {
+  for (const KindName& kind : kinds)
+    if (kind.type == type) return std::string(kind.name);
+  return "device " + std::to_string(type);
+}
+
+bool parse_device(std::string_view text, engine_device& device) {
+  const std::size_t colon = text.find(':');
+  const std::string kind = to_lower(text.substr(0, colon));
+  std::int64_t index = 0;
+  if (colon != std::string_view::npos) {
+    const auto number = parse_integer(text.substr(colon + 1));
+    if (!number || *number < 0 || *number > INT32_MAX) return false;
+    index = *number;
+  }
+  for (const KindName& known : kinds)
+    if (known.name == kind) {
+      device = {known.type, static_cast<std::int32_t>(index)};
+      return true;
+    }
+  return false;
+}
+
+std::string Device::text() const {
+  return (kind.empty() ? kind_of_device(id.type) : kind) + ":" + std::to_string(id.index);
+}
+
+Result<std::unique_ptr<Engine>> Engine::create(std::shared_ptr<LoadedPlugin> plugin, EngineOptions options) {
+  std::unique_ptr<Engine> engine(new Engine);
+  engine->plugin_ = std::move(plugin);
+  engine->host_ = std::make_unique<Host>();
+  Host& host = *engine->host_;
+  host.name = std::move(options.host_name);
+  host.version = std::move(options.host_version);
+  host.root = engine->plugin_->view().native();
+  host.log = std::move(options.log);
+  host.table.size = sizeof host.table;
+  host.table.abi_major = ENGINE_ABI_MAJOR;
+  host.table.abi_minor = ENGINE_ABI_NEWEST_MINOR;
+  host.table.name = host.name.c_str();
+  host.table.version = host.version.c_str();
+  host.table.root = host.root.c_str();
+  host.table.host_data = &host;
+  host.table.log_level = options.log_level;
+  host.table.log = [](const engine_host* table, std::int32_t level, const char* topic,
+                      const char* message) noexcept {
+    const auto& log = static_cast<const Host*>(table->host_data)->log;
+    if (!log || level < table->log_level) return;
+    try {
+      log(level, topic != nullptr ? topic : "", message != nullptr ? message : "");
+    } catch (...) {  // an application's callback that throws must not end the process inside a plugin
+    }
+  };
+  host.table.query = [](const engine_host*, const char*) noexcept -> const void* { return nullptr; };
+
+  std::vector<engine_entry> entries;
+  entries.reserve(options.options.size());
+  for (const auto& [key, value] : options.options) entries.push_back({key.c_str(), value.c_str()});
+  const engine_plugin& table = engine->plugin_->plugin();
+  Call call(std::move(options.call));
+  const engine_status status = table.create(&host.table, entries.empty() ? nullptr : entries.data(),
+                                            entries.size(), &engine->instance_, call.get());
+  if (status != ENGINE_OK) {
+    engine->instance_ = nullptr;  // "On failure *out is NULL": whatever it left there is not ours to destroy
+    TRY(call.finish(status));
+  }
+  if (engine->instance_ == nullptr)
+    return fail(diagnose("EH-E01")
+                    .with("status", name_of_status(ENGINE_INTERNAL))
+                    .with("message", "create() succeeded but gave no engine"));
+
+  const auto query = [&](const char* id) { return table.query(engine->instance_, id); };
+  engine->devices_ = static_cast<const engine_device_v1*>(query(ENGINE_DEVICE_V1));
+  engine->selftest_ = static_cast<const engine_selftest_v1*>(query(ENGINE_SELFTEST_V1));
+  engine->tensors_ = static_cast<const engine_tensor_v1*>(query(ENGINE_TENSOR_V1));
+  engine->ops_ = static_cast<const engine_op_v1*>(query(ENGINE_OP_V1));
+  engine->models_ = static_cast<const engine_model_v1*>(query(ENGINE_MODEL_V1));
+  if (engine->devices_ == nullptr) return fail(missing_table(*engine->plugin_, ENGINE_DEVICE_V1));
+  if (engine->selftest_ == nullptr) return fail(missing_table(*engine->plugin_, ENGINE_SELFTEST_V1));
+
+  std::size_t count = 0;
+  const engine_entry* facts = table.facts(engine->instance_, &count);
+  for (std::size_t i = 0; facts != nullptr && i < std::min(count, most_facts); ++i)
+    engine->facts_.emplace_back(text_of(facts[i].key), text_of(facts[i].value));
+  return engine;
+}
+
+Engine::~Engine() {
+  if (instance_ != nullptr) plugin_->plugin().destroy(instance_);
+}
+
+std::vector<std::string> Engine::capabilities() const {
+  std::vector<std::string> names;
+  const char* const* list = plugin_->plugin().capabilities;
+  for (std::size_t i = 0; list != nullptr && list[i] != nullptr && i < most_facts; ++i)
+    names.emplace_back(list[i]);
+  return names;
+}
+
+Result<std::vector<Device>> Engine::devices() const {
+  static constexpr char digits[] = "0123456789abcdef";
+  const std::uint32_t count = std::min(devices_->count(instance_), most_devices);
+  std::vector<Device> devices;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    engine_device_info info{};
+    info.size = sizeof info;
+    Call call;
+    TRY(call.finish(devices_->info(instance_, i, &info, call.get())));
+    Device device;
+    device.id = info.device;
+    device.kind = text_of(info.kind);
+    if (device.kind.empty()) device.kind = kind_of_device(info.device.type);
+    device.name = text_of(info.name);
+    device.architecture = text_of(info.architecture);
+    device.driver = text_of(info.driver);
+    if (std::any_of(std::begin(info.uuid), std::end(info.uuid), [](std::uint8_t byte) { return byte != 0; }))
+      for (const std::uint8_t byte : info.uuid) {
+        device.uuid += digits[byte >> 4];
+        device.uuid += digits[byte & 15];
+      }
+    device.memory_total = info.memory_total;
+    device.memory_free = info.memory_free;
+    devices.push_back(std::move(device));
+  }
+  return devices;
+}
+
+Result<void> Engine::self_test(std::int32_t level, engine_device device, CallOptions options) {
+  Call call(std::move(options));
+  return call.finish(selftest_->run(instance_, level, device, call.get()));
+}
+
+}  // namespace enginehost::load

@@ -1,0 +1,104 @@
+#include "host/load/in_process/loaded.hpp"
+
+#include <elf.h>
+#include <link.h>
+
+#include <cstdlib>
+#include <map>
+#include <system_error>
+
+#include "base/files.hpp"
+#include "base/text.hpp"
+
+namespace enginehost::load {
+namespace {
+
+// DT_SONAME of a mapped object. glibc relocates the addresses in the dynamic section of what it maps (not on
+// every architecture, and musl never does): both readings are tried.
+std::string soname_of(const dl_phdr_info& object) {
+  const ElfW(Dyn)* dynamic = nullptr;
+  for (int i = 0; i < object.dlpi_phnum; ++i)
+    if (object.dlpi_phdr[i].p_type == PT_DYNAMIC)
+      dynamic = reinterpret_cast<const ElfW(Dyn)*>(object.dlpi_addr + object.dlpi_phdr[i].p_vaddr);
+  if (dynamic == nullptr) return {};
+  ElfW(Addr) strings = 0, soname = 0;
+  bool has_soname = false;
+  for (; dynamic->d_tag != DT_NULL; ++dynamic) {
+    if (dynamic->d_tag == DT_STRTAB) strings = dynamic->d_un.d_ptr;
+    if (dynamic->d_tag == DT_SONAME) {
+      soname = dynamic->d_un.d_val;
+      has_soname = true;
+    }
+  }
+  if (!has_soname || strings == 0) return {};
+  if (strings < object.dlpi_addr) strings += object.dlpi_addr;
+  return reinterpret_cast<const char*>(strings + soname);
+}
+
+int collect(dl_phdr_info* object, std::size_t, void* into) {
+  if (object->dlpi_name == nullptr || object->dlpi_name[0] != '/') return 0;
+  static_cast<std::vector<Library>*>(into)->push_back({soname_of(*object), object->dlpi_name, {}});
+  return 0;
+}
+
+std::filesystem::path real(const std::filesystem::path& path) {
+  std::error_code error;
+  auto resolved = std::filesystem::canonical(path, error);
+  return error ? path : resolved;
+}
+
+}  // namespace
+
+std::vector<Library> mapped_libraries() {
+  std::vector<Library> libraries;
+  ::dl_iterate_phdr(&collect, &libraries);
+  return libraries;
+}
+
+void find_origins(std::vector<Library>& libraries, const std::filesystem::path& view) {
+  std::vector<std::filesystem::path> from_environment;
+  if (const char* variable = std::getenv("LD_LIBRARY_PATH"))
+    for (const std::string& folder : split(variable, ':'))
+      if (!folder.empty()) from_environment.push_back(real(folder));
+  const std::filesystem::path real_view = real(view);
+  for (Library& library : libraries) {
+    const std::filesystem::path path = real(library.path);
+    library.origin = "system";
+    for (const auto& folder : from_environment)
+      if (path.parent_path() == folder || real(std::filesystem::path(library.path).parent_path()) == folder)
+        library.origin = "environment";
+    if (!view.empty() && (is_below(library.path, view) || is_below(path, real_view)))
+      library.origin = "cache";
+  }
+}
+
+std::vector<Diagnosis> substituted(const std::vector<Library>& loaded,
+                                   const std::vector<std::filesystem::path>& wanted) {
+  std::map<std::string, std::vector<const Library*>> by_name;
+  for (const Library& library : loaded) {
+    by_name[std::filesystem::path(library.path).filename().native()].push_back(&library);
+    if (!library.soname.empty()) by_name[library.soname].push_back(&library);
+  }
+  std::vector<Diagnosis> found;
+  for (const std::filesystem::path& file : wanted) {
+    const auto same_name = by_name.find(file.filename().native());
+    if (same_name == by_name.end()) continue;
+    const Library* other = nullptr;
+    bool ours = false;
+    for (const Library* library : same_name->second) {
+      std::error_code error;
+      if (std::filesystem::equivalent(library->path, file, error))
+        ours = true;
+      else
+        other = library;
+    }
+    if (!ours && other != nullptr)
+      found.push_back(diagnose("EH-L11")
+                          .with("library", file.filename().native())
+                          .with("path", other->path, "libraries of this process after loading")
+                          .with("wanted", file.native()));
+  }
+  return found;
+}
+
+}  // namespace enginehost::load

@@ -1,0 +1,23 @@
+// What is mapped into this process: where each library was really loaded from.
+#pragma once
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "host/load/in_process/load.hpp"
+
+namespace enginehost::load {
+
+// Every shared object of the process, in load order, with its SONAME read from memory, without the program
+// itself and the kernel's vDSO. Origins are not filled in. Any thread.
+std::vector<Library> mapped_libraries();
+
+// Fills in where each came from: below the view, a folder of LD_LIBRARY_PATH, or the system.
+void find_origins(std::vector<Library>& libraries, const std::filesystem::path& view);
+
+// EH-L11 for each file of `wanted` (name: absolute path) for which the process holds another file of that
+// SONAME.
+std::vector<Diagnosis> substituted(const std::vector<Library>& loaded,
+                                   const std::vector<std::filesystem::path>& wanted);
+
+}  // namespace enginehost::load

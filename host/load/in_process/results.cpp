@@ -1,0 +1,94 @@
+#include "host/load/in_process/results.hpp"
+
+#include <cstdlib>
+#include <limits>
+#include <utility>
+
+namespace enginehost::load {
+namespace {
+
+// engine_plugin.h: who allocates host memory aligns it to 64.
+constexpr std::size_t alignment = 64;
+
+struct ResultsAccess {
+  static Results* self(engine_results* results) { return static_cast<Results*>(results->host_data); }
+};
+
+}  // namespace
+
+bool tensor_bytes(const engine_tensor& tensor, std::uint64_t& bytes) {
+  if (tensor.ndim < 0 || tensor.ndim > 64 || (tensor.ndim > 0 && tensor.shape == nullptr)) return false;
+  const std::uint64_t element = static_cast<std::uint64_t>(tensor.dtype.bits) * tensor.dtype.lanes;
+  std::uint64_t bits = element;
+  for (std::int32_t i = 0; i < tensor.ndim; ++i) {
+    if (tensor.shape[i] < 0) return false;
+    if (__builtin_mul_overflow(bits, static_cast<std::uint64_t>(tensor.shape[i]), &bits)) return false;
+  }
+  if (element == 0 || bits > std::numeric_limits<std::uint64_t>::max() - 7) return false;
+  bytes = (bits + 7) / 8;
+  return true;
+}
+
+void Output::Release::operator()(engine_owned_tensor* tensor) const {
+  if (tensor->release != nullptr) tensor->release(tensor);
+}
+
+void Output::Free::operator()(void* memory) const { std::free(memory); }
+
+engine_owned_tensor* Output::take() { return given_.release(); }
+
+Results::Results(bool offer) : offer_(offer) {
+  results_.size = sizeof results_;
+  results_.host_data = this;
+  results_.place = [](engine_results* results, std::uint32_t number, const char* name,
+                      const engine_tensor* like) noexcept -> const engine_tensor* {
+    try {
+      return like != nullptr ? ResultsAccess::self(results)->place(number, name, *like) : nullptr;
+    } catch (...) {  // no memory: the plugin gives its own tensor instead
+      return nullptr;
+    }
+  };
+  results_.give = [](engine_results* results, std::uint32_t number, const char* name,
+                     engine_owned_tensor* tensor) noexcept {
+    if (tensor == nullptr) return;
+    try {
+      ResultsAccess::self(results)->give(number, name, tensor);
+    } catch (...) {
+      if (tensor->release != nullptr) tensor->release(tensor);
+    }
+  };
+}
+
+const engine_tensor* Results::place(std::uint32_t number, const char* name, const engine_tensor& like) {
+  std::uint64_t bytes = 0;
+  if (!offer_ || like.device.type != ENGINE_CPU || like.dtype.code == ENGINE_STRING ||
+      !tensor_bytes(like, bytes))
+    return nullptr;
+  if (bytes > std::numeric_limits<std::size_t>::max() - alignment) return nullptr;
+  auto output = std::make_unique<Output>();
+  output->number = number;
+  output->name = name != nullptr ? name : "";
+  output->shape_.assign(like.shape, like.shape + like.ndim);
+  const std::size_t rounded = (static_cast<std::size_t>(bytes) + alignment) / alignment * alignment;
+  output->memory_.reset(std::aligned_alloc(alignment, rounded));
+  if (output->memory_ == nullptr) return nullptr;
+  output->tensor_ = like;
+  output->tensor_.data = output->memory_.get();
+  output->tensor_.shape = output->shape_.data();
+  output->tensor_.strides = nullptr;
+  output->tensor_.byte_offset = 0;
+  outputs_.push_back(std::move(output));
+  return &outputs_.back()->tensor();
+}
+
+void Results::give(std::uint32_t number, const char* name, engine_owned_tensor* tensor) {
+  auto output = std::make_unique<Output>();
+  output->number = number;
+  output->name = name != nullptr ? name : "";
+  outputs_.reserve(outputs_.size() + 1);
+  output->given_.reset(tensor);
+  output->tensor_ = tensor->tensor;
+  outputs_.push_back(std::move(output));
+}
+
+}  // namespace enginehost::load

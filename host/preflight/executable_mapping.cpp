@@ -1,0 +1,55 @@
+// Whether code may run from a folder (EH-L22, EH-L23, EH-L24): the loader gives one text for all three and no
+// errno.
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <fstream>
+
+#include "base/files.hpp"
+#include "base/text.hpp"
+#include "host/preflight/preflight.hpp"
+
+namespace enginehost::preflight {
+namespace {
+
+// The mount that holds the file: the longest mount point of /proc/self/mountinfo that is above it (field 5).
+std::string mount_point_of(const std::filesystem::path& file) {
+  std::ifstream mounts("/proc/self/mountinfo");
+  std::string line, longest;
+  while (std::getline(mounts, line)) {
+    const std::vector<std::string> fields = split(line, ' ');
+    if (fields.size() < 5) continue;
+    if (fields[4].size() >= longest.size() && is_below(file, fields[4])) longest = fields[4];
+  }
+  return longest;
+}
+
+}  // namespace
+
+Result<void> check_executable_mapping(const std::filesystem::path& file) {
+  const std::string folder = file.parent_path().native();
+  struct statvfs status {};
+  if (::statvfs(file.c_str(), &status) == 0 && (status.f_flag & ST_NOEXEC) != 0) {
+    Diagnosis diagnosis = diagnose("EH-L22");
+    diagnosis.with("file", file.native()).with("folder", folder);
+    if (std::string mount = mount_point_of(file); !mount.empty())
+      diagnosis.with("mount_point", mount, "/proc/self/mountinfo");
+    return fail(std::move(diagnosis.with("flag", "noexec", "statvfs")));
+  }
+  const FileDescriptor opened(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!opened.valid()) return {};  // why it cannot be read is told by who reads it
+  const long page = ::sysconf(_SC_PAGESIZE);
+  const std::size_t length = page > 0 ? static_cast<std::size_t>(page) : 4096;
+  void* mapped = ::mmap(nullptr, length, PROT_READ | PROT_EXEC, MAP_PRIVATE, opened.get(), 0);
+  if (mapped != MAP_FAILED) {
+    ::munmap(mapped, length);
+    return {};
+  }
+  const char* code = errno == ENOMEM ? "EH-L23" : "EH-L24";
+  return fail(diagnose_errno(code, errno).with("file", file.native()).with("folder", folder));
+}
+
+}  // namespace enginehost::preflight

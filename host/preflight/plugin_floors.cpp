@@ -1,0 +1,41 @@
+#include "host/preflight/plugin_floors.hpp"
+
+#include <enginehost/engine_plugin.h>
+
+#include <cstring>
+#include <string>
+
+namespace enginehost::preflight {
+namespace {
+
+std::string version(unsigned major, unsigned minor) {
+  return std::to_string(major) + "." + std::to_string(minor);
+}
+
+}  // namespace
+
+Result<void> check_floors(const PluginFloors& plugin, const std::filesystem::path& file) {
+  if (plugin.magic.size() != 8 || std::memcmp(plugin.magic.data(), ENGINE_PLUGIN_MAGIC, 8) != 0)
+    return fail(
+        diagnose("EH-R11")
+            .with("file", file.native())
+            .with("problem", "its " ENGINE_PLUGIN_SYMBOL " does not begin with the mark of a plugin"));
+  // The first published descriptor is the smallest there can be.
+  if (plugin.size < sizeof(engine_plugin))
+    return fail(diagnose("EH-R11")
+                    .with("file", file.native())
+                    .with("problem", "its descriptor says it is " + std::to_string(plugin.size) +
+                                         " bytes long, fewer than " + std::to_string(sizeof(engine_plugin))));
+  // Two floors, never equality: the plugin may know newer things as long as it can do without them.
+  if (plugin.abi_major != ENGINE_ABI_MAJOR || plugin.host_minor > ENGINE_ABI_NEWEST_MINOR)
+    return fail(diagnose("EH-R12")
+                    .with("file", file.native())
+                    .with("plugin_abi",
+                          version(plugin.abi_major, plugin.abi_major == ENGINE_ABI_MAJOR ? plugin.host_minor
+                                                                                         : plugin.abi_minor),
+                          "the plugin's descriptor")
+                    .with("host_abi", version(ENGINE_ABI_MAJOR, ENGINE_ABI_NEWEST_MINOR)));
+  return {};
+}
+
+}  // namespace enginehost::preflight

@@ -1,0 +1,21 @@
+// Whether this host can use a plugin, judged by the head of its descriptor: from the file or from memory.
+#pragma once
+#include <cstdint>
+#include <filesystem>
+#include <string_view>
+
+#include "base/result.hpp"
+
+namespace enginehost::preflight {
+
+struct PluginFloors {
+  std::string_view magic;  // eight bytes
+  std::uint32_t size = 0;
+  std::uint16_t abi_major = 0, abi_minor = 0, host_minor = 0;
+};
+
+// EH-R11 for a wrong mark or size ("file", "problem"), EH-R12 when the floors do not meet ("plugin_abi",
+// "host_abi").
+Result<void> check_floors(const PluginFloors& plugin, const std::filesystem::path& file);
+
+}  // namespace enginehost::preflight

@@ -1,0 +1,267 @@
+#include "host/preflight/preflight.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include "base/files.hpp"
+#include "host/linker/symbols.hpp"
+#include "host/preflight/driver.hpp"
+#include "host/preflight/plugin_floors.hpp"
+#include "host/preflight/view_index.hpp"
+
+namespace enginehost::preflight {
+namespace {
+
+using linker::Closure;
+
+std::vector<std::filesystem::path> as_paths(const std::vector<std::string>& files) {
+  return {files.begin(), files.end()};
+}
+
+// The bytes are wrong, whoever asks for them.
+bool is_content_problem(const Diagnosis& diagnosis) {
+  return diagnosis.code >= "EH-F01" && diagnosis.code <= "EH-F08";
+}
+
+// One check, step by step; each step adds to the report.
+class Check {
+ public:
+  explicit Check(const Spec& spec) : spec_(spec), reader_(spec.machine.root), index_(spec, reader_) {
+    report_.file = spec.plugin;
+  }
+
+  Report run() {
+    if (const auto& info = reader_.read(spec_.plugin.native())) report_.kind = info->kind;
+    index_.add_needs(spec_.plugin.native(), order_);
+    std::vector<std::string> later = run_time_libraries();
+    for (const std::string& library : later) add_needs_of_later(library);
+
+    const Closure closure = close(spec_.plugin.native(), order_);
+    report_.diagnoses = linker::diagnose_closure(spec_.machine, closure);
+    judge_driver(spec_, closure, report_.diagnoses);
+    take(closure);
+    warn_of_environment(closure);
+    for (const std::string& library : later) check_later(library, closure);
+    check_missing_lazy();
+    check_header();
+    if (spec_.machine.root.empty())
+      if (auto mapping = check_executable_mapping(spec_.plugin); !mapping)
+        report_.diagnoses.push_back(std::move(mapping).error());
+    if (spec_.symbols) check_symbols(closure);
+
+    if (!report_.diagnoses.empty())
+      report_.verdict = Verdict::fails;
+    else if (!doubts_.empty())
+      report_.verdict = Verdict::unsure;
+    report_.diagnoses.insert(report_.diagnoses.end(), doubts_.begin(), doubts_.end());
+    report_.load_order = as_paths(order_);
+    collect_witnesses(closure);
+    return std::move(report_);
+  }
+
+ private:
+  Closure close(const std::string& file, const std::vector<std::string>& preloaded) {
+    linker::Request request;
+    request.file = file;
+    request.preloaded = as_paths(preloaded);
+    return linker::close(spec_.machine, request, reader_);
+  }
+
+  bool lazy(const std::string& path) const {
+    const std::string name = std::filesystem::path(path).filename().native();
+    return std::find(spec_.lazy.begin(), spec_.lazy.end(), name) != spec_.lazy.end();
+  }
+
+  // What the plugin does not need by name but may open while it runs.
+  std::vector<std::string> run_time_libraries() const {
+    std::vector<std::string> later;
+    for (const std::string& library : index_.libraries())
+      if (std::find(order_.begin(), order_.end(), library) == order_.end()) later.push_back(library);
+    return later;
+  }
+
+  // A library that the plugin opens later finds its neighbours only if they are on its own path, or open
+  // already.
+  void add_needs_of_later(const std::string& library) {
+    if (index_.optional(library)) return;
+    bool neighbour_missing = false;
+    for (const linker::Missing& missing : close(library, order_).missing)
+      neighbour_missing |= !index_.find(missing.name).empty();
+    if (neighbour_missing) index_.add_needs(library, order_);
+  }
+
+  void take(const Closure& closure) {
+    report_.missing = closure.missing;
+    report_.rejected = closure.rejected;
+    report_.versions = closure.versions;
+    report_.highest = closure.highest;
+    for (const linker::Object& object : closure.objects)
+      if (object.found_by != "already loaded")
+        report_.closure.push_back({object.name, object.path, object.needed_by});
+    report_.warnings.insert(report_.warnings.end(), closure.warnings.begin(), closure.warnings.end());
+  }
+
+  // What would be taken if our loader did not open the build's own files first: said, because the next
+  // program that loads the same files without us will see it.
+  void warn_of_environment(const Closure& ours) {
+    for (const linker::Object& object : ours.objects) {
+      if (object.found_by != "already loaded" || object.soname.empty()) continue;
+      const std::string wanted = index_.find(object.soname);
+      if (!wanted.empty() && wanted != object.path)
+        report_.warnings.push_back(std::move(diagnose("EH-L17")
+                                                 .with("library", object.soname)
+                                                 .with("path", object.path, "libraries of this process")
+                                                 .with("wanted", wanted)));
+    }
+    if (order_.empty()) return;
+    const Closure plain = close(spec_.plugin.native(), {});
+    for (const linker::Missing& missing : plain.missing)
+      if (const std::string there = index_.find(missing.name); !there.empty())
+        report_.warnings.push_back(std::move(diagnose("EH-L03")
+                                                 .with("library", missing.name)
+                                                 .with("needed_by", missing.needed_by)
+                                                 .with("present_at", there)
+                                                 .with("mended", "opened first, by absolute path")));
+    for (const linker::Object& object : plain.objects) {
+      const std::string wanted =
+          object.found_by == "already loaded" ? std::string() : index_.find(object.name);
+      if (!wanted.empty() && wanted != object.path && !index_.in_view(object.path))
+        report_.warnings.push_back(std::move(diagnose("EH-L11")
+                                                 .with("library", object.name)
+                                                 .with("path", object.path, object.found_by)
+                                                 .with("wanted", wanted)
+                                                 .with("mended", "opened first, by absolute path")));
+    }
+  }
+
+  void check_later(const std::string& library, const Closure& plugin_closure) {
+    if (plugin_closure.find(library) != nullptr) return;
+    const Closure closure = close(library, order_);
+    std::vector<Diagnosis> found = linker::diagnose_closure(spec_.machine, closure);
+    judge_driver(spec_, closure, found);
+    if (found.empty()) return;
+    if (index_.optional(library)) {
+      report_.left_out.emplace_back(library);
+      report_.warnings.push_back(
+          std::move(found.front().with("left_out", library, "optional in the manifest")));
+      return;
+    }
+    const bool certain =
+        lazy(library) || (is_content_problem(found.front()) && found.front().value("file") == library);
+    auto& into = certain ? report_.diagnoses : doubts_;
+    into.insert(into.end(), found.begin(), found.end());
+    if (certain) {
+      report_.missing.insert(report_.missing.end(), closure.missing.begin(), closure.missing.end());
+      report_.rejected.insert(report_.rejected.end(), closure.rejected.begin(), closure.rejected.end());
+    }
+  }
+
+  void check_missing_lazy() {
+    Diagnosis diagnosis = diagnose("EH-R15");
+    for (const std::string& name : spec_.lazy)
+      if (index_.find(name).empty()) diagnosis.with("library", name, "the manifest's \"lazy\"");
+    if (diagnosis.evidence.empty()) return;
+    diagnosis.with("file", spec_.plugin.native());
+    for (const std::filesystem::path& folder : spec_.search) diagnosis.with("searched", folder.native());
+    report_.diagnoses.push_back(std::move(diagnosis));
+  }
+
+  void check_header() {
+    if (!spec_.plugin_header) return;
+    const auto header = binary::read_plugin_header(reader_.on_disk(spec_.plugin.native()));
+    if (!header) return;  // the closure has told why the file is no library
+    using State = binary::PluginHeader::State;
+    if (header->state == State::symbol_absent) {
+      Diagnosis diagnosis = diagnose("EH-R11");
+      diagnosis.with("file", spec_.plugin.native())
+          .with("symbol", "engine_plugin_v1", "dynamic symbols of the file");
+      for (const std::string& name : header->exports) diagnosis.with("exports", name);
+      report_.diagnoses.push_back(std::move(diagnosis));
+    } else if (header->state == State::no_bytes) {
+      doubts_.push_back(std::move(
+          diagnose("EH-R11")
+              .with("file", spec_.plugin.native())
+              .with("problem",
+                    "its engine_plugin_v1 is filled in by code at start and cannot be read from the file")));
+    } else if (auto fits = check_floors(
+                   {header->magic, header->size, header->abi_major, header->abi_minor, header->host_minor},
+                   spec_.plugin);
+               !fits) {
+      report_.diagnoses.push_back(std::move(fits).error());
+    }
+  }
+
+  void check_symbols(const Closure& closure) {
+    const auto findings = linker::undefined_symbols(closure, reader_, spec_.view);
+    for (Diagnosis& diagnosis : linker::diagnose_symbols(findings))
+      report_.diagnoses.push_back(std::move(diagnosis));
+  }
+
+  void collect_witnesses(const Closure& closure) {
+    std::set<std::filesystem::path> paths;
+    for (const linker::Object& object : closure.objects)
+      if (!object.path.empty() && !index_.in_view(object.path) && object.path != spec_.plugin.native())
+        paths.insert(object.path);
+    for (const linker::Rejected& rejected : report_.rejected) paths.insert(rejected.path);
+    // What is missing may appear in any folder that was searched, or anywhere else the loader's cache names.
+    for (const linker::Missing& missing : report_.missing) {
+      paths.insert(spec_.machine.cache_file);
+      for (const linker::Searched& place : missing.searched)
+        if (place.directory != spec_.machine.cache_file)
+          paths.insert(std::filesystem::path(place.directory) / missing.name);
+      if (missing.name == "libcuda.so.1") paths.insert("/proc/driver/nvidia/version");
+    }
+    report_.depends_on.assign(paths.begin(), paths.end());
+  }
+
+  const Spec& spec_;
+  linker::Reader reader_;
+  ViewIndex index_;
+  std::vector<std::string> order_;
+  std::vector<Diagnosis> doubts_;
+  Report report_;
+};
+
+}  // namespace
+
+const char* name_of(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::loads:
+      return "loads";
+    case Verdict::fails:
+      return "fails";
+    case Verdict::unsure:
+      return "unsure";
+  }
+  return "unsure";
+}
+
+Report check(const Spec& spec) { return Check(spec).run(); }
+
+Result<Report> inspect(const std::filesystem::path& file, bool symbols, const linker::Machine& machine,
+                       const platform::Platform* platform) {
+  TRY_ASSIGN(const binary::BinaryInfo info, binary::read_binary(file));
+  Report report;
+  if (info.kind == binary::Kind::pe || info.kind == binary::Kind::macho) {
+    report.file = file;
+    report.kind = info.kind;
+    report.verdict = Verdict::fails;
+    report.diagnoses = info.problems;
+    report.diagnoses.push_back(std::move(diagnose("EH-F09")
+                                             .with("file", file.native())
+                                             .with("format", info.sniffed + " for " + info.machine)));
+    for (const std::string& name : info.needed) report.closure.push_back({name, "", file.native()});
+  } else {
+    Spec spec;
+    spec.plugin = file;
+    spec.machine = machine;
+    spec.platform = platform;
+    spec.plugin_header = false;
+    spec.symbols = symbols;
+    report = check(spec);
+  }
+  if (auto code = binary::gpu_code(file)) report.gpu_code = std::move(code->entries);
+  return report;
+}
+
+}  // namespace enginehost::preflight

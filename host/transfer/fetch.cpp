@@ -1,0 +1,261 @@
+// Retries, resuming and judging around single exchanges.
+#include <algorithm>
+#include <random>
+#include <thread>
+
+#include "base/text.hpp"
+#include "host/transfer/http_exchange.hpp"
+#include "host/transfer/meter.hpp"
+#include "host/transfer/transfer.hpp"
+
+namespace enginehost::transfer {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using std::chrono::milliseconds;
+constexpr std::size_t head_bytes = 4096;
+constexpr milliseconds longest_wait{60'000};
+// A name that does not resolve or a port that refuses seldom changes its mind within a minute.
+constexpr int retries_without_connection = 2;
+
+Diagnosis offline_refusal(std::string_view url) {
+  return std::move(diagnose("EH-N10").with("url", without_credentials(url)));
+}
+
+bool is_strong(std::string_view etag) { return etag.size() > 2 && etag.front() == '"'; }
+
+milliseconds backoff(const TransferOptions& options, int failures, const HttpAnswer& answer) {
+  if (answer.retry_after) return std::min<milliseconds>(*answer.retry_after, longest_wait);
+  thread_local std::minstd_rand random{std::random_device{}()};
+  const double jitter = std::uniform_real_distribution<double>(0.5, 1.5)(random);
+  const auto doubled = static_cast<double>(options.first_backoff.count()) * (1 << std::min(failures - 1, 5));
+  return std::min(milliseconds(static_cast<std::int64_t>(doubled * jitter)), longest_wait);
+}
+
+bool wait(milliseconds time, const std::optional<CancelToken>& cancel) {
+  const Clock::time_point end = Clock::now() + time;
+  while (Clock::now() < end) {
+    if (cancel && cancel->cancelled()) return false;
+    std::this_thread::sleep_for(std::min(milliseconds{50}, time));
+  }
+  return !(cancel && cancel->cancelled());
+}
+
+// One file's way from a server into a sink.
+class Fetch {
+ public:
+  Fetch(const UrlRequest& request, Sink& sink, const TransferOptions& options,
+        const ProgressCallback& progress, const std::optional<CancelToken>& cancel)
+      : request_(request),
+        sink_(sink),
+        options_(options),
+        cancel_(cancel),
+        client_(options, cancel),
+        meter_(progress, Progress::Phase::downloading, without_credentials(request.url)) {
+    meter_.expect(request.expected_size);
+  }
+
+  Result<TransferReport> run();
+
+ private:
+  Result<void> begin(const HttpAnswer& answer);
+  Result<void> take(std::string_view bytes);
+  Diagnosis wrong_length(std::uint64_t actual) const;
+  bool complete_by_416(const HttpAnswer& answer) const;
+  bool should_retry(const HttpOutcome& outcome);
+
+  const UrlRequest& request_;
+  Sink& sink_;
+  const TransferOptions& options_;
+  const std::optional<CancelToken>& cancel_;
+  HttpClient client_;
+  Meter meter_;
+  TransferReport report_;
+
+  std::uint64_t position_ = 0, best_ = 0, asked_ = 0;
+  std::optional<std::uint64_t> total_;
+  std::optional<std::uint64_t> refused_length_;  // the answer's length is wrong: only its head is read
+  std::string etag_;
+  bool restart_ = false, http1_only_ = false;
+  int failures_ = 0;
+};
+
+Diagnosis Fetch::wrong_length(std::uint64_t actual) const {
+  const auto title = title_of_page(report_.head);
+  Diagnosis diagnosis = diagnose(title ? "EH-N06" : "EH-N07");
+  diagnosis.with("url", report_.url);
+  if (title) diagnosis.with("title", *title, "the first bytes");
+  if (!report_.content_type.empty()) diagnosis.with("content_type", report_.content_type, "Content-Type");
+  diagnosis.with("expected", std::to_string(request_.expected_size.value_or(request_.limit)))
+      .with("actual", std::to_string(actual));
+  if (!request_.expected_size) diagnosis.with("problem", "longer than is allowed for a file of unknown size");
+  return diagnosis;
+}
+
+// The headers say whether the server continues, starts anew, or sends something else.
+Result<void> Fetch::begin(const HttpAnswer& answer) {
+  report_.url = without_credentials(answer.url);
+  report_.content_type = answer.content_type;
+  report_.etag = answer.etag;
+  if (answer.status < 200 || answer.status > 299) return {};  // the exchange's own failure
+  if (answer.status != 200 && answer.status != 206)
+    return fail(diagnose("EH-N04").with("url", report_.url).with("status", std::to_string(answer.status)));
+  const bool continues = answer.status == 206;
+  if (continues && (asked_ == 0 || answer.range_start != asked_)) {
+    restart_ = true;  // not what was asked for: the next attempt asks for the whole
+    return fail(diagnose("EH-N02")
+                    .with("url", report_.url)
+                    .with("problem", "the server continued at another place")
+                    .with("expected", std::to_string(asked_))
+                    .with("actual", std::to_string(answer.range_start.value_or(0))));
+  }
+  total_ = continues ? answer.range_total : answer.length;
+  if (is_strong(answer.etag)) etag_ = answer.etag;
+  refused_length_.reset();
+  if (total_ && (request_.expected_size ? *total_ != *request_.expected_size : *total_ > request_.limit))
+    refused_length_ = total_;
+  if (continues && refused_length_) {  // another file than the one that was begun
+    restart_ = true;
+    return fail(wrong_length(*total_));
+  }
+  position_ = continues ? asked_ : 0;
+  if (!continues) report_.head.clear();
+  if (continues) report_.resumed_at = std::max(report_.resumed_at, asked_);
+  if (!request_.expected_size && total_) meter_.expect(total_);
+  if (refused_length_) return {};
+  return sink_.start(position_);
+}
+
+Result<void> Fetch::take(std::string_view bytes) {
+  if (position_ == report_.head.size() && report_.head.size() < head_bytes)
+    report_.head.append(bytes.substr(0, head_bytes - report_.head.size()));
+  if (refused_length_) {
+    position_ += bytes.size();
+    if (position_ < head_bytes && position_ < *refused_length_) return {};
+    return fail(wrong_length(*refused_length_));
+  }
+  const std::uint64_t limit = request_.expected_size.value_or(request_.limit);
+  if (bytes.size() > limit - position_) return fail(wrong_length(position_ + bytes.size()));
+  TRY(sink_.write(bytes));
+  position_ += bytes.size();
+  report_.received += bytes.size();
+  meter_.at(position_);
+  return {};
+}
+
+// "Range not satisfiable" of a file that is exactly as long as what is held: it was complete.
+bool Fetch::complete_by_416(const HttpAnswer& answer) const {
+  return answer.status == 416 && asked_ > 0 && answer.range_total == asked_ &&
+         (!request_.expected_size || *request_.expected_size == asked_);
+}
+
+bool Fetch::should_retry(const HttpOutcome& outcome) {
+  if (restart_ || (outcome.answer.status == 416 && asked_ > 0)) {
+    restart_ = true;
+    return ++failures_ <= options_.retries;
+  }
+  if (outcome.retry_with_http1 && !http1_only_) {
+    http1_only_ = true;
+    return true;
+  }
+  if (!outcome.transient) return false;
+  if (position_ > best_) failures_ = 0;
+  best_ = std::max(best_, position_);
+  const std::string& code = outcome.diagnosis->code;
+  const bool connected = outcome.body_bytes > 0 || outcome.answer.status != 0 || best_ > 0;
+  const bool hopeless = !connected && (code == "EH-N01" || code == "EH-N02" || code == "EH-N05");
+  return ++failures_ <=
+         (hopeless ? std::min(retries_without_connection, options_.retries) : options_.retries);
+}
+
+Result<TransferReport> Fetch::run() {
+  const Clock::time_point began = Clock::now();
+  best_ = position_ = sink_.held();
+  for (;;) {
+    ++report_.attempts;
+    HttpRequest request;
+    request.url = request_.url;  // always the original: a redirect's target may be valid for minutes only
+    request.accept = request_.accept;
+    request.ca_bundle = request_.ca_bundle;
+    request.http1_only = http1_only_;
+    asked_ = restart_ ? 0 : sink_.held();
+    restart_ = false;
+    request.range_start = asked_;
+    if (asked_ > 0) request.if_range = etag_;
+    const HttpOutcome outcome = client_.exchange(
+        request, [this](const HttpAnswer& answer) { return begin(answer); },
+        [this](std::string_view bytes) { return take(bytes); }, [this] { meter_.at(position_); });
+    if (complete_by_416(outcome.answer)) position_ = asked_;
+    const bool whole = complete_by_416(outcome.answer) || !outcome.diagnosis;
+    if (whole && refused_length_) return fail(wrong_length(*refused_length_));
+    if (whole && request_.expected_size && position_ != *request_.expected_size)
+      return fail(wrong_length(position_));
+    if (whole) {
+      report_.size = position_;
+      report_.seconds = std::chrono::duration<double>(Clock::now() - began).count();
+      meter_.at(position_, true);
+      return std::move(report_);
+    }
+    if (outcome.diagnosis->code == "EH-P10" || !should_retry(outcome)) {
+      Diagnosis diagnosis = *outcome.diagnosis;
+      if (diagnosis.value("url").empty()) diagnosis.with("url", without_credentials(request_.url));
+      if (report_.attempts > 1) diagnosis.with("attempts", std::to_string(report_.attempts));
+      return fail(std::move(diagnosis));
+    }
+    if (failures_ > 0 && !wait(backoff(options_, failures_, outcome.answer), cancel_))
+      return fail(diagnose("EH-P10").with("url", without_credentials(request_.url)));
+  }
+}
+
+class TextSink : public Sink {
+ public:
+  std::uint64_t held() const override { return text.size(); }
+  Result<void> start(std::uint64_t offset) override {
+    text.resize(std::min<std::size_t>(text.size(), offset));
+    return {};
+  }
+  Result<void> write(std::string_view bytes) override {
+    text += bytes;
+    return {};
+  }
+  std::string text;
+};
+
+}  // namespace
+
+Result<TransferReport> fetch_url(const UrlRequest& request, Sink& sink, const TransferOptions& options,
+                                 const ProgressCallback& progress, const std::optional<CancelToken>& cancel) {
+  if (options.offline) return fail(offline_refusal(request.url));
+  if (!is_url(request.url))
+    return fail(diagnose("EH-N11").with("url", request.url).with("problem", "neither http nor https"));
+  return Fetch(request, sink, options, progress, cancel).run();
+}
+
+Result<std::optional<std::uint64_t>> ask_size(std::string_view url, const TransferOptions& options,
+                                              const std::optional<CancelToken>& cancel) {
+  if (options.offline) return fail(offline_refusal(url));
+  HttpClient client(options, cancel);
+  HttpRequest request;
+  request.url = url;
+  request.head_only = true;
+  const HttpOutcome outcome = client.exchange(
+      request, [](const HttpAnswer&) { return Result<void>(); },
+      [](std::string_view) { return Result<void>(); });
+  // A server that does not like HEAD tells nothing about the file.
+  if (outcome.diagnosis && outcome.diagnosis->code == "EH-N04") return std::optional<std::uint64_t>();
+  if (outcome.diagnosis) return fail(*outcome.diagnosis);
+  return outcome.answer.length;
+}
+
+Result<std::string> fetch_text(std::string_view url, const TransferOptions& options, std::uint64_t limit,
+                               std::string_view accept, const std::optional<CancelToken>& cancel) {
+  TextSink sink;
+  UrlRequest request;
+  request.url = url;
+  request.limit = limit;
+  request.accept = accept;
+  TRY(fetch_url(request, sink, options, {}, cancel).map([](const TransferReport&) {}));
+  return std::move(sink.text);
+}
+
+}  // namespace enginehost::transfer

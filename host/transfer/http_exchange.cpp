@@ -1,0 +1,332 @@
+#include "host/transfer/http_exchange.hpp"
+
+#include <curl/curl.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+
+#include "base/text.hpp"
+#include "host/transfer/transfer.hpp"
+
+namespace enginehost::transfer {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using std::chrono::milliseconds;
+constexpr int tick_milliseconds = 50;
+constexpr std::size_t error_page_bytes = 16384;  // read for its title; the rest is not waited for
+
+void initialise_library() {
+  // Once a process and before any thread uses it: a static's initialisation is both.
+  static const CURLcode done = ::curl_global_init(CURL_GLOBAL_DEFAULT);
+  (void)done;
+}
+
+std::optional<std::uint64_t> number_in(std::string_view text) {
+  std::uint64_t value = 0;
+  const auto [after, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || after == text.data()) return {};
+  return value;
+}
+
+// "bytes 100-199/200", "bytes */200", "bytes 0-9/*"
+void read_content_range(std::string_view value, HttpAnswer& answer) {
+  if (!value.starts_with("bytes ")) return;
+  value.remove_prefix(6);
+  if (value.front() != '*') answer.range_start = number_in(value);
+  if (const std::size_t slash = value.find('/'); slash != std::string_view::npos)
+    answer.range_total = number_in(value.substr(slash + 1));
+}
+
+std::string_view scheme_of(std::string_view url) { return url.substr(0, url.find("://")); }
+
+bool is_redirect(long status) {
+  return status == 301 || status == 302 || status == 303 || status == 307 || status == 308;
+}
+
+bool may_succeed_later(long status) {
+  return status == 408 || status == 425 || status == 429 || status == 500 || status == 502 || status == 503 ||
+         status == 504;
+}
+
+std::string bundle_for(const HttpRequest& request, const TransferOptions& options) {
+  if (!request.ca_bundle.empty()) return request.ca_bundle;
+  if (!options.ca_bundle.empty()) return options.ca_bundle;
+  // The variables that users of curl and of OpenSSL know; the library itself reads neither once it has a
+  // default.
+  for (const char* name : {"CURL_CA_BUNDLE", "SSL_CERT_FILE"})
+    if (const char* value = std::getenv(name); value != nullptr && *value != '\0') return value;
+  return {};
+}
+
+struct CurlFailure {
+  const char* code;
+  bool transient;
+};
+
+CurlFailure failure_of(CURLcode result) {
+  switch (result) {
+    case CURLE_COULDNT_RESOLVE_HOST:
+    case CURLE_COULDNT_RESOLVE_PROXY:
+      return {"EH-N01", true};
+    case CURLE_OPERATION_TIMEDOUT:
+      return {"EH-N03", true};
+    case CURLE_SSL_CONNECT_ERROR:
+      return {"EH-N05", true};
+    case CURLE_PEER_FAILED_VERIFICATION:
+    case CURLE_SSL_CACERT_BADFILE:
+    case CURLE_SSL_CERTPROBLEM:
+    case CURLE_SSL_CIPHER:
+    case CURLE_SSL_ISSUER_ERROR:
+    case CURLE_SSL_INVALIDCERTSTATUS:
+    case CURLE_SSL_PINNEDPUBKEYNOTMATCH:
+    case CURLE_USE_SSL_FAILED:
+    case CURLE_SSL_ENGINE_INITFAILED:
+      return {"EH-N05", false};
+    case CURLE_URL_MALFORMAT:
+    case CURLE_UNSUPPORTED_PROTOCOL:
+      return {"EH-N11", false};
+    default:
+      return {"EH-N02", true};  // refused, reset, cut, HTTP/2 stream error
+  }
+}
+
+}  // namespace
+
+struct HttpClient::State {
+  TransferOptions options;
+  std::optional<CancelToken> cancel;
+  CURL* easy = nullptr;
+  CURLM* multi = nullptr;
+
+  // of the running exchange
+  const OnAnswer* on_answer = nullptr;
+  const OnBody* on_body = nullptr;
+  HttpAnswer answer;
+  std::string location;
+  bool answered = false;    // on_answer was called
+  bool redirected = false;  // the body is not wanted
+  std::optional<Diagnosis> stopped;
+  std::uint64_t body_bytes = 0;
+  std::string error_page;
+  Clock::time_point last_byte;
+
+  bool stop(Diagnosis diagnosis) {
+    if (!stopped) stopped = std::move(diagnosis);
+    return false;
+  }
+  bool headers_complete();
+  void read_header(std::string_view line);
+  static std::size_t header_callback(char* data, std::size_t size, std::size_t count, void* self);
+  static std::size_t body_callback(char* data, std::size_t size, std::size_t count, void* self);
+  void prepare(const HttpRequest& request, const std::string& url, curl_slist* headers);
+  CURLcode run(const OnTick& on_tick);
+  std::optional<Diagnosis> next_url(std::string& url, int hops) const;
+  void judge(CURLcode result, HttpOutcome& outcome, const std::string& url) const;
+};
+
+void HttpClient::State::read_header(std::string_view line) {
+  if (line.starts_with("HTTP/")) {  // a new block: an interim answer, a proxy's, or the answer itself
+    const std::string url = answer.url;
+    answer = HttpAnswer{};
+    answer.url = url;
+    location.clear();
+    if (const std::size_t space = line.find(' '); space != std::string_view::npos)
+      answer.status = static_cast<long>(number_in(line.substr(space + 1)).value_or(0));
+    return;
+  }
+  const std::size_t colon = line.find(':');
+  if (colon == std::string_view::npos) return;
+  const std::string name = to_lower(line.substr(0, colon));
+  const std::string_view value = trim(line.substr(colon + 1));
+  if (name == "content-length") answer.length = number_in(value);
+  if (name == "content-range") read_content_range(value, answer);
+  if (name == "content-type") answer.content_type = value;
+  if (name == "etag") answer.etag = value;
+  if (name == "location") location = value;
+}
+
+bool HttpClient::State::headers_complete() {
+  if (answered) return true;
+  answered = true;
+  redirected = is_redirect(answer.status) && !location.empty();
+  if (redirected) return true;
+  if (auto accepted = (*on_answer)(answer); !accepted) return stop(std::move(accepted.error()));
+  return true;
+}
+
+std::size_t HttpClient::State::header_callback(char* data, std::size_t size, std::size_t count, void* self) {
+  auto& state = *static_cast<State*>(self);
+  state.last_byte = Clock::now();
+  state.read_header(std::string_view(data, size * count));
+  return size * count;
+}
+
+std::size_t HttpClient::State::body_callback(char* data, std::size_t size, std::size_t count, void* self) {
+  auto& state = *static_cast<State*>(self);
+  state.last_byte = Clock::now();
+  if (!state.headers_complete() || state.redirected) return state.redirected ? size * count : 0;
+  if (state.answer.status < 200 || state.answer.status > 299) {
+    state.error_page.append(data, std::min(size * count, error_page_bytes - state.error_page.size()));
+    return state.error_page.size() < error_page_bytes ? size * count : 0;
+  }
+  state.body_bytes += size * count;
+  if (auto taken = (*state.on_body)(std::string_view(data, size * count)); !taken) {
+    state.stop(std::move(taken.error()));
+    return 0;
+  }
+  return size * count;
+}
+
+void HttpClient::State::prepare(const HttpRequest& request, const std::string& url, curl_slist* headers) {
+  ::curl_easy_reset(easy);
+  const auto set = [this](CURLoption option, auto value) { ::curl_easy_setopt(easy, option, value); };
+  set(CURLOPT_URL, url.c_str());
+  set(CURLOPT_PROTOCOLS_STR, "http,https");
+  set(CURLOPT_NOSIGNAL, 1L);
+  set(CURLOPT_QUICK_EXIT, 1L);  // do not wait for a resolver thread that hangs
+  set(CURLOPT_BUFFERSIZE, 512L * 1024);
+  set(CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(options.connect_limit.count()));
+  set(CURLOPT_USERAGENT, options.user_agent.c_str());
+  set(CURLOPT_NETRC, static_cast<long>(CURL_NETRC_OPTIONAL));
+  set(CURLOPT_PROXYAUTH, static_cast<long>(CURLAUTH_ANY));
+  set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
+  set(CURLOPT_HTTP_VERSION,
+      static_cast<long>(request.http1_only ? CURL_HTTP_VERSION_1_1 : CURL_HTTP_VERSION_2TLS));
+  set(CURLOPT_HEADERFUNCTION, &State::header_callback);
+  set(CURLOPT_HEADERDATA, static_cast<void*>(this));
+  set(CURLOPT_WRITEFUNCTION, &State::body_callback);
+  set(CURLOPT_WRITEDATA, static_cast<void*>(this));
+  set(CURLOPT_HTTPHEADER, headers);
+  if (request.head_only) set(CURLOPT_NOBODY, 1L);
+  const std::string range = std::to_string(request.range_start) + "-";
+  if (request.range_start > 0) set(CURLOPT_RANGE, range.c_str());
+  if (const std::string bundle = bundle_for(request, options); !bundle.empty())
+    set(CURLOPT_CAINFO, bundle.c_str());
+}
+
+CURLcode HttpClient::State::run(const OnTick& on_tick) {
+  ::curl_multi_add_handle(multi, easy);
+  const Clock::time_point began = Clock::now();
+  last_byte = began;
+  Clock::time_point last_tick = began;
+  int running = 1;
+  CURLcode result = CURLE_OK;
+  while (running > 0 && !stopped) {
+    if (::curl_multi_perform(multi, &running) != CURLM_OK) result = CURLE_FAILED_INIT;
+    if (running == 0 || result != CURLE_OK) break;
+    ::curl_multi_poll(multi, nullptr, 0, tick_milliseconds, nullptr);
+    if (cancel && cancel->cancelled()) stop(diagnose("EH-P10"));
+    const Clock::time_point now = Clock::now();
+    if (now - last_byte > options.stall_limit + (body_bytes == 0 ? options.connect_limit : milliseconds{0}))
+      stop(std::move(diagnose("EH-N03")
+                         .with("seconds", std::to_string((now - last_byte) / std::chrono::seconds(1)))
+                         .with("received", std::to_string(body_bytes))));
+    if (on_tick && now - last_tick >= milliseconds{100}) {
+      last_tick = now;
+      on_tick();
+    }
+  }
+  int left = 0;
+  while (const CURLMsg* message = ::curl_multi_info_read(multi, &left))
+    if (message->msg == CURLMSG_DONE) result = message->data.result;
+  curl_off_t retry_after = 0;
+  if (::curl_easy_getinfo(easy, CURLINFO_RETRY_AFTER, &retry_after) == CURLE_OK && retry_after > 0)
+    answer.retry_after = std::chrono::seconds(retry_after);
+  ::curl_multi_remove_handle(multi, easy);
+  return result;
+}
+
+std::optional<Diagnosis> HttpClient::State::next_url(std::string& url, int hops) const {
+  const std::string target = join_url(url, location);
+  const auto refuse = [&](std::string_view problem) {
+    return std::move(diagnose("EH-N11")
+                         .with("url", without_credentials(url))
+                         .with("target", without_credentials(target))
+                         .with("problem", problem));
+  };
+  if (hops >= options.max_redirects) return refuse("too many redirects");
+  if (!is_url(target)) return refuse("neither http nor https");
+  if (scheme_of(url) == "https" && scheme_of(target) == "http") return refuse("from https to http");
+  url = target;
+  return {};
+}
+
+void HttpClient::State::judge(CURLcode result, HttpOutcome& outcome, const std::string& url) const {
+  if (stopped) {
+    outcome.diagnosis = *stopped;
+    if (outcome.diagnosis->value("url").empty()) outcome.diagnosis->with("url", without_credentials(url));
+    outcome.transient = stopped->code == "EH-N03";
+    return;
+  }
+  const bool error_page_cut = result == CURLE_WRITE_ERROR && error_page.size() == error_page_bytes;
+  if (result != CURLE_OK && !error_page_cut) {
+    const CurlFailure failure = failure_of(result);
+    outcome.transient = failure.transient;
+    outcome.retry_with_http1 = result == CURLE_HTTP2 || result == CURLE_HTTP2_STREAM;
+    outcome.diagnosis = diagnose(failure.code);
+    outcome.diagnosis->with("url", without_credentials(url)).with("curl_said", ::curl_easy_strerror(result));
+    outcome.diagnosis->with("received", std::to_string(body_bytes));
+    if (result == CURLE_OPERATION_TIMEDOUT)
+      outcome.diagnosis->with("seconds", std::to_string(options.connect_limit.count() / 1000));
+    return;
+  }
+  if (answer.status >= 200 && answer.status < 300) return;
+  outcome.transient = may_succeed_later(answer.status);
+  outcome.diagnosis = std::move(
+      diagnose("EH-N04").with("url", without_credentials(url)).with("status", std::to_string(answer.status)));
+  if (const auto title = title_of_page(error_page); title && !title->empty())
+    outcome.diagnosis->with("title", *title, "the page that came with it");
+}
+
+HttpClient::HttpClient(const TransferOptions& options, std::optional<CancelToken> cancel)
+    : state_(std::make_unique<State>()) {
+  initialise_library();
+  state_->options = options;
+  state_->cancel = std::move(cancel);
+  state_->easy = ::curl_easy_init();
+  state_->multi = ::curl_multi_init();
+}
+
+HttpClient::~HttpClient() {
+  ::curl_easy_cleanup(state_->easy);
+  ::curl_multi_cleanup(state_->multi);
+}
+
+HttpOutcome HttpClient::exchange(const HttpRequest& request, const OnAnswer& on_answer, const OnBody& on_body,
+                                 const OnTick& on_tick) {
+  State& state = *state_;
+  HttpOutcome outcome;
+  std::string url = request.url;
+  for (int hops = 0;; ++hops) {
+    state.on_answer = &on_answer;
+    state.on_body = &on_body;
+    state.answer = HttpAnswer{};
+    state.answer.url = url;
+    state.answered = state.redirected = false;
+    state.stopped.reset();
+    state.body_bytes = 0;
+    state.error_page.clear();
+    curl_slist* headers = ::curl_slist_append(nullptr, "Accept-Encoding: identity");
+    if (!request.accept.empty())
+      headers = ::curl_slist_append(headers, ("Accept: " + request.accept).c_str());
+    if (!request.if_range.empty())
+      headers = ::curl_slist_append(headers, ("If-Range: " + request.if_range).c_str());
+    state.prepare(request, url, headers);
+    const CURLcode result = state.run(on_tick);
+    ::curl_slist_free_all(headers);
+    if (result == CURLE_OK && !state.stopped) state.headers_complete();  // an answer without a body
+    outcome.answer = state.answer;
+    outcome.body_bytes = state.body_bytes;
+    if (state.redirected && !state.stopped) {
+      outcome.diagnosis = state.next_url(url, hops);
+      if (outcome.diagnosis) return outcome;
+      continue;
+    }
+    state.judge(result, outcome, url);
+    return outcome;
+  }
+}
+
+}  // namespace enginehost::transfer

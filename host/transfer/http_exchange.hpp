@@ -1,0 +1,69 @@
+// One request and its answer over libcurl, redirects followed by our own rules. For fetch_url only.
+#pragma once
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/cancel.hpp"
+#include "base/result.hpp"
+#include "host/transfer/options.hpp"
+
+namespace enginehost::transfer {
+
+struct HttpRequest {
+  std::string url;
+  bool head_only = false;
+  std::uint64_t range_start = 0;  // 0: the whole
+  std::string if_range;           // a strong ETag, or empty
+  std::string accept;
+  std::string ca_bundle;
+  bool http1_only = false;
+};
+
+struct HttpAnswer {
+  long status = 0;
+  std::string url;                           // that finally answered, with credentials
+  std::optional<std::uint64_t> length;       // Content-Length of this body
+  std::optional<std::uint64_t> range_start;  // of Content-Range
+  std::optional<std::uint64_t> range_total;
+  std::string etag, content_type;
+  std::optional<std::chrono::seconds> retry_after;
+};
+
+// What became of an exchange.
+struct HttpOutcome {
+  HttpAnswer answer;                   // as far as it came
+  std::optional<Diagnosis> diagnosis;  // none: the body arrived whole
+  bool transient = false;              // the same request may succeed later
+  bool retry_with_http1 = false;
+  std::uint64_t body_bytes = 0;
+};
+
+// Reusable for several requests to the same hosts: connections stay open. One thread at a time.
+class HttpClient {
+ public:
+  HttpClient(const TransferOptions& options, std::optional<CancelToken> cancel);
+  ~HttpClient();
+  HttpClient(const HttpClient&) = delete;
+  HttpClient& operator=(const HttpClient&) = delete;
+
+  // Called once when the final answer's headers are known, before its body; then for the body's pieces. An
+  // error ends the exchange with that diagnosis. Redirections are followed before either is called.
+  using OnAnswer = std::function<Result<void>(const HttpAnswer&)>;
+  using OnBody = std::function<Result<void>(std::string_view)>;
+  // Called about ten times a second.
+  using OnTick = std::function<void()>;
+
+  HttpOutcome exchange(const HttpRequest& request, const OnAnswer& on_answer, const OnBody& on_body,
+                       const OnTick& on_tick = {});
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace enginehost::transfer

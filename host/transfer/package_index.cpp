@@ -1,0 +1,251 @@
+#include "host/transfer/package_index.hpp"
+
+#include <cctype>
+#include <cstdlib>
+#include <mutex>
+
+#include "base/child_process.hpp"
+#include "base/json.hpp"
+#include "base/text.hpp"
+
+namespace enginehost::transfer {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* json_or_html =
+    "application/vnd.pypi.simple.v1+json, application/vnd.pypi.simple.v1+html;q=0.2, text/html;q=0.1";
+
+std::optional<std::string> ask(const std::vector<std::string>& pip, const std::vector<std::string>& arguments,
+                               const std::optional<CancelToken>& cancel) {
+  ChildRequest request;
+  request.argv = pip;
+  request.argv.insert(request.argv.end(), arguments.begin(), arguments.end());
+  // Wide, so that no line of the help is broken; in the plain locale, so that its words are the expected
+  // ones.
+  request.environment = {"COLUMNS=1000", "LC_ALL=C.UTF-8", "PIP_NO_COLOR=1",
+                         "PIP_DISABLE_PIP_VERSION_CHECK=1"};
+  request.deadline = std::chrono::seconds(20);
+  request.keep_bytes = 1u << 20;
+  request.cancel = cancel;
+  const auto outcome = run_child(request);
+  if (!outcome || !outcome->succeeded()) return {};
+  return outcome->output;
+}
+
+// "global.index-url='https://…'": the value as Python prints a string.
+std::string unquoted(std::string_view value) {
+  value = trim(value);
+  if (value.size() >= 2 && (value.front() == '\'' || value.front() == '"') && value.back() == value.front())
+    value = value.substr(1, value.size() - 2);
+  std::string text;
+  for (std::size_t i = 0; i < value.size(); ++i) {
+    if (value[i] == '\\' && i + 1 < value.size()) {
+      ++i;
+      text += value[i] == 'n' ? '\n' : value[i];
+    } else {
+      text += value[i];
+    }
+  }
+  return text;
+}
+
+std::vector<std::string> words_of(std::string_view text) {
+  std::vector<std::string> words;
+  std::string word;
+  for (const char character : std::string(text) + ' ') {
+    if (std::isspace(static_cast<unsigned char>(character)) == 0) {
+      word += character;
+    } else if (!word.empty()) {
+      words.push_back(std::move(word));
+      word.clear();
+    }
+  }
+  return words;
+}
+
+// pip's own order: the environment, then a section for the command, then the global one.
+struct PipSettings {
+  std::string value_of(const std::string& name) const {
+    std::string found;
+    for (const char* section : {"global", "install", ":env:"})
+      for (const auto& [key, value] : entries)
+        if (key == std::string(section) + "." + name) found = value;
+    return found;
+  }
+  std::vector<std::pair<std::string, std::string>> entries;
+};
+
+PipSettings read_settings(std::string_view listing) {
+  PipSettings settings;
+  for (const std::string& line : split(listing, '\n')) {
+    const std::size_t equals = line.find('=');
+    if (equals != std::string::npos)
+      settings.entries.emplace_back(line.substr(0, equals), unquoted(line.substr(equals + 1)));
+  }
+  return settings;
+}
+
+// "--index-url <url>  Base URL of the Python Package Index (default https://…)."
+std::string default_in_help(std::string_view help) {
+  const std::size_t option = help.find("--index-url <url>");
+  const std::size_t mark = option == std::string_view::npos ? option : help.find("(default ", option);
+  if (mark == std::string_view::npos) return {};
+  const std::string_view rest = help.substr(mark + 9);
+  const std::string url(trim(rest.substr(0, rest.find(')'))));
+  return is_url(url) ? url : std::string();
+}
+
+std::optional<PackageIndex> ask_pip(const std::vector<std::string>& pip,
+                                    const std::optional<CancelToken>& cancel) {
+  const auto listing = ask(pip, {"config", "list"}, cancel);
+  if (!listing) return {};
+  const PipSettings settings = read_settings(*listing);
+  PackageIndex index;
+  index.certificate = settings.value_of("cert");
+  for (const std::string& link : words_of(settings.value_of("find-links")))
+    if (fs::path(link).is_absolute()) index.find_links.push_back(link);
+  const std::string no_index = to_lower(settings.value_of("no-index"));
+  if (no_index == "1" || no_index == "true" || no_index == "yes" || no_index == "on") {
+    index.told_by = "pip config";
+    return index;
+  }
+  std::string url = settings.value_of("index-url");
+  index.told_by = "pip config";
+  if (url.empty()) {
+    const auto help = ask(pip, {"install", "--help"}, cancel);
+    if (help) url = default_in_help(*help);
+    index.told_by = "pip install --help";
+  }
+  if (is_url(url)) index.urls.push_back(url);
+  for (const std::string& extra : words_of(settings.value_of("extra-index-url")))
+    if (is_url(extra)) index.urls.push_back(extra);
+  if (index.urls.empty() && index.find_links.empty()) return {};
+  return index;
+}
+
+// The name under which an index keeps a project: PEP 503.
+std::string normalised(std::string_view project) {
+  std::string name;
+  for (const char character : to_lower(project)) {
+    const bool separator = character == '-' || character == '_' || character == '.';
+    if (separator && !name.empty() && name.back() == '-') continue;
+    name += separator ? '-' : character;
+  }
+  return name;
+}
+
+struct Listed {
+  std::string url, sha256;
+  std::optional<std::uint64_t> size;
+};
+
+std::optional<Listed> find_in_json(const std::string& page, std::string_view file) {
+  const auto document = parse_json(page, "package index", {256u << 20, 32});
+  if (!document) return {};
+  for (const Json& entry : (*document)["files"].as_array()) {
+    if (entry["filename"].as_string() != file) continue;
+    Listed listed{entry["url"].as_string(), entry["hashes"]["sha256"].as_string(), {}};
+    if (entry["size"].is_integer()) listed.size = static_cast<std::uint64_t>(entry["size"].as_integer());
+    return listed;
+  }
+  return {};
+}
+
+std::string without_entities(std::string text) {
+  for (const auto& [entity, character] :
+       {std::pair{"&amp;", "&"}, {"&quot;", "\""}, {"&#39;", "'"}, {"&lt;", "<"}, {"&gt;", ">"}})
+    for (std::size_t at = text.find(entity); at != std::string::npos; at = text.find(entity, at + 1))
+      text.replace(at, std::string_view(entity).size(), character);
+  return text;
+}
+
+// <a href="…/file.whl#sha256=…" …>file.whl</a>
+std::optional<Listed> find_in_html(const std::string& page, std::string_view file) {
+  const std::string lower = to_lower(page);
+  for (std::size_t at = lower.find("<a "); at != std::string::npos; at = lower.find("<a ", at + 1)) {
+    const std::size_t end = lower.find('>', at), close = lower.find("</a", at);
+    if (end == std::string::npos || close == std::string::npos || close < end) continue;
+    if (trim(std::string_view(page).substr(end + 1, close - end - 1)) != file) continue;
+    const std::size_t reference = lower.find("href=", at);
+    if (reference == std::string::npos || reference > end) continue;
+    const char quote = page[reference + 5];
+    const std::size_t stop = page.find(quote, reference + 6);
+    if ((quote != '"' && quote != '\'') || stop == std::string::npos) continue;
+    Listed listed;
+    listed.url = without_entities(page.substr(reference + 6, stop - reference - 6));
+    if (const std::size_t hash = listed.url.find('#'); hash != std::string::npos) {
+      if (listed.url.compare(hash + 1, 7, "sha256=") == 0) listed.sha256 = listed.url.substr(hash + 8);
+      listed.url.erase(hash);
+    }
+    return listed;
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<PackageIndex> package_index(const TransferOptions& options, const std::optional<CancelToken>& cancel) {
+  static std::mutex mutex;
+  static std::optional<PackageIndex> told;
+  const std::lock_guard lock(mutex);
+  if (told) return *told;
+  for (const std::vector<std::string>& pip :
+       {std::vector<std::string>{"python3", "-m", "pip"}, {"pip3"}, {"pip"}}) {
+    told = ask_pip(pip, cancel);
+    if (told) return *told;
+    if (cancel && cancel->cancelled()) return fail(diagnose("EH-P10"));
+  }
+  if (!options.package_index.empty()) return PackageIndex{{options.package_index}, {}, {}, "configuration"};
+  return fail(diagnose("EH-N12")
+                  .with("asked", "python3 -m pip")
+                  .with("asked", "pip3")
+                  .with("asked", "pip")
+                  .with("problem", "no pip answers, and package_index is not configured"));
+}
+
+Result<PackageFile> locate_package(std::string_view project, std::string_view file, std::string_view sha256,
+                                   const TransferOptions& options, const std::optional<CancelToken>& cancel) {
+  if (options.offline)
+    return fail(
+        diagnose("EH-N10").with("url", "package index: " + std::string(project) + ", " + std::string(file)));
+  TRY_ASSIGN(const PackageIndex index, package_index(options, cancel));
+  for (const std::string& folder : index.find_links) {
+    std::error_code error;
+    if (const fs::path local = fs::path(folder) / file; fs::is_regular_file(local, error))
+      return PackageFile{{}, local, {}, fs::file_size(local, error)};
+  }
+  Diagnosis missing = diagnose("EH-N13");
+  missing.with("project", project).with("file", file);
+  TransferOptions with_certificate = options;
+  if (!index.certificate.empty()) with_certificate.ca_bundle = index.certificate;
+  std::optional<Diagnosis> unreachable;
+  for (const std::string& base : index.urls) {
+    const std::string page_url = base + (base.ends_with('/') ? "" : "/") + normalised(project) + "/";
+    missing.with("index", without_credentials(base), index.told_by);
+    const auto page = fetch_text(page_url, with_certificate, 256u << 20, json_or_html, cancel);
+    if (!page) {
+      if (page.error().code == "EH-P10") return fail(page.error());
+      if (page.error().value("status") != "404" && !unreachable) {
+        unreachable = diagnose("EH-N12");
+        unreachable->with("project", project).with("index", without_credentials(base), index.told_by);
+        unreachable->with("failure", page.error().code);
+        for (const Evidence& fact : page.error().evidence) unreachable->evidence.push_back(fact);
+      }
+      continue;
+    }
+    const bool json = trim(*page).starts_with("{");
+    const auto listed = json ? find_in_json(*page, file) : find_in_html(*page, file);
+    if (!listed || listed->url.empty()) continue;
+    if (!sha256.empty() && !listed->sha256.empty() && to_lower(listed->sha256) != sha256) {
+      missing.with("listed_sha256", listed->sha256, without_credentials(page_url))
+          .with("expected_sha256", sha256);
+      continue;
+    }
+    return PackageFile{join_url(page_url, listed->url), {}, index.certificate, listed->size};
+  }
+  if (unreachable) return fail(std::move(*unreachable));
+  return fail(std::move(missing));
+}
+
+}  // namespace enginehost::transfer

@@ -1,0 +1,68 @@
+#include <curl/curl.h>
+
+#include <memory>
+
+#include "base/text.hpp"
+#include "host/transfer/transfer.hpp"
+
+namespace enginehost::transfer {
+
+bool is_url(std::string_view text) {
+  const std::string start = to_lower(text.substr(0, 8));
+  return start.starts_with("http://") || start.starts_with("https://");
+}
+
+std::string join_url(std::string_view base, std::string_view reference) {
+  const std::unique_ptr<CURLU, void (*)(CURLU*)> url(::curl_url(), &::curl_url_cleanup);
+  char* joined = nullptr;
+  if (::curl_url_set(url.get(), CURLUPART_URL, std::string(base).c_str(), 0) != CURLUE_OK ||
+      ::curl_url_set(url.get(), CURLUPART_URL, std::string(reference).c_str(), CURLU_NON_SUPPORT_SCHEME) !=
+          CURLUE_OK ||
+      ::curl_url_get(url.get(), CURLUPART_URL, &joined, 0) != CURLUE_OK)
+    return std::string(reference);
+  std::string result(joined);
+  ::curl_free(joined);
+  return result;
+}
+
+std::string without_credentials(std::string_view url) {
+  const std::size_t scheme = url.find("://");
+  if (scheme == std::string_view::npos) return std::string(url);
+  std::string result(url.substr(0, url.find_first_of("?#")));
+  const std::size_t host = scheme + 3;
+  const std::size_t slash = result.find('/', host);
+  // The last '@' before the path: a password may hold one.
+  const std::size_t at = result.substr(0, slash).rfind('@');
+  if (at != std::string::npos && at >= host) result.erase(host, at + 1 - host);
+  return result;
+}
+
+std::optional<std::string> title_of_page(std::string_view head) {
+  const std::string lower = to_lower(head);
+  std::size_t start = lower.starts_with("\xef\xbb\xbf") ? 3 : 0;
+  for (;;) {  // white space and comments may come first
+    start = lower.find_first_not_of(" \t\r\n", start);
+    if (start == std::string::npos) return {};
+    if (lower.compare(start, 4, "<!--") != 0) break;
+    start = lower.find("-->", start);
+    if (start == std::string::npos) return {};
+    start += 3;
+  }
+  const std::string_view rest = std::string_view(lower).substr(start);
+  bool page = false;
+  for (const std::string_view mark :
+       {"<!doctype html", "<html", "<head", "<body", "<title", "<script", "<meta"})
+    page = page || rest.starts_with(mark);
+  if (rest.starts_with("<?xml")) page = rest.find("<html") != std::string_view::npos;
+  if (!page) return {};
+  const std::size_t open = lower.find("<title");
+  const std::size_t text = open == std::string::npos ? open : lower.find('>', open);
+  const std::size_t close = text == std::string::npos ? text : lower.find("</title", text);
+  if (close == std::string::npos) return std::string();
+  std::string title;
+  for (const char character : trim(head.substr(text + 1, close - text - 1)))
+    title += static_cast<unsigned char>(character) < 0x20 ? ' ' : character;
+  return title.substr(0, 120);
+}
+
+}  // namespace enginehost::transfer

@@ -1,0 +1,95 @@
+#!/usr/bin/env python3
+"""Arrays for the examples of setup.sh, in NumPy's file format, with nothing but Python's own library.
+
+write FILE SHAPE VALUE...        a float32 array; SHAPE as 2x3
+expect FILE VALUE...             fails unless the float32 array holds these values
+file-type-input FILE WHEEL OUT   what the file-type model of the package magika is asked about FILE
+file-type-answer OUT WHEEL LABEL [SCORE]   fails unless the model's answer is LABEL (and its score SCORE)
+model WHEEL OUT                  takes the model out of the package
+"""
+import json
+import math
+import struct
+import sys
+import zipfile
+
+
+def write(path, kind, shape, values):
+    header = "{'descr': '<%s4', 'fortran_order': False, 'shape': (%s), }" % (
+        kind, "".join("%d, " % size for size in shape))
+    header += " " * (-(len(header) + 11) % 64) + "\n"
+    with open(path, "wb") as out:
+        out.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode())
+        out.write(struct.pack("<%d%s" % (len(values), kind), *values))
+
+
+def read(path):
+    with open(path, "rb") as opened:
+        data = opened.read()
+    begin = 10 + struct.unpack("<H", data[8:10])[0]
+    if b"'<f4'" not in data[:begin]:
+        sys.exit("%s does not hold float32 numbers" % path)
+    return struct.unpack("<%df" % ((len(data) - begin) // 4), data[begin:])
+
+
+def expect(path, wanted):
+    got = read(path)
+    if len(got) != len(wanted) or not all(math.isclose(a, b, abs_tol=1e-5) for a, b in zip(got, wanted)):
+        sys.exit("%s holds %s; it should hold %s" % (path, list(got), wanted))
+    print("The answer is %s, as it should be." % " ".join("%g" % value for value in got))
+
+
+def member_of(wheel, ending):
+    with zipfile.ZipFile(wheel) as archive:
+        names = [name for name in archive.namelist() if name.endswith(ending) and "/models/" in name]
+        if len(names) != 1:
+            sys.exit("%s holds %d files named %s; one was expected" % (wheel, len(names), ending))
+        return archive.read(names[0])
+
+
+def file_type_input(path, wheel, out):
+    """The model sees the first and the last bytes of a file, without blanks at its ends, padded with a number that is
+    no byte; how many of each its configuration says."""
+    settings = json.loads(member_of(wheel, "/config.min.json"))
+    with open(path, "rb") as opened:
+        content = opened.read()
+    begin = list(content[:settings["block_size"]].lstrip()[:settings["beg_size"]])
+    end = list(content[-settings["block_size"]:].rstrip()[-settings["end_size"]:])
+    padding = settings["padding_token"]
+    begin += [padding] * (settings["beg_size"] - len(begin))
+    end = [padding] * (settings["end_size"] - len(end)) + end
+    write(out, "i", [1, len(begin) + len(end)], begin + end)
+
+
+def file_type_answer(path, wheel, label, score=None):
+    labels = json.loads(member_of(wheel, "/config.min.json"))["target_labels_space"]
+    scores = read(path)
+    best = max(range(len(scores)), key=scores.__getitem__)
+    if len(scores) != len(labels) or labels[best] != label:
+        sys.exit("the model says %s; it should say %s" % (labels[best:best + 1], label))
+    if score is not None and not math.isclose(scores[best], float(score), abs_tol=1e-4):
+        sys.exit("the model says %s with %.6f; it should be %s" % (label, scores[best], score))
+    print("The model says: %s (%.4f), as it should." % (label, scores[best]))
+
+
+def main(arguments):
+    if len(arguments) < 2:
+        sys.exit(__doc__)
+    command, rest = arguments[1], arguments[2:]
+    if command == "write":
+        write(rest[0], "f", [int(size) for size in rest[1].split("x")], [float(value) for value in rest[2:]])
+    elif command == "expect":
+        expect(rest[0], [float(value) for value in rest[1:]])
+    elif command == "file-type-input":
+        file_type_input(*rest)
+    elif command == "file-type-answer":
+        file_type_answer(*rest)
+    elif command == "model":
+        with open(rest[1], "wb") as out:
+            out.write(member_of(rest[0], "/model.onnx"))
+    else:
+        sys.exit(__doc__)
+
+
+if __name__ == "__main__":
+    main(sys.argv)

@@ -1,0 +1,249 @@
+// What read_binary says of files that are no healthy library (classes F01 to F13, L07, L25 of the failure
+// catalogue).
+#include <gmock/gmock.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "host/binary/binary.hpp"
+#include "tests/support/workshop.hpp"
+
+namespace enginehost::binary {
+namespace {
+
+using ::testing::HasSubstr;
+
+class Content : public test::Workshop {
+ protected:
+  static std::string first_code(const std::filesystem::path& file) {
+    Result<BinaryInfo> info = read_binary(file);
+    if (!info) return info.error().code;
+    return info->problems.empty() ? "" : info->problems.front().code;
+  }
+  std::filesystem::path healthy() const {
+    return library("libhealthy.so", "int answer(void) { return 42; }\n");
+  }
+  // A healthy library with some bytes replaced.
+  std::filesystem::path patched(std::size_t at, const std::string& with) const {
+    std::string bytes = bytes_of(healthy());
+    bytes.replace(at, with.size(), with);
+    return write("libpatched.so", bytes);
+  }
+};
+
+TEST_F(Content, a_healthy_library_has_no_problem) {
+  Result<BinaryInfo> info =
+      read_binary(library("libhealthy.so.1", "int answer(void) { return 42; }\n",
+                          {"-Wl,-soname,libhealthy.so.1", "-Wl,-rpath,$ORIGIN:/opt/x:"}));
+  ASSERT_TRUE(info.has_value());
+  EXPECT_TRUE(info->problems.empty())
+      << info->problems.front().code << info->problems.front().value("problem");
+  EXPECT_EQ(info->kind, Kind::elf);
+  EXPECT_EQ(info->type, Type::shared_library);
+  EXPECT_EQ(info->soname, "libhealthy.so.1");
+  EXPECT_EQ(info->bits, 64);
+  EXPECT_THAT(info->runpath.empty() ? info->rpath : info->runpath,
+              ::testing::ElementsAre("$ORIGIN", "/opt/x", ""));
+  EXPECT_FALSE(info->build_id.empty());
+  EXPECT_FALSE(info->executable_stack);
+  EXPECT_LE(info->needed_size, info->file_size);
+}
+
+TEST_F(Content, a_missing_file_names_the_first_missing_component) {
+  Result<BinaryInfo> info = read_binary(folder() / "no" / "such.so");
+  ASSERT_FALSE(info.has_value());
+  EXPECT_EQ(info.error().code, "EH-F01");
+  EXPECT_EQ(info.error().value("first_missing"), (folder() / "no").native());
+}
+
+TEST_F(Content, an_empty_file_is_F02) { EXPECT_EQ(first_code(write("x.so", "")), "EH-F02"); }
+
+TEST_F(Content, fewer_bytes_than_a_header_is_F03) {
+  EXPECT_EQ(first_code(write("x.so", bytes_of(healthy()).substr(0, 40))), "EH-F03");
+  EXPECT_EQ(first_code(write("y.so", std::string(10, '\x01'))), "EH-F03");
+}
+
+TEST_F(Content, every_truncation_is_F04_and_tells_both_sizes) {
+  const std::string bytes = bytes_of(healthy());
+  Result<BinaryInfo> whole = read_binary(folder() / "libhealthy.so");
+  ASSERT_TRUE(whole.has_value());
+  for (std::size_t length : {std::size_t{64}, std::size_t{600}, std::size_t{4096},
+                             static_cast<std::size_t>(whole->needed_size) - 1}) {
+    Result<BinaryInfo> info = read_binary(write("cut.so", bytes.substr(0, length)));
+    ASSERT_TRUE(info.has_value());
+    ASSERT_FALSE(info->problems.empty()) << length;
+    EXPECT_EQ(info->problems.front().code, "EH-F04") << length;
+    EXPECT_EQ(info->problems.front().value("size"), std::to_string(length));
+    EXPECT_GT(info->needed_size, length);
+  }
+}
+
+TEST_F(Content, a_file_cut_behind_its_last_segment_still_loads_and_has_no_problem) {
+  const std::string bytes = bytes_of(healthy());
+  Result<BinaryInfo> whole = read_binary(folder() / "libhealthy.so");
+  ASSERT_LT(whole->needed_size, bytes.size());
+  EXPECT_EQ(first_code(write("cut.so", bytes.substr(0, static_cast<std::size_t>(whole->needed_size)))), "");
+}
+
+TEST_F(Content, a_web_page_is_F05_with_its_title) {
+  Result<BinaryInfo> info = read_binary(write(
+      "x.so",
+      "\r\n<!DOCTYPE html>\n<html><head><TITLE>\n Sign in to\n Hotel &amp; Spa </TITLE></head></html>"));
+  ASSERT_TRUE(info.has_value());
+  EXPECT_EQ(info->sniffed, "HTML page");
+  EXPECT_EQ(info->page_title, "Sign in to Hotel & Spa");
+  EXPECT_EQ(info->problems.front().code, "EH-F05");
+  EXPECT_EQ(info->problems.front().value("page_title"), "Sign in to Hotel & Spa");
+  EXPECT_EQ(first_code(write("y.so", R"({"message": "Not Found"})")), "EH-F05");
+  EXPECT_EQ(first_code(write("z.so", "404 page not found\n")), "EH-F05");
+}
+
+TEST_F(Content, archives_that_were_not_unpacked_are_F06) {
+  const std::pair<std::string, std::string> formats[] = {
+      {"\x1f\x8b\x08", "gzip archive"},
+      {"PK\x03\x04", "zip archive"},
+      {std::string("\xfd"
+                   "7zXZ\0",
+                   6),
+       "xz archive"},
+      {"\x28\xb5\x2f\xfd", "zstd archive"},
+      {"BZh9", "bzip2 archive"},
+  };
+  for (const auto& [magic, name] : formats) {
+    Result<BinaryInfo> info = read_binary(write("x.so", magic + std::string(200, '\x01')));
+    EXPECT_EQ(info->sniffed, name);
+    EXPECT_EQ(info->problems.front().code, "EH-F06");
+  }
+}
+
+TEST_F(Content, a_git_lfs_pointer_is_F07_with_what_it_points_to) {
+  Result<BinaryInfo> info = read_binary(
+      write("x.so", "version https://git-lfs.github.com/spec/v1\noid sha256:abc123\nsize 98765\n"));
+  EXPECT_EQ(info->problems.front().code, "EH-F07");
+  EXPECT_EQ(info->problems.front().value("oid"), "sha256:abc123");
+  EXPECT_EQ(info->problems.front().value("expected_size"), "98765");
+}
+
+TEST_F(Content, data_of_no_known_format_is_F08) {
+  EXPECT_EQ(first_code(write("x.so", std::string(1000, '\x02'))), "EH-F08");
+}
+
+TEST_F(Content, a_name_outside_the_string_table_is_F08) {
+  // The string table's size (DT_STRSZ) becomes 1: every name lies outside.
+  std::string bytes = bytes_of(library("libnamed.so", "int x;\n", {"-Wl,-soname,libnamed.so"}));
+  const std::string tag{"\x0a\0\0\0\0\0\0\0", 8};
+  const std::size_t at = bytes.find(tag, 64);
+  ASSERT_NE(at, std::string::npos);
+  std::string found;
+  for (std::size_t i = bytes.find(tag, 64); i != std::string::npos; i = bytes.find(tag, i + 8)) {
+    if (i % 8 != 0) continue;
+    std::string copy = bytes;
+    copy.replace(i + 8, 8, std::string("\x01\0\0\0\0\0\0\0", 8));
+    found += first_code(write("x.so", copy)) + " ";
+  }
+  EXPECT_THAT(found, HasSubstr("EH-F08"));
+}
+
+TEST_F(Content, archives_objects_and_programs_are_F10) {
+  write("a.c", "int x; int main(void) { return x; }\n");
+  const std::string source = (folder() / "a.c").native();
+  run({"gcc", "-c", "-o", (folder() / "a.o").native(), source});
+  run({"ar", "rc", (folder() / "a.a").native(), (folder() / "a.o").native()});
+  run({"gcc", "-pie", "-fPIE", "-o", (folder() / "pie").native(), source});
+  run({"gcc", "-no-pie", "-o", (folder() / "exe").native(), source});
+  for (const char* name : {"a.o", "a.a", "pie", "exe"})
+    EXPECT_EQ(first_code(folder() / name), "EH-F10") << name;
+  Result<BinaryInfo> info = read_binary(folder() / "pie");
+  EXPECT_EQ(info->problems.front().value("type"), "position-independent executable");
+  EXPECT_EQ(read_binary(folder() / "a.a")->sniffed, "static archive (ar)");
+  EXPECT_EQ(first_code(write("libc.so", "/* GNU ld script */\nGROUP ( /lib/libc.so.6 )\n")), "EH-F10");
+}
+
+TEST_F(Content, folders_loops_and_dangling_links_are_F11_and_name_the_link) {
+  EXPECT_EQ(first_code(folder()), "EH-F11");
+  std::filesystem::create_symlink("gone.so", folder() / "dangling.so");
+  Result<BinaryInfo> info = read_binary(folder() / "dangling.so");
+  EXPECT_EQ(info.error().code, "EH-F11");
+  EXPECT_EQ(info.error().value("problem"), "dangling link");
+  EXPECT_EQ(info.error().value("link"), (folder() / "dangling.so").native());
+  EXPECT_EQ(info.error().value("target"), "gone.so");
+  std::filesystem::create_symlink("loop.so", folder() / "loop.so");
+  Result<BinaryInfo> loop = read_binary(folder() / "loop.so");
+  EXPECT_EQ(loop.error().code, "EH-F11");
+  EXPECT_EQ(loop.error().value("problem"), "link loop");
+  ASSERT_EQ(::mkfifo((folder() / "pipe").c_str(), 0600), 0);
+  EXPECT_EQ(first_code(folder() / "pipe"), "EH-F11");
+}
+
+TEST_F(Content, what_cannot_be_mapped_is_F12) {
+  // Program headers of x86-64 begin at byte 64, 56 bytes each: type, flags, offset, address, ...
+  const std::string bytes = bytes_of(healthy());
+  std::string without_dynamic = bytes, without_load = bytes, misaligned = bytes;
+  for (std::size_t at = 64; at + 56 <= 64 + 56 * static_cast<std::size_t>(bytes[56]); at += 56) {
+    const char type = bytes[at];
+    if (bytes.compare(at + 1, 3, std::string(3, '\0')) != 0) continue;
+    if (type == 2) without_dynamic[at] = 0;
+    if (type == 1) {
+      without_load[at] = 0;
+      misaligned[at + 8] = static_cast<char>(misaligned[at + 8] + 1);
+    }
+  }
+  auto problems = [&](const std::string& content) {
+    std::string all;
+    Result<BinaryInfo> info = read_binary(write("x.so", content));
+    for (const Diagnosis& problem : info->problems)
+      all += problem.code + " " + std::string(problem.value("problem")) + "; ";
+    return all;
+  };
+  EXPECT_THAT(problems(without_dynamic), HasSubstr("EH-F12 no PT_DYNAMIC"));
+  EXPECT_THAT(problems(without_load), HasSubstr("EH-F12 no PT_LOAD"));
+  EXPECT_THAT(problems(misaligned), HasSubstr("EH-F12 misaligned"));
+}
+
+TEST_F(Content, a_library_that_refuses_dlopen_is_F13) {
+  EXPECT_EQ(first_code(library("x.so", "int x;\n", {"-Wl,-z,nodlopen"})), "EH-F13");
+}
+
+TEST_F(Content, foreign_ELF_varieties_are_L07) {
+  EXPECT_EQ(first_code(patched(7, "\x09")), "EH-L07");  // FreeBSD
+  Result<BinaryInfo> info = read_binary(folder() / "libpatched.so");
+  EXPECT_EQ(info->problems.front().value("os_abi"), "FreeBSD");
+  EXPECT_EQ(first_code(patched(6, "\x02")), "EH-L07");  // version
+  EXPECT_EQ(first_code(patched(5, "\x03")), "EH-L07");  // byte order
+}
+
+TEST_F(Content, a_closed_folder_is_L25_and_named) {
+  if (::geteuid() == 0 && ::seteuid(65534) != 0) GTEST_SKIP() << "cannot give up the superuser's rights";
+  // The file belongs to another user here, or to this one with the folder closed to itself.
+  ::seteuid(0);
+  write("closed/x.so", "x");
+  std::filesystem::permissions(folder(), std::filesystem::perms::all);
+  std::filesystem::permissions(folder() / "closed", std::filesystem::perms::none);
+  if (::geteuid() == 0) {
+    ASSERT_EQ(::seteuid(65534), 0);
+  }
+  Result<BinaryInfo> info = read_binary(folder() / "closed" / "x.so");
+  ::seteuid(0);
+  std::filesystem::permissions(folder() / "closed", std::filesystem::perms::all);
+  ASSERT_FALSE(info.has_value());
+  EXPECT_EQ(info.error().code, "EH-L25");
+  EXPECT_EQ(info.error().value("blocked_by"), (folder() / "closed").native());
+  EXPECT_EQ(info.error().value("mode"), "0000");
+}
+
+TEST_F(Content, what_a_loader_may_stumble_over_is_told) {
+  Result<BinaryInfo> info =
+      read_binary(library("x.so",
+                          "__thread char block[65536] __attribute__((tls_model(\"initial-exec\"))); char* "
+                          "f(void) { return block; }\n",
+                          {"-Wl,-z,execstack"}));
+  EXPECT_EQ(info->tls_size, 65536u);
+  EXPECT_TRUE(info->static_tls);
+  EXPECT_TRUE(info->executable_stack);
+  info = read_binary(library("y.so", "int x;\n", {"-Wl,-z,x86-64-v3"}));
+  EXPECT_EQ(info->isa_needed & 4u, 4u);
+  info = read_binary(library("z.so", "int x;\n", {"-Wl,-z,nodefaultlib"}));
+  EXPECT_TRUE(info->no_default_directories);
+}
+
+}  // namespace
+}  // namespace enginehost::binary

@@ -1,0 +1,115 @@
+// The plugin's head is read from the file, and what hinders that is told apart.
+#include "host/binary/binary.hpp"
+#include "tests/support/workshop.hpp"
+
+namespace enginehost::binary {
+namespace {
+
+using State = PluginHeader::State;
+
+constexpr const char* declaration =
+    "#include <stdint.h>\n"
+    "struct plugin { char magic[8]; uint32_t size; uint16_t major, minor, host, reserved; uint32_t flags; "
+    "void* p; };\n";
+
+class Header : public test::Workshop {
+ protected:
+  PluginHeader read(const std::string& definition, const std::vector<std::string>& flags = {}) const {
+    Result<PluginHeader> header = read_plugin_header(library("x.so", declaration + definition, flags));
+    EXPECT_TRUE(header.has_value());
+    return header ? *header : PluginHeader{};
+  }
+};
+
+TEST_F(Header, an_initialised_object_is_read_with_all_its_numbers) {
+  for (const char* style : {"-Wl,--hash-style=gnu", "-Wl,--hash-style=sysv", "-Wl,--hash-style=both"}) {
+    const PluginHeader header = read(
+        "void other(void) {}\n"
+        "const struct plugin engine_plugin_v1 = {\"ENGPLUG\", sizeof(struct plugin), 1, 3, 2, 0, 1, "
+        "other};\n",
+        {style});
+    EXPECT_EQ(header.state, State::found) << style;
+    EXPECT_EQ(header.magic, std::string("ENGPLUG\0", 8));
+    EXPECT_EQ(header.size, 32u);
+    EXPECT_EQ(header.abi_major, 1);
+    EXPECT_EQ(header.abi_minor, 3);
+    EXPECT_EQ(header.host_minor, 2);
+    EXPECT_EQ(header.flags, 1u);
+  }
+}
+
+TEST_F(Header, a_library_without_section_headers_is_read_as_well) {
+  const std::filesystem::path file =
+      library("x.so", std::string(declaration) +
+                          "const struct plugin engine_plugin_v1 = {\"ENGPLUG\", 32, 7, 0, 0, 0, 0, 0};\n");
+  std::string bytes = bytes_of(file);
+  bytes.replace(40, 8, std::string(8, '\0'));  // e_shoff
+  bytes.replace(58, 6, std::string(6, '\0'));  // e_shentsize, e_shnum, e_shstrndx
+  Result<PluginHeader> header = read_plugin_header(write("stripped.so", bytes));
+  ASSERT_TRUE(header.has_value());
+  EXPECT_EQ(header->state, State::found);
+  EXPECT_EQ(header->abi_major, 7);
+}
+
+TEST_F(Header, an_object_filled_by_code_has_no_bytes) {
+  const PluginHeader header = read(
+      "struct plugin engine_plugin_v1;\n"
+      "__attribute__((constructor)) static void fill(void) { engine_plugin_v1.major = 1; }\n");
+  EXPECT_EQ(header.state, State::no_bytes);
+}
+
+TEST_F(Header, another_magic_is_told_with_what_is_there) {
+  const PluginHeader header =
+      read("const struct plugin engine_plugin_v1 = {\"NOTPLUG\", 32, 1, 0, 0, 0, 0, 0};\n");
+  EXPECT_EQ(header.state, State::wrong_magic);
+  EXPECT_EQ(header.magic, std::string("NOTPLUG\0", 8));
+}
+
+TEST_F(Header, without_the_symbol_the_exports_are_named_instead) {
+  const PluginHeader header = read("int engine_create(void) { return 0; }\n");
+  EXPECT_EQ(header.state, State::symbol_absent);
+  EXPECT_EQ(header.exports, std::vector<std::string>{"engine_create"});
+}
+
+TEST_F(Header, a_hidden_object_is_absent) {
+  const PluginHeader header = read(
+      "__attribute__((visibility(\"hidden\"))) struct plugin engine_plugin_v1 = {\"ENGPLUG\", 32, 1, 0, 0, "
+      "0, 0, 0};\n"
+      "int visible;\n");
+  EXPECT_EQ(header.state, State::symbol_absent);
+}
+
+TEST_F(Header, what_is_no_library_fails_with_its_own_problem) {
+  EXPECT_EQ(read_plugin_header(write("x.so", "<html></html>")).error().code, "EH-F05");
+  EXPECT_EQ(read_plugin_header(write("y.so", "")).error().code, "EH-F02");
+  EXPECT_EQ(read_plugin_header(folder() / "absent.so").error().code, "EH-F01");
+  const std::string whole =
+      bytes_of(library("z.so", std::string(declaration) + "struct plugin engine_plugin_v1 = {0};\n"));
+  EXPECT_EQ(read_plugin_header(write("cut.so", whole.substr(0, 5000))).error().code, "EH-F04");
+}
+
+TEST_F(Header, exports_and_imports_carry_their_versions) {
+  const std::string map =
+      write("v.map", "V1 { global: old; new; local: *; };\nV2 { global: new; } V1;\n").native();
+  Result<SymbolTable> table =
+      read_symbols(library("libver.so",
+                           "#include <stdio.h>\n"
+                           "int old(void) { return 1; }\nint helper(void) { return puts(\"\"); }\n"
+                           "__asm__(\".symver new1, new@V1\");\nint new1(void) { return 1; }\n"
+                           "__asm__(\".symver new2, new@@V2\");\nint new2(void) { return helper(); }\n",
+                           {"-Wl,--version-script=" + map}));
+  ASSERT_TRUE(table.has_value());
+  std::string exports, puts;
+  for (const Symbol& symbol : table->exports)
+    if (symbol.function) exports += symbol.name + (symbol.hidden_version ? "@" : "@@") + symbol.version + " ";
+  for (const Symbol& symbol : table->imports)
+    if (symbol.name == "puts") puts = symbol.version + " of " + symbol.library;
+  for (const char* expected : {"old@@V1", "new@V1", "new@@V2"})
+    EXPECT_NE(exports.find(expected), std::string::npos) << exports;
+  EXPECT_EQ(exports.find("helper"), std::string::npos);
+  EXPECT_EQ(puts.substr(0, 6), "GLIBC_");
+  EXPECT_NE(puts.find("of libc.so.6"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace enginehost::binary

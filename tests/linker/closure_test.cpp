@@ -1,0 +1,358 @@
+// What keeps a library from loading is found before loading, with the needer, the places and the reason (L01
+// to L32 of the failure catalogue). Each case is a real library; the machine is this one, or a described one.
+#include <gmock/gmock.h>
+
+#include "host/linker/linker.hpp"
+#include "tests/support/workshop.hpp"
+
+namespace enginehost::linker {
+namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+class ClosureOf : public test::Workshop {
+ protected:
+  void SetUp() override {
+    Workshop::SetUp();
+    machine_ = describe_this_machine();
+    machine_.library_path.clear();
+    if (machine_.architecture != "x86_64" || machine_.libc != Libc::glibc)
+      GTEST_SKIP() << "the fixtures are for glibc on x86-64";
+  }
+
+  // A library without the C library: only what is asked for is in its closure.
+  std::filesystem::path part(const std::string& name, const std::vector<std::string>& needs = {},
+                             const std::vector<std::string>& more = {}) const {
+    std::vector<std::string> flags{"-nostdlib", "-Wl,--no-as-needed", "-Wl,--allow-shlib-undefined",
+                                   "-Wl,-soname," + std::filesystem::path(name).filename().native()};
+    for (const std::string& need : needs) flags.push_back((folder() / need).native());
+    flags.insert(flags.end(), more.begin(), more.end());
+    return library(name, "int f;\n", flags);
+  }
+  Closure close_over(const std::filesystem::path& file, std::vector<std::filesystem::path> preloaded = {}) {
+    Request request;
+    request.file = file;
+    request.preloaded = std::move(preloaded);
+    reader_ = Reader(machine_.root);
+    return close(machine_, request, reader_);
+  }
+  std::string codes(const Closure& closure) const {
+    std::string all;
+    for (const Diagnosis& diagnosis : diagnose_closure(machine_, closure))
+      all += (all.empty() ? "" : " ") + diagnosis.code;
+    return all;
+  }
+  Diagnosis only(const Closure& closure) const {
+    std::vector<Diagnosis> all = diagnose_closure(machine_, closure);
+    EXPECT_EQ(all.size(), 1u);
+    return all.empty() ? Diagnosis{} : all.front();
+  }
+  std::string in(const std::string& name) const { return (folder() / name).native(); }
+
+  Machine machine_;
+  Reader reader_;
+};
+
+TEST_F(ClosureOf, L01_all_missing_direct_needs_are_listed_with_every_place_searched) {
+  part("one.so");
+  part("two.so");
+  const auto engine =
+      part("engine/engine.so", {"one.so", "two.so"}, {"-Wl,-rpath,$ORIGIN/deps:" + in("none")});
+  std::filesystem::create_directories(folder() / "engine/deps");
+  std::filesystem::remove(folder() / "one.so");
+  std::filesystem::remove(folder() / "two.so");
+  machine_.library_path = {in("env")};
+  const Closure closure = close_over(engine);
+  EXPECT_FALSE(closure.loads());
+  const Diagnosis diagnosis = only(closure);
+  EXPECT_EQ(diagnosis.code, "EH-L01");
+  EXPECT_THAT(diagnosis.values("library"), ElementsAre("one.so", "two.so"));
+  EXPECT_EQ(diagnosis.value("needed_by"), engine.native());
+  ASSERT_EQ(closure.missing.size(), 2u);
+  const auto& searched = closure.missing[0].searched;
+  ASSERT_GE(searched.size(), 5u);
+  EXPECT_EQ(searched[0].directory, in("env"));
+  EXPECT_EQ(searched[0].why, "LD_LIBRARY_PATH");
+  EXPECT_FALSE(searched[0].exists);
+  EXPECT_EQ(searched[1].directory, in("engine/deps"));
+  EXPECT_EQ(searched[1].why, "RUNPATH of engine.so");
+  EXPECT_TRUE(searched[1].exists);
+  EXPECT_EQ(searched[2].directory, in("none"));
+  EXPECT_EQ(searched[3].why, "ld.so.cache");
+  EXPECT_EQ(searched[4].why, "default");
+}
+
+TEST_F(ClosureOf, L02_a_missing_need_further_down_comes_with_its_chain) {
+  part("bottom.so");
+  part("middle.so", {"bottom.so"}, {"-Wl,-rpath,$ORIGIN"});
+  const auto engine = part("engine.so", {"middle.so"}, {"-Wl,-rpath,$ORIGIN"});
+  std::filesystem::remove(folder() / "bottom.so");
+  const Diagnosis diagnosis = only(close_over(engine));
+  EXPECT_EQ(diagnosis.code, "EH-L02");
+  EXPECT_THAT(diagnosis.values("chain"), ElementsAre(engine.native(), in("middle.so")));
+  EXPECT_EQ(diagnosis.value("library"), "bottom.so");
+  EXPECT_EQ(diagnosis.value("needed_by"), in("middle.so"));
+}
+
+TEST_F(ClosureOf, L03_a_library_beside_one_without_RUNPATH_is_present_but_not_found) {
+  part("bottom.so");
+  part("middle.so", {"bottom.so"});
+  const auto engine = part("engine.so", {"middle.so"}, {"-Wl,-rpath,$ORIGIN", "-Wl,--enable-new-dtags"});
+  const Diagnosis diagnosis = only(close_over(engine));
+  EXPECT_EQ(diagnosis.code, "EH-L03");
+  EXPECT_EQ(diagnosis.value("present_at"), in("bottom.so"));
+  // Opened first by its path, it serves the later need by its SONAME: this is what our loader does.
+  const Closure preloaded = close_over(engine, {folder() / "bottom.so"});
+  EXPECT_TRUE(preloaded.loads());
+  EXPECT_EQ(preloaded.find("bottom.so")->found_by, "preloaded");
+  // DT_RPATH, unlike RUNPATH, is inherited.
+  const auto old_style = part("old.so", {"middle.so"}, {"-Wl,-rpath,$ORIGIN", "-Wl,--disable-new-dtags"});
+  const Closure inherited = close_over(old_style);
+  EXPECT_TRUE(inherited.loads());
+  EXPECT_EQ(inherited.find("bottom.so")->found_by, "RPATH of " + old_style.native());
+}
+
+TEST_F(ClosureOf, L04_L05_a_library_of_another_machine_is_named_as_such) {
+  if (!std::filesystem::exists("/usr/bin/clang-14") || !std::filesystem::exists("/usr/bin/ld.lld"))
+    GTEST_SKIP() << "clang-14 or lld is not installed";
+  const std::vector<std::string> cross{"clang-14", "--target=aarch64-linux-gnu", "-nostdlib", "-fuse-ld=lld"};
+  const auto foreign = library("foreign.so", "int f;\n", {"-Wl,-soname,dep.so"}, cross);
+  Diagnosis diagnosis = only(close_over(foreign));
+  EXPECT_EQ(diagnosis.code, "EH-L04");
+  EXPECT_EQ(diagnosis.value("built_for"), "aarch64");
+  EXPECT_EQ(diagnosis.value("machine"), "x86_64");
+
+  part("good/dep.so");
+  const auto engine = part("engine.so", {"good/dep.so"}, {"-Wl,-rpath,$ORIGIN/first:$ORIGIN/second"});
+  std::filesystem::remove(folder() / "good/dep.so");
+  std::filesystem::create_directories(folder() / "first");
+  std::filesystem::rename(foreign, folder() / "first/dep.so");
+  diagnosis = only(close_over(engine));
+  EXPECT_EQ(diagnosis.code, "EH-L05");
+  EXPECT_EQ(diagnosis.value("file"), in("first/dep.so"));
+  EXPECT_EQ(diagnosis.value("library"), "dep.so");
+  EXPECT_EQ(diagnosis.value("needed_by"), engine.native());
+  // The loader passes over it, so a good one in the next folder is taken, and there is nothing to complain
+  // of.
+  part("second/dep.so");
+  const Closure closure = close_over(engine);
+  EXPECT_TRUE(closure.loads());
+  EXPECT_EQ(codes(closure), "");
+  EXPECT_EQ(closure.rejected.size(), 1u);
+  EXPECT_EQ(closure.find("dep.so")->path, in("second/dep.so"));
+}
+
+TEST_F(ClosureOf, L06_a_library_of_another_word_size_is_named_as_such) {
+  const auto narrow = library("narrow.so", "int f;\n", {"-nostdlib", "-m32"});
+  const Diagnosis diagnosis = only(close_over(narrow));
+  EXPECT_EQ(diagnosis.code, "EH-L06");
+  EXPECT_EQ(diagnosis.value("built_for"), "i386");
+  EXPECT_EQ(diagnosis.value("built_for_bits"), "32");
+}
+
+TEST_F(ClosureOf, a_damaged_dependency_ends_the_search_where_the_loader_dies_of_it) {
+  part("good/dep.so");
+  const auto engine = part("engine.so", {"good/dep.so"}, {"-Wl,-rpath,$ORIGIN/first:$ORIGIN/good"});
+  const std::string whole = bytes_of(folder() / "good/dep.so");
+  struct Case {
+    std::string bytes, code;
+  };
+  std::string free_bsd = whole;
+  free_bsd[7] = 9;
+  for (const Case& one :
+       {Case{"", "EH-F02"}, Case{whole.substr(0, 40), "EH-F03"}, Case{whole.substr(0, 4096), "EH-F04"},
+        Case{"<html><title>Log in</title></html>", "EH-F05"}, Case{"\x1f\x8b\x08 packed", "EH-F06"},
+        Case{free_bsd, "EH-L07"}}) {
+    write("first/dep.so", one.bytes);
+    const Closure closure = close_over(engine);
+    EXPECT_FALSE(closure.loads()) << one.code;
+    EXPECT_EQ(codes(closure), one.code);
+    EXPECT_TRUE(closure.missing.empty()) << one.code;
+    EXPECT_EQ(only(closure).value("needed_by"), engine.native());
+  }
+}
+
+TEST_F(ClosureOf, L08_L09_L15_a_version_is_looked_up_in_the_very_file_that_is_found) {
+  auto versioned = [&](const std::string& name, const std::string& soname, const std::string& version) {
+    const std::string map = write("v.map", version + " { global: f; };\n").native();
+    return library(name, "int f(void) { return 0; }\n",
+                   {"-nostdlib", "-Wl,-soname," + soname, "-Wl,--version-script=" + map});
+  };
+  struct Case {
+    const char *soname, *wanted, *has, *code, *needs;
+  };
+  for (const Case& one :
+       {Case{"libc.so.6", "GLIBC_2.99", "GLIBC_2.36", "EH-L08", "GLIBC_2.99"},
+        Case{"libstdc++.so.6", "GLIBCXX_3.4.99", "GLIBCXX_3.4.30", "EH-L09", "GLIBCXX_3.4.99"},
+        Case{"libc.so.6", "GLIBC_ABI_DT_RELR", "GLIBC_2.35", "EH-L10", "GLIBC_ABI_DT_RELR"},
+        Case{"libown.so.1", "OWN_2", "OWN_1", "EH-L15", "OWN_2"}}) {
+    const auto linked = versioned("new/dep.so", one.soname, one.wanted);
+    const auto engine = library("engine.so", "int f(void); int g(void) { return f(); }\n",
+                                {"-nostdlib", linked.native(), "-Wl,-rpath,$ORIGIN/old"});
+    versioned(std::string("old/") + one.soname, one.soname, one.has);
+    const Closure closure = close_over(engine);
+    EXPECT_FALSE(closure.loads());
+    const Diagnosis diagnosis = only(closure);
+    EXPECT_EQ(diagnosis.code, one.code);
+    EXPECT_EQ(diagnosis.value("needs"), one.needs);
+    EXPECT_EQ(diagnosis.value("path"), in(std::string("old/") + one.soname));
+    EXPECT_EQ(diagnosis.value("required_by"), engine.native());
+    if (std::string(one.wanted) != "GLIBC_ABI_DT_RELR") {
+      EXPECT_EQ(diagnosis.value("have"), one.has);
+    }
+  }
+}
+
+TEST_F(ClosureOf, the_highest_versions_of_the_engines_own_files_are_told) {
+  const auto engine = library("engine.so", "#include <stdlib.h>\nint f(void) { return atoi(\"1\"); }\n");
+  const Closure closure = close_over(engine);
+  EXPECT_TRUE(closure.loads());
+  ASSERT_EQ(closure.highest.size(), 1u);
+  EXPECT_EQ(closure.highest[0].family, "GLIBC");
+  EXPECT_EQ(closure.highest[0].library, "libc.so.6");
+}
+
+TEST_F(ClosureOf, L27_a_library_for_a_newer_processor_is_refused) {
+  const auto engine = part("engine.so", {}, {"-Wl,-z,x86-64-v4"});
+  machine_.isa = 1 | 2 | 4;
+  const Diagnosis diagnosis = only(close_over(engine));
+  EXPECT_EQ(diagnosis.code, "EH-L27");
+  EXPECT_EQ(diagnosis.value("needs"), "x86-64-v4");
+  EXPECT_EQ(diagnosis.value("have"), "x86-64-v3");
+  machine_.isa |= 8;
+  EXPECT_TRUE(close_over(engine).loads());
+}
+
+TEST_F(ClosureOf, L28_a_library_built_for_musl_is_told_apart_from_a_broken_machine) {
+  if (!has_tool("musl-gcc")) GTEST_SKIP() << "musl-gcc is not installed";
+  const auto engine =
+      library("engine.so", "#include <stdlib.h>\nint f(void) { return atoi(\"1\"); }\n", {}, {"musl-gcc"});
+  const Closure closure = close_over(engine);
+  EXPECT_FALSE(closure.loads());
+  EXPECT_EQ(codes(closure),
+            std::filesystem::exists("/usr/lib/x86_64-linux-gnu/libc.so") ? "EH-L28" : "EH-L01");
+  part("libc.musl-x86_64.so.1");
+  const auto alpine = part("alpine.so", {"libc.musl-x86_64.so.1"});
+  std::filesystem::remove(folder() / "libc.musl-x86_64.so.1");
+  EXPECT_EQ(codes(close_over(alpine)), "EH-L28");
+}
+
+TEST_F(ClosureOf, L30_a_program_with_raised_rights_ignores_the_environment) {
+  part("env/dep.so");
+  const auto engine = part("engine.so", {"env/dep.so"});
+  machine_.library_path = {in("env")};
+  EXPECT_TRUE(close_over(engine).loads());
+  machine_.secure = true;
+  EXPECT_EQ(codes(close_over(engine)), "EH-L01");
+}
+
+TEST_F(ClosureOf, L32_an_empty_element_means_the_current_folder_and_is_warned_of) {
+  part("here/dep.so");
+  const auto engine = part("engine.so", {"here/dep.so"}, {"-Wl,-rpath,$ORIGIN:"});
+  machine_.current_directory = folder() / "here";
+  Closure closure = close_over(engine);
+  EXPECT_TRUE(closure.loads());
+  EXPECT_EQ(closure.find("dep.so")->path, in("here/dep.so"));
+  ASSERT_EQ(closure.warnings.size(), 1u);
+  EXPECT_EQ(closure.warnings[0].code, "EH-L32");
+  machine_.current_directory = "/";
+  EXPECT_EQ(codes(close_over(engine)), "EH-L01");
+}
+
+TEST_F(ClosureOf, what_is_loaded_already_serves_its_name_whatever_lies_on_disk) {
+  part("disk/dep.so");
+  part("process/dep.so");
+  const auto engine = part("engine.so", {"disk/dep.so"}, {"-Wl,-rpath,$ORIGIN/disk"});
+  EXPECT_EQ(close_over(engine).find("dep.so")->path, in("disk/dep.so"));
+  machine_.loaded = {{"dep.so", in("process/dep.so")}};
+  const Closure closure = close_over(engine);
+  EXPECT_EQ(closure.find("dep.so")->path, in("process/dep.so"));
+  EXPECT_EQ(closure.find("dep.so")->found_by, "already loaded");
+}
+
+TEST_F(ClosureOf, this_process_lists_its_own_libraries_with_their_SONAMEs) {
+  bool libc = false;
+  for (const LoadedLibrary& library : loaded_libraries()) libc = libc || library.soname == "libc.so.6";
+  EXPECT_TRUE(libc);
+}
+
+TEST_F(ClosureOf, names_that_may_be_missing_are_no_fault) {
+  part("lazy.so");
+  const auto engine = part("engine.so", {"lazy.so"});
+  std::filesystem::remove(folder() / "lazy.so");
+  Request request;
+  request.file = engine;
+  request.may_be_missing = {"lazy.so"};
+  Reader reader;
+  EXPECT_TRUE(close(machine_, request, reader).loads());
+}
+
+TEST_F(ClosureOf, the_RPATH_of_the_program_counts_for_every_lookup) {
+  part("beside/dep.so");
+  const auto engine = part("engine.so", {"beside/dep.so"});
+  const auto program = part("program", {}, {"-Wl,-rpath,$ORIGIN/beside", "-Wl,--disable-new-dtags"});
+  Request request;
+  request.file = engine;
+  Reader reader;
+  EXPECT_FALSE(close(machine_, request, reader).loads());
+  request.program = program;
+  EXPECT_TRUE(close(machine_, request, reader).loads());
+}
+
+TEST_F(ClosureOf, one_file_under_two_names_is_one_library) {
+  part("dep.so");
+  std::filesystem::create_symlink("dep.so", folder() / "alias.so");
+  part("middle.so", {"dep.so"}, {"-Wl,-rpath,$ORIGIN"});
+  const auto engine = part("engine.so", {"dep.so", "middle.so"}, {"-Wl,-rpath,$ORIGIN"});
+  run({"patchelf", "--replace-needed", "dep.so", "alias.so", in("middle.so")});
+  const Closure closure = close_over(engine);
+  EXPECT_EQ(closure.objects.size(), 3u);
+  EXPECT_TRUE(closure.loads());
+}
+
+TEST_F(ClosureOf, a_dangling_link_in_the_searched_folders_is_named) {
+  part("dep.so");
+  const auto engine = part("engine.so", {"dep.so"}, {"-Wl,-rpath,$ORIGIN/links"});
+  std::filesystem::remove(folder() / "dep.so");
+  std::filesystem::create_directories(folder() / "links");
+  std::filesystem::create_symlink("dep.so.1.2.3", folder() / "links/dep.so");
+  const Diagnosis diagnosis = only(close_over(engine));
+  EXPECT_EQ(diagnosis.code, "EH-F11");
+  EXPECT_EQ(diagnosis.value("link"), in("links/dep.so"));
+  EXPECT_EQ(diagnosis.value("target"), "dep.so.1.2.3");
+}
+
+TEST_F(ClosureOf, a_described_machine_is_judged_by_its_own_tree) {
+  part("root/opt/libs/dep.so");
+  const auto made = part("root/opt/engine/engine.so", {"root/opt/libs/dep.so"}, {"-Wl,-rpath,/links/libs"});
+  std::filesystem::create_directories(folder() / "root/links");
+  std::filesystem::create_directory_symlink("/opt/libs", folder() / "root/links/libs");
+  machine_.root = folder() / "root";
+  const Closure closure = close_over("/opt/engine/engine.so");
+  EXPECT_TRUE(closure.loads()) << codes(closure);
+  ASSERT_NE(closure.find("dep.so"), nullptr);
+  EXPECT_EQ(closure.find("dep.so")->path, "/links/libs/dep.so");
+}
+
+TEST_F(ClosureOf, a_page_size_larger_than_the_librarys_alignment_is_F12) {
+  const auto engine = part("engine.so", {}, {"-Wl,-z,max-page-size=4096"});
+  EXPECT_TRUE(close_over(engine).loads());
+  machine_.page_size = 65536;
+  const Diagnosis diagnosis = only(close_over(engine));
+  EXPECT_EQ(diagnosis.code, "EH-F12");
+  EXPECT_EQ(diagnosis.value("alignment"), "4096");
+  EXPECT_EQ(diagnosis.value("page_size"), "65536");
+}
+
+TEST_F(ClosureOf, a_missing_file_and_another_systems_file_are_told_before_any_search) {
+  EXPECT_EQ(codes(close_over(folder() / "absent.so")), "EH-F01");
+  EXPECT_FALSE(close_over(folder() / "absent.so").loads());
+  std::string pe(512, '\0');
+  pe.replace(0, 2, "MZ");
+  EXPECT_EQ(codes(close_over(write("x.dll", pe))), "EH-F09");
+}
+
+}  // namespace
+}  // namespace enginehost::linker

@@ -1,0 +1,67 @@
+// Symbols that would stay undefined are found before loading (L12, L15, L16).
+#include "host/linker/symbols.hpp"
+
+#include <gmock/gmock.h>
+
+#include "tests/support/workshop.hpp"
+
+namespace enginehost::linker {
+namespace {
+
+class SymbolsOf : public test::Workshop {
+ protected:
+  std::string findings(const std::filesystem::path& file, const std::vector<std::string>& host = {}) {
+    Machine machine = describe_this_machine();
+    Request request;
+    request.file = file;
+    const Closure closure = close(machine, request, reader_);
+    const SymbolFindings found = undefined_symbols(closure, reader_, folder(), host);
+    EXPECT_GT(found.checked, 0u);
+    std::string text;
+    for (const Diagnosis& diagnosis : diagnose_symbols(found)) {
+      text += diagnosis.code;
+      for (const std::string& symbol : diagnosis.values("symbol")) text += " " + symbol;
+      text += ";";
+    }
+    return text;
+  }
+  Reader reader_;
+};
+
+TEST_F(SymbolsOf, a_whole_library_has_none) {
+  EXPECT_EQ(findings(library("x.so", "#include <stdio.h>\nint f(void) { return puts(\"\"); }\n")), "");
+}
+
+TEST_F(SymbolsOf, an_undefined_function_is_L12_and_a_weak_one_is_not) {
+  EXPECT_EQ(findings(library("x.so",
+                             "int missing_kernel(void); __attribute__((weak)) int maybe(void);\n"
+                             "int f(void) { return missing_kernel() + (maybe ? maybe() : 0); }\n")),
+            "EH-L12 missing_kernel;");
+}
+
+TEST_F(SymbolsOf, what_the_host_exports_is_defined) {
+  const auto file = library("x.so", "int napi_create(void); int f(void) { return napi_create(); }\n");
+  EXPECT_EQ(findings(file), "EH-L12 napi_create;");
+  EXPECT_EQ(findings(file, {"napi_create"}), "");
+}
+
+TEST_F(SymbolsOf, a_version_node_without_the_symbol_is_L15) {
+  const std::string map = write("v.map", "V1 { global: a; b; };\n").native();
+  const auto make = [&](const std::string& source) {
+    return library("libver.so.1", source, {"-Wl,-soname,libver.so.1", "-Wl,--version-script=" + map});
+  };
+  make("int a(void) { return 0; } int b(void) { return 0; }\n");
+  const auto engine = library("engine.so", "int a(void); int b(void); int f(void) { return a() + b(); }\n",
+                              {(folder() / "libver.so.1").native(), "-Wl,-rpath,$ORIGIN"});
+  EXPECT_EQ(findings(engine), "");
+  reader_ = Reader();
+  make("int a(void) { return 0; }\n");
+  EXPECT_EQ(findings(engine), "EH-L12 b;");
+  write("v.map", "V1 { global: a; }; V2 { global: b; };\n");
+  reader_ = Reader();
+  make("int a(void) { return 0; } int b(void) { return 0; }\n");
+  EXPECT_EQ(findings(engine), "EH-L15 b;");
+}
+
+}  // namespace
+}  // namespace enginehost::linker

@@ -1,0 +1,122 @@
+#include "host/platform/cpu.hpp"
+
+#include <gmock/gmock.h>
+
+#include <set>
+#include <sstream>
+
+#include "base/child_process.hpp"
+#include "base/text.hpp"
+#include "host/platform/parts.hpp"
+#include "tests/platform/fixtures.hpp"
+
+namespace enginehost::platform {
+namespace {
+
+using ::testing::Contains;
+using ::testing::Not;
+
+// A processor that has everything the tables ask for.
+CpuidAnswers everything() {
+  CpuidAnswers answers;
+  for (auto* leaf : {&answers.leaf1, &answers.leaf7, &answers.leaf7_1, &answers.extended1})
+    *leaf = {0xffffffffu, 0xffffffffu, 0xffffffffu, 0xffffffffu};
+  answers.xcr0 = 0x600e7;
+  return answers;
+}
+
+TEST(Cpu, LevelIsFourWhenEverythingIsThere) { EXPECT_EQ(x86_cpu(everything()).level, "x86-64-v4"); }
+
+TEST(Cpu, RegistersThatTheSystemDoesNotSaveTakeTheirFeaturesAway) {
+  CpuidAnswers answers = everything();
+  answers.xcr0 = 0x7;  // AVX is saved, AVX-512 and AMX are not
+  const Cpu cpu = x86_cpu(answers);
+  EXPECT_EQ(cpu.level, "x86-64-v3");
+  EXPECT_THAT(cpu.features, Contains("avx2"));
+  EXPECT_THAT(cpu.features, Not(Contains("avx512f")));
+  EXPECT_THAT(cpu.features, Not(Contains("amx_tile")));
+}
+
+TEST(Cpu, WithoutSavedStateNoAvxAtAll) {
+  CpuidAnswers answers = everything();
+  answers.xcr0 = 0;
+  const Cpu cpu = x86_cpu(answers);
+  EXPECT_EQ(cpu.level, "x86-64-v2");
+  EXPECT_THAT(cpu.features, Not(Contains("avx")));
+  EXPECT_THAT(cpu.features, Contains("sse4_2"));
+}
+
+TEST(Cpu, EachFeatureOfALevelIsNeededForIt) {
+  struct Missing {
+    std::uint32_t CpuidAnswers::Registers::*where;
+    CpuidAnswers::Registers CpuidAnswers::*leaf;
+    int bit;
+    const char* level;
+  };
+  using R = CpuidAnswers::Registers;
+  using A = CpuidAnswers;
+  const Missing cases[] = {
+      {&R::ecx, &A::leaf1, 13, "x86-64-v1"},     // CMPXCHG16B
+      {&R::ecx, &A::extended1, 0, "x86-64-v1"},  // LAHF
+      {&R::ecx, &A::leaf1, 23, "x86-64-v1"},     // POPCNT
+      {&R::ecx, &A::leaf1, 0, "x86-64-v1"},      // SSE3
+      {&R::ecx, &A::leaf1, 19, "x86-64-v1"},     // SSE4.1
+      {&R::ecx, &A::leaf1, 20, "x86-64-v1"},     // SSE4.2
+      {&R::ecx, &A::leaf1, 9, "x86-64-v1"},      // SSSE3
+      {&R::ecx, &A::leaf1, 28, "x86-64-v2"},     // AVX
+      {&R::ebx, &A::leaf7, 5, "x86-64-v2"},      // AVX2
+      {&R::ebx, &A::leaf7, 3, "x86-64-v2"},      // BMI1
+      {&R::ebx, &A::leaf7, 8, "x86-64-v2"},      // BMI2
+      {&R::ecx, &A::leaf1, 29, "x86-64-v2"},     // F16C
+      {&R::ecx, &A::leaf1, 12, "x86-64-v2"},     // FMA
+      {&R::ecx, &A::extended1, 5, "x86-64-v2"},  // LZCNT
+      {&R::ecx, &A::leaf1, 22, "x86-64-v2"},     // MOVBE
+      {&R::ebx, &A::leaf7, 16, "x86-64-v3"},     // AVX512F
+      {&R::ebx, &A::leaf7, 30, "x86-64-v3"},     // AVX512BW
+      {&R::ebx, &A::leaf7, 28, "x86-64-v3"},     // AVX512CD
+      {&R::ebx, &A::leaf7, 17, "x86-64-v3"},     // AVX512DQ
+      {&R::ebx, &A::leaf7, 31, "x86-64-v3"},     // AVX512VL
+  };
+  for (const Missing& missing : cases) {
+    CpuidAnswers answers = everything();
+    (answers.*missing.leaf).*missing.where &= ~(1u << missing.bit);
+    EXPECT_EQ(x86_cpu(answers).level, missing.level) << "bit " << missing.bit;
+  }
+}
+
+TEST(Cpu, OfThisMachineAgreesWithTheKernel) {
+  std::ifstream file("/proc/cpuinfo");
+  std::set<std::string> flags;
+  for (std::string line; std::getline(file, line) && flags.empty();)
+    if (line.starts_with("flags")) {
+      std::istringstream words(line.substr(line.find(':') + 1));
+      for (std::string word; words >> word;) flags.insert(word);
+    }
+  if (flags.empty()) GTEST_SKIP() << "/proc/cpuinfo has no flags here";
+  const auto fact = detect_cpu();
+  ASSERT_TRUE(fact.is_known());
+  EXPECT_GT(fact.value().cores, 0);
+  for (const std::string& feature : fact.value().features)
+    EXPECT_TRUE(flags.contains(feature) || feature == "sse3" || feature == "lzcnt") << feature;
+  for (const char* feature : {"avx", "avx2", "avx512f", "fma", "sse4_2", "popcnt", "amx_tile"})
+    EXPECT_EQ(flags.contains(feature),
+              std::binary_search(fact.value().features.begin(), fact.value().features.end(), feature))
+        << feature;
+}
+
+TEST(Cpu, LevelOfThisMachineIsTheLoaders) {
+  const std::string loader = "/lib64/ld-linux-x86-64.so.2";
+  if (!std::filesystem::exists(loader)) GTEST_SKIP() << "no " << loader;
+  ChildRequest request;
+  request.argv = {loader, "--help"};
+  const auto outcome = run_child(request);
+  ASSERT_TRUE(outcome.has_value());
+  if (outcome->output.find("x86-64-v2") == std::string::npos) GTEST_SKIP() << "this loader lists no levels";
+  std::string best = "x86-64-v1";
+  for (const char* level : {"x86-64-v2", "x86-64-v3", "x86-64-v4"})
+    if (outcome->output.find(std::string(level) + " (supported") != std::string::npos) best = level;
+  EXPECT_EQ(detect_cpu().value().level, best);
+}
+
+}  // namespace
+}  // namespace enginehost::platform

@@ -1,0 +1,53 @@
+#include "host/platform/describe.hpp"
+
+#include <gmock/gmock.h>
+
+#include "base/text.hpp"
+#include "tests/platform/full_platform.hpp"
+
+namespace enginehost::platform {
+namespace {
+
+using ::testing::ContainsRegex;
+using ::testing::HasSubstr;
+
+TEST(Describe, EveryFactHasItsLine) {
+  const std::string text = describe(full_platform());
+  for (const char* name : {"os ", "distribution ", "cuda.driver ", "cuda.driver_cuda ", "cuda.devices ",
+                           "rocm ", "wsl ", "loader_environment "})
+    EXPECT_THAT("\n" + text, HasSubstr(std::string("\n") + name));
+}
+
+TEST(Describe, KnownAbsentAndUnknownReadDifferently) {
+  const std::string text = describe(full_platform());
+  EXPECT_THAT(text, ContainsRegex("libc +glibc 2.39 +\\(gnu_get_libc_version\\)"));
+  EXPECT_THAT(text, ContainsRegex("metal +none +\\(not macOS\\)"));
+  EXPECT_THAT(text, ContainsRegex("wsl +unknown \\(the kernel's release is not known\\)"));
+}
+
+TEST(Describe, ListsTakeALineAnElementAndSayWhatIsHidden) {
+  const std::string text = describe(full_platform());
+  EXPECT_THAT(text, HasSubstr("0: NVIDIA A100-SXM4-40GB, compute capability 8.0, 40 GiB"));
+  EXPECT_THAT(text, HasSubstr("1: NVIDIA A100-SXM4-40GB, compute capability 8.0, 40 GiB, hidden"));
+  EXPECT_THAT(text, HasSubstr("6.5 in /opt/old, ignored"));
+}
+
+TEST(Describe, ValuesAreAligned) {
+  std::size_t column = 0;
+  for (const std::string& line : split(describe(full_platform()), '\n')) {
+    if (line.empty()) continue;
+    const std::size_t gap = line.find("  ");
+    const std::size_t value = line.find_first_not_of(' ', gap);
+    if (column == 0) column = value;
+    EXPECT_EQ(value, column) << line;
+  }
+}
+
+TEST(Describe, FeaturesAndUuidsOnlyWhenAskedFor) {
+  EXPECT_THAT(describe(full_platform()), ::testing::Not(HasSubstr("avx2")));
+  EXPECT_THAT(describe(full_platform(), true), HasSubstr("avx avx2 fma"));
+  EXPECT_THAT(describe(full_platform(), true), HasSubstr("GPU-11111111-2222"));
+}
+
+}  // namespace
+}  // namespace enginehost::platform

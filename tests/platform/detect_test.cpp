@@ -1,0 +1,56 @@
+// This machine, whatever it is.
+#include "host/platform/detect.hpp"
+
+#include <gmock/gmock.h>
+
+#include "host/platform/describe.hpp"
+#include "tests/platform/fixtures.hpp"
+
+namespace enginehost::platform {
+namespace {
+
+TEST(Detect, ThisMachineIsFoundOutAndRoundTrips) {
+  DetectRequest request;
+  request.cache_folder = std::filesystem::temp_directory_path();
+  request.helper = ENGINEHOST_PROBE;
+  const Platform platform = detect(request);
+  EXPECT_EQ(platform.os.value(), "linux");
+  EXPECT_TRUE(platform.arch.is_known());
+  EXPECT_TRUE(platform.kernel.is_known());
+  EXPECT_TRUE(platform.libc.is_known());
+  EXPECT_TRUE(platform.cpu.is_known());
+  EXPECT_GT(platform.memory.value().total, 0u);
+  EXPECT_GE(platform.memory.value().total, platform.memory.value().available);
+  EXPECT_TRUE(platform.disk.is_known());
+  EXPECT_TRUE(platform.metal.is_absent());
+  EXPECT_TRUE(platform.vcruntime.is_absent());
+  const auto back = platform_from_json(*parse_json(to_json(platform).dump(), "this machine"), "this machine");
+  ASSERT_TRUE(back.has_value());
+  EXPECT_EQ(*back, platform);
+  RecordProperty("report", describe(platform));
+}
+
+TEST(Detect, ANewlyInstalledDriverIsSeenAtTheNextCall) {
+  FakeRoot machine;
+  machine.pci("0000:01:00.0", "0x10de", "0x2684", "0x030000");
+  DetectRequest request;
+  request.root = machine.path();
+  request.helper = ENGINEHOST_PROBE;
+  const Variable visible("CUDA_VISIBLE_DEVICES", nullptr);
+  EXPECT_TRUE(detect(request).cuda.driver_cuda.is_absent());
+  machine.copy("/usr/lib/x86_64-linux-gnu/libcuda.so.1", FAKE_CUDA);
+  EXPECT_EQ(detect(request).cuda.driver_cuda.value(), "12.2");
+}
+
+TEST(Detect, AnEmptyRootStillGivesAWholeReport) {
+  FakeRoot machine;
+  DetectRequest request;
+  request.root = machine.path();
+  const Platform platform = detect(request);
+  EXPECT_TRUE(platform.cuda.library.is_absent());
+  EXPECT_TRUE(platform.memory.is_unknown());
+  EXPECT_FALSE(describe(platform).empty());
+}
+
+}  // namespace
+}  // namespace enginehost::platform

@@ -1,0 +1,227 @@
+// Asking the driver in the helper, with libraries that play NVIDIA's.
+#include <gmock/gmock.h>
+#include <sys/stat.h>
+
+#include <chrono>
+
+#include "host/platform/detect.hpp"
+#include "tests/platform/fixtures.hpp"
+
+namespace enginehost::platform {
+namespace {
+
+using std::chrono::milliseconds;
+using ::testing::HasSubstr;
+using ::testing::SizeIs;
+
+constexpr const char* two_cards = "Big GPU;8.0;a0;40960|Small GPU;7.5;b1;16384";
+
+class Driver : public ::testing::Test {
+ protected:
+  Driver() {
+    machine.pci("0000:01:00.0", "0x10de", "0x20b2", "0x030200");
+    machine.copy("/usr/lib/x86_64-linux-gnu/libcuda.so.535.104.05", FAKE_CUDA)
+        .link("/usr/lib/x86_64-linux-gnu/libcuda.so.1", "libcuda.so.535.104.05");
+    request.root = machine.path();
+    request.helper = ENGINEHOST_PROBE;
+  }
+  void with_nvml() { machine.copy("/usr/lib/x86_64-linux-gnu/libnvidia-ml.so.1", FAKE_NVML); }
+  Cuda ask() { return detect(request).cuda; }
+  // A program in the helper's place.
+  void helper_is(const std::string& script) {
+    machine.file("/helper", "#!/bin/sh\n" + script);
+    ::chmod(machine.on_disk("/helper").c_str(), 0755);
+    request.helper = machine.on_disk("/helper");
+  }
+
+  FakeRoot machine;
+  DetectRequest request;
+  Variable visible{"CUDA_VISIBLE_DEVICES", nullptr};
+};
+
+TEST_F(Driver, TellsVersionAndDevices) {
+  const Variable cards("FAKE_GPUS", two_cards);
+  with_nvml();
+  const Cuda cuda = ask();
+  EXPECT_EQ(cuda.driver_cuda.value(), "12.2");
+  EXPECT_THAT(cuda.driver_cuda.source(), HasSubstr("libcuda.so.535.104.05"));
+  EXPECT_EQ(cuda.driver.value(), "535.104.05");
+  EXPECT_EQ(cuda.driver.source(), "nvmlSystemGetDriverVersion");
+  EXPECT_EQ(cuda.init.value(), "0");
+  EXPECT_TRUE(cuda.visible_devices.is_absent());
+  ASSERT_THAT(cuda.devices.value(), SizeIs(2));
+  EXPECT_EQ(
+      cuda.devices.value()[0],
+      (CudaDevice{0, "Big GPU", "8.0", "GPU-a0010203-0405-0607-0809-0a0b0c0d0e0f", 40960ull << 20, true}));
+  EXPECT_EQ(cuda.devices.value()[1].compute_capability, "7.5");
+}
+
+TEST_F(Driver, WithoutNvmlTheDriversListStands) {
+  const Cuda cuda = ask();
+  ASSERT_THAT(cuda.devices.value(), SizeIs(1));
+  EXPECT_EQ(cuda.devices.source(), "cuDeviceGet");
+}
+
+TEST_F(Driver, HiddenDevicesAreListedAsHidden) {
+  const Variable cards("FAKE_GPUS", two_cards), list("CUDA_VISIBLE_DEVICES", "1");
+  with_nvml();
+  const Cuda cuda = ask();
+  EXPECT_EQ(cuda.visible_devices.value(), "1");
+  ASSERT_THAT(cuda.devices.value(), SizeIs(2));
+  for (const CudaDevice& device : cuda.devices.value())
+    EXPECT_EQ(device.visible, device.name == "Small GPU") << device.name;
+}
+
+TEST_F(Driver, AUuidPrefixChoosesByUuid) {
+  const Variable cards("FAKE_GPUS", two_cards), list("CUDA_VISIBLE_DEVICES", "GPU-a00");
+  with_nvml();
+  const Cuda cuda = ask();
+  ASSERT_THAT(cuda.devices.value(), SizeIs(2));
+  for (const CudaDevice& device : cuda.devices.value())
+    EXPECT_EQ(device.visible, device.name == "Big GPU") << device.name;
+}
+
+TEST_F(Driver, AReorderedListKeepsBothVisible) {
+  const Variable cards("FAKE_GPUS", two_cards), list("CUDA_VISIBLE_DEVICES", "1,0");
+  with_nvml();
+  const Cuda cuda = ask();
+  ASSERT_THAT(cuda.devices.value(), SizeIs(2));
+  EXPECT_TRUE(cuda.devices.value()[0].visible);
+  EXPECT_TRUE(cuda.devices.value()[1].visible);
+  EXPECT_THAT(cuda.devices.source(), HasSubstr("CUDA_VISIBLE_DEVICES=\"1,0\""));
+}
+
+TEST_F(Driver, EmptyListHidesAllDevicesButNotTheDriver) {
+  const Variable cards("FAKE_GPUS", two_cards);
+  with_nvml();
+  for (const char* list : {"", "-1"}) {
+    const Variable hidden("CUDA_VISIBLE_DEVICES", list);
+    const Cuda cuda = ask();
+    EXPECT_EQ(cuda.driver_cuda.value(), "12.2") << list;
+    EXPECT_EQ(cuda.visible_devices.value(), list);
+    EXPECT_EQ(cuda.init.value(), "100");
+    ASSERT_THAT(cuda.devices.value(), SizeIs(2));
+    for (const CudaDevice& device : cuda.devices.value()) EXPECT_FALSE(device.visible);
+    EXPECT_THAT(cuda.devices.source(), HasSubstr("cuInit said 100 (no CUDA-capable device is detected)"));
+  }
+}
+
+TEST_F(Driver, NoDeviceWithoutNvmlIsAbsentWithTheDriversWords) {
+  const Variable answer("FAKE_CU_INIT", "100");
+  const Cuda cuda = ask();
+  EXPECT_TRUE(cuda.devices.is_absent());
+  EXPECT_EQ(cuda.devices.source(), "cuInit said 100 (no CUDA-capable device is detected)");
+  EXPECT_EQ(cuda.driver_cuda.value(), "12.2");
+}
+
+TEST_F(Driver, OtherAnswersOfInitAreUnknownNotAbsent) {
+  for (const auto& [code, words] : {std::pair{"802", "system not yet initialized"},
+                                    {"803", "unsupported display driver"},
+                                    {"804", "forward compatibility"},
+                                    {"999", "unknown error"},
+                                    {"35", "insufficient"}}) {
+    const Variable answer("FAKE_CU_INIT", code);
+    const Cuda cuda = ask();
+    EXPECT_TRUE(cuda.devices.is_unknown()) << code;
+    EXPECT_THAT(cuda.devices.why(), HasSubstr(std::string("cuInit said ") + code));
+    EXPECT_THAT(cuda.devices.why(), HasSubstr(words));
+    EXPECT_EQ(cuda.init.value(), code);
+  }
+}
+
+TEST_F(Driver, StubAnswerMarksTheLibrary) {
+  const Variable answer("FAKE_CU_INIT", "34");
+  const Cuda cuda = ask();
+  EXPECT_EQ(cuda.library.value().note, "stub");
+  EXPECT_TRUE(cuda.devices.is_unknown());
+}
+
+TEST_F(Driver, TheToolkitsRealStubIsAStub) {
+  const std::string stub = "/usr/local/cuda/lib64/stubs/libcuda.so";
+  if (!std::filesystem::exists(stub)) GTEST_SKIP() << "no CUDA toolkit here: " << stub;
+  std::filesystem::remove(machine.on_disk("/usr/lib/x86_64-linux-gnu/libcuda.so.535.104.05"));
+  machine.copy("/usr/lib/x86_64-linux-gnu/libcuda.so.535.104.05", stub);
+  const Cuda cuda = ask();
+  EXPECT_EQ(cuda.library.value().note, "stub");
+  EXPECT_EQ(cuda.init.value(), "34");
+  EXPECT_TRUE(cuda.driver_cuda.is_absent());
+  EXPECT_THAT(cuda.driver_cuda.source(), HasSubstr("stub"));
+}
+
+TEST_F(Driver, ThatHangsIsUnknownWithinItsDeadline) {
+  const Variable hang("FAKE_CU_HANG", "1");
+  request.driver_deadline = milliseconds(300);
+  const auto begin = std::chrono::steady_clock::now();
+  const Cuda cuda = ask();
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(4));
+  EXPECT_TRUE(cuda.devices.is_unknown());
+  EXPECT_EQ(cuda.devices.why(), "the driver did not answer in 300 ms");
+  EXPECT_TRUE(cuda.driver_cuda.is_unknown());
+  EXPECT_EQ(cuda.hardware.value(), "10de:20b2");
+}
+
+TEST_F(Driver, ThatCrashesDoesNotTakeTheHostAlong) {
+  const Variable crash("FAKE_CU_CRASH", "1");
+  const Cuda cuda = ask();
+  EXPECT_EQ(cuda.devices.why(), "the driver's library crashed the helper (SIGSEGV)");
+}
+
+TEST_F(Driver, WhatALibraryPrintsOrWritesIsNoAnswer) {
+  const Variable chatter("FAKE_CU_CHATTER", "1");
+  const Cuda cuda = ask();
+  ASSERT_THAT(cuda.devices.value(), SizeIs(1));
+  EXPECT_EQ(cuda.devices.value()[0].name, "Fake GPU");
+}
+
+TEST_F(Driver, AnAnswerWithAnotherNonceIsNotBelieved) {
+  helper_is(
+      "printf '{\"format\":1,\"nonce\":\"guess\",\"cuda\":{\"init\":{\"code\":0},\"devices\":[]}}' >&3\n");
+  EXPECT_EQ(ask().devices.why(), "the helper ended without an answer of its own");
+}
+
+TEST_F(Driver, AHelperThatFailsIsQuoted) {
+  helper_is("echo 'cannot do that' >&2; exit 7\n");
+  EXPECT_EQ(ask().devices.why(), "the helper ended with status 7: cannot do that");
+}
+
+TEST_F(Driver, AMissingHelperIsSaid) {
+  request.helper = "/nonexistent/enginehost-probe";
+  EXPECT_THAT(ask().devices.why(), HasSubstr("cannot be started"));
+  request.helper.clear();
+  EXPECT_EQ(ask().devices.why(), "there is no helper to ask the driver");
+}
+
+TEST_F(Driver, TheLauncherStandsBeforeTheHelper) {
+  request.helper_launcher = {"/usr/bin/env", "FAKE_CU_VERSION=13000"};
+  EXPECT_EQ(ask().driver_cuda.value(), "13.0");
+}
+
+TEST_F(Driver, NvmlMismatchLeavesTheDriversOwnList) {
+  with_nvml();
+  const Variable mismatch("FAKE_NVML_INIT", "18");
+  const Cuda cuda = ask();
+  EXPECT_THAT(cuda.devices.value(), SizeIs(1));
+  EXPECT_TRUE(cuda.driver.is_absent());
+}
+
+TEST_F(Driver, NoLibraryMeansNoChild) {
+  std::filesystem::remove(machine.on_disk("/usr/lib/x86_64-linux-gnu/libcuda.so.1"));
+  helper_is("touch " + machine.on_disk("/was-started").native() + "\n");
+  const Cuda cuda = ask();
+  EXPECT_FALSE(std::filesystem::exists(machine.on_disk("/was-started")));
+  EXPECT_TRUE(cuda.driver_cuda.is_absent());
+  EXPECT_TRUE(cuda.devices.is_unknown()) << "the card is on the bus";
+  std::filesystem::remove_all(machine.on_disk("/sys/bus/pci/devices/0000:01:00.0"));
+  EXPECT_TRUE(ask().devices.is_absent());
+}
+
+TEST_F(Driver, TheHelperIsStartedOnceAndOnlyForALibrary) {
+  helper_is("echo x >> " + machine.on_disk("/starts").native() + "\n");
+  ask();
+  std::ifstream starts(machine.on_disk("/starts"));
+  const std::string text{std::istreambuf_iterator<char>(starts), {}};
+  EXPECT_EQ(text, "x\n");
+}
+
+}  // namespace
+}  // namespace enginehost::platform

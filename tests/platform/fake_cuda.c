@@ -1,0 +1,131 @@
+// A libcuda.so.1 without a driver. What it plays comes from the environment:
+//   FAKE_CU_VERSION   what cuDriverGetVersion tells (default 12020)
+//   FAKE_CU_INIT      what cuInit answers (default 0, or 100 when no device is visible)
+//   FAKE_CU_HANG=1    cuInit never returns, and ignores SIGABRT as a thread stuck in a driver would
+//   FAKE_CU_CRASH=1   cuInit crashes
+//   FAKE_CU_CHATTER=1 a constructor writes a false answer to standard output and to descriptor 3
+//   FAKE_GPUS         "name;major.minor;first byte of the UUID in hex;MiB" of each device, joined by "|"
+// CUDA_VISIBLE_DEVICES acts as NVIDIA's programming guide says: the list ends at the first entry that names
+// no device.
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+#define EXPORT __attribute__((visibility("default")))
+#define MOST 16
+
+struct gpu {
+  char name[64];
+  int major, minor;
+  unsigned uuid;
+  unsigned long long mebibytes;
+};
+
+static struct gpu gpus[MOST];
+static int visible[MOST];
+static int gpu_count, visible_count;
+
+static int number(const char* name, int otherwise) {
+  const char* text = getenv(name);
+  return text != NULL ? atoi(text) : otherwise;
+}
+
+static void uuid_text(unsigned first, char* text, size_t size) {
+  snprintf(text, size, "GPU-%02x010203-0405-0607-0809-0a0b0c0d0e0f", first);
+}
+
+static int device_of(const char* entry) {
+  char text[64], *end = NULL;
+  for (int i = 0; i < gpu_count; ++i) {
+    uuid_text(gpus[i].uuid, text, sizeof text);
+    if (strncmp(entry, "GPU-", 4) == 0 && strncasecmp(text, entry, strlen(entry)) == 0) return i;
+  }
+  const long index = strtol(entry, &end, 10);
+  return end != entry && *end == '\0' && index >= 0 && index < gpu_count ? (int)index : -1;
+}
+
+static void choose_visible(void) {
+  const char* list = getenv("CUDA_VISIBLE_DEVICES");
+  if (list == NULL) {
+    for (int i = 0; i < gpu_count; ++i) visible[visible_count++] = i;
+    return;
+  }
+  char copy[256];
+  snprintf(copy, sizeof copy, "%s", list);
+  for (char* entry = strtok(copy, ","); entry != NULL && visible_count < MOST; entry = strtok(NULL, ",")) {
+    const int device = device_of(entry);
+    if (device < 0) return;
+    visible[visible_count++] = device;
+  }
+}
+
+__attribute__((constructor)) static void begin(void) {
+  if (number("FAKE_CU_CHATTER", 0)) {
+    static const char lie[] = "{\"format\":1,\"nonce\":\"\",\"cuda\":{\"init\":{\"code\":0}}}\n";
+    const ssize_t first = write(1, lie, sizeof lie - 1), second = write(3, lie, sizeof lie - 1);
+    (void)first;
+    (void)second;
+  }
+  const char* list = getenv("FAKE_GPUS");
+  char copy[1024];
+  snprintf(copy, sizeof copy, "%s", list != NULL ? list : "Fake GPU;8.6;a0;8192");
+  char* rest = NULL;
+  for (char* entry = strtok_r(copy, "|", &rest); entry != NULL && gpu_count < MOST;
+       entry = strtok_r(NULL, "|", &rest)) {
+    struct gpu* gpu = &gpus[gpu_count];
+    if (sscanf(entry, "%63[^;];%d.%d;%x;%llu", gpu->name, &gpu->major, &gpu->minor, &gpu->uuid,
+               &gpu->mebibytes) == 5)
+      ++gpu_count;
+  }
+  choose_visible();
+}
+
+EXPORT int cuDriverGetVersion(int* version) {
+  *version = number("FAKE_CU_VERSION", 12020);
+  return 0;
+}
+
+EXPORT int cuInit(unsigned flags) {
+  (void)flags;
+  if (number("FAKE_CU_HANG", 0)) {
+    signal(SIGABRT, SIG_IGN);
+    for (;;) pause();
+  }
+  if (number("FAKE_CU_CRASH", 0)) raise(SIGSEGV);
+  return number("FAKE_CU_INIT", visible_count > 0 ? 0 : 100);
+}
+
+EXPORT int cuDeviceGetCount(int* count) {
+  *count = visible_count;
+  return 0;
+}
+
+EXPORT int cuDeviceGet(int* device, int index) {
+  if (index >= visible_count) return 101;
+  *device = visible[index];
+  return 0;
+}
+
+EXPORT int cuDeviceGetName(char* name, int size, int device) {
+  snprintf(name, (size_t)size, "%s", gpus[device].name);
+  return 0;
+}
+
+EXPORT int cuDeviceGetUuid(unsigned char* uuid, int device) {
+  uuid[0] = (unsigned char)gpus[device].uuid;
+  for (int i = 1; i < 16; ++i) uuid[i] = (unsigned char)i;
+  return 0;
+}
+
+EXPORT int cuDeviceGetAttribute(int* value, int attribute, int device) {
+  *value = attribute == 75 ? gpus[device].major : attribute == 76 ? gpus[device].minor : 0;
+  return 0;
+}
+
+EXPORT int cuDeviceTotalMem_v2(size_t* bytes, int device) {
+  *bytes = (size_t)gpus[device].mebibytes << 20;
+  return 0;
+}

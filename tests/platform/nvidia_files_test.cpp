@@ -1,0 +1,137 @@
+// What files tell of NVIDIA's hardware and driver.
+#include "host/platform/nvidia_files.hpp"
+
+#include <gmock/gmock.h>
+
+#include "tests/platform/fixtures.hpp"
+
+namespace enginehost::platform {
+namespace {
+
+using ::testing::HasSubstr;
+
+const Fact<std::string> no_wsl = Fact<std::string>::absent("kernel release");
+const Fact<std::string> wsl_2 = Fact<std::string>::known("2", "kernel release");
+constexpr const char* library_folder = "/usr/lib/x86_64-linux-gnu/";
+
+TEST(Hardware, GraphicsCardsOfNvidiaAreCountedByDevice) {
+  FakeRoot machine;
+  machine.pci("0000:01:00.0", "0x10de", "0x20b2", "0x030200")
+      .pci("0000:02:00.0", "0x10de", "0x20b2", "0x030200");
+  machine.pci("0000:03:00.0", "0x10de", "0x2684", "0x030000")
+      .pci("0000:03:00.1", "0x10de", "0x22ba", "0x040300");
+  machine.pci("0000:00:02.0", "0x8086", "0xa780", "0x030000")
+      .pci("0000:04:00.0", "0x10de", "0x22a3", "0x068000");
+  const auto fact = nvidia_hardware(machine.root(), no_wsl);
+  EXPECT_EQ(fact.value(), "10de:20b2 x 2, 10de:2684");
+  EXPECT_EQ(fact.source(), "/sys/bus/pci/devices");
+}
+
+TEST(Hardware, TheKernelsListOfDevicesGivesTheSameAnswer) {
+  FakeRoot machine;
+  machine.pci("0000:01:00.0", "0x10de", "0x2684", "0x030000")
+      .pci("0000:01:00.1", "0x10de", "0x22ba", "0x040300");
+  machine.pci("0000:65:1f.2", "0x10de", "0x2684", "0x030000");
+  machine.file(
+      "/proc/bus/pci/devices",
+      "0010\t8086a780\t10\t0\n0100\t10de2684\t8c\t0\n0101\t10de22ba\t8c\t0\n65fa\t10de2684\t8c\t0\n");
+  EXPECT_EQ(nvidia_hardware(machine.root(), no_wsl).value(), "10de:2684 x 2");
+}
+
+TEST(Hardware, ABusWithoutNvidiaIsAbsentAndNoBusIsUnknown) {
+  FakeRoot other, bare;
+  other.pci("0000:00:02.0", "0x8086", "0xa780", "0x030000");
+  EXPECT_TRUE(nvidia_hardware(other.root(), no_wsl).is_absent());
+  EXPECT_TRUE(nvidia_hardware(bare.root(), no_wsl).is_unknown());
+}
+
+TEST(Hardware, WslHidesTheBusSoItIsUnknown) {
+  FakeRoot machine;
+  machine.pci("1e5a:00:00.0", "0x1414", "0x008e", "0x030200").file("/dev/dxg", "");
+  const auto fact = nvidia_hardware(machine.root(), wsl_2);
+  EXPECT_TRUE(fact.is_unknown());
+  EXPECT_THAT(fact.why(), HasSubstr("/dev/dxg"));
+}
+
+TEST(Hardware, TegraHasNoBus) {
+  FakeRoot machine;
+  machine.folder("/sys/bus/pci/devices").file("/etc/nv_tegra_release", "# R36 (release)");
+  EXPECT_EQ(nvidia_hardware(machine.root(), no_wsl).value(), "tegra");
+}
+
+TEST(KernelDriver, VersionIsReadFromBothKindsOfModule) {
+  FakeRoot closed, open, only_sysfs, none;
+  closed.file("/proc/driver/nvidia/version",
+              "NVRM version: NVIDIA UNIX x86_64 Kernel Module  535.104.05  Sat Aug 19 01:15:15 UTC 2023\n"
+              "GCC version:  gcc version 12.2.0\n");
+  open.file(
+      "/proc/driver/nvidia/version",
+      "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  580.65.06  Release Build  (dvs-builder)\n");
+  only_sysfs.file("/sys/module/nvidia/version", "470.256.02\n");
+  EXPECT_EQ(kernel_driver(closed.root(), no_wsl).value(), "535.104.05");
+  EXPECT_EQ(kernel_driver(open.root(), no_wsl).value(), "580.65.06");
+  EXPECT_EQ(kernel_driver(only_sysfs.root(), no_wsl).value(), "470.256.02");
+  EXPECT_TRUE(kernel_driver(none.root(), no_wsl).is_absent());
+}
+
+TEST(DriverLibrary, IsFoundWithTheVersionOfItsFile) {
+  FakeRoot machine;
+  machine.copy(std::string(library_folder) + "libcuda.so.535.104.05", FAKE_CUDA)
+      .link(std::string(library_folder) + "libcuda.so.1", "libcuda.so.535.104.05");
+  const LibrarySearch libraries(machine.root());
+  const auto fact =
+      driver_library(machine.root(), libraries, Fact<std::string>::known("535.104.05", "/proc"));
+  ASSERT_TRUE(fact.is_known());
+  EXPECT_EQ(fact.value().version, "535.104.05");
+  EXPECT_EQ(fact.value().note, "");
+}
+
+TEST(DriverLibrary, AnotherVersionThanTheKernelsIsNoted) {
+  FakeRoot machine;
+  machine.copy(std::string(library_folder) + "libcuda.so.535.104.05", FAKE_CUDA)
+      .link(std::string(library_folder) + "libcuda.so.1", "libcuda.so.535.104.05");
+  const LibrarySearch libraries(machine.root());
+  const auto fact = driver_library(machine.root(), libraries, Fact<std::string>::known("535.54.03", "/proc"));
+  EXPECT_EQ(fact.value().note, "the kernel driver is 535.54.03");
+}
+
+TEST(DriverLibrary, ALinkIntoAStubsFolderIsAStub) {
+  FakeRoot machine;
+  machine.copy("/usr/local/cuda/lib64/stubs/libcuda.so", FAKE_CUDA)
+      .link(std::string(library_folder) + "libcuda.so.1", "/usr/local/cuda/lib64/stubs/libcuda.so");
+  const LibrarySearch libraries(machine.root());
+  EXPECT_EQ(driver_library(machine.root(), libraries, Fact<std::string>::absent("/proc")).value().note,
+            "stub");
+}
+
+TEST(DriverLibrary, AFileOfAnotherArchitectureIsPassedOver) {
+  FakeRoot machine;
+  std::string foreign(64, '\0');
+  foreign.replace(0, 6, "\177ELF\001\001");  // 32-bit
+  machine.file(std::string(library_folder) + "libcuda.so.1", foreign);
+  const LibrarySearch libraries(machine.root());
+  EXPECT_TRUE(driver_library(machine.root(), libraries, Fact<std::string>::absent("/proc")).is_absent());
+}
+
+TEST(DriverLibrary, WslsOwnIsNamedThoughTheLoaderDoesNotLookThere) {
+  FakeRoot machine;
+  machine.copy("/usr/lib/wsl/lib/libcuda.so.1.1", FAKE_CUDA)
+      .link("/usr/lib/wsl/lib/libcuda.so.1", "libcuda.so.1.1");
+  const LibrarySearch libraries(machine.root());
+  const auto fact = driver_library(machine.root(), libraries, Fact<std::string>::unknown("Windows"));
+  ASSERT_TRUE(fact.is_known());
+  EXPECT_EQ(fact.value(), (Installed{"", "/usr/lib/wsl/lib/libcuda.so.1", "the loader does not look there"}));
+}
+
+TEST(DriverLibrary, AbsentOneSaysWhenTheKernelsDriverIsThereAllTheSame) {
+  FakeRoot machine;
+  machine.file("/dev/nvidiactl", "");
+  const LibrarySearch libraries(machine.root());
+  const auto fact =
+      driver_library(machine.root(), libraries, Fact<std::string>::known("535.104.05", "/proc"));
+  EXPECT_TRUE(fact.is_absent());
+  EXPECT_THAT(fact.source(), HasSubstr("its libraries are missing"));
+}
+
+}  // namespace
+}  // namespace enginehost::platform
