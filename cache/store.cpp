@@ -117,7 +117,7 @@ Result<std::optional<Installed>> read_ref(const fs::path& root, std::string_view
 
 // Writes the new stamps down, so that the next open need not hash. Only when nobody is changing this build.
 void renew(const fs::path& root, const Installed& installed) {
-  const auto lock = FileLock::try_exclusive(lock_file(root, build_key(installed.build)), {});
+  const auto lock = FileLock::try_exclusive(lock_file(root, Store::key_of(installed.build)), {});
   if (!lock || !*lock) return;
   const auto now = read_ref(root, installed.build, false);
   if (!now || !*now || (*now)->digest != installed.digest) return;

@@ -79,6 +79,8 @@ class Store {
   Result<Lease> lease(const Installed& installed) const;
 
   // --- making ---
+  // The key under which a build is installed, mended and removed.
+  static std::string key_of(std::string_view build) { return "build-" + std::string(build); }
   // Waits for the key's lock and gives an empty private folder. Leftovers of dead owners of the key are
   // removed.
   Result<Stage> stage(std::string_view key, const WaitOptions& wait = {}) const;

@@ -253,7 +253,7 @@ Result<std::uint64_t> Store::remove(std::string_view build) const {
   const auto in_use = [&](const fs::path& lock) {
     return fail(diagnose("EH-F18").with("build", build).with("lock", lock.native()));
   };
-  const fs::path key = lock_file(root_, build_key(build));
+  const fs::path key = lock_file(root_, key_of(build));
   TRY_ASSIGN(const std::optional<FileLock> ours, FileLock::try_exclusive(key, program_));
   if (!ours) return in_use(key);
   const fs::path ref = ref_file(root_, build);

@@ -25,8 +25,6 @@ inline fs::path lease_file(const fs::path& root, std::string_view digest) {
 }
 // Held shared by everyone who makes something, exclusively by who sweeps.
 inline fs::path publishing_lock(const fs::path& root) { return root / "locks" / ".publishing.lk"; }
-// The key under which a build is installed, removed and mended.
-inline std::string build_key(std::string_view build) { return "build-" + std::string(build); }
 
 // The list of a tree in this layer, checked against its id. EH-F01, EH-F08.
 Result<TreeList> load_list(const fs::path& root, std::string_view tree_id);

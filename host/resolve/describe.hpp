@@ -7,15 +7,21 @@
 
 namespace enginehost::resolve {
 
-// A table of the candidates with their verdict and what decided it; with `explain` every check of every candidate.
+// A table of the candidates with their verdict and what decided it; with `explain` every check of every
+// candidate.
 std::string describe_plan(const Plan& plan, bool explain);
 
-// One element of the contract's candidates[].
+// One element of the contract's candidates[], without its diagnosis: title, cause and remedy are explain's,
+// so whoever has completed Candidate::diagnosis (or diagnosis_of its decisive check) adds it.
 Json to_json(const Candidate& candidate);
 Json to_json(const Check& check);
 Json to_json(const Request& request);
 
 // The check that decided a rejection (the first "no"), else the first "unknown", else nullptr.
 const Check* decisive_check(const Candidate& candidate);
+
+// The diagnosis of a build that a check refuses: the check's code and evidence, with "build", "required" and
+// "found".
+Diagnosis diagnosis_of(const manifest::Build& build, const Check& check);
 
 }  // namespace enginehost::resolve

@@ -15,12 +15,12 @@ namespace enginehost::resolve {
 
 struct Request {
   std::string engine;
-  std::string version;  // "2.0" means the newest 2.0.x; empty: any
-  std::string flavor;   // wished for, or demanded with `require`
-  std::string device;   // "cuda:0": must be opened; "cuda:0,cpu": the first if possible; empty: any
+  std::string version;   // "2.0" means the newest 2.0.x; ">=2.0,<3" works too; empty: any
+  std::string flavor;    // wished for, or demanded with `require`
+  std::string device;    // "cuda:0": must be opened; "cuda:0,cpu": the first if possible; empty: any
   bool require = false;  // exactly `flavor` or an error, no fallback
   bool offline = false;
-  std::string force;     // a build id that is tried in spite of quarantine, first
+  std::string force;                // a build id that is tried in spite of quarantine, first
   std::set<std::string> installed;  // build ids that need no download
 };
 
@@ -33,6 +33,8 @@ struct Check {
   std::string source;       // of the observation
   Answer result = Answer::yes;
   std::string code;  // of the failure class when the answer is no: "EH-L08"
+  std::vector<Evidence>
+      evidence;  // for the diagnosis when the answer is no: "required", "found", and the class's own
 };
 
 enum class Verdict { chosen, fits, rejected, quarantined, disabled, failed, unavailable };
@@ -41,20 +43,30 @@ const char* name_of(Answer answer);
 
 struct Candidate {
   std::shared_ptr<const manifest::Build> build;
-  int rank = 0;  // 1 is tried first; 0: not tried
+  int rank = 0;         // 1 is tried first; 0: not tried
+  bool proven = false;  // probed and loaded here before, with the same artifacts
   Verdict verdict = Verdict::fits;
   std::vector<Check> checks;
-  std::optional<Diagnosis> diagnosis;  // why it is not tried, or how it failed
+  std::optional<Diagnosis> diagnosis;  // why it is not tried, or how it failed; none where a check says it
+                                       // all: builds for other systems, versions and flavors
 };
 
 struct Plan {
   Request request;
-  std::vector<Candidate> candidates;   // ranked ones first, in order; then the others
+  std::vector<Candidate>
+      candidates;         // ranked ones first, in order; then set aside, unavailable, rejected ones
+  bool fallback = false;  // a better candidate is set aside, or the first one is not what was wished for
   std::optional<Diagnosis> diagnosis;  // when no candidate is left: EH-S01, EH-S02 (unknown engine), …
 };
 
-// `now` in seconds since 1970, for quarantines that end with time. History is taken as it is: stale records have been
-// dropped by its reader. Cost: linear in builds; 500 builds take well under 1 ms.
+// Weighs every build of the engine. The first candidate, if any is ranked, is `chosen`, the other ranked ones
+// `fits`; a build with a "no" among its checks is never ranked, and "unknown" never counts as "yes". A build
+// that is for another system, version or flavor stops at that check. `force` overrides history, not
+// requirements. `now` in seconds since 1970, for quarantines that end with time. History is taken as it is:
+// stale records have been dropped by its reader; it counts for a build with the same artifacts only. Pure,
+// any thread, linear in builds. Plan::diagnosis when nothing is ranked: EH-S02 ("engine", "nearest",
+// "known"…); else the best candidate's own when it is set aside or unavailable; else EH-S01 ("engine",
+// "count", "request", "build", "reason", "candidate"…).
 Plan decide(const platform::Platform& platform, const manifest::Catalogue& catalogue,
             const history::History& history, const Request& request, std::int64_t now);
 

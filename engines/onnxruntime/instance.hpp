@@ -1,0 +1,33 @@
+#pragma once
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "engines/onnxruntime/runtime.hpp"
+#include "engines/onnxruntime/watcher.hpp"
+#include "engines/support/tensor.hpp"
+
+struct engine_instance {
+  engine_instance(const engine_host* host, std::shared_ptr<enginehost::engines::onnxruntime::Runtime> loaded)
+      : runtime(std::move(loaded)), log(host), watcher(runtime) {}
+  ~engine_instance();
+
+  std::shared_ptr<enginehost::engines::onnxruntime::Runtime> runtime;
+  enginehost::engines::onnxruntime::LogReceiver log;
+  enginehost::engines::onnxruntime::Watcher watcher;
+  std::string threads;  // "" is the runtime's own choice
+  std::vector<engine_entry> facts;
+  // Single operations are models of one node, made on first use.
+  std::map<std::string, engine_model*> operations;
+  std::mutex operations_mutex;
+};
+
+namespace enginehost::engines::onnxruntime {
+
+extern const engine_op_v1 operation_table;
+extern const engine_model_v1 model_table;
+extern const engine_selftest_v1 selftest_table;
+
+}  // namespace enginehost::engines::onnxruntime

@@ -1,0 +1,15 @@
+// The bytes of an ONNX model of one node: Protocol Buffers written by hand, after onnx.proto of ONNX 1.8
+// (opset 13).
+#pragma once
+#include <enginehost/engine_plugin.h>
+
+#include <string>
+#include <vector>
+
+namespace enginehost::engines::onnxruntime {
+
+// `input_types` are ONNX's element types; inputs are called a, b, c, ..., of any shape, and the result is y.
+std::string one_node_model(const std::string& operation, const std::vector<int>& input_types,
+                           const engine_entry* attributes, size_t attribute_count);
+
+}  // namespace enginehost::engines::onnxruntime

@@ -1,0 +1,99 @@
+// libengine_onnxruntime: ONNX Runtime behind the plugin tables, by its C API. Start reading at
+// engine_plugin_v1, at the end. Any release from 1.17 on; the library comes with the build, this file is
+// linked to nothing of it.
+#include "engines/onnxruntime/instance.hpp"
+#include "engines/onnxruntime/model.hpp"
+
+namespace enginehost::engines::onnxruntime {
+namespace {
+
+engine_status create(const engine_host* host, const engine_entry* options, size_t option_count,
+                     engine_instance** out, engine_call* call) noexcept {
+  *out = nullptr;
+  return walled(call, [&] {
+    for (size_t i = 0; i < option_count; i++) {
+      if (!is_private_option(options[i].key) || std::strcmp(options[i].key, "onnxruntime.library") == 0)
+        continue;
+      call->detail(call, "option", options[i].key);
+      throw Failure{ENGINE_INVALID, std::string("The engine onnxruntime has no option \"") + options[i].key +
+                                        "\"; settings of a session are options of its model."};
+    }
+    std::shared_ptr<Runtime> runtime =
+        Runtime::open(host, find_entry(options, option_count, "onnxruntime.library"), call);
+    auto engine = std::make_unique<engine_instance>(host, std::move(runtime));
+    const char* threads = find_entry(options, option_count, "threads");
+    if (threads != nullptr) engine->threads = threads;
+    engine->facts = {{"version", engine->runtime->version()}, {"library", engine->runtime->path().c_str()}};
+    *out = engine.release();
+  });
+}
+
+void destroy(engine_instance* engine) noexcept { delete engine; }
+
+const engine_entry* facts(engine_instance* engine, size_t* count) noexcept {
+  *count = engine->facts.size();
+  return engine->facts.data();
+}
+
+uint32_t device_count(engine_instance*) noexcept { return 1; }
+
+engine_status device_info(engine_instance*, uint32_t number, engine_device_info* out,
+                          engine_call* call) noexcept {
+  if (number != 0) {
+    return refuse(call, ENGINE_INVALID, "",
+                  Text{} << "There is one device, and number " << int64_t{number} << " was asked for.");
+  }
+  engine_device_info info{};
+  info.size = out->size;
+  info.device = {ENGINE_CPU, 0};
+  info.kind = "cpu";
+  info.name = "CPUExecutionProvider";
+  info.architecture = info.driver = "";
+  std::memcpy(static_cast<void*>(out), &info, out->size < sizeof info ? out->size : sizeof info);
+  return ENGINE_OK;
+}
+
+engine_status create_tensor(engine_instance*, const engine_tensor* like, engine_owned_tensor** out,
+                            engine_call* call) noexcept {
+  return create_host_tensor("", like, out, call);
+}
+engine_status copy_tensor(engine_instance*, const engine_tensor* from, const engine_tensor* to,
+                          engine_call* call) noexcept {
+  return copy_host_tensor("", from, to, call);
+}
+
+constexpr engine_device_v1 device_table = {device_count, device_info};
+constexpr engine_tensor_v1 tensor_table = {create_tensor, copy_tensor};
+
+const void* query(engine_instance*, const char* id) noexcept {
+  if (id == nullptr) return nullptr;
+  if (std::strcmp(id, ENGINE_DEVICE_V1) == 0) return &device_table;
+  if (std::strcmp(id, ENGINE_SELFTEST_V1) == 0) return &selftest_table;
+  if (std::strcmp(id, ENGINE_TENSOR_V1) == 0) return &tensor_table;
+  if (std::strcmp(id, ENGINE_OP_V1) == 0) return &operation_table;
+  if (std::strcmp(id, ENGINE_MODEL_V1) == 0) return &model_table;
+  return nullptr;
+}
+
+constexpr const char* capabilities[] = {"device.cpu", "format.onnx", nullptr};
+
+}  // namespace
+}  // namespace enginehost::engines::onnxruntime
+
+using namespace enginehost::engines::onnxruntime;
+// Not UNLOADABLE: the runtime's thread pools sleep on after the last engine is gone.
+extern "C" constexpr engine_plugin engine_plugin_v1 = {ENGINE_PLUGIN_MAGIC,
+                                                       sizeof(engine_plugin),
+                                                       ENGINE_ABI_MAJOR,
+                                                       ENGINE_ABI_MINOR,
+                                                       0,
+                                                       0,
+                                                       0,
+                                                       "onnxruntime",
+                                                       ENGINEHOST_PLUGIN_VERSION,
+                                                       ENGINEHOST_PLUGIN_BUILD,
+                                                       capabilities,
+                                                       create,
+                                                       destroy,
+                                                       facts,
+                                                       query};

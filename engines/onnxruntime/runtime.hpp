@@ -1,0 +1,93 @@
+// A loaded ONNX Runtime: where it was found, its function table, and the one environment it has in a process.
+#pragma once
+#include <memory>
+#include <string>
+
+#include "engines/onnxruntime/c_api.hpp"
+#include "engines/onnxruntime/failure.hpp"
+
+namespace enginehost::engines::onnxruntime {
+
+// Shared by all engines of one process that use the same library file; [any].
+class Runtime {
+ public:
+  // Loads the library below `host->root`, or takes the one that is loaded from that file already. `wanted` is
+  // the view path of the library, or nullptr to look for it. Reports details to `call` before it throws a
+  // Failure.
+  static std::shared_ptr<Runtime> open(const engine_host* host, const char* wanted, engine_call* call);
+  ~Runtime();
+  Runtime(const Runtime&) = delete;
+  Runtime& operator=(const Runtime&) = delete;
+
+  void* const* table() const { return table_; }
+  const std::string& path() const { return path_; }
+  const char* version() const { return version_; }
+  OrtEnv* environment() const { return environment_; }
+  const OrtMemoryInfo* host_memory() const { return host_memory_; }
+  OrtAllocator* allocator() const { return allocator_; }
+
+  // Throws when `status` says that something failed; releases it. `otherwise` is what an error code means
+  // that has no meaning of its own here.
+  void check(OrtStatus* status, engine_status otherwise) const;
+  // The same for the message only: nullptr when nothing failed.
+  std::unique_ptr<Failure> failure(OrtStatus* status, engine_status otherwise) const;
+  // Text that the runtime allocated, as our own.
+  std::string take(char* text) const;
+
+ private:
+  Runtime() = default;
+
+  void* handle_ = nullptr;
+  void* const* table_ = nullptr;
+  std::string path_;
+  const char* version_ = "";
+  OrtEnv* environment_ = nullptr;
+  OrtMemoryInfo* host_memory_ = nullptr;
+  OrtAllocator* allocator_ = nullptr;
+};
+
+// The environment's logger is one per process, hosts are many: each that is registered here gets every
+// message.
+class LogReceiver {
+ public:
+  explicit LogReceiver(const engine_host* host);
+  ~LogReceiver();
+  LogReceiver(const LogReceiver&) = delete;
+  LogReceiver& operator=(const LogReceiver&) = delete;
+
+ private:
+  const engine_host* host_;
+};
+
+// What the runtime's object is released with, when it goes out of scope.
+template <class Object, class Release>
+class Held {
+ public:
+  explicit Held(const Runtime& runtime) : runtime_(&runtime) {}
+  Held(const Runtime& runtime, Object* object) : runtime_(&runtime), object_(object) {}
+  Held(Held&& other) noexcept : runtime_(other.runtime_), object_(other.leave()) {}
+  Held& operator=(Held&&) = delete;
+  ~Held() {
+    if (object_ != nullptr) Release{}(runtime_->table(), object_);
+  }
+  Object** out() { return &object_; }
+  Object* get() const { return object_; }
+  Object* leave() {
+    Object* object = object_;
+    object_ = nullptr;
+    return object;
+  }
+
+ private:
+  const Runtime* runtime_;
+  Object* object_ = nullptr;
+};
+using HeldValue = Held<OrtValue, decltype(api::release_value)>;
+using HeldSession = Held<OrtSession, decltype(api::release_session)>;
+using HeldSessionOptions = Held<OrtSessionOptions, decltype(api::release_session_options)>;
+using HeldRunOptions = Held<OrtRunOptions, decltype(api::release_run_options)>;
+using HeldType = Held<OrtTypeInfo, decltype(api::release_type)>;
+using HeldTensorInfo = Held<OrtTensorInfo, decltype(api::release_tensor_info)>;
+using HeldMetadata = Held<OrtModelMetadata, decltype(api::release_metadata)>;
+
+}  // namespace enginehost::engines::onnxruntime

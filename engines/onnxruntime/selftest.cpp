@@ -1,0 +1,81 @@
+#include "engines/onnxruntime/model.hpp"
+#include "engines/onnxruntime/one_node_model.hpp"
+
+namespace enginehost::engines::onnxruntime {
+namespace {
+
+struct Kept : engine_results {
+  engine_owned_tensor* tensor = nullptr;
+  ~Kept() {
+    if (tensor != nullptr) tensor->release(tensor);
+  }
+};
+
+// MatMul of two matrices with the answer worked out by hand: [[1,2],[3,4]] squared is [[7,10],[15,22]].
+void check_graph(engine_instance* engine, engine_device device, engine_call* call) {
+  std::string bytes = one_node_model("MatMul", {1, 1}, nullptr, 0);
+  engine_model_desc desc{};
+  desc.size = sizeof desc;
+  desc.format = "onnx";
+  desc.data = bytes.data();
+  desc.data_size = bytes.size();
+  desc.device = device;
+  engine_model* model = nullptr;
+  if (engine_status status = load_model(engine, &desc, &model, call)) {
+    throw Failure{status, "The built-in graph cannot be loaded."};
+  }
+  std::unique_ptr<engine_model, void (*)(engine_model*)> held(model, unload_model);
+  float matrix[4] = {1, 2, 3, 4};
+  const int64_t shape[2] = {2, 2};
+  engine_tensor tensor = {matrix, device, 2, {ENGINE_FLOAT, 32, 1}, shape, nullptr, 0};
+  const engine_value values[2] = {{0, 0, nullptr, &tensor}, {1, 0, nullptr, &tensor}};
+  engine_run run{};
+  run.size = sizeof run;
+  run.inputs = values;
+  run.input_count = 2;
+  Kept kept;
+  kept.size = sizeof(engine_results);
+  kept.reserved = 0;
+  kept.host_data = nullptr;
+  kept.place = [](engine_results*, uint32_t, const char*,
+                  const engine_tensor*) noexcept -> const engine_tensor* { return nullptr; };
+  kept.give = [](engine_results* self, uint32_t, const char*, engine_owned_tensor* given) noexcept {
+    static_cast<Kept*>(self)->tensor = given;
+  };
+  if (engine_status status = run_model(model, &run, &kept, call)) {
+    throw Failure{status, "The built-in graph cannot be run."};
+  }
+  constexpr float expected[4] = {7, 10, 15, 22};
+  bool right = kept.tensor != nullptr && is_float32(kept.tensor->tensor.dtype) &&
+               kept.tensor->tensor.ndim == 2 &&
+               std::memcmp(data_of<void>(kept.tensor->tensor), expected, sizeof expected) == 0;
+  if (!right) throw Failure{ENGINE_INTERNAL, "The built-in graph gave a wrong answer."};
+}
+
+engine_status run_selftest(engine_instance* engine, int32_t level, engine_device device,
+                           engine_call* call) noexcept {
+  return walled(call, [&] {
+    if (device.type != ENGINE_CPU || device.index != 0) {
+      Text text;
+      call->detail(call, "device", text.device(device).c_str());
+      throw Failure{ENGINE_INVALID, "This build has only cpu:0."};
+    }
+    if (call->is_cancelled(call) != 0)
+      throw Failure{ENGINE_CANCELLED, "The self-test was stopped before it began."};
+    // Level 0: create() resolved every symbol of the library (RTLD_NOW) and got its table.
+    if (level >= ENGINE_SELFTEST_DEVICE) {
+      const Runtime& runtime = *engine->runtime;
+      const int64_t size = 1024;
+      Held<OrtValue, decltype(api::release_value)> tensor(runtime);
+      runtime.check(api::create_tensor(runtime.table(), runtime.allocator(), &size, 1, 1, tensor.out()),
+                    ENGINE_NO_MEMORY);
+    }
+    if (level >= ENGINE_SELFTEST_GRAPH) check_graph(engine, device, call);
+  });
+}
+
+}  // namespace
+
+extern const engine_selftest_v1 selftest_table = {run_selftest};
+
+}  // namespace enginehost::engines::onnxruntime

@@ -1,0 +1,122 @@
+// engine.op/1: a one-node model for each operation, its types and attributes, kept once it was made.
+#include "engines/onnxruntime/model.hpp"
+#include "engines/onnxruntime/one_node_model.hpp"
+#include "engines/onnxruntime/tensors.hpp"
+
+namespace enginehost::engines::onnxruntime {
+namespace {
+
+constexpr size_t most_kept = 256;
+
+// What a session for an operation could not be made of: the runtime says "fail" or "invalid graph" for names
+// it does not know as for attributes it does not want.
+bool always_known(const std::string& name) {
+  for (const char* known : {"Add", "Mul", "MatMul", "Relu", "Softmax", "Conv"}) {
+    if (name == known) return true;
+  }
+  return false;
+}
+
+engine_model* make(engine_instance* engine, const std::string& name, const std::vector<int>& types,
+                   const engine_entry* attributes, size_t attribute_count, engine_call* call) {
+  // The attempt's own reports are kept back: its status may need another reading.
+  struct Quiet : engine_call {
+    std::string message;
+    int64_t native = 0;
+  } quiet{};
+  static_cast<engine_call&>(quiet) = *call;
+  quiet.host_data = call;
+  quiet.is_cancelled = [](const engine_call* self) noexcept -> int32_t {
+    auto* outer = static_cast<engine_call*>(self->host_data);
+    return outer->is_cancelled(outer);
+  };
+  quiet.progress = [](engine_call*, uint64_t, uint64_t, const char*) noexcept {};
+  quiet.detail = [](engine_call*, const char*, const char*) noexcept {};
+  quiet.fail = [](engine_call* self, engine_status status, const char*, int64_t native,
+                  const char* text) noexcept {
+    auto* own = static_cast<Quiet*>(self);
+    own->native = native;
+    own->message = text;
+    return status;
+  };
+  quiet.size = sizeof(engine_call);
+  std::string bytes = one_node_model(name, types, attributes, attribute_count);
+  engine_model_desc desc{};
+  desc.size = sizeof desc;
+  desc.format = "onnx";
+  desc.data = bytes.data();
+  desc.data_size = bytes.size();
+  desc.device = {ENGINE_CPU, 0};
+  engine_model* model = nullptr;
+  engine_status status = load_model(engine, &desc, &model, &quiet);
+  if (status == ENGINE_OK) return model;
+  call->detail(call, "operation", name.c_str());
+  bool of_the_name = quiet.native == ort_fail || quiet.native == ort_invalid_graph;
+  if (of_the_name) status = always_known(name) ? ENGINE_INVALID : ENGINE_UNSUPPORTED;
+  throw Failure{status, "ONNX Runtime cannot compute \"" + name + "\" this way: " + quiet.message,
+                quiet.native};
+}
+
+engine_status run_operation(engine_instance* engine, const char* name, const engine_tensor* const* inputs,
+                            size_t input_count, const engine_entry* attributes, size_t attribute_count,
+                            engine_results* results, engine_call* call) noexcept {
+  engine_model* model = nullptr;
+  engine_status status = walled(call, [&] {
+    std::vector<int> types;
+    std::string key = name;
+    for (size_t i = 0; i < input_count; i++) {
+      if (!in_host_memory(inputs[i]->device)) {
+        Text text;
+        text << "Input " << static_cast<int64_t>(i) << " of " << name << " is on ";
+        throw Failure{ENGINE_INVALID,
+                      (text.device(inputs[i]->device) << "; this build computes on cpu:0.").c_str()};
+      }
+      int type = to_ort_type(inputs[i]->dtype);
+      if (type == 0) {
+        Text text;
+        text << "Input " << static_cast<int64_t>(i) << " of " << name << " is of the type ";
+        throw Failure{ENGINE_UNSUPPORTED,
+                      (text.type(inputs[i]->dtype) << ", which ONNX Runtime does not have.").c_str()};
+      }
+      types.push_back(type);
+      key += "," + std::to_string(type);
+    }
+    for (size_t i = 0; i < attribute_count; i++) {
+      key.append(";").append(attributes[i].key).append("=").append(attributes[i].value);
+    }
+    std::lock_guard lock(engine->operations_mutex);
+    auto known = engine->operations.find(key);
+    if (known == engine->operations.end()) {
+      if (engine->operations.size() >= most_kept) {
+        for (auto& [unused, kept] : engine->operations) unload_model(kept);
+        engine->operations.clear();
+      }
+      model = make(engine, name, types, attributes, attribute_count, call);
+      engine->operations.emplace(key, model);
+    } else {
+      model = known->second;
+    }
+  });
+  if (status != ENGINE_OK) return status;
+  std::vector<engine_value> values;
+  status = walled(call, [&] {
+    for (size_t i = 0; i < input_count; i++)
+      values.push_back({static_cast<uint32_t>(i), 0, nullptr, inputs[i]});
+  });
+  if (status != ENGINE_OK) return status;
+  engine_run run{};
+  run.size = sizeof run;
+  run.inputs = values.data();
+  run.input_count = values.size();
+  return run_model(model, &run, results, call);
+}
+
+}  // namespace
+
+extern const engine_op_v1 operation_table = {run_operation};
+
+}  // namespace enginehost::engines::onnxruntime
+
+engine_instance::~engine_instance() {
+  for (auto& [key, model] : operations) enginehost::engines::onnxruntime::unload_model(model);
+}

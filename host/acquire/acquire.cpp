@@ -1,0 +1,174 @@
+#include "host/acquire/acquire.hpp"
+
+#include <chrono>
+#include <map>
+
+#include "host/acquire/component.hpp"
+#include "host/acquire/description.hpp"
+#include "host/transfer/package_index.hpp"
+#include "host/transfer/transfer.hpp"
+
+namespace enginehost::acquire {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+const manifest::Artifact* first_usable(const manifest::Component& component) {
+  for (const manifest::Artifact& artifact : component.artifacts)
+    if (!artifact.sha256.empty() && !artifact.sources.empty()) return &artifact;
+  return nullptr;
+}
+
+// A size the manifest does not know, from whoever has the file. Not knowing is no failure here.
+std::optional<std::uint64_t> asked_size(const manifest::Artifact& artifact, const manifest::Build& build,
+                                        const AcquireOptions& options,
+                                        const std::optional<CancelToken>& cancel) {
+  for (const manifest::Source& source : artifact.sources) {
+    std::string where = source.location;
+    if (source.kind == manifest::Source::Kind::file) where = resolve_file_source(source, build);
+    if (source.kind == manifest::Source::Kind::package_index) {
+      if (options.transfer.offline) continue;
+      const auto found =
+          transfer::locate_package(source.project, source.file, artifact.sha256, options.transfer, cancel);
+      if (found && found->size) return found->size;
+      where = found ? found->url : std::string();
+    }
+    std::error_code error;
+    if (!transfer::is_url(where) && std::filesystem::is_regular_file(where, error))
+      return std::filesystem::file_size(where, error);
+    if (!transfer::is_url(where) || options.transfer.offline) continue;
+    if (const auto size = transfer::ask_size(where, options.transfer, cancel); size && *size) return *size;
+  }
+  return {};
+}
+
+// Of everything that is missing; nothing when one size is not written down.
+std::optional<std::uint64_t> size_in_manifest(const manifest::Build& build, const cache::Store& store) {
+  std::uint64_t sum = 0;
+  for (const manifest::Component* component : build.all_components()) {
+    if (installed_tree(*component, store)) continue;
+    const manifest::Artifact* artifact = first_usable(*component);
+    if (artifact == nullptr || !artifact->size) return {};
+    sum += *artifact->size;
+  }
+  return sum;
+}
+
+// The record without what the store fills in.
+cache::Installed record_for(const manifest::Build& build, std::vector<std::string> trees) {
+  cache::Installed record;
+  record.build = build.id;
+  record.engine = build.engine;
+  record.version = build.version;
+  record.flavor = build.flavor;
+  record.artifacts_digest = build.artifacts_digest();
+  record.trees = std::move(trees);
+  record.plugin = build.plugin_path;
+  record.search = build.search;
+  record.lazy = build.lazy;
+  for (const manifest::Component* component : build.all_components())
+    record.optional.insert(record.optional.end(), component->optional.begin(), component->optional.end());
+  record.options = build.options;
+  record.manifest = manifest_of(build);
+  return record;
+}
+
+// The same id may come to mean other bytes: then what is installed is not this build.
+bool is_current(const cache::Installed& installed, const manifest::Build& build) {
+  const std::string wanted = build.artifacts_digest();
+  return wanted.empty() || installed.artifacts_digest == wanted;
+}
+
+Result<cache::Installed> install(Work& work) {
+  const manifest::Build& build = work.build;
+  TRY_ASSIGN(cache::Stage stage, work.store.stage(cache::Store::key_of(build.id), waiting(work)));
+  const auto found = work.store.find(build.id);
+  if (found && *found && is_current(**found, build)) return **found;
+  work.stage = &stage;
+  if (!found) TRY(work.store.reject_damaged(build.id, stage));
+  std::vector<std::string> trees;
+  for (const manifest::Component* component : build.all_components()) {
+    TRY_ASSIGN(std::string tree, acquire_component(*component, work));
+    trees.push_back(std::move(tree));
+  }
+  if (work.cancel && work.cancel->cancelled()) return fail(diagnose("EH-P10").with("build", build.id));
+  TRY_ASSIGN(const std::filesystem::path view, work.store.make_view(trees, stage));
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(view / build.plugin_path, error))
+    return fail(diagnose("EH-F01")
+                    .with("build", build.id)
+                    .with("file", (view / build.plugin_path).native())
+                    .with("component", build.plugin_component)
+                    .with("problem", "the plugin's archive does not hold it"));
+  return work.store.write_ref(record_for(build, std::move(trees)));
+}
+
+}  // namespace
+
+Result<Question> question_for(const manifest::Build& build, const cache::Store& store,
+                              const AcquireOptions& options, const std::optional<CancelToken>& cancel) {
+  Question question;
+  question.build = build.id;
+  const auto owner = build.manifest.lock();
+  std::map<std::string, std::size_t> asked;
+  for (const manifest::Component* component : build.all_components()) {
+    if (installed_tree(*component, store)) continue;
+    if (cancel && cancel->cancelled()) return fail(diagnose("EH-P10").with("build", build.id));
+    const manifest::Artifact* artifact = first_usable(*component);
+    if (artifact == nullptr)
+      return fail(diagnose("EH-N15").with("component", component->id).with("build", build.id));
+    const auto size = artifact->size ? artifact->size : asked_size(*artifact, build, options, cancel);
+    question.download += size.value_or(0);
+    question.download_known = question.download_known && size.has_value();
+    question.sources.push_back(artifact->sources.front().text());
+    if (component->license.empty()) continue;
+    const auto [position, fresh] = asked.emplace(component->license, question.licenses.size());
+    if (fresh) {
+      LicenseQuestion license;
+      license.name = component->license;
+      if (owner)
+        if (const auto known = owner->licenses.find(component->license); known != owner->licenses.end())
+          license.license = known->second;
+      question.licenses.push_back(std::move(license));
+    }
+    question.licenses[position->second].components.push_back(component->id);
+  }
+  return question;
+}
+
+Result<Acquired> acquire(const manifest::Build& build, const cache::Store& store,
+                         const AcquireOptions& options, const transfer::ProgressCallback& progress,
+                         const std::optional<CancelToken>& cancel) {
+  const Clock::time_point began = Clock::now();
+  Acquired acquired;
+  for (int attempt = 0;; ++attempt) {
+    auto found = store.find(build.id);
+    if (found && *found && is_current(**found, build)) {
+      acquired.installed = std::move(**found);
+      if (acquired.downloaded > 0 || acquired.repaired)
+        acquired.seconds = std::chrono::duration<double>(Clock::now() - began).count();
+      return acquired;
+    }
+    if (!found) {
+      if (attempt > options.repairs) return fail(std::move(found.error()));
+      acquired.repaired = true;
+      acquired.warnings.push_back(std::move(found.error()));
+    } else if (attempt > options.repairs) {
+      // It was installed and is gone again: someone removes it as fast as it comes.
+      return fail(diagnose("EH-F01").with("build", build.id).with("problem", "removed by another process"));
+    }
+    Work work{build, store, options, progress, cancel, acquired, {}, 0, nullptr};
+    if (options.consent) {
+      TRY_ASSIGN(const Question question, question_for(build, store, options, cancel));
+      if (question.download_known) work.total = question.download;
+      if (!question.sources.empty()) TRY(options.consent(question));
+    } else {
+      work.total = size_in_manifest(build, store);
+    }
+    TRY(install(work).map([](const cache::Installed&) {}));
+    if (progress)
+      progress({transfer::Progress::Phase::done, work.total.value_or(work.before), work.total, 0, build.id});
+  }
+}
+
+}  // namespace enginehost::acquire

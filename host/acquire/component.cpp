@@ -1,0 +1,268 @@
+#include "host/acquire/component.hpp"
+
+#include <unistd.h>
+
+#include "base/sha256.hpp"
+#include "base/text.hpp"
+#include "host/acquire/description.hpp"
+#include "host/acquire/growing_file.hpp"
+#include "host/acquire/unpacking.hpp"
+#include "host/acquire/zip_directory.hpp"
+#include "host/transfer/package_index.hpp"
+#include "host/transfer/transfer.hpp"
+
+namespace enginehost::acquire {
+namespace {
+
+namespace fs = std::filesystem;
+using Phase = transfer::Progress::Phase;
+
+struct Failure {
+  std::string source;
+  Diagnosis diagnosis;
+};
+
+bool is_wrong_bytes(const std::string& code) {
+  return code == "EH-N06" || code == "EH-N07" || code == "EH-N08";
+}
+// Sources that were not asked at all.
+bool is_skipped(const std::string& code) { return code == "EH-N10" || code == "EH-N12" || code == "EH-N16"; }
+// Another source would meet the same.
+bool is_final(const Diagnosis& diagnosis) {
+  return diagnosis.code.starts_with("EH-F") || diagnosis.code.starts_with("EH-P");
+}
+
+// One artifact under its lock.
+class ArtifactInstaller {
+ public:
+  ArtifactInstaller(const manifest::Component& component, const manifest::Artifact& artifact, Work& work)
+      : component_(component), artifact_(artifact), work_(work) {}
+
+  Result<std::string> run(std::vector<Failure>& failures);
+
+ private:
+  Result<std::string> from_source(const manifest::Source& source);
+  Result<transfer::TransferReport> fetch(const manifest::Source& source, GrowingFile& file);
+  Result<transfer::TransferReport> fetch_from(const std::string& where, const std::string& certificate,
+                                              GrowingFile& file);
+  Result<UnpackedTree> finish_unpacking(Unpacking& unpacking, GrowingFile& file);
+  Result<std::string> publish(UnpackedTree tree, GrowingFile& file);
+  Diagnosis wrong_digest(const std::string& actual, const GrowingFile& file, const std::string& where) const;
+  void tell(Phase phase, std::uint64_t done, double rate, const std::string& source);
+  cache::TreeLimits limits() const { return {work_.options.unpacked_limit, 200'000}; }
+  fs::path folder() const { return stage_->folder() / "tree"; }
+
+  const manifest::Component& component_;
+  const manifest::Artifact& artifact_;
+  Work& work_;
+  std::optional<cache::Stage> stage_;
+};
+
+void ArtifactInstaller::tell(Phase phase, std::uint64_t done, double rate, const std::string& source) {
+  const std::uint64_t all = work_.before + done;
+  stage_->tell_progress(all, work_.total.value_or(0));
+  if (work_.stage != nullptr) work_.stage->tell_progress(all, work_.total.value_or(0));
+  if (!work_.progress) return;
+  work_.progress({phase, all, work_.total, rate, source});
+}
+
+Result<transfer::TransferReport> ArtifactInstaller::fetch_from(const std::string& where,
+                                                               const std::string& certificate,
+                                                               GrowingFile& file) {
+  const auto progress = [this](const transfer::Progress& now) {
+    tell(now.phase, now.done, now.bytes_per_second, now.source);
+  };
+  if (!transfer::is_url(where))
+    return transfer::fetch_file(where, artifact_.size, file, progress, work_.cancel);
+  transfer::UrlRequest request;
+  request.url = where;
+  request.expected_size = artifact_.size;
+  request.limit = work_.options.download_limit;
+  request.ca_bundle = certificate;
+  return transfer::fetch_url(request, file, work_.options.transfer, progress, work_.cancel);
+}
+
+Result<transfer::TransferReport> ArtifactInstaller::fetch(const manifest::Source& source, GrowingFile& file) {
+  switch (source.kind) {
+    case manifest::Source::Kind::url:
+      return fetch_from(source.location, {}, file);
+    case manifest::Source::Kind::file:
+      return fetch_from(resolve_file_source(source, work_.build), {}, file);
+    case manifest::Source::Kind::package_index: {
+      tell(Phase::asking, 0, 0, source.text());
+      TRY_ASSIGN(const transfer::PackageFile found,
+                 transfer::locate_package(source.project, source.file, artifact_.sha256,
+                                          work_.options.transfer, work_.cancel));
+      return fetch_from(found.url.empty() ? found.path.native() : found.url, found.certificate, file);
+    }
+    case manifest::Source::Kind::oci:
+      break;
+  }
+  return fail(diagnose("EH-N16").with("source", source.text()).with("kind", "oci"));
+}
+
+Diagnosis ArtifactInstaller::wrong_digest(const std::string& actual, const GrowingFile& file,
+                                          const std::string& where) const {
+  const auto title = transfer::title_of_page(file.head(4096));
+  Diagnosis diagnosis = diagnose(title ? "EH-N06" : "EH-N08");
+  diagnosis.with("url", where)
+      .with("expected_sha256", artifact_.sha256, "manifest")
+      .with("actual_sha256", actual);
+  if (title) diagnosis.with("title", *title, "the first bytes");
+  diagnosis.with("actual", std::to_string(file.held()));
+  return diagnosis;
+}
+
+Result<UnpackedTree> ArtifactInstaller::finish_unpacking(Unpacking& unpacking, GrowingFile& file) {
+  while (!unpacking.wait(std::chrono::milliseconds(100)))
+    tell(Phase::unpacking, unpacking.position(), 0, component_.id);
+  auto tree = unpacking.outcome();
+  // Some zip archives (stored entries whose size follows the data) can only be read from their directory.
+  if (!tree && artifact_.archive == "zip" && tree.error().code == "EH-F21")
+    return unpack_into(artifact_, file, true, folder(), limits(), work_.cancel);
+  return tree;
+}
+
+Result<std::string> ArtifactInstaller::publish(UnpackedTree tree, GrowingFile& file) {
+  tell(Phase::checking, file.held(), 0, component_.id);
+  if (artifact_.archive == "zip") {
+    TRY_ASSIGN(const auto directory, read_zip_directory(file.descriptor(), file.held()));
+    TRY(check_zip(file.descriptor(), file.held(), directory, tree.unpacked));
+    TRY(check_late_checksums(directory, tree.unpacked, folder()));
+    TRY(apply_modes(directory, tree.unpacked, tree.writer));
+  }
+  if (tree.writer.entries() == 0)
+    return fail(diagnose("EH-F21")
+                    .with("archive", artifact_.archive)
+                    .with("problem", "it holds nothing that is selected")
+                    .with("select", join(artifact_.select, " ")));
+  tell(Phase::publishing, file.held(), 0, component_.id);
+  TRY_ASSIGN(const cache::TreeList list, tree.writer.finish());
+  if (const std::string actual = list.id(); !artifact_.tree.empty() && actual != artifact_.tree)
+    return fail(diagnose("EH-F21")
+                    .with("archive", artifact_.archive)
+                    .with("problem", "it does not unpack to the tree that the manifest names")
+                    .with("expected_tree", artifact_.tree, "manifest")
+                    .with("actual_tree", actual));
+  return work_.store.publish_tree(list, folder(), archive_key(artifact_));
+}
+
+Result<std::string> ArtifactInstaller::from_source(const manifest::Source& source) {
+  const fs::path partial = work_.store.partial(artifact_.sha256);
+  for (;;) {
+    TRY_ASSIGN(const std::unique_ptr<GrowingFile> file, GrowingFile::open(partial, work_.store.root()));
+    if (artifact_.size && file->held() > *artifact_.size) TRY(file->start(0));
+    const bool resumed = file->held() > 0;
+    const bool whole = artifact_.size && file->held() == *artifact_.size;
+    Unpacking unpacking(artifact_, *file, folder(), limits(), work_.cancel);
+    std::string where = partial.native();
+    if (!whole) {
+      TRY_ASSIGN(const transfer::TransferReport report, fetch(source, *file));
+      work_.acquired.downloaded += report.received;
+      where = report.url;
+    }
+    if (const std::string actual = file->digest(); actual != artifact_.sha256) {
+      Diagnosis diagnosis = wrong_digest(actual, *file, where);
+      file->remove();
+      // What an earlier run left may be to blame: once more from the start.
+      if (resumed) continue;
+      return fail(std::move(diagnosis));
+    }
+    file->complete();
+    auto tree = finish_unpacking(unpacking, *file);
+    auto published = tree ? publish(std::move(*tree), *file) : Result<std::string>(fail(tree.error()));
+    // The bytes are right: another attempt would come to the same. Only an interrupted one goes on from them.
+    if (published || published.error().code == "EH-F19" || published.error().code == "EH-F21") file->remove();
+    if (published) work_.acquired.sources.push_back(where);
+    return published;
+  }
+}
+
+Result<std::string> ArtifactInstaller::run(std::vector<Failure>& failures) {
+  TRY_ASSIGN(stage_, work_.store.stage("archive-" + artifact_.sha256, waiting(work_)));
+  if (auto known = work_.store.tree_of(archive_key(artifact_))) return *known;  // someone else was first
+  const std::uint64_t size = artifact_.size.value_or(0);
+  // The archive, and what is in it, which is rarely smaller.
+  TRY(work_.store.require_space(2 * size, size));
+  for (const manifest::Source& source : artifact_.sources) {
+    auto tree = from_source(source);
+    if (tree) return tree;
+    if (work_.cancel && work_.cancel->cancelled())
+      return fail(diagnose("EH-P10").with("component", component_.id));
+    if (is_final(tree.error())) return tree;
+    failures.push_back({source.text(), std::move(tree.error())});
+  }
+  return fail(diagnose("EH-N15"));
+}
+
+// The failure that decides what the user is told, and every source with its own.
+Diagnosis all_failed(const manifest::Component& component, const std::vector<Failure>& failures) {
+  const Failure* decisive = nullptr;
+  for (const Failure& failure : failures)
+    if (!is_skipped(failure.diagnosis.code) && !is_wrong_bytes(failure.diagnosis.code) && decisive == nullptr)
+      decisive = &failure;
+  for (const Failure& failure : failures)
+    if (is_wrong_bytes(failure.diagnosis.code) && decisive == nullptr) decisive = &failure;
+  if (decisive == nullptr) decisive = &failures.front();
+  Diagnosis diagnosis = decisive->diagnosis;
+  diagnosis.with("component", component.id);
+  for (const Failure& failure : failures)
+    diagnosis.with("source_tried", failure.source, failure.diagnosis.code);
+  return diagnosis;
+}
+
+}  // namespace
+
+std::string archive_key(const manifest::Artifact& artifact) {
+  std::string text = artifact.sha256 + '\n' + artifact.archive + '\n' + artifact.path + '\n' +
+                     std::to_string(artifact.strip) + '\n' + join(artifact.select, "\n");
+  return sha256_hex(text);
+}
+
+std::optional<std::string> installed_tree(const manifest::Component& component, const cache::Store& store) {
+  for (const manifest::Artifact& artifact : component.artifacts) {
+    if (!artifact.tree.empty() && store.has_tree(artifact.tree)) return artifact.tree;
+    if (auto known = store.tree_of(archive_key(artifact))) return known;
+  }
+  return {};
+}
+
+cache::WaitOptions waiting(const Work& work) {
+  cache::WaitOptions wait;
+  wait.patience = work.options.lock_patience;
+  wait.cancel = work.cancel;
+  wait.on_wait = [&work](const cache::LockHolder& holder) {
+    if (!work.progress) return;
+    transfer::Progress now{Phase::waiting, holder.done, {}, 0, "process " + std::to_string(holder.pid)};
+    if (!holder.program.empty()) now.source += " (" + holder.program + ")";
+    if (holder.total != 0) now.total = holder.total;
+    work.progress(now);
+  };
+  return wait;
+}
+
+Result<std::string> acquire_component(const manifest::Component& component, Work& work) {
+  if (auto known = installed_tree(component, work.store)) return *known;
+  std::vector<Failure> failures;
+  std::optional<Diagnosis> bad_archive;
+  for (const manifest::Artifact& artifact : component.artifacts) {
+    if (!is_sha256_hex(artifact.sha256) || !is_known_archive(artifact.archive)) continue;
+    auto tree = ArtifactInstaller(component, artifact, work).run(failures);
+    if (tree) {
+      for (Failure& failure : failures)
+        work.acquired.warnings.push_back(std::move(failure.diagnosis.with("component", component.id)));
+      work.before += artifact.size.value_or(0);
+      return tree;
+    }
+    Diagnosis& diagnosis = tree.error();
+    if (diagnosis.code == "EH-N15") continue;  // its failures are noted
+    diagnosis.with("component", component.id);
+    if (diagnosis.code != "EH-F19" && diagnosis.code != "EH-F21") return tree;
+    if (!bad_archive) bad_archive = std::move(diagnosis.with("sha256", artifact.sha256, "manifest"));
+  }
+  if (bad_archive) return fail(std::move(*bad_archive));
+  if (!failures.empty()) return fail(all_failed(component, failures));
+  return fail(diagnose("EH-N15").with("component", component.id).with("build", work.build.id));
+}
+
+}  // namespace enginehost::acquire

@@ -1,0 +1,139 @@
+#include "host/acquire/description.hpp"
+
+#include <filesystem>
+
+#include "host/transfer/transfer.hpp"
+
+namespace enginehost::acquire {
+namespace {
+
+Json sources_of(const manifest::Artifact& artifact, const manifest::Build& build) {
+  Json sources = Json::array();
+  for (const manifest::Source& source : artifact.sources) {
+    Json entry = Json::object();
+    switch (source.kind) {
+      case manifest::Source::Kind::url:
+        entry.set("url", source.location);
+        break;
+      case manifest::Source::Kind::oci:
+        entry.set("oci", source.location);
+        break;
+      case manifest::Source::Kind::file: {
+        const std::string where = resolve_file_source(source, build);
+        entry.set(transfer::is_url(where) ? "url" : "file", where);
+        break;
+      }
+      case manifest::Source::Kind::package_index:
+        entry.set("package_index", Json::object().set("project", source.project).set("file", source.file));
+        break;
+    }
+    sources.push(std::move(entry));
+  }
+  return sources;
+}
+
+Json component_of(const manifest::Component& component, const manifest::Build& build) {
+  Json result = Json::object();
+  result.set("version", component.version);
+  if (!component.license.empty()) result.set("license", component.license);
+  if (!component.optional.empty()) result.set("optional", Json::strings(component.optional));
+  Json artifacts = Json::array();
+  for (const manifest::Artifact& artifact : component.artifacts) {
+    Json entry = Json::object();
+    if (!artifact.sha256.empty()) entry.set("sha256", artifact.sha256);
+    entry.set("size", artifact.size ? Json(*artifact.size) : Json());
+    entry.set("archive", artifact.archive);
+    if (!artifact.path.empty()) entry.set("path", artifact.path);
+    if (artifact.strip != 0) entry.set("strip", artifact.strip);
+    if (!artifact.select.empty()) entry.set("select", Json::strings(artifact.select));
+    if (!artifact.tree.empty()) entry.set("tree", artifact.tree);
+    artifacts.push(std::move(entry.set("sources", sources_of(artifact, build))));
+  }
+  return std::move(result.set("artifacts", std::move(artifacts)));
+}
+
+Json requirements_of(const manifest::Requirements& needs) {
+  Json result = Json::object();
+  const std::pair<const char*, const std::string*> texts[] = {
+      {"libc", &needs.libc},     {"glibc", &needs.glibc},           {"glibcxx", &needs.glibcxx},
+      {"cxxabi", &needs.cxxabi}, {"os_version", &needs.os_version}, {"vcruntime", &needs.vcruntime},
+      {"driver", &needs.driver}};
+  for (const auto& [name, text] : texts)
+    if (!text->empty()) result.set(name, *text);
+  if (!needs.cpu.empty()) result.set("cpu", Json::strings(needs.cpu));
+  if (needs.cuda)
+    result.set("cuda", Json::object()
+                           .set("toolkit", needs.cuda->toolkit)
+                           .set("sass", Json::strings(needs.cuda->sass))
+                           .set("ptx", Json::strings(needs.cuda->ptx)));
+  if (needs.rocm)
+    result.set("rocm",
+               Json::object().set("version", needs.rocm->version).set("gfx", Json::strings(needs.rocm->gfx)));
+  if (needs.metal) result.set("metal", true);
+  if (needs.memory != 0) result.set("memory", needs.memory);
+  if (needs.device_memory != 0) result.set("device_memory", needs.device_memory);
+  if (!needs.libraries.empty()) result.set("libraries", Json::strings(needs.libraries));
+  for (const auto& [name, text] : needs.unknown)
+    if (auto value = parse_json(text, name)) result.set(name, std::move(*value));
+  return result;
+}
+
+Json build_of(const manifest::Build& build) {
+  Json options = Json::object();
+  for (const auto& [name, value] : build.options) options.set(name, value);
+  Json result = Json::object();
+  result.set("id", build.id)
+      .set("version", build.version)
+      .set("flavor", build.flavor)
+      .set("os", build.os)
+      .set("arch", build.arch)
+      .set("requires", requirements_of(build.requires_))
+      .set("plugin", Json::object().set("component", build.plugin_component).set("path", build.plugin_path))
+      .set("components", Json::strings(build.components))
+      .set("search", Json::strings(build.search))
+      .set("options", std::move(options))
+      .set("lazy", Json::strings(build.lazy))
+      .set("capabilities", Json::strings(build.capabilities))
+      .set("priority", build.priority);
+  if (!build.yanked.empty()) result.set("yanked", build.yanked);
+  if (!build.digest.empty()) result.set("digest", build.digest);
+  return result;
+}
+
+}  // namespace
+
+std::string resolve_file_source(const manifest::Source& source, const manifest::Build& build) {
+  const auto owner = build.manifest.lock();
+  const std::string repository = owner ? owner->repository : std::string();
+  if (transfer::is_url(repository))
+    return transfer::join_url(repository + (repository.ends_with('/') ? "" : "/"), source.location);
+  return (std::filesystem::path(repository) / source.location).lexically_normal().native();
+}
+
+std::string manifest_of(const manifest::Build& build) {
+  const auto owner = build.manifest.lock();
+  Json components = Json::object(), licenses = Json::object();
+  for (const manifest::Component* component : build.all_components()) {
+    components.set(component->id, component_of(*component, build));
+    if (!owner) continue;
+    const auto found = owner->licenses.find(component->license);
+    if (found == owner->licenses.end()) continue;
+    const manifest::License& license = found->second;
+    Json entry = Json::object();
+    entry.set("id", license.id).set("accept", license.explicit_consent ? "explicit" : "implicit");
+    if (!license.url.empty()) entry.set("url", license.url);
+    if (!license.sha256.empty()) entry.set("sha256", license.sha256);
+    if (!license.redistribute.empty()) entry.set("redistribute", license.redistribute);
+    licenses.set(component->license, std::move(entry));
+  }
+  Json document = Json::object();
+  // No "expires": what is installed stays usable.
+  document.set("format", 1).set("engine", build.engine).set("serial", owner ? owner->serial : 0);
+  if (owner && !owner->created.empty()) document.set("created", owner->created);
+  document.set("licenses", std::move(licenses))
+      .set("components", std::move(components))
+      .set("builds", Json::array().push(build_of(build)));
+  return document.dump();
+}
+
+}  // namespace enginehost::acquire

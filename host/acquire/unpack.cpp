@@ -1,0 +1,210 @@
+#include "host/acquire/unpack.hpp"
+
+#include <archive.h>
+#include <archive_entry.h>
+
+#include <algorithm>
+#include <array>
+#include <memory>
+
+#include "base/text.hpp"
+
+namespace enginehost::acquire {
+namespace {
+
+using Archive = std::unique_ptr<archive, int (*)(archive*)>;
+constexpr std::size_t piece = 1u << 20;
+constexpr std::uint64_t most_entries = 1'000'000;  // also of those that are not selected
+
+// What libarchive's callbacks work on.
+struct Reader {
+  GrowingFile* file = nullptr;
+  std::uint64_t generation = 0, at = 0;
+  std::vector<char> buffer = std::vector<char>(piece);
+  const std::optional<CancelToken>* cancel = nullptr;
+  const std::function<void(std::uint64_t)>* on_read = nullptr;
+  bool stopped = false;
+
+  std::int64_t read() {
+    if (*cancel && (*cancel)->cancelled()) stopped = true;
+    const std::int64_t got = stopped ? -1 : file->read(at, buffer.data(), buffer.size(), generation);
+    if (got < 0) stopped = true;
+    if (got > 0) at += static_cast<std::uint64_t>(got);
+    if (got > 0 && *on_read) (*on_read)(at);
+    return got;
+  }
+};
+
+la_ssize_t read_callback(archive*, void* self, const void** buffer) {
+  auto& reader = *static_cast<Reader*>(self);
+  *buffer = reader.buffer.data();
+  const std::int64_t got = reader.read();
+  return got < 0 ? ARCHIVE_FATAL : static_cast<la_ssize_t>(got);
+}
+
+la_int64_t seek_callback(archive*, void* self, la_int64_t offset, int whence) {
+  auto& reader = *static_cast<Reader*>(self);
+  const auto size = static_cast<la_int64_t>(reader.file->held());
+  const la_int64_t base = whence == SEEK_SET   ? 0
+                          : whence == SEEK_CUR ? static_cast<la_int64_t>(reader.at)
+                                               : size;
+  if (base + offset < 0 || base + offset > size) return ARCHIVE_FATAL;
+  reader.at = static_cast<std::uint64_t>(base + offset);
+  return base + offset;
+}
+
+Diagnosis interrupted() { return std::move(diagnose("EH-P10").with("problem", "abandoned")); }
+
+Diagnosis broken(const manifest::Artifact& artifact, std::string_view problem) {
+  return std::move(diagnose("EH-F21").with("archive", artifact.archive).with("problem", problem));
+}
+
+Diagnosis broken(const manifest::Artifact& artifact, archive* from, const Reader& reader) {
+  if (reader.stopped) return interrupted();
+  const char* said = ::archive_error_string(from);
+  return std::move(broken(artifact, said != nullptr ? said : "cannot be decoded")
+                       .with("position", std::to_string(reader.at)));
+}
+
+void enable_formats(archive* reading, const std::string& name, bool seekable) {
+  // Only these: libarchive's other readers have had most of its faults.
+  if (name == "zip") {
+    if (seekable)
+      ::archive_read_support_format_zip_seekable(reading);
+    else
+      ::archive_read_support_format_zip_streamable(reading);
+    return;
+  }
+  ::archive_read_support_format_tar(reading);
+  if (name == "tar.gz") ::archive_read_support_filter_gzip(reading);
+  if (name == "tar.xz") ::archive_read_support_filter_xz(reading);
+  if (name == "tar.zst") ::archive_read_support_filter_zstd(reading);
+}
+
+// A file's data; holes of sparse files become zeros.
+Result<void> copy_data(const manifest::Artifact& artifact, archive* from, const Reader& reader,
+                       cache::TreeWriter& writer) {
+  static constexpr std::array<char, 65536> zeros{};
+  std::uint64_t position = 0;
+  for (;;) {
+    const void* bytes = nullptr;
+    std::size_t size = 0;
+    la_int64_t offset = 0;
+    const int result = ::archive_read_data_block(from, &bytes, &size, &offset);
+    const auto start = static_cast<std::uint64_t>(std::max<la_int64_t>(offset, 0));
+    if (result < ARCHIVE_WARN || result == ARCHIVE_RETRY) return fail(broken(artifact, from, reader));
+    if (result == ARCHIVE_EOF && size == 0 && start <= position) return {};
+    if (start < position) return fail(broken(artifact, "data out of order"));
+    while (position < start) {
+      const std::size_t gap = std::min<std::uint64_t>(start - position, zeros.size());
+      TRY(writer.write({zeros.data(), gap}));
+      position += gap;
+    }
+    TRY(writer.write({static_cast<const char*>(bytes), size}));
+    position += size;
+    if (result == ARCHIVE_EOF) return {};
+    if (result == ARCHIVE_WARN) return fail(broken(artifact, from, reader));  // a wrong CRC is only a warning
+  }
+}
+
+Result<void> take_entry(const manifest::Artifact& artifact, archive* from, archive_entry* entry,
+                        const Reader& reader, cache::TreeWriter& writer, Unpacked& unpacked) {
+  const char* name = ::archive_entry_pathname_utf8(entry);
+  if (name == nullptr) name = ::archive_entry_pathname(entry);
+  if (name == nullptr)
+    return fail(diagnose("EH-F19").with("entry", "").with("problem", "its name cannot be read"));
+  MetEntry met{name, {}};
+  TRY_ASSIGN(std::string path, path_in_tree(artifact, name));
+  const auto type = ::archive_entry_filetype(entry);
+  const bool folder = type == AE_IFDIR || std::string_view(name).ends_with('/');
+  if (!path.empty() && !folder) {
+    const auto refuse = [&](std::string_view problem) {
+      return fail(diagnose("EH-F19").with("entry", name).with("problem", problem));
+    };
+    if (::archive_entry_hardlink(entry) != nullptr) return refuse("hard link");
+    if (type == AE_IFLNK) {
+      const char* target = ::archive_entry_symlink_utf8(entry);
+      if (target == nullptr) target = ::archive_entry_symlink(entry);
+      TRY(writer.add_link(path, target == nullptr ? "" : target));
+    } else if (type == AE_IFREG || type == 0) {
+      TRY(writer.begin_file(path, (::archive_entry_perm(entry) & 0111) != 0 && artifact.archive != "zip"));
+      TRY(copy_data(artifact, from, reader, writer));
+      TRY(writer.end_file());
+    } else {
+      return refuse("neither a file nor a link");
+    }
+    met.path = std::move(path);
+  }
+  unpacked.entries.push_back(std::move(met));
+  return {};
+}
+
+// No archive at all: the file itself.
+Result<Unpacked> copy_whole(const manifest::Artifact& artifact, Reader& reader, cache::TreeWriter& writer) {
+  TRY(writer.begin_file(artifact.path, false));
+  for (;;) {
+    const std::int64_t got = reader.read();
+    if (got < 0) return fail(interrupted());
+    if (got == 0) break;
+    TRY(writer.write({reader.buffer.data(), static_cast<std::size_t>(got)}));
+  }
+  TRY(writer.end_file());
+  return Unpacked{{{artifact.path, artifact.path}}};
+}
+
+}  // namespace
+
+bool is_known_archive(std::string_view name) {
+  return name == "zip" || name == "tar" || name == "tar.gz" || name == "tar.xz" || name == "tar.zst" ||
+         name == "none";
+}
+
+Result<std::string> path_in_tree(const manifest::Artifact& artifact, std::string_view name) {
+  const auto refuse = [&](std::string_view problem) {
+    return fail(diagnose("EH-F19").with("entry", name).with("problem", problem));
+  };
+  if (name.starts_with('/')) return refuse("absolute");
+  std::vector<std::string> parts;
+  for (std::string& part : split(name, '/')) {
+    if (part == "..") return refuse("climbs out");
+    if (!part.empty() && part != ".") parts.push_back(std::move(part));
+  }
+  if (parts.size() <= static_cast<std::size_t>(std::max(artifact.strip, 0))) return std::string();
+  parts.erase(parts.begin(), parts.begin() + std::max(artifact.strip, 0));
+  std::string path = join(parts, "/");
+  const bool wanted = artifact.select.empty() ||
+                      std::any_of(artifact.select.begin(), artifact.select.end(),
+                                  [&](const std::string& pattern) { return matches_pattern(path, pattern); });
+  if (!wanted) path.clear();
+  return path;
+}
+
+Result<Unpacked> unpack(const manifest::Artifact& artifact, GrowingFile& file, bool seekable,
+                        cache::TreeWriter& writer, const std::optional<CancelToken>& cancel,
+                        const std::function<void(std::uint64_t)>& on_read) {
+  Reader reader;
+  reader.file = &file;
+  reader.generation = file.generation();
+  reader.cancel = &cancel;
+  reader.on_read = &on_read;
+  if (artifact.archive == "none") return copy_whole(artifact, reader, writer);
+  const Archive reading(::archive_read_new(), &::archive_read_free);
+  enable_formats(reading.get(), artifact.archive, seekable);
+  ::archive_read_set_callback_data(reading.get(), &reader);
+  ::archive_read_set_read_callback(reading.get(), &read_callback);
+  if (seekable) ::archive_read_set_seek_callback(reading.get(), &seek_callback);
+  if (::archive_read_open1(reading.get()) != ARCHIVE_OK) return fail(broken(artifact, reading.get(), reader));
+  Unpacked unpacked;
+  for (;;) {
+    archive_entry* entry = nullptr;
+    const int result = ::archive_read_next_header(reading.get(), &entry);
+    if (result == ARCHIVE_EOF) return unpacked;
+    // A warning is about a name that the locale cannot show; it is read as UTF-8.
+    if (result < ARCHIVE_WARN || result == ARCHIVE_RETRY)
+      return fail(broken(artifact, reading.get(), reader));
+    if (unpacked.entries.size() >= most_entries) return fail(broken(artifact, "too many entries"));
+    TRY(take_entry(artifact, reading.get(), entry, reader, writer, unpacked));
+  }
+}
+
+}  // namespace enginehost::acquire

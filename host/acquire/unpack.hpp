@@ -1,0 +1,40 @@
+// Archives into trees: libarchive reads, cache::TreeWriter writes.
+#pragma once
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/cancel.hpp"
+#include "cache/tree_writer.hpp"
+#include "host/acquire/growing_file.hpp"
+#include "host/manifest/catalogue.hpp"
+
+namespace enginehost::acquire {
+
+// An entry of the archive as its reader met it, selected or not, under its full name.
+struct MetEntry {
+  std::string name;
+  std::string path;  // in the tree; empty: not selected, or a folder
+};
+
+struct Unpacked {
+  std::vector<MetEntry> entries;
+};
+
+// True for zip, tar, tar.gz, tar.xz, tar.zst and none.
+bool is_known_archive(std::string_view archive);
+
+// Unpacks while the file grows. `seekable`: the file is complete and may be read from its end (zip archives
+// that cannot be read as a stream). EH-F21 ("problem", "archive") when it cannot be decoded, EH-F19 for a
+// refused entry, disk failures as TreeWriter. EH-P10 with "problem" = "abandoned" when the file was abandoned
+// or started anew.
+Result<Unpacked> unpack(const manifest::Artifact& artifact, GrowingFile& file, bool seekable,
+                        cache::TreeWriter& writer, const std::optional<CancelToken>& cancel,
+                        const std::function<void(std::uint64_t)>& on_read);
+
+// Where an entry of that name belongs in the tree: after dropping "." parts and `strip` leading ones; empty
+// when nothing is left or `select` does not want it. EH-F19 when it is absolute or has a "..".
+Result<std::string> path_in_tree(const manifest::Artifact& artifact, std::string_view name);
+
+}  // namespace enginehost::acquire

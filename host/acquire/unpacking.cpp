@@ -1,0 +1,57 @@
+#include "host/acquire/unpacking.hpp"
+
+#include "base/files.hpp"
+
+namespace enginehost::acquire {
+namespace {
+
+bool is_disk_failure(const Diagnosis& diagnosis) {
+  return diagnosis.code == "EH-F15" || diagnosis.code == "EH-F16" || diagnosis.code == "EH-F17";
+}
+
+}  // namespace
+
+Result<UnpackedTree> unpack_into(const manifest::Artifact& artifact, GrowingFile& file, bool seekable,
+                                 const std::filesystem::path& folder, cache::TreeLimits limits,
+                                 const std::optional<CancelToken>& cancel,
+                                 const std::function<void(std::uint64_t)>& on_read) {
+  std::error_code ignored;
+  std::filesystem::remove_all(folder, ignored);
+  TRY(make_folders(folder));
+  cache::TreeWriter writer(folder, limits);
+  TRY_ASSIGN(Unpacked unpacked, unpack(artifact, file, seekable, writer, cancel, on_read));
+  return UnpackedTree{std::move(unpacked), std::move(writer)};
+}
+
+Unpacking::Unpacking(const manifest::Artifact& artifact, GrowingFile& file, std::filesystem::path folder,
+                     cache::TreeLimits limits, std::optional<CancelToken> cancel)
+    : file_(file),
+      outcome_(std::async(std::launch::async,
+                          [this, &artifact, folder = std::move(folder), limits, cancel = std::move(cancel)] {
+                            return work(artifact, folder, limits, cancel);
+                          })) {}
+
+Unpacking::~Unpacking() {
+  if (outcome_.valid()) {
+    file_.abandon();
+    outcome_.wait();
+  }
+}
+
+Result<UnpackedTree> Unpacking::work(const manifest::Artifact& artifact, const std::filesystem::path& folder,
+                                     cache::TreeLimits limits, const std::optional<CancelToken>& cancel) {
+  for (;;) {
+    const std::uint64_t generation = file_.generation();
+    auto result = unpack_into(artifact, file_, false, folder, limits, cancel,
+                              [this](std::uint64_t position) { position_ = position; });
+    if (!result && is_disk_failure(result.error())) {
+      file_.stop_receiving(result.error());
+      return result;
+    }
+    // An archive may end, or prove broken, before its last byte has come; what came may still be thrown away.
+    if (file_.wait_until_settled(generation)) return result;
+    if (file_.abandoned()) return result;
+  }
+}
+
+}  // namespace enginehost::acquire

@@ -1,0 +1,152 @@
+#include "host/resolve/describe.hpp"
+
+#include <algorithm>
+
+namespace enginehost::resolve {
+namespace {
+
+// Characters on a terminal; ids and versions are ASCII, but a device's name need not be.
+std::size_t width_of(std::string_view text) {
+  return static_cast<std::size_t>(std::count_if(
+      text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
+}
+
+std::string padded(std::string text, std::size_t width) {
+  const std::size_t used = width_of(text);
+  if (used < width) text.append(width - used, ' ');
+  return text;
+}
+
+std::string reason_of(const Candidate& candidate) {
+  if (candidate.verdict == Verdict::quarantined || candidate.verdict == Verdict::disabled ||
+      candidate.verdict == Verdict::failed) {
+    if (!candidate.diagnosis) return {};
+    const std::string_view reason = candidate.diagnosis->value("reason");
+    const std::string& cause =
+        candidate.diagnosis->cause.empty() ? candidate.diagnosis->title : candidate.diagnosis->cause;
+    return candidate.diagnosis->code + " " + (reason.empty() ? cause : std::string(reason));
+  }
+  const Check* check = decisive_check(candidate);
+  if (check == nullptr) return candidate.proven ? "proven here" : "";
+  if (check->result == Answer::unknown) return "unknown: " + check->requirement + " (" + check->source + ")";
+  return check->code + " needs " + check->requirement + ", found " + check->observed;
+}
+
+void describe_checks(const Candidate& candidate, std::string& text) {
+  std::size_t widest = 0;
+  for (const Check& check : candidate.checks) widest = std::max(widest, width_of(check.requirement));
+  for (const Check& check : candidate.checks) {
+    text +=
+        "      " + padded(name_of(check.result), 9) + padded(check.requirement, widest + 2) + check.observed;
+    if (!check.source.empty()) text += "  [" + check.source + "]";
+    if (!check.code.empty()) text += "  " + check.code;
+    text += "\n";
+  }
+}
+
+}  // namespace
+
+const char* name_of(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::chosen:
+      return "chosen";
+    case Verdict::fits:
+      return "fits";
+    case Verdict::rejected:
+      return "rejected";
+    case Verdict::quarantined:
+      return "quarantined";
+    case Verdict::disabled:
+      return "disabled";
+    case Verdict::failed:
+      return "failed";
+    case Verdict::unavailable:
+      return "unavailable";
+  }
+  return "rejected";
+}
+
+const Check* decisive_check(const Candidate& candidate) {
+  for (const Answer answer : {Answer::no, Answer::unknown})
+    for (const Check& check : candidate.checks)
+      if (check.result == answer) return &check;
+  return nullptr;
+}
+
+Diagnosis diagnosis_of(const manifest::Build& build, const Check& check) {
+  Diagnosis diagnosis = diagnose(check.code).with("build", build.id, "catalogue");
+  diagnosis.with("requirement", check.requirement, "manifest").with("observed", check.observed, check.source);
+  for (const Evidence& evidence : check.evidence) diagnosis.evidence.push_back(evidence);
+  if (diagnosis.value("required").empty()) diagnosis.with("required", check.requirement, "manifest");
+  if (diagnosis.value("found").empty()) diagnosis.with("found", check.observed, check.source);
+  return diagnosis;
+}
+
+std::string describe_plan(const Plan& plan, bool explain) {
+  std::size_t build_width = 5, hidden = 0;
+  // Builds for other systems are only counted, unless everything is to be explained.
+  const auto is_shown = [&](const Candidate& candidate) {
+    if (explain || candidate.verdict != Verdict::rejected) return true;
+    const Check* check = decisive_check(candidate);
+    return check == nullptr || (check->code != "EH-S03" && check->code != "EH-S05");
+  };
+  for (const Candidate& candidate : plan.candidates)
+    if (is_shown(candidate)) build_width = std::max(build_width, candidate.build->id.size());
+  std::string text =
+      padded("rank", 6) + padded("build", build_width + 2) + padded("verdict", 13) + "because\n";
+  for (const Candidate& candidate : plan.candidates) {
+    if (!is_shown(candidate)) {
+      ++hidden;
+      continue;
+    }
+    std::string line = padded(candidate.rank != 0 ? std::to_string(candidate.rank) : "-", 6) +
+                       padded(candidate.build->id, build_width + 2) + padded(name_of(candidate.verdict), 13) +
+                       reason_of(candidate);
+    line.erase(line.find_last_not_of(' ') + 1);
+    text += line + "\n";
+    if (explain) describe_checks(candidate, text);
+  }
+  if (hidden != 0)
+    text += "and " + std::to_string(hidden) + (hidden == 1 ? " build" : " builds") +
+            " for other systems or versions\n";
+  return text;
+}
+
+Json to_json(const Check& check) {
+  Json json = Json::object();
+  json.set("requirement", check.requirement)
+      .set("observed", check.observed)
+      .set("source", check.source)
+      .set("result", name_of(check.result));
+  if (!check.code.empty()) json.set("code", check.code);
+  return json;
+}
+
+Json to_json(const Candidate& candidate) {
+  Json checks = Json::array();
+  for (const Check& check : candidate.checks) checks.push(to_json(check));
+  Json json = Json::object();
+  json.set("build", candidate.build->id)
+      .set("engine", candidate.build->engine)
+      .set("version", candidate.build->version)
+      .set("flavor", candidate.build->flavor)
+      .set("rank", candidate.rank)
+      .set("verdict", name_of(candidate.verdict))
+      .set("proven", candidate.proven)
+      .set("checks", std::move(checks));
+  return json;
+}
+
+Json to_json(const Request& request) {
+  Json json = Json::object();
+  json.set("engine", request.engine)
+      .set("version", request.version)
+      .set("flavor", request.flavor)
+      .set("device", request.device)
+      .set("require", request.require)
+      .set("offline", request.offline);
+  if (!request.force.empty()) json.set("force", request.force);
+  return json;
+}
+
+}  // namespace enginehost::resolve

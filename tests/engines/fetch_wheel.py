@@ -1,0 +1,48 @@
+#!/usr/bin/env python3
+"""Fetches one file of the package index through pip and unpacks some members of it, once.
+
+usage: fetch_wheel.py FOLDER PROJECT VERSION GLOB...
+
+Prints the folder the members stand in. Exit status 3: pip could not get the file, and the last line of standard error
+says why. Processes may call it at the same time for the same file.
+"""
+import fcntl
+import fnmatch
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import zipfile
+
+
+def main() -> int:
+    folder, project, version, globs = pathlib.Path(sys.argv[1]), sys.argv[2], sys.argv[3], sys.argv[4:]
+    folder.mkdir(parents=True, exist_ok=True)
+    done = folder / f"{project}-{version}"
+    with open(folder / f".{project}-{version}.lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not done.exists():
+            with tempfile.TemporaryDirectory(dir=folder) as scratch:
+                command = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps",
+                           "--only-binary", ":all:", "--python-version", "3.11", "--dest", scratch]
+                for platform in ("manylinux_2_28_x86_64", "manylinux_2_27_x86_64", "any"):
+                    command += ["--platform", platform]
+                pip = subprocess.run(command + [f"{project}=={version}"], capture_output=True, text=True, timeout=240)
+                if pip.returncode != 0:
+                    print(pip.stderr.strip().splitlines()[-1] if pip.stderr.strip() else "pip failed", file=sys.stderr)
+                    return 3
+                wheel = next(pathlib.Path(scratch).glob("*.whl"))
+                unpacked = pathlib.Path(scratch) / "unpacked"
+                with zipfile.ZipFile(wheel) as archive:
+                    for name in archive.namelist():
+                        if any(fnmatch.fnmatch(name, glob) for glob in globs):
+                            archive.extract(name, unpacked)
+                shutil.move(unpacked, done)
+    print(done)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,331 @@
+// The rules one by one: request, ranking, history, offline, unknown facts.
+#include <gmock/gmock.h>
+
+#include "host/resolve/cuda_tables.hpp"
+#include "host/resolve/describe.hpp"
+#include "host/resolve/visible_devices.hpp"
+#include "tests/resolve/machines.hpp"
+
+namespace enginehost::resolve {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+const Platform a100 = with_gpus(ubuntu22, "535.104.05", "12.2", {{"A100", "8.0"}});
+
+Request request_for(const std::string& engine = "pytorch") {
+  Request request;
+  request.engine = engine;
+  return request;
+}
+
+const manifest::Build& build_named(const std::string& id) {
+  for (const auto& build : catalogue().builds)
+    if (build->id == id) return *build;
+  ADD_FAILURE() << "no build " << id;
+  return *catalogue().builds[0];
+}
+
+history::History history_with(const std::string& id, history::State state, std::int64_t retry_after = 0) {
+  history::Record record;
+  record.build = id;
+  record.artifacts_digest = build_named(id).artifacts_digest();
+  record.state = state;
+  record.retry_after = retry_after;
+  record.diagnosis = Json::object().set("code", "EH-L01").set("cause", "libx.so.1 is missing");
+  history::History history;
+  history.records[id] = record;
+  return history;
+}
+
+TEST(RequestTest, a_version_prefix_means_the_newest_that_begins_so) {
+  Request request = request_for();
+  request.version = "2.0";
+  EXPECT_EQ(chosen(plan_for(a100, request)), "2.0.1-cu118");
+  request.version = "2";
+  EXPECT_EQ(chosen(plan_for(a100, request)), "2.8.0-cu129");
+  request.version = ">=1.13,<2";
+  EXPECT_THAT(ranked(plan_for(a100, request)), ElementsAre("1.13.1-cu117"));
+  request.version = "2.0.1.5";
+  const Plan plan = plan_for(a100, request);
+  EXPECT_EQ(plan.diagnosis->code, "EH-S01");
+  EXPECT_EQ(code_of(plan, "2.8.0-cu129"), "EH-S05");
+}
+
+TEST(RequestTest, a_flavor_is_a_wish_and_with_require_a_demand) {
+  Request request = request_for();
+  request.flavor = "cu126";
+  Plan plan = plan_for(a100, request);
+  EXPECT_EQ(ranked(plan).front(), "2.8.0-cu126");
+  EXPECT_EQ(ranked(plan).at(1), "2.8.0-cu129");
+  EXPECT_FALSE(plan.fallback);
+  request.require = true;
+  EXPECT_THAT(ranked(plan_for(a100, request)), ElementsAre("2.8.0-cu126"));
+  EXPECT_EQ(code_of(plan_for(a100, request), "2.8.0-cpu"), "EH-S04");
+  plan = plan_for(ubuntu22, request);
+  EXPECT_THAT(ranked(plan), IsEmpty());
+  EXPECT_EQ(plan.diagnosis->code, "EH-S01");
+  EXPECT_EQ(plan.diagnosis->value("first_code"), "EH-G01");
+  request.require = false;
+  plan = plan_for(ubuntu22, request);
+  EXPECT_EQ(chosen(plan), "2.8.0-cpu");
+  EXPECT_TRUE(plan.fallback) << "the wish was not met";
+}
+
+TEST(RequestTest, a_device_alone_must_be_there_and_a_list_allows_the_rest) {
+  Request request = request_for();
+  request.device = "cuda:0";
+  EXPECT_EQ(chosen(plan_for(a100, request)), "2.8.0-cu129");
+  EXPECT_EQ(code_of(plan_for(a100, request), "2.8.0-cpu"), "EH-S09");
+  EXPECT_THAT(ranked(plan_for(ubuntu22, request)), IsEmpty());
+  request.device = "cuda:0,cpu";
+  EXPECT_EQ(chosen(plan_for(a100, request)), "2.8.0-cu129");
+  const Plan plan = plan_for(ubuntu22, request);
+  EXPECT_EQ(chosen(plan), "2.8.0-cpu");
+  EXPECT_TRUE(plan.fallback);
+  request.device = "cuda:1";
+  EXPECT_EQ(code_of(plan_for(a100, request), "2.8.0-cu129"), "EH-S09");
+  request.device = "cpu";
+  EXPECT_EQ(chosen(plan_for(a100, request)), "2.8.0-cpu");
+  request.device = "mps";
+  EXPECT_EQ(chosen(plan_for(mac_machine(), request)), "2.0.1-mps");
+}
+
+TEST(RequestTest, an_unknown_engine_is_named_with_the_nearest_one) {
+  const Plan plan = plan_for(a100, "pytorsh");
+  ASSERT_TRUE(plan.diagnosis);
+  EXPECT_EQ(plan.diagnosis->code, "EH-S02");
+  EXPECT_EQ(plan.diagnosis->value("nearest"), "pytorch");
+  EXPECT_THAT(plan.diagnosis->values("known"), ElementsAre("onnxruntime", "pytorch", "reference"));
+}
+
+TEST(AvailabilityTest, withdrawn_undigested_and_uncompiled_builds_are_listed_and_not_tried) {
+  const Plan plan = plan_for(with_gpus(ubuntu22, "580.82.07", "13.0", {{"RTX 4090", "8.9"}}), "onnxruntime");
+  EXPECT_EQ(code_of(plan, "1.27.0-cu13"), "EH-S10");
+  EXPECT_EQ(find(plan, "1.27.0-cu13")->verdict, Verdict::unavailable);
+  EXPECT_EQ(find(plan, "1.27.0-cu13")->diagnosis->value("component"),
+            "onnxruntime-runtime-1.27.0-cu13-linux-x86_64");
+  EXPECT_EQ(code_of(plan, "1.21.9-cpu"), "EH-S11");
+  EXPECT_EQ(find(plan, "1.21.9-cpu")->diagnosis->value("reason"), "crashes in Conv");
+  EXPECT_EQ(chosen(plan), "1.22.0-cu12");
+
+  manifest::Catalogue with_uncompiled = catalogue();
+  auto uncompiled = std::make_shared<manifest::Build>(build_named("reference-1.0.0-cpu-linux-x86_64"));
+  uncompiled->not_built = "cmake --build build --target engine_reference";
+  with_uncompiled.builds.assign(1, uncompiled);
+  const Plan other = decide(ubuntu22, with_uncompiled, {}, request_for("reference"), now);
+  ASSERT_TRUE(other.diagnosis);
+  EXPECT_EQ(other.diagnosis->code, "EH-S12");
+  EXPECT_EQ(other.diagnosis->value("how"), "cmake --build build --target engine_reference");
+}
+
+TEST(AvailabilityTest, offline_serves_what_is_installed_or_lies_in_files) {
+  Request request = request_for("reference");
+  request.offline = true;
+  EXPECT_EQ(chosen(plan_for(ubuntu22, request)), "1.0.0-cpu")
+      << "its only component is a file of a folder repository";
+  request.engine = "pytorch";
+  const Plan plan = plan_for(ubuntu22, request);
+  EXPECT_THAT(ranked(plan), IsEmpty());
+  EXPECT_EQ(plan.diagnosis->code, "EH-S13") << "the best build's own reason, not that nothing fits";
+}
+
+TEST(HistoryTest, what_is_set_aside_is_listed_and_not_tried) {
+  const std::string best = "pytorch-2.8.0-cu129-linux-x86_64";
+  for (const history::State state : {history::State::unfit, history::State::blocked,
+                                     history::State::quarantined, history::State::disabled}) {
+    const Plan plan = plan_for(a100, request_for(), history_with(best, state));
+    EXPECT_EQ(chosen(plan), "2.8.0-cu128") << history::name_of(state);
+    EXPECT_TRUE(plan.fallback);
+    const Candidate* aside = find(plan, "2.8.0-cu129");
+    EXPECT_EQ(aside->verdict, state == history::State::disabled ? Verdict::disabled : Verdict::quarantined);
+    EXPECT_EQ(aside->diagnosis->code, "EH-S14");
+    EXPECT_EQ(aside->diagnosis->value("state"), history::name_of(state));
+    if (state != history::State::disabled) {
+      EXPECT_EQ(aside->diagnosis->value("reason"), "libx.so.1 is missing");
+    }
+  }
+}
+
+TEST(HistoryTest, a_quarantine_ends_with_its_time) {
+  const std::string best = "pytorch-2.8.0-cu129-linux-x86_64";
+  EXPECT_EQ(chosen(plan_for(a100, request_for(), history_with(best, history::State::quarantined, now + 1))),
+            "2.8.0-cu128");
+  EXPECT_EQ(chosen(plan_for(a100, request_for(), history_with(best, history::State::quarantined, now))),
+            "2.8.0-cu129");
+}
+
+TEST(HistoryTest, a_suspect_build_is_tried_again) {
+  const auto history = history_with("pytorch-2.8.0-cu129-linux-x86_64", history::State::suspect);
+  EXPECT_EQ(chosen(plan_for(a100, request_for(), history)), "2.8.0-cu129");
+}
+
+TEST(HistoryTest, a_record_counts_only_for_the_same_artifacts) {
+  history::History history = history_with("pytorch-2.8.0-cu129-linux-x86_64", history::State::quarantined);
+  history.records.begin()->second.artifacts_digest = std::string(64, 'f');
+  EXPECT_EQ(chosen(plan_for(a100, request_for(), history)), "2.8.0-cu129") << "the publisher repaired it";
+}
+
+TEST(HistoryTest, force_tries_a_quarantined_build_first_but_not_one_that_cannot_fit) {
+  Request request = request_for();
+  request.force = "pytorch-2.0.1-cpu-linux-x86_64";
+  EXPECT_EQ(chosen(plan_for(a100, request, history_with(request.force, history::State::quarantined))),
+            "2.0.1-cpu");
+  request.force = "pytorch-2.8.0-cu129-linux-x86_64";
+  EXPECT_EQ(chosen(plan_for(ubuntu22, request)), "2.8.0-cpu");
+}
+
+TEST(HistoryTest, proven_goes_before_unproven_only_where_all_else_is_equal) {
+  const auto history = history_with("pytorch-2.0.1-cpu-linux-x86_64", history::State::proven);
+  const Plan plan = plan_for(a100, request_for(), history);
+  EXPECT_EQ(chosen(plan), "2.8.0-cu129") << "a newly installed driver wins over a proven cpu build";
+  EXPECT_TRUE(find(plan, "2.0.1-cpu")->proven);
+  EXPECT_FALSE(find(plan, "2.8.0-cpu")->proven);
+}
+
+TEST(HistoryTest, when_all_that_fits_is_set_aside_its_reason_is_the_diagnosis) {
+  const Plan plan = plan_for(ubuntu22, request_for("reference"),
+                             history_with("reference-1.0.0-cpu-linux-x86_64", history::State::quarantined));
+  ASSERT_TRUE(plan.diagnosis);
+  EXPECT_EQ(plan.diagnosis->code, "EH-S14");
+  EXPECT_EQ(plan.diagnosis->value("build"), "reference-1.0.0-cpu-linux-x86_64");
+}
+
+TEST(UnknownTest, a_time_out_is_not_no_gpu_and_known_goes_before_unknown) {
+  Platform machine = a100;
+  machine.cuda.driver_cuda = Fact<std::string>::unknown("the driver did not answer within 15 s");
+  machine.cuda.driver = Fact<std::string>::unknown("not readable");
+  machine.cuda.devices = Fact<std::vector<CudaDevice>>::unknown("the driver did not answer within 15 s");
+  const Plan plan = plan_for(machine);
+  EXPECT_EQ(chosen(plan), "2.8.0-cpu");
+  const Candidate* gpu = find(plan, "2.8.0-cu129");
+  EXPECT_EQ(gpu->verdict, Verdict::fits) << "it may fit: listed after what is known to fit";
+  EXPECT_GT(gpu->rank, find(plan, "2.0.1-cpu")->rank);
+  EXPECT_THAT(decisive_check(*gpu)->source, HasSubstr("did not answer"));
+}
+
+TEST(UnknownTest, the_driver_s_version_stands_in_for_its_answer) {
+  Platform machine = a100;
+  machine.cuda.driver_cuda = Fact<std::string>::unknown("time-out");
+  EXPECT_EQ(chosen(plan_for(machine)), "2.8.0-cu129") << "535 is CUDA 12.2, and the devices are known";
+}
+
+TEST(UnknownTest, a_requirement_nobody_knows_is_unknown) {
+  auto build = std::make_shared<manifest::Build>(build_named("reference-1.0.0-cpu-linux-x86_64"));
+  build->requires_.unknown.emplace_back("npu", R"({"tops":40})");
+  manifest::Catalogue one;
+  one.builds.push_back(build);
+  const Plan plan = decide(ubuntu22, one, {}, request_for("reference"), now);
+  EXPECT_EQ(plan.candidates[0].verdict, Verdict::chosen);
+  EXPECT_EQ(decisive_check(plan.candidates[0])->requirement, R"(npu {"tops":40})");
+}
+
+TEST(CudaTest, eleven_eight_on_every_driver_branch) {
+  // driver, its CUDA, what is said of cu118 with code for 8.6
+  const std::tuple<const char*, const char*, const char*> rows[] = {
+      {"440.33", "10.2", "EH-G03"}, {"450.51.06", "11.0", "EH-G03"}, {"450.80.02", "11.0", ""},
+      {"470.223.02", "11.4", ""},   {"520.61.05", "11.8", ""},       {"525.60.13", "12.0", ""},
+      {"535.104.05", "12.2", ""},   {"580.65.06", "13.0", ""}};
+  for (const auto& [driver, cuda, code] : rows)
+    EXPECT_EQ(code_of(plan_for(with_gpus(ubuntu20, driver, cuda, {{"RTX 3080", "8.6"}})), "2.0.1-cu118"),
+              code)
+        << driver;
+  const Plan plan = plan_for(with_gpus(ubuntu20, "440.33", "10.2", {{"RTX 3080", "8.6"}}));
+  EXPECT_EQ(find(plan, "2.0.1-cu118")->diagnosis->value("minimum_driver"), "450.80.02");
+}
+
+TEST(CudaTest, windows_has_its_own_driver_numbers) {
+  EXPECT_EQ(code_of(plan_for(with_gpus(windows_machine(), "452.06", "11.0", {{"RTX 3080", "8.6"}})),
+                    "2.0.1-cu118", "windows"),
+            "EH-G03");
+  EXPECT_EQ(code_of(plan_for(with_gpus(windows_machine(), "452.39", "11.0", {{"RTX 3080", "8.6"}})),
+                    "2.0.1-cu118", "windows"),
+            "");
+}
+
+TEST(CudaTest, ptx_is_not_compiled_where_that_is_switched_off) {
+  Platform machine = with_gpus(ubuntu22, "580.65.06", "13.0", {{"RTX 6090", "13.0"}});
+  EXPECT_EQ(code_of(plan_for(machine), "2.8.0-cu129"), "");
+  machine.loader_environment =
+      Fact<platform::Variables>::known({{"CUDA_DISABLE_PTX_JIT", "1"}}, "environment");
+  EXPECT_EQ(code_of(plan_for(machine), "2.8.0-cu129"), "EH-G06");
+}
+
+TEST(CudaTest, code_and_devices) {
+  const auto runs = [](bool (*rule)(const Capability&, const Capability&), const char* code,
+                       const char* device) {
+    return rule(*parse_capability(code), *parse_capability(device));
+  };
+  EXPECT_TRUE(runs(sass_runs_on, "8.6", "8.6"));
+  EXPECT_TRUE(runs(sass_runs_on, "8.6", "8.9"));
+  EXPECT_FALSE(runs(sass_runs_on, "8.9", "8.6"));
+  EXPECT_FALSE(runs(sass_runs_on, "8.6", "9.0"));
+  EXPECT_TRUE(runs(sass_runs_on, "9.0a", "9.0"));
+  EXPECT_FALSE(runs(sass_runs_on, "10.0a", "10.3"));
+  EXPECT_TRUE(runs(sass_runs_on, "10.0f", "10.3"));
+  EXPECT_FALSE(runs(sass_runs_on, "10.0f", "12.0"));
+  EXPECT_TRUE(runs(ptx_runs_on, "8.0", "12.0"));
+  EXPECT_FALSE(runs(ptx_runs_on, "12.0", "10.3"));
+  EXPECT_FALSE(runs(ptx_runs_on, "9.0a", "10.0"));
+  EXPECT_FALSE(runs(ptx_runs_on, "10.0f", "12.0"));
+  EXPECT_FALSE(parse_capability("sm_86"));
+}
+
+TEST(CudaTest, the_newest_cuda_of_a_driver) {
+  EXPECT_EQ(cuda_of_driver("535.104.05", false), "12.2");
+  EXPECT_EQ(cuda_of_driver("525.147.05", false), "12.0");
+  EXPECT_EQ(cuda_of_driver("522.06", true), "11.8");
+  EXPECT_EQ(cuda_of_driver("528.33", true), "12.0");
+  EXPECT_EQ(cuda_of_driver("390.157", false), "");
+}
+
+std::vector<int> visible(const std::string& value) {
+  const Platform machine = with_gpus(ubuntu22, "535", "12.2", {{"a", "8.0"}, {"b", "8.0"}, {"c", "8.0"}});
+  std::vector<int> indices;
+  for (const CudaDevice* device :
+       visible_devices(machine.cuda.devices.value(), Fact<std::string>::known(value, "environment")).devices)
+    indices.push_back(device->index);
+  return indices;
+}
+
+TEST(VisibleDevicesTest, follow_the_rules_of_the_cuda_programming_guide) {
+  EXPECT_THAT(visible("2,0"), ElementsAre(2, 0));
+  EXPECT_THAT(visible("0,2,-1,1"), ElementsAre(0, 2)) << "cut at the first invalid entry";
+  EXPECT_THAT(visible("-1"), IsEmpty());
+  EXPECT_THAT(visible(""), IsEmpty());
+  EXPECT_THAT(visible("1,9,0"), ElementsAre(1));
+  EXPECT_THAT(visible("0,0"), IsEmpty()) << "a device named twice makes CUDA refuse the list";
+  EXPECT_THAT(visible("GPU-2"), ElementsAre(2));
+  EXPECT_THAT(visible("GPU-1abc, GPU-0"), ElementsAre(1, 0));
+  EXPECT_THAT(visible("GPU-"), IsEmpty()) << "more than one device begins so";
+  EXPECT_THAT(visible("two"), IsEmpty());
+}
+
+TEST(VisibleDevicesTest, what_cannot_be_judged_is_not_certain) {
+  Platform machine = a100;
+  machine.cuda.visible_devices = Fact<std::string>::known("MIG-1/2/3", "environment");
+  EXPECT_EQ(find(plan_for(machine), "2.8.0-cu129")->verdict, Verdict::fits);
+  EXPECT_EQ(decisive_check(*find(plan_for(machine), "2.8.0-cu129"))->result, Answer::unknown);
+}
+
+TEST(DescribeTest, the_table_names_what_decided_and_json_holds_the_same_facts) {
+  const Plan plan = plan_for(with_gpus(ubuntu22, "470.223.02", "11.4", {{"GTX 1080", "6.1"}}));
+  const std::string table = describe_plan(plan, false);
+  EXPECT_THAT(table, HasSubstr("1     pytorch-2.0.1-cu118-linux-x86_64"));
+  EXPECT_THAT(table,
+              HasSubstr("EH-G03 needs NVIDIA driver for CUDA 12.9, found driver 470.223.02 (CUDA 11.4)"));
+  EXPECT_THAT(table, HasSubstr("for other systems or versions"));
+  EXPECT_THAT(describe_plan(plan, true), HasSubstr("glibc >= 2.17"));
+  const Json json = to_json(plan.candidates[0]);
+  EXPECT_EQ(json["verdict"].as_string(), "chosen");
+  EXPECT_EQ(json["rank"].as_integer(), 1);
+  for (const Json& check : json["checks"].as_array()) {
+    EXPECT_EQ(check["result"].as_string(), "yes");
+    EXPECT_FALSE(check["source"].as_string().empty()) << check.dump();
+  }
+}
+
+}  // namespace
+}  // namespace enginehost::resolve
