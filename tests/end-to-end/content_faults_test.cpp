@@ -2,6 +2,7 @@
 // mistakes, and damage older than the digest.
 #include <gtest/gtest.h>
 
+#include "base/sha256.hpp"
 #include "tests/end-to-end/fault.hpp"
 
 namespace enginehost::test {
@@ -49,29 +50,22 @@ TEST(ContentFaults, APointerInsteadOfTheFileIsRecognised) {
 TEST(ContentFaults, BytesThatAreNotThoseOfTheManifestAreNeverInstalled) {
   const TemporaryFolder folder;
   TestRepository repository(folder / "repository");
-  TestBuild bad = faulty_build({{plugin, reference_plugin()}});
-  repository.add(bad);
-  repository.add(good_build("reference-good"));
+  repository.add(good_build());
+  // Not the good build's bytes: files are stored under their digest.
+  TestBuild build = faulty_build({{plugin, reference_plugin() + "tail"}});
+  repository.add(build);
   repository.write();
-  // Both builds hold the same bytes: give the bad one a file of its own, then spoil it.
-  TestRepository spoiled(folder / "spoiled");
-  bad.files.front().bytes += "a tail that only this file has";
-  spoiled.add(bad);
-  spoiled.add(good_build());
-  spoiled.write();
-  for (const auto& file : std::filesystem::directory_iterator(spoiled.root() / "files")) {
-    std::string bytes = read_text(file.path());
-    if (bytes.size() == reference_plugin().size()) continue;
-    bytes[bytes.size() / 2] ^= 1;
-    write_text(file.path(), bytes);
-  }
+  std::string changed = build.files.front().bytes;
+  changed[changed.size() / 2] ^= 1;
+  write_text(repository.root() / "files" / sha256_hex(build.files.front().bytes), changed);
+
   const Workplace workplace;
-  const Run run = workplace.info({"reference", "--repository", spoiled.root().native(), "--json"});
+  const Run run = workplace.info({"reference", "--repository", repository.root().native(), "--json"});
   EXPECT_EQ(run.status, 0) << run.said();
   EXPECT_EQ(run.outcome()["build"].as_string(), "reference-good");
-  EXPECT_EQ(run.candidate("reference-faulty")["diagnosis"]["code"].as_string(), "EH-N08");
+  EXPECT_EQ(run.candidate(build.id)["diagnosis"]["code"].as_string(), "EH-N08") << run.said();
   const Run required = workplace.info(
-      {"reference", "--require", "testing", "--repository", spoiled.root().native(), "--json"});
+      {"reference", "--require", "testing", "--repository", repository.root().native(), "--json"});
   EXPECT_EQ(required.status, 5) << required.said();
 }
 
