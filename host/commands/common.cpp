@@ -109,7 +109,7 @@ std::function<Result<void>(const acquire::Question&)> consent_for(const settings
     if (terminal && question.download > size_to_ask_for &&
         !ask(question.build + " has to be downloaded: " + (question.download_known ? "" : "at least ") +
              format_bytes(question.download) + " from " + join(question.sources, ", ") + ". Go on?"))
-      return fail(diagnose("EH-P10").with("reason", "the download of " + question.build + " was declined"));
+      return fail(diagnose("EH-P03").with("build", question.build).with("bytes", format_bytes(question.download)));
     return {};
   };
 }

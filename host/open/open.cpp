@@ -75,8 +75,7 @@ void try_candidates(World& world, const OpenRequest& open, Outcome& outcome) {
     candidate.verdict = Verdict::failed;
     candidate.diagnosis = std::move(opened).error();
     if (!outcome.diagnosis) outcome.diagnosis = candidate.diagnosis;
-    // Whoever gave up does not want the next one either.
-    if (candidate.diagnosis->code == "EH-P10") return;
+    if (ends_the_search(*candidate.diagnosis)) return;
   }
   if (!outcome.diagnosis) outcome.diagnosis = outcome.plan.diagnosis;
 }
@@ -112,6 +111,10 @@ std::vector<std::string> wished_devices(const resolve::Request& request) {
   for (const std::string& device : split(request.device, ','))
     if (!trim(device).empty()) wished.emplace_back(trim(device));
   return wished;
+}
+
+bool ends_the_search(const Diagnosis& failure) {
+  return failure.code == "EH-P10" || (failure.code == "EH-P03" && failure.value("license").empty());
 }
 
 int Outcome::exit_status() const {

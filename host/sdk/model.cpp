@@ -94,15 +94,16 @@ enginehost_status enginehost_model_load(enginehost_engine* engine, const char* p
 void enginehost_model_free(enginehost_model* model) noexcept { delete model; }
 
 size_t enginehost_model_input_count(const enginehost_model* model) noexcept {
-  return model->model->function().input_count;
+  return model != nullptr ? model->model->function().input_count : 0;
 }
 size_t enginehost_model_output_count(const enginehost_model* model) noexcept {
-  return model->model->function().output_count;
+  return model != nullptr ? model->model->function().output_count : 0;
 }
 
 enginehost_status enginehost_model_input(const enginehost_model* model, size_t number, enginehost_port* out,
                                          enginehost_error** error) noexcept {
-  return sdk::guarded(error, [&] {
+  return sdk::guarded(error, [&]() -> Result<void> {
+    if (model == nullptr) return fail(sdk::wrong_argument("model", "it is NULL"));
     const engine_function& function = model->model->function();
     return describe(function.inputs, function.input_count, model->input_types, number, out);
   });
@@ -110,7 +111,8 @@ enginehost_status enginehost_model_input(const enginehost_model* model, size_t n
 
 enginehost_status enginehost_model_output(const enginehost_model* model, size_t number, enginehost_port* out,
                                           enginehost_error** error) noexcept {
-  return sdk::guarded(error, [&] {
+  return sdk::guarded(error, [&]() -> Result<void> {
+    if (model == nullptr) return fail(sdk::wrong_argument("model", "it is NULL"));
     const engine_function& function = model->model->function();
     return describe(function.outputs, function.output_count, model->output_types, number, out);
   });
@@ -138,19 +140,21 @@ enginehost_status enginehost_model_run(enginehost_model* model, const enginehost
 
 void enginehost_outputs_free(enginehost_outputs* outputs) noexcept { delete outputs; }
 
-size_t enginehost_outputs_count(const enginehost_outputs* outputs) noexcept { return outputs->outputs.size(); }
+size_t enginehost_outputs_count(const enginehost_outputs* outputs) noexcept {
+  return outputs != nullptr ? outputs->outputs.size() : 0;
+}
 
 const char* enginehost_outputs_name(const enginehost_outputs* outputs, size_t number) noexcept {
-  return number < outputs->names.size() ? outputs->names[number].c_str() : "";
+  return outputs != nullptr && number < outputs->names.size() ? outputs->names[number].c_str() : "";
 }
 
 const void* enginehost_outputs_tensor(const enginehost_outputs* outputs, size_t number) noexcept {
-  const bool there = number < outputs->outputs.size() && outputs->outputs[number] != nullptr;
+  const bool there = outputs != nullptr && number < outputs->outputs.size() && outputs->outputs[number] != nullptr;
   return there ? &outputs->outputs[number]->tensor() : nullptr;
 }
 
 DLManagedTensorVersioned* enginehost_outputs_take(enginehost_outputs* outputs, size_t number) noexcept {
-  if (number >= outputs->outputs.size() || outputs->outputs[number] == nullptr) return nullptr;
+  if (outputs == nullptr || number >= outputs->outputs.size() || outputs->outputs[number] == nullptr) return nullptr;
   try {
     return reinterpret_cast<DLManagedTensorVersioned*>(carry(std::move(outputs->outputs[number])));
   } catch (const std::bad_alloc&) {
