@@ -95,7 +95,7 @@ struct BinaryInfo {
   //   EH-F02 empty                size
   //   EH-F03 shorter than a header  size, format
   //   EH-F04 truncated            size, needed_size
-  //   EH-F05 a web page or JSON   size, format, page_title (if any)
+  //   EH-F05 a web page, JSON or other text   size, format, page_title or first_line
   //   EH-F06 still compressed     format
   //   EH-F07 Git LFS pointer      format, oid, expected_size (if any)
   //   EH-F08 damaged metadata     problem; also for data of no known format (format)
@@ -114,6 +114,7 @@ struct BinaryInfo {
 //                               link and target of the broken link
 //   EH-L25 permission           file, blocked_by (the first path component that may not be passed), errno
 //   EH-L26 out of descriptors or an I/O error: file, errno
+//   EH-L33 a path that is too long: file, errno
 // Everything wrong with the content is told in BinaryInfo::problems. A healthy PE or Mach-O file has no
 // problem here; whether it suits this machine is the caller's question.
 Result<BinaryInfo> read_binary(const std::filesystem::path& file);

@@ -118,10 +118,10 @@ struct Closure {
   std::vector<Rejected> rejected;
   std::vector<VersionProblem> versions;
   std::vector<HighestVersion>
-      highest;  // of all requirements of files outside the C library and the C++ runtime
-  std::vector<Diagnosis>
-      warnings;      // EH-L32 empty search element, EH-L20 executable stack, EH-L21 text relocations
-  std::string file;  // the requested file
+      highest;                      // of all requirements of files outside the C library and the C++ runtime
+  std::vector<Diagnosis> warnings;  // EH-L32 empty search element, EH-L20 executable stack, EH-L21 text
+                                    // relocations, EH-L19 much static TLS (static_tls, reserve)
+  std::string file;                 // the requested file
 
   // Whether the loader would bring all of it up: nothing missing, nothing rejected fatally, no version
   // unsatisfied. Undefined symbols are another pass (symbols.hpp).

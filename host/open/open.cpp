@@ -37,9 +37,7 @@ bool wish_met(const resolve::Request& request, const manifest::Build& build, con
          });
 }
 
-bool is_set_aside(const Candidate& candidate) {
-  return candidate.verdict == Verdict::failed || candidate.verdict == Verdict::quarantined;
-}
+bool has_failed(const Candidate& candidate) { return candidate.verdict == Verdict::failed; }
 
 void add_log(Outcome& outcome, AttemptLog& log) {
   outcome.downloaded += log.downloaded;
@@ -141,7 +139,7 @@ Outcome open_engine(World& world, const OpenRequest& open) {
     first->verdict = Verdict::chosen;
     outcome.state = State::planned;
     outcome.chosen = &*first;
-    outcome.fallback = !outcome.plan.request.flavor.empty() && outcome.plan.request.flavor != first->build->flavor;
+    outcome.fallback = outcome.plan.fallback;
     return outcome;
   }
   // decide() marks the best candidate as chosen; what is really chosen is known only after trying.
@@ -149,7 +147,8 @@ Outcome open_engine(World& world, const OpenRequest& open) {
   try_candidates(world, open, outcome);
   if (outcome.state == State::opened)
     outcome.fallback =
-        std::any_of(outcome.plan.candidates.begin(), outcome.plan.candidates.end(), is_set_aside) ||
+        outcome.plan.fallback ||
+        std::any_of(outcome.plan.candidates.begin(), outcome.plan.candidates.end(), has_failed) ||
         !wish_met(outcome.plan.request, *outcome.chosen->build, *outcome.opened);
   return outcome;
 }

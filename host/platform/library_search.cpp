@@ -1,9 +1,12 @@
 #include "host/platform/library_search.hpp"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "base/files.hpp"
 #include "base/text.hpp"
@@ -29,7 +32,11 @@ bool suits_this_process(const std::string& file) {
 }  // namespace
 
 struct LibrarySearch::Order {
+  struct Folder {
+    std::string path, source;
+  };
   linker::Machine machine;
+  std::vector<Folder> before_cache, after_cache;  // those that exist, their glibc-hwcaps folders before them
 };
 
 LibrarySearch::LibrarySearch(const Root& root) : root_(root), order_(std::make_unique<Order>()) {
@@ -37,13 +44,33 @@ LibrarySearch::LibrarySearch(const Root& root) : root_(root), order_(std::make_u
   machine = linker::describe_this_machine();
   if (root.is_this_machine()) {
     machine.loaded = linker::loaded_libraries();
-    return;
+  } else {
+    // Another root has its own cache; the folders are compiled into the loader, which is taken to be like
+    // ours.
+    const auto file = root.resolve(machine.cache_file);
+    auto bytes = file ? read_file(root.on_disk(*file)) : Result<std::string>(std::string());
+    machine.cache = bytes ? linker::LoaderCache::parse(std::move(*bytes)) : linker::LoaderCache();
   }
-  // Another root has its own cache; the folders are compiled into the loader, which is taken to be like ours.
-  const auto bytes = root.resolve(machine.cache_file)
-                         ? read_file(root.on_disk(*root.resolve(machine.cache_file)))
-                         : Result<std::string>(std::string());
-  machine.cache = bytes ? linker::LoaderCache::parse(*bytes) : linker::LoaderCache();
+  // /lib is /usr/lib on most systems: the same folder needs no second look.
+  std::vector<std::pair<dev_t, ino_t>> seen;
+  const auto add = [&](std::vector<Order::Folder>& folders, const std::string& folder,
+                       const std::string& source) {
+    struct stat status {};
+    const auto real = root.is_this_machine() ? std::optional(folder) : root.resolve(folder);
+    if (!real || ::stat(root.on_disk(*real).c_str(), &status) != 0 || !S_ISDIR(status.st_mode)) return;
+    const std::pair<dev_t, ino_t> identity(status.st_dev, status.st_ino);
+    if (std::find(seen.begin(), seen.end(), identity) != seen.end()) return;
+    seen.push_back(identity);
+    if (root.is_folder(folder + "/glibc-hwcaps"))
+      for (const std::string& level : machine.hwcaps)
+        folders.push_back({folder + "/glibc-hwcaps/" + level, source});
+    folders.push_back({folder, source});
+  };
+  for (const std::string& folder : machine.library_path)
+    add(order_->before_cache, folder.empty() ? machine.current_directory.native() : folder,
+        machine.library_path_source);
+  for (const std::string& folder : machine.default_directories)
+    add(order_->after_cache, folder, "default folder " + folder);
 }
 
 LibrarySearch::~LibrarySearch() = default;
@@ -55,26 +82,21 @@ std::optional<FoundLibrary> LibrarySearch::find(const std::string& soname) const
     if (!real || !suits_this_process(root_.on_disk(*real).native())) return std::nullopt;
     return FoundLibrary{path, *real, source};
   };
-  const auto look_in = [&](const std::string& folder,
-                           const std::string& source) -> std::optional<FoundLibrary> {
-    for (const std::string& level : machine.hwcaps)
-      if (auto found = take(folder + "/glibc-hwcaps/" + level + "/" + soname, source)) return found;
-    return take(folder + "/" + soname, source);
+  const auto look_in = [&](const std::vector<Order::Folder>& folders) -> std::optional<FoundLibrary> {
+    for (const Order::Folder& folder : folders)
+      if (auto found = take(folder.path + "/" + soname, folder.source)) return found;
+    return std::nullopt;
   };
 
   for (const linker::LoadedLibrary& library : machine.loaded)
     if (library.soname == soname)
       if (const auto real = root_.resolve(library.path.native()))
         return FoundLibrary{library.path.native(), *real, "loaded in this process"};
-  for (const std::string& folder : machine.library_path)
-    if (auto found = look_in(folder.empty() ? machine.current_directory.native() : folder, "LD_LIBRARY_PATH"))
-      return found;
+  if (auto found = look_in(order_->before_cache)) return found;
   if (const auto path =
           machine.cache.find(soname, machine.cache_flags, machine.hwcaps, machine.legacy_hwcap_bits))
     if (auto found = take(*path, machine.cache_file)) return found;
-  for (const std::string& folder : machine.default_directories)
-    if (auto found = look_in(folder, "default folder " + folder)) return found;
-  return std::nullopt;
+  return look_in(order_->after_cache);
 }
 
 std::string LibrarySearch::places() const {

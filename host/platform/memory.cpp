@@ -1,13 +1,10 @@
 #include <algorithm>
-#include <limits>
 
 #include "base/text.hpp"
 #include "host/platform/parts.hpp"
 
 namespace enginehost::platform {
 namespace {
-
-constexpr std::uint64_t no_limit = std::numeric_limits<std::uint64_t>::max();
 
 // "MemTotal:       16384 kB", "inactive_file 4096": the number after the name, 0 when there is none.
 std::uint64_t number_after(std::string_view text, std::string_view name) {
@@ -21,7 +18,7 @@ std::uint64_t number_after(std::string_view text, std::string_view name) {
 }
 
 struct Limit {
-  std::uint64_t limit = no_limit, used = 0;
+  std::uint64_t limit = 0, used = 0;
   std::string source;
 };
 
@@ -46,8 +43,9 @@ void apply_limit(const Root& root, const std::string& folder, const char* limit_
 
 // The process's own group and every parent may hold a limit. Inside a container the path of /proc/self/cgroup
 // may be the host's; then only the mount's top is visible, and is the container's own group.
-Limit tightest_limit(const Root& root) {
+Limit tightest_limit(const Root& root, std::uint64_t total) {
   Limit tightest;
+  tightest.limit = total;  // a looser one is none
   for (const std::string& line : split(root.read("/proc/self/cgroup").value_or(""), '\n')) {
     const std::vector<std::string> parts = split(line, ':');  // 0::/user.slice  or  4:memory:/docker/…
     if (parts.size() < 3) continue;
@@ -74,7 +72,7 @@ Fact<Memory> detect_memory(const Root& root) {
   memory.total = number_after(*text, "MemTotal:") * 1024;
   memory.available = number_after(*text, "MemAvailable:") * 1024;
   std::string source = "/proc/meminfo";
-  if (const Limit limit = tightest_limit(root); limit.limit < memory.total) {
+  if (const Limit limit = tightest_limit(root, memory.total); limit.limit < memory.total) {
     memory.total = limit.limit;
     memory.available = std::min(memory.available, limit.limit - std::min(limit.limit, limit.used));
     source += ", limited by " + limit.source;

@@ -1,6 +1,7 @@
 #include "host/platform/root.hpp"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -43,6 +44,17 @@ std::optional<std::string> Root::read(const std::string& path) const {
   return std::move(*bytes);
 }
 
+std::string Root::read_start(const std::string& path, std::size_t bytes) const {
+  const auto real = is_this_machine() ? path : resolve(path);
+  if (!real) return {};
+  const FileDescriptor opened(::open(on_disk(*real).c_str(), O_RDONLY | O_CLOEXEC));
+  if (!opened.valid()) return {};
+  std::string text(bytes, '\0');
+  const ssize_t got = ::pread(opened.get(), text.data(), text.size(), 0);
+  text.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
+  return text;
+}
+
 std::vector<std::string> Root::list(const std::string& folder) const {
   std::vector<std::string> names;
   const auto real = is_this_machine() ? folder : resolve(folder);
@@ -59,6 +71,8 @@ std::vector<std::string> Root::list(const std::string& folder) const {
 
 std::optional<std::string> Root::resolve(const std::string& path) const {
   if (is_this_machine()) {
+    // realpath asks for every element of the path; most places that are looked at do not exist at all.
+    if (!exists(path)) return std::nullopt;
     char real[PATH_MAX];
     if (::realpath(path.c_str(), real) == nullptr) return std::nullopt;
     return std::string(real);

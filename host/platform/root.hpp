@@ -20,6 +20,8 @@ class Root {
   bool is_folder(const std::string& path) const;
   // Nothing when it is not there, not readable or longer than 1 MiB; the trailing newline is cut.
   std::optional<std::string> read(const std::string& path) const;
+  // The first bytes of a file that may be longer; empty when it is not there.
+  std::string read_start(const std::string& path, std::size_t bytes) const;
   // The names in a folder, sorted; empty when it is not there.
   std::vector<std::string> list(const std::string& folder) const;
   // With all symbolic links followed inside the root; nothing when it leads nowhere.

@@ -37,6 +37,9 @@ std::string version_header(const std::string& text) {
   return std::to_string(*number / 1000) + "." + std::to_string(*number % 1000 / 10);
 }
 
+// cuda.h is longer than a megabyte; its version stands 14 KiB behind the beginning.
+constexpr std::size_t start_of_header = 32 * 1024;
+
 std::string version_of(const Root& root, const std::string& folder) {
   std::string version;
   if (const auto text = root.read(folder + "/version.json"))
@@ -44,8 +47,7 @@ std::string version_of(const Root& root, const std::string& folder) {
   if (version.empty())
     if (const auto text = root.read(folder + "/version.txt")) version = version_txt(*text);
   for (const char* header : {"/include/cuda.h", "/targets/x86_64-linux/include/cuda.h"})
-    if (version.empty())
-      if (const auto text = root.read(folder + header)) version = version_header(*text);
+    if (version.empty()) version = version_header(root.read_start(folder + header, start_of_header));
   return version;
 }
 

@@ -8,6 +8,7 @@ namespace enginehost::resolve {
 namespace {
 
 using manifest::Build;
+using platform::Platform;
 
 bool is_wanted_version(const std::string& version, const std::string& wanted) {
   if (wanted.empty()) return true;
@@ -15,38 +16,53 @@ bool is_wanted_version(const std::string& version, const std::string& wanted) {
   return has_version_prefix(version, wanted);
 }
 
-Check same_text(const char* what, const std::string& wanted, const platform::Fact<std::string>& fact,
-                std::string_view code) {
-  std::string requirement = std::string(what) + " " + wanted;
-  if (fact.is_unknown()) return unanswered(std::move(requirement), fact.why());
-  const bool holds = fact.is_known() && fact.value() == wanted;
-  return answered(std::move(requirement), fact.is_known() ? fact.value() : "none", fact.source(), holds,
-                  code);
+// One check for both: a build is for one kind of machine.
+Check system_check(const Build& build, const Platform& machine) {
+  const auto differs = [](const platform::Fact<std::string>& fact, const std::string& wanted) {
+    return fact.is_absent() || (fact.is_known() && fact.value() != wanted);
+  };
+  std::string requirement = "system " + build.os + " " + build.arch;
+  const bool known = machine.os.is_known() && machine.arch.is_known();
+  if (!known && !differs(machine.os, build.os) && !differs(machine.arch, build.arch))
+    return unanswered(std::move(requirement),
+                      machine.os.is_unknown() ? machine.os.why() : machine.arch.why());
+  const bool holds = !differs(machine.os, build.os) && !differs(machine.arch, build.arch);
+  std::string observed = machine.os.is_known() ? machine.os.value() : "unknown";
+  observed += ' ';
+  observed += machine.arch.is_known() ? machine.arch.value() : "unknown";
+  return answered(std::move(requirement), std::move(observed), machine.os.source(), holds, "EH-S03");
 }
 
-// The first reason why the bytes of a component could not be had; empty when they could.
-const manifest::Component* component_without_digest(const Build& build) {
-  for (const manifest::Component* component : build.all_components())
-    if (std::none_of(component->artifacts.begin(), component->artifacts.end(),
-                     [](const manifest::Artifact& artifact) { return !artifact.sha256.empty(); }))
-      return component;
+// Calls `use` for the plugin's component and the others; stops at the first for which it is true, and returns
+// that.
+template <class Use>
+const manifest::Component* first_component(const Build& build, const manifest::Manifest* owner, Use use) {
+  if (owner == nullptr) return nullptr;
+  const auto matches = [&](const std::string& id) -> const manifest::Component* {
+    const auto found = owner->components.find(id);
+    return found != owner->components.end() && use(found->second) ? &found->second : nullptr;
+  };
+  if (const auto* component = matches(build.plugin_component)) return component;
+  for (const std::string& id : build.components)
+    if (const auto* component = matches(id)) return component;
   return nullptr;
+}
+
+bool lacks_digest(const manifest::Component& component) {
+  return std::none_of(component.artifacts.begin(), component.artifacts.end(),
+                      [](const manifest::Artifact& artifact) { return !artifact.sha256.empty(); });
 }
 
 // A component that cannot be had without a network: none of its alternatives is a file.
-const manifest::Component* component_behind_network(const Build& build) {
-  const auto owner = build.manifest.lock();
-  const bool in_folder = owner != nullptr && owner->repository.find("://") == std::string::npos;
+bool lies_behind_network(const manifest::Component& component, bool repository_is_folder) {
   const auto is_at_hand = [&](const manifest::Source& source) {
-    return source.kind == manifest::Source::Kind::file && (in_folder || source.location.starts_with('/'));
+    return source.kind == manifest::Source::Kind::file &&
+           (repository_is_folder || source.location.starts_with('/'));
   };
-  for (const manifest::Component* component : build.all_components())
-    if (std::none_of(
-            component->artifacts.begin(), component->artifacts.end(), [&](const manifest::Artifact& one) {
-              return !one.sha256.empty() && std::any_of(one.sources.begin(), one.sources.end(), is_at_hand);
-            }))
-      return component;
-  return nullptr;
+  return std::none_of(
+      component.artifacts.begin(), component.artifacts.end(), [&](const manifest::Artifact& one) {
+        return !one.sha256.empty() && std::any_of(one.sources.begin(), one.sources.end(), is_at_hand);
+      });
 }
 
 bool offers(const Build& build, std::string_view kind) {
@@ -87,8 +103,7 @@ bool check_request(const Build& build, const Machine& machine, const Request& re
     checks.push_back(std::move(check));
     return checks.back().result == Answer::no;
   };
-  if (stop_at(same_text("operating system", build.os, machine.platform.os, "EH-S03"))) return false;
-  if (stop_at(same_text("processor architecture", build.arch, machine.platform.arch, "EH-S03"))) return false;
+  if (stop_at(system_check(build, machine.platform))) return false;
   if (!request.version.empty() &&
       stop_at(answered("version " + request.version, build.version, "manifest",
                        is_wanted_version(build.version, request.version), "EH-S05")))
@@ -111,11 +126,16 @@ void check_availability(const Build& build, const Request& request, Checks& chec
     return refuse("a compiled plugin", "not compiled", "EH-S12",
                   {{"reason", "it was not part of this build of EngineHost", "manifest"},
                    {"how", build.not_built, "manifest"}});
-  if (const manifest::Component* component = component_without_digest(build))
+  const auto owner = build.manifest.lock();
+  if (const manifest::Component* component = first_component(build, owner.get(), lacks_digest))
     return refuse("a known sha256 of every component", component->id + " has none", "EH-S10",
                   {{"component", component->id, "manifest"}});
   if (!request.offline) return;
-  if (const manifest::Component* component = component_behind_network(build))
+  const bool is_folder = owner != nullptr && owner->repository.find("://") == std::string::npos;
+  const auto is_far = [&](const manifest::Component& component) {
+    return lies_behind_network(component, is_folder);
+  };
+  if (const manifest::Component* component = first_component(build, owner.get(), is_far))
     refuse("installed, or all of it in files (offline)", component->id + " would have to be fetched",
            "EH-S13", {{"component", component->id, "manifest"}});
 }

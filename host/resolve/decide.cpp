@@ -73,13 +73,14 @@ Weighed weigh(const std::shared_ptr<const Build>& build, const Machine& machine,
   Weighed weighed;
   Candidate& candidate = weighed.candidate;
   candidate.build = build;
-  candidate.checks.reserve(10);
+  candidate.checks.reserve(1 + (request.version.empty() ? 0u : 1u) + (request.require ? 1u : 0u));
   if (!check_request(*build, machine, request, candidate.checks)) {
     candidate.verdict = Verdict::rejected;
     weighed.stage = Stage::not_asked_for;
     weighed.rank = rank_of(*build, request, candidate.checks, CudaFit::none, false);
     return weighed;
   }
+  candidate.checks.reserve(10);
   check_system(*build, machine, candidate.checks);
   const CudaFit cuda = check_cuda(*build, machine, candidate.checks);
   check_device(*build, machine, request, candidate.checks);
@@ -140,14 +141,15 @@ Diagnosis nothing_fits(const Plan& plan) {
   return diagnosis;
 }
 
-// A record of a better build that is set aside, or a wish that the first build does not meet, is a fallback.
-bool is_fallback(const std::vector<Weighed>& sorted, const Request& request) {
-  if (sorted.empty() || sorted[0].stage != Stage::tried) return false;
-  const Rank& first = sorted[0].rank;
+// A better build that is set aside, or a wish that the first build does not meet, makes opening it a
+// fallback.
+bool is_fallback(const std::vector<const Weighed*>& sorted, const Request& request) {
+  if (sorted.empty() || sorted[0]->stage != Stage::tried) return false;
+  const Rank& first = sorted[0]->rank;
   if (first.flavor_not_wished != 0) return true;
   if (!request.device.empty() && first.device_place != 0) return true;
-  return std::any_of(sorted.begin(), sorted.end(), [&](const Weighed& one) {
-    return one.stage == Stage::set_aside && goes_before(one.rank, first);
+  return std::any_of(sorted.begin(), sorted.end(), [&](const Weighed* one) {
+    return one->stage == Stage::set_aside && goes_before(one->rank, first);
   });
 }
 
@@ -166,19 +168,28 @@ Plan decide(const platform::Platform& platform, const manifest::Catalogue& catal
     plan.diagnosis = unknown_engine(catalogue, request.engine);
     return plan;
   }
-  std::stable_sort(weighed.begin(), weighed.end(), [](const Weighed& left, const Weighed& right) {
-    if (left.stage != right.stage) return left.stage < right.stage;
-    return goes_before(left.rank, right.rank);
+  std::vector<std::pair<const std::string*, Rank*>> versions;
+  std::vector<Weighed*> sorted;
+  versions.reserve(weighed.size());
+  sorted.reserve(weighed.size());
+  for (Weighed& one : weighed) {
+    versions.emplace_back(&one.candidate.build->version, &one.rank);
+    sorted.push_back(&one);
+  }
+  order_versions(versions);
+  std::stable_sort(sorted.begin(), sorted.end(), [](const Weighed* left, const Weighed* right) {
+    if (left->stage != right->stage) return left->stage < right->stage;
+    return goes_before(left->rank, right->rank);
   });
-  plan.fallback = is_fallback(weighed, request);
+  plan.fallback = is_fallback({sorted.begin(), sorted.end()}, request);
   plan.candidates.reserve(weighed.size());
   int rank = 0;
-  for (Weighed& one : weighed) {
-    if (one.stage == Stage::tried) {
-      one.candidate.rank = ++rank;
-      one.candidate.verdict = rank == 1 ? Verdict::chosen : Verdict::fits;
+  for (Weighed* one : sorted) {
+    if (one->stage == Stage::tried) {
+      one->candidate.rank = ++rank;
+      one->candidate.verdict = rank == 1 ? Verdict::chosen : Verdict::fits;
     }
-    plan.candidates.push_back(std::move(one.candidate));
+    plan.candidates.push_back(std::move(one->candidate));
   }
   if (rank == 0) {
     const Candidate& best = plan.candidates.front();

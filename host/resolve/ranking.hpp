@@ -11,15 +11,19 @@ struct Rank {
   int device_place = 0;       // place of the build's main device in the list asked for
   int has_unknown = 0;
   int is_cpu = 0;
-  const std::string* version = nullptr;  // newer is better
-  int by_minor_version = 0;              // CUDA only by minor-version compatibility
-  int priority = 0;                      // greater is better
-  const std::string* toolkit = nullptr;  // newer is better; nullptr: none
+  int version_place = 0;     // among the versions at hand, the newest first: see order_versions()
+  int by_minor_version = 0;  // CUDA only by minor-version compatibility
+  int priority = 0;          // greater is better
+  int toolkit = 0;           // 100 * major + minor of CUDA or ROCm; greater is better
   int not_proven = 1;
 };
 
 Rank rank_of(const manifest::Build& build, const Request& request, const Checks& checks, CudaFit cuda,
              bool proven);
+
+// Fills in Rank::version_place. Versions are compared once for each different one, not once for each pair of
+// builds.
+void order_versions(const std::vector<std::pair<const std::string*, Rank*>>& ranks);
 
 // True when `left` is tried before `right`. Equal ranks keep the order of the catalogue.
 bool goes_before(const Rank& left, const Rank& right);

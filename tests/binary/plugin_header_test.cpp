@@ -38,6 +38,24 @@ TEST_F(Header, an_initialised_object_is_read_with_all_its_numbers) {
   }
 }
 
+TEST_F(Header, the_published_header_lies_where_it_is_read) {
+  Result<PluginHeader> header =
+      read_plugin_header(library("real.so",
+                                 "#include <enginehost/engine_plugin.h>\n"
+                                 "ENGINE_EXPORT const engine_plugin engine_plugin_v1 = {.magic = "
+                                 "\"ENGPLUG\", .size = sizeof(engine_plugin),\n"
+                                 "  .abi_major = ENGINE_ABI_MAJOR, .abi_minor = 9, .host_minor = 4, .flags = "
+                                 "ENGINE_PLUGIN_UNLOADABLE};\n",
+                                 {"-I" ENGINEHOST_SOURCE_DIR "/plugin-api/include"}));
+  ASSERT_TRUE(header.has_value());
+  EXPECT_EQ(header->state, State::found);
+  EXPECT_EQ(header->abi_major, 1);
+  EXPECT_EQ(header->abi_minor, 9);
+  EXPECT_EQ(header->host_minor, 4);
+  EXPECT_EQ(header->flags, 1u);
+  EXPECT_GE(header->size, 24u);
+}
+
 TEST_F(Header, a_library_without_section_headers_is_read_as_well) {
   const std::filesystem::path file =
       library("x.so", std::string(declaration) +

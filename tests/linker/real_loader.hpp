@@ -1,4 +1,4 @@
-// The machine's own loader as the judge: what `ld.so --list FILE` prints.
+// The machine's own loader as the judge: what ldd and `ld-musl --list` print.
 #pragma once
 #include <algorithm>
 #include <set>
@@ -33,8 +33,12 @@ inline bool is_loader_itself(const std::string& path) {
 inline LoaderAnswer ask_loader(const std::string& loader, const std::string& file,
                                const std::string& library_path) {
   ChildRequest request;
-  request.argv = {loader, "--list", file};
+  // glibc's --list stops at the first missing library; the variable that ldd sets makes it go on.
+  const bool musl = loader.find("musl") != std::string::npos;
+  request.argv =
+      musl ? std::vector<std::string>{loader, "--list", file} : std::vector<std::string>{loader, file};
   request.environment = {library_path.empty() ? "LD_LIBRARY_PATH" : "LD_LIBRARY_PATH=" + library_path};
+  if (!musl) request.environment.emplace_back("LD_TRACE_LOADED_OBJECTS=1");
   request.keep_bytes = 4u << 20;
   Result<ChildOutcome> outcome = run_child(request);
   LoaderAnswer answer;

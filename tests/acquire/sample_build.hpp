@@ -1,0 +1,78 @@
+// A build of two components whose archives a test makes and serves.
+#pragma once
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+
+#include "base/sha256.hpp"
+#include "host/acquire/acquire.hpp"
+#include "tests/support/archives.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+namespace enginehost::test {
+
+struct SampleBuild {
+  std::shared_ptr<manifest::Manifest> manifest = std::make_shared<manifest::Manifest>();
+  std::shared_ptr<manifest::Build> build = std::make_shared<manifest::Build>();
+
+  SampleBuild() {
+    manifest->engine = build->engine = "sample";
+    build->id = "sample-1.0-cpu-linux-x86_64";
+    build->version = "1.0";
+    build->flavor = "cpu";
+    build->os = "linux";
+    build->arch = "x86_64";
+    build->plugin_component = "plugin";
+    build->plugin_path = "libengine_sample.so";
+    build->components = {"runtime"};
+    build->search = {"lib"};
+    build->manifest = manifest;
+    manifest->builds.push_back(build);
+    add("plugin").license = "";
+    add("runtime");
+  }
+  manifest::Component& add(const std::string& id) {
+    manifest::Component& component = manifest->components[id];
+    component.id = id;
+    component.version = "1.0";
+    return component;
+  }
+  manifest::Component& runtime() { return manifest->components["runtime"]; }
+
+  static manifest::Source url(const std::string& where) {
+    manifest::Source source;
+    source.location = where;
+    return source;
+  }
+  static manifest::Source file(const std::string& where) {
+    manifest::Source source;
+    source.kind = manifest::Source::Kind::file;
+    source.location = where;
+    return source;
+  }
+  static manifest::Artifact artifact(const std::string& bytes, const std::string& archive,
+                                     std::vector<manifest::Source> sources) {
+    manifest::Artifact result;
+    result.sha256 = sha256_hex(bytes);
+    result.size = bytes.size();
+    result.archive = archive;
+    result.sources = std::move(sources);
+    return result;
+  }
+};
+
+inline const std::string plugin_bytes =
+    "\x7f"
+    "ELF plugin";
+
+// The plugin as a file source in `folder`, which becomes the repository.
+inline void give_plugin(SampleBuild& sample, const std::filesystem::path& folder) {
+  const std::string archive = make_archive("tar.gz", {{"libengine_sample.so", plugin_bytes}});
+  write_text(folder / "plugin.tar.gz", archive);
+  sample.manifest->repository = folder.native();
+  sample.manifest->components["plugin"].artifacts = {
+      SampleBuild::artifact(archive, "tar.gz", {SampleBuild::file("plugin.tar.gz")})};
+}
+
+}  // namespace enginehost::test
