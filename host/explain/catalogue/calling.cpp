@@ -1,5 +1,5 @@
-// Classes of calling EngineHost: arguments, inputs of a model, what an engine does not offer, and what publishers and
-// repositories can get wrong.
+// Classes of calling EngineHost: arguments, inputs of a model, what an engine does not offer, and what
+// publishers and repositories can get wrong.
 #include "host/explain/catalogue/tables.hpp"
 
 namespace enginehost::explain {
@@ -11,8 +11,9 @@ using S = ExitStatus;
 constexpr Entry entries[] = {
     {.code = "EH-F19",
      .title = "archive entry refused",
-     .meaning = "An archive holds an entry that a safe build does not: a path that leaves the folder, a device, a "
-                "link that leads out, the same path twice, or more bytes than allowed.",
+     .meaning =
+         "An archive holds an entry that a safe build does not: a path that leaves the folder, a device, a "
+         "link that leads out, the same path twice, or more bytes than allowed.",
      .before = "every entry, before anything is written for it",
      .causes = {"the entry {entry} of the archive is refused: {problem}", "an entry is refused: {problem}"},
      .remedies = {"tell whoever publishes the build; nothing of it was installed"},
@@ -24,6 +25,17 @@ constexpr Entry entries[] = {
      .before = "the lists of both components",
      .causes = {"{path} is different in two components of the build ({first} and {second})"},
      .remedies = {"tell whoever publishes the manifest: components of one build must not overlap"},
+     .exit_status = S::wrong_bytes,
+     .category = Category::request},
+    {.code = "EH-F21",
+     .title = "archive cannot be unpacked",
+     .meaning = "An archive has the digest of the manifest and is still damaged, encrypted, or not what it "
+                "is said to be.",
+     .after = "unpacking, the zip's central directory, and the tree that the manifest names",
+     .causes = {"the {archive} archive cannot be unpacked at {entry}: {problem}",
+                "the {archive} archive cannot be unpacked: {problem}", "an archive cannot be unpacked"},
+     .remedies = {"tell whoever publishes the build: the bytes are those of the manifest; nothing of it was "
+                  "installed"},
      .exit_status = S::wrong_bytes,
      .category = Category::request},
     {.code = "EH-M06",
@@ -39,7 +51,8 @@ constexpr Entry entries[] = {
      .meaning = "The index of a repository is missing, cannot be reached or is wrong.",
      .before = "index.json of the repository",
      .causes = {"the repository {repository} cannot be used: {problem} ({os_said})",
-                "the repository {repository} cannot be used: {problem}", "a repository cannot be used: {problem}"},
+                "the repository {repository} cannot be used: {problem}",
+                "a repository cannot be used: {problem}"},
      .remedies = {"check the address {repository}: its index.json must be there and readable",
                   "without a network, name a folder with --repository or use what is installed (--offline)"},
      .exit_status = S::not_fetched,
@@ -48,7 +61,8 @@ constexpr Entry entries[] = {
      .title = "source file cannot be read",
      .meaning = "A file source of a manifest is missing or not readable.",
      .before = "opening the file",
-     .causes = {"{file} cannot be read: {os_said}", "{file} cannot be read: {problem}", "{file} cannot be read"},
+     .causes = {"{file} cannot be read: {os_said}", "{file} cannot be read: {problem}",
+                "{file} cannot be read"},
      .remedies = {"put {file} there or make it readable, or use a repository that is complete"},
      .exit_status = S::not_fetched,
      .category = Category::request},
@@ -60,9 +74,20 @@ constexpr Entry entries[] = {
      .remedies = {"the manifest only lists this build; add sha256 and sources to install it"},
      .exit_status = S::nothing_fits,
      .category = Category::request},
+    {.code = "EH-N16",
+     .title = "kind of source not supported",
+     .meaning =
+         "A manifest names a source of a kind that this version cannot fetch from; others are used instead.",
+     .before = "the kind of the source",
+     .causes = {"the source {source} is of the kind {kind}, which this version cannot fetch from",
+                "a source is of a kind that this version cannot fetch from"},
+     .remedies = {"use a repository with url, file or package_index sources, or update EngineHost"},
+     .exit_status = S::not_fetched,
+     .category = Category::request},
     {.code = "EH-P21",
      .title = "helper program not found",
-     .meaning = "enginehost-probe, which tries a build in a child process first, is not installed beside EngineHost.",
+     .meaning = "enginehost-probe, which tries a build in a child process first, is not installed beside "
+                "EngineHost.",
      .before = "libexec/enginehost below the prefix, and the configured path",
      .causes = {"{build} was opened without being tried in a child process first",
                 "a build was opened without being tried in a child process first"},
@@ -89,8 +114,9 @@ constexpr Entry entries[] = {
      .meaning = "There is no failure class of that code.",
      .before = "the catalogue",
      .causes = {"there is no code {code}; did you mean {nearest}?", "there is no code {code}"},
-     .remedies = {"codes look like EH-L01: F content, L linking, R running, G GPU, W Windows, X macOS, N transport, "
-                  "M manifest, P policy and calling, S selection, E engine"},
+     .remedies =
+         {"codes look like EH-L01: F content, L linking, R running, G GPU, W Windows, X macOS, N transport, "
+          "M manifest, P policy and calling, S selection, E engine"},
      .exit_status = S::usage,
      .category = Category::request},
     {.code = "EH-P42",
@@ -143,7 +169,8 @@ constexpr Entry entries[] = {
      .category = Category::request},
     {.code = "EH-S18",
      .title = "engine does not offer this",
-     .meaning = "The engine is open but lacks an ability that was asked for: a function table or a model format.",
+     .meaning =
+         "The engine is open but lacks an ability that was asked for: a function table or a model format.",
      .before = "the plugin's capabilities and tables",
      .causes = {"the engine runs models of the formats {offered}, and {file} is {format}",
                 "the engine does not offer {table}", "the engine does not offer what was asked for"},
@@ -156,7 +183,8 @@ constexpr Entry entries[] = {
      .meaning = "An installed build that has to be fetched again is listed by no repository any more.",
      .before = "all repositories",
      .causes = {"{build} is in no repository, so it cannot be fetched again"},
-     .remedies = {"name the repository it came from with --repository, or remove it: engine-cache remove {build}"},
+     .remedies =
+         {"name the repository it came from with --repository, or remove it: engine-cache remove {build}"},
      .exit_status = S::nothing_fits,
      .category = Category::request},
     {.code = "EH-S20",
