@@ -1,7 +1,6 @@
-// ONNX Runtime's C API as far as this adapter uses it, declared from its documented behaviour. The API is one
-// table of function pointers that only ever grows at its end, so a slot number is a promise: these are the
-// same in every release from 1.17 to 1.27, which the tests run. No header of ONNX Runtime is needed to
-// compile this.
+// ONNX Runtime's C API as far as this adapter uses it, declared from its documented behaviour. The API is one table of
+// function pointers that only ever grows at its end, so a slot number is a promise. The tests run these with releases
+// from 1.20 to 1.27. No header of ONNX Runtime is needed to compile this.
 #pragma once
 #include <cstddef>
 #include <cstdint>

@@ -1,5 +1,6 @@
 // What the reference engine is as a plugin: its file, its refusals, its models, its going.
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <thread>
@@ -242,6 +243,32 @@ TEST_F(ReferencePlugin, RunsAModelAndPlacesWhatTheHostOffersRoomFor) {
     EXPECT_EQ(results.of(4).as<float>(), (std::vector<float>{1, 0, -1, 0.5, 2, 0.25}));
     for (const auto& value : results.values) EXPECT_EQ(value->placed, offer);
   }
+}
+
+// The float32 values of a .npy file of version 1.
+std::vector<float> read_npy(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string bytes((std::istreambuf_iterator<char>(file)), {});
+  EXPECT_EQ(bytes.substr(1, 5), "NUMPY");
+  size_t start = 10 + static_cast<unsigned char>(bytes[8]) +
+                 static_cast<size_t>(static_cast<unsigned char>(bytes[9])) * 256;
+  std::vector<float> out((bytes.size() - start) / sizeof(float));
+  std::memcpy(out.data(), bytes.data() + start, out.size() * sizeof(float));
+  return out;
+}
+
+TEST_F(ReferencePlugin, GivesTheStoredAnswerForItsDemonstration) {
+  const std::string folder = ENGINEHOST_SOURCE_DIR "/engines/reference/models/";
+  Model model(engine, "reference", folder + "moons.reference", false);
+  ASSERT_EQ(model.status, ENGINE_OK) << model.call.message();
+  std::vector<float> values = read_npy(folder + "moons_points.npy"),
+                     expected = read_npy(folder + "moons_chances.npy");
+  ASSERT_EQ(values.size(), 12u);
+  Floats points({6, 2}, values);
+  Results results;
+  Call call;
+  ASSERT_EQ(model.run({{0, &points.tensor}}, results, call), ENGINE_OK) << call.message();
+  EXPECT_LT(worst_difference(results.of(0).as<float>(), expected), 1e-5);
 }
 
 TEST_F(ReferencePlugin, NamesTheInputThatDoesNotFit) {

@@ -1,0 +1,216 @@
+#!/usr/bin/env python3
+"""Makes the local repository of a build tree: manifests from templates, and an archive of every plugin compiled here.
+
+usage: pack_repository.py --templates FOLDER --output FOLDER --name NAME --version VERSION --os OS --arch ARCH
+                          [--plugin NAME=FILE]...
+
+A template is a manifest in which a component may say "plugin_of": "NAME", "os": ..., "arch": .... When that plugin was
+compiled for that platform, its archive becomes the component's artifact, and what its file requires of the system is
+added to the requirements of every build that uses it. When it was not, those builds say so in "not_built". "@VERSION@" stands for
+the version of this EngineHost.
+
+Other processes may read the repository meanwhile: files are named by their content, everything is written beside its
+place and renamed, index.json last. Nothing is touched when nothing changed, so the serial rises only with the content;
+it is a time, so that it rises too when the build tree is made anew.
+"""
+import argparse
+import datetime
+import gzip
+import hashlib
+import io
+import json
+import os
+import pathlib
+import re
+import struct
+import sys
+import tarfile
+import tempfile
+import time
+
+EXPIRES_AFTER_DAYS = 3650  # the repository is trusted by its place; its age says nothing
+
+
+class Broken(Exception):
+    pass
+
+
+def symbol_versions(content: bytes) -> dict:
+    """The newest version of each family ("GLIBC": "2.34") an ELF file needs, from its .gnu.version_r; {} if not ELF."""
+    if content[:4] != b"\x7fELF":
+        return {}
+    if content[4] != 2 or content[5] != 1:
+        raise Broken("only 64-bit little-endian ELF plugins are known")
+    section_offset, = struct.unpack_from("<Q", content, 0x28)
+    section_size, section_count = struct.unpack_from("<HH", content, 0x3A)
+    sections = [struct.unpack_from("<IIQQQQIIQQ", content, section_offset + i * section_size)
+                for i in range(section_count)]
+    newest = {}
+    for section in sections:
+        if section[1] != 0x6FFFFFFE:  # SHT_GNU_verneed
+            continue
+        at, strings = section[4], sections[section[6]][4]
+        while True:
+            _, aux_count, _, aux, following = struct.unpack_from("<HHIII", content, at)
+            entry = at + aux
+            for _ in range(aux_count):
+                _, _, _, name, next_entry = struct.unpack_from("<IHHII", content, entry)
+                text = content[strings + name:content.index(b"\0", strings + name)].decode()
+                match = re.fullmatch(r"([A-Z]+)_([0-9]+(?:\.[0-9]+)*)", text)
+                if match:
+                    family, version = match.groups()
+                    newest[family] = max(newest.get(family, version), version, key=version_key)
+                entry += next_entry
+            if following == 0:
+                break
+            at += following
+    return newest
+
+
+def version_key(version: str) -> list:
+    return [int(part) for part in version.split(".")]
+
+
+def raise_requirement(requires: dict, name: str, version: str) -> None:
+    """Makes a ">=" requirement at least `version`; others are kept beside it."""
+    known = requires.get(name)
+    match = re.fullmatch(r">=\s*([0-9.]+)", known) if known else None
+    if known and not match:
+        requires[name] = f"{known},>={version}"
+    elif not match or version_key(match.group(1)) < version_key(version):
+        requires[name] = f">={version}"
+
+
+def archive_of(file: pathlib.Path) -> bytes:
+    """A tar.gz that holds the file alone; the same bytes for the same file, whoever packs it and when."""
+    content = file.read_bytes()
+    member = tarfile.TarInfo(file.name)
+    member.size, member.mode, member.mtime = len(content), 0o755, 0
+    tar = io.BytesIO()
+    with tarfile.open(fileobj=tar, mode="w", format=tarfile.USTAR_FORMAT) as archive:
+        archive.addfile(member, io.BytesIO(content))
+    packed = io.BytesIO()
+    with gzip.GzipFile(filename="", fileobj=packed, mode="wb", compresslevel=6, mtime=0) as stream:
+        stream.write(tar.getvalue())
+    return packed.getvalue()
+
+
+def write(path: pathlib.Path, content: bytes) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".new-")
+    try:
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(content)
+            stream.flush()
+            os.fsync(stream.fileno())
+        os.chmod(temporary, 0o644)
+        os.replace(temporary, path)
+    except BaseException:
+        os.unlink(temporary)
+        raise
+
+
+def to_bytes(document: dict) -> bytes:
+    return (json.dumps(document, indent=1, ensure_ascii=False) + "\n").encode()
+
+
+def fill(template: dict, plugins: dict, options: argparse.Namespace, files: dict) -> dict:
+    """The manifest of a template; archives it refers to are added to `files` under their paths."""
+    manifest = template
+    for identifier, component in manifest["components"].items():
+        if "plugin_of" not in component:
+            continue
+        plugin, system, arch = (component.pop(key) for key in ("plugin_of", "os", "arch"))
+        users = [build for build in manifest["builds"] if build["plugin"]["component"] == identifier]
+        file = plugins.get(plugin) if (system, arch) == (options.os, options.arch) else None
+        component.setdefault("license", "enginehost")
+        if file is None:
+            component["artifacts"] = []
+            for build in users:
+                build.setdefault("not_built", f"Compile the target engine_{plugin} of EngineHost {options.version} "
+                                              f"for {system} {arch}; its repository then offers this build.")
+            continue
+        archive = archive_of(file)
+        digest = hashlib.sha256(archive).hexdigest()
+        path = f"files/{file.name.split('.')[0]}-{options.os}-{options.arch}-{digest[:16]}.tar.gz"
+        files[path] = archive
+        component["version"] = options.version
+        component["artifacts"] = [{"sha256": digest, "size": len(archive), "archive": "tar.gz",
+                                   "sources": [{"file": path}]}]
+        versions = symbol_versions(file.read_bytes())
+        for build in users:
+            build.pop("not_built", None)
+            if build["plugin"]["path"] != file.name:
+                raise Broken(f"build {build['id']} calls its plugin {build['plugin']['path']}, compiled was {file.name}")
+            for family, name in (("GLIBC", "glibc"), ("GLIBCXX", "glibcxx"), ("CXXABI", "cxxabi")):
+                if family in versions:
+                    raise_requirement(build.setdefault("requires", {}), name, versions[family])
+    return manifest
+
+
+def instant(seconds: int) -> str:
+    return datetime.datetime.fromtimestamp(seconds, datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def previous(path: pathlib.Path) -> dict:
+    try:
+        return json.loads(path.read_bytes())
+    except (OSError, ValueError):
+        return {}
+
+
+def pack(options: argparse.Namespace) -> None:
+    plugins = {}
+    for one in options.plugin:
+        name, _, file = one.partition("=")
+        plugins[name] = pathlib.Path(file)
+    output = pathlib.Path(options.output)
+    old = previous(output / "index.json")
+    now = int(os.environ.get("SOURCE_DATE_EPOCH", time.time()))
+    serial = max(now, old.get("serial", 0) + 1)
+    stamps = {"serial": serial, "created": instant(now), "expires": instant(now + EXPIRES_AFTER_DAYS * 86400)}
+
+    files, manifests = {}, {}
+    for template in sorted(pathlib.Path(options.templates).glob("*.json")):
+        try:
+            manifests[f"manifests/{template.name}"] = fill(
+                json.loads(template.read_text().replace("@VERSION@", options.version)), plugins, options, files)
+        except (Broken, KeyError, TypeError, ValueError) as error:
+            raise Broken(f"{template}: {type(error).__name__}: {error}") from error
+
+    # A manifest that says what it said before keeps its stamps, and with them its digest.
+    for path, manifest in manifests.items():
+        before = previous(output / path)
+        kept = {key: before.get(key) for key in stamps}
+        manifest.update(kept if to_bytes({**manifest, **kept}) == to_bytes(before) else stamps)
+        files[path] = to_bytes(manifest)
+    index = {"format": 1, "name": options.name, **stamps, "manifests": [
+        {"path": path, "sha256": hashlib.sha256(files[path]).hexdigest(), "size": len(files[path])}
+        for path in sorted(manifests)]}
+    for path, content in files.items():
+        place = output / path
+        if not place.is_file() or place.read_bytes() != content:
+            write(place, content)
+    if {**index, **{key: old.get(key) for key in stamps}} != old:
+        write(output / "index.json", to_bytes(index))
+    for folder in ("files", "manifests"):
+        for place in (output / folder).glob("*"):
+            if f"{folder}/{place.name}" not in files:
+                place.unlink()
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    for required in ("templates", "output", "name", "version", "os", "arch"):
+        parser.add_argument(f"--{required}", required=True)
+    parser.add_argument("--plugin", action="append", default=[], metavar="NAME=FILE")
+    try:
+        pack(parser.parse_args())
+    except (Broken, OSError) as error:
+        print(f"pack_repository: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,168 @@
+#!/usr/bin/env python3
+"""What pack_repository.py promises, with templates and plugins made for it."""
+import hashlib
+import importlib.util
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tarfile
+import tempfile
+import unittest
+
+SCRIPT = pathlib.Path(__file__).resolve().parents[2] / "manifests" / "pack_repository.py"
+sys.dont_write_bytecode = True
+spec = importlib.util.spec_from_file_location("pack_repository", SCRIPT)
+pack_repository = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(pack_repository)
+
+
+def template():
+    def build(system, **more):
+        return {"id": f"toy-@VERSION@-cpu-{system}", "version": "@VERSION@", "flavor": "cpu", "os": system,
+                "arch": "x86_64", "requires": {"glibc": ">=2.5", "cpu": ["avx2"]},
+                "plugin": {"component": f"toy-plugin-{system}", "path": "libengine_toy.so"}, "components": [], **more}
+    return {"format": 1, "engine": "toy", "serial": 0, "licenses": {"enginehost": {"id": "Apache-2.0"}},
+            "components": {f"toy-plugin-{system}": {"plugin_of": "toy", "os": system, "arch": "x86_64"}
+                           for system in ("linux", "windows")},
+            "builds": [build("linux", not_built="never seen"), build("windows")]}
+
+
+class PackRepository(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.root = pathlib.Path(self.folder.name)
+        (self.root / "templates").mkdir()
+        self.write_template(template())
+        self.plugin = self.compile("#include <string.h>\nint f(char* a, char* b) { return strcmp(a, b); }")
+
+    def tearDown(self):
+        self.folder.cleanup()
+
+    def write_template(self, document):
+        (self.root / "templates" / "toy.json").write_text(json.dumps(document))
+
+    def compile(self, source):
+        file = self.root / "libengine_toy.so"
+        subprocess.run(["gcc", "-shared", "-fPIC", "-x", "c", "-", "-o", file], input=source, text=True, check=True)
+        return file
+
+    def pack(self, output="repository", plugins=True, epoch=None, expect=0):
+        environment = {key: value for key, value in os.environ.items() if key != "SOURCE_DATE_EPOCH"}
+        if epoch is not None:
+            environment["SOURCE_DATE_EPOCH"] = str(epoch)
+        command = [sys.executable, SCRIPT, "--templates", self.root / "templates", "--output", self.root / output,
+                   "--name", "test", "--version", "1.2.3", "--os", "linux", "--arch", "x86_64"]
+        if plugins:
+            command += ["--plugin", f"toy={self.plugin}"]
+        done = subprocess.run(command, env=environment, capture_output=True, text=True)
+        self.assertEqual(done.returncode, expect, done.stderr)
+        return done.stderr
+
+    def read(self, path, output="repository"):
+        return json.loads((self.root / output / path).read_bytes())
+
+    def snapshot(self, output="repository"):
+        base = self.root / output
+        return {str(file.relative_to(base)): (file.read_bytes(), file.stat().st_mtime_ns)
+                for file in base.rglob("*") if file.is_file()}
+
+    def test_a_compiled_plugin_becomes_the_artifact_of_its_component(self):
+        self.pack()
+        manifest = self.read("manifests/toy.json")
+        component = manifest["components"]["toy-plugin-linux"]
+        artifact = component["artifacts"][0]
+        archive = self.root / "repository" / artifact["sources"][0]["file"]
+        self.assertEqual(hashlib.sha256(archive.read_bytes()).hexdigest(), artifact["sha256"])
+        self.assertEqual(archive.stat().st_size, artifact["size"])
+        with tarfile.open(archive) as tar:
+            self.assertEqual(tar.getnames(), ["libengine_toy.so"])
+            self.assertEqual(tar.extractfile("libengine_toy.so").read(), self.plugin.read_bytes())
+        build = manifest["builds"][0]
+        self.assertEqual((build["id"], build["version"], component["version"]), ("toy-1.2.3-cpu-linux", "1.2.3", "1.2.3"))
+        self.assertNotIn("not_built", build)
+        self.assertNotIn("plugin_of", component)
+
+    def test_the_index_names_every_manifest_by_its_digest(self):
+        self.pack()
+        index = self.read("index.json")
+        self.assertEqual((index["format"], index["name"]), (1, "test"))
+        for entry in index["manifests"]:
+            content = (self.root / "repository" / entry["path"]).read_bytes()
+            self.assertEqual((entry["sha256"], entry["size"]), (hashlib.sha256(content).hexdigest(), len(content)))
+
+    def test_a_plugin_that_was_not_compiled_leaves_its_builds_listed_with_what_would_compile_it(self):
+        self.pack(plugins=False)
+        manifest = self.read("manifests/toy.json")
+        self.assertEqual(manifest["builds"][0]["not_built"], "never seen")
+        self.assertIn("engine_toy", manifest["builds"][1]["not_built"])
+        self.assertEqual(manifest["components"]["toy-plugin-linux"]["artifacts"], [])
+
+    def test_what_the_plugin_requires_raises_the_requirements_of_its_builds(self):
+        self.pack()
+        manifest = self.read("manifests/toy.json")
+        said = subprocess.run(["readelf", "-VW", self.plugin], capture_output=True, text=True, check=True).stdout
+        newest = max((word[6:] for word in said.split() if word.startswith("GLIBC_2")), key=pack_repository.version_key)
+        expected = max(newest, "2.5", key=pack_repository.version_key)
+        self.assertEqual(manifest["builds"][0]["requires"], {"glibc": f">={expected}", "cpu": ["avx2"]})
+        self.assertEqual(manifest["builds"][1]["requires"]["glibc"], ">=2.5")
+
+    def test_requirements_are_compared_as_versions(self):
+        requires = {"glibc": ">=2.9"}
+        pack_repository.raise_requirement(requires, "glibc", "2.17")
+        self.assertEqual(requires["glibc"], ">=2.17")
+        pack_repository.raise_requirement(requires, "glibc", "2.5")
+        self.assertEqual(requires["glibc"], ">=2.17")
+        requires = {"glibc": ">=2.17,<3"}
+        pack_repository.raise_requirement(requires, "glibc", "2.30")
+        self.assertEqual(requires["glibc"], ">=2.17,<3,>=2.30")
+
+    def test_the_versions_read_are_those_readelf_prints(self):
+        for file in pathlib.Path("/usr/lib/x86_64-linux-gnu").glob("libstdc++.so.6*"):
+            said = subprocess.run(["readelf", "-VW", file], capture_output=True, text=True, check=True).stdout
+            needs = said[said.index("Version needs section"):]
+            newest = max((word[6:] for word in needs.split() if word.startswith("GLIBC_2")),
+                         key=pack_repository.version_key)
+            self.assertEqual(pack_repository.symbol_versions(file.read_bytes())["GLIBC"], newest)
+
+    def test_the_same_inputs_give_the_same_bytes(self):
+        self.pack("one", epoch=1000000000)
+        os.utime(self.plugin, (1, 1))
+        self.pack("two", epoch=1000000000)
+        contents = [{path: content for path, (content, _) in self.snapshot(output).items()} for output in ("one", "two")]
+        self.assertEqual(contents[0], contents[1])
+
+    def test_nothing_is_touched_when_nothing_changed(self):
+        self.pack()
+        before = self.snapshot()
+        self.pack()
+        self.assertEqual(self.snapshot(), before)
+
+    def test_a_change_raises_the_serial_and_takes_away_what_nobody_names(self):
+        self.pack(epoch=2000000000)
+        before = self.snapshot()
+        self.compile("int g(void) { return 2; }")
+        self.pack(epoch=1000000000)  # a clock that went backwards
+        after = self.snapshot()
+        self.assertEqual(self.read("index.json")["serial"], 2000000001)
+        self.assertEqual(len([path for path in after if path.startswith("files/")]), 1)
+        self.assertNotEqual(set(before), set(after))
+        self.assertFalse([path for path in after if ".new-" in path])
+
+    def test_a_template_that_cannot_be_used_leaves_the_repository_as_it_was(self):
+        self.pack()
+        before = self.snapshot()
+        for bad in ({}, {**template(), "builds": [{}]}):
+            self.write_template(bad)
+            self.assertIn("toy.json", self.pack(expect=1))
+            self.assertEqual(self.snapshot(), before)
+        wrong = template()
+        wrong["builds"][0]["plugin"]["path"] = "libengine_other.so"
+        self.write_template(wrong)
+        self.assertIn("libengine_other.so", self.pack(expect=1))
+        self.assertEqual(self.snapshot(), before)
+
+
+if __name__ == "__main__":
+    unittest.main()
