@@ -39,27 +39,27 @@ class WrongUsage : public testing::TestWithParam<Usage> {};
 TEST_P(WrongUsage, EndsWithTwoAndOneDocument) {
   const Workplace workplace;
   std::vector<std::string> arguments = GetParam().arguments;
-  const Run plain = workplace.run(GetParam().command, arguments);
+  const Ended plain = workplace.run(GetParam().command, arguments);
   EXPECT_EQ(plain.status, 2) << plain.said();
   EXPECT_EQ(plain.output, "");
   EXPECT_NE(plain.error, "");
   arguments.push_back("--json");
-  const Run json = workplace.run(GetParam().command, arguments);
+  const Ended json = workplace.run(GetParam().command, arguments);
   EXPECT_EQ(json.status, 2) << json.said();
   EXPECT_THAT(json.code(), HasSubstr("EH-")) << json.said();
   EXPECT_FALSE(json.diagnosis()["cause"].as_string().empty());
 }
 
 INSTANTIATE_TEST_SUITE_P(OfEachCommand, WrongUsage, testing::ValuesIn(wrong_usages),
-                         [](const auto& info) { return std::string(info.param.name); });
+                         [](const auto& instance) { return std::string(instance.param.name); });
 
 TEST(Commands, VersionAndHelpEndWithZero) {
   const Workplace workplace;
   for (const char* command : {"engine-info", "engine-run", "engine-cache"}) {
-    const Run version = workplace.run(command, {"--version"});
+    const Ended version = workplace.run(command, {"--version"});
     EXPECT_EQ(version.status, 0);
     EXPECT_THAT(version.output, HasSubstr("enginehost"));
-    const Run help = workplace.run(command, {"--help"});
+    const Ended help = workplace.run(command, {"--help"});
     EXPECT_EQ(help.status, 0);
     EXPECT_THAT(help.output, HasSubstr("--json"));
   }
@@ -70,7 +70,7 @@ TEST(Commands, AnUnknownEngineIsToldWithTheNearestName) {
   TestRepository repository(workplace.folder() / "repository");
   repository.add(good_build());
   repository.write();
-  const Run run = workplace.info({"refrence", "--repository", repository.root().native(), "--json"});
+  const Ended run = workplace.info({"refrence", "--repository", repository.root().native(), "--json"});
   EXPECT_EQ(run.status, 3) << run.said();
   EXPECT_EQ(run.code(), "EH-S02");
   EXPECT_THAT(run.diagnosis().dump(), HasSubstr("\"reference\""));
@@ -82,7 +82,7 @@ TEST(Commands, EveryCodeIsExplained) {
   std::ifstream list(ENGINEHOST_SOURCE_DIR "/tests/end-to-end/released_codes.txt");
   int count = 0;
   for (std::string code; std::getline(list, code); ++count) {
-    const Run run = workplace.info({"--code", code, "--json"});
+    const Ended run = workplace.info({"--code", code, "--json"});
     EXPECT_EQ(run.status, 0) << code << run.said();
     EXPECT_EQ(run.document["code"].as_string(), code);
     EXPECT_FALSE(run.document["title"].as_string().empty()) << code;
@@ -90,7 +90,7 @@ TEST(Commands, EveryCodeIsExplained) {
     EXPECT_TRUE(run.document["exit_status"].is_integer()) << code;
   }
   EXPECT_GT(count, 120);
-  const Run text = workplace.info({"--code", "l01"});
+  const Ended text = workplace.info({"--code", "l01"});
   EXPECT_EQ(text.status, 0);
   EXPECT_THAT(text.output, HasSubstr("EH-L01"));
 }
@@ -99,18 +99,18 @@ TEST(Commands, InspectTellsALibraryThatLoadsFromOneThatFailsAndFromWhatIsNone) {
   const Workplace workplace;
   write_text(workplace.folder() / "fails.so", plugin_that_needs({"libmissing_math.so.3"}));
   const std::string plugin = std::string(ENGINEHOST_BUILD_DIR) + "/engines/libengine_reference.so";
-  const Run loads = workplace.info({"--inspect", plugin, "--json"});
+  const Ended loads = workplace.info({"--inspect", plugin, "--json"});
   EXPECT_EQ(loads.status, 0) << loads.said();
   EXPECT_EQ(loads.document["verdict"].as_string(), "loads");
   EXPECT_EQ(loads.document["kind"].as_string(), "elf");
-  const Run fails = workplace.info({"--inspect", (workplace.folder() / "fails.so").native(), "--json"});
+  const Ended fails = workplace.info({"--inspect", (workplace.folder() / "fails.so").native(), "--json"});
   EXPECT_EQ(fails.status, 6) << fails.said();
   EXPECT_EQ(fails.document["verdict"].as_string(), "fails");
   ASSERT_EQ(fails.document["missing"].as_array().size(), 1u);
   EXPECT_EQ(fails.document["missing"].as_array()[0]["name"].as_string(), "libmissing_math.so.3");
   EXPECT_FALSE(fails.document["missing"].as_array()[0]["searched"].as_array().empty());
   EXPECT_EQ(fails.document["diagnosis"]["code"].as_string(), "EH-L01");
-  const Run unreadable = workplace.info({"--inspect", "/nonexistent/library.so", "--json"});
+  const Ended unreadable = workplace.info({"--inspect", "/nonexistent/library.so", "--json"});
   EXPECT_EQ(unreadable.status, 2) << unreadable.said();
 }
 
@@ -118,23 +118,23 @@ TEST(Commands, TheMachineIsReportedWhenEverythingIsBroken) {
   const Workplace workplace;
   write_text(workplace.folder() / "cache", "a file where the folder should be");
   const std::string closed = "http://127.0.0.1:" + std::to_string(free_port());
-  const Run run = workplace.info({"--json", "--repository", closed, "--repository", "/nonexistent"});
+  const Ended run = workplace.info({"--json", "--repository", closed, "--repository", "/nonexistent"});
   EXPECT_EQ(run.status, 0) << run.said();
   EXPECT_TRUE(run.document["platform"]["os"].is_object());
   EXPECT_EQ(run.document["failures"].as_array().size(), 2u) << run.said();
-  const Run text = workplace.info({"--repository", closed});
+  const Ended text = workplace.info({"--repository", closed});
   EXPECT_EQ(text.status, 0) << text.said();
 }
 
 TEST(Commands, TheMachineIsReportedWithABrokenConfiguration) {
   const Workplace workplace;
   write_text(workplace.folder() / "config" / "enginehost" / "config.json", "{ this is not JSON");
-  const Run run = workplace.info({"--json"});
+  const Ended run = workplace.info({"--json"});
   EXPECT_EQ(run.status, 0) << run.said();
   EXPECT_TRUE(run.document["platform"].is_object());
   EXPECT_THAT(run.output, HasSubstr("config.json"));
   // Opening an engine with it must not guess what was meant.
-  const Run open = workplace.info({"reference", "--json"});
+  const Ended open = workplace.info({"reference", "--json"});
   EXPECT_EQ(open.status, 2) << open.said();
   EXPECT_THAT(open.diagnosis().dump(), HasSubstr("config.json"));
 }
@@ -144,7 +144,7 @@ TEST(Commands, NothingIsColouredWithoutATerminalOrWithNoColor) {
   for (const char* variable : {"NO_COLOR=1", "NO_COLOR"}) {
     RunOptions options;
     options.environment = {variable};
-    const Run run = workplace.info({}, options);
+    const Ended run = workplace.info({}, options);
     EXPECT_EQ(run.status, 0);
     EXPECT_THAT(run.output + run.error, Not(HasSubstr("\x1b")));
   }
@@ -159,7 +159,7 @@ TEST(Commands, TheEarlierRepositoryWinsAndTheLaterIsListedAsShadowed) {
   second.add(build);
   first.write();
   second.write();
-  const Run run = workplace.info(
+  const Ended run = workplace.info(
       {"reference", "--repository", first.root().native(), "--repository", second.root().native(), "--json"});
   EXPECT_EQ(run.status, 0) << run.said();
   EXPECT_EQ(read_text(run.outcome()["library"].as_string()), reference_plugin());
@@ -176,13 +176,13 @@ TEST(Commands, ALicenceThatWantsAcceptanceIsNeverAcceptedUnseen) {
   repository.write();
   const std::vector<std::string> arguments = {"reference", "--repository", repository.root().native(),
                                               "--json"};
-  const Run refused = workplace.info(arguments);
+  const Ended refused = workplace.info(arguments);
   EXPECT_EQ(refused.status, 8) << refused.said();
   EXPECT_EQ(refused.code(), "EH-P03");
   EXPECT_THAT(refused.diagnosis().dump(), HasSubstr("https://licenses.example/vendor"));
   std::vector<std::string> accepting = arguments;
   accepting.insert(accepting.end(), {"--accept-license", "LicenseRef-vendor"});
-  const Run accepted = workplace.info(accepting);
+  const Ended accepted = workplace.info(accepting);
   EXPECT_EQ(accepted.status, 0) << accepted.said();
 }
 
@@ -199,7 +199,7 @@ TEST(Commands, AModelIsRunFromFileToFile) {
   const float values[] = {1, 2, -1, 4};
   npy.append(reinterpret_cast<const char*>(values), sizeof values);
   write_text(workplace.folder() / "x.npy", npy);
-  const Run run =
+  const Ended run =
       workplace.run("engine-run", {"reference", ENGINEHOST_SOURCE_DIR "/examples/two-layers.model", "--input",
                                    "x=" + (workplace.folder() / "x.npy").native(), "--output",
                                    (workplace.folder() / "answer").native(), "--repository",
@@ -218,17 +218,17 @@ TEST(Commands, TheCacheIsSeededListedAndEmptied) {
   repository.add(good_build());
   repository.write();
   const std::string location = repository.root().native();
-  const Run fetched =
+  const Ended fetched =
       workplace.run("engine-cache", {"fetch", "reference", "--repository", location, "--json"});
   EXPECT_EQ(fetched.status, 0) << fetched.said();
-  Run list = workplace.run("engine-cache", {"list", "--json"});
+  Ended list = workplace.run("engine-cache", {"list", "--json"});
   ASSERT_EQ(list.document["builds"].as_array().size(), 1u) << list.said();
   EXPECT_EQ(list.document["builds"].as_array()[0]["build"].as_string(), "reference-good");
   // Seeded, it opens although the repository is gone.
   std::filesystem::remove_all(repository.root());
   EXPECT_EQ(workplace.info({"reference", "--offline", "--json"}).status, 0);
   EXPECT_THAT(workplace.run("engine-cache", {"path"}).output, HasSubstr(workplace.cache().native()));
-  const Run removed = workplace.run("engine-cache", {"remove", "reference-good", "--json"});
+  const Ended removed = workplace.run("engine-cache", {"remove", "reference-good", "--json"});
   EXPECT_EQ(removed.status, 0) << removed.said();
   list = workplace.run("engine-cache", {"list", "--json"});
   EXPECT_TRUE(list.document["builds"].as_array().empty());
@@ -239,10 +239,10 @@ TEST(Commands, ThisMachinesReportReplaysTheSameDecision) {
   TestRepository repository(workplace.folder() / "repository");
   repository.add(good_build());
   repository.write();
-  const Run report = workplace.info({"--platform-json"});
+  const Ended report = workplace.info({"--platform-json"});
   ASSERT_EQ(report.status, 0) << report.said();
   write_text(workplace.folder() / "machine.json", report.output);
-  const Run plan = workplace.info({"reference", "--platform", (workplace.folder() / "machine.json").native(),
+  const Ended plan = workplace.info({"reference", "--platform", (workplace.folder() / "machine.json").native(),
                                    "--repository", repository.root().native(), "--json"});
   EXPECT_EQ(plan.status, 0) << plan.said();
   EXPECT_EQ(plan.outcome()["state"].as_string(), "planned");
@@ -258,7 +258,7 @@ TEST(Commands, EveryRecordedMachineIsDecidedWithoutADownload) {
   for (const auto& profile : std::filesystem::directory_iterator(ENGINEHOST_SOURCE_DIR "/tests/profiles")) {
     if (profile.path().extension() != ".json") continue;
     ++machines;
-    const Run run = workplace.info({"reference", "--platform", profile.path().native(), "--explain",
+    const Ended run = workplace.info({"reference", "--platform", profile.path().native(), "--explain",
                                     "--repository", repository.root().native(), "--json"});
     EXPECT_TRUE(run.status == 0 || run.status == 3) << profile.path() << run.said();
     EXPECT_EQ(run.outcome()["download"]["bytes"].as_integer(), 0);

@@ -60,11 +60,11 @@ TEST(ContentFaults, BytesThatAreNotThoseOfTheManifestAreNeverInstalled) {
   write_text(repository.root() / "files" / sha256_hex(build.files.front().bytes), changed);
 
   const Workplace workplace;
-  const Run run = workplace.info({"reference", "--repository", repository.root().native(), "--json"});
+  const Ended run = workplace.info({"reference", "--repository", repository.root().native(), "--json"});
   EXPECT_EQ(run.status, 0) << run.said();
   EXPECT_EQ(run.outcome()["build"].as_string(), "reference-good");
   EXPECT_EQ(run.candidate(build.id)["diagnosis"]["code"].as_string(), "EH-N08") << run.said();
-  const Run required = workplace.info(
+  const Ended required = workplace.info(
       {"reference", "--require", "testing", "--repository", repository.root().native(), "--json"});
   EXPECT_EQ(required.status, 5) << required.said();
 }

@@ -54,11 +54,11 @@ class Installed {
   Installed() : repository(workplace.folder() / "repository") {
     repository.add(good_build());
     repository.write();
-    const Run run = open();
+    const Ended run = open();
     EXPECT_EQ(run.status, 0) << run.said();
     library = run.outcome()["library"].as_string();
   }
-  Run open() const {
+  Ended open() const {
     return workplace.info({"reference", "--repository", repository.root().native(), "--json"});
   }
 
@@ -72,13 +72,13 @@ class Damages : public testing::TestWithParam<Damage> {};
 TEST_P(Damages, IsMendedByTheNextOpeningWhichSaysSo) {
   const Installed installed;
   GetParam().apply(installed.library);
-  const Run run = installed.open();
+  const Ended run = installed.open();
   EXPECT_EQ(run.status, 0) << run.said();
   EXPECT_EQ(run.outcome()["state"].as_string(), "opened");
   EXPECT_THAT(run.document["warnings"].dump(), HasSubstr("libengine_reference.so"));
   EXPECT_THAT(run.document["warnings"].dump(), HasSubstr(GetParam().code));
   EXPECT_EQ(read_text(installed.library), reference_plugin());
-  const Run next = installed.open();
+  const Ended next = installed.open();
   EXPECT_EQ(next.status, 0);
   EXPECT_TRUE(next.document["warnings"].as_array().empty()) << next.document["warnings"].dump(2);
 }
@@ -87,7 +87,7 @@ TEST_P(Damages, IsToldWithTheFileAndTheCommandWhenNothingCanMendIt) {
   const Installed installed;
   GetParam().apply(installed.library);
   fs::remove_all(installed.repository.root() / "files");
-  const Run run = installed.open();
+  const Ended run = installed.open();
   EXPECT_TRUE(run.status == 4 || run.status == 5 || run.status == 6) << run.said();
   EXPECT_THAT(run.diagnosis().dump(), HasSubstr("libengine_reference.so"));
   // Back again, the next opening succeeds.
@@ -101,23 +101,23 @@ TEST_P(Damages, IsFoundAndRepairedByVerify) {
   const Installed installed;
   GetParam().apply(installed.library);
   const std::string repository = installed.repository.root().native();
-  const Run found =
+  const Ended found =
       installed.workplace.run("engine-cache", {"verify", "--deep", "--json", "--repository", repository});
   EXPECT_TRUE(found.status == 5 || found.status == 6) << found.said();
   EXPECT_THAT(found.output, HasSubstr(GetParam().code));
   EXPECT_THAT(found.output, HasSubstr("libengine_reference.so"));
-  const Run repaired = installed.workplace.run(
+  const Ended repaired = installed.workplace.run(
       "engine-cache", {"verify", "--deep", "--repair", "--json", "--repository", repository});
   EXPECT_EQ(repaired.status, 0) << repaired.said();
   EXPECT_EQ(read_text(installed.library), reference_plugin());
-  const Run clean =
+  const Ended clean =
       installed.workplace.run("engine-cache", {"verify", "--deep", "--json", "--repository", repository});
   EXPECT_EQ(clean.status, 0) << clean.said();
   EXPECT_EQ(installed.open().status, 0);
 }
 
 INSTANTIATE_TEST_SUITE_P(OfTheInstalledPlugin, Damages, testing::ValuesIn(damages),
-                         [](const auto& info) { return std::string(info.param.name); });
+                         [](const auto& instance) { return std::string(instance.param.name); });
 
 }  // namespace
 }  // namespace enginehost::test

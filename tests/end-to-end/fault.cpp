@@ -18,7 +18,7 @@ void run_tool(std::vector<std::string> argv) {
   if (!child->succeeded()) throw std::runtime_error(request.argv.front() + " failed: " + child->error);
 }
 
-void expect_said(const Json& diagnosis, const Fault& fault, const Run& run) {
+void expect_said(const Json& diagnosis, const Fault& fault, const Ended& run) {
   EXPECT_EQ(diagnosis["code"].as_string(), fault.code) << run.said();
   EXPECT_FALSE(diagnosis["title"].as_string().empty());
   EXPECT_FALSE(diagnosis["cause"].as_string().empty());
@@ -85,7 +85,7 @@ void expect_fault(const Fault& fault) {
   repository.write();
 
   const Workplace first;
-  const Run fallen_back =
+  const Ended fallen_back =
       first.info({"reference", "--repository", repository.root().native(), "--json"}, fault.run);
   EXPECT_EQ(fallen_back.status, 0) << fallen_back.said();
   EXPECT_EQ(fallen_back.outcome()["state"].as_string(), "opened");
@@ -96,7 +96,7 @@ void expect_fault(const Fault& fault) {
   expect_said(candidate["diagnosis"], fault, fallen_back);
 
   const Workplace second;
-  const Run required = second.info(
+  const Ended required = second.info(
       {"reference", "--require", "testing", "--repository", repository.root().native(), "--json"}, fault.run);
   EXPECT_EQ(required.status, exit_status_of(fault.code)) << required.said();
   EXPECT_EQ(required.outcome()["state"].as_string(), "failed");

@@ -42,13 +42,13 @@ class CudaRepository {
               const std::vector<std::string>& named) const {
     const std::vector<std::string> common = {"reference", "--repository", repository.root().native(),
                                              "--json"};
-    const Run run = workplace.info(common, options);
+    const Ended run = workplace.info(common, options);
     EXPECT_EQ(run.status, 0) << run.said();
     EXPECT_EQ(run.outcome()["build"].as_string(), "reference-good");
     EXPECT_EQ(run.candidate("reference-cu124")["verdict"].as_string(), "rejected") << run.said();
     std::vector<std::string> required = common;
     required.insert(required.end(), {"--require", "cu124"});
-    const Run failed = workplace.info(required, options);
+    const Ended failed = workplace.info(required, options);
     EXPECT_EQ(failed.status, 3) << failed.said();
     const std::string text = failed.diagnosis().dump() + failed.candidate("reference-cu124").dump();
     EXPECT_THAT(text, HasSubstr(code));

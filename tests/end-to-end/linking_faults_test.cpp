@@ -81,7 +81,7 @@ TEST(LinkingFaults, ALibraryBesideItsUserIsFoundAlthoughNoRunpathLeadsThere) {
   repository.add(build);
   repository.write();
   const Workplace workplace;
-  const Run run = workplace.info({"reference", "--repository", repository.root().native(), "--json"});
+  const Ended run = workplace.info({"reference", "--repository", repository.root().native(), "--json"});
   EXPECT_EQ(run.status, 0) << run.said();
   EXPECT_EQ(run.outcome()["build"].as_string(), "reference-faulty");
   bool loaded = false;
@@ -140,7 +140,7 @@ TEST(LinkingFaults, ACacheMountedNoexecIsToldAsSuch) {
   std::filesystem::create_directories(workplace.cache());
   RunOptions options;
   options.launcher = with_tmpfs(workplace.cache(), "noexec,size=200m");
-  const Run run =
+  const Ended run =
       workplace.info({"reference", "--repository", repository.root().native(), "--json"}, options);
   EXPECT_EQ(run.code(), "EH-L22") << run.said();
   EXPECT_EQ(run.status, exit_status_of("EH-L22"));

@@ -15,13 +15,13 @@ using namespace std::chrono_literals;
 
 Json source(const std::string& url) { return Json::object().set("url", url); }
 
-void expect_opened(const Run& run) {
+void expect_opened(const Ended& run) {
   EXPECT_EQ(run.status, 0) << run.said();
   EXPECT_EQ(run.outcome()["state"].as_string(), "opened");
   EXPECT_EQ(run.outcome()["build"].as_string(), "reference-good");
 }
 
-void expect_failed(const Run& run, const std::string& code, int status) {
+void expect_failed(const Ended& run, const std::string& code, int status) {
   EXPECT_EQ(run.code(), code) << run.said();
   EXPECT_EQ(run.status, status);
   EXPECT_EQ(run.outcome()["state"].as_string(), "failed");
@@ -36,14 +36,14 @@ TEST(Network, TheWholeWayFromManifestToAnOpenEngine) {
   Served served;
   served.publish();
   const Workplace workplace;
-  const Run run = workplace.info(served.arguments());
+  const Ended run = workplace.info(served.arguments());
   expect_opened(run);
   EXPECT_GE(run.outcome()["download"]["bytes"].as_integer(),
             static_cast<std::int64_t>(served.archive.size()));
   EXPECT_TRUE(run.outcome()["proven"].as_bool());
   EXPECT_THAT(run.outcome()["library"].as_string(), HasSubstr(workplace.cache().native()));
 
-  const Run again = workplace.info(served.arguments());
+  const Ended again = workplace.info(served.arguments());
   expect_opened(again);
   EXPECT_EQ(again.outcome()["download"]["bytes"].as_integer(), 0);
   EXPECT_EQ(served.server.requests("GET " + served.path()), 1);
@@ -77,7 +77,7 @@ TEST(Network, ASlowServerIsWaitedForAndProgressNeverMixesWithTheDocument) {
   Served served("limit_rate 1m;", 2u << 20);
   served.publish();
   const Workplace workplace;
-  const Run run = workplace.info(served.arguments());
+  const Ended run = workplace.info(served.arguments());
   expect_opened(run);
   EXPECT_GT(run.outcome()["download"]["seconds"].as_number(), 0.5);
   EXPECT_THAT(run.error, testing::Not(HasSubstr("\x1b[")));
@@ -87,7 +87,7 @@ TEST(Network, AFileThatIsNotThereIsToldWithItsUrl) {
   Served served;
   served.publish(Json::array().push(source(served.server.url("nowhere.zip"))));
   const Workplace workplace;
-  const Run run = workplace.info(served.arguments());
+  const Ended run = workplace.info(served.arguments());
   expect_failed(run, "EH-N04", 4);
   EXPECT_THAT(run.diagnosis().dump(), HasSubstr("nowhere.zip"));
 }
@@ -98,7 +98,7 @@ TEST(Network, ASignInPageInsteadOfTheFileIsToldByItsTitle) {
              "<!DOCTYPE html><html><head><title>Hotel Wi-Fi: please sign in</title></head></html>");
   served.publish(Json::array().push(source(served.server.url("login.html"))));
   const Workplace workplace;
-  const Run run = workplace.info(served.arguments());
+  const Ended run = workplace.info(served.arguments());
   expect_failed(run, "EH-N06", 5);
   EXPECT_THAT(run.diagnosis().dump(), HasSubstr("Hotel Wi-Fi: please sign in"));
 }
@@ -110,10 +110,10 @@ TEST(Network, WrongBytesAreNeverUsed) {
   write_text(served.server.root() / "other.zip", other);
   served.publish(Json::array().push(source(served.server.url("other.zip"))));
   const Workplace workplace;
-  const Run run = workplace.info(served.arguments());
+  const Ended run = workplace.info(served.arguments());
   expect_failed(run, "EH-N08", 5);
   EXPECT_THAT(run.diagnosis().dump(), HasSubstr(served.digest));
-  const Run list = workplace.run("engine-cache", {"list", "--json"});
+  const Ended list = workplace.run("engine-cache", {"list", "--json"});
   EXPECT_TRUE(list.document["builds"].as_array().empty());
 }
 
@@ -130,7 +130,7 @@ TEST(Network, AServerThatIsDownIsToldAsSuch) {
   const std::string closed = "http://127.0.0.1:" + std::to_string(free_port()) + "/archive.zip";
   served.publish(Json::array().push(source(closed)));
   const Workplace workplace;
-  const Run run = workplace.info(served.arguments());
+  const Ended run = workplace.info(served.arguments());
   expect_failed(run, "EH-N02", 4);
   EXPECT_THAT(run.diagnosis().dump(), HasSubstr("127.0.0.1"));
 }
@@ -143,7 +143,7 @@ TEST(Network, SourcesAreTriedInTurnAndTheFailuresAreToldAsWarnings) {
                      .push(source(served.server.url("login.html")))
                      .push(served.repository.source_of(served.digest)));
   const Workplace workplace;
-  const Run run = workplace.info(served.arguments());
+  const Ended run = workplace.info(served.arguments());
   expect_opened(run);
   EXPECT_THAT(run.document["warnings"].dump(), HasSubstr("EH-N04"));
   EXPECT_THAT(run.document["warnings"].dump(), HasSubstr("EH-N06"));
@@ -154,10 +154,10 @@ TEST(Network, AnUnreachableRepositoryIsToldAndTheOthersServe) {
   served.publish();
   const std::string closed = "http://127.0.0.1:" + std::to_string(free_port());
   const Workplace workplace;
-  const Run run =
+  const Ended run =
       workplace.info({"reference", "--repository", closed, "--repository", served.location(), "--json"});
   expect_opened(run);
-  const Run alone = Workplace().info({"reference", "--repository", closed, "--json"});
+  const Ended alone = Workplace().info({"reference", "--repository", closed, "--json"});
   EXPECT_EQ(alone.status, 4) << alone.said();
 }
 
@@ -165,11 +165,11 @@ TEST(Network, SixteenProcessesDownloadOnceAndAllOpen) {
   Served served;
   served.publish();
   const Workplace workplace;
-  std::vector<Run> runs(16);
+  std::vector<Ended> runs(16);
   std::vector<std::thread> threads;
-  for (Run& run : runs) threads.emplace_back([&] { run = workplace.info(served.arguments()); });
+  for (Ended& run : runs) threads.emplace_back([&] { run = workplace.info(served.arguments()); });
   for (std::thread& thread : threads) thread.join();
-  for (const Run& run : runs) expect_opened(run);
+  for (const Ended& run : runs) expect_opened(run);
   EXPECT_EQ(served.server.requests("GET " + served.path()), 1) << served.server.log();
 }
 
@@ -191,7 +191,7 @@ TEST(Network, AProcessKilledAtAnyMomentLosesNothing) {
     expect_opened(workplace.info(served.arguments()));
     if (i != 19) std::filesystem::remove_all(workplace.cache());
   }
-  const Run verified = workplace.run("engine-cache", {"verify", "--deep", "--json"});
+  const Ended verified = workplace.run("engine-cache", {"verify", "--deep", "--json"});
   EXPECT_EQ(verified.status, 0) << verified.said();
 }
 
@@ -201,7 +201,7 @@ TEST(Network, ATerminationRequestEndsAnOpeningAsInterrupted) {
   const Workplace workplace;
   RunOptions options;
   options.launcher = {"timeout", "--preserve-status", "-s", "INT", "1"};
-  const Run run = workplace.info(served.arguments(), options);
+  const Ended run = workplace.info(served.arguments(), options);
   EXPECT_EQ(run.status, 130) << run.said();
   EXPECT_LT(run.duration, 10s);
 }

@@ -22,7 +22,7 @@ TEST(Offline, WithNothingInstalledItFailsWithoutAsking) {
   served.publish();
   const Workplace workplace;
   // The repository is unknown, so there is nothing to choose from.
-  const Run run = workplace.info(offline(served.arguments()));
+  const Ended run = workplace.info(offline(served.arguments()));
   EXPECT_TRUE(run.status == 3 || run.status == 4) << run.said();
   EXPECT_EQ(served.server.log(), "");
   EXPECT_FALSE(run.diagnosis()["remedy"].as_array().empty()) << run.said();
@@ -33,7 +33,7 @@ TEST(Offline, AKnownBuildThatIsNotInstalledIsNotFetched) {
   served.publish();
   const Workplace workplace;
   ASSERT_EQ(workplace.info({"reference", "--plan", "--repository", served.location(), "--json"}).status, 0);
-  const Run run = workplace.info(offline(served.arguments()));
+  const Ended run = workplace.info(offline(served.arguments()));
   EXPECT_TRUE(run.status == 3 || run.status == 4) << run.said();
   EXPECT_EQ(served.server.requests("GET " + served.path()), 0);
 }
@@ -47,7 +47,7 @@ TEST(Offline, WhatIsInstalledOpensWithoutASocket) {
   const std::string trace = (workplace.folder() / "trace").native();
   RunOptions options;
   options.launcher = {"strace", "-f", "-qq", "-e", "trace=network", "-o", trace};
-  const Run run = workplace.info(offline(served.arguments()), options);
+  const Ended run = workplace.info(offline(served.arguments()), options);
   if (run.error.find("strace") != std::string::npos)
     GTEST_SKIP() << "strace cannot trace here: " << run.error;
   EXPECT_EQ(run.status, 0) << run.said();
@@ -61,7 +61,7 @@ TEST(Offline, AFolderRepositoryServes) {
   TestRepository repository(workplace.folder() / "repository");
   repository.add(good_build());
   repository.write();
-  const Run run =
+  const Ended run =
       workplace.info(offline({"reference", "--repository", repository.root().native(), "--json"}));
   EXPECT_EQ(run.status, 0) << run.said();
 }
@@ -83,7 +83,7 @@ TEST(Places, AReadOnlyCacheOpensWhatIsInstalled) {
                       R"(mount --bind "$1" "$1" && mount -o remount,ro,bind "$1" && shift && exec "$@")",
                       "sh",
                       workplace.cache().native()};
-  const Run run = workplace.info(arguments, options);
+  const Ended run = workplace.info(arguments, options);
   EXPECT_EQ(run.status, 0) << run.said();
   EXPECT_EQ(run.outcome()["build"].as_string(), "reference-good");
 }
@@ -97,7 +97,7 @@ TEST(Places, AReadOnlyEmptyCacheIsToldWithItsFolder) {
   std::filesystem::create_directories(workplace.cache());
   RunOptions options;
   options.launcher = with_tmpfs(workplace.cache(), "ro");
-  const Run run =
+  const Ended run =
       workplace.info({"reference", "--repository", repository.root().native(), "--json"}, options);
   EXPECT_EQ(run.code(), "EH-F16") << run.said();
   EXPECT_EQ(run.status, 7);
@@ -112,7 +112,7 @@ TEST(Places, AFullDiskIsToldWithWhatIsNeeded) {
   std::filesystem::create_directories(workplace.cache());
   RunOptions options;
   options.launcher = with_tmpfs(workplace.cache(), "size=1m");
-  const Run run = workplace.info(served.arguments(), options);
+  const Ended run = workplace.info(served.arguments(), options);
   EXPECT_EQ(run.code(), "EH-F15") << run.said();
   EXPECT_EQ(run.status, 7);
   EXPECT_THAT(run.diagnosis().dump(), HasSubstr(workplace.cache().native()));

@@ -22,16 +22,16 @@ class Quarantined : public testing::Test {
     repository.add(build);
     repository.add(good_build());
     repository.write();
-    const Run run = open();
+    const Ended run = open();
     ASSERT_EQ(run.status, 0) << run.said();
     ASSERT_EQ(run.candidate(id)["verdict"].as_string(), "failed") << run.said();
   }
-  Run open(std::vector<std::string> more = {}) const {
+  Ended open(std::vector<std::string> more = {}) const {
     std::vector<std::string> arguments = {"reference", "--repository", repository.root().native(), "--json"};
     arguments.insert(arguments.end(), more.begin(), more.end());
     return workplace.info(arguments);
   }
-  Run quarantine(std::vector<std::string> arguments) const {
+  Ended quarantine(std::vector<std::string> arguments) const {
     arguments.insert(arguments.begin(), "quarantine");
     arguments.push_back("--json");
     return workplace.run("engine-cache", arguments);
@@ -43,7 +43,7 @@ class Quarantined : public testing::Test {
 };
 
 TEST_F(Quarantined, ABuildThatCrashedIsListedAndNotTriedAgain) {
-  const Run again = open();
+  const Ended again = open();
   EXPECT_EQ(again.status, 0) << again.said();
   EXPECT_EQ(again.candidate(id)["verdict"].as_string(), "quarantined") << again.said();
   EXPECT_TRUE(again.outcome()["fallback"].as_bool());
@@ -51,11 +51,11 @@ TEST_F(Quarantined, ABuildThatCrashedIsListedAndNotTriedAgain) {
 }
 
 TEST_F(Quarantined, ItIsListedAndShownWithItsReason) {
-  const Run list = quarantine({"list"});
+  const Ended list = quarantine({"list"});
   EXPECT_EQ(list.status, 0) << list.said();
   ASSERT_EQ(list.document["records"].as_array().size(), 1u) << list.said();
   EXPECT_EQ(list.document["records"].as_array()[0]["build"].as_string(), id);
-  const Run show = quarantine({"show", id});
+  const Ended show = quarantine({"show", id});
   EXPECT_EQ(show.status, 0) << show.said();
   EXPECT_THAT(show.output, HasSubstr("EH-R02"));
   EXPECT_EQ(quarantine({"show", "no-such-build"}).status, exit_status_of("EH-S20"));
@@ -71,7 +71,7 @@ TEST_F(Quarantined, ClearedItIsTriedAgain) {
 TEST_F(Quarantined, ForcedItIsTriedForOneRun) {
   RunOptions options;
   options.environment = {"ENGINEHOST_FORCE=" + id};
-  const Run forced =
+  const Ended forced =
       workplace.info({"reference", "--repository", repository.root().native(), "--json"}, options);
   EXPECT_EQ(forced.candidate(id)["diagnosis"]["code"].as_string(), "EH-R02") << forced.said();
   EXPECT_EQ(forced.candidate(id)["verdict"].as_string(), "failed") << forced.said();
@@ -83,14 +83,14 @@ TEST_F(Quarantined, OtherBytesUnderTheSameNameAreTriedAtOnce) {
   mended.add(build);
   mended.add(good_build());
   mended.write();
-  const Run run = open();
+  const Ended run = open();
   EXPECT_EQ(run.status, 0) << run.said();
   EXPECT_EQ(run.outcome()["build"].as_string(), id) << run.said();
 }
 
 TEST_F(Quarantined, WhatTheUserDisabledStaysSoUntilEnabled) {
   EXPECT_EQ(quarantine({"disable", "reference-good"}).status, 0);
-  Run run = open();
+  Ended run = open();
   EXPECT_EQ(run.candidate("reference-good")["verdict"].as_string(), "disabled") << run.said();
   EXPECT_NE(run.status, 0);
   EXPECT_EQ(quarantine({"clear", "--all"}).status, 0);
@@ -112,7 +112,7 @@ TEST(Witnesses, ABuildThatLackedALibraryIsTriedAgainOnceTheLibraryIsThere) {
   EXPECT_EQ(workplace.info(arguments).outcome()["build"].as_string(), "reference-good");
   write_text(folder / "libmissing_math.so.3",
              compile_library("int math(void) { return 1; }\n", {"-Wl,-soname,libmissing_math.so.3"}));
-  const Run run = workplace.info(arguments);
+  const Ended run = workplace.info(arguments);
   EXPECT_EQ(run.outcome()["build"].as_string(), "reference-faulty") << run.said();
 }
 

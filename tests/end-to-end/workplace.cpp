@@ -31,7 +31,7 @@ const std::vector<std::string> unset = {"ENGINEHOST_REPOSITORIES",
 
 }  // namespace
 
-const Json& Run::candidate(std::string_view build) const {
+const Json& Ended::candidate(std::string_view build) const {
   static const Json none;
   for (const Json& candidate : document["candidates"].as_array())
     if (candidate["build"].as_string() == build) return candidate;
@@ -65,10 +65,10 @@ ChildRequest Workplace::request(const std::string& command, std::vector<std::str
   return request;
 }
 
-Run Workplace::run(const std::string& command, std::vector<std::string> arguments,
+Ended Workplace::run(const std::string& command, std::vector<std::string> arguments,
                    const RunOptions& options) const {
   const bool json = std::find(arguments.begin(), arguments.end(), "--json") != arguments.end();
-  Run run;
+  Ended run;
   const auto child = run_child(request(command, std::move(arguments), options));
   if (!child) {
     ADD_FAILURE() << command << " could not be started: " << child.error().value("os_said");

@@ -13,7 +13,7 @@
 namespace enginehost::test {
 
 // What one command did. The document is null unless --json was among its arguments.
-struct Run {
+struct Ended {
   int status = -1;  // 128 + signal when a signal ended it
   bool timed_out = false;
   std::string output, error;
@@ -48,9 +48,9 @@ class Workplace {
   void configure(const Json& configuration) const;
 
   // "engine-info", "engine-run" or "engine-cache" with those arguments.
-  Run run(const std::string& command, std::vector<std::string> arguments,
+  Ended run(const std::string& command, std::vector<std::string> arguments,
           const RunOptions& options = {}) const;
-  Run info(std::vector<std::string> arguments, const RunOptions& options = {}) const {
+  Ended info(std::vector<std::string> arguments, const RunOptions& options = {}) const {
     return run("engine-info", std::move(arguments), options);
   }
 

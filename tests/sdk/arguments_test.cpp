@@ -154,7 +154,7 @@ TEST_P(WrongArgument, IsInvalidAndNamed) {
 }
 
 INSTANTIATE_TEST_SUITE_P(OfTheApi, WrongArgument, testing::ValuesIn(wrong_calls),
-                         [](const auto& info) { return std::string(info.param.name); });
+                         [](const auto& instance) { return std::string(instance.param.name); });
 
 }  // namespace
 }  // namespace enginehost::test
