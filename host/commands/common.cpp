@@ -79,6 +79,19 @@ Result<settings::Settings> settings_of(const CommonFlags& flags, settings::FlagV
   return settings::load_settings(values, settings::Environment::of_this_process());
 }
 
+Result<settings::Settings> settings_without_configuration(const CommonFlags& flags) {
+  settings::Environment environment = settings::Environment::of_this_process();
+  std::erase_if(environment.variables, [](const auto& variable) {
+    return variable.first.starts_with("ENGINEHOST_") && variable.first != "ENGINEHOST_CACHE";
+  });
+  environment.variables["XDG_CONFIG_HOME"] = "/nonexistent";
+  environment.system_config = "/nonexistent/config.json";
+  settings::FlagValues values;
+  if (!flags.cache.empty()) values.cache = flags.cache;
+  values.offline = true;
+  return settings::load_settings(values, environment);
+}
+
 CancelToken cancel_on_signal() {
   static const CancelToken token;
   token_of_signals = &token;

@@ -125,7 +125,7 @@ std::string machine_report(open::World& world, bool verbose) {
   return text;
 }
 
-Json machine_document(open::World& world) {
+Json machine_document(open::World& world, const std::optional<Diagnosis>& broken) {
   Json engines = Json::array(), installed = Json::array(), set_aside = Json::array(), failures = Json::array();
   for (const auto& [name, engine] : engines_of(world.catalogue()))
     engines.push(Json::object()
@@ -142,6 +142,7 @@ Json machine_document(open::World& world) {
                        .set("read_only", build.read_only));
   for (const auto& [build, record] : world.history().records)
     if (is_set_aside(record)) set_aside.push(history::to_json(record));
+  if (broken) failures.push(explain::to_json(*broken));
   for (const Diagnosis& failure : world.catalogue().failures) failures.push(explain::to_json(failure));
   return Json::object()
       .set("format", 1)
@@ -182,6 +183,9 @@ std::string outcome_report(open::World& world, const open::Outcome& outcome, boo
   const bool plan_matters = outcome.state != open::State::opened || explain;
   if (plan_matters && !outcome.plan.candidates.empty())
     text += "\n" + resolve::describe_plan(outcome.plan, explain);
+  for (const manifest::Shadowed& shadowed : world.catalogue().shadowed)
+    if (explain)
+      text += "  " + shadowed.build + " of " + shadowed.repository + " is shadowed by that of " + shadowed.by + "\n";
   return text;
 }
 
