@@ -43,7 +43,7 @@ TEST_P(WrongUsage, EndsWithTwoAndOneDocument) {
   EXPECT_EQ(plain.status, 2) << plain.said();
   EXPECT_EQ(plain.output, "");
   EXPECT_NE(plain.error, "");
-  arguments.push_back("--json");
+  arguments.insert(arguments.begin(), "--json");
   const Ended json = workplace.run(GetParam().command, arguments);
   EXPECT_EQ(json.status, 2) << json.said();
   EXPECT_THAT(json.code(), HasSubstr("EH-")) << json.said();
@@ -226,7 +226,8 @@ TEST(Commands, TheCacheIsSeededListedAndEmptied) {
   EXPECT_EQ(list.document["builds"].as_array()[0]["build"].as_string(), "reference-good");
   // Seeded, it opens although the repository is gone.
   std::filesystem::remove_all(repository.root());
-  EXPECT_EQ(workplace.info({"reference", "--offline", "--json"}).status, 0);
+  const Ended offline = workplace.info({"reference", "--offline", "--json"});
+  EXPECT_EQ(offline.status, 0) << offline.said();
   EXPECT_THAT(workplace.run("engine-cache", {"path"}).output, HasSubstr(workplace.cache().native()));
   const Ended removed = workplace.run("engine-cache", {"remove", "reference-good", "--json"});
   EXPECT_EQ(removed.status, 0) << removed.said();
@@ -242,8 +243,9 @@ TEST(Commands, ThisMachinesReportReplaysTheSameDecision) {
   const Ended report = workplace.info({"--platform-json"});
   ASSERT_EQ(report.status, 0) << report.said();
   write_text(workplace.folder() / "machine.json", report.output);
-  const Ended plan = workplace.info({"reference", "--platform", (workplace.folder() / "machine.json").native(),
-                                   "--repository", repository.root().native(), "--json"});
+  const Ended plan =
+      workplace.info({"reference", "--platform", (workplace.folder() / "machine.json").native(),
+                      "--repository", repository.root().native(), "--json"});
   EXPECT_EQ(plan.status, 0) << plan.said();
   EXPECT_EQ(plan.outcome()["state"].as_string(), "planned");
   EXPECT_EQ(plan.outcome()["build"].as_string(), "reference-good");
@@ -259,7 +261,7 @@ TEST(Commands, EveryRecordedMachineIsDecidedWithoutADownload) {
     if (profile.path().extension() != ".json") continue;
     ++machines;
     const Ended run = workplace.info({"reference", "--platform", profile.path().native(), "--explain",
-                                    "--repository", repository.root().native(), "--json"});
+                                      "--repository", repository.root().native(), "--json"});
     EXPECT_TRUE(run.status == 0 || run.status == 3) << profile.path() << run.said();
     EXPECT_EQ(run.outcome()["download"]["bytes"].as_integer(), 0);
     EXPECT_FALSE(run.candidate("reference-good").is_null());

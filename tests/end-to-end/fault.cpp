@@ -47,11 +47,9 @@ std::string plugin_that_needs(const std::vector<std::string>& names, const std::
   const TemporaryFolder folder;
   const std::string file = (folder / "plugin.so").native();
   write_text(file, reference_plugin());
-  std::vector<std::string> argv = {"patchelf"};
-  for (const std::string& name : names) argv.insert(argv.end(), {"--add-needed", name});
-  if (!runpath.empty()) argv.insert(argv.end(), {"--set-rpath", runpath});
-  argv.push_back(file);
-  run_tool(std::move(argv));
+  // One change a call: patchelf 0.14 mixes up the strings of two.
+  if (!runpath.empty()) run_tool({"patchelf", "--set-rpath", runpath, file});
+  for (const std::string& name : names) run_tool({"patchelf", "--add-needed", name, file});
   return read_text(file);
 }
 

@@ -15,9 +15,9 @@ class Quarantined : public testing::Test {
   void SetUp() override {
     TestBuild build = faulty_build(
         {{plugin, plugin_that_needs({"libstart.so"}, "$ORIGIN/lib")},
-         {"lib/libstart.so",
-          compile_library("__attribute__((constructor)) static void begin(void) { *(volatile int*)0 = 1; }\n",
-                          {"-Wl,-soname,libstart.so"})}});
+         {"lib/libstart.so", compile_library("int* volatile nowhere;\n__attribute__((constructor)) static "
+                                             "void begin(void) { *nowhere = 1; }\n",
+                                             {"-Wl,-soname,libstart.so"})}});
     build.search = {"lib"};
     repository.add(build);
     repository.add(good_build());

@@ -11,7 +11,8 @@ constexpr const char* plugin = "libengine_reference.so";
 // The plugin with a library that runs this when it is loaded.
 TestBuild with_constructor(const std::string& body) {
   const std::string source =
-      "#include <stdlib.h>\n#include <unistd.h>\n__attribute__((constructor)) static void begin(void) { " +
+      "#include <stdlib.h>\n#include <unistd.h>\nint* volatile nowhere;\n__attribute__((constructor)) static "
+      "void begin(void) { " +
       body + " }\n";
   TestBuild build = faulty_build({{plugin, plugin_that_needs({"libstart.so"}, "$ORIGIN/lib")},
                                   {"lib/libstart.so", compile_library(source, {"-Wl,-soname,libstart.so"})}});
@@ -28,7 +29,7 @@ TEST(RunningFaults, AnInstructionThatTheProcessorLacksIsToldWithTheLibrary) {
 }
 
 TEST(RunningFaults, ACrashWhileLoadingIsToldWithTheLibraryAndHarmsNobody) {
-  expect_fault({with_constructor("*(volatile int*)0 = 1;"), "EH-R02", {"libstart.so"}});
+  expect_fault({with_constructor("*nowhere = 1;"), "EH-R02", {"libstart.so"}});
 }
 
 TEST(RunningFaults, AnAbortIsToldWithItsLastWords) {

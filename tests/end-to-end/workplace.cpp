@@ -66,7 +66,7 @@ ChildRequest Workplace::request(const std::string& command, std::vector<std::str
 }
 
 Ended Workplace::run(const std::string& command, std::vector<std::string> arguments,
-                   const RunOptions& options) const {
+                     const RunOptions& options) const {
   const bool json = std::find(arguments.begin(), arguments.end(), "--json") != arguments.end();
   Ended run;
   const auto child = run_child(request(command, std::move(arguments), options));

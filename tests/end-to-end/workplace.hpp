@@ -49,7 +49,7 @@ class Workplace {
 
   // "engine-info", "engine-run" or "engine-cache" with those arguments.
   Ended run(const std::string& command, std::vector<std::string> arguments,
-          const RunOptions& options = {}) const;
+            const RunOptions& options = {}) const;
   Ended info(std::vector<std::string> arguments, const RunOptions& options = {}) const {
     return run("engine-info", std::move(arguments), options);
   }

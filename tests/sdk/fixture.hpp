@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 
 #include <cstdint>
+#include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -40,8 +41,12 @@ using Handle = std::unique_ptr<T, FreeHandle>;
 class Sdk : public testing::Test {
  protected:
   Sdk() : repository_(folder_ / "repository") {}
+  ~Sdk() override { std::filesystem::remove(configuration_); }
 
+  // From here on, and until the test ends, the build's own repository does not serve.
   void publish(const TestBuild& build = good_build()) {
+    configuration_ = std::string(std::getenv("XDG_CONFIG_HOME")) + "/enginehost/config.json";
+    write_text(configuration_, "{\"repositories_default\": false}");
     repository_.add(build);
     repository_.write();
     repository_path_ = repository_.root().native();
@@ -72,7 +77,7 @@ class Sdk : public testing::Test {
 
   TemporaryFolder folder_;
   TestRepository repository_;
-  std::string repository_path_, cache_;
+  std::string repository_path_, cache_, configuration_;
   const char* repository_list_ = nullptr;
   enginehost_status status_ = ENGINEHOST_OK;
   Handle<enginehost_error> error_;
