@@ -128,7 +128,9 @@ TEST_F(AcquireTest, ReadsNamesBeyondAsciiWhateverTheLocale) {
     offer(archive, kind);
     EXPECT_EQ(problem(), "ok") << kind;
     EXPECT_EQ(installed_text("lib/größe.so"), "bytes") << kind;
-    if (store.find(sample.build->id).value()) ASSERT_TRUE(store.remove(sample.build->id));
+    if (store.find(sample.build->id).value()) {
+      ASSERT_TRUE(store.remove(sample.build->id));
+    }
   }
 }
 

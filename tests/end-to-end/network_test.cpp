@@ -200,7 +200,7 @@ TEST(Network, ATerminationRequestEndsAnOpeningAsInterrupted) {
   served.publish();
   const Workplace workplace;
   RunOptions options;
-  options.launcher = {"timeout", "--preserve-status", "-s", "INT", "1"};
+  options.launcher = {"timeout", "--foreground", "--preserve-status", "-s", "INT", "1"};
   const Ended run = workplace.info(served.arguments(), options);
   EXPECT_EQ(run.status, 130) << run.said();
   EXPECT_LT(run.duration, 10s);

@@ -16,7 +16,7 @@ import tempfile
 EXPECTED = [
     "bin/engine-info", "bin/engine-run", "bin/engine-cache", "libexec/enginehost/enginehost-probe",
     "include/enginehost/enginehost.h", "include/enginehost/enginehost.hpp", "include/enginehost/engine_plugin.h",
-    "share/enginehost/repository/index.json", "share/enginehost/repository/reference.json"]
+    "share/enginehost/repository/index.json", "share/enginehost/repository/manifests/reference.json"]
 
 failures = []
 

@@ -43,7 +43,8 @@ class Error : public std::exception {
 };
 
 namespace detail {
-inline void check(enginehost_status status, enginehost_error* error) {
+// By reference: the call that fills the error in is the other argument, and may be evaluated after this one.
+inline void check(enginehost_status status, enginehost_error* const& error) {
   if (status != ENGINEHOST_OK) throw Error(status, error);
 }
 }  // namespace detail
