@@ -169,7 +169,8 @@ std::string outcome_report(open::World& world, const open::Outcome& outcome, boo
     if (!world.is_recorded())
       text += line("installed", outcome.plan.request.installed.contains(build->id) ? "yes" : "no");
   } else {
-    text += outcome.plan.request.engine + " could not be opened\n";
+    const std::string& engine = outcome.plan.request.engine;
+    text += (engine.empty() ? "the plugin" : engine) + " could not be opened\n";
   }
   if (outcome.fallback && outcome.state != open::State::failed) {
     text += "instead of\n";

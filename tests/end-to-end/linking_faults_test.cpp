@@ -7,11 +7,11 @@ namespace enginehost::test {
 namespace {
 
 constexpr const char* plugin = "libengine_reference.so";
-constexpr unsigned char aarch64 = 183, x86_64 = 62;
+// e_machine of a machine that this is not.
 #if defined(__aarch64__)
-constexpr unsigned char other_machine = x86_64;
+constexpr unsigned char other_machine = 62;  // x86_64
 #else
-constexpr unsigned char other_machine = aarch64;
+constexpr unsigned char other_machine = 183;  // aarch64
 #endif
 
 // The plugin with one library beside it that it needs.

@@ -5,6 +5,7 @@
 
 #include "tests/end-to-end/fault.hpp"
 #include "tests/end-to-end/served.hpp"
+#include "tests/end-to-end/workplace.hpp"
 #include "tests/support/fault_server.hpp"
 
 namespace enginehost::test {
@@ -81,6 +82,26 @@ TEST(Network, ASlowServerIsWaitedForAndProgressNeverMixesWithTheDocument) {
   expect_opened(run);
   EXPECT_GT(run.outcome()["download"]["seconds"].as_number(), 0.5);
   EXPECT_THAT(run.error, testing::Not(HasSubstr("\x1b[")));
+}
+
+TEST(Network, OnATerminalABarShowsBytesAndRateAndOtherwiseNothingMoves) {
+  Served served("limit_rate 2m;");
+  served.publish();
+  const Workplace workplace;
+  ChildRequest request = workplace.request("engine-info", {"reference", "--repository", served.location()});
+  std::string line;
+  for (const std::string& argument : request.argv) line += "'" + argument + "' ";
+  request.argv = {"script", "-qec", line, "/dev/null"};
+  const auto child = run_child(request);
+  ASSERT_TRUE(child);
+  EXPECT_EQ(child->exit_code, 0) << child->output;
+  EXPECT_THAT(child->output, HasSubstr("\r"));
+  EXPECT_THAT(child->output, HasSubstr("/s"));
+  EXPECT_THAT(child->output, HasSubstr("MiB"));
+
+  const Ended piped = Workplace().info({"reference", "--repository", served.location()});
+  EXPECT_EQ(piped.status, 0) << piped.said();
+  EXPECT_THAT(piped.output + piped.error, testing::Not(HasSubstr("\r")));
 }
 
 TEST(Network, AFileThatIsNotThereIsToldWithItsUrl) {

@@ -5,6 +5,7 @@
 
 #include "tests/end-to-end/fault.hpp"
 #include "tests/end-to-end/served.hpp"
+#include "tests/end-to-end/workplace.hpp"
 
 namespace enginehost::test {
 namespace {

@@ -2,7 +2,6 @@
 #pragma once
 #include "base/sha256.hpp"
 #include "tests/end-to-end/repository.hpp"
-#include "tests/end-to-end/workplace.hpp"
 #include "tests/support/nginx_server.hpp"
 
 namespace enginehost::test {

@@ -1,5 +1,8 @@
 // Opening through the C API: what is given, what is asked, what is told.
+#include <chrono>
+
 #include "base/json.hpp"
+#include "tests/end-to-end/served.hpp"
 #include "tests/sdk/fixture.hpp"
 
 namespace enginehost::test {
@@ -181,6 +184,27 @@ TEST_F(Sdk, CancelledBeforeItBeganItEndsAsInterrupted) {
   EXPECT_EQ(open(stopped), nullptr);
   EXPECT_EQ(status_, ENGINEHOST_INTERRUPTED) << said();
   EXPECT_EQ(code(), "EH-P10");
+}
+
+TEST_F(Sdk, CancelledInTheMiddleOfADownloadItEndsSoon) {
+  publish();
+  Served served("limit_rate 300k;");
+  served.publish();
+  const std::string location = served.location();
+  const char* const locations[] = {location.c_str()};
+  enginehost_request slow = request();
+  slow.repositories = locations;
+  const Handle<enginehost_cancel> cancel(enginehost_cancel_new());
+  slow.cancel = cancel.get();
+  // The first bytes have arrived: now it is asked to stop, from the thread that tells so.
+  slow.user_data = cancel.get();
+  slow.on_progress = [](const enginehost_progress* progress, void* data) {
+    if (progress->done > 0) enginehost_cancel_now(static_cast<enginehost_cancel*>(data));
+  };
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_EQ(open(slow), nullptr);
+  EXPECT_EQ(status_, ENGINEHOST_INTERRUPTED) << said();
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(5));
 }
 
 TEST_F(Sdk, ThePlatformIsToldWithoutWhatIdentifiesAPerson) {
