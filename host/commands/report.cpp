@@ -68,12 +68,12 @@ std::string opened_report(const open::Outcome& outcome, bool verbose) {
   text += line("capabilities", join(opened.engine->capabilities(), " "));
   for (const auto& [key, value] : opened.engine->facts()) text += line(key, value);
   std::map<std::string, int> origins;
-  for (const load::Library& library : opened.plugin->libraries()) ++origins[library.origin];
+  for (const load::Library& library : opened.libraries) ++origins[library.origin];
   std::vector<std::string> counts;
   for (const auto& [origin, count] : origins) counts.push_back(std::to_string(count) + " from the " + origin);
-  text += line("loaded", std::to_string(opened.plugin->libraries().size()) + " libraries: " + join(counts, ", "));
+  text += line("loaded", std::to_string(opened.libraries.size()) + " libraries: " + join(counts, ", "));
   if (verbose)
-    for (const load::Library& library : opened.plugin->libraries())
+    for (const load::Library& library : opened.libraries)
       text += line("", library.soname + "  " + library.path + "  (" + library.origin + ")");
   text += line("proven", outcome.proven_before ? "on this machine, on record"
                          : outcome.probed      ? "now, by a probe in a child process"

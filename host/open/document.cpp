@@ -37,7 +37,7 @@ Json outcome_document(const Outcome& outcome) {
   if (outcome.opened) {
     for (const load::Device& device : outcome.opened->devices) devices.push(device_document(device));
     capabilities = Json::strings(outcome.opened->engine->capabilities());
-    for (const load::Library& library : outcome.opened->plugin->libraries())
+    for (const load::Library& library : outcome.opened->libraries)
       loaded.push(Json::object()
                       .set("soname", library.soname)
                       .set("path", library.path)
