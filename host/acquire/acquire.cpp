@@ -103,6 +103,15 @@ Result<cache::Installed> install(Work& work) {
   return work.store.write_ref(record_for(build, std::move(trees)));
 }
 
+// What was damaged stays the cause when no source could mend it; why none could is told with it.
+Diagnosis not_mended(Diagnosis damage, Diagnosis failure) {
+  if (!failure.code.starts_with("EH-N")) return failure;
+  damage.with("repair_failed", failure.code);
+  for (const char* what : {"url", "file", "status", "os_said", "source_tried"})
+    for (const std::string& value : failure.values(what)) damage.with(std::string("repair_") + what, value);
+  return damage;
+}
+
 }  // namespace
 
 Result<Question> question_for(const manifest::Build& build, const cache::Store& store,
@@ -165,7 +174,10 @@ Result<Acquired> acquire(const manifest::Build& build, const cache::Store& store
     } else {
       work.total = size_in_manifest(build, store);
     }
-    TRY(install(work).map([](const cache::Installed&) {}));
+    if (auto installed = install(work); !installed) {
+      if (found) return fail(std::move(installed).error());
+      return fail(not_mended(acquired.warnings.back(), std::move(installed).error()));
+    }
     if (progress)
       progress({transfer::Progress::Phase::done, work.total.value_or(work.before), work.total, 0, build.id});
   }

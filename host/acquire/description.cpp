@@ -34,7 +34,7 @@ Json sources_of(const manifest::Artifact& artifact, const manifest::Build& build
 
 Json component_of(const manifest::Component& component, const manifest::Build& build) {
   Json result = Json::object();
-  result.set("version", component.version);
+  if (!component.version.empty()) result.set("version", component.version);
   if (!component.license.empty()) result.set("license", component.license);
   if (!component.optional.empty()) result.set("optional", Json::strings(component.optional));
   Json artifacts = Json::array();

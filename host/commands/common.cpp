@@ -79,6 +79,19 @@ Result<settings::Settings> settings_of(const CommonFlags& flags, settings::FlagV
   return settings::load_settings(values, settings::Environment::of_this_process());
 }
 
+Result<settings::Settings> settings_without_configuration(const CommonFlags& flags) {
+  settings::Environment environment = settings::Environment::of_this_process();
+  std::erase_if(environment.variables, [](const auto& variable) {
+    return variable.first.starts_with("ENGINEHOST_") && variable.first != "ENGINEHOST_CACHE";
+  });
+  environment.variables["XDG_CONFIG_HOME"] = "/nonexistent";
+  environment.system_config = "/nonexistent/config.json";
+  settings::FlagValues values;
+  if (!flags.cache.empty()) values.cache = flags.cache;
+  values.offline = true;
+  return settings::load_settings(values, environment);
+}
+
 CancelToken cancel_on_signal() {
   static const CancelToken token;
   token_of_signals = &token;
@@ -109,7 +122,7 @@ std::function<Result<void>(const acquire::Question&)> consent_for(const settings
     if (terminal && question.download > size_to_ask_for &&
         !ask(question.build + " has to be downloaded: " + (question.download_known ? "" : "at least ") +
              format_bytes(question.download) + " from " + join(question.sources, ", ") + ". Go on?"))
-      return fail(diagnose("EH-P10").with("reason", "the download of " + question.build + " was declined"));
+      return fail(diagnose("EH-P03").with("build", question.build).with("bytes", format_bytes(question.download)));
     return {};
   };
 }

@@ -33,6 +33,10 @@ std::optional<int> parse(CLI::App& app, int argc, char** argv);
 // Settings from flags, environment and configuration files.
 Result<settings::Settings> settings_of(const CommonFlags& flags, settings::FlagValues values = {});
 
+// What is left when the configuration cannot be used: no file and no ENGINEHOST_ variable but the cache is read. Good for
+// telling what machine this is, never for opening an engine: policy may be among what was not read.
+Result<settings::Settings> settings_without_configuration(const CommonFlags& flags);
+
 // Ctrl-C and SIGTERM cancel this token; a second one ends the process at once.
 CancelToken cancel_on_signal();
 

@@ -46,7 +46,7 @@ Result<acquire::Acquired> fetch_best(open::World& world, resolve::Plan& plan, co
     candidate.verdict = resolve::Verdict::failed;
     candidate.diagnosis = acquired.error().within("while fetching " + candidate.build->id);
     if (!first) first = candidate.diagnosis;
-    if (first->code == "EH-P10") break;
+    if (open::ends_the_search(*first)) break;
   }
   return fail(first ? std::move(*first) : plan.diagnosis ? *plan.diagnosis : diagnose("EH-S01"));
 }

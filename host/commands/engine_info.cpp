@@ -115,14 +115,18 @@ Result<platform::Platform> recorded_platform(const std::string& path) {
   return platform::platform_from_json(document, path);
 }
 
-int machine(const Flags& flags, open::World& world) {
+// Finishes whatever is broken; `broken` is a configuration that could not be used.
+int machine(const Flags& flags, open::World& world, const std::optional<Diagnosis>& broken) {
   if (flags.platform_json)
     print(Json::object().set("format", 1).set("platform", platform::to_json(world.platform(), true)));
   else if (flags.common.json)
-    print(machine_document(world));
+    print(machine_document(world, broken));
   else
     std::printf("%s", machine_report(world, flags.common.verbose).c_str());
+  std::fflush(stdout);
   if (!flags.common.json) print_warnings(world.warnings(), {}, flags.common.quiet);
+  if (broken && !flags.common.json)
+    std::fprintf(stderr, "the configuration was left out:\n%s\n", explain::describe(*broken).c_str());
   return 0;
 }
 
@@ -182,6 +186,12 @@ int run(int argc, char** argv) {
 
   settings::FlagValues values;
   auto settings = settings_of(flags.common, values);
+  const bool machine_only = flags.engine.empty() && flags.plugin.empty();
+  std::optional<Diagnosis> broken;
+  if (!settings && machine_only) {
+    broken = settings.error();
+    settings = settings_without_configuration(flags.common);
+  }
   if (!settings) return end_with(settings.error(), flags.common.json);
   std::optional<platform::Platform> recorded;
   if (!flags.platform_file.empty()) {
@@ -193,7 +203,7 @@ int run(int argc, char** argv) {
     recorded = std::move(*platform);
   }
   open::World world(std::move(*settings), std::move(recorded), cancel_on_signal());
-  if (flags.engine.empty() && flags.plugin.empty()) return machine(flags, world);
+  if (machine_only) return machine(flags, world, broken);
   return engine(flags, world);
 }
 

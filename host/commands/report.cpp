@@ -68,12 +68,12 @@ std::string opened_report(const open::Outcome& outcome, bool verbose) {
   text += line("capabilities", join(opened.engine->capabilities(), " "));
   for (const auto& [key, value] : opened.engine->facts()) text += line(key, value);
   std::map<std::string, int> origins;
-  for (const load::Library& library : opened.plugin->libraries()) ++origins[library.origin];
+  for (const load::Library& library : opened.libraries) ++origins[library.origin];
   std::vector<std::string> counts;
   for (const auto& [origin, count] : origins) counts.push_back(std::to_string(count) + " from the " + origin);
-  text += line("loaded", std::to_string(opened.plugin->libraries().size()) + " libraries: " + join(counts, ", "));
+  text += line("loaded", std::to_string(opened.libraries.size()) + " libraries: " + join(counts, ", "));
   if (verbose)
-    for (const load::Library& library : opened.plugin->libraries())
+    for (const load::Library& library : opened.libraries)
       text += line("", library.soname + "  " + library.path + "  (" + library.origin + ")");
   text += line("proven", outcome.proven_before ? "on this machine, on record"
                          : outcome.probed      ? "now, by a probe in a child process"
@@ -125,7 +125,7 @@ std::string machine_report(open::World& world, bool verbose) {
   return text;
 }
 
-Json machine_document(open::World& world) {
+Json machine_document(open::World& world, const std::optional<Diagnosis>& broken) {
   Json engines = Json::array(), installed = Json::array(), set_aside = Json::array(), failures = Json::array();
   for (const auto& [name, engine] : engines_of(world.catalogue()))
     engines.push(Json::object()
@@ -142,6 +142,7 @@ Json machine_document(open::World& world) {
                        .set("read_only", build.read_only));
   for (const auto& [build, record] : world.history().records)
     if (is_set_aside(record)) set_aside.push(history::to_json(record));
+  if (broken) failures.push(explain::to_json(*broken));
   for (const Diagnosis& failure : world.catalogue().failures) failures.push(explain::to_json(failure));
   return Json::object()
       .set("format", 1)
@@ -168,7 +169,8 @@ std::string outcome_report(open::World& world, const open::Outcome& outcome, boo
     if (!world.is_recorded())
       text += line("installed", outcome.plan.request.installed.contains(build->id) ? "yes" : "no");
   } else {
-    text += outcome.plan.request.engine + " could not be opened\n";
+    const std::string& engine = outcome.plan.request.engine;
+    text += (engine.empty() ? "the plugin" : engine) + " could not be opened\n";
   }
   if (outcome.fallback && outcome.state != open::State::failed) {
     text += "instead of\n";
@@ -182,6 +184,9 @@ std::string outcome_report(open::World& world, const open::Outcome& outcome, boo
   const bool plan_matters = outcome.state != open::State::opened || explain;
   if (plan_matters && !outcome.plan.candidates.empty())
     text += "\n" + resolve::describe_plan(outcome.plan, explain);
+  for (const manifest::Shadowed& shadowed : world.catalogue().shadowed)
+    if (explain)
+      text += "  " + shadowed.build + " of " + shadowed.repository + " is shadowed by that of " + shadowed.by + "\n";
   return text;
 }
 

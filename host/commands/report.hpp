@@ -1,5 +1,6 @@
 // engine-info's texts: the machine, what was opened, why.
 #pragma once
+#include <optional>
 #include <string>
 
 #include "host/open/open.hpp"
@@ -8,7 +9,7 @@ namespace enginehost::commands {
 
 // The machine, the configuration, the engines known, what is installed and what is set aside.
 std::string machine_report(open::World& world, bool verbose);
-Json machine_document(open::World& world);
+Json machine_document(open::World& world, const std::optional<Diagnosis>& broken = {});
 
 // What a request came to. `explain`: every check of every candidate.
 std::string outcome_report(open::World& world, const open::Outcome& outcome, bool explain, bool verbose);

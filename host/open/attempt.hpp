@@ -31,6 +31,8 @@ struct Opened {
   std::shared_ptr<load::LoadedPlugin> plugin;
   std::unique_ptr<load::Engine> engine;
   std::vector<load::Device> devices;
+  // What came into the process with it: of the plugin, and of the runtime that it opened when its engine was made.
+  std::vector<load::Library> libraries;
 };
 
 // What an attempt left behind beside its result; filled in on success and on failure.

@@ -2,6 +2,8 @@
 
 #include <enginehost/engine_plugin.h>
 
+#include <algorithm>
+
 #include "host/explain/explain.hpp"
 #include "host/resolve/describe.hpp"
 
@@ -35,7 +37,7 @@ Json outcome_document(const Outcome& outcome) {
   if (outcome.opened) {
     for (const load::Device& device : outcome.opened->devices) devices.push(device_document(device));
     capabilities = Json::strings(outcome.opened->engine->capabilities());
-    for (const load::Library& library : outcome.opened->plugin->libraries())
+    for (const load::Library& library : outcome.opened->libraries)
       loaded.push(Json::object()
                       .set("soname", library.soname)
                       .set("path", library.path)
@@ -79,6 +81,21 @@ Json warnings_document(const World& world, const std::vector<Diagnosis>& warning
   return list;
 }
 
+Json shadowed_document(const manifest::Catalogue& catalogue, const std::string& engine) {
+  Json list = Json::array();
+  for (const manifest::Shadowed& shadowed : catalogue.shadowed) {
+    const bool asked_for = std::any_of(catalogue.builds.begin(), catalogue.builds.end(), [&](const auto& build) {
+      return build->id == shadowed.build && build->engine == engine;
+    });
+    if (asked_for)
+      list.push(Json::object()
+                    .set("build", shadowed.build)
+                    .set("repository", shadowed.repository)
+                    .set("shadowed_by", shadowed.by));
+  }
+  return list;
+}
+
 Json document(World& world, const Outcome& outcome) {
   Json candidates = Json::array();
   for (const resolve::Candidate& candidate : outcome.plan.candidates) {
@@ -93,6 +110,7 @@ Json document(World& world, const Outcome& outcome) {
       .set("request", resolve::to_json(outcome.plan.request))
       .set("config", config_document(world.settings()))
       .set("candidates", std::move(candidates))
+      .set("shadowed", shadowed_document(world.catalogue(), outcome.plan.request.engine))
       .set("outcome", outcome_document(outcome))
       .set("warnings", warnings_document(world, outcome.warnings))
       .set("diagnosis", outcome.diagnosis ? explain::to_json(*outcome.diagnosis) : Json());

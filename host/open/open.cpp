@@ -73,10 +73,20 @@ void try_candidates(World& world, const OpenRequest& open, Outcome& outcome) {
     candidate.verdict = Verdict::failed;
     candidate.diagnosis = std::move(opened).error();
     if (!outcome.diagnosis) outcome.diagnosis = candidate.diagnosis;
-    // Whoever gave up does not want the next one either.
-    if (candidate.diagnosis->code == "EH-P10") return;
+    if (ends_the_search(*candidate.diagnosis)) return;
   }
   if (!outcome.diagnosis) outcome.diagnosis = outcome.plan.diagnosis;
+}
+
+// "Unknown engine" is not the cause when no repository could be read, and not the whole of it when one could not.
+std::optional<Diagnosis> why_nothing_is_known(const manifest::Catalogue& catalogue, const resolve::Plan& plan) {
+  if (!plan.candidates.empty() || catalogue.failures.empty() || !plan.diagnosis) return plan.diagnosis;
+  const bool none_readable = catalogue.builds.empty();
+  Diagnosis diagnosis = none_readable ? catalogue.failures.front() : *plan.diagnosis;
+  for (std::size_t i = none_readable ? 1 : 0; i < catalogue.failures.size(); ++i)
+    diagnosis.with("also", explain::one_line(catalogue.failures[i]));
+  if (none_readable) diagnosis.within("while looking for builds of " + plan.request.engine);
+  return diagnosis;
 }
 
 Outcome open_file(World& world, const OpenRequest& open) {
@@ -112,6 +122,10 @@ std::vector<std::string> wished_devices(const resolve::Request& request) {
   return wished;
 }
 
+bool ends_the_search(const Diagnosis& failure) {
+  return failure.code == "EH-P10" || (failure.code == "EH-P03" && failure.value("license").empty());
+}
+
 int Outcome::exit_status() const {
   if (state == State::opened || state == State::planned) return 0;
   return static_cast<int>(diagnosis ? explain::exit_status(*diagnosis) : explain::ExitStatus::bug);
@@ -129,7 +143,7 @@ Outcome open_engine(World& world, const OpenRequest& open) {
   const auto first = std::find_if(outcome.plan.candidates.begin(), outcome.plan.candidates.end(),
                                   [](const Candidate& candidate) { return candidate.rank > 0; });
   if (first == outcome.plan.candidates.end()) {
-    outcome.diagnosis = outcome.plan.diagnosis;
+    outcome.diagnosis = why_nothing_is_known(world.catalogue(), outcome.plan);
     return outcome;
   }
   if (open.plan_only || world.is_recorded()) {

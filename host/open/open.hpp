@@ -42,6 +42,10 @@ struct Outcome {
   int exit_status() const;  // of a command that ends with this outcome
 };
 
+// Whoever gave up, or declined a download, does not want to be asked about the next build. A licence that nobody
+// accepted is another matter: the next build may do without it.
+bool ends_the_search(const Diagnosis& failure);
+
 // Never throws. Blocks while downloading and probing; World::cancel() ends it with EH-P10.
 Outcome open_engine(World& world, const OpenRequest& request);
 

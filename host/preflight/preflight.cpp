@@ -39,6 +39,7 @@ class Check {
     const Closure closure = close(spec_.plugin.native(), order_);
     report_.diagnoses = linker::diagnose_closure(spec_.machine, closure);
     judge_driver(spec_, closure, report_.diagnoses);
+    drop_told_twice();
     take(closure);
     warn_of_environment(closure);
     for (const std::string& library : later) check_later(library, closure);
@@ -90,6 +91,17 @@ class Check {
     if (neighbour_missing) index_.add_needs(library, order_);
   }
 
+  // Our loader opens the build's libraries before the plugin, so one for another machine is met there first (L04); that
+  // someone needs it and what was found for him (L05) says the same and more.
+  void drop_told_twice() {
+    auto& all = report_.diagnoses;
+    std::erase_if(all, [&](const Diagnosis& diagnosis) {
+      return diagnosis.code == "EH-L04" && std::any_of(all.begin(), all.end(), [&](const Diagnosis& other) {
+               return other.code == "EH-L05" && other.value("file") == diagnosis.value("file");
+             });
+    });
+  }
+
   void take(const Closure& closure) {
     report_.missing = closure.missing;
     report_.rejected = closure.rejected;
@@ -115,8 +127,12 @@ class Check {
     }
     if (order_.empty()) return;
     const Closure plain = close(spec_.plugin.native(), {});
+    const auto refused = [&](const std::string& path) {
+      return std::any_of(plain.rejected.begin(), plain.rejected.end(),
+                         [&](const auto& rejected) { return rejected.path == path; });
+    };
     for (const linker::Missing& missing : plain.missing)
-      if (const std::string there = index_.find(missing.name); !there.empty())
+      if (const std::string there = index_.find(missing.name); !there.empty() && !refused(there))
         report_.warnings.push_back(std::move(diagnose("EH-L03")
                                                  .with("library", missing.name)
                                                  .with("needed_by", missing.needed_by)

@@ -8,27 +8,30 @@ using enginehost::Result;
 
 void enginehost_engine_free(enginehost_engine* engine) noexcept { delete engine; }
 
-const char* enginehost_engine_report(const enginehost_engine* engine) noexcept { return engine->report.c_str(); }
+const char* enginehost_engine_report(const enginehost_engine* engine) noexcept {
+  return engine != nullptr ? engine->report.c_str() : "{}";
+}
 
 const char* enginehost_engine_build(const enginehost_engine* engine) noexcept {
-  return engine->outcome.opened->installed.build.c_str();
+  return engine != nullptr ? engine->outcome.opened->installed.build.c_str() : "";
 }
 
 const char* enginehost_engine_flavor(const enginehost_engine* engine) noexcept {
-  return engine->outcome.opened->installed.flavor.c_str();
+  return engine != nullptr ? engine->outcome.opened->installed.flavor.c_str() : "";
 }
 
 int32_t enginehost_engine_is_fallback(const enginehost_engine* engine) noexcept {
-  return engine->outcome.fallback ? 1 : 0;
+  return engine != nullptr && engine->outcome.fallback ? 1 : 0;
 }
 
 size_t enginehost_engine_device_count(const enginehost_engine* engine) noexcept {
-  return engine->outcome.opened->devices.size();
+  return engine != nullptr ? engine->outcome.opened->devices.size() : 0;
 }
 
 enginehost_status enginehost_engine_device(const enginehost_engine* engine, size_t number, enginehost_device* out,
                                            enginehost_error** error) noexcept {
   return sdk::guarded(error, [&]() -> Result<void> {
+    if (engine == nullptr) return fail(sdk::wrong_argument("engine", "it is NULL"));
     if (out == nullptr || out->size < sizeof(enginehost_device))
       return fail(sdk::wrong_argument("out", "it is NULL or its size is not set"));
     const auto& devices = engine->outcome.opened->devices;
@@ -52,6 +55,7 @@ enginehost_status enginehost_engine_device(const enginehost_engine* engine, size
 enginehost_status enginehost_engine_self_test(enginehost_engine* engine, int32_t level, const char* device,
                                               enginehost_error** error) noexcept {
   return sdk::guarded(error, [&]() -> Result<void> {
+    if (engine == nullptr) return fail(sdk::wrong_argument("engine", "it is NULL"));
     const auto& opened = *engine->outcome.opened;
     for (std::size_t i = 0; i < opened.devices.size(); ++i)
       if (device == nullptr || engine->device_names[i] == device)

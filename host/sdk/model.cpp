@@ -18,8 +18,7 @@ enginehost::load::CallOptions call_with(const enginehost_cancel* cancel) {
 }
 
 // engine_tensor is DLPack's DLTensor byte for byte; a test of the plugin header holds it to that.
-const engine_tensor* tensor_of(const DLTensor* tensor) { return reinterpret_cast<const engine_tensor*>(tensor); }
-const DLTensor* tensor_of(const engine_tensor* tensor) { return reinterpret_cast<const DLTensor*>(tensor); }
+const engine_tensor* tensor_of(const void* tensor) { return static_cast<const engine_tensor*>(tensor); }
 
 Result<void> describe(const engine_port* ports, std::size_t count, const std::vector<std::string>& types,
                       std::size_t number, enginehost_port* out) {
@@ -95,15 +94,16 @@ enginehost_status enginehost_model_load(enginehost_engine* engine, const char* p
 void enginehost_model_free(enginehost_model* model) noexcept { delete model; }
 
 size_t enginehost_model_input_count(const enginehost_model* model) noexcept {
-  return model->model->function().input_count;
+  return model != nullptr ? model->model->function().input_count : 0;
 }
 size_t enginehost_model_output_count(const enginehost_model* model) noexcept {
-  return model->model->function().output_count;
+  return model != nullptr ? model->model->function().output_count : 0;
 }
 
 enginehost_status enginehost_model_input(const enginehost_model* model, size_t number, enginehost_port* out,
                                          enginehost_error** error) noexcept {
-  return sdk::guarded(error, [&] {
+  return sdk::guarded(error, [&]() -> Result<void> {
+    if (model == nullptr) return fail(sdk::wrong_argument("model", "it is NULL"));
     const engine_function& function = model->model->function();
     return describe(function.inputs, function.input_count, model->input_types, number, out);
   });
@@ -111,7 +111,8 @@ enginehost_status enginehost_model_input(const enginehost_model* model, size_t n
 
 enginehost_status enginehost_model_output(const enginehost_model* model, size_t number, enginehost_port* out,
                                           enginehost_error** error) noexcept {
-  return sdk::guarded(error, [&] {
+  return sdk::guarded(error, [&]() -> Result<void> {
+    if (model == nullptr) return fail(sdk::wrong_argument("model", "it is NULL"));
     const engine_function& function = model->model->function();
     return describe(function.outputs, function.output_count, model->output_types, number, out);
   });
@@ -139,19 +140,21 @@ enginehost_status enginehost_model_run(enginehost_model* model, const enginehost
 
 void enginehost_outputs_free(enginehost_outputs* outputs) noexcept { delete outputs; }
 
-size_t enginehost_outputs_count(const enginehost_outputs* outputs) noexcept { return outputs->outputs.size(); }
-
-const char* enginehost_outputs_name(const enginehost_outputs* outputs, size_t number) noexcept {
-  return number < outputs->names.size() ? outputs->names[number].c_str() : "";
+size_t enginehost_outputs_count(const enginehost_outputs* outputs) noexcept {
+  return outputs != nullptr ? outputs->outputs.size() : 0;
 }
 
-const DLTensor* enginehost_outputs_tensor(const enginehost_outputs* outputs, size_t number) noexcept {
-  const bool there = number < outputs->outputs.size() && outputs->outputs[number] != nullptr;
-  return there ? tensor_of(&outputs->outputs[number]->tensor()) : nullptr;
+const char* enginehost_outputs_name(const enginehost_outputs* outputs, size_t number) noexcept {
+  return outputs != nullptr && number < outputs->names.size() ? outputs->names[number].c_str() : "";
+}
+
+const void* enginehost_outputs_tensor(const enginehost_outputs* outputs, size_t number) noexcept {
+  const bool there = outputs != nullptr && number < outputs->outputs.size() && outputs->outputs[number] != nullptr;
+  return there ? &outputs->outputs[number]->tensor() : nullptr;
 }
 
 DLManagedTensorVersioned* enginehost_outputs_take(enginehost_outputs* outputs, size_t number) noexcept {
-  if (number >= outputs->outputs.size() || outputs->outputs[number] == nullptr) return nullptr;
+  if (outputs == nullptr || number >= outputs->outputs.size() || outputs->outputs[number] == nullptr) return nullptr;
   try {
     return reinterpret_cast<DLManagedTensorVersioned*>(carry(std::move(outputs->outputs[number])));
   } catch (const std::bad_alloc&) {

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 
+#include "base/text.hpp"
 #include "host/open/document.hpp"
 #include "host/sdk/handles.hpp"
 
@@ -23,6 +24,11 @@ Result<void> check_request(const enginehost_request* request) {
     return fail(sdk::wrong_argument("request.size", "it is not set (ENGINEHOST_REQUEST_INIT sets it)"));
   if (request->engine == nullptr || *request->engine == '\0')
     return fail(sdk::wrong_argument("request.engine", "no engine is named"));
+  if (HAS(request, repository_count) && request->repository_count > 0 && request->repositories == nullptr)
+    return fail(sdk::wrong_argument("request.repositories", "it is NULL, and the count is not 0"));
+  if (HAS(request, accepted_license_count) && request->accepted_license_count > 0 &&
+      request->accepted_licenses == nullptr)
+    return fail(sdk::wrong_argument("request.accepted_licenses", "it is NULL, and the count is not 0"));
   if (HAS(request, require) && request->require != 0 && request->flavor == nullptr)
     return fail(sdk::wrong_argument("request.require", "it needs request.flavor"));
   return {};
@@ -67,7 +73,7 @@ Result<void> consent(const enginehost_request& request, const settings::Settings
     question.license_urls = urls.data();
     if (request.on_consent(&question, request.user_data) != 0) return {};
     if (ids.empty())
-      return fail(diagnose("EH-P10").with("reason", "the application declined the download of " + asked.build));
+      return fail(diagnose("EH-P03").with("build", asked.build).with("bytes", format_bytes(asked.download)));
   }
   if (ids.empty()) return {};
   return fail(diagnose("EH-P03").with("build", asked.build).with("license", ids.front()).with("url", urls.front()));

@@ -53,6 +53,24 @@ bool fits(const engine_port& port, const engine_tensor& tensor) {
   return true;
 }
 
+// Strides may be left out; those that are given must be what they would be. Those of an axis of length 1 say nothing.
+bool is_compact(const engine_tensor& tensor) {
+  if (tensor.strides == nullptr) return true;
+  std::int64_t step = 1;
+  for (std::int32_t i = tensor.ndim - 1; i >= 0; --i) {
+    if (tensor.shape[i] == 0) return true;
+    if (tensor.shape[i] != 1 && tensor.strides[i] != step) return false;
+    step *= tensor.shape[i];
+  }
+  return true;
+}
+
+bool takes(const engine_function& function, const NamedTensor& input, std::size_t given) {
+  if (input.name.empty() && given == 1 && function.input_count == 1) return true;
+  return std::any_of(function.inputs, function.inputs + function.input_count,
+                     [&](const engine_port& port) { return input.name == port.name; });
+}
+
 std::string names_of(const engine_function& function) {
   std::vector<std::string> names;
   for (std::size_t i = 0; i < function.input_count; ++i)
@@ -123,6 +141,10 @@ Model::~Model() { engine_.model_table()->unload(model_); }
 
 Result<std::vector<engine_value>> Model::arrange(const engine_function& function,
                                                  const std::vector<NamedTensor>& inputs) const {
+  // A name that the model does not know first: it is most often why another one seems to be missing.
+  for (const NamedTensor& input : inputs)
+    if (!takes(function, input, inputs.size()))
+      return fail(diagnose("EH-P42").with("input", input.name).with("known", names_of(function), "the model"));
   std::vector<engine_value> values;
   for (std::size_t number = 0; number < function.input_count; ++number) {
     const engine_port& port = function.inputs[number];
@@ -130,6 +152,11 @@ Result<std::vector<engine_value>> Model::arrange(const engine_function& function
     for (const NamedTensor& input : inputs) {
       const bool unnamed = input.name.empty() && inputs.size() == 1 && function.input_count == 1;
       if (!unnamed && input.name != port.name) continue;
+      if (!is_compact(*input.tensor))
+        return fail(diagnose("EH-P44")
+                        .with("input", port.name)
+                        .with("given", "one with gaps between its elements")
+                        .with("wanted", "a row-major tensor without gaps", "the plugin interface"));
       if (!fits(port, *input.tensor))
         return fail(diagnose("EH-P44")
                         .with("input", port.name)
@@ -143,13 +170,6 @@ Result<std::vector<engine_value>> Model::arrange(const engine_function& function
     }
     if (!given && (port.flags & (ENGINE_PORT_OPTIONAL | ENGINE_PORT_REPEATED)) == 0)
       return fail(diagnose("EH-P43").with("input", port.name).with("wanted", describe_port(port), "the model"));
-  }
-  if (values.size() >= inputs.size()) return values;
-  for (const NamedTensor& input : inputs) {
-    const bool known = std::any_of(values.begin(), values.end(),
-                                   [&](const engine_value& value) { return value.tensor == input.tensor; });
-    if (!known)
-      return fail(diagnose("EH-P42").with("input", input.name).with("known", names_of(function), "the model"));
   }
   return values;
 }

@@ -34,8 +34,9 @@ extern "C" {
 #define ENGINEHOST_NOEXCEPT
 #endif
 
-/* DLPack's types (dlpack.h, version 1.x); include that header to make or read tensors. */
-struct DLTensor;
+/* Tensors are DLPack's, and this header needs no dlpack.h: a tensor that is passed or given is a `const void*` to a
+ * DLTensor, because dlpack.h declares that type without a tag, which cannot be announced here. DLManagedTensorVersioned
+ * is in dlpack.h since 1.0. */
 struct DLManagedTensorVersioned;
 
 typedef struct enginehost_engine enginehost_engine;
@@ -188,7 +189,7 @@ ENGINEHOST_API enginehost_status enginehost_model_output(const enginehost_model*
 
 typedef struct enginehost_input {
   const char* name;              /* may be NULL when the model has one input */
-  const struct DLTensor* tensor; /* row-major and compact, in host memory or on the model's device; not written */
+  const void* tensor; /* a DLTensor: row-major and compact, in host memory or on the model's device; not written */
 } enginehost_input;
 /* Runs the model once.  Several threads may run one model when its report says "concurrent". */
 ENGINEHOST_API enginehost_status enginehost_model_run(enginehost_model* model, const enginehost_input* inputs,
@@ -200,9 +201,10 @@ ENGINEHOST_API size_t enginehost_outputs_count(const enginehost_outputs* outputs
 /* The output's name; for a dictionary "name.key". */
 ENGINEHOST_API const char* enginehost_outputs_name(const enginehost_outputs* outputs,
                                                    size_t number) ENGINEHOST_NOEXCEPT;
-/* To look at, until the outputs are freed or the tensor is taken; NULL for a number that is too large or taken. */
-ENGINEHOST_API const struct DLTensor* enginehost_outputs_tensor(const enginehost_outputs* outputs,
-                                                                size_t number) ENGINEHOST_NOEXCEPT;
+/* A DLTensor to look at, until the outputs are freed or the tensor is taken; NULL for a number that is too large or
+ * taken. */
+ENGINEHOST_API const void* enginehost_outputs_tensor(const enginehost_outputs* outputs,
+                                                     size_t number) ENGINEHOST_NOEXCEPT;
 /* The tensor with its memory, the caller's from here on: call its deleter, before the engine is freed.  NULL for a
  * number that is too large or taken already. */
 ENGINEHOST_API struct DLManagedTensorVersioned* enginehost_outputs_take(enginehost_outputs* outputs,

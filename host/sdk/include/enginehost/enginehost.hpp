@@ -3,6 +3,8 @@
 #pragma once
 #include <enginehost/enginehost.h>
 
+#include <cstddef>
+#include <cstdint>
 #include <exception>
 #include <functional>
 #include <memory>
@@ -41,7 +43,8 @@ class Error : public std::exception {
 };
 
 namespace detail {
-inline void check(enginehost_status status, enginehost_error* error) {
+// By reference: the call that fills the error in is the other argument, and may be evaluated after this one.
+inline void check(enginehost_status status, enginehost_error* const& error) {
   if (status != ENGINEHOST_OK) throw Error(status, error);
 }
 }  // namespace detail
@@ -80,7 +83,7 @@ struct Port {
 
 struct Input {
   std::string name;
-  const DLTensor* tensor = nullptr;
+  const void* tensor = nullptr;  // a DLTensor
 };
 
 // What a run gave. Free it (let it go) before its engine.
@@ -89,7 +92,8 @@ class Outputs {
   explicit Outputs(enginehost_outputs* outputs) : outputs_(outputs) {}
   std::size_t size() const { return enginehost_outputs_count(outputs_.get()); }
   std::string name(std::size_t number) const { return enginehost_outputs_name(outputs_.get(), number); }
-  const DLTensor* tensor(std::size_t number) const { return enginehost_outputs_tensor(outputs_.get(), number); }
+  // A DLTensor, until this object goes or the tensor is taken.
+  const void* tensor(std::size_t number) const { return enginehost_outputs_tensor(outputs_.get(), number); }
   DLManagedTensorVersioned* take(std::size_t number) { return enginehost_outputs_take(outputs_.get(), number); }
 
  private:

@@ -1,0 +1,274 @@
+// What every command promises: exit statuses, one document, and answers when everything is broken.
+#include <gmock/gmock.h>
+
+#include <fstream>
+#include <thread>
+
+#include "tests/end-to-end/fault.hpp"
+#include "tests/support/nginx_server.hpp"
+
+namespace enginehost::test {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+struct Usage {
+  const char* name;
+  std::string command;
+  std::vector<std::string> arguments;
+};
+
+const std::vector<Usage> wrong_usages = {
+    {"UnknownFlag", "engine-info", {"--no-such-flag"}},
+    {"FlagWithoutValue", "engine-info", {"reference", "--flavor"}},
+    {"TwoEngines", "engine-info", {"reference", "onnxruntime"}},
+    {"UnknownCode", "engine-info", {"--code", "EH-Q77"}},
+    {"PlatformFileThatIsMissing", "engine-info", {"reference", "--platform", "/nonexistent/machine.json"}},
+    {"InspectOfNothing", "engine-info", {"--inspect", "/nonexistent/library.so"}},
+    {"RunWithoutModel", "engine-run", {"reference"}},
+    {"RunRepeatedNoTimes", "engine-run", {"reference", "model", "--repeat", "-1"}},
+    {"CacheWithoutSubcommand", "engine-cache", {}},
+    {"CacheUnknownSubcommand", "engine-cache", {"polish"}},
+    {"CacheRemoveWithoutId", "engine-cache", {"remove"}},
+    {"QuarantineClearWithoutId", "engine-cache", {"quarantine", "clear"}},
+};
+
+class WrongUsage : public testing::TestWithParam<Usage> {};
+
+TEST_P(WrongUsage, EndsWithTwoAndOneDocument) {
+  const Workplace workplace;
+  std::vector<std::string> arguments = GetParam().arguments;
+  const Ended plain = workplace.run(GetParam().command, arguments);
+  EXPECT_EQ(plain.status, 2) << plain.said();
+  EXPECT_EQ(plain.output, "");
+  EXPECT_NE(plain.error, "");
+  arguments.insert(arguments.begin(), "--json");
+  const Ended json = workplace.run(GetParam().command, arguments);
+  EXPECT_EQ(json.status, 2) << json.said();
+  EXPECT_THAT(json.code(), HasSubstr("EH-")) << json.said();
+  EXPECT_FALSE(json.diagnosis()["cause"].as_string().empty());
+}
+
+INSTANTIATE_TEST_SUITE_P(OfEachCommand, WrongUsage, testing::ValuesIn(wrong_usages),
+                         [](const auto& instance) { return std::string(instance.param.name); });
+
+TEST(Commands, VersionAndHelpEndWithZero) {
+  const Workplace workplace;
+  for (const char* command : {"engine-info", "engine-run", "engine-cache"}) {
+    const Ended version = workplace.run(command, {"--version"});
+    EXPECT_EQ(version.status, 0);
+    EXPECT_THAT(version.output, HasSubstr("enginehost"));
+    const Ended help = workplace.run(command, {"--help"});
+    EXPECT_EQ(help.status, 0);
+    EXPECT_THAT(help.output, HasSubstr("--json"));
+  }
+}
+
+TEST(Commands, AnUnknownEngineIsToldWithTheNearestName) {
+  const Workplace workplace;
+  TestRepository repository(workplace.folder() / "repository");
+  repository.add(good_build());
+  repository.write();
+  const Ended run = workplace.info({"refrence", "--repository", repository.root().native(), "--json"});
+  EXPECT_EQ(run.status, 3) << run.said();
+  EXPECT_EQ(run.code(), "EH-S02");
+  EXPECT_THAT(run.diagnosis().dump(), HasSubstr("\"reference\""));
+}
+
+TEST(Commands, EveryCodeIsExplained) {
+  const Workplace workplace;
+  // The codes of the catalogue as data: each title of it is told by --code in either form.
+  std::ifstream list(ENGINEHOST_SOURCE_DIR "/tests/end-to-end/released_codes.txt");
+  int count = 0;
+  for (std::string code; std::getline(list, code); ++count) {
+    const Ended run = workplace.info({"--code", code, "--json"});
+    EXPECT_EQ(run.status, 0) << code << run.said();
+    EXPECT_EQ(run.document["code"].as_string(), code);
+    EXPECT_FALSE(run.document["title"].as_string().empty()) << code;
+    EXPECT_FALSE(run.document["meaning"].as_string().empty()) << code;
+    EXPECT_TRUE(run.document["exit_status"].is_integer()) << code;
+  }
+  EXPECT_GT(count, 120);
+  const Ended text = workplace.info({"--code", "l01"});
+  EXPECT_EQ(text.status, 0);
+  EXPECT_THAT(text.output, HasSubstr("EH-L01"));
+}
+
+TEST(Commands, InspectTellsALibraryThatLoadsFromOneThatFailsAndFromWhatIsNone) {
+  const Workplace workplace;
+  write_text(workplace.folder() / "fails.so", plugin_that_needs({"libmissing_math.so.3"}));
+  const std::string plugin = std::string(ENGINEHOST_BUILD_DIR) + "/engines/libengine_reference.so";
+  const Ended loads = workplace.info({"--inspect", plugin, "--json"});
+  EXPECT_EQ(loads.status, 0) << loads.said();
+  EXPECT_EQ(loads.document["verdict"].as_string(), "loads");
+  EXPECT_EQ(loads.document["kind"].as_string(), "elf");
+  const Ended fails = workplace.info({"--inspect", (workplace.folder() / "fails.so").native(), "--json"});
+  EXPECT_EQ(fails.status, 6) << fails.said();
+  EXPECT_EQ(fails.document["verdict"].as_string(), "fails");
+  ASSERT_EQ(fails.document["missing"].as_array().size(), 1u);
+  EXPECT_EQ(fails.document["missing"].as_array()[0]["name"].as_string(), "libmissing_math.so.3");
+  EXPECT_FALSE(fails.document["missing"].as_array()[0]["searched"].as_array().empty());
+  EXPECT_EQ(fails.document["diagnosis"]["code"].as_string(), "EH-L01");
+  const Ended unreadable = workplace.info({"--inspect", "/nonexistent/library.so", "--json"});
+  EXPECT_EQ(unreadable.status, 2) << unreadable.said();
+}
+
+TEST(Commands, TheMachineIsReportedWhenEverythingIsBroken) {
+  const Workplace workplace;
+  write_text(workplace.folder() / "cache", "a file where the folder should be");
+  const std::string closed = "http://127.0.0.1:" + std::to_string(free_port());
+  const Ended run = workplace.info({"--json", "--repository", closed, "--repository", "/nonexistent"});
+  EXPECT_EQ(run.status, 0) << run.said();
+  EXPECT_TRUE(run.document["platform"]["os"].is_object());
+  EXPECT_EQ(run.document["failures"].as_array().size(), 2u) << run.said();
+  const Ended text = workplace.info({"--repository", closed});
+  EXPECT_EQ(text.status, 0) << text.said();
+}
+
+TEST(Commands, TheMachineIsReportedWithABrokenConfiguration) {
+  const Workplace workplace;
+  write_text(workplace.folder() / "config" / "enginehost" / "config.json", "{ this is not JSON");
+  const Ended run = workplace.info({"--json"});
+  EXPECT_EQ(run.status, 0) << run.said();
+  EXPECT_TRUE(run.document["platform"].is_object());
+  EXPECT_THAT(run.output, HasSubstr("config.json"));
+  // Opening an engine with it must not guess what was meant.
+  const Ended open = workplace.info({"reference", "--json"});
+  EXPECT_EQ(open.status, 2) << open.said();
+  EXPECT_THAT(open.diagnosis().dump(), HasSubstr("config.json"));
+}
+
+TEST(Commands, NothingIsColouredWithoutATerminalOrWithNoColor) {
+  const Workplace workplace;
+  for (const char* variable : {"NO_COLOR=1", "NO_COLOR"}) {
+    RunOptions options;
+    options.environment = {variable};
+    const Ended run = workplace.info({}, options);
+    EXPECT_EQ(run.status, 0);
+    EXPECT_THAT(run.output + run.error, Not(HasSubstr("\x1b")));
+  }
+}
+
+TEST(Commands, TheEarlierRepositoryWinsAndTheLaterIsListedAsShadowed) {
+  const Workplace workplace;
+  TestRepository first(workplace.folder() / "first"), second(workplace.folder() / "second");
+  TestBuild build = good_build();
+  first.add(build);
+  build.files.front().bytes += "other bytes";
+  second.add(build);
+  first.write();
+  second.write();
+  const Ended run = workplace.info(
+      {"reference", "--repository", first.root().native(), "--repository", second.root().native(), "--json"});
+  EXPECT_EQ(run.status, 0) << run.said();
+  EXPECT_EQ(read_text(run.outcome()["library"].as_string()), reference_plugin());
+  EXPECT_THAT(run.output, HasSubstr("shadowed"));
+  EXPECT_THAT(run.output, HasSubstr(second.root().native()));
+}
+
+TEST(Commands, ALicenceThatWantsAcceptanceIsNeverAcceptedUnseen) {
+  const Workplace workplace;
+  TestRepository repository(workplace.folder() / "repository");
+  TestBuild build = good_build();
+  build.license = "vendor";
+  repository.add(build);
+  repository.write();
+  const std::vector<std::string> arguments = {"reference", "--repository", repository.root().native(),
+                                              "--json"};
+  const Ended refused = workplace.info(arguments);
+  EXPECT_EQ(refused.status, 8) << refused.said();
+  EXPECT_EQ(refused.code(), "EH-P03");
+  EXPECT_THAT(refused.diagnosis().dump(), HasSubstr("https://licenses.example/vendor"));
+  std::vector<std::string> accepting = arguments;
+  accepting.insert(accepting.end(), {"--accept-license", "LicenseRef-vendor"});
+  const Ended accepted = workplace.info(accepting);
+  EXPECT_EQ(accepted.status, 0) << accepted.said();
+}
+
+TEST(Commands, AModelIsRunFromFileToFile) {
+  const Workplace workplace;
+  TestRepository repository(workplace.folder() / "repository");
+  repository.add(good_build());
+  repository.write();
+  // x = [[1, 2], [-1, 4]] as NumPy writes it.
+  std::string header = "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 2), }";
+  header.resize(64 * 2 - 10 - 1, ' ');
+  header += '\n';
+  std::string npy = std::string("\x93NUMPY\x01\x00", 8) + static_cast<char>(header.size()) + '\0' + header;
+  const float values[] = {1, 2, -1, 4};
+  npy.append(reinterpret_cast<const char*>(values), sizeof values);
+  write_text(workplace.folder() / "x.npy", npy);
+  const Ended run =
+      workplace.run("engine-run", {"reference", ENGINEHOST_SOURCE_DIR "/examples/two-layers.model", "--input",
+                                   "x=" + (workplace.folder() / "x.npy").native(), "--output",
+                                   (workplace.folder() / "answer").native(), "--repository",
+                                   repository.root().native(), "--json"});
+  EXPECT_EQ(run.status, 0) << run.said();
+  const std::string answer = read_text(workplace.folder() / "answer" / "y.npy");
+  const float wanted[] = {2, 4, 0, 1, 8, 2};
+  ASSERT_GE(answer.size(), sizeof wanted);
+  EXPECT_EQ(answer.substr(answer.size() - sizeof wanted),
+            std::string(reinterpret_cast<const char*>(wanted), sizeof wanted));
+}
+
+TEST(Commands, TheCacheIsSeededListedAndEmptied) {
+  const Workplace workplace;
+  TestRepository repository(workplace.folder() / "repository");
+  repository.add(good_build());
+  repository.write();
+  const std::string location = repository.root().native();
+  const Ended fetched =
+      workplace.run("engine-cache", {"fetch", "reference", "--repository", location, "--json"});
+  EXPECT_EQ(fetched.status, 0) << fetched.said();
+  Ended list = workplace.run("engine-cache", {"list", "--json"});
+  ASSERT_EQ(list.document["builds"].as_array().size(), 1u) << list.said();
+  EXPECT_EQ(list.document["builds"].as_array()[0]["build"].as_string(), "reference-good");
+  // Seeded, it opens although the repository is gone.
+  std::filesystem::remove_all(repository.root());
+  const Ended offline = workplace.info({"reference", "--offline", "--json"});
+  EXPECT_EQ(offline.status, 0) << offline.said();
+  EXPECT_THAT(workplace.run("engine-cache", {"path"}).output, HasSubstr(workplace.cache().native()));
+  const Ended removed = workplace.run("engine-cache", {"remove", "reference-good", "--json"});
+  EXPECT_EQ(removed.status, 0) << removed.said();
+  list = workplace.run("engine-cache", {"list", "--json"});
+  EXPECT_TRUE(list.document["builds"].as_array().empty());
+}
+
+TEST(Commands, ThisMachinesReportReplaysTheSameDecision) {
+  const Workplace workplace;
+  TestRepository repository(workplace.folder() / "repository");
+  repository.add(good_build());
+  repository.write();
+  const Ended report = workplace.info({"--platform-json"});
+  ASSERT_EQ(report.status, 0) << report.said();
+  write_text(workplace.folder() / "machine.json", report.output);
+  const Ended plan =
+      workplace.info({"reference", "--platform", (workplace.folder() / "machine.json").native(),
+                      "--repository", repository.root().native(), "--json"});
+  EXPECT_EQ(plan.status, 0) << plan.said();
+  EXPECT_EQ(plan.outcome()["state"].as_string(), "planned");
+  EXPECT_EQ(plan.outcome()["build"].as_string(), "reference-good");
+}
+
+TEST(Commands, EveryRecordedMachineIsDecidedWithoutADownload) {
+  const Workplace workplace;
+  TestRepository repository(workplace.folder() / "repository");
+  repository.add(good_build());
+  repository.write();
+  int machines = 0;
+  for (const auto& profile : std::filesystem::directory_iterator(ENGINEHOST_SOURCE_DIR "/tests/profiles")) {
+    if (profile.path().extension() != ".json") continue;
+    ++machines;
+    const Ended run = workplace.info({"reference", "--platform", profile.path().native(), "--explain",
+                                      "--repository", repository.root().native(), "--json"});
+    EXPECT_TRUE(run.status == 0 || run.status == 3) << profile.path() << run.said();
+    EXPECT_EQ(run.outcome()["download"]["bytes"].as_integer(), 0);
+    EXPECT_FALSE(run.candidate("reference-good").is_null());
+  }
+  EXPECT_GE(machines, 12);
+  EXPECT_TRUE(workplace.run("engine-cache", {"list", "--json"}).document["builds"].as_array().empty());
+}
+
+}  // namespace
+}  // namespace enginehost::test

@@ -1,0 +1,93 @@
+// EH-G: what an NVIDIA build meets on machines without driver, with a stub, an old driver, or hidden devices.
+// The drivers are played by a small library; the machine has none, or its driver is not looked at.
+#include <gmock/gmock.h>
+
+#include "tests/end-to-end/fault.hpp"
+
+namespace enginehost::test {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr const char* plugin = "libengine_reference.so";
+
+// A build for CUDA 12.4 beside the good one.
+class CudaRepository {
+ public:
+  CudaRepository() : repository(workplace.folder() / "repository") {
+    TestBuild build = faulty_build({{plugin, reference_plugin()}});
+    build.id = "reference-cu124";
+    build.flavor = "cu124";
+    build.requirements = Json::object().set("cuda", Json::object()
+                                                        .set("toolkit", "12.4")
+                                                        .set("sass", Json::strings({"8.0", "8.6", "9.0"}))
+                                                        .set("ptx", Json::array()));
+    repository.add(build);
+    repository.add(good_build());
+    repository.write();
+  }
+
+  // Puts the played driver where the loader finds it first.
+  RunOptions with_driver(const std::string& folder, std::vector<std::string> environment) const {
+    const auto file = workplace.folder() / folder / "libcuda.so.1";
+    write_text(file, read_text(ENGINEHOST_FAKE_CUDA));
+    environment.push_back("LD_LIBRARY_PATH=" + file.parent_path().native());
+    RunOptions options;
+    options.environment = std::move(environment);
+    return options;
+  }
+
+  // Opened in spite of it, and the class that --require ends with.
+  void expect(const std::string& code, const RunOptions& options,
+              const std::vector<std::string>& named) const {
+    const std::vector<std::string> common = {"reference", "--repository", repository.root().native(),
+                                             "--json"};
+    const Ended run = workplace.info(common, options);
+    EXPECT_EQ(run.status, 0) << run.said();
+    EXPECT_EQ(run.outcome()["build"].as_string(), "reference-good");
+    EXPECT_EQ(run.candidate("reference-cu124")["verdict"].as_string(), "rejected") << run.said();
+    std::vector<std::string> required = common;
+    required.insert(required.end(), {"--require", "cu124"});
+    const Ended failed = workplace.info(required, options);
+    EXPECT_EQ(failed.status, 3) << failed.said();
+    const std::string text = failed.diagnosis().dump() + failed.candidate("reference-cu124").dump();
+    EXPECT_THAT(text, HasSubstr(code));
+    for (const std::string& name : named) EXPECT_THAT(text, HasSubstr(name));
+  }
+
+  Workplace workplace;
+  TestRepository repository;
+};
+
+bool has_driver() { return std::filesystem::exists("/proc/driver/nvidia/version"); }
+
+TEST(GpuFaults, WithoutADriverNoCudaBuildIsTried) {
+  if (has_driver()) GTEST_SKIP() << "this machine has an NVIDIA driver";
+  const CudaRepository made;
+  made.expect("EH-G01", {}, {});
+}
+
+TEST(GpuFaults, APluginThatLinksTheDriverIsToldThatTheDriverIsMissing) {
+  if (has_driver()) GTEST_SKIP() << "this machine has an NVIDIA driver";
+  expect_fault({faulty_build({{plugin, plugin_that_needs({"libcuda.so.1"})}}), "EH-G01", {"libcuda.so.1"}});
+}
+
+TEST(GpuFaults, AStubOfTheDriverIsNoDriver) {
+  if (has_driver()) GTEST_SKIP() << "this machine has an NVIDIA driver";
+  const CudaRepository made;
+  made.expect("EH-G02", made.with_driver("lib/stubs", {"FAKE_CU_INIT=34"}), {"stubs"});
+}
+
+TEST(GpuFaults, ADriverThatIsTooOldIsToldWithBothVersions) {
+  const CudaRepository made;
+  made.expect("EH-G03", made.with_driver("driver", {"FAKE_CU_VERSION=11040"}), {"11.4", "12"});
+}
+
+TEST(GpuFaults, HiddenDevicesAreToldWithTheVariableThatHidesThem) {
+  const CudaRepository made;
+  made.expect("EH-G07", made.with_driver("driver", {"FAKE_CU_VERSION=12040", "CUDA_VISIBLE_DEVICES=-1"}),
+              {"CUDA_VISIBLE_DEVICES"});
+}
+
+}  // namespace
+}  // namespace enginehost::test

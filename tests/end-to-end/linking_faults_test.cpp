@@ -1,0 +1,151 @@
+// EH-L: the plugin is whole, but what it needs is not there or does not fit.
+#include <gtest/gtest.h>
+
+#include "tests/end-to-end/fault.hpp"
+
+namespace enginehost::test {
+namespace {
+
+constexpr const char* plugin = "libengine_reference.so";
+// e_machine of a machine that this is not.
+#if defined(__aarch64__)
+constexpr unsigned char other_machine = 62;  // x86_64
+#else
+constexpr unsigned char other_machine = 183;  // aarch64
+#endif
+
+// The plugin with one library beside it that it needs.
+TestBuild with_library(const std::string& name, std::string bytes) {
+  TestBuild build =
+      faulty_build({{plugin, plugin_that_needs({name}, "$ORIGIN/lib")}, {"lib/" + name, std::move(bytes)}});
+  build.search = {"lib"};
+  return build;
+}
+
+std::string provider(const std::string& soname) {
+  return compile_library("void provided(void);\nvoid provided(void) {}\n", {"-Wl,-soname," + soname});
+}
+
+// A library that needs another one, which is not here.
+std::string user_of(const std::string& soname) {
+  const TemporaryFolder folder;
+  write_text(folder / soname, provider(soname));
+  return compile_library("void provided(void);\nvoid use(void);\nvoid use(void) { provided(); }\n",
+                         {(folder / soname).native()});
+}
+
+// A library that needs the version of a symbol that no system has: linked against a stand-in for the system's
+// library.
+std::string needs_version(const std::string& soname, const std::string& version, const std::string& symbol) {
+  const TemporaryFolder folder;
+  write_text(folder / "map", version + " { global: " + symbol + "; };\n");
+  write_text(folder / soname, compile_library("void " + symbol + "(void) {}\n",
+                                              {"-nostdlib", "-Wl,-soname," + soname,
+                                               "-Wl,--version-script=" + (folder / "map").native()}));
+  return compile_library(
+      "void " + symbol + "(void);\nvoid use(void);\nvoid use(void) { " + symbol + "(); }\n",
+      {"-nostdlib", (folder / soname).native()});
+}
+
+TEST(LinkingFaults, AMissingLibraryIsNamedWithTheFileThatNeedsItAndTheFoldersSearched) {
+  expect_fault({faulty_build({{plugin, plugin_that_needs({"libmissing_math.so.3"}, "$ORIGIN/lib")}}),
+                "EH-L01",
+                {"libmissing_math.so.3", plugin, "/lib"}});
+}
+
+TEST(LinkingFaults, AllMissingLibrariesAreNamedAtOnce) {
+  expect_fault({faulty_build({{plugin, plugin_that_needs({"libmissing_math.so.3", "libmissing_too.so.1"})}}),
+                "EH-L01",
+                {"libmissing_math.so.3", "libmissing_too.so.1"}});
+}
+
+TEST(LinkingFaults, AKnownLibraryIsToldWithWhatProvidesIt) {
+  expect_fault({faulty_build({{plugin, plugin_that_needs({"libcudart.so.11.0"})}}),
+                "EH-L01",
+                {"libcudart.so.11.0", "provided_by"}});
+}
+
+TEST(LinkingFaults, ALibraryMissingFurtherDownIsToldWithItsChain) {
+  expect_fault({with_library("libmiddle.so", user_of("libdeep_down.so.2")),
+                "EH-L02",
+                {"libdeep_down.so.2", "libmiddle.so", plugin}});
+}
+
+TEST(LinkingFaults, ALibraryBesideItsUserIsFoundAlthoughNoRunpathLeadsThere) {
+  const TemporaryFolder folder;
+  TestBuild build = faulty_build({{plugin, plugin_that_needs({"libbranch.so"}, "$ORIGIN/lib")},
+                                  {"lib/libbranch.so", user_of("libleaf.so")},
+                                  {"lib/libleaf.so", provider("libleaf.so")}});
+  build.search = {"lib"};
+  TestRepository repository(folder / "repository");
+  repository.add(build);
+  repository.write();
+  const Workplace workplace;
+  const Ended run = workplace.info({"reference", "--repository", repository.root().native(), "--json"});
+  EXPECT_EQ(run.status, 0) << run.said();
+  EXPECT_EQ(run.outcome()["build"].as_string(), "reference-faulty");
+  bool loaded = false;
+  for (const Json& library : run.outcome()["loaded"].as_array())
+    loaded = loaded || (library["path"].as_string().find("/lib/libleaf.so") != std::string::npos &&
+                        library["origin"].as_string() == "cache");
+  EXPECT_TRUE(loaded) << run.said();
+}
+
+TEST(LinkingFaults, ABuildForAnotherMachineIsToldByItsMachine) {
+  expect_fault(
+      {faulty_build({{plugin, for_machine(reference_plugin(), other_machine)}}), "EH-L04", {plugin}});
+}
+
+TEST(LinkingFaults, ALibraryForAnotherMachineThatWouldBeFoundFirstIsNamed) {
+  expect_fault({with_library("libwrong.so", for_machine(compile_library("int x;"), other_machine)),
+                "EH-L05",
+                {"lib/libwrong.so"}});
+}
+
+TEST(LinkingFaults, ALibraryOfAnotherClassIsToldByItsClass) {
+  // A header of 32 bits and nothing that could be loaded.
+  std::string small = reference_plugin();
+  small[4] = 1;
+  small = for_machine(std::move(small), 3);
+  expect_fault({faulty_build({{plugin, small}}), "EH-L06", {plugin}});
+}
+
+TEST(LinkingFaults, ANewerGlibcIsToldWithBothVersions) {
+  expect_fault({with_library("libnewer.so", needs_version("libc.so.6", "GLIBC_2.99", "not_invented_yet")),
+                "EH-L08",
+                {"GLIBC_2.99", "libnewer.so"}});
+}
+
+TEST(LinkingFaults, ANewerCxxLibraryIsToldWithTheOneThatWouldBeFound) {
+  expect_fault(
+      {with_library("libnewer.so", needs_version("libstdc++.so.6", "GLIBCXX_3.4.99", "not_invented_yet")),
+       "EH-L09",
+       {"GLIBCXX_3.4.99", "libnewer.so"}});
+}
+
+TEST(LinkingFaults, AnUndefinedSymbolIsNamed) {
+  expect_fault({with_library("libkernels.so", compile_library("void missing_kernel(void);\nvoid use(void);\n"
+                                                              "void use(void) { missing_kernel(); }\n")),
+                "EH-L12",
+                {"missing_kernel", "libkernels.so"}});
+}
+
+TEST(LinkingFaults, ACacheMountedNoexecIsToldAsSuch) {
+  if (!can_mount()) GTEST_SKIP() << "mounting a tmpfs needs root with CAP_SYS_ADMIN";
+  const TemporaryFolder folder;
+  TestRepository repository(folder / "repository");
+  repository.add(good_build());
+  repository.write();
+  const Workplace workplace;
+  std::filesystem::create_directories(workplace.cache());
+  RunOptions options;
+  options.launcher = with_tmpfs(workplace.cache(), "noexec,size=200m");
+  const Ended run =
+      workplace.info({"reference", "--repository", repository.root().native(), "--json"}, options);
+  EXPECT_EQ(run.code(), "EH-L22") << run.said();
+  EXPECT_EQ(run.status, exit_status_of("EH-L22"));
+  EXPECT_NE(run.diagnosis().dump().find(workplace.cache().native()), std::string::npos);
+}
+
+}  // namespace
+}  // namespace enginehost::test

@@ -1,0 +1,231 @@
+// Builds that come over HTTP: the whole way, and every way in which a network disappoints.
+#include <gmock/gmock.h>
+
+#include <thread>
+
+#include "tests/end-to-end/fault.hpp"
+#include "tests/end-to-end/served.hpp"
+#include "tests/end-to-end/workplace.hpp"
+#include "tests/support/fault_server.hpp"
+
+namespace enginehost::test {
+namespace {
+
+using testing::HasSubstr;
+using namespace std::chrono_literals;
+
+Json source(const std::string& url) { return Json::object().set("url", url); }
+
+void expect_opened(const Ended& run) {
+  EXPECT_EQ(run.status, 0) << run.said();
+  EXPECT_EQ(run.outcome()["state"].as_string(), "opened");
+  EXPECT_EQ(run.outcome()["build"].as_string(), "reference-good");
+}
+
+void expect_failed(const Ended& run, const std::string& code, int status) {
+  EXPECT_EQ(run.code(), code) << run.said();
+  EXPECT_EQ(run.status, status);
+  EXPECT_EQ(run.outcome()["state"].as_string(), "failed");
+}
+
+// A server that hands out the file, or what the handler makes of it.
+std::string range_of(const FaultServer::Request& request, const std::string& bytes) {
+  return request.range_start ? bytes.substr(static_cast<std::size_t>(*request.range_start)) : bytes;
+}
+
+TEST(Network, TheWholeWayFromManifestToAnOpenEngine) {
+  Served served;
+  served.publish();
+  const Workplace workplace;
+  const Ended run = workplace.info(served.arguments());
+  expect_opened(run);
+  EXPECT_GE(run.outcome()["download"]["bytes"].as_integer(),
+            static_cast<std::int64_t>(served.archive.size()));
+  EXPECT_TRUE(run.outcome()["proven"].as_bool());
+  EXPECT_THAT(run.outcome()["library"].as_string(), HasSubstr(workplace.cache().native()));
+
+  const Ended again = workplace.info(served.arguments());
+  expect_opened(again);
+  EXPECT_EQ(again.outcome()["download"]["bytes"].as_integer(), 0);
+  EXPECT_EQ(served.server.requests("GET " + served.path()), 1);
+}
+
+TEST(Network, ACutConnectionIsResumedWhereItEnded) {
+  Served served;
+  FaultServer cutting([&](const FaultServer::Request& request, FaultServer::Connection& connection) {
+    const std::string rest = range_of(request, served.archive);
+    const std::size_t whole = served.archive.size(), begin = whole - rest.size();
+    std::string head = request.range_start
+                           ? "HTTP/1.1 206 Partial Content\r\nContent-Range: bytes " + std::to_string(begin) +
+                                 "-" + std::to_string(whole - 1) + "/" + std::to_string(whole) + "\r\n"
+                           : "HTTP/1.1 200 OK\r\n";
+    head += "Accept-Ranges: bytes\r\nETag: \"one\"\r\nContent-Length: " + std::to_string(rest.size()) +
+            "\r\n\r\n";
+    connection.send(head);
+    if (request.method == "HEAD") return;
+    // The first two answers end in the middle.
+    connection.send(request.number <= 2 ? rest.substr(0, rest.size() / 2) : rest);
+  });
+  served.publish(Json::array().push(source(cutting.url("/archive.zip"))));
+  const Workplace workplace;
+  expect_opened(workplace.info(served.arguments()));
+  bool resumed = false;
+  for (const auto& request : cutting.seen()) resumed = resumed || request.range_start.value_or(0) > 0;
+  EXPECT_TRUE(resumed);
+}
+
+TEST(Network, ASlowServerIsWaitedForAndProgressNeverMixesWithTheDocument) {
+  Served served("limit_rate 1m;", 2u << 20);
+  served.publish();
+  const Workplace workplace;
+  const Ended run = workplace.info(served.arguments());
+  expect_opened(run);
+  EXPECT_GT(run.outcome()["download"]["seconds"].as_number(), 0.5);
+  EXPECT_THAT(run.error, testing::Not(HasSubstr("\x1b[")));
+}
+
+TEST(Network, OnATerminalABarShowsBytesAndRateAndOtherwiseNothingMoves) {
+  Served served("limit_rate 2m;");
+  served.publish();
+  const Workplace workplace;
+  ChildRequest request = workplace.request("engine-info", {"reference", "--repository", served.location()});
+  std::string line;
+  for (const std::string& argument : request.argv) line += "'" + argument + "' ";
+  request.argv = {"script", "-qec", line, "/dev/null"};
+  const auto child = run_child(request);
+  ASSERT_TRUE(child);
+  EXPECT_EQ(child->exit_code, 0) << child->output;
+  EXPECT_THAT(child->output, HasSubstr("\r"));
+  EXPECT_THAT(child->output, HasSubstr("/s"));
+  EXPECT_THAT(child->output, HasSubstr("MiB"));
+
+  const Ended piped = Workplace().info({"reference", "--repository", served.location()});
+  EXPECT_EQ(piped.status, 0) << piped.said();
+  EXPECT_THAT(piped.output + piped.error, testing::Not(HasSubstr("\r")));
+}
+
+TEST(Network, AFileThatIsNotThereIsToldWithItsUrl) {
+  Served served;
+  served.publish(Json::array().push(source(served.server.url("nowhere.zip"))));
+  const Workplace workplace;
+  const Ended run = workplace.info(served.arguments());
+  expect_failed(run, "EH-N04", 4);
+  EXPECT_THAT(run.diagnosis().dump(), HasSubstr("nowhere.zip"));
+}
+
+TEST(Network, ASignInPageInsteadOfTheFileIsToldByItsTitle) {
+  Served served;
+  write_text(served.server.root() / "login.html",
+             "<!DOCTYPE html><html><head><title>Hotel Wi-Fi: please sign in</title></head></html>");
+  served.publish(Json::array().push(source(served.server.url("login.html"))));
+  const Workplace workplace;
+  const Ended run = workplace.info(served.arguments());
+  expect_failed(run, "EH-N06", 5);
+  EXPECT_THAT(run.diagnosis().dump(), HasSubstr("Hotel Wi-Fi: please sign in"));
+}
+
+TEST(Network, WrongBytesAreNeverUsed) {
+  Served served;
+  std::string other = served.archive;
+  other[other.size() / 2] ^= 1;
+  write_text(served.server.root() / "other.zip", other);
+  served.publish(Json::array().push(source(served.server.url("other.zip"))));
+  const Workplace workplace;
+  const Ended run = workplace.info(served.arguments());
+  expect_failed(run, "EH-N08", 5);
+  EXPECT_THAT(run.diagnosis().dump(), HasSubstr(served.digest));
+  const Ended list = workplace.run("engine-cache", {"list", "--json"});
+  EXPECT_TRUE(list.document["builds"].as_array().empty());
+}
+
+TEST(Network, ARedirectIsFollowed) {
+  Served served("location = /old.zip { return 302 /repository/files/moved.zip; }");
+  write_text(served.repository.root() / "files" / "moved.zip", served.archive);
+  served.publish(Json::array().push(source(served.server.url("old.zip"))));
+  const Workplace workplace;
+  expect_opened(workplace.info(served.arguments()));
+}
+
+TEST(Network, AServerThatIsDownIsToldAsSuch) {
+  Served served;
+  const std::string closed = "http://127.0.0.1:" + std::to_string(free_port()) + "/archive.zip";
+  served.publish(Json::array().push(source(closed)));
+  const Workplace workplace;
+  const Ended run = workplace.info(served.arguments());
+  expect_failed(run, "EH-N02", 4);
+  EXPECT_THAT(run.diagnosis().dump(), HasSubstr("127.0.0.1"));
+}
+
+TEST(Network, SourcesAreTriedInTurnAndTheFailuresAreToldAsWarnings) {
+  Served served;
+  write_text(served.server.root() / "login.html", "<html><head><title>Sign in</title></head></html>");
+  served.publish(Json::array()
+                     .push(source(served.server.url("gone.zip")))
+                     .push(source(served.server.url("login.html")))
+                     .push(served.repository.source_of(served.digest)));
+  const Workplace workplace;
+  const Ended run = workplace.info(served.arguments());
+  expect_opened(run);
+  EXPECT_THAT(run.document["warnings"].dump(), HasSubstr("EH-N04"));
+  EXPECT_THAT(run.document["warnings"].dump(), HasSubstr("EH-N06"));
+}
+
+TEST(Network, AnUnreachableRepositoryIsToldAndTheOthersServe) {
+  Served served;
+  served.publish();
+  const std::string closed = "http://127.0.0.1:" + std::to_string(free_port());
+  const Workplace workplace;
+  const Ended run =
+      workplace.info({"reference", "--repository", closed, "--repository", served.location(), "--json"});
+  expect_opened(run);
+  const Ended alone = Workplace().info({"reference", "--repository", closed, "--json"});
+  EXPECT_EQ(alone.status, 4) << alone.said();
+}
+
+TEST(Network, SixteenProcessesDownloadOnceAndAllOpen) {
+  Served served;
+  served.publish();
+  const Workplace workplace;
+  std::vector<Ended> runs(16);
+  std::vector<std::thread> threads;
+  for (Ended& run : runs) threads.emplace_back([&] { run = workplace.info(served.arguments()); });
+  for (std::thread& thread : threads) thread.join();
+  for (const Ended& run : runs) expect_opened(run);
+  EXPECT_EQ(served.server.requests("GET " + served.path()), 1) << served.server.log();
+}
+
+TEST(Network, AProcessKilledAtAnyMomentLosesNothing) {
+  Served served("limit_rate 6m;");
+  served.publish();
+  const Workplace workplace;
+  unsigned seed = 7;
+  for (int i = 0; i < 20; ++i) {
+    seed = seed * 1103515245 + 12345;
+    ChildRequest request = workplace.request(
+        "engine-info", served.arguments(),
+        {.environment = {},
+         .launcher = {"timeout", "-s", "KILL", std::to_string(0.02 + 0.05 * ((seed >> 16) % 32))},
+         .input = {}});
+    ASSERT_TRUE(run_child(request));
+    if (i % 5 != 4) continue;
+    // In between, and at the end, an ordinary opening succeeds; the cold way starts anew then.
+    expect_opened(workplace.info(served.arguments()));
+    if (i != 19) std::filesystem::remove_all(workplace.cache());
+  }
+  const Ended verified = workplace.run("engine-cache", {"verify", "--deep", "--json"});
+  EXPECT_EQ(verified.status, 0) << verified.said();
+}
+
+TEST(Network, ATerminationRequestEndsAnOpeningAsInterrupted) {
+  Served served("limit_rate 100k;");
+  served.publish();
+  const Workplace workplace;
+  RunOptions options;
+  options.launcher = {"timeout", "--foreground", "--preserve-status", "-s", "INT", "1"};
+  const Ended run = workplace.info(served.arguments(), options);
+  EXPECT_EQ(run.status, 130) << run.said();
+  EXPECT_LT(run.duration, 10s);
+}
+
+}  // namespace
+}  // namespace enginehost::test

@@ -1,0 +1,123 @@
+// Without a network, without space, without the right to write.
+#include <gmock/gmock.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tests/end-to-end/fault.hpp"
+#include "tests/end-to-end/served.hpp"
+#include "tests/end-to-end/workplace.hpp"
+
+namespace enginehost::test {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+std::vector<std::string> offline(std::vector<std::string> arguments) {
+  arguments.push_back("--offline");
+  return arguments;
+}
+
+TEST(Offline, WithNothingInstalledItFailsWithoutAsking) {
+  Served served;
+  served.publish();
+  const Workplace workplace;
+  // The repository is unknown, so there is nothing to choose from.
+  const Ended run = workplace.info(offline(served.arguments()));
+  EXPECT_TRUE(run.status == 3 || run.status == 4) << run.said();
+  EXPECT_EQ(served.server.log(), "");
+  EXPECT_FALSE(run.diagnosis()["remedy"].as_array().empty()) << run.said();
+}
+
+TEST(Offline, AKnownBuildThatIsNotInstalledIsNotFetched) {
+  Served served;
+  served.publish();
+  const Workplace workplace;
+  ASSERT_EQ(workplace.info({"reference", "--plan", "--repository", served.location(), "--json"}).status, 0);
+  const Ended run = workplace.info(offline(served.arguments()));
+  EXPECT_TRUE(run.status == 3 || run.status == 4) << run.said();
+  EXPECT_EQ(served.server.requests("GET " + served.path()), 0);
+}
+
+TEST(Offline, WhatIsInstalledOpensWithoutASocket) {
+  Served served;
+  served.publish();
+  const Workplace workplace;
+  ASSERT_EQ(workplace.info(served.arguments()).status, 0);
+  const std::string before = served.server.log();
+  const std::string trace = (workplace.folder() / "trace").native();
+  RunOptions options;
+  options.launcher = {"strace", "-f", "-qq", "-e", "trace=network", "-o", trace};
+  const Ended run = workplace.info(offline(served.arguments()), options);
+  if (run.error.find("strace") != std::string::npos)
+    GTEST_SKIP() << "strace cannot trace here: " << run.error;
+  EXPECT_EQ(run.status, 0) << run.said();
+  EXPECT_EQ(run.outcome()["state"].as_string(), "opened");
+  EXPECT_EQ(served.server.log(), before);
+  EXPECT_THAT(read_text(trace), Not(HasSubstr("socket(AF_INET")));
+}
+
+TEST(Offline, AFolderRepositoryServes) {
+  const Workplace workplace;
+  TestRepository repository(workplace.folder() / "repository");
+  repository.add(good_build());
+  repository.write();
+  const Ended run =
+      workplace.info(offline({"reference", "--repository", repository.root().native(), "--json"}));
+  EXPECT_EQ(run.status, 0) << run.said();
+}
+
+TEST(Places, AReadOnlyCacheOpensWhatIsInstalled) {
+  if (!can_mount()) GTEST_SKIP() << "mounting needs root with CAP_SYS_ADMIN";
+  const Workplace workplace;
+  TestRepository repository(workplace.folder() / "repository");
+  repository.add(good_build());
+  repository.write();
+  const std::vector<std::string> arguments = {"reference", "--repository", repository.root().native(),
+                                              "--json"};
+  ASSERT_EQ(workplace.info(arguments).status, 0);
+  RunOptions options;
+  options.launcher = {"unshare",
+                      "-m",
+                      "sh",
+                      "-c",
+                      R"(mount --bind "$1" "$1" && mount -o remount,ro,bind "$1" && shift && exec "$@")",
+                      "sh",
+                      workplace.cache().native()};
+  const Ended run = workplace.info(arguments, options);
+  EXPECT_EQ(run.status, 0) << run.said();
+  EXPECT_EQ(run.outcome()["build"].as_string(), "reference-good");
+}
+
+TEST(Places, AReadOnlyEmptyCacheIsToldWithItsFolder) {
+  if (!can_mount()) GTEST_SKIP() << "mounting needs root with CAP_SYS_ADMIN";
+  const Workplace workplace;
+  TestRepository repository(workplace.folder() / "repository");
+  repository.add(good_build());
+  repository.write();
+  std::filesystem::create_directories(workplace.cache());
+  RunOptions options;
+  options.launcher = with_tmpfs(workplace.cache(), "ro");
+  const Ended run =
+      workplace.info({"reference", "--repository", repository.root().native(), "--json"}, options);
+  EXPECT_EQ(run.code(), "EH-F16") << run.said();
+  EXPECT_EQ(run.status, 7);
+  EXPECT_THAT(run.diagnosis().dump(), HasSubstr(workplace.cache().native()));
+}
+
+TEST(Places, AFullDiskIsToldWithWhatIsNeeded) {
+  if (!can_mount()) GTEST_SKIP() << "mounting needs root with CAP_SYS_ADMIN";
+  Served served;
+  served.publish();
+  const Workplace workplace;
+  std::filesystem::create_directories(workplace.cache());
+  RunOptions options;
+  options.launcher = with_tmpfs(workplace.cache(), "size=1m");
+  const Ended run = workplace.info(served.arguments(), options);
+  EXPECT_EQ(run.code(), "EH-F15") << run.said();
+  EXPECT_EQ(run.status, 7);
+  EXPECT_THAT(run.diagnosis().dump(), HasSubstr(workplace.cache().native()));
+}
+
+}  // namespace
+}  // namespace enginehost::test

@@ -1,0 +1,120 @@
+// What failed is remembered, shown, and tried again only when something changed or someone says so.
+#include <gmock/gmock.h>
+
+#include "tests/end-to-end/fault.hpp"
+
+namespace enginehost::test {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr const char* plugin = "libengine_reference.so";
+
+class Quarantined : public testing::Test {
+ protected:
+  void SetUp() override {
+    TestBuild build = faulty_build(
+        {{plugin, plugin_that_needs({"libstart.so"}, "$ORIGIN/lib")},
+         {"lib/libstart.so", compile_library("int* volatile nowhere;\n__attribute__((constructor)) static "
+                                             "void begin(void) { *nowhere = 1; }\n",
+                                             {"-Wl,-soname,libstart.so"})}});
+    build.search = {"lib"};
+    repository.add(build);
+    repository.add(good_build());
+    repository.write();
+    const Ended run = open();
+    ASSERT_EQ(run.status, 0) << run.said();
+    ASSERT_EQ(run.candidate(id)["verdict"].as_string(), "failed") << run.said();
+  }
+  Ended open(std::vector<std::string> more = {}) const {
+    std::vector<std::string> arguments = {"reference", "--repository", repository.root().native(), "--json"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return workplace.info(arguments);
+  }
+  Ended quarantine(std::vector<std::string> arguments) const {
+    arguments.insert(arguments.begin(), "quarantine");
+    arguments.push_back("--json");
+    return workplace.run("engine-cache", arguments);
+  }
+
+  const std::string id = "reference-faulty";
+  Workplace workplace;
+  TestRepository repository{workplace.folder() / "repository"};
+};
+
+TEST_F(Quarantined, ABuildThatCrashedIsListedAndNotTriedAgain) {
+  const Ended again = open();
+  EXPECT_EQ(again.status, 0) << again.said();
+  EXPECT_EQ(again.candidate(id)["verdict"].as_string(), "quarantined") << again.said();
+  EXPECT_TRUE(again.outcome()["fallback"].as_bool());
+  EXPECT_EQ(again.outcome()["build"].as_string(), "reference-good");
+}
+
+TEST_F(Quarantined, ItIsListedAndShownWithItsReason) {
+  const Ended list = quarantine({"list"});
+  EXPECT_EQ(list.status, 0) << list.said();
+  ASSERT_EQ(list.document["records"].as_array().size(), 1u) << list.said();
+  EXPECT_EQ(list.document["records"].as_array()[0]["build"].as_string(), id);
+  const Ended show = quarantine({"show", id});
+  EXPECT_EQ(show.status, 0) << show.said();
+  EXPECT_THAT(show.output, HasSubstr("EH-R02"));
+  EXPECT_EQ(quarantine({"show", "no-such-build"}).status, exit_status_of("EH-S20"));
+}
+
+TEST_F(Quarantined, ClearedItIsTriedAgain) {
+  EXPECT_EQ(quarantine({"clear", id}).status, 0);
+  EXPECT_EQ(open().candidate(id)["verdict"].as_string(), "failed");
+  EXPECT_EQ(quarantine({"clear", "--all"}).status, 0);
+  EXPECT_TRUE(quarantine({"list"}).document["records"].as_array().empty());
+}
+
+TEST_F(Quarantined, ForcedItIsTriedForOneRun) {
+  RunOptions options;
+  options.environment = {"ENGINEHOST_FORCE=" + id};
+  const Ended forced =
+      workplace.info({"reference", "--repository", repository.root().native(), "--json"}, options);
+  EXPECT_EQ(forced.candidate(id)["diagnosis"]["code"].as_string(), "EH-R02") << forced.said();
+  EXPECT_EQ(forced.candidate(id)["verdict"].as_string(), "failed") << forced.said();
+}
+
+TEST_F(Quarantined, OtherBytesUnderTheSameNameAreTriedAtOnce) {
+  TestRepository mended(workplace.folder() / "repository");
+  TestBuild build = faulty_build({{plugin, reference_plugin() + "mended"}});
+  mended.add(build);
+  mended.add(good_build());
+  mended.write();
+  const Ended run = open();
+  EXPECT_EQ(run.status, 0) << run.said();
+  EXPECT_EQ(run.outcome()["build"].as_string(), id) << run.said();
+}
+
+TEST_F(Quarantined, WhatTheUserDisabledStaysSoUntilEnabled) {
+  EXPECT_EQ(quarantine({"disable", "reference-good"}).status, 0);
+  Ended run = open();
+  EXPECT_EQ(run.candidate("reference-good")["verdict"].as_string(), "disabled") << run.said();
+  EXPECT_NE(run.status, 0);
+  EXPECT_EQ(quarantine({"clear", "--all"}).status, 0);
+  EXPECT_EQ(open().candidate("reference-good")["verdict"].as_string(), "disabled");
+  EXPECT_EQ(quarantine({"enable", "reference-good"}).status, 0);
+  EXPECT_EQ(open().outcome()["build"].as_string(), "reference-good");
+}
+
+TEST(Witnesses, ABuildThatLackedALibraryIsTriedAgainOnceTheLibraryIsThere) {
+  const Workplace workplace;
+  const auto folder = workplace.folder() / "libraries";
+  std::filesystem::create_directories(folder);
+  TestRepository repository(workplace.folder() / "repository");
+  repository.add(faulty_build({{plugin, plugin_that_needs({"libmissing_math.so.3"}, folder.native())}}));
+  repository.add(good_build());
+  repository.write();
+  const std::vector<std::string> arguments = {"reference", "--repository", repository.root().native(),
+                                              "--json"};
+  EXPECT_EQ(workplace.info(arguments).outcome()["build"].as_string(), "reference-good");
+  write_text(folder / "libmissing_math.so.3",
+             compile_library("int math(void) { return 1; }\n", {"-Wl,-soname,libmissing_math.so.3"}));
+  const Ended run = workplace.info(arguments);
+  EXPECT_EQ(run.outcome()["build"].as_string(), "reference-faulty") << run.said();
+}
+
+}  // namespace
+}  // namespace enginehost::test

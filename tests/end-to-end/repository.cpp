@@ -1,0 +1,128 @@
+#include "tests/end-to-end/repository.hpp"
+
+#include <stdexcept>
+
+#include "base/child_process.hpp"
+#include "base/sha256.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+namespace enginehost::test {
+
+#if defined(__aarch64__)
+constexpr const char* machine_arch = "aarch64";
+#else
+constexpr const char* machine_arch = "x86_64";
+#endif
+
+const std::string& reference_plugin() {
+  static const std::string bytes =
+      read_text(std::string(ENGINEHOST_BUILD_DIR) + "/engines/libengine_reference.so");
+  return bytes;
+}
+
+TestBuild good_build(const std::string& id) {
+  TestBuild build;
+  build.id = id;
+  build.priority = 10;
+  build.files = {{build.plugin, reference_plugin()}};
+  return build;
+}
+
+TestRepository::TestRepository(std::filesystem::path root) : root_(std::move(root)) {
+  std::filesystem::create_directories(root_ / "files");
+}
+
+Json TestRepository::source_of(const std::string& sha256) const {
+  return url_.empty() ? Json::object().set("file", "files/" + sha256)
+                      : Json::object().set("url", url_ + "files/" + sha256);
+}
+
+std::string TestRepository::store(const std::string& bytes) {
+  const std::string digest = sha256_hex(bytes);
+  write_text(root_ / "files" / digest, bytes);
+  return digest;
+}
+
+void TestRepository::add(const TestBuild& build) {
+  std::vector<std::string> components;
+  for (const ViewFile& file : build.files) {
+    const std::string digest = store(file.bytes);
+    std::string name = build.id + "-" + std::to_string(components.size());
+    Json artifact = Json::object()
+                        .set("sha256", digest)
+                        .set("size", file.bytes.size())
+                        .set("archive", "none")
+                        .set("path", file.path)
+                        .set("sources", Json::array().push(source_of(digest)));
+    Json component = Json::object().set("artifacts", Json::array().push(std::move(artifact)));
+    if (!build.license.empty()) component.set("license", build.license);
+    components_.set(name, std::move(component));
+    components.push_back(std::move(name));
+  }
+  add_build(build, components);
+}
+
+void TestRepository::add_with_artifacts(const TestBuild& build, Json artifacts) {
+  const std::string name = build.id + "-0";
+  components_.set(name, Json::object().set("artifacts", std::move(artifacts)));
+  add_build(build, {name});
+}
+
+void TestRepository::add_build(const TestBuild& build, const std::vector<std::string>& components) {
+  if (!build.license.empty())
+    licenses_.set(build.license, Json::object()
+                                     .set("id", "LicenseRef-" + build.license)
+                                     .set("url", "https://licenses.example/" + build.license)
+                                     .set("accept", "explicit"));
+  Json document =
+      Json::object()
+          .set("id", build.id)
+          .set("version", build.version)
+          .set("flavor", build.flavor)
+          .set("os", "linux")
+          .set("arch", machine_arch)
+          .set("requires", build.requirements)
+          .set("plugin", Json::object().set("component", components.front()).set("path", build.plugin))
+          .set("components", Json::strings({components.begin() + 1, components.end()}))
+          .set("priority", build.priority);
+  if (!build.search.empty()) document.set("search", Json::strings(build.search));
+  builds_.push(std::move(document));
+}
+
+void TestRepository::write() const {
+  const std::string manifest = Json::object()
+                                   .set("format", 1)
+                                   .set("engine", "reference")
+                                   .set("serial", 1)
+                                   .set("licenses", licenses_)
+                                   .set("components", components_)
+                                   .set("builds", builds_)
+                                   .dump(2);
+  write_text(root_ / "reference.json", manifest);
+  const Json entry = Json::object()
+                         .set("path", "reference.json")
+                         .set("sha256", sha256_hex(manifest))
+                         .set("size", manifest.size());
+  write_text(root_ / "index.json", Json::object()
+                                       .set("format", 1)
+                                       .set("name", "made by a test")
+                                       .set("serial", 1)
+                                       .set("manifests", Json::array().push(entry))
+                                       .dump(2));
+}
+
+std::string zip_of(const std::vector<ViewFile>& files) {
+  const TemporaryFolder folder;
+  std::string names;
+  for (const ViewFile& file : files) {
+    write_text(folder / file.path, file.bytes);
+    names += " '" + file.path + "'";
+  }
+  ChildRequest request;
+  request.argv = {"sh", "-c", "cd '" + folder.path().native() + "' && zip -q -X made.zip" + names};
+  const auto child = run_child(request);
+  if (!child || !child->succeeded()) throw std::runtime_error("zip failed; install zip");
+  return read_text(folder / "made.zip");
+}
+
+}  // namespace enginehost::test

@@ -1,0 +1,67 @@
+// Repositories made by the tests: the reference plugin of the build, whole or spoiled, with digests that are
+// right.
+#pragma once
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "base/json.hpp"
+
+namespace enginehost::test {
+
+struct ViewFile {
+  std::string path;  // in the view
+  std::string bytes;
+};
+
+struct TestBuild {
+  std::string id;
+  std::vector<ViewFile> files;  // each becomes a component without archive
+  std::string plugin = "libengine_reference.so";
+  std::string version = "1.0.0";
+  std::string flavor = "cpu";
+  int priority = 50;
+  std::vector<std::string> search;
+  Json requirements = Json::object();
+  std::string license;  // an id that wants explicit acceptance; empty: none
+};
+
+// The bytes of the plugin that this build made; read once.
+const std::string& reference_plugin();
+
+// The build every test can fall back to: the reference plugin as it is, ranked last.
+TestBuild good_build(const std::string& id = "reference-good");
+
+// A folder that becomes a repository of the engine "reference" when write() is called.
+class TestRepository {
+ public:
+  explicit TestRepository(std::filesystem::path root);
+
+  const std::filesystem::path& root() const { return root_; }
+  // Where its files will be asked for; empty: read from the folder.
+  void serve_from(std::string url) { url_ = std::move(url); }
+
+  // The source of a file stored below the root under its digest.
+  Json source_of(const std::string& sha256) const;
+  // Stores the bytes and returns their digest.
+  std::string store(const std::string& bytes);
+
+  void add(const TestBuild& build);
+  // A build whose plugin component is what the artifacts say ("sha256", "archive", "sources", ...).
+  void add_with_artifacts(const TestBuild& build, Json artifacts);
+
+  // Writes manifest and index.
+  void write() const;
+
+ private:
+  void add_build(const TestBuild& build, const std::vector<std::string>& components);
+
+  std::filesystem::path root_;
+  std::string url_;
+  Json components_ = Json::object(), builds_ = Json::array(), licenses_ = Json::object();
+};
+
+// A zip archive of the files, made by the zip program.
+std::string zip_of(const std::vector<ViewFile>& files);
+
+}  // namespace enginehost::test

@@ -1,0 +1,65 @@
+// EH-R: the plugin links, but what runs while it is opened crashes, ends the process, hangs, or is no plugin.
+#include <gtest/gtest.h>
+
+#include "tests/end-to-end/fault.hpp"
+
+namespace enginehost::test {
+namespace {
+
+constexpr const char* plugin = "libengine_reference.so";
+
+// The plugin with a library that runs this when it is loaded.
+TestBuild with_constructor(const std::string& body) {
+  const std::string source =
+      "#include <stdlib.h>\n#include <unistd.h>\nint* volatile nowhere;\n__attribute__((constructor)) static "
+      "void begin(void) { " +
+      body + " }\n";
+  TestBuild build = faulty_build({{plugin, plugin_that_needs({"libstart.so"}, "$ORIGIN/lib")},
+                                  {"lib/libstart.so", compile_library(source, {"-Wl,-soname,libstart.so"})}});
+  build.search = {"lib"};
+  return build;
+}
+
+std::string hostile(const std::string& name) {
+  return read_text(std::string(ENGINEHOST_BUILD_DIR) + "/tests/hostile/libhostile_" + name + ".so");
+}
+
+TEST(RunningFaults, AnInstructionThatTheProcessorLacksIsToldWithTheLibrary) {
+  expect_fault({with_constructor("__builtin_trap();"), "EH-R01", {"libstart.so"}});
+}
+
+TEST(RunningFaults, ACrashWhileLoadingIsToldWithTheLibraryAndHarmsNobody) {
+  expect_fault({with_constructor("*nowhere = 1;"), "EH-R02", {"libstart.so"}});
+}
+
+TEST(RunningFaults, AnAbortIsToldWithItsLastWords) {
+  expect_fault({with_constructor("(void)!write(2, \"no such device, sorry\\n\", 22); abort();"),
+                "EH-R03",
+                {"no such device, sorry"}});
+}
+
+TEST(RunningFaults, AnEngineThatEndsTheProcessSuccessfullyHasFailed) {
+  expect_fault({with_constructor("exit(0);"), "EH-R04", {"0"}});
+}
+
+// Takes the deadline of the probe (30 s), once for each of the two openings.
+TEST(RunningFaultsSlow, AnEngineThatNeverFinishesLoadingIsEndedAtTheDeadline) {
+  expect_fault({with_constructor("for (;;) pause();"), "EH-R05", {"load"}});
+}
+
+TEST(RunningFaults, ALibraryThatIsNoPluginIsToldWithWhatItExports) {
+  expect_fault({faulty_build({{plugin, compile_library("int something_else(void) { return 1; }\n")}}),
+                "EH-R11",
+                {"engine_plugin_v1"}});
+}
+
+TEST(RunningFaults, APluginOfANewerInterfaceIsToldWithBothVersions) {
+  expect_fault({faulty_build({{plugin, hostile("abi_major_2")}}), "EH-R12", {"2"}});
+}
+
+TEST(RunningFaults, AnAdapterWhoseRuntimeIsMissingIsBelieved) {
+  expect_fault({faulty_build({{plugin, hostile("missing_runtime")}}), "EH-E01", {"libnosuchruntime.so.1"}});
+}
+
+}  // namespace
+}  // namespace enginehost::test

@@ -1,0 +1,40 @@
+// A repository behind a real nginx, with one build in an archive large enough to be cut and watched.
+#pragma once
+#include "base/sha256.hpp"
+#include "tests/end-to-end/repository.hpp"
+#include "tests/support/nginx_server.hpp"
+
+namespace enginehost::test {
+
+// The build "reference-good": a zip with the reference plugin and a few megabytes that do not compress.
+class Served {
+ public:
+  explicit Served(const std::string& directives = {}, std::size_t padding = 3u << 20)
+      : server(directives), repository(server.root() / "repository") {
+    repository.serve_from(server.url("repository/"));
+    archive = zip_of({{"libengine_reference.so", reference_plugin()}, {"share/data.bin", noise(padding)}});
+    digest = repository.store(archive);
+  }
+
+  // Writes the repository; `sources` replaces the one that is right.
+  void publish(Json sources = Json()) {
+    if (sources.is_null()) sources = Json::array().push(repository.source_of(digest));
+    Json artifact = Json::object()
+                        .set("sha256", digest)
+                        .set("size", archive.size())
+                        .set("archive", "zip")
+                        .set("sources", std::move(sources));
+    repository.add_with_artifacts(good_build(), Json::array().push(std::move(artifact)));
+    repository.write();
+  }
+
+  std::string location() const { return server.url("repository"); }
+  std::string path() const { return "/repository/files/" + digest; }
+  std::vector<std::string> arguments() const { return {"reference", "--repository", location(), "--json"}; }
+
+  NginxServer server;
+  TestRepository repository;
+  std::string archive, digest;
+};
+
+}  // namespace enginehost::test

@@ -1,0 +1,121 @@
+#include "tests/end-to-end/workplace.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace enginehost::test {
+namespace {
+
+// What a person's session may hold and these tests must not see.
+const std::vector<std::string> unset = {"ENGINEHOST_REPOSITORIES",
+                                        "ENGINEHOST_FLAVOR",
+                                        "ENGINEHOST_DEVICE",
+                                        "ENGINEHOST_OFFLINE",
+                                        "ENGINEHOST_LOG",
+                                        "ENGINEHOST_CONFIG",
+                                        "ENGINEHOST_FORCE",
+                                        "ENGINEHOST_PROBE_LAUNCHER",
+                                        "XDG_STATE_HOME",
+                                        "XDG_CACHE_HOME",
+                                        "LD_LIBRARY_PATH",
+                                        "LD_PRELOAD",
+                                        "http_proxy",
+                                        "https_proxy",
+                                        "all_proxy",
+                                        "HTTP_PROXY",
+                                        "HTTPS_PROXY",
+                                        "ALL_PROXY",
+                                        "NO_COLOR",
+                                        "CUDA_VISIBLE_DEVICES"};
+
+}  // namespace
+
+const Json& Ended::candidate(std::string_view build) const {
+  static const Json none;
+  for (const Json& candidate : document["candidates"].as_array())
+    if (candidate["build"].as_string() == build) return candidate;
+  return none;
+}
+
+Workplace::Workplace() {
+  std::filesystem::create_directories(folder() / "home");
+  configure(Json::object().set("repositories_default", false));
+}
+
+void Workplace::configure(const Json& configuration) const {
+  write_text(folder() / "config" / "enginehost" / "config.json", configuration.dump(2));
+}
+
+ChildRequest Workplace::request(const std::string& command, std::vector<std::string> arguments,
+                                const RunOptions& options) const {
+  ChildRequest request;
+  request.argv = options.launcher;
+  request.argv.push_back(std::string(ENGINEHOST_BUILD_DIR) + "/bin/" + command);
+  request.argv.insert(request.argv.end(), arguments.begin(), arguments.end());
+  request.environment = unset;
+  request.environment.insert(request.environment.end(), {"HOME=" + (folder() / "home").native(),
+                                                         "XDG_CONFIG_HOME=" + (folder() / "config").native(),
+                                                         "ENGINEHOST_CACHE=" + cache().native(), "LC_ALL=C"});
+  request.environment.insert(request.environment.end(), options.environment.begin(),
+                             options.environment.end());
+  request.input = options.input;
+  request.deadline = options.deadline;
+  request.keep_bytes = std::size_t{8} << 20;
+  return request;
+}
+
+Ended Workplace::run(const std::string& command, std::vector<std::string> arguments,
+                     const RunOptions& options) const {
+  const bool json = std::find(arguments.begin(), arguments.end(), "--json") != arguments.end();
+  Ended run;
+  const auto child = run_child(request(command, std::move(arguments), options));
+  if (!child) {
+    ADD_FAILURE() << command << " could not be started: " << child.error().value("os_said");
+    return run;
+  }
+  run.timed_out = child->timed_out;
+  run.status = child->signal != 0 ? 128 + child->signal : child->exit_code;
+  run.output = child->output;
+  run.error = child->error;
+  run.duration = child->duration;
+  if (!json) return run;
+  // Exactly one document, whatever the status.
+  auto document = parse_json(run.output, "stdout");
+  if (document)
+    run.document = std::move(*document);
+  else
+    ADD_FAILURE() << command << " --json printed no single document: " << run.said();
+  return run;
+}
+
+std::string evidence(const Json& diagnosis, std::string_view what) {
+  for (const Json& fact : diagnosis["evidence"].as_array())
+    if (fact["what"].as_string() == what) return fact["value"].as_string();
+  return {};
+}
+
+std::string evidence_list(const Json& diagnosis, std::string_view what) {
+  std::string list;
+  for (const Json& fact : diagnosis["evidence"].as_array())
+    if (fact["what"].as_string() == what) list += fact["value"].as_string() + "\n";
+  return list;
+}
+
+bool can_mount() {
+  static const bool can = [] {
+    ChildRequest request;
+    request.argv = {"unshare", "-m", "sh", "-c", "mount -t tmpfs none /mnt"};
+    const auto child = run_child(request);
+    return child && child->succeeded();
+  }();
+  return can;
+}
+
+std::vector<std::string> with_tmpfs(const std::filesystem::path& folder, const std::string& options) {
+  return {
+      "unshare", "-m",    "sh",           "-c", R"(mount -t tmpfs -o "$1" none "$2" && shift 2 && exec "$@")",
+      "sh",      options, folder.native()};
+}
+
+}  // namespace enginehost::test

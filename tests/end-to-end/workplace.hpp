@@ -1,0 +1,75 @@
+// The real commands, each run with a home, a cache and a configuration of its own.
+#pragma once
+#include <chrono>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/child_process.hpp"
+#include "base/json.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+namespace enginehost::test {
+
+// What one command did. The document is null unless --json was among its arguments.
+struct Ended {
+  int status = -1;  // 128 + signal when a signal ended it
+  bool timed_out = false;
+  std::string output, error;
+  Json document;
+  std::chrono::milliseconds duration{0};
+
+  const Json& outcome() const { return document["outcome"]; }
+  const Json& diagnosis() const { return document["diagnosis"]; }
+  std::string code() const { return diagnosis()["code"].as_string(); }
+  // The candidate with that build id, or a null value.
+  const Json& candidate(std::string_view build) const;
+  // Both streams, for the message of a failed expectation.
+  std::string said() const { return "status " + std::to_string(status) + "\n" + output + error; }
+};
+
+struct RunOptions {
+  std::vector<std::string> environment;  // added to the workplace's
+  std::vector<std::string> launcher;     // stands before the command
+  std::string input;
+  std::chrono::milliseconds deadline{120'000};
+};
+
+// HOME, XDG folders and the cache below one temporary folder; no configuration of the machine is seen but the
+// system file. Runs may be started from several threads.
+class Workplace {
+ public:
+  Workplace();
+
+  const std::filesystem::path& folder() const { return folder_.path(); }
+  std::filesystem::path cache() const { return folder() / "cache"; }
+  // Replaces the user's configuration file; at first it turns the build's own repository off.
+  void configure(const Json& configuration) const;
+
+  // "engine-info", "engine-run" or "engine-cache" with those arguments.
+  Ended run(const std::string& command, std::vector<std::string> arguments,
+            const RunOptions& options = {}) const;
+  Ended info(std::vector<std::string> arguments, const RunOptions& options = {}) const {
+    return run("engine-info", std::move(arguments), options);
+  }
+
+  ChildRequest request(const std::string& command, std::vector<std::string> arguments,
+                       const RunOptions& options = {}) const;
+
+ private:
+  TemporaryFolder folder_;
+};
+
+// The value of the first evidence of that kind, or "".
+std::string evidence(const Json& diagnosis, std::string_view what);
+// All values, joined with "\n".
+std::string evidence_list(const Json& diagnosis, std::string_view what);
+
+// Whether this process may mount (root with the right), asked once of the kernel by trying.
+bool can_mount();
+// A launcher that mounts a tmpfs with these options on the folder and runs the command in that mount
+// namespace.
+std::vector<std::string> with_tmpfs(const std::filesystem::path& folder, const std::string& options);
+
+}  // namespace enginehost::test

@@ -1,0 +1,221 @@
+// Opening through the C API: what is given, what is asked, what is told.
+#include <chrono>
+
+#include "base/json.hpp"
+#include "tests/end-to-end/served.hpp"
+#include "tests/sdk/fixture.hpp"
+
+namespace enginehost::test {
+namespace {
+
+using testing::HasSubstr;
+
+Json parsed(const char* text) {
+  auto document = parse_json(text, "api");
+  EXPECT_TRUE(document) << text;
+  return document ? std::move(*document) : Json();
+}
+
+TEST_F(Sdk, TheBuildsOwnRepositoryServesWithoutAnyConfiguration) {
+  enginehost_request request = ENGINEHOST_REQUEST_INIT;
+  request.engine = "reference";
+  const auto engine = open(request);
+  ASSERT_NE(engine, nullptr) << said();
+  EXPECT_EQ(status_, ENGINEHOST_OK);
+  EXPECT_STREQ(enginehost_engine_flavor(engine.get()), "cpu");
+}
+
+TEST_F(Sdk, AnOpenEngineTellsWhatItIs) {
+  publish();
+  const auto engine = open(request());
+  ASSERT_NE(engine, nullptr) << said();
+  EXPECT_STREQ(enginehost_engine_build(engine.get()), "reference-good");
+  EXPECT_EQ(enginehost_engine_is_fallback(engine.get()), 0);
+  const Json report = parsed(enginehost_engine_report(engine.get()));
+  EXPECT_EQ(report["outcome"]["state"].as_string(), "opened");
+  EXPECT_TRUE(report["outcome"]["proven"].as_bool()) << "the helper was not found";
+  EXPECT_EQ(report["outcome"]["build"].as_string(), "reference-good");
+}
+
+TEST_F(Sdk, DevicesAreListedAndANumberBeyondThemIsRefused) {
+  publish();
+  const auto engine = open(request());
+  ASSERT_NE(engine, nullptr) << said();
+  ASSERT_GE(enginehost_engine_device_count(engine.get()), 1u);
+  enginehost_device device{};
+  device.size = sizeof device;
+  ASSERT_EQ(enginehost_engine_device(engine.get(), 0, &device, nullptr), ENGINEHOST_OK);
+  EXPECT_STREQ(device.name, "cpu:0");
+  EXPECT_EQ(device.type, 1);
+  EXPECT_EQ(device.index, 0);
+  enginehost_error* error = nullptr;
+  EXPECT_EQ(enginehost_engine_device(engine.get(), 99, &device, &error), ENGINEHOST_INVALID);
+  EXPECT_STREQ(enginehost_error_code(error), "EH-P46");
+  enginehost_error_free(error);
+  device.size = 0;
+  EXPECT_EQ(enginehost_engine_device(engine.get(), 0, &device, nullptr), ENGINEHOST_INVALID);
+}
+
+TEST_F(Sdk, TheSelfTestRunsOnADeviceAndRefusesOneThatIsNotThere) {
+  publish();
+  const auto engine = open(request());
+  ASSERT_NE(engine, nullptr) << said();
+  for (const int level : {0, 1, 2})
+    EXPECT_EQ(enginehost_engine_self_test(engine.get(), level, nullptr, nullptr), ENGINEHOST_OK);
+  enginehost_error* error = nullptr;
+  EXPECT_NE(enginehost_engine_self_test(engine.get(), 2, "cuda:7", &error), ENGINEHOST_OK);
+  EXPECT_STREQ(enginehost_error_code(error), "EH-S09");
+  EXPECT_THAT(enginehost_error_text(error), HasSubstr("cuda:7"));
+  enginehost_error_free(error);
+}
+
+TEST_F(Sdk, PlanningDecidesAndInstallsNothing) {
+  publish();
+  const enginehost_request planned = request();
+  char* text = nullptr;
+  ASSERT_EQ(enginehost_plan(&planned, &text, nullptr), ENGINEHOST_OK);
+  const Handle<char> owned(text);
+  const Json plan = parsed(text);
+  EXPECT_EQ(plan["outcome"]["state"].as_string(), "planned");
+  EXPECT_EQ(plan["outcome"]["build"].as_string(), "reference-good");
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "cache" / "refs" / "reference-good.ref"));
+}
+
+TEST_F(Sdk, APlanThatFailsIsGivenOutAllTheSame) {
+  publish();
+  enginehost_request wanted = request();
+  wanted.flavor = "cu130";
+  wanted.require = 1;
+  char* text = nullptr;
+  enginehost_error* error = nullptr;
+  EXPECT_EQ(enginehost_plan(&wanted, &text, &error), ENGINEHOST_NOTHING_FITS);
+  const Handle<enginehost_error> owned_error(error);
+  const Handle<char> owned(text);
+  ASSERT_NE(text, nullptr);
+  EXPECT_EQ(parsed(text)["outcome"]["state"].as_string(), "failed");
+  EXPECT_NE(error, nullptr);
+}
+
+TEST_F(Sdk, AnUnknownEngineIsToldWithTheNearestName) {
+  publish();
+  enginehost_request wrong = request();
+  wrong.engine = "refrence";
+  EXPECT_EQ(open(wrong), nullptr);
+  EXPECT_EQ(status_, ENGINEHOST_NOTHING_FITS);
+  EXPECT_EQ(code(), "EH-S02");
+  EXPECT_THAT(said(), HasSubstr("reference"));
+}
+
+TEST_F(Sdk, ARequestOfAnOlderCallerIsReadAsFarAsItGoes) {
+  publish();
+  // Everything beyond `repository_count` did not exist for this caller; what lies there is not his.
+  enginehost_request older = request();
+  older.on_consent = [](const enginehost_question*, void*) -> std::int32_t {
+    ADD_FAILURE() << "read beyond the caller's struct";
+    return 0;
+  };
+  older.size = offsetof(enginehost_request, accepted_licenses);
+  EXPECT_NE(open(older), nullptr) << said();
+}
+
+TEST_F(Sdk, ConsentIsAskedOnceBeforeTheFirstByteAndTheAnswerHolds) {
+  publish();
+  struct Asked {
+    int times = 0, progress = 0;
+    std::uint64_t bytes = 0;
+    std::string build;
+    std::int32_t answer = 0;
+  } asked;
+  enginehost_request careful = request();
+  careful.user_data = &asked;
+  careful.on_consent = [](const enginehost_question* question, void* data) -> std::int32_t {
+    auto* seen = static_cast<Asked*>(data);
+    ++seen->times;
+    seen->bytes = question->download_bytes;
+    seen->build = question->build;
+    EXPECT_EQ(seen->progress, 0);
+    EXPECT_EQ(question->size, sizeof *question);
+    return seen->answer;
+  };
+  careful.on_progress = [](const enginehost_progress* progress, void* data) {
+    ++static_cast<Asked*>(data)->progress;
+    EXPECT_EQ(progress->size, sizeof *progress);
+    EXPECT_NE(progress->phase, nullptr);
+    EXPECT_NE(progress->source, nullptr);
+  };
+  EXPECT_EQ(open(careful), nullptr);
+  EXPECT_EQ(status_, ENGINEHOST_FORBIDDEN) << said();
+  EXPECT_EQ(code(), "EH-P03");
+  EXPECT_EQ(asked.times, 1);
+  EXPECT_EQ(asked.progress, 0);
+  EXPECT_EQ(asked.build, "reference-good");
+  EXPECT_EQ(asked.bytes, reference_plugin().size());
+
+  asked.answer = 1;
+  EXPECT_NE(open(careful), nullptr) << said();
+  EXPECT_EQ(asked.times, 2);
+  EXPECT_GT(asked.progress, 0);
+  // Installed: nothing is asked any more.
+  EXPECT_NE(open(careful), nullptr);
+  EXPECT_EQ(asked.times, 2);
+}
+
+TEST_F(Sdk, ALicenceIsNeverAcceptedByDefault) {
+  TestBuild build = good_build();
+  build.license = "vendor";
+  publish(build);
+  EXPECT_EQ(open(request()), nullptr);
+  EXPECT_EQ(status_, ENGINEHOST_FORBIDDEN);
+  EXPECT_EQ(code(), "EH-P03");
+  EXPECT_THAT(said(), HasSubstr("https://licenses.example/vendor"));
+  enginehost_request accepting = request();
+  const char* licenses[] = {"LicenseRef-vendor"};
+  accepting.accepted_licenses = licenses;
+  accepting.accepted_license_count = 1;
+  EXPECT_NE(open(accepting), nullptr) << said();
+}
+
+TEST_F(Sdk, CancelledBeforeItBeganItEndsAsInterrupted) {
+  publish();
+  const Handle<enginehost_cancel> cancel(enginehost_cancel_new());
+  enginehost_cancel_now(cancel.get());
+  enginehost_request stopped = request();
+  stopped.cancel = cancel.get();
+  EXPECT_EQ(open(stopped), nullptr);
+  EXPECT_EQ(status_, ENGINEHOST_INTERRUPTED) << said();
+  EXPECT_EQ(code(), "EH-P10");
+}
+
+TEST_F(Sdk, CancelledInTheMiddleOfADownloadItEndsSoon) {
+  publish();
+  Served served("limit_rate 300k;");
+  served.publish();
+  const std::string location = served.location();
+  const char* const locations[] = {location.c_str()};
+  enginehost_request slow = request();
+  slow.repositories = locations;
+  const Handle<enginehost_cancel> cancel(enginehost_cancel_new());
+  slow.cancel = cancel.get();
+  // The first bytes have arrived: now it is asked to stop, from the thread that tells so.
+  slow.user_data = cancel.get();
+  slow.on_progress = [](const enginehost_progress* progress, void* data) {
+    if (progress->done > 0) enginehost_cancel_now(static_cast<enginehost_cancel*>(data));
+  };
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_EQ(open(slow), nullptr);
+  EXPECT_EQ(status_, ENGINEHOST_INTERRUPTED) << said();
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(5));
+}
+
+TEST_F(Sdk, ThePlatformIsToldWithoutWhatIdentifiesAPerson) {
+  char* text = nullptr;
+  ASSERT_EQ(enginehost_platform(&text, nullptr), ENGINEHOST_OK);
+  const Handle<char> owned(text);
+  const Json document = parsed(text);
+  EXPECT_EQ(document["format"].as_integer(), 1);
+  EXPECT_TRUE(document["platform"]["os"].is_object());
+  EXPECT_TRUE(document["platform"]["cpu"].is_object());
+}
+
+}  // namespace
+}  // namespace enginehost::test
