@@ -28,15 +28,14 @@ std::string driver_text(const Machine& machine) {
   return driver.is_known() ? "driver " + driver.value() + " (" + cuda + ")" : cuda;
 }
 
-// The toolkit's stand-in for linking: whatever it answers, it drives nothing, and it is found before any driver.
-bool finds_a_stub(const Machine& machine) {
-  const auto& library = machine.platform.cuda.library;
-  return library.is_known() && library.value().note.find("stub") != std::string::npos;
+// The loader would take a toolkit's link stub: whatever driver there is, this process does not reach it.
+bool finds_stub(const platform::Cuda& cuda) {
+  return cuda.library.is_known() && cuda.library.value().note.find("stub") != std::string::npos;
 }
 
 Check no_driver(std::string requirement, const Machine& machine) {
   const platform::Cuda& cuda = machine.platform.cuda;
-  const bool is_stub = finds_a_stub(machine);
+  const bool is_stub = finds_stub(cuda);
   const std::string source =
       machine.driver_cuda.is_absent() ? machine.driver_cuda.source() : cuda.driver.source();
   const std::string library = machine.platform.os.value() == "windows" ? "nvcuda.dll" : "libcuda.so.1";
@@ -72,7 +71,7 @@ Answer keeps_minor_version_promise(int major, const Machine& machine) {
 CudaFit check_driver(const CudaRequirement& required, const Machine& machine, Checks& checks) {
   const std::string requirement = "NVIDIA driver for CUDA " + required.toolkit;
   const auto& newest = machine.driver_cuda;
-  if (newest.is_absent() || finds_a_stub(machine)) {
+  if (newest.is_absent() || finds_stub(machine.platform.cuda)) {
     checks.push_back(no_driver(requirement, machine));
     return CudaFit::none;
   }
