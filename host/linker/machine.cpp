@@ -14,6 +14,7 @@
 #include <iterator>
 #include <system_error>
 
+#include "base/environment.hpp"
 #include "base/files.hpp"
 #include "base/text.hpp"
 #include "base/version.hpp"
@@ -168,10 +169,7 @@ void describe_folders(Machine& machine, const Target& target) {
 // seen.
 std::optional<std::string> library_path_at_start() {
   std::ifstream file("/proc/self/environ", std::ios::binary);
-  if (!file) {
-    const char* now = std::getenv("LD_LIBRARY_PATH");
-    return now != nullptr ? std::optional<std::string>(now) : std::nullopt;
-  }
+  if (!file) return environment_variable("LD_LIBRARY_PATH");
   constexpr std::string_view name = "LD_LIBRARY_PATH=";
   std::string variable;
   while (std::getline(file, variable, '\0'))

@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cstdlib>
 
+#include "base/environment.hpp"
 #include "base/text.hpp"
 #include "host/transfer/transfer.hpp"
 
@@ -56,7 +57,7 @@ std::string bundle_for(const HttpRequest& request, const TransferOptions& option
   // The variables that users of curl and of OpenSSL know; the library itself reads neither once it has a
   // default.
   for (const char* name : {"CURL_CA_BUNDLE", "SSL_CERT_FILE"})
-    if (const char* value = std::getenv(name); value != nullptr && *value != '\0') return value;
+    if (auto value = environment_variable(name); value && !value->empty()) return std::move(*value);
   return {};
 }
 

@@ -5,9 +5,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <string>
 
+#include "base/environment.hpp"
 #include "base/text.hpp"
 
 namespace enginehost::transfer {
@@ -53,11 +53,9 @@ std::string progress_line(const Progress& progress, std::size_t columns) {
 }
 
 ProgressBar::ProgressBar(std::FILE* stream, bool quiet) : stream_(stream) {
-  const char* terminal = std::getenv("TERM");
-  const bool dumb = terminal != nullptr && std::string_view(terminal) == "dumb";
+  const bool dumb = environment_variable("TERM") == "dumb";
   visible_ = !quiet && !dumb && ::isatty(::fileno(stream)) != 0;
-  const char* plain = std::getenv("NO_COLOR");
-  color_ = plain == nullptr || *plain == '\0';
+  color_ = environment_variable("NO_COLOR").value_or("").empty();
 }
 
 ProgressBar::~ProgressBar() {
