@@ -66,7 +66,8 @@ std::string opened_report(const open::Outcome& outcome, bool verbose) {
                                (device.memory_total == 0 ? "" : "  " + format_bytes(device.memory_total)));
   if (opened.devices.empty()) text += line("device", "none");
   text += line("capabilities", join(opened.engine->capabilities(), " "));
-  for (const auto& [key, value] : opened.engine->facts()) text += line(key, value);
+  // An adapter's own runtime library is told apart from the plugin's file.
+  for (const auto& [key, value] : opened.engine->facts()) text += line(key == "library" ? "runtime" : key, value);
   std::map<std::string, int> origins;
   for (const load::Library& library : opened.libraries) ++origins[library.origin];
   std::vector<std::string> counts;
