@@ -72,7 +72,8 @@ std::string opened_report(const open::Outcome& outcome, bool verbose) {
   for (const load::Library& library : opened.libraries) ++origins[library.origin];
   std::vector<std::string> counts;
   for (const auto& [origin, count] : origins) counts.push_back(std::to_string(count) + " from the " + origin);
-  text += line("loaded", std::to_string(opened.libraries.size()) + " libraries: " + join(counts, ", "));
+  const std::size_t count = opened.libraries.size();
+  text += line("loaded", std::to_string(count) + (count == 1 ? " library: " : " libraries: ") + join(counts, ", "));
   if (verbose)
     for (const load::Library& library : opened.libraries)
       text += line("", library.soname + "  " + library.path + "  (" + library.origin + ")");
