@@ -98,7 +98,7 @@ main() {
     say "skipped: $why"
   fi
   heading "Ready"
-  say "The commands are in build/bin: engine-info, engine-run, engine-cache, engine-manifest."
+  say "The commands are in build/bin: engine-info, engine-run, engine-cache; engine-plugin-check is for authors of engines."
 }
 
 main "$@"

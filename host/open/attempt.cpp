@@ -258,7 +258,7 @@ class Attempt {
     failure.category = explain::category(diagnosis);
     failure.diagnosis = explain::to_json(diagnosis);
     failure.witnesses = witnesses();
-    const history::Record* before = world_.history().find(installed.build);
+    const history::Record* before = world_.before(installed.build);
     if (auto record = history::after_failure(failure, before, world_.fingerprint(), World::now()))
       world_.remember(std::move(*record));
   }

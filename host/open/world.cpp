@@ -83,6 +83,13 @@ const std::vector<history::Stale>& World::stale_records() {
   return history_->stale;
 }
 
+const history::Record* World::before(const std::string& build) {
+  if (const history::Record* held = history().find(build)) return held;
+  for (const history::Stale& stale : history_->stale)
+    if (stale.record.build == build) return &stale.record;
+  return nullptr;
+}
+
 linker::Machine World::machine() {
   linker::Machine machine = linker::describe_this_machine();
   machine.loaded = linker::loaded_libraries();

@@ -213,11 +213,28 @@ class Check {
       report_.diagnoses.push_back(std::move(diagnosis));
   }
 
+  // The names that this build's libraries need, themselves or through others. What the process holds beside them (a
+  // command has its network libraries loaded) has no say in whether the build loads.
+  static std::set<std::string> names_used(const Closure& closure) {
+    std::set<std::string> names;
+    std::size_t before = 0;
+    do {
+      before = names.size();
+      for (const linker::Object& object : closure.objects)
+        if (object.info != nullptr && (object.found_by != "already loaded" || names.contains(object.soname)))
+          names.insert(object.info->needed.begin(), object.info->needed.end());
+    } while (names.size() != before);
+    return names;
+  }
+
   void collect_witnesses(const Closure& closure) {
+    const std::set<std::string> used = names_used(closure);
     std::set<std::filesystem::path> paths;
-    for (const linker::Object& object : closure.objects)
+    for (const linker::Object& object : closure.objects) {
+      if (object.found_by == "already loaded" && !used.contains(object.soname)) continue;
       if (!object.path.empty() && !index_.in_view(object.path) && object.path != spec_.plugin.native())
         paths.insert(object.path);
+    }
     for (const linker::Rejected& rejected : report_.rejected) paths.insert(rejected.path);
     // What is missing may appear in any folder that was searched, or anywhere else the loader's cache names.
     for (const linker::Missing& missing : report_.missing) {

@@ -9,20 +9,11 @@ namespace {
 
 using platform::CudaDevice;
 
-// What the driver itself said, where a report has it: false for a device that it does not offer to this
-// process.
-template <class Device>
-bool is_offered(const Device& device) {
-  if constexpr (requires { device.visible; })
-    return device.visible;
-  else
-    return true;
-}
-
+// A device that the driver itself does not offer to this process is not visible, whatever the variable says.
 VisibleDevices all_of(const std::vector<CudaDevice>& devices) {
   VisibleDevices visible;
   for (const CudaDevice& device : devices)
-    if (is_offered(device)) visible.devices.push_back(&device);
+    if (device.visible) visible.devices.push_back(&device);
   return visible;
 }
 

@@ -70,6 +70,19 @@ TEST_F(ClosureCheck, ALibraryThatAppearsIsAWitness) {
   EXPECT_THAT(report.depends_on, ::testing::Contains(std::filesystem::path("/etc/ld.so.cache")));
 }
 
+TEST_F(ClosureCheck, WhatTheProcessHoldsIsAWitnessOnlyIfTheBuildUsesIt) {
+  const auto used = part("libused.so.1", "used", "-Wl,-soname,libused.so.1");
+  const auto unused = part("libunused.so.1", "unused", "-Wl,-soname,libunused.so.1");
+  const auto engine =
+      workshop_.library("e/libengine.so", "int used(void);int e(void){return used();}", link(used));
+  Spec spec = alone(engine);
+  spec.machine.loaded = {{"libused.so.1", used}, {"libunused.so.1", unused}};
+  const Report report = check(spec);
+  ASSERT_EQ(report.verdict, Verdict::loads);
+  EXPECT_THAT(report.depends_on, ::testing::Contains(used));
+  EXPECT_THAT(report.depends_on, ::testing::Not(::testing::Contains(unused)));
+}
+
 TEST_F(ClosureCheck, AWrongArchitectureInPlaceOfADependencyIsL05) {
   const auto dependency = part("libdep.so.1", "dep", "-Wl,-soname,libdep.so.1");
   const auto engine = workshop_.library("e/libengine.so", "int dep(void);int e(void){return dep();}",
