@@ -110,7 +110,7 @@ int inspect(const Flags& flags) {
 }
 
 Result<platform::Platform> recorded_platform(const std::string& path) {
-  TRY_ASSIGN(const std::string text, read_file(path));
+  TRY_ASSIGN(const std::string text, read_file(path, 8u << 20, "EH-P47"));
   TRY_ASSIGN(const Json document, parse_json(text, path));
   return platform::platform_from_json(document, path);
 }

@@ -98,7 +98,7 @@ Array make_array(engine_dtype type, std::vector<std::int64_t> shape) {
 }
 
 Result<Array> read_npy(const std::filesystem::path& file) {
-  TRY_ASSIGN(const std::string bytes, read_file(file, largest_file));
+  TRY_ASSIGN(const std::string bytes, read_file(file, largest_file, "EH-P47"));
   const std::string_view text = bytes;
   if (!text.starts_with(magic) || text.size() < 12) return fail(unusable(file, "it does not begin as an .npy file"));
   const bool first_version = text[6] == 1;

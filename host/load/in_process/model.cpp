@@ -112,7 +112,7 @@ std::string describe_tensor(const engine_tensor& tensor) {
 }
 
 Result<std::unique_ptr<Model>> Model::load(Engine& engine, const ModelRequest& request, CallOptions options) {
-  TRY(stamp_of(request.file).map([](const FileStamp&) {}));
+  TRY(stamp_of(request.file, "EH-P47").map([](const FileStamp&) {}));
   if (engine.model_table() == nullptr) return fail(diagnose("EH-S18").with("table", "engine.model/1"));
   TRY_ASSIGN(const std::string format, format_for(engine, request));
   TRY_ASSIGN(const engine_device device, device_for(engine, request.device));

@@ -30,7 +30,7 @@ struct NamedTensor {
 // Destroyed before its engine. run() follows the plugin's threading: [any] when concurrent(), else one at a time.
 class Model {
  public:
-  // EH-F01 no such file; EH-S18 the engine runs no models ("table"), or none of that format ("format", "offered");
+  // EH-P47 no such file; EH-S18 the engine runs no models ("table"), or none of that format ("format", "offered");
   // EH-S09 no such device; EH-E01 what the plugin says.
   static Result<std::unique_ptr<Model>> load(Engine& engine, const ModelRequest& request, CallOptions call = {});
   Model(const Model&) = delete;
