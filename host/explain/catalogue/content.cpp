@@ -153,7 +153,7 @@ constexpr Entry entries[] = {
      .causes = {"{folder} has no room for more files (no inodes are left){?free_inodes}",
                 "{needed|bytes} are needed in {folder}, {free|bytes} are free", "{folder} is full: {os_said}",
                 "{file} could not be written: {os_said}", "the disk is full"},
-     .remedies = {"free space: engine-cache gc removes builds that are not in use",
+     .remedies = {"free space: engine-cache list shows what is installed, engine-cache remove ID removes it",
                   "set ENGINEHOST_CACHE to a folder on a larger disk"},
      .exit_status = S::cache,
      .category = Category::request},
@@ -199,8 +199,7 @@ constexpr Entry entries[] = {
      .causes = {"the {archive} archive of {component} cannot be used: {problem}",
                 "the {archive} archive cannot be used: {problem} ({entry})",
                 "the {archive} archive cannot be used: {problem}", "an archive cannot be unpacked"},
-     .remedies =
-         {"tell the publisher of the manifest; engine-manifest lint shows what an artifact unpacks to"},
+     .remedies = {"tell the publisher of the manifest: the archive is not what the manifest says"},
      .exit_status = S::wrong_bytes,
      .category = Category::content},
 };
