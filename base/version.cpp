@@ -1,8 +1,6 @@
 #include "base/version.hpp"
 
 #include <algorithm>
-#include <cctype>
-#include <vector>
 
 #include "base/text.hpp"
 
@@ -42,31 +40,43 @@ struct Condition {
   std::string_view comparison, version;
 };
 
-std::vector<Condition> conditions_of(std::string_view requirement) {
-  std::vector<Condition> conditions;
-  for (;;) {
-    const std::size_t comma = requirement.find(',');
-    const std::string_view one = trim(requirement.substr(0, comma));
-    const std::size_t length = one.find_first_not_of("<>=");
-    conditions.push_back({one.substr(0, length), length == std::string_view::npos ? "" : trim(one.substr(length))});
-    if (comma == std::string_view::npos) return conditions;
-    requirement.remove_prefix(comma + 1);
+// The parts of a text one after another, of an empty text one empty part. Deciding compares versions by the hundred, so
+// that nothing here is copied or kept.
+class Parts {
+ public:
+  Parts(std::string_view text, char separator) : rest_(text), separator_(separator) {}
+  bool next(std::string_view& part) {
+    if (done_) return false;
+    const std::size_t end = rest_.find(separator_);
+    part = rest_.substr(0, end);
+    done_ = end == std::string_view::npos;
+    if (!done_) rest_.remove_prefix(end + 1);
+    return true;
   }
+
+ private:
+  std::string_view rest_;
+  char separator_;
+  bool done_ = false;
+};
+
+Condition condition_of(std::string_view text) {
+  const std::string_view one = trim(text);
+  const std::size_t length = one.find_first_not_of("<>=");
+  return {one.substr(0, length), length == std::string_view::npos ? "" : trim(one.substr(length))};
 }
 
 }  // namespace
 
 std::strong_ordering compare_versions(std::string_view left, std::string_view right) {
   // What follows "+" is a local label (2.0.1+cu118) and says nothing about the order.
-  left = left.substr(0, left.find('+'));
-  right = right.substr(0, right.find('+'));
-  const std::vector<std::string> left_parts = split(left, '.'), right_parts = split(right, '.');
-  for (std::size_t i = 0; i < std::max(left_parts.size(), right_parts.size()); ++i) {
-    const std::string_view a = i < left_parts.size() ? std::string_view(left_parts[i]) : "0";
-    const std::string_view b = i < right_parts.size() ? std::string_view(right_parts[i]) : "0";
+  Parts left_parts(left.substr(0, left.find('+')), '.'), right_parts(right.substr(0, right.find('+')), '.');
+  for (;;) {
+    std::string_view a = "0", b = "0";
+    const bool more_left = left_parts.next(a), more_right = right_parts.next(b);
+    if (!more_left && !more_right) return std::strong_ordering::equal;
     if (const auto order = compare_parts(a, b); order != 0) return order;
   }
-  return std::strong_ordering::equal;
 }
 
 bool has_version_prefix(std::string_view version, std::string_view prefix) {
@@ -75,7 +85,9 @@ bool has_version_prefix(std::string_view version, std::string_view prefix) {
 }
 
 bool is_version_requirement(std::string_view requirement) {
-  for (const auto& [comparison, version] : conditions_of(requirement)) {
+  std::string_view part;
+  for (Parts parts(requirement, ','); parts.next(part);) {
+    const auto [comparison, version] = condition_of(part);
     constexpr std::string_view known[] = {"", ">=", ">", "<=", "<", "=="};
     if (version.empty() || !is_digit(version[0])) return false;
     if (std::find(std::begin(known), std::end(known), comparison) == std::end(known)) return false;
@@ -84,7 +96,9 @@ bool is_version_requirement(std::string_view requirement) {
 }
 
 bool satisfies(std::string_view version, std::string_view requirement) {
-  for (const auto& [comparison, wanted] : conditions_of(requirement)) {
+  std::string_view part;
+  for (Parts parts(requirement, ','); parts.next(part);) {
+    const auto [comparison, wanted] = condition_of(part);
     const auto order = compare_versions(version, wanted);
     const bool holds = comparison == ">"    ? order > 0
                        : comparison == "<"  ? order < 0

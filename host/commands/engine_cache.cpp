@@ -43,9 +43,8 @@ Result<acquire::Acquired> fetch_best(open::World& world, resolve::Plan& plan, co
       candidate.verdict = resolve::Verdict::chosen;
       return acquired;
     }
-    candidate.verdict = resolve::Verdict::failed;
-    candidate.diagnosis = acquired.error().within("while fetching " + candidate.build->id);
-    if (!first) first = candidate.diagnosis;
+    candidate.turn_down(resolve::Verdict::failed, acquired.error().within("while fetching " + candidate.build->id));
+    if (!first) first = candidate.diagnosis();
     if (open::ends_the_search(*first)) break;
   }
   return fail(first ? std::move(*first) : plan.diagnosis ? *plan.diagnosis : diagnose("EH-S01"));

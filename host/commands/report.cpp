@@ -177,9 +177,10 @@ std::string outcome_report(open::World& world, const open::Outcome& outcome, boo
   if (outcome.fallback && outcome.state != open::State::failed) {
     text += "instead of\n";
     for (const resolve::Candidate& candidate : outcome.plan.candidates)
-      if (candidate.verdict == resolve::Verdict::failed || candidate.verdict == resolve::Verdict::quarantined)
-        text += "  " + candidate.build->id + "  " +
-                (candidate.diagnosis ? explain::one_line(*candidate.diagnosis) : "") + "\n";
+      if (candidate.verdict == resolve::Verdict::failed || candidate.verdict == resolve::Verdict::quarantined) {
+        const std::optional<Diagnosis> diagnosis = candidate.diagnosis();
+        text += "  " + candidate.build->id + "  " + (diagnosis ? explain::one_line(*diagnosis) : "") + "\n";
+      }
     if (!outcome.plan.request.flavor.empty() && outcome.plan.request.flavor != build->flavor)
       text += "  the flavor " + outcome.plan.request.flavor + " that was asked for (--explain says why)\n";
   }

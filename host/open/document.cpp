@@ -100,7 +100,7 @@ Json document(World& world, const Outcome& outcome) {
   Json candidates = Json::array();
   for (const resolve::Candidate& candidate : outcome.plan.candidates) {
     Json entry = resolve::to_json(candidate);
-    if (candidate.diagnosis) entry.set("diagnosis", explain::to_json(*candidate.diagnosis));
+    if (const auto diagnosis = candidate.diagnosis()) entry.set("diagnosis", explain::to_json(*diagnosis));
     candidates.push(std::move(entry));
   }
   return Json::object()

@@ -70,10 +70,10 @@ void try_candidates(World& world, const OpenRequest& open, Outcome& outcome) {
       outcome.chosen = &candidate;
       return;
     }
-    candidate.verdict = Verdict::failed;
-    candidate.diagnosis = std::move(opened).error();
-    if (!outcome.diagnosis) outcome.diagnosis = candidate.diagnosis;
-    if (ends_the_search(*candidate.diagnosis)) return;
+    const bool ends = ends_the_search(opened.error());
+    if (!outcome.diagnosis) outcome.diagnosis = opened.error();
+    candidate.turn_down(Verdict::failed, std::move(opened).error());
+    if (ends) return;
   }
   if (!outcome.diagnosis) outcome.diagnosis = outcome.plan.diagnosis;
 }

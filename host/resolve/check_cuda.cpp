@@ -43,7 +43,7 @@ Check no_driver(std::string requirement, const Machine& machine) {
                                : cuda.driver.is_known()
                                    ? "driver " + cuda.driver.value() + ", but no " + library
                                    : "no NVIDIA driver";
-  Check check = answered(std::move(requirement), observed, source, false, is_stub ? "EH-G02" : "EH-G01");
+  Check check = told(std::move(requirement), observed, source);
   check.evidence = {{"library", library, "the CUDA runtime"}, {"found", observed, source}};
   if (is_stub) check.evidence.push_back({"path", cuda.library.value().path, cuda.library.source()});
   if (cuda.hardware.is_known())
@@ -67,75 +67,102 @@ Answer keeps_minor_version_promise(int major, const Machine& machine) {
                                                                                   : Answer::unknown;
 }
 
-// The first gate: can the driver run this toolkit's libraries at all, and how.
-CudaFit check_driver(const CudaRequirement& required, const Machine& machine, Checks& checks) {
-  const std::string requirement = "NVIDIA driver for CUDA " + required.toolkit;
+// What refuses a driver that is too old: the toolkit, the driver, and the oldest driver that would do.
+std::vector<Evidence> too_old(const CudaRequirement& required, const Machine& machine) {
   const auto& newest = machine.driver_cuda;
-  if (newest.is_absent() || finds_stub(machine.platform.cuda)) {
-    checks.push_back(no_driver(requirement, machine));
+  const auto& driver = machine.platform.cuda.driver;
+  std::string least = minor_version_driver(major_of(required.toolkit), has_windows_driver(machine));
+  if (least.empty()) least = native_driver(required.toolkit, has_windows_driver(machine));
+  std::vector<Evidence> evidence = {{"required", required.toolkit, "manifest"},
+                                    {"found", newest.value(), newest.source()},
+                                    {"driver_cuda", newest.value(), newest.source()}};
+  if (driver.is_known()) evidence.push_back({"driver", driver.value(), driver.source()});
+  if (!least.empty()) evidence.push_back({"minimum_driver", least, "NVIDIA's table"});
+  return evidence;
+}
+
+// The first gate: can the driver run this toolkit's libraries at all, and how.
+CudaFit check_driver(const CudaRequirement& required, const Machine& machine, Findings& findings) {
+  const auto requirement = [&] { return "NVIDIA driver for CUDA " + required.toolkit; };
+  const auto& newest = machine.driver_cuda;
+  const bool is_stub = finds_stub(machine.platform.cuda);
+  // The driver's own answer may be unknown, and yet that there is none at all be certain.
+  if (newest.is_absent() || is_stub || (newest.is_unknown() && machine.platform.cuda.driver.is_absent())) {
+    findings.note(Answer::no, is_stub ? "EH-G02" : "EH-G01",
+                  [&] { return no_driver(requirement(), machine); });
     return CudaFit::none;
   }
   if (newest.is_unknown()) {
-    // The driver's own answer is unknown, but that there is none at all can be certain.
-    const bool none_there = machine.platform.cuda.driver.is_absent();
-    checks.push_back(none_there ? no_driver(requirement, machine) : unanswered(requirement, newest.why()));
+    findings.note_unknown([&] { return unanswered(requirement(), newest.why()); });
     return CudaFit::none;
   }
+  const auto driver_is = [&](const char* how) {
+    return told(requirement(), driver_text(machine) + how, newest.source());
+  };
   if (compare_versions(newest.value(), required.toolkit) >= 0) {
-    checks.push_back(answered(requirement, driver_text(machine), newest.source(), true, ""));
+    findings.note(true, {}, [&] { return driver_is(""); });
     return CudaFit::native;
   }
   const int major = major_of(required.toolkit);
   const Answer promise =
       major_of(newest.value()) == major ? keeps_minor_version_promise(major, machine) : Answer::no;
-  if (promise == Answer::unknown) {
-    checks.push_back(
-        unanswered(requirement, "the version of the driver for CUDA " + newest.value() + " is unknown"));
-    return CudaFit::minor_version;
-  }
-  if (promise == Answer::yes) {
-    checks.push_back(answered(requirement, driver_text(machine) + ", by minor-version compatibility",
-                              newest.source(), true, ""));
-    return CudaFit::minor_version;
-  }
-  Check check = answered(requirement, driver_text(machine), newest.source(), false, "EH-G03");
-  std::string least = minor_version_driver(major, has_windows_driver(machine));
-  if (least.empty()) least = native_driver(required.toolkit, has_windows_driver(machine));
-  check.evidence = {{"required", required.toolkit, "manifest"},
-                    {"found", newest.value(), newest.source()},
-                    {"driver_cuda", newest.value(), newest.source()}};
-  if (machine.platform.cuda.driver.is_known())
-    check.evidence.push_back(
-        {"driver", machine.platform.cuda.driver.value(), machine.platform.cuda.driver.source()});
-  if (!least.empty()) check.evidence.push_back({"minimum_driver", least, "NVIDIA's table"});
-  checks.push_back(std::move(check));
-  return CudaFit::none;
+  findings.note(promise, "EH-G03", [&] {
+    if (promise == Answer::yes) return driver_is(", by minor-version compatibility");
+    if (promise == Answer::unknown)
+      return unanswered(requirement(),
+                        "the version of the driver for CUDA " + newest.value() + " is unknown");
+    Check check = driver_is("");
+    check.evidence = too_old(required, machine);
+    return check;
+  });
+  return promise == Answer::no ? CudaFit::none : CudaFit::minor_version;
 }
 
 struct Served {
   Answer answer = Answer::no;
-  bool only_ptx = false;  // PTX would suit, but this driver cannot compile it
-  std::string how;        // "SASS 8.6", "PTX 8.0", "no code"
+  bool only_ptx = false;              // PTX would suit, but this driver cannot compile it
+  const char* kind = "no code";       // "SASS ", "PTX "
+  const std::string* code = nullptr;  // "8.6"
+
+  std::string how() const {
+    return kind + (code == nullptr ? std::string() : *code) +
+           (only_ptx ? ", which this driver cannot compile" : "");
+  }
 };
 
 // The second gate, for one device: is there code that it can run.
 Served serve(const CudaDevice& device, const CudaRequirement& required, bool ptx_compiles) {
   const auto capability = parse_capability(device.compute_capability);
-  if (!capability) return {Answer::unknown, false, "compute capability unknown"};
+  if (!capability) return {Answer::unknown, false, "compute capability unknown", nullptr};
   for (const std::string& text : required.sass)
     if (const auto code = parse_capability(text); code && sass_runs_on(*code, *capability))
-      return {Answer::yes, false, "SASS " + text};
+      return {Answer::yes, false, "SASS ", &text};
   for (const std::string& text : required.ptx)
     if (const auto code = parse_capability(text); code && ptx_runs_on(*code, *capability))
-      return ptx_compiles ? Served{Answer::yes, false, "PTX " + text}
-                          : Served{Answer::no, true, "PTX " + text + ", which this driver cannot compile"};
-  return {Answer::no, false, "no code"};
+      return {ptx_compiles ? Answer::yes : Answer::no, !ptx_compiles, "PTX ", &text};
+  return {};
 }
 
 std::string code_text(const CudaRequirement& required) {
   std::string text = join(required.sass, " ");
   for (const std::string& ptx : required.ptx) text += (text.empty() ? "" : " ") + ptx + "+PTX";
   return text;
+}
+
+// What refuses a build without code for any of the devices.
+std::vector<Evidence> no_code(const CudaRequirement& required, bool only_ptx, const Machine& machine) {
+  const std::string text = code_text(required);
+  const std::string& source = machine.platform.cuda.devices.source();
+  std::vector<Evidence> evidence = {{"required", only_ptx ? required.toolkit : text, "manifest"},
+                                    {"sass", text, "manifest"}};
+  for (const CudaDevice* device : machine.visible.devices) {
+    evidence.push_back({"device", device->name, source});
+    evidence.push_back({"compute_capability", device->compute_capability, source});
+    evidence.push_back({"found", device->compute_capability, source});
+  }
+  if (machine.driver_cuda.is_known())
+    evidence.push_back({"driver_cuda", machine.driver_cuda.value(), machine.driver_cuda.source()});
+  return evidence;
 }
 
 Check nothing_visible(std::string requirement, const Machine& machine) {
@@ -146,67 +173,61 @@ Check nothing_visible(std::string requirement, const Machine& machine) {
   const std::string observed = hidden ? "CUDA_VISIBLE_DEVICES=\"" + variable.value() + "\" leaves none of " +
                                             std::to_string(count) + " visible"
                                       : "no device";
-  Check check = answered(std::move(requirement), observed, hidden ? variable.source() : cuda.devices.source(),
-                         false, "EH-G07");
+  Check check = told(std::move(requirement), observed, hidden ? variable.source() : cuda.devices.source());
   check.evidence = {{"found", observed, check.source}};
   if (variable.is_known()) check.evidence.push_back({"visible_devices", variable.value(), variable.source()});
   if (hidden) check.evidence.push_back({"devices", std::to_string(count), cuda.devices.source()});
   return check;
 }
 
-void check_code(const CudaRequirement& required, CudaFit fit, const Machine& machine, Checks& checks) {
-  const std::string text = code_text(required);
-  std::string requirement = "code for a visible GPU: " + (text.empty() ? "not listed" : text);
+void check_code(const CudaRequirement& required, CudaFit fit, const Machine& machine, Findings& findings) {
   const auto& devices = machine.platform.cuda.devices;
-  if (devices.is_unknown()) {
-    checks.push_back(unanswered(std::move(requirement), devices.why()));
-    return;
-  }
   const VisibleDevices& visible = machine.visible;
-  if (visible.devices.empty()) {
-    checks.push_back(nothing_visible(std::move(requirement), machine));
+  const bool is_listed = !required.sass.empty() || !required.ptx.empty();
+  const auto requirement = [&] {
+    return "code for a visible GPU: " + (is_listed ? code_text(required) : "not listed");
+  };
+  if (devices.is_unknown()) {
+    findings.note_unknown([&] { return unanswered(requirement(), devices.why()); });
     return;
   }
-  if (text.empty()) {
-    checks.push_back(unanswered(std::move(requirement), "the manifest does not list the code in this build"));
+  if (visible.devices.empty()) {
+    findings.note(Answer::no, "EH-G07", [&] { return nothing_visible(requirement(), machine); });
+    return;
+  }
+  if (!is_listed) {
+    findings.note_unknown(
+        [&] { return unanswered(requirement(), "the manifest does not list the code in this build"); });
     return;
   }
   // PTX is compiled by the driver, and an older driver does not know the language of a newer toolkit.
   const bool ptx_compiles = fit == CudaFit::native && !machine.ptx_jit_disabled;
   Answer best = Answer::no;
   bool only_ptx = false;
-  std::string observed;
   for (const CudaDevice* device : visible.devices) {
     const Served served = serve(*device, required, ptx_compiles);
     if (served.answer == Answer::yes || (served.answer == Answer::unknown && best == Answer::no))
       best = served.answer;
     only_ptx = only_ptx || served.only_ptx;
-    if (!observed.empty()) observed += "; ";
-    observed += device->name + " " + device->compute_capability + ": " + served.how;
   }
   // With a list of visible devices that cannot be judged, the served device may be a hidden one.
   if (best == Answer::yes && !visible.certain) best = Answer::unknown;
-  Check check = answered(std::move(requirement), std::move(observed), devices.source(), best != Answer::no,
-                         only_ptx ? "EH-G06" : "EH-G05");
-  check.result = best;
-  if (best == Answer::unknown && !visible.certain) check.source = visible.why;
-  if (best == Answer::no) {
-    check.evidence = {{"required", only_ptx ? required.toolkit : text, "manifest"},
-                      {"sass", text, "manifest"}};
+  findings.note(best, only_ptx ? "EH-G06" : "EH-G05", [&] {
+    Check check = told(requirement(), {}, devices.source());
     for (const CudaDevice* device : visible.devices) {
-      check.evidence.push_back({"device", device->name, devices.source()});
-      check.evidence.push_back({"compute_capability", device->compute_capability, devices.source()});
-      check.evidence.push_back({"found", device->compute_capability, devices.source()});
+      if (!check.observed.empty()) check.observed += "; ";
+      check.observed += device->name + " " + device->compute_capability + ": " +
+                        serve(*device, required, ptx_compiles).how();
     }
-    if (machine.driver_cuda.is_known())
-      check.evidence.push_back({"driver_cuda", machine.driver_cuda.value(), machine.driver_cuda.source()});
-  }
-  checks.push_back(std::move(check));
+    if (best == Answer::unknown && !visible.certain) check.source = visible.why;
+    if (best == Answer::no) check.evidence = no_code(required, only_ptx, machine);
+    return check;
+  });
 }
 
-void check_device_memory(std::uint64_t required, const Machine& machine, Checks& checks) {
+void check_device_memory(std::uint64_t required, const Machine& machine, Findings& findings) {
   const auto& devices = machine.platform.cuda.devices;
-  std::string requirement = "device memory >= " + format_bytes(required);
+  const auto requirement = [&] { return "device memory >= " + format_bytes(required); };
   std::uint64_t largest = 0;
   bool known = devices.is_known() && !machine.visible.devices.empty();
   for (const CudaDevice* device : machine.visible.devices) {
@@ -214,37 +235,40 @@ void check_device_memory(std::uint64_t required, const Machine& machine, Checks&
     known = known && device->memory != 0;
   }
   if (!known && largest < required) {
-    checks.push_back(
-        unanswered(std::move(requirement), devices.is_unknown() ? devices.why() : "not in the report"));
+    findings.note_unknown([&] {
+      return unanswered(requirement(), devices.is_unknown() ? devices.why() : "not in the report");
+    });
     return;
   }
-  checks.push_back(answered(std::move(requirement), format_bytes(largest), devices.source(),
-                            largest >= required, "EH-S08"));
-  if (checks.back().result == Answer::no)
-    checks.back().evidence = {{"required", format_bytes(required), "manifest"},
-                              {"found", format_bytes(largest), devices.source()}};
+  const bool holds = largest >= required;
+  findings.note(holds, "EH-S08", [&] {
+    Check check = told(requirement(), format_bytes(largest), devices.source());
+    if (!holds)
+      check.evidence = {{"required", format_bytes(required), "manifest"},
+                        {"found", check.observed, devices.source()}};
+    return check;
+  });
 }
 
 }  // namespace
 
-CudaFit check_cuda(const manifest::Build& build, const Machine& machine, Checks& checks) {
+CudaFit check_cuda(const manifest::Build& build, const Machine& machine, Findings& findings) {
   const auto& requirements = build.requires_;
+  const auto& driver = machine.platform.cuda.driver;
   if (!requirements.cuda) {
     if (!requirements.driver.empty())
-      checks.push_back(version_check("NVIDIA driver", requirements.driver, machine.platform.cuda.driver,
-                                     machine.platform.cuda.driver.is_absent() ? "EH-G01" : "EH-G03"));
+      note_version("NVIDIA driver", requirements.driver, driver, driver.is_absent() ? "EH-G01" : "EH-G03",
+                   findings);
     return CudaFit::none;
   }
-  const std::size_t before = checks.size();
-  const CudaFit fit = check_driver(*requirements.cuda, machine, checks);
+  const CudaFit fit = check_driver(*requirements.cuda, machine, findings);
   // Without a usable driver nothing can be said of devices that would not repeat it.
-  if (checks[before].result == Answer::no) return fit;
+  if (findings.last() == Answer::no) return fit;
   if (!requirements.driver.empty())
-    checks.push_back(
-        version_check("NVIDIA driver", requirements.driver, machine.platform.cuda.driver, "EH-G03"));
-  check_code(*requirements.cuda, fit, machine, checks);
-  if (requirements.device_memory != 0 && checks.back().result != Answer::no)
-    check_device_memory(requirements.device_memory, machine, checks);
+    note_version("NVIDIA driver", requirements.driver, driver, "EH-G03", findings);
+  check_code(*requirements.cuda, fit, machine, findings);
+  if (requirements.device_memory != 0 && findings.last() != Answer::no)
+    check_device_memory(requirements.device_memory, machine, findings);
   return fit;
 }
 

@@ -17,20 +17,23 @@ bool is_wanted_version(const std::string& version, const std::string& wanted) {
 }
 
 // One check for both: a build is for one kind of machine.
-Check system_check(const Build& build, const Platform& machine) {
+Answer check_kind_of_system(const Build& build, const Platform& machine, Findings& findings) {
   const auto differs = [](const platform::Fact<std::string>& fact, const std::string& wanted) {
     return fact.is_absent() || (fact.is_known() && fact.value() != wanted);
   };
-  std::string requirement = "system " + build.os + " " + build.arch;
+  const auto requirement = [&] { return "system " + build.os + " " + build.arch; };
   const bool known = machine.os.is_known() && machine.arch.is_known();
-  if (!known && !differs(machine.os, build.os) && !differs(machine.arch, build.arch))
-    return unanswered(std::move(requirement),
-                      machine.os.is_unknown() ? machine.os.why() : machine.arch.why());
   const bool holds = !differs(machine.os, build.os) && !differs(machine.arch, build.arch);
-  std::string observed = machine.os.is_known() ? machine.os.value() : "unknown";
-  observed += ' ';
-  observed += machine.arch.is_known() ? machine.arch.value() : "unknown";
-  return answered(std::move(requirement), std::move(observed), machine.os.source(), holds, "EH-S03");
+  if (!known && holds)
+    return findings.note(Answer::unknown, {}, [&] {
+      return unanswered(requirement(), machine.os.is_unknown() ? machine.os.why() : machine.arch.why());
+    });
+  return findings.note(holds, "EH-S03", [&] {
+    std::string observed = machine.os.is_known() ? machine.os.value() : "unknown";
+    observed += ' ';
+    observed += machine.arch.is_known() ? machine.arch.value() : "unknown";
+    return told(requirement(), std::move(observed), machine.os.source());
+  });
 }
 
 // Calls `use` for the plugin's component and the others; stops at the first for which it is true, and returns
@@ -63,6 +66,12 @@ bool lies_behind_network(const manifest::Component& component, bool repository_i
       component.artifacts.begin(), component.artifacts.end(), [&](const manifest::Artifact& one) {
         return !one.sha256.empty() && std::any_of(one.sources.begin(), one.sources.end(), is_at_hand);
       });
+}
+
+Check refusal(std::string requirement, std::string observed, std::vector<Evidence> evidence) {
+  Check check = told(std::move(requirement), std::move(observed), "manifest");
+  check.evidence = std::move(evidence);
+  return check;
 }
 
 bool offers(const Build& build, std::string_view kind) {
@@ -98,72 +107,85 @@ std::vector<std::string> devices_of(const std::string& request) {
   return devices;
 }
 
-bool check_request(const Build& build, const Machine& machine, const Request& request, Checks& checks) {
-  const auto stop_at = [&](Check check) {
-    checks.push_back(std::move(check));
-    return checks.back().result == Answer::no;
-  };
-  if (stop_at(system_check(build, machine.platform))) return false;
-  if (!request.version.empty() &&
-      stop_at(answered("version " + request.version, build.version, "manifest",
-                       is_wanted_version(build.version, request.version), "EH-S05")))
-    return false;
-  return !(request.require && !request.flavor.empty() &&
-           stop_at(answered("flavor " + request.flavor, build.flavor, "manifest",
-                            build.flavor == request.flavor, "EH-S04")));
+bool check_request(const Build& build, const Question& question, Findings& findings) {
+  const Request& request = question.request;
+  if (check_kind_of_system(build, question.machine.platform, findings) == Answer::no) return false;
+  if (!request.version.empty()) {
+    const bool holds = is_wanted_version(build.version, request.version);
+    findings.note(holds, "EH-S05",
+                  [&] { return told("version " + request.version, build.version, "manifest"); });
+    if (!holds) return false;
+  }
+  if (!request.require || request.flavor.empty()) return true;
+  const bool holds = build.flavor == request.flavor;
+  findings.note(holds, "EH-S04", [&] { return told("flavor " + request.flavor, build.flavor, "manifest"); });
+  return holds;
 }
 
-void check_availability(const Build& build, const Request& request, Checks& checks) {
-  const auto refuse = [&](const char* requirement, std::string observed, const char* code,
-                          std::vector<Evidence> evidence) {
-    checks.push_back(answered(requirement, std::move(observed), "manifest", false, code));
-    checks.back().evidence = std::move(evidence);
-  };
+void check_availability(const Build& build, const Request& request, Findings& findings) {
   if (!build.yanked.empty())
-    refuse("not withdrawn", build.yanked, "EH-S11", {{"reason", build.yanked, "manifest"}});
+    findings.note(Answer::no, "EH-S11", [&] {
+      return refusal("not withdrawn", build.yanked, {{"reason", build.yanked, "manifest"}});
+    });
   if (request.installed.contains(build.id)) return;
-  if (!build.not_built.empty())
-    return refuse("a compiled plugin", "not compiled", "EH-S12",
-                  {{"reason", "it was not part of this build of EngineHost", "manifest"},
-                   {"how", build.not_built, "manifest"}});
+  if (!build.not_built.empty()) {
+    findings.note(Answer::no, "EH-S12", [&] {
+      return refusal("a compiled plugin", "not compiled",
+                     {{"reason", "it was not part of this build of EngineHost", "manifest"},
+                      {"how", build.not_built, "manifest"}});
+    });
+    return;
+  }
   const auto owner = build.manifest.lock();
-  if (const manifest::Component* component = first_component(build, owner.get(), lacks_digest))
-    return refuse("a known sha256 of every component", component->id + " has none", "EH-S10",
-                  {{"component", component->id, "manifest"}});
+  if (const manifest::Component* component = first_component(build, owner.get(), lacks_digest)) {
+    findings.note(Answer::no, "EH-S10", [&] {
+      return refusal("a known sha256 of every component", component->id + " has none",
+                     {{"component", component->id, "manifest"}});
+    });
+    return;
+  }
   if (!request.offline) return;
   const bool is_folder = owner != nullptr && owner->repository.find("://") == std::string::npos;
   const auto is_far = [&](const manifest::Component& component) {
     return lies_behind_network(component, is_folder);
   };
   if (const manifest::Component* component = first_component(build, owner.get(), is_far))
-    refuse("installed, or all of it in files (offline)", component->id + " would have to be fetched",
-           "EH-S13", {{"component", component->id, "manifest"}});
+    findings.note(Answer::no, "EH-S13", [&] {
+      return refusal("installed, or all of it in files (offline)",
+                     component->id + " would have to be fetched", {{"component", component->id, "manifest"}});
+    });
 }
 
-void check_device(const Build& build, const Machine& machine, const Request& request, Checks& checks) {
-  const std::vector<std::string> wanted = devices_of(request.device);
-  if (wanted.empty()) return;
-  std::string reason;
-  for (const std::string& device : wanted) {
+void check_device(const Build& build, const Question& question, Findings& findings) {
+  const Request& request = question.request;
+  const Machine& machine = question.machine;
+  if (question.devices.empty()) return;
+  const std::size_t visible = machine.visible.devices.size();
+  // Why the device cannot be had from this build on this machine; empty: it can.
+  const auto problem_of = [&](const std::string& device) -> std::string {
     const std::size_t colon = device.find(':');
     const std::string kind = device.substr(0, colon);
-    if (!offers(build, kind)) {
-      reason += (reason.empty() ? "" : "; ") + std::string("flavor ") + build.flavor + " has no " + kind;
-      continue;
-    }
+    if (!offers(build, kind)) return "flavor " + build.flavor + " has no " + kind;
     const auto index = colon == std::string::npos ? std::nullopt : parse_integer(device.substr(colon + 1));
     const bool judged =
         kind == "cuda" && index && machine.platform.cuda.devices.is_known() && machine.visible.certain;
-    if (judged && *index >= static_cast<std::int64_t>(machine.visible.devices.size())) {
-      reason += (reason.empty() ? "" : "; ") + std::string("there are ") +
-                std::to_string(machine.visible.devices.size()) + " visible devices";
-      continue;
-    }
-    checks.push_back(answered("device " + request.device, device, "manifest", true, ""));
+    if (judged && *index >= static_cast<std::int64_t>(visible))
+      return "there are " + std::to_string(visible) + " visible devices";
+    return {};
+  };
+  std::vector<std::string> reasons;
+  for (const std::string& device : question.devices) {
+    reasons.push_back(problem_of(device));
+    if (!reasons.back().empty()) continue;
+    findings.note(true, {}, [&] { return told("device " + request.device, device, "manifest"); });
     return;
   }
-  checks.push_back(answered("device " + request.device, reason, "manifest", false, "EH-S09"));
-  checks.back().evidence = {{"device", request.device, "request"}, {"reason", reason, "manifest"}};
+  findings.note(Answer::no, "EH-S09", [&] {
+    const std::string reason = join(reasons, "; ");
+    Check check = told("device " + request.device, reason, "manifest");
+    check.evidence = {{"device", request.device, "request"}, {"reason", reason, "manifest"}};
+    return check;
+  });
 }
 
 }  // namespace enginehost::resolve

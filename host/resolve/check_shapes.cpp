@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "base/text.hpp"
 #include "base/version.hpp"
 #include "host/resolve/checks.hpp"
@@ -6,36 +8,43 @@ namespace enginehost::resolve {
 
 Machine::Machine(const platform::Platform& observed)
     : platform(observed), driver_cuda(observed.cuda.driver_cuda) {
-  const platform::Cuda& cuda = observed.cuda;
+  const platform::Cuda& cuda = platform.cuda;
   if (cuda.devices.is_known()) visible = visible_devices(cuda.devices.value(), cuda.visible_devices);
   if (driver_cuda.is_unknown() && cuda.driver.is_known()) {
     std::string newest =
-        cuda_of_driver(cuda.driver.value(), observed.os.value() == "windows" || observed.wsl.is_known());
+        cuda_of_driver(cuda.driver.value(), platform.os.value() == "windows" || platform.wsl.is_known());
     if (!newest.empty())
       driver_cuda = platform::Fact<std::string>::known(std::move(newest), "driver " + cuda.driver.value());
   }
-  for (const auto& [name, value] : observed.loader_environment.value())
+  for (const auto& [name, value] : platform.loader_environment.value())
     if (name == "CUDA_DISABLE_PTX_JIT" && value != "0" && !value.empty()) ptx_jit_disabled = true;
 }
 
-Check answered(std::string requirement, std::string observed, std::string source, bool holds,
-               std::string_view code) {
+Question::Question(const platform::Platform& observed, const Request& asked)
+    : machine(observed), request(asked), devices(devices_of(asked.device)) {}
+
+Held hold(const manifest::Build& build, const Question& question, Findings& findings) {
+  Held held;
+  held.asked_for = check_request(build, question, findings);
+  if (!held.asked_for) return held;
+  check_system(build, question.machine.platform, findings);
+  held.cuda = check_cuda(build, question.machine, findings);
+  if (findings.is_settled()) return held;  // neither of these leaves anything unknown
+  check_device(build, question, findings);
+  if (!findings.is_settled()) check_availability(build, question.request, findings);
+  return held;
+}
+
+Check told(std::string requirement, std::string observed, std::string source) {
   Check check;
   check.requirement = std::move(requirement);
   check.observed = std::move(observed);
   check.source = std::move(source);
-  check.result = holds ? Answer::yes : Answer::no;
-  if (!holds) check.code = code;
   return check;
 }
 
 Check unanswered(std::string requirement, std::string why) {
-  Check check;
-  check.requirement = std::move(requirement);
-  check.observed = "unknown";
-  check.source = std::move(why);
-  check.result = Answer::unknown;
-  return check;
+  return told(std::move(requirement), "unknown", std::move(why));
 }
 
 std::string bound_text(std::string_view bound) {
@@ -51,16 +60,33 @@ std::string bound_text(std::string_view bound) {
   return text;
 }
 
-Check version_check(std::string_view what, const std::string& bound, const platform::Fact<std::string>& fact,
-                    std::string_view code) {
+Reading::Reading(const platform::Fact<std::string>& fact)
+    : is_known(fact.is_known()),
+      is_unknown(fact.is_unknown()),
+      value(fact.value()),
+      source(fact.source()),
+      why(fact.why()) {}
+
+Answer answer_of(const std::string& bound, const Reading& reading) {
+  if (reading.is_unknown) return Answer::unknown;
+  return reading.is_known && satisfies(reading.value, bound) ? Answer::yes : Answer::no;
+}
+
+Check version_check(std::string_view what, const std::string& bound, const Reading& reading, Answer answer) {
   std::string wanted = bound_text(bound);
   std::string requirement = std::string(what) + " " + wanted;
-  if (fact.is_unknown()) return unanswered(std::move(requirement), fact.why());
-  const bool holds = fact.is_known() && satisfies(fact.value(), bound);
-  const std::string& found = fact.is_known() ? fact.value() : "none";
-  Check check = answered(std::move(requirement), found, fact.source(), holds, code);
-  if (!holds) check.evidence = {{"required", std::move(wanted), "manifest"}, {"found", found, fact.source()}};
+  if (answer == Answer::unknown) return unanswered(std::move(requirement), std::string(reading.why));
+  const std::string found(reading.is_known ? reading.value : "none"), source(reading.source);
+  Check check = told(std::move(requirement), found, source);
+  if (answer == Answer::no)
+    check.evidence = {{"required", std::move(wanted), "manifest"}, {"found", found, source}};
   return check;
+}
+
+void note_version(std::string_view what, const std::string& bound, const Reading& reading,
+                  std::string_view code, Findings& findings) {
+  const Answer answer = answer_of(bound, reading);
+  findings.note(answer, code, [&] { return version_check(what, bound, reading, answer); });
 }
 
 const char* name_of(Answer answer) {

@@ -10,175 +10,190 @@ namespace {
 using manifest::Requirements;
 using platform::Platform;
 
-void require_evidence(Check& check, std::string required, std::string found) {
-  if (check.result != Answer::no) return;
-  check.evidence.push_back({"required", std::move(required), "manifest"});
-  check.evidence.push_back({"found", std::move(found), check.source});
+// A refusal says what was required and what was found.
+Check with_evidence(Check check, Answer answer, std::string required) {
+  if (answer == Answer::no)
+    check.evidence = {{"required", std::move(required), "manifest"}, {"found", check.observed, check.source}};
+  return check;
 }
 
+Answer holds(bool it_does) { return it_does ? Answer::yes : Answer::no; }
+
 // A build for one C library does not run on another, so that comes before any version.
-bool check_libc(const Requirements& requirements, const Platform& machine, Checks& checks) {
-  const std::string wanted = !requirements.libc.empty()   ? requirements.libc
-                             : requirements.glibc.empty() ? ""
-                                                          : "glibc";
+bool check_libc(const Requirements& requirements, const Platform& machine, Findings& findings) {
+  const std::string_view wanted = !requirements.libc.empty()   ? std::string_view(requirements.libc)
+                                  : requirements.glibc.empty() ? ""
+                                                               : "glibc";
   if (wanted.empty()) return true;
   const auto& libc = machine.libc;
+  const auto name_and_version = [&] { return libc.value().name + " " + libc.value().version; };
+  const auto library = [&] { return "C library " + std::string(wanted); };
   if (libc.is_known() && libc.value().name == wanted) {
-    if (requirements.glibc.empty()) {
-      checks.push_back(answered("C library " + wanted, libc.value().name + " " + libc.value().version,
-                                libc.source(), true, ""));
-      return true;
-    }
-    checks.push_back(version_check("glibc", requirements.glibc,
-                                   part_of(libc, [](const platform::Libc& one) { return one.version; }),
-                                   "EH-L08"));
+    if (requirements.glibc.empty())
+      findings.note(true, {}, [&] { return told(library(), name_and_version(), libc.source()); });
+    else
+      note_version("glibc", requirements.glibc, Reading(libc, libc.value().version), "EH-L08", findings);
     return true;
   }
-  const std::string requirement =
-      requirements.glibc.empty() ? "C library " + wanted : "glibc " + bound_text(requirements.glibc);
+  const auto requirement = [&] {
+    return requirements.glibc.empty() ? library() : "glibc " + bound_text(requirements.glibc);
+  };
   if (libc.is_unknown()) {
-    checks.push_back(unanswered(requirement, libc.why()));
+    findings.note_unknown([&] { return unanswered(requirement(), libc.why()); });
     return true;
   }
-  const std::string found = libc.is_known() ? libc.value().name + " " + libc.value().version : "none";
-  checks.push_back(
-      answered(requirement, found, libc.source(), false, wanted == "musl" ? "EH-L28" : "EH-L29"));
-  require_evidence(checks.back(), wanted, found);
+  findings.note(Answer::no, wanted == "musl" ? "EH-L28" : "EH-L29", [&] {
+    return with_evidence(told(requirement(), libc.is_known() ? name_and_version() : "none", libc.source()),
+                         Answer::no, std::string(wanted));
+  });
   return false;
 }
 
-void check_libstdcxx(const Requirements& requirements, const Platform& machine, Checks& checks) {
-  const auto add = [&](const char* what, const std::string& bound,
-                       std::string platform::Libstdcxx::*version) {
+void check_libstdcxx(const Requirements& requirements, const Platform& machine, Findings& findings) {
+  const auto& library = machine.libstdcxx;
+  const auto note = [&](const char* what, const std::string& bound, const std::string& version) {
     if (bound.empty()) return;
-    const auto fact =
-        part_of(machine.libstdcxx, [&](const platform::Libstdcxx& one) { return one.*version; });
-    Check check = version_check(what, bound, fact, "EH-L09");
-    if (check.result == Answer::no && machine.libstdcxx.is_known()) {
-      check.evidence[0].value = std::string(what) + " " + check.evidence[0].value;
-      check.evidence.push_back({"path", machine.libstdcxx.value().path, machine.libstdcxx.source()});
-    }
-    checks.push_back(std::move(check));
+    const Reading reading(library, version);
+    const Answer answer = answer_of(bound, reading);
+    findings.note(answer, "EH-L09", [&] {
+      Check check = version_check(what, bound, reading, answer);
+      if (answer == Answer::no && library.is_known()) {
+        check.evidence[0].value = std::string(what) + " " + check.evidence[0].value;
+        check.evidence.push_back({"path", library.value().path, library.source()});
+      }
+      return check;
+    });
   };
-  add("GLIBCXX", requirements.glibcxx, &platform::Libstdcxx::glibcxx);
-  add("CXXABI", requirements.cxxabi, &platform::Libstdcxx::cxxabi);
+  note("GLIBCXX", requirements.glibcxx, library.value().glibcxx);
+  note("CXXABI", requirements.cxxabi, library.value().cxxabi);
 }
 
-void check_processor(const Requirements& requirements, const Platform& machine, Checks& checks) {
+bool has_feature(const platform::Cpu& cpu, const std::string& wanted) {
+  // Levels are named so that their texts sort: "x86-64" (the first, left out by some) to "x86-64-v4".
+  if (wanted.starts_with("x86-64")) return !cpu.level.empty() && cpu.level >= wanted;
+  return std::find(cpu.features.begin(), cpu.features.end(), wanted) != cpu.features.end();
+}
+
+void check_processor(const Requirements& requirements, const Platform& machine, Findings& findings) {
   if (requirements.cpu.empty()) return;
-  const std::string requirement = "processor with " + join(requirements.cpu, " ");
   const auto& cpu = machine.cpu;
+  const auto requirement = [&] { return "processor with " + join(requirements.cpu, " "); };
   if (!cpu.is_known()) {
-    checks.push_back(unanswered(requirement, cpu.is_unknown() ? cpu.why() : "no processor in the report"));
+    findings.note_unknown([&] {
+      return unanswered(requirement(), cpu.is_unknown() ? cpu.why() : "no processor in the report");
+    });
     return;
   }
-  std::vector<std::string> missing;
-  for (const std::string& wanted : requirements.cpu) {
-    // Levels are named so that their texts sort: "x86-64" (the first, left out by some) to "x86-64-v4".
-    const bool holds = wanted.starts_with("x86-64")
-                           ? !cpu.value().level.empty() && cpu.value().level >= wanted
-                           : std::find(cpu.value().features.begin(), cpu.value().features.end(), wanted) !=
-                                 cpu.value().features.end();
-    if (!holds) missing.push_back(wanted);
-  }
-  std::string observed = cpu.value().level.empty() ? cpu.value().model : cpu.value().level;
-  if (!missing.empty()) observed += (observed.empty() ? "without " : ", without ") + join(missing, " ");
-  if (observed.empty()) observed = join(requirements.cpu, " ");
-  checks.push_back(answered(requirement, observed, cpu.source(), missing.empty(), "EH-L27"));
-  require_evidence(checks.back(), join(missing, " "), observed);
+  const Answer answer =
+      holds(std::all_of(requirements.cpu.begin(), requirements.cpu.end(),
+                        [&](const std::string& wanted) { return has_feature(cpu.value(), wanted); }));
+  findings.note(answer, "EH-L27", [&] {
+    std::vector<std::string> missing;
+    for (const std::string& wanted : requirements.cpu)
+      if (!has_feature(cpu.value(), wanted)) missing.push_back(wanted);
+    std::string observed = cpu.value().level.empty() ? cpu.value().model : cpu.value().level;
+    if (!missing.empty()) observed += (observed.empty() ? "without " : ", without ") + join(missing, " ");
+    if (observed.empty()) observed = join(requirements.cpu, " ");
+    return with_evidence(told(requirement(), std::move(observed), cpu.source()), answer, join(missing, " "));
+  });
 }
 
-void check_memory(const Requirements& requirements, const Platform& machine, Checks& checks) {
+void check_memory(const Requirements& requirements, const Platform& machine, Findings& findings) {
   if (requirements.memory == 0) return;
-  const std::string required = format_bytes(requirements.memory), requirement = "memory >= " + required;
-  if (!machine.memory.is_known()) {
-    checks.push_back(
-        unanswered(requirement, machine.memory.is_unknown() ? machine.memory.why() : "not in the report"));
+  const auto& memory = machine.memory;
+  const auto required = [&] { return format_bytes(requirements.memory); };
+  if (!memory.is_known()) {
+    findings.note_unknown([&] {
+      return unanswered("memory >= " + required(), memory.is_unknown() ? memory.why() : "not in the report");
+    });
     return;
   }
-  const std::string found = format_bytes(machine.memory.value().total);
-  checks.push_back(answered(requirement, found, machine.memory.source(),
-                            machine.memory.value().total >= requirements.memory, "EH-S07"));
-  require_evidence(checks.back(), required, found);
+  const Answer answer = holds(memory.value().total >= requirements.memory);
+  findings.note(answer, "EH-S07", [&] {
+    return with_evidence(told("memory >= " + required(), format_bytes(memory.value().total), memory.source()),
+                         answer, required());
+  });
 }
 
 // Which files a machine has is found out when the build is checked before loading; what the report tells is
 // used here.
-void check_libraries(const Requirements& requirements, const Platform& machine, Checks& checks) {
-  for (const std::string& library : requirements.libraries) {
-    const std::string requirement = "system library " + library;
-    const auto& driver = machine.cuda.library;
-    const auto& cxx = machine.libstdcxx;
-    if (library == "libcuda.so.1" && !driver.is_unknown()) {
-      const bool is_stub = driver.is_known() && driver.value().note.find("stub") != std::string::npos;
-      const std::string found = driver.is_known() ? driver.value().path : "none";
-      checks.push_back(answered(requirement, found, driver.source(), driver.is_known() && !is_stub,
-                                is_stub ? "EH-G02" : "EH-G01"));
-      if (checks.back().result == Answer::no)
-        checks.back().evidence = {{"library", library, "manifest"}, {"path", found, driver.source()}};
-    } else if (library == "libstdc++.so.6" && cxx.is_known()) {
-      checks.push_back(answered(requirement, cxx.value().path, cxx.source(), true, ""));
-    } else {
-      checks.push_back(unanswered(requirement, "looked for when the build is checked before loading"));
-    }
+void check_library(const std::string& library, const Platform& machine, Findings& findings) {
+  const auto requirement = [&] { return "system library " + library; };
+  const auto& driver = machine.cuda.library;
+  const auto& cxx = machine.libstdcxx;
+  if (library == "libcuda.so.1" && !driver.is_unknown()) {
+    const bool is_stub = driver.is_known() && driver.value().note.find("stub") != std::string::npos;
+    const Answer answer = holds(driver.is_known() && !is_stub);
+    findings.note(answer, is_stub ? "EH-G02" : "EH-G01", [&] {
+      Check check = told(requirement(), driver.is_known() ? driver.value().path : "none", driver.source());
+      if (answer == Answer::no)
+        check.evidence = {{"library", library, "manifest"}, {"path", check.observed, driver.source()}};
+      return check;
+    });
+  } else if (library == "libstdc++.so.6" && cxx.is_known()) {
+    findings.note(true, {}, [&] { return told(requirement(), cxx.value().path, cxx.source()); });
+  } else {
+    findings.note_unknown(
+        [&] { return unanswered(requirement(), "looked for when the build is checked before loading"); });
   }
 }
 
-void check_metal(const Requirements& requirements, const Platform& machine, Checks& checks) {
+void check_metal(const Requirements& requirements, const Platform& machine, Findings& findings) {
   if (!requirements.metal) return;
   const auto& metal = machine.metal;
   if (metal.is_unknown()) {
-    checks.push_back(unanswered("Metal device", metal.why()));
+    findings.note_unknown([&] { return unanswered("Metal device", metal.why()); });
     return;
   }
-  const std::string found = metal.is_known() ? metal.value().device : "none";
-  checks.push_back(answered("Metal device", found, metal.source(), metal.is_known(), "EH-S17"));
-  require_evidence(checks.back(), "Metal", found);
+  const Answer answer = holds(metal.is_known());
+  findings.note(answer, "EH-S17", [&] {
+    return with_evidence(
+        told("Metal device", metal.is_known() ? metal.value().device : "none", metal.source()), answer,
+        "Metal");
+  });
 }
 
-void check_rocm(const Requirements& requirements, const Platform& machine, Checks& checks) {
+void check_rocm(const Requirements& requirements, const Platform& machine, Findings& findings) {
   if (!requirements.rocm) return;
   const auto& rocm = machine.rocm;
-  checks.push_back(version_check("ROCm", requirements.rocm->version,
-                                 part_of(rocm, [](const platform::Rocm& one) { return one.version; }),
-                                 "EH-S16"));
-  if (requirements.rocm->gfx.empty() || rocm.is_absent()) return;
-  const std::string required = join(requirements.rocm->gfx, " "), requirement = "AMD GPU of " + required;
+  const auto& wanted = requirements.rocm->gfx;
+  note_version("ROCm", requirements.rocm->version, Reading(rocm, rocm.value().version), "EH-S16", findings);
+  if (wanted.empty() || rocm.is_absent()) return;
+  const auto requirement = [&] { return "AMD GPU of " + join(wanted, " "); };
   if (rocm.is_unknown() || rocm.value().gfx.empty()) {
-    checks.push_back(unanswered(requirement, rocm.is_unknown() ? rocm.why() : "the devices are not known"));
+    findings.note_unknown([&] {
+      return unanswered(requirement(), rocm.is_unknown() ? rocm.why() : "the devices are not known");
+    });
     return;
   }
   const auto& devices = rocm.value().gfx;
-  const bool served = std::any_of(devices.begin(), devices.end(), [&](const std::string& device) {
-    return std::find(requirements.rocm->gfx.begin(), requirements.rocm->gfx.end(), device) !=
-           requirements.rocm->gfx.end();
+  const Answer answer = holds(std::any_of(devices.begin(), devices.end(), [&](const std::string& device) {
+    return std::find(wanted.begin(), wanted.end(), device) != wanted.end();
+  }));
+  findings.note(answer, "EH-S16", [&] {
+    return with_evidence(told(requirement(), join(devices, " "), rocm.source()), answer, join(wanted, " "));
   });
-  checks.push_back(answered(requirement, join(devices, " "), rocm.source(), served, "EH-S16"));
-  require_evidence(checks.back(), required, join(devices, " "));
 }
 
 }  // namespace
 
-void check_system(const manifest::Build& build, const Machine& machine, Checks& checks) {
+void check_system(const manifest::Build& build, const Platform& machine, Findings& findings) {
   const Requirements& requirements = build.requires_;
-  const Platform& observed = machine.platform;
-  if (check_libc(requirements, observed, checks)) check_libstdcxx(requirements, observed, checks);
+  if (check_libc(requirements, machine, findings)) check_libstdcxx(requirements, machine, findings);
   if (!requirements.os_version.empty())
-    checks.push_back(version_check(
-        "system version", requirements.os_version,
-        part_of(observed.distribution, [](const platform::Distribution& one) { return one.version; }),
-        "EH-S06"));
-  check_processor(requirements, observed, checks);
-  check_memory(requirements, observed, checks);
+    note_version("system version", requirements.os_version,
+                 Reading(machine.distribution, machine.distribution.value().version), "EH-S06", findings);
+  check_processor(requirements, machine, findings);
+  check_memory(requirements, machine, findings);
   if (!requirements.vcruntime.empty())
-    checks.push_back(
-        version_check("Visual C++ runtime", requirements.vcruntime, observed.vcruntime, "EH-S15"));
-  check_libraries(requirements, observed, checks);
-  check_metal(requirements, observed, checks);
-  check_rocm(requirements, observed, checks);
+    note_version("Visual C++ runtime", requirements.vcruntime, machine.vcruntime, "EH-S15", findings);
+  for (const std::string& library : requirements.libraries) check_library(library, machine, findings);
+  check_metal(requirements, machine, findings);
+  check_rocm(requirements, machine, findings);
   for (const auto& [name, text] : requirements.unknown)
-    checks.push_back(
-        unanswered(name + " " + text, "this version of EngineHost does not know the requirement"));
+    findings.note_unknown([&, &name = name, &text = text] {
+      return unanswered(name + " " + text, "this version of EngineHost does not know the requirement");
+    });
 }
 
 }  // namespace enginehost::resolve

@@ -1,5 +1,5 @@
 #include <algorithm>
-#include <numeric>
+#include <tuple>
 
 #include "base/text.hpp"
 #include "host/resolve/describe.hpp"
@@ -18,6 +18,7 @@ enum class Stage { tried, set_aside, unavailable, unfit, not_asked_for };
 struct Weighed {
   Candidate candidate;
   Rank rank;
+  RankKey key;  // once all ranks are complete
   Stage stage = Stage::tried;
 };
 
@@ -64,42 +65,32 @@ Diagnosis set_aside(const Build& build, const Record& record) {
   return diagnosis;
 }
 
-bool is_availability(const Check& check) {
-  return check.code == "EH-S10" || check.code == "EH-S12" || check.code == "EH-S13";
+bool is_availability(std::string_view code) {
+  return code == "EH-S10" || code == "EH-S12" || code == "EH-S13";
 }
 
-Weighed weigh(const std::shared_ptr<const Build>& build, const Machine& machine,
-              const history::History& history, const Request& request, std::int64_t now) {
+Weighed weigh(const std::shared_ptr<const Build>& build, const std::shared_ptr<const Question>& question,
+              const history::History& history, std::int64_t now) {
   Weighed weighed;
+  weighed.candidate = Candidate(build, question);
   Candidate& candidate = weighed.candidate;
-  candidate.build = build;
-  candidate.checks.reserve(1 + (request.version.empty() ? 0u : 1u) + (request.require ? 1u : 0u));
-  if (!check_request(*build, machine, request, candidate.checks)) {
+  Findings findings(Findings::Detail::answers);
+  const Held held = hold(*build, *question, findings);
+  const Record* record = held.asked_for ? record_of(*build, history) : nullptr;
+  candidate.proven = record != nullptr && record->state == State::proven;
+  weighed.rank = rank_of(*build, *question, findings, held.cuda, candidate.proven);
+  if (!held.asked_for) {
     candidate.verdict = Verdict::rejected;
     weighed.stage = Stage::not_asked_for;
-    weighed.rank = rank_of(*build, request, candidate.checks, CudaFit::none, false);
-    return weighed;
-  }
-  candidate.checks.reserve(10);
-  check_system(*build, machine, candidate.checks);
-  const CudaFit cuda = check_cuda(*build, machine, candidate.checks);
-  check_device(*build, machine, request, candidate.checks);
-  check_availability(*build, request, candidate.checks);
-
-  const Record* record = record_of(*build, history);
-  candidate.proven = record != nullptr && record->state == State::proven;
-  weighed.rank = rank_of(*build, request, candidate.checks, cuda, candidate.proven);
-  const Check* refusal = decisive_check(candidate);
-  if (refusal != nullptr && refusal->result == Answer::no) {
+  } else if (findings.refused()) {
     // Not fitting says more than not being at hand: nobody should fetch it to find out.
-    const bool only_unavailable = is_availability(*refusal);
+    const bool only_unavailable = is_availability(findings.refusal());
     candidate.verdict = only_unavailable ? Verdict::unavailable : Verdict::rejected;
     weighed.stage = only_unavailable ? Stage::unavailable : Stage::unfit;
-    candidate.diagnosis = diagnosis_of(*build, *refusal);
-  } else if (record != nullptr && is_set_aside(*record, now) && request.force != build->id) {
-    candidate.verdict = record->state == State::disabled ? Verdict::disabled : Verdict::quarantined;
+  } else if (record != nullptr && is_set_aside(*record, now) && question->request.force != build->id) {
+    candidate.turn_down(record->state == State::disabled ? Verdict::disabled : Verdict::quarantined,
+                        set_aside(*build, *record));
     weighed.stage = Stage::set_aside;
-    candidate.diagnosis = set_aside(*build, *record);
   }
   return weighed;
 }
@@ -129,8 +120,8 @@ Diagnosis nothing_fits(const Plan& plan) {
   // The nearest few are enough to see why; --explain has them all.
   for (std::size_t i = 0; i < std::min<std::size_t>(plan.candidates.size(), 5); ++i) {
     const Candidate& candidate = plan.candidates[i];
-    const Check* check = decisive_check(candidate);
-    if (check == nullptr) continue;
+    const std::optional<Check> check = decisive_check(candidate);
+    if (!check) continue;
     const std::string reason = "needs " + check->requirement + ", found " + check->observed;
     if (i == 0) {
       diagnosis.with("build", candidate.build->id, "repositories").with("reason", reason, check->source);
@@ -143,13 +134,13 @@ Diagnosis nothing_fits(const Plan& plan) {
 
 // A better build that is set aside, or a wish that the first build does not meet, makes opening it a
 // fallback.
-bool is_fallback(const std::vector<const Weighed*>& sorted, const Request& request) {
+bool is_fallback(const std::vector<Weighed*>& sorted, const Request& request) {
   if (sorted.empty() || sorted[0]->stage != Stage::tried) return false;
-  const Rank& first = sorted[0]->rank;
-  if (first.flavor_not_wished != 0) return true;
-  if (!request.device.empty() && first.device_place != 0) return true;
+  const Weighed& first = *sorted[0];
+  if (first.rank.flavor_not_wished != 0) return true;
+  if (!request.device.empty() && first.rank.device_place != 0) return true;
   return std::any_of(sorted.begin(), sorted.end(), [&](const Weighed* one) {
-    return one->stage == Stage::set_aside && goes_before(one->rank, first);
+    return one->stage == Stage::set_aside && one->key < first.key;
   });
 }
 
@@ -159,11 +150,11 @@ Plan decide(const platform::Platform& platform, const manifest::Catalogue& catal
             const history::History& history, const Request& request, std::int64_t now) {
   Plan plan;
   plan.request = request;
-  const Machine machine(platform);
+  const auto question = std::make_shared<const Question>(platform, request);
   std::vector<Weighed> weighed;
   weighed.reserve(catalogue.builds.size());
   for (const auto& build : catalogue.builds)
-    if (build->engine == request.engine) weighed.push_back(weigh(build, machine, history, request, now));
+    if (build->engine == request.engine) weighed.push_back(weigh(build, question, history, now));
   if (weighed.empty()) {
     plan.diagnosis = unknown_engine(catalogue, request.engine);
     return plan;
@@ -172,16 +163,17 @@ Plan decide(const platform::Platform& platform, const manifest::Catalogue& catal
   std::vector<Weighed*> sorted;
   versions.reserve(weighed.size());
   sorted.reserve(weighed.size());
+  for (Weighed& one : weighed) versions.emplace_back(&one.candidate.build->version, &one.rank);
+  order_versions(versions);
   for (Weighed& one : weighed) {
-    versions.emplace_back(&one.candidate.build->version, &one.rank);
+    one.key = key_of(one.rank);
     sorted.push_back(&one);
   }
-  order_versions(versions);
-  std::stable_sort(sorted.begin(), sorted.end(), [](const Weighed* left, const Weighed* right) {
-    if (left->stage != right->stage) return left->stage < right->stage;
-    return goes_before(left->rank, right->rank);
+  // They lie in the order of the catalogue, so their addresses keep it where ranks are equal.
+  std::sort(sorted.begin(), sorted.end(), [](const Weighed* left, const Weighed* right) {
+    return std::tie(left->stage, left->key, left) < std::tie(right->stage, right->key, right);
   });
-  plan.fallback = is_fallback({sorted.begin(), sorted.end()}, request);
+  plan.fallback = is_fallback(sorted, request);
   plan.candidates.reserve(weighed.size());
   int rank = 0;
   for (Weighed* one : sorted) {
@@ -193,8 +185,8 @@ Plan decide(const platform::Platform& platform, const manifest::Catalogue& catal
   }
   if (rank == 0) {
     const Candidate& best = plan.candidates.front();
-    const bool own = best.verdict != Verdict::rejected && best.diagnosis.has_value();
-    plan.diagnosis = own ? *best.diagnosis : nothing_fits(plan);
+    if (best.verdict != Verdict::rejected) plan.diagnosis = best.diagnosis();
+    if (!plan.diagnosis) plan.diagnosis = nothing_fits(plan);
   }
   return plan;
 }

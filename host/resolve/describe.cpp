@@ -17,25 +17,25 @@ std::string padded(std::string text, std::size_t width) {
   return text;
 }
 
-std::string reason_of(const Candidate& candidate) {
+std::string reason_of(const Candidate& candidate, const std::vector<Check>& checks) {
   if (candidate.verdict == Verdict::quarantined || candidate.verdict == Verdict::disabled ||
       candidate.verdict == Verdict::failed) {
-    if (!candidate.diagnosis) return {};
-    const std::string_view reason = candidate.diagnosis->value("reason");
-    const std::string& cause =
-        candidate.diagnosis->cause.empty() ? candidate.diagnosis->title : candidate.diagnosis->cause;
-    return candidate.diagnosis->code + " " + (reason.empty() ? cause : std::string(reason));
+    const std::optional<Diagnosis> diagnosis = candidate.diagnosis();
+    if (!diagnosis) return {};
+    const std::string_view reason = diagnosis->value("reason");
+    const std::string& cause = diagnosis->cause.empty() ? diagnosis->title : diagnosis->cause;
+    return diagnosis->code + " " + (reason.empty() ? cause : std::string(reason));
   }
-  const Check* check = decisive_check(candidate);
+  const Check* check = decisive_check(checks);
   if (check == nullptr) return candidate.proven ? "proven here" : "";
   if (check->result == Answer::unknown) return "unknown: " + check->requirement + " (" + check->source + ")";
   return check->code + " needs " + check->requirement + ", found " + check->observed;
 }
 
-void describe_checks(const Candidate& candidate, std::string& text) {
+void describe_checks(const std::vector<Check>& checks, std::string& text) {
   std::size_t widest = 0;
-  for (const Check& check : candidate.checks) widest = std::max(widest, width_of(check.requirement));
-  for (const Check& check : candidate.checks) {
+  for (const Check& check : checks) widest = std::max(widest, width_of(check.requirement));
+  for (const Check& check : checks) {
     text +=
         "      " + padded(name_of(check.result), 9) + padded(check.requirement, widest + 2) + check.observed;
     if (!check.source.empty()) text += "  [" + check.source + "]";
@@ -66,11 +66,17 @@ const char* name_of(Verdict verdict) {
   return "rejected";
 }
 
-const Check* decisive_check(const Candidate& candidate) {
+const Check* decisive_check(const std::vector<Check>& checks) {
   for (const Answer answer : {Answer::no, Answer::unknown})
-    for (const Check& check : candidate.checks)
+    for (const Check& check : checks)
       if (check.result == answer) return &check;
   return nullptr;
+}
+
+std::optional<Check> decisive_check(const Candidate& candidate) {
+  const std::vector<Check> checks = candidate.checks();
+  const Check* check = decisive_check(checks);
+  return check != nullptr ? std::optional(*check) : std::nullopt;
 }
 
 Diagnosis diagnosis_of(const manifest::Build& build, const Check& check) {
@@ -85,26 +91,34 @@ Diagnosis diagnosis_of(const manifest::Build& build, const Check& check) {
 std::string describe_plan(const Plan& plan, bool explain) {
   std::size_t build_width = 5, hidden = 0;
   // Builds for other systems are only counted, unless everything is to be explained.
-  const auto is_shown = [&](const Candidate& candidate) {
+  const auto is_shown = [&](const Candidate& candidate, const std::vector<Check>& checks) {
     if (explain || candidate.verdict != Verdict::rejected) return true;
-    const Check* check = decisive_check(candidate);
+    const Check* check = decisive_check(checks);
     return check == nullptr || (check->code != "EH-S03" && check->code != "EH-S05");
   };
-  for (const Candidate& candidate : plan.candidates)
-    if (is_shown(candidate)) build_width = std::max(build_width, candidate.build->id.size());
-  std::string text =
-      padded("rank", 6) + padded("build", build_width + 2) + padded("verdict", 13) + "because\n";
+  struct Row {
+    const Candidate& candidate;
+    std::vector<Check> checks;
+  };
+  std::vector<Row> rows;
   for (const Candidate& candidate : plan.candidates) {
-    if (!is_shown(candidate)) {
+    std::vector<Check> checks = candidate.checks();
+    if (!is_shown(candidate, checks)) {
       ++hidden;
       continue;
     }
+    build_width = std::max(build_width, candidate.build->id.size());
+    rows.push_back({candidate, std::move(checks)});
+  }
+  std::string text =
+      padded("rank", 6) + padded("build", build_width + 2) + padded("verdict", 13) + "because\n";
+  for (const auto& [candidate, checks] : rows) {
     std::string line = padded(candidate.rank != 0 ? std::to_string(candidate.rank) : "-", 6) +
                        padded(candidate.build->id, build_width + 2) + padded(name_of(candidate.verdict), 13) +
-                       reason_of(candidate);
+                       reason_of(candidate, checks);
     line.erase(line.find_last_not_of(' ') + 1);
     text += line + "\n";
-    if (explain) describe_checks(candidate, text);
+    if (explain) describe_checks(checks, text);
   }
   if (hidden != 0)
     text += "and " + std::to_string(hidden) + (hidden == 1 ? " build" : " builds") +
@@ -124,7 +138,7 @@ Json to_json(const Check& check) {
 
 Json to_json(const Candidate& candidate) {
   Json checks = Json::array();
-  for (const Check& check : candidate.checks) checks.push(to_json(check));
+  for (const Check& check : candidate.checks()) checks.push(to_json(check));
   Json json = Json::object();
   json.set("build", candidate.build->id)
       .set("engine", candidate.build->engine)

@@ -1,6 +1,8 @@
 // A plan as text for people and as JSON for scripts: the same facts.
 #pragma once
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "base/json.hpp"
 #include "host/resolve/plan.hpp"
@@ -12,13 +14,14 @@ namespace enginehost::resolve {
 std::string describe_plan(const Plan& plan, bool explain);
 
 // One element of the contract's candidates[], without its diagnosis: title, cause and remedy are explain's,
-// so whoever has completed Candidate::diagnosis (or diagnosis_of its decisive check) adds it.
+// so whoever has completed Candidate::diagnosis() (or diagnosis_of its decisive check) adds it.
 Json to_json(const Candidate& candidate);
 Json to_json(const Check& check);
 Json to_json(const Request& request);
 
-// The check that decided a rejection (the first "no"), else the first "unknown", else nullptr.
-const Check* decisive_check(const Candidate& candidate);
+// The check that decided a rejection (the first "no"), else the first "unknown", else nothing.
+std::optional<Check> decisive_check(const Candidate& candidate);
+const Check* decisive_check(const std::vector<Check>& checks);  // points into them, or nullptr
 
 // The diagnosis of a build that a check refuses: the check's code and evidence, with "build", "required" and
 // "found".

@@ -4,6 +4,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/diagnosis.hpp"
@@ -41,14 +42,32 @@ enum class Verdict { chosen, fits, rejected, quarantined, disabled, failed, unav
 const char* name_of(Verdict verdict);
 const char* name_of(Answer answer);
 
-struct Candidate {
+struct Question;  // what the builds were held against
+
+// A build weighed. Its texts are made when they are asked for, out of the machine and the request that it was
+// weighed against: hundreds are decided for each one that is looked at. A plain value; any thread may ask.
+class Candidate {
+ public:
+  Candidate() = default;
+  Candidate(std::shared_ptr<const manifest::Build> weighed, std::shared_ptr<const Question> against)
+      : build(std::move(weighed)), question_(std::move(against)) {}
+
   std::shared_ptr<const manifest::Build> build;
   int rank = 0;         // 1 is tried first; 0: not tried
   bool proven = false;  // probed and loaded here before, with the same artifacts
   Verdict verdict = Verdict::fits;
-  std::vector<Check> checks;
-  std::optional<Diagnosis> diagnosis;  // why it is not tried, or how it failed; none where a check says it
-                                       // all: builds for other systems, versions and flavors
+
+  // Every requirement with what was observed, in the order in which they were looked at.
+  std::vector<Check> checks() const;
+  // Why it is not tried, or how it failed; none where a check says it all: builds for other systems, versions
+  // and flavors.
+  std::optional<Diagnosis> diagnosis() const;
+  // Sets it aside, or notes that it failed, for that reason.
+  void turn_down(Verdict how, Diagnosis why);
+
+ private:
+  std::shared_ptr<const Question> question_;
+  std::shared_ptr<const Diagnosis> turned_down_;
 };
 
 struct Plan {

@@ -1,7 +1,7 @@
 #include "host/resolve/ranking.hpp"
 
 #include <algorithm>
-#include <tuple>
+#include <limits>
 #include <unordered_map>
 
 #include "base/version.hpp"
@@ -28,20 +28,18 @@ int number_of(std::string_view version) {
 
 }  // namespace
 
-Rank rank_of(const manifest::Build& build, const Request& request, const Checks& checks, CudaFit cuda,
+Rank rank_of(const manifest::Build& build, const Question& question, const Findings& findings, CudaFit cuda,
              bool proven) {
   Rank rank;
+  const Request& request = question.request;
   const std::string_view device = main_device(build);
   rank.not_forced = request.force.empty() || request.force != build.id;
   rank.flavor_not_wished = !request.flavor.empty() && request.flavor != build.flavor;
-  if (!request.device.empty()) {
-    for (const std::string& wanted : devices_of(request.device)) {
-      if (std::string_view(wanted).substr(0, wanted.find(':')) == device) break;
-      ++rank.device_place;
-    }
+  for (const std::string& wanted : question.devices) {
+    if (std::string_view(wanted).substr(0, wanted.find(':')) == device) break;
+    ++rank.device_place;
   }
-  rank.has_unknown = std::any_of(checks.begin(), checks.end(),
-                                 [](const Check& check) { return check.result == Answer::unknown; });
+  rank.has_unknown = findings.has_unknown();
   rank.is_cpu = device == "cpu";
   rank.by_minor_version = cuda == CudaFit::minor_version;
   rank.priority = build.priority;
@@ -56,8 +54,12 @@ Rank rank_of(const manifest::Build& build, const Request& request, const Checks&
 void order_versions(const std::vector<std::pair<const std::string*, Rank*>>& ranks) {
   std::unordered_map<std::string_view, int> places;
   std::vector<std::string_view> versions;
-  for (const auto& [version, rank] : ranks)
-    if (places.emplace(*version, 0).second) versions.push_back(*version);
+  std::string_view last;  // builds of one version stand together in most manifests
+  for (const auto& [version, rank] : ranks) {
+    if (!versions.empty() && *version == last) continue;
+    last = *version;
+    if (places.emplace(last, 0).second) versions.push_back(last);
+  }
   std::sort(versions.begin(), versions.end(),
             [](std::string_view left, std::string_view right) { return compare_versions(left, right) > 0; });
   int place = 0;
@@ -66,16 +68,34 @@ void order_versions(const std::vector<std::pair<const std::string*, Rank*>>& ran
     if (i != 0 && compare_versions(versions[i - 1], versions[i]) != 0) ++place;
     places[versions[i]] = place;
   }
-  for (const auto& [version, rank] : ranks) rank->version_place = places[*version];
+  last = {};
+  for (const auto& [version, rank] : ranks) {
+    if (last.data() == nullptr || *version != last) {
+      last = *version;
+      place = places[last];
+    }
+    rank->version_place = place;
+  }
 }
 
-bool goes_before(const Rank& left, const Rank& right) {
-  const auto key = [](const Rank& rank) {
-    return std::tuple(rank.not_forced, rank.flavor_not_wished, rank.device_place, rank.has_unknown,
-                      rank.is_cpu, rank.version_place, rank.by_minor_version, -rank.priority, -rank.toolkit,
-                      rank.not_proven);
+RankKey key_of(const Rank& rank) {
+  RankKey key;
+  const auto add = [](std::uint64_t& number, int bits, std::int64_t value) {
+    const std::int64_t most = (std::int64_t{1} << bits) - 1;
+    number = number << bits | static_cast<std::uint64_t>(std::clamp<std::int64_t>(value, 0, most));
   };
-  return key(left) < key(right);
+  constexpr std::int64_t greatest = std::numeric_limits<int>::max();
+  add(key.first, 1, rank.not_forced);
+  add(key.first, 1, rank.flavor_not_wished);
+  add(key.first, 16, rank.device_place);
+  add(key.first, 1, rank.has_unknown);
+  add(key.first, 1, rank.is_cpu);
+  add(key.first, 31, rank.version_place);
+  add(key.first, 1, rank.by_minor_version);
+  add(key.second, 32, greatest - rank.priority);  // the greater goes first, in these two
+  add(key.second, 31, greatest - rank.toolkit);
+  add(key.second, 1, rank.not_proven);
+  return key;
 }
 
 }  // namespace enginehost::resolve

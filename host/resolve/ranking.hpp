@@ -1,5 +1,11 @@
 // The order in which fitting builds are tried.
 #pragma once
+#include <compare>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "host/resolve/checks.hpp"
 
 namespace enginehost::resolve {
@@ -18,14 +24,19 @@ struct Rank {
   int not_proven = 1;
 };
 
-Rank rank_of(const manifest::Build& build, const Request& request, const Checks& checks, CudaFit cuda,
+Rank rank_of(const manifest::Build& build, const Question& question, const Findings& findings, CudaFit cuda,
              bool proven);
 
 // Fills in Rank::version_place. Versions are compared once for each different one, not once for each pair of
 // builds.
 void order_versions(const std::vector<std::pair<const std::string*, Rank*>>& ranks);
 
-// True when `left` is tried before `right`. Equal ranks keep the order of the catalogue.
-bool goes_before(const Rank& left, const Rank& right);
+// A rank as two numbers that sort as it does: the smaller is tried first, and equal ones keep the order of
+// the catalogue.
+struct RankKey {
+  std::uint64_t first = 0, second = 0;
+  auto operator<=>(const RankKey&) const = default;
+};
+RankKey key_of(const Rank& rank);
 
 }  // namespace enginehost::resolve

@@ -81,7 +81,7 @@ history::History random_history(Dice& dice) {
 }
 
 bool is_excluded_without_reason(const Candidate& candidate) {
-  return candidate.rank == 0 && decisive_check(candidate) == nullptr && !candidate.diagnosis;
+  return candidate.rank == 0 && !decisive_check(candidate) && !candidate.diagnosis();
 }
 
 std::string written(const Plan& plan) {
@@ -105,9 +105,10 @@ TEST_P(Properties, hold_for_every_machine_and_request) {
   int expected_rank = 0;
   bool ranked_part = true, unknown_seen = false;
   for (const Candidate& candidate : plan.candidates) {
-    const bool any_no = std::any_of(candidate.checks.begin(), candidate.checks.end(),
+    const std::vector<Check> checks = candidate.checks();
+    const bool any_no = std::any_of(checks.begin(), checks.end(),
                                     [](const Check& check) { return check.result == Answer::no; });
-    const bool any_unknown = std::any_of(candidate.checks.begin(), candidate.checks.end(),
+    const bool any_unknown = std::any_of(checks.begin(), checks.end(),
                                          [](const Check& check) { return check.result == Answer::unknown; });
     EXPECT_FALSE(is_excluded_without_reason(candidate)) << candidate.build->id;
     if (candidate.rank == 0) {
@@ -126,12 +127,21 @@ TEST_P(Properties, hold_for_every_machine_and_request) {
       EXPECT_FALSE(unknown_seen && !any_unknown) << candidate.build->id;
       unknown_seen = unknown_seen || any_unknown;
     }
-    for (const Check& check : candidate.checks) EXPECT_TRUE(check.code.empty());
+    for (const Check& check : candidate.checks()) EXPECT_TRUE(check.code.empty());
   }
   EXPECT_EQ(plan.diagnosis.has_value(), expected_rank == 0);
   for (const Candidate& candidate : plan.candidates)
-    for (const Check& check : candidate.checks)
+    for (const Check& check : candidate.checks())
       EXPECT_EQ(check.result == Answer::no, !check.code.empty()) << check.requirement;
+  // Verdicts come from answers alone, texts are made afterwards: both must speak of the same refusal.
+  for (const Candidate& candidate : plan.candidates) {
+    const auto decisive = decisive_check(candidate);
+    const std::string refusal = decisive && decisive->result == Answer::no ? decisive->code : "";
+    const bool not_at_hand = refusal == "EH-S10" || refusal == "EH-S12" || refusal == "EH-S13";
+    EXPECT_EQ(candidate.verdict == Verdict::rejected, !refusal.empty() && !not_at_hand)
+        << candidate.build->id;
+    EXPECT_EQ(candidate.verdict == Verdict::unavailable, not_at_hand) << candidate.build->id;
+  }
 
   EXPECT_EQ(written(plan), written(plan_for(machine, request, history)))
       << "the same question, the same answer";

@@ -105,10 +105,10 @@ TEST(AvailabilityTest, withdrawn_undigested_and_uncompiled_builds_are_listed_and
   const Plan plan = plan_for(with_gpus(ubuntu22, "580.82.07", "13.0", {{"RTX 4090", "8.9"}}), "onnxruntime");
   EXPECT_EQ(code_of(plan, "1.27.0-cu13"), "EH-S10");
   EXPECT_EQ(find(plan, "1.27.0-cu13")->verdict, Verdict::unavailable);
-  EXPECT_EQ(find(plan, "1.27.0-cu13")->diagnosis->value("component"),
+  EXPECT_EQ(find(plan, "1.27.0-cu13")->diagnosis()->value("component"),
             "onnxruntime-runtime-1.27.0-cu13-linux-x86_64");
   EXPECT_EQ(code_of(plan, "1.21.9-cpu"), "EH-S11");
-  EXPECT_EQ(find(plan, "1.21.9-cpu")->diagnosis->value("reason"), "crashes in Conv");
+  EXPECT_EQ(find(plan, "1.21.9-cpu")->diagnosis()->value("reason"), "crashes in Conv");
   EXPECT_EQ(chosen(plan), "1.22.0-cu12");
 
   manifest::Catalogue with_uncompiled = catalogue();
@@ -141,10 +141,10 @@ TEST(HistoryTest, what_is_set_aside_is_listed_and_not_tried) {
     EXPECT_TRUE(plan.fallback);
     const Candidate* aside = find(plan, "2.8.0-cu129");
     EXPECT_EQ(aside->verdict, state == history::State::disabled ? Verdict::disabled : Verdict::quarantined);
-    EXPECT_EQ(aside->diagnosis->code, "EH-S14");
-    EXPECT_EQ(aside->diagnosis->value("state"), history::name_of(state));
+    EXPECT_EQ(aside->diagnosis()->code, "EH-S14");
+    EXPECT_EQ(aside->diagnosis()->value("state"), history::name_of(state));
     if (state != history::State::disabled) {
-      EXPECT_EQ(aside->diagnosis->value("reason"), "libx.so.1 is missing");
+      EXPECT_EQ(aside->diagnosis()->value("reason"), "libx.so.1 is missing");
     }
   }
 }
@@ -233,7 +233,7 @@ TEST(CudaTest, eleven_eight_on_every_driver_branch) {
               code)
         << driver;
   const Plan plan = plan_for(with_gpus(ubuntu20, "440.33", "10.2", {{"RTX 3080", "8.6"}}));
-  EXPECT_EQ(find(plan, "2.0.1-cu118")->diagnosis->value("minimum_driver"), "450.80.02");
+  EXPECT_EQ(find(plan, "2.0.1-cu118")->diagnosis()->value("minimum_driver"), "450.80.02");
 }
 
 TEST(CudaTest, windows_has_its_own_driver_numbers) {
@@ -308,6 +308,31 @@ TEST(VisibleDevicesTest, what_cannot_be_judged_is_not_certain) {
   machine.cuda.visible_devices = Fact<std::string>::known("MIG-1/2/3", "environment");
   EXPECT_EQ(find(plan_for(machine), "2.8.0-cu129")->verdict, Verdict::fits);
   EXPECT_EQ(decisive_check(*find(plan_for(machine), "2.8.0-cu129"))->result, Answer::unknown);
+}
+
+TEST(DescribeTest, a_candidate_tells_its_reasons_after_the_machine_and_the_catalogue_are_gone) {
+  std::optional<Candidate> kept;
+  {
+    const auto machine = std::make_unique<Platform>(a100);
+    const auto offered = std::make_unique<manifest::Catalogue>(catalogue());
+    Plan plan = decide(*machine, *offered, {}, request_for(), now);
+    kept = *find(plan, "2.8.0-cu128");
+  }
+  const std::vector<Check> checks = kept->checks();
+  ASSERT_GE(checks.size(), 5u);
+  EXPECT_EQ(checks[0].observed, "linux x86_64");
+  EXPECT_EQ(checks[4].observed, "driver 535.104.05 (CUDA 12.2), by minor-version compatibility");
+}
+
+TEST(DescribeTest, a_candidate_that_was_turned_down_tells_that_reason) {
+  Plan plan = plan_for(a100);
+  Candidate& first = plan.candidates.front();
+  EXPECT_FALSE(first.diagnosis());
+  first.turn_down(Verdict::failed, diagnose("EH-L01").with("library", "libx.so.1"));
+  EXPECT_EQ(first.verdict, Verdict::failed);
+  EXPECT_EQ(first.diagnosis()->code, "EH-L01");
+  EXPECT_THAT(describe_plan(plan, false), HasSubstr("failed       EH-L01"));
+  EXPECT_EQ(Candidate().checks().size(), 0u);
 }
 
 TEST(DescribeTest, the_table_names_what_decided_and_json_holds_the_same_facts) {
