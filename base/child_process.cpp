@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <spawn.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -138,6 +139,17 @@ bool has_ended(pid_t child) {
   return info.si_pid == child;
 }
 
+// A descriptor that polls as readable once the child has ended (Linux 5.3, pidfd_open(2)): its end wakes the
+// wait at once, also when grandchildren keep the pipes open. Empty where the kernel or a sandbox does not
+// give one; then the end is noticed at the next turn.
+FileDescriptor watch_for_end([[maybe_unused]] pid_t child) {
+#ifdef SYS_pidfd_open
+  return FileDescriptor(static_cast<int>(::syscall(SYS_pidfd_open, child, 0)));
+#else
+  return {};
+#endif
+}
+
 void reap(pid_t child, ChildOutcome& outcome) {
   int status = 0;
   if (::waitpid(child, &status, 0) != child) return;
@@ -153,31 +165,30 @@ Result<ChildOutcome> run_child(const ChildRequest& request) {
                     .with("program", request.argv.empty() ? "" : request.argv.front()));
   };
   if (request.argv.empty()) return cannot_start(EINVAL);
-  Pipe input, output, error, channel;
-  for (Pipe* pipe : {&input, &output, &error, &channel})
-    if (const int failed = open_pipe(*pipe); failed != 0) return cannot_start(failed);
-
+  Pipe input, output, error, channel;  // by their number in the child; those not asked for stay closed
+  Pipe* const pipes[] = {&input, &output, &error, &channel};
+  const bool wanted[] = {true, !request.discard_output, true, request.private_channel};
   SpawnSetup setup;
-  // The descriptors are first moved high, so that none of the dup2 targets 0 to 3 is overwritten before it is
-  // read.
-  int high[4];
-  const int sources[4] = {input.read_end.get(), output.write_end.get(), error.write_end.get(),
-                          channel.write_end.get()};
   FileDescriptor moved[4];
-  for (int i = 0; i < 4; ++i) {
-    moved[i] = FileDescriptor(::fcntl(sources[i], F_DUPFD_CLOEXEC, 10));
-    if (!moved[i].valid()) return cannot_start(errno);
-    high[i] = moved[i].get();
+  for (int number = 0; number < 4; ++number) {
+    if (!wanted[number]) continue;
+    if (const int failed = open_pipe(*pipes[number]); failed != 0) return cannot_start(failed);
+    // The child's end is first moved high, so that none of the dup2 targets 0 to 3 is overwritten before it
+    // is read.
+    FileDescriptor& theirs = number == 0 ? pipes[number]->read_end : pipes[number]->write_end;
+    moved[number] = FileDescriptor(::fcntl(theirs.get(), F_DUPFD_CLOEXEC, 10));
+    if (!moved[number].valid()) return cannot_start(errno);
+    theirs.close();
+    posix_spawn_file_actions_adddup2(&setup.actions, moved[number].get(), number);
   }
-  posix_spawn_file_actions_adddup2(&setup.actions, high[0], 0);
-  if (request.discard_output)
-    posix_spawn_file_actions_addopen(&setup.actions, 1, "/dev/null", O_WRONLY, 0);
-  else
-    posix_spawn_file_actions_adddup2(&setup.actions, high[1], 1);
-  posix_spawn_file_actions_adddup2(&setup.actions, high[2], 2);
-  if (request.private_channel) posix_spawn_file_actions_adddup2(&setup.actions, high[3], 3);
+  if (request.discard_output) posix_spawn_file_actions_addopen(&setup.actions, 1, "/dev/null", O_WRONLY, 0);
   // A host may have opened files without O_CLOEXEC; a child that cannot be killed must not keep them open.
   posix_spawn_file_actions_addclosefrom_np(&setup.actions, request.private_channel ? 4 : 3);
+
+  // What fits into the pipe is there when the child asks for it, which then need not wait for this thread.
+  std::string_view unwritten = request.input;
+  ::fcntl(input.write_end.get(), F_SETFL, O_NONBLOCK);
+  feed(input.write_end, unwritten);
 
   std::vector<std::string> argv = request.argv, environment = environment_of(request.environment);
   pid_t child = 0;
@@ -187,34 +198,31 @@ Result<ChildOutcome> run_child(const ChildRequest& request) {
       failed != 0)
     return cannot_start(failed);
   for (FileDescriptor& descriptor : moved) descriptor.close();
-  input.read_end.close();
-  output.write_end.close();
-  error.write_end.close();
-  channel.write_end.close();
 
   ChildOutcome outcome;
   std::vector<Stream> streams;
-  streams.push_back({std::move(output.read_end), &outcome.output, false});
+  if (output.read_end.valid()) streams.push_back({std::move(output.read_end), &outcome.output, false});
   streams.push_back({std::move(error.read_end), &outcome.error, true});
-  streams.push_back({std::move(channel.read_end), &outcome.channel, false});
-  std::string_view unwritten = request.input;
-  ::fcntl(input.write_end.get(), F_SETFL, O_NONBLOCK);
-  if (unwritten.empty()) input.write_end.close();
+  if (channel.read_end.valid()) streams.push_back({std::move(channel.read_end), &outcome.channel, false});
 
   // Once the child itself is gone, its grandchildren may still hold the pipes, or fill them without end: what
   // is there is read, for a moment.
+  const FileDescriptor watch = watch_for_end(child);
   auto give_up_at = begin + request.deadline;
   bool aborted = false, killed = false, ended = false;
   for (;;) {
-    std::vector<pollfd> waits;
+    // poll passes over negative descriptors: the input's once all is written, the watch's where there is
+    // none.
+    std::vector<pollfd> waits{{input.write_end.get(), POLLOUT, 0}, {ended ? -1 : watch.get(), POLLIN, 0}};
+    const std::size_t first_stream = waits.size();
     for (const Stream& stream : streams) waits.push_back({stream.from.get(), POLLIN, 0});
-    if (input.write_end.valid()) waits.push_back({input.write_end.get(), POLLOUT, 0});
-    const int wait_ms = ended ? 0 : static_cast<int>(waits.empty() ? 1 : poll_step.count());
+    const bool nothing_wakes = streams.empty() && !input.write_end.valid() && !watch.valid();
+    const int wait_ms = ended ? 0 : static_cast<int>(nothing_wakes ? 1 : poll_step.count());
     ::poll(waits.data(), waits.size(), wait_ms);
-    if (input.write_end.valid() && waits.back().revents != 0) feed(input.write_end, unwritten);
+    if (input.write_end.valid() && waits[0].revents != 0) feed(input.write_end, unwritten);
     bool data = false;
     for (std::size_t i = streams.size(); i-- > 0;)
-      if (waits[i].revents != 0) {
+      if (waits[first_stream + i].revents != 0) {
         data = true;
         if (!drain(streams[i], request.keep_bytes))
           streams.erase(streams.begin() + static_cast<std::ptrdiff_t>(i));

@@ -20,7 +20,8 @@ void name_processor(char (&out)[64]) {
   if (static_cast<unsigned>(__get_cpuid_max(0x80000000u, nullptr)) < 0x80000004u) return;
   for (unsigned i = 0; i < 3; i++) {
     unsigned words[4] = {};
-    __get_cpuid(0x80000002u + i, &words[0], &words[1], &words[2], &words[3]);
+    // Not __get_cpuid, which asks for the highest leaf each time: in a virtual machine every cpuid is a trap.
+    __cpuid(0x80000002u + i, words[0], words[1], words[2], words[3]);
     std::memcpy(out + i * 16, words, 16);
   }
   out[48] = '\0';

@@ -7,6 +7,7 @@
 #pragma once
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -118,6 +119,12 @@ struct BinaryInfo {
 // Everything wrong with the content is told in BinaryInfo::problems. A healthy PE or Mach-O file has no
 // problem here; whether it suits this machine is the caller's question.
 Result<BinaryInfo> read_binary(const std::filesystem::path& file);
+
+// The same for `name` in the folder with this descriptor (from open(2), O_PATH will do; AT_FDCWD with a whole
+// path as the name). `path` is how the file is told of. Nothing when there is no such file, or only a link
+// that leads nowhere: a loader passes on to its next folder then, and a search asks so often that it may cost
+// no more than one system call.
+std::optional<Result<BinaryInfo>> read_binary_in(int folder, const std::string& name, std::string path);
 
 // A symbol of the dynamic symbol table.
 struct Symbol {

@@ -111,6 +111,7 @@ bool read_version_needs(const ElfFile& elf, BinaryInfo& info) {
   std::optional<std::uint64_t> at = elf.offset_of(elf.dynamic.version_needs);
   if (!at) return false;
   std::uint64_t library = *at;
+  info.version_needs.reserve(8);
   for (std::uint64_t i = 0; i < elf.dynamic.version_need_count; ++i) {
     Fields need;
     if (!elf.fields(library, 16, need)) return false;
@@ -164,6 +165,7 @@ bool read_names(const ElfFile& elf, BinaryInfo& info) {
     return text.has_value();
   };
   auto list = [&](const std::vector<std::uint64_t>& indices, std::vector<std::string>& to) {
+    to.reserve(indices.size());
     for (std::uint64_t index : indices) {
       std::string text;
       if (!name(index, text)) return false;
@@ -191,6 +193,7 @@ bool read_elf_dynamic(ElfFile& elf, BinaryInfo& info) {
   const std::uint64_t size = elf.wide ? 16 : 8;
   const std::uint64_t count = std::min<std::uint64_t>(segment->file_size / size, entry_limit);
   ElfDynamic& dynamic = elf.dynamic;
+  dynamic.needed.reserve(8);
   for (std::uint64_t i = 0; i < count && !dynamic.terminated; ++i) {
     Fields entry;
     if (segment->offset > elf.file->size() || !elf.fields(segment->offset + i * size, size, entry)) {

@@ -59,6 +59,7 @@ bool read_segments(FileView& file, ElfFile& elf, BinaryInfo& info, std::uint64_t
     info.problems.push_back(truncated(info, file, "program header table"));
     return false;
   }
+  elf.segments.reserve(count);
   for (std::uint16_t i = 0; i < count; ++i) {
     Fields entry;
     if (!elf.fields(table + std::uint64_t{i} * entry_size, expected, entry)) {

@@ -16,10 +16,10 @@ void read_build_id(const ElfFile& elf, std::uint64_t at, std::uint32_t size, Bin
   constexpr char digits[] = "0123456789abcdef";
   std::uint8_t bytes[64];
   if (size > sizeof bytes || !elf.file->read(at, bytes, size)) return;
-  info.build_id.clear();
+  info.build_id.resize(std::size_t{size} * 2);
   for (std::uint32_t i = 0; i < size; ++i) {
-    info.build_id += digits[bytes[i] >> 4];
-    info.build_id += digits[bytes[i] & 15];
+    info.build_id[std::size_t{i} * 2] = digits[bytes[i] >> 4];
+    info.build_id[std::size_t{i} * 2 + 1] = digits[bytes[i] & 15];
   }
 }
 

@@ -13,28 +13,57 @@
 
 namespace enginehost::binary {
 
-Result<FileView> FileView::open(const std::filesystem::path& file) {
-  // O_NONBLOCK: opening a named pipe must not wait for a writer; regular files ignore it.
+namespace {
+
+// O_NONBLOCK: opening a named pipe must not wait for a writer; regular files ignore it.
+int open_to_read(int folder, const char* name) {
   int descriptor = -1;
   do {
-    descriptor = ::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    descriptor = ::openat(folder, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   } while (descriptor < 0 && errno == EINTR);
+  return descriptor;
+}
+
+}  // namespace
+
+Result<FileView> FileView::open(const std::filesystem::path& file) {
+  const int descriptor = open_to_read(AT_FDCWD, file.c_str());
   if (descriptor < 0) return fail(why_not_opened(file, errno));
+  return take(descriptor, file.native());
+}
+
+std::optional<Result<FileView>> FileView::open_in(int folder, const std::string& name, std::string path) {
+  const int descriptor = open_to_read(folder, name.c_str());
+  if (descriptor >= 0) return take(descriptor, std::move(path));
+  if (errno == ENOENT) return std::nullopt;
+  return fail(why_not_opened(path, errno));
+}
+
+Result<FileView> FileView::take(int descriptor, std::string path) {
   FileView view;
   view.descriptor_ = FileDescriptor(descriptor);
-  view.path_ = file.native();
+  view.path_ = std::move(path);
   struct stat status {};
   if (::fstat(descriptor, &status) != 0)
-    return fail(std::move(diagnose_errno("EH-L26", errno).with("file", file.native())));
+    return fail(std::move(diagnose_errno("EH-L26", errno).with("file", view.path_)));
   if (!S_ISREG(status.st_mode))
     return fail(
         std::move(diagnose("EH-F11")
-                      .with("file", file.native())
+                      .with("file", view.path_)
                       .with("problem", S_ISDIR(status.st_mode) ? "directory" : "not a regular file")));
   view.size_ = static_cast<std::uint64_t>(status.st_size);
   view.device_ = status.st_dev;
   view.inode_ = status.st_ino;
   return view;
+}
+
+const std::uint8_t* FileView::window(std::uint64_t offset, std::size_t count) const {
+  if (offset < head_length_) return count <= head_length_ - offset ? head_.get() + offset : nullptr;
+  if (last_ >= blocks_.size()) return nullptr;
+  const Block& block = *blocks_[last_];
+  if (offset < block.start || offset - block.start >= block.length) return nullptr;
+  const auto skip = static_cast<std::size_t>(offset - block.start);
+  return count <= block.length - skip ? block.bytes.data() + skip : nullptr;
 }
 
 bool FileView::read_directly(std::uint64_t offset, void* to, std::size_t count) const {
@@ -76,8 +105,23 @@ const FileView::Block* FileView::block_at(std::uint64_t start) {
   return &block;
 }
 
+bool FileView::read_head() {
+  const auto length =
+      static_cast<std::size_t>(size_ <= small_file ? size_ : static_cast<std::uint64_t>(block_size));
+  head_ = std::make_unique_for_overwrite<std::uint8_t[]>(length);
+  if (!read_directly(0, head_.get(), length)) return false;
+  head_length_ = length;
+  return true;
+}
+
 bool FileView::read(std::uint64_t offset, void* to, std::size_t count) {
   if (offset > size_ || size_ - offset < count) return false;
+  if (count == 0) return true;
+  if (head_ == nullptr && !read_head()) return false;
+  if (const std::uint8_t* from = window(offset, count)) {
+    std::memcpy(to, from, count);
+    return true;
+  }
   if (count > block_size) return read_directly(offset, to, count);
   auto* target = static_cast<std::uint8_t*>(to);
   while (count > 0) {
@@ -95,15 +139,30 @@ bool FileView::read(std::uint64_t offset, void* to, std::size_t count) {
 }
 
 bool FileView::read_fields(std::uint64_t offset, std::size_t count, bool big_endian, Fields& to) {
-  count = std::min(count, to.bytes_.size());
-  std::fill(to.bytes_.begin() + static_cast<std::ptrdiff_t>(count), to.bytes_.end(), std::uint8_t{0});
   to.big_endian_ = big_endian;
-  if (read(offset, to.bytes_.data(), count)) return true;
-  to.bytes_.fill(0);
+  to.count_ = std::min(count, to.bytes_.size());
+  // Copying all that fits is one instruction or two; copying as much as was asked for is a call.
+  if (const std::uint8_t* from = window(offset, to.bytes_.size())) {
+    std::memcpy(to.bytes_.data(), from, to.bytes_.size());
+    return true;
+  }
+  if (read(offset, to.bytes_.data(), to.count_)) return true;
+  to.count_ = 0;
   return false;
 }
 
 std::optional<std::string> FileView::text(std::uint64_t offset, std::uint64_t limit) {
+  if (offset >= size_) return std::nullopt;
+  if (head_ == nullptr && !read_head()) return std::nullopt;
+  if (const std::uint8_t* from = window(offset, 1)) {
+    const std::uint8_t* block_end = offset < head_length_
+                                        ? head_.get() + head_length_
+                                        : blocks_[last_]->bytes.data() + blocks_[last_]->length;
+    const auto most = static_cast<std::size_t>(
+        std::min<std::uint64_t>(limit, static_cast<std::uint64_t>(block_end - from)));
+    if (const void* end = std::memchr(from, 0, most))
+      return std::string(from, static_cast<const std::uint8_t*>(end));
+  }
   std::string found;
   while (offset < size_ && found.size() < limit) {
     std::uint64_t start = offset - offset % block_size;

@@ -16,10 +16,10 @@
 namespace enginehost::binary {
 
 // Up to 64 bytes of the file, read as numbers of the file's byte order. Positions are the reader's own
-// constants, so they are not checked against the file but against the array: beyond it is 0.
+// constants, so they are not checked against the file but against what was read: beyond it is 0.
 class Fields {
  public:
-  std::uint8_t u8(std::size_t at) const { return at < bytes_.size() ? bytes_[at] : std::uint8_t{0}; }
+  std::uint8_t u8(std::size_t at) const { return at < count_ ? bytes_[at] : std::uint8_t{0}; }
   std::uint16_t u16(std::size_t at) const { return static_cast<std::uint16_t>(number(at, 2)); }
   std::uint32_t u32(std::size_t at) const { return static_cast<std::uint32_t>(number(at, 4)); }
   std::uint64_t u64(std::size_t at) const { return number(at, 8); }
@@ -31,14 +31,15 @@ class Fields {
   std::uint64_t number(std::size_t at, std::size_t count) const {
     std::uint64_t value = 0;
     // A closure reads some hundred numbers a file, nearly always in this processor's own order.
-    if (!big_endian_ && std::endian::native == std::endian::little && at <= bytes_.size() - count) {
+    if (!big_endian_ && std::endian::native == std::endian::little && at + count <= count_) {
       std::memcpy(&value, bytes_.data() + at, count);
       return value;
     }
     for (std::size_t i = 0; i < count; ++i) value = (value << 8) | u8(at + (big_endian_ ? i : count - 1 - i));
     return value;
   }
-  std::array<std::uint8_t, 64> bytes_{};
+  std::array<std::uint8_t, 64> bytes_;  // only the first count_ are looked at
+  std::size_t count_ = 0;
   bool big_endian_ = false;
 };
 
@@ -48,6 +49,9 @@ class FileView {
  public:
   // Fails with EH-F01, EH-F11, EH-L25, EH-L26 or EH-L33, as binary.hpp tells.
   static Result<FileView> open(const std::filesystem::path& file);
+  // `name` in the folder with this descriptor; `path` is how the file is told of. Nothing when there is no
+  // such file (or only a link that leads nowhere), which costs one system call and no diagnosis.
+  static std::optional<Result<FileView>> open_in(int folder, const std::string& name, std::string path);
 
   const std::string& path() const { return path_; }
   std::uint64_t size() const { return size_; }
@@ -67,6 +71,8 @@ class FileView {
 
  private:
   static constexpr std::size_t block_size = 4096;
+  // A file up to this size is read at once: half of what is installed is not larger.
+  static constexpr std::size_t small_file = 8192;
   static constexpr std::size_t block_limit = 64;
   struct Block {
     std::uint64_t start = 0;
@@ -74,6 +80,10 @@ class FileView {
     std::array<std::uint8_t, block_size> bytes;
   };
   FileView() = default;
+  static Result<FileView> take(int descriptor, std::string path);
+  // Where these bytes lie in what was read, if they lie together there; else null.
+  const std::uint8_t* window(std::uint64_t offset, std::size_t count) const;
+  bool read_head();
   const Block* block_at(std::uint64_t start);
   bool read_directly(std::uint64_t offset, void* to, std::size_t count) const;
 
@@ -82,6 +92,9 @@ class FileView {
   std::uint64_t size_ = 0;
   std::uint64_t device_ = 0;
   std::uint64_t inode_ = 0;
+  // The file's beginning: the first block of it, or all of a small one. Read at the first use of any part.
+  std::unique_ptr<std::uint8_t[]> head_;
+  std::size_t head_length_ = 0;
   std::vector<std::unique_ptr<Block>> blocks_;
   std::size_t last_ = 0;    // index of the block used last
   std::size_t victim_ = 0;  // index of the block replaced next

@@ -8,9 +8,9 @@
 
 namespace enginehost::binary {
 
-Result<BinaryInfo> read_binary(const std::filesystem::path& path) {
-  TRY_ASSIGN(FileView file, FileView::open(path));
-  BinaryInfo info;
+namespace {
+
+void look_into(FileView& file, BinaryInfo& info) {
   info.file_size = file.size();
   info.device = file.device();
   info.inode = file.inode();
@@ -29,6 +29,23 @@ Result<BinaryInfo> read_binary(const std::filesystem::path& path) {
   } else {
     sniff(file, info);
   }
+}
+
+}  // namespace
+
+Result<BinaryInfo> read_binary(const std::filesystem::path& path) {
+  TRY_ASSIGN(FileView file, FileView::open(path));
+  Result<BinaryInfo> info(tl::in_place);
+  look_into(file, *info);
+  return info;
+}
+
+std::optional<Result<BinaryInfo>> read_binary_in(int folder, const std::string& name, std::string path) {
+  auto file = FileView::open_in(folder, name, std::move(path));
+  if (!file) return std::nullopt;
+  if (!*file) return fail(std::move(*file).error());
+  std::optional<Result<BinaryInfo>> info(std::in_place, tl::in_place);
+  look_into(**file, **info);
   return info;
 }
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <map>
+#include <deque>
 #include <set>
 #include <utility>
 
@@ -15,6 +15,11 @@ namespace enginehost::linker {
 namespace {
 
 using Identity = std::pair<std::uint64_t, std::uint64_t>;  // device, inode
+struct IdentityHash {
+  std::size_t operator()(const Identity& identity) const {
+    return static_cast<std::size_t>(identity.second ^ identity.first << 32);
+  }
+};
 constexpr std::size_t object_limit = 8192;
 
 std::string folder_of(const std::string& path) {
@@ -84,27 +89,29 @@ class Walk {
   void bring_needs(int index) {
     const binary::BinaryInfo* info = closure_.objects[static_cast<std::size_t>(index)].info;
     if (info == nullptr || (info->needed.empty() && info->optional.empty())) return;
-    std::vector<Place> places;  // the same for all needs of one library; made at the first one that needs it
+    std::vector<const Place*>
+        places;  // the same for all needs of one library; made at the first one that needs it
     for (const std::string& name : info->needed) bring(name, index, places, false);
     for (const std::string& name : info->optional) bring(name, index, places, true);
   }
 
-  void bring(const std::string& written, int parent, std::vector<Place>& places, bool optional) {
-    const std::string needer = closure_.objects[static_cast<std::size_t>(parent)].path;
-    std::string name = written.find('$') == std::string::npos
-                           ? written
-                           : expand_tokens(machine_, written, folder_of(needer));
+  void bring(const std::string& written, int parent, std::vector<const Place*>& places, bool optional) {
+    std::string expanded;
+    if (written.find('$') != std::string::npos)
+      expanded = expand_tokens(machine_, written,
+                               folder_of(closure_.objects[static_cast<std::size_t>(parent)].path));
+    const std::string& name = written.find('$') == std::string::npos ? written : expanded;
     if (machine_.libc == Libc::musl && served_by_musl(name)) return;
     if (names_.count(name) != 0) return;
     if (name.find('/') != std::string::npos) {
-      if (name.front() != '/') name = (machine_.current_directory / name).native();
-      if (try_file(name, name, parent, "path") || optional) return;
-      miss(name, parent, {});
+      const std::string path = name.front() != '/' ? (machine_.current_directory / name).native() : name;
+      if (try_file(reader_.read(path), path, path, parent, "path") || optional) return;
+      miss(path, parent, {});
       return;
     }
     if (places.empty()) places = places_of(parent);
-    for (const Place& place : places)
-      if (try_place(place, name, parent)) return;
+    for (const Place* place : places)
+      if (try_place(*place, name, parent)) return;
     if (!optional) miss(name, parent, places);
   }
 
@@ -119,9 +126,44 @@ class Walk {
     return chain;
   }
 
-  std::vector<Place> places_of(int index) const {
-    const std::vector<Needer> chain = chain_of(index);
-    return machine_.libc == Libc::musl ? musl_places(machine_, chain) : glibc_places(machine_, chain);
+  // The folders of the library's own paths, then those that are the same for all, which are made once.
+  std::vector<const Place*> places_of(int index) {
+    std::vector<const Place*> places;
+    const auto keep = [&](std::vector<Place> own) {
+      for (Place& place : own) places.push_back(&places_.emplace_back(std::move(place)));
+    };
+    if (machine_.libc == Libc::musl) {
+      keep(musl_places(machine_, chain_of(index)));
+      return places;
+    }
+    const Object& needer = closure_.objects[static_cast<std::size_t>(index)];
+    // With a RUNPATH nobody else's path counts.
+    if (needer.info != nullptr && needer.info->has_runpath)
+      keep(glibc_own_places(machine_, {{needer.path, needer.info}}));
+    else
+      keep(glibc_own_places(machine_, chain_of(index)));
+    if (shared_places_.empty()) shared_places_ = glibc_shared_places(machine_);
+    const bool no_default = needer.info != nullptr && needer.info->no_default_directories;
+    for (const Place& place : shared_places_)
+      if (!place.compiled_in || !no_default) places.push_back(&place);
+    return places;
+  }
+
+  // The folders that are looked at for one folder of a search path, as far as they exist.
+  const std::vector<const Reader::Folder*>& folders_of(const std::string& directory) {
+    const auto [known, added] = folders_.try_emplace(directory);
+    std::vector<const Reader::Folder*>& folders = known->second;
+    if (!added || !reader_.folder_exists(directory)) return folders;
+    const auto keep = [&](const std::string& path) {
+      if (const Reader::Folder& folder = reader_.folder(path); folder.exists) folders.push_back(&folder);
+    };
+    if (machine_.libc == Libc::glibc) {
+      if (reader_.folder_exists(directory + "/glibc-hwcaps"))
+        for (const std::string& level : machine_.hwcaps) keep(directory + "/glibc-hwcaps/" + level);
+      for (const std::string& legacy : machine_.legacy_hwcaps) keep(directory + "/" + legacy);
+    }
+    keep(directory);
+    return folders;
   }
 
   // True when the search is over: taken, or ended by an error.
@@ -130,22 +172,18 @@ class Walk {
       std::optional<std::string> path =
           machine_.cache.find(name, machine_.cache_flags, machine_.hwcaps, machine_.legacy_hwcap_bits);
       if (!path || is_below_default_folder(*path, parent)) return false;
-      return try_file(*path, name, parent, place.found_by);
+      return try_file(reader_.read(*path), *path, name, parent, place.found_by);
     }
-    if (!reader_.folder_exists(place.directory)) return false;
-    if (machine_.libc == Libc::glibc) {
-      for (const std::string& level : machine_.hwcaps)
-        if (try_folder(place.directory + "/glibc-hwcaps/" + level, name, parent, place)) return true;
-      for (const std::string& legacy : machine_.legacy_hwcaps)
-        if (try_folder(place.directory + "/" + legacy, name, parent, place)) return true;
+    for (const Reader::Folder* folder : folders_of(place.directory)) {
+      std::string path;
+      path.reserve(folder->path.size() + 1 + name.size());
+      path = folder->path;
+      if (path.back() != '/') path += '/';
+      path += name;
+      const Result<binary::BinaryInfo>* read = reader_.find(*folder, name, path);
+      if (read != nullptr && try_file(*read, path, name, parent, place.found_by)) return true;
     }
-    return try_folder(place.directory, name, parent, place);
-  }
-
-  bool try_folder(const std::string& folder, const std::string& name, int parent, const Place& place) {
-    if (!reader_.folder_exists(folder)) return false;
-    const std::string path = folder.back() == '/' ? folder + name : folder + "/" + name;
-    return reader_.file_exists(path) && try_file(path, name, parent, place.found_by);
+    return false;
   }
 
   // DF_1_NODEFLIB: cache entries of the default folders do not count either.
@@ -157,8 +195,8 @@ class Walk {
         [&](const std::string& folder) { return path.compare(0, folder.size() + 1, folder + "/") == 0; });
   }
 
-  bool try_file(const std::string& path, const std::string& name, int parent, const std::string& found_by) {
-    const Result<binary::BinaryInfo>& read = reader_.read(path);
+  bool try_file(const Result<binary::BinaryInfo>& read, const std::string& path, const std::string& name,
+                int parent, const std::string& found_by) {
     if (!read) {
       const Diagnosis& why = read.error();
       // open_path goes on after ENOENT and EACCES; every other error ends the search.
@@ -200,9 +238,9 @@ class Walk {
     // musl knows a library by the name it was searched for, never by its SONAME or by a path it was opened
     // with.
     const bool by_path = object.name.find('/') != std::string::npos;
-    names_.emplace(object.path, index);
-    if (machine_.libc == Libc::glibc || !by_path) names_.emplace(object.name, index);
-    if (machine_.libc == Libc::glibc && !object.soname.empty()) names_.emplace(object.soname, index);
+    names_.try_emplace(object.path, index);
+    if (machine_.libc == Libc::glibc || !by_path) names_.try_emplace(object.name, index);
+    if (machine_.libc == Libc::glibc && !object.soname.empty()) names_.try_emplace(object.soname, index);
     if (object.info != nullptr) identities_.emplace(Identity{object.info->device, object.info->inode}, index);
     closure_.objects.push_back(std::move(object));
   }
@@ -218,7 +256,7 @@ class Walk {
         {name, path, path_of(parent), std::move(refusal.why), refusal.fatal, std::move(refusal.diagnosis)});
   }
 
-  void miss(const std::string& name, int parent, const std::vector<Place>& places) {
+  void miss(const std::string& name, int parent, const std::vector<const Place*>& places) {
     const auto& harmless = request_.may_be_missing;
     if (std::find(harmless.begin(), harmless.end(), name) != harmless.end()) return;
     Missing missing;
@@ -227,12 +265,12 @@ class Walk {
     for (int i = parent; i >= 0; i = closure_.objects[static_cast<std::size_t>(i)].parent)
       missing.chain.insert(missing.chain.begin(), path_of(i));
     std::set<std::string> looked_at;
-    for (const Place& place : places) {
-      const bool cache = place.kind == Place::Kind::cache;
-      if (!looked_at.insert(place.directory).second) continue;
+    for (const Place* place : places) {
+      const bool cache = place->kind == Place::Kind::cache;
+      if (!looked_at.insert(place->directory).second) continue;
       missing.searched.push_back(
-          {place.directory, place.why, cache || reader_.folder_exists(place.directory)});
-      if (!cache) tell_dangling_link(place.directory + "/" + name, name, parent);
+          {place->directory, place->why, cache || reader_.folder_exists(place->directory)});
+      if (!cache) tell_dangling_link(place->directory + "/" + name, name, parent);
     }
     // Beside the libraries of the closure, where a person would see it lying.
     for (const Object& object : closure_.objects) {
@@ -284,7 +322,10 @@ class Walk {
   Reader& reader_;
   Closure closure_;
   std::unordered_map<std::string, int> names_;
-  std::map<Identity, int> identities_;
+  std::unordered_map<Identity, int, IdentityHash> identities_;
+  std::deque<Place> places_;  // of all libraries; its elements stay where they are
+  std::vector<Place> shared_places_;
+  std::unordered_map<std::string, std::vector<const Reader::Folder*>> folders_;
   std::set<std::pair<std::string, std::string>> rejected_;
 };
 

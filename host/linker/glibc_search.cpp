@@ -53,7 +53,9 @@ std::string expand_tokens(const Machine& machine, std::string_view text, std::st
   std::string out;
   for (std::size_t i = 0; i < text.size();) {
     if (text[i] != '$') {
-      out += text[i++];
+      const std::size_t end = std::min(text.find('$', i), text.size());
+      out += text.substr(i, end - i);
+      i = end;
       continue;
     }
     std::string_view rest = text.substr(i + 1);
@@ -75,7 +77,7 @@ std::string expand_tokens(const Machine& machine, std::string_view text, std::st
   return out;
 }
 
-std::vector<Place> glibc_places(const Machine& machine, const std::vector<Needer>& chain) {
+std::vector<Place> glibc_own_places(const Machine& machine, const std::vector<Needer>& chain) {
   std::vector<Place> places;
   const binary::BinaryInfo* needer = chain.empty() ? nullptr : chain.front().info;
   const bool has_runpath = needer != nullptr && needer->has_runpath;
@@ -92,11 +94,15 @@ std::vector<Place> glibc_places(const Machine& machine, const std::vector<Needer
                           machine.library_path_source, false});
     }
   if (has_runpath) add_elements(machine, needer->runpath, chain.front(), "RUNPATH", places);
+  return places;
+}
+
+std::vector<Place> glibc_shared_places(const Machine& machine) {
+  std::vector<Place> places;
   if (!machine.cache.empty())
     places.push_back({Place::Kind::cache, machine.cache_file, "ld.so.cache", "ld.so.cache", false});
-  if (needer == nullptr || !needer->no_default_directories)
-    for (const std::string& folder : machine.default_directories)
-      places.push_back({Place::Kind::folder, folder, "default", "default", true});
+  for (const std::string& folder : machine.default_directories)
+    places.push_back({Place::Kind::folder, folder, "default", "default", true});
   return places;
 }
 

@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/files.hpp"
 #include "base/result.hpp"
 #include "host/binary/binary.hpp"
 #include "host/linker/machine.hpp"
@@ -14,9 +15,17 @@
 namespace enginehost::linker {
 
 // Reads each file once, however often it is asked for, and remembers which folders do not exist. Belongs to
-// one thread; may serve many closures over the same machine as long as the files do not change.
+// one thread; may serve many closures over the same machine as long as the files do not change. Keeps up to
+// 32 folders open while it lives.
 class Reader {
  public:
+  // A folder that is searched, looked at once.
+  struct Folder {
+    std::string path;           // as it was asked for
+    bool exists = true;         // false only when it certainly does not
+    FileDescriptor descriptor;  // files are opened from here; not valid: by their whole path
+  };
+
   explicit Reader(std::filesystem::path root = {});
   ~Reader();
   Reader(Reader&&) noexcept;
@@ -25,8 +34,13 @@ class Reader {
   // The library at this path of the machine, or why it could not be read. The reference lives as long as the
   // Reader.
   const Result<binary::BinaryInfo>& read(const std::string& path);
+  // The library of this name in the folder, whose whole path is `path`; null when no such file exists there.
+  const Result<binary::BinaryInfo>* find(const Folder& folder, const std::string& name,
+                                         const std::string& path);
+  // The reference lives as long as the Reader.
+  const Folder& folder(const std::string& path);
   // False only when the folder certainly does not exist.
-  bool folder_exists(const std::string& path);
+  bool folder_exists(const std::string& path) { return folder(path).exists; }
   // Whether a file of that name exists; answers without reading it.
   bool file_exists(const std::string& path);
   const std::filesystem::path& root() const { return root_; }
@@ -38,7 +52,8 @@ class Reader {
  private:
   std::filesystem::path root_;
   std::unordered_map<std::string, Result<binary::BinaryInfo>> files_;
-  std::unordered_map<std::string, bool> folders_;
+  std::unordered_map<std::string, Folder> folders_;
+  std::size_t folders_open_ = 0;
 };
 
 struct Request {

@@ -1,6 +1,8 @@
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <system_error>
 
 #include "host/linker/linker.hpp"
@@ -45,13 +47,37 @@ const Result<binary::BinaryInfo>& Reader::read(const std::string& path) {
   return known->second;
 }
 
-bool Reader::folder_exists(const std::string& path) {
-  auto [known, added] = folders_.emplace(path, true);
-  if (added) {
-    struct stat status {};
-    known->second = ::stat(on_disk(path).c_str(), &status) == 0 && S_ISDIR(status.st_mode);
+const Result<binary::BinaryInfo>* Reader::find(const Folder& folder, const std::string& name,
+                                               const std::string& path) {
+  if (const auto known = files_.find(path); known != files_.end()) {
+    // A link that leads nowhere is known as an error; for a search it is no file.
+    return known->second || file_exists(path) ? &known->second : nullptr;
   }
-  return known->second;
+  if (!root_.empty()) return file_exists(path) ? &read(path) : nullptr;
+  std::optional<Result<binary::BinaryInfo>> info =
+      folder.descriptor.valid() ? binary::read_binary_in(folder.descriptor.get(), name, path)
+                                : binary::read_binary_in(AT_FDCWD, path, path);
+  if (!info) return nullptr;
+  // In a folder that may not be entered nobody knows whether there is such a file.
+  if (!*info && !file_exists(path)) return nullptr;
+  return &files_.emplace(path, std::move(*info)).first->second;
+}
+
+const Reader::Folder& Reader::folder(const std::string& path) {
+  auto [known, added] = folders_.try_emplace(path);
+  Folder& folder = known->second;
+  if (!added) return folder;
+  constexpr std::size_t most_open = 32;
+  folder.path = path;
+  if (root_.empty() && folders_open_ < most_open) {
+    folder.descriptor = FileDescriptor(::open(path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+    folder.exists = folder.descriptor.valid();
+    folders_open_ += folder.exists ? 1 : 0;
+    if (folder.exists || errno == ENOENT || errno == ENOTDIR) return folder;
+  }
+  struct stat status {};
+  folder.exists = ::stat(on_disk(path).c_str(), &status) == 0 && S_ISDIR(status.st_mode);
+  return folder;
 }
 
 bool Reader::file_exists(const std::string& path) {

@@ -23,8 +23,10 @@ struct Needer {
 };
 
 // glibc 2.36 elf/dl-load.c, _dl_map_object: RPATH of the needer and of those that brought it in (only when
-// the needer has no RUNPATH), LD_LIBRARY_PATH, the needer's RUNPATH, ld.so.cache, the default folders.
-std::vector<Place> glibc_places(const Machine& machine, const std::vector<Needer>& chain);
+// the needer has no RUNPATH), LD_LIBRARY_PATH, the needer's RUNPATH ...
+std::vector<Place> glibc_own_places(const Machine& machine, const std::vector<Needer>& chain);
+// ... then for all alike ld.so.cache and the default folders (not those for a needer with DF_1_NODEFLIB).
+std::vector<Place> glibc_shared_places(const Machine& machine);
 // Empty when the whole element is useless (an unknown token). `origin` is the folder of the library that says
 // it.
 std::string expand_tokens(const Machine& machine, std::string_view text, std::string_view origin);

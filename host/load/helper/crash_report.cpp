@@ -2,8 +2,9 @@
 
 #include <cxxabi.h>
 #include <dlfcn.h>
-#include <pthread.h>
 #include <signal.h>
+#include <sys/auxv.h>
+#include <sys/resource.h>
 #include <sys/uio.h>
 #include <ucontext.h>
 #include <unistd.h>
@@ -110,6 +111,20 @@ void quote(const char* text, char* out, std::size_t room) {
   out[i] = '\0';
 }
 
+// Where this thread's stack, the first one's, lies: the kernel keeps the program's name at its top, and lets
+// it grow down to the limit. pthread_getattr_np would read and parse /proc/self/maps for the same.
+void find_stack() {
+  constexpr std::uintptr_t page = 4096;
+  const auto name = static_cast<std::uintptr_t>(::getauxval(AT_EXECFN));
+  const auto here = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
+  if (name < here) return;
+  stack_high = (name + page) & ~(page - 1);
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_STACK, &limit) != 0) return;
+  // Without a limit the stack ends where the next mapping begins; a fault near the pointer still tells.
+  stack_low = limit.rlim_cur < stack_high ? stack_high - static_cast<std::uintptr_t>(limit.rlim_cur) : page;
+}
+
 void on_signal(int number, siginfo_t* info, void* raw_context) {
   const auto* context = static_cast<const ucontext_t*>(raw_context);
   const std::uintptr_t at = instruction_pointer(context), stack = stack_pointer(context);
@@ -149,16 +164,7 @@ void on_signal(int number, siginfo_t* info, void* raw_context) {
 void report_crashes(int descriptor, const char* nonce) {
   channel = descriptor;
   proof = nonce;
-  pthread_attr_t attributes;
-  if (::pthread_getattr_np(::pthread_self(), &attributes) == 0) {
-    void* low = nullptr;
-    std::size_t size = 0;
-    if (::pthread_attr_getstack(&attributes, &low, &size) == 0) {
-      stack_low = reinterpret_cast<std::uintptr_t>(low);
-      stack_high = stack_low + size;
-    }
-    ::pthread_attr_destroy(&attributes);
-  }
+  find_stack();
   stack_t alternate{};
   alternate.ss_sp = alternate_stack;
   alternate.ss_size = sizeof alternate_stack;

@@ -1,7 +1,9 @@
 // The floating-point mode of this thread, kept over strangers' constructors.
 #pragma once
-#include <cfenv>
 #include <cstdint>
+#if !defined(__x86_64__)
+#include <cfenv>
+#endif
 
 namespace enginehost::load {
 
@@ -15,16 +17,28 @@ inline std::uint32_t floating_point_mode() {
 }
 
 // Puts the mode back when it goes out of scope (a library linked with -ffast-math sets flush-to-zero in a
-// constructor).
+// constructor). On x86 by hand: fegetenv(3) is in libm, which the helper would have to bring for it alone.
 class FloatingPointMode {
  public:
-  FloatingPointMode() { std::fegetenv(&environment_); }
   FloatingPointMode(const FloatingPointMode&) = delete;
   FloatingPointMode& operator=(const FloatingPointMode&) = delete;
+#if defined(__x86_64__)
+  FloatingPointMode() { __asm__ volatile("fnstcw %0" : "=m"(x87_)); }
+  ~FloatingPointMode() {
+    __builtin_ia32_ldmxcsr(sse_);
+    __asm__ volatile("fldcw %0" : : "m"(x87_));
+  }
+
+ private:
+  std::uint32_t sse_ = __builtin_ia32_stmxcsr();
+  std::uint16_t x87_ = 0;
+#else
+  FloatingPointMode() { std::fegetenv(&environment_); }
   ~FloatingPointMode() { std::fesetenv(&environment_); }
 
  private:
   std::fenv_t environment_;
+#endif
 };
 
 }  // namespace enginehost::load
