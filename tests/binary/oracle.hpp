@@ -1,0 +1,90 @@
+// Compares what two readers say of one file, as sets of short sentences: "imports KERNEL32.dll!Sleep".
+#pragma once
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <iterator>
+#include <set>
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/child_process.hpp"
+
+namespace enginehost::binary::oracle {
+
+using Facts = std::multiset<std::string>;
+
+// The differences, at most ten of each side; "" = none.
+inline std::string differences(const Facts& ours, const Facts& theirs) {
+  std::ostringstream text;
+  auto list = [&](const char* who, const Facts& from, const Facts& without) {
+    std::vector<std::string> only;
+    std::set_difference(from.begin(), from.end(), without.begin(), without.end(), std::back_inserter(only));
+    for (std::size_t i = 0; i < std::min<std::size_t>(only.size(), 10); ++i)
+      text << "  only " << who << ": " << only[i] << '\n';
+    if (only.size() > 10) text << "  ... and " << only.size() - 10 << " more\n";
+  };
+  list("we", ours, theirs);
+  list("the oracle", theirs, ours);
+  return text.str();
+}
+
+// LLVM's tool of this name; "" = not installed.
+inline std::string llvm_tool(const std::string& name) {
+  for (const std::string& candidate : {name + "-14", name})
+    if (std::filesystem::exists("/usr/bin/" + candidate)) return "/usr/bin/" + candidate;
+  return {};
+}
+
+struct Said {
+  bool succeeded = false;
+  std::string text;
+};
+inline Said ask(const std::vector<std::string>& command) {
+  ChildRequest request;
+  request.argv = command;
+  request.keep_bytes = 256u << 20;
+  request.deadline = std::chrono::minutes(4);
+  Result<ChildOutcome> outcome = run_child(request);
+  if (!outcome) return {};
+  return {outcome->exit_code == 0, std::move(outcome->output)};
+}
+
+// "   Key: value" without its spaces: {"Key", "value"}; a line without a colon has no value.
+struct KeyValue {
+  std::string key, value;
+};
+inline KeyValue key_value(const std::string& line) {
+  const std::size_t begin = line.find_first_not_of(' ');
+  if (begin == std::string::npos) return {};
+  const std::size_t colon = line.find(": ", begin);
+  if (colon == std::string::npos) {
+    std::string key = line.substr(begin);
+    if (!key.empty() && key.back() == ':') key.pop_back();
+    return {key, ""};
+  }
+  return {line.substr(begin, colon - begin), line.substr(colon + 2)};
+}
+
+// What was compared over many files.
+struct Tally {
+  std::size_t files = 0, facts = 0, different = 0;
+
+  void compare(const std::string& file, const Facts& ours, const Facts& theirs) {
+    ++files;
+    facts += theirs.size();
+    const std::string found = differences(ours, theirs);
+    if (found.empty()) return;
+    ++different;
+    ADD_FAILURE() << file << "\n" << found;
+  }
+  void print(const char* what) const {
+    std::cout << what << ": " << files << " files, " << facts << " facts compared, " << different
+              << " files differ\n";
+  }
+};
+
+}  // namespace enginehost::binary::oracle
