@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <functional>
 #include <iterator>
+#include <map>
 #include <set>
 #include <sstream>
 #include <string>
@@ -51,6 +53,30 @@ inline Said ask(const std::vector<std::string>& command) {
   Result<ChildOutcome> outcome = run_child(request);
   if (!outcome) return {};
   return {outcome->exit_code == 0, std::move(outcome->output)};
+}
+
+// The answer to `command` about each file, asked about many at once; `file_of` gives the file that a heading
+// names, "" for every other line.
+inline std::map<std::string, std::string> ask_in_batches(
+    std::vector<std::string> command, const std::vector<std::string>& files,
+    const std::function<std::string(const std::string&)>& file_of) {
+  constexpr std::size_t batch = 40;
+  std::map<std::string, std::string> answers;
+  const std::size_t fixed = command.size();
+  for (std::size_t i = 0; i < files.size(); i += batch) {
+    command.resize(fixed);
+    command.insert(command.end(), files.begin() + static_cast<std::ptrdiff_t>(i),
+                   files.begin() + static_cast<std::ptrdiff_t>(std::min(files.size(), i + batch)));
+    std::istringstream lines(ask(command).text);
+    std::string* now = nullptr;
+    for (std::string line; std::getline(lines, line);) {
+      if (const std::string file = file_of(line); !file.empty())
+        now = &answers[file];
+      else if (now != nullptr)
+        *now += line + '\n';
+    }
+  }
+  return answers;
 }
 
 // "   Key: value" without its spaces: {"Key", "value"}; a line without a colon has no value.

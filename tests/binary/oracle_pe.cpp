@@ -147,7 +147,9 @@ void add_symbols(const SymbolTable& table, Facts& facts) {
                    (symbol.forwarder.empty() ? "" : " as " + symbol.forwarder));
 }
 
-Facts our_facts(const std::string& file) {
+}  // namespace
+
+Facts our_pe_facts(const std::string& file) {
   Facts facts;
   const Result<BinaryInfo> info = read_binary(file);
   const Result<SymbolTable> table = read_symbols(file);
@@ -191,18 +193,23 @@ Facts our_facts(const std::string& file) {
   return facts;
 }
 
-}  // namespace
-
-PeAnswers ask_about_pe(const std::string& readobj, const std::string& objdump, const std::string& file) {
-  PeAnswers answers;
-  const Said headers = ask({readobj, "--file-headers", "--sections", "--coff-imports", "--coff-tls-directory",
-                            "--coff-load-config", file});
-  const Said exports = ask({objdump, "-p", file});
-  answers.readable = headers.succeeded && !exports.text.empty();
-  if (!answers.readable) return answers;
-  answers.theirs = Answer().read(headers.text);
-  add_objdump_exports(exports.text, answers.theirs);
-  answers.ours = our_facts(file);
+std::map<std::string, Facts> ask_about_pe(const std::string& readobj, const std::string& objdump,
+                                          const std::vector<std::string>& files) {
+  const std::map<std::string, std::string> headers = ask_in_batches(
+      {readobj, "--file-headers", "--sections", "--coff-imports", "--coff-tls-directory",
+       "--coff-load-config"},
+      files, [](const std::string& line) { return line.rfind("File: ", 0) == 0 ? line.substr(6) : ""; });
+  const std::map<std::string, std::string> exports =
+      ask_in_batches({objdump, "-p"}, files, [](const std::string& line) {
+        const std::size_t end = line.find(":\tfile format ");
+        return end == std::string::npos ? "" : line.substr(0, end);
+      });
+  std::map<std::string, Facts> answers;
+  for (const auto& [file, text] : headers) {
+    Facts& facts = answers[file] = Answer().read(text);
+    if (const auto found = exports.find(file); found != exports.end())
+      add_objdump_exports(found->second, facts);
+  }
   return answers;
 }
 
