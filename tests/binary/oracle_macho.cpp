@@ -123,8 +123,28 @@ class LoadCommands {
   std::uint64_t needed_ = 0, memory_ = 0, tls_ = 0;
 };
 
+// The undefined symbols that may stay so. (llvm-nm calls a symbol weak too when it only refers to a weak
+// definition.)
+std::set<std::string> weak_imports(const std::string& text, const std::string& machine) {
+  constexpr std::uint64_t N_WEAK_REF = 0x40;
+  std::set<std::string> weak;
+  std::istringstream lines(text);
+  std::string name;
+  bool this_slice = false, undefined = false;
+  for (std::string line; std::getline(lines, line);) {
+    const auto [key, value] = key_value(line);
+    if (key == "Arch") this_slice = value == machine;
+    if (key == "Name") name = value.substr(0, value.rfind(" ("));
+    if (key == "Type") undefined = value.rfind("Undef", 0) == 0;
+    if (this_slice && undefined && key.rfind("Flags [ (", 0) == 0 &&
+        (std::stoull(key.substr(9), nullptr, 0) & N_WEAK_REF) != 0)
+      weak.insert(name);
+  }
+  return weak;
+}
+
 // "(undefined) weak external _name (from libSystem)"
-void add_nm(const std::string& text, Facts& facts) {
+void add_nm(const std::string& text, const std::set<std::string>& weak_imports, Facts& facts) {
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
     const std::size_t mark = line.find(" external ");
@@ -138,7 +158,7 @@ void add_nm(const std::string& text, Facts& facts) {
       if (note.rfind("from ", 0) == 0) library = note.substr(5);
     }
     if (before.find("(undefined)") != std::string::npos)
-      facts.insert("imports " + name + " of " + library + (weak ? " weak" : ""));
+      facts.insert("imports " + name + " of " + library + (weak_imports.contains(name) ? " weak" : ""));
     else
       facts.insert("exports " + name + (weak ? " weak" : ""));
   }
@@ -162,11 +182,11 @@ std::string short_library_name(const std::string& path) {
   return shortened;
 }
 
-Facts ask_about_macho(const std::string& objdump, const std::string& nm, const std::string& file,
-                      const std::string& machine) {
+Facts ask_about_macho(const MachoOracles& oracles, const std::string& file, const std::string& machine) {
   const std::string arch = "--arch=" + arch_of(machine);
-  Facts facts = LoadCommands().read(ask({objdump, "--macho", "--private-headers", arch, file}).text);
-  add_nm(ask({nm, "-m", arch, file}).text, facts);
+  Facts facts = LoadCommands().read(ask({oracles.objdump, "--macho", "--private-headers", arch, file}).text);
+  const std::set<std::string> weak = weak_imports(ask({oracles.readobj, "--symbols", file}).text, machine);
+  add_nm(ask({oracles.nm, "-m", arch, file}).text, weak, facts);
   return facts;
 }
 

@@ -1,5 +1,5 @@
-// What llvm-objdump (load commands) and llvm-nm (symbols) say of one slice of a Mach-O file, and what our
-// reader says, in the same words.
+// What llvm-objdump (load commands), llvm-nm and llvm-readobj (symbols) say of one slice of a Mach-O file,
+// and what our reader says, in the same words.
 #pragma once
 #include <string>
 
@@ -7,9 +7,15 @@
 
 namespace enginehost::binary::oracle {
 
+// The programs' paths.
+struct MachoOracles {
+  std::string objdump = llvm_tool("llvm-objdump"), nm = llvm_tool("llvm-nm"),
+              readobj = llvm_tool("llvm-readobj");
+  bool installed() const { return !objdump.empty() && !nm.empty() && !readobj.empty(); }
+};
+
 // `machine` is our word for the slice.
-Facts ask_about_macho(const std::string& objdump, const std::string& nm, const std::string& file,
-                      const std::string& machine);
+Facts ask_about_macho(const MachoOracles& oracles, const std::string& file, const std::string& machine);
 Facts our_macho_facts(const std::string& file, const std::string& machine);
 // Makes each library an expectation of an import: the oracle shortens "/usr/lib/libSystem.B.dylib" to
 // "libSystem".

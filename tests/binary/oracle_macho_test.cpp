@@ -1,4 +1,4 @@
-// llvm-objdump and llvm-nm read the same macOS libraries, made here by lld.
+// LLVM's tools read the same macOS libraries, made here by lld.
 #include "tests/binary/oracle_macho.hpp"
 #include "host/binary/binary.hpp"
 #include "tests/binary/foreign_libraries.hpp"
@@ -12,16 +12,14 @@ class OracleMacho : public ForeignWorkshop {
     ForeignWorkshop::SetUp();
     const std::string missing = macos_tools_missing();
     if (!missing.empty()) GTEST_SKIP() << missing;
-    objdump_ = oracle::llvm_tool("llvm-objdump");
-    nm_ = oracle::llvm_tool("llvm-nm");
-    if (objdump_.empty() || nm_.empty()) GTEST_SKIP() << "llvm-objdump or llvm-nm is not installed";
+    if (!oracles_.installed()) GTEST_SKIP() << "llvm-objdump, llvm-nm or llvm-readobj is not installed";
   }
   void compare(const std::filesystem::path& file, const std::string& machine) {
     tally_.compare(file.native() + " (" + machine + ")", oracle::our_macho_facts(file, machine),
-                   oracle::ask_about_macho(objdump_, nm_, file, machine));
+                   oracle::ask_about_macho(oracles_, file, machine));
   }
 
-  std::string objdump_, nm_;
+  oracle::MachoOracles oracles_;
   oracle::Tally tally_;
 };
 
