@@ -10,7 +10,7 @@ namespace enginehost::binary {
 
 namespace {
 
-void look_into(FileView& file, BinaryInfo& info) {
+void look_into(FileView& file, std::string_view machine, BinaryInfo& info) {
   info.file_size = file.size();
   info.device = file.device();
   info.inode = file.inode();
@@ -25,7 +25,7 @@ void look_into(FileView& file, BinaryInfo& info) {
   } else if (magic.substr(0, 2) == "MZ") {
     read_pe(file, info);
   } else if (is_macho(file)) {
-    read_macho(file, info);
+    read_macho(file, machine, info);
   } else {
     sniff(file, info);
   }
@@ -33,10 +33,10 @@ void look_into(FileView& file, BinaryInfo& info) {
 
 }  // namespace
 
-Result<BinaryInfo> read_binary(const std::filesystem::path& path) {
+Result<BinaryInfo> read_binary(const std::filesystem::path& path, std::string_view machine) {
   TRY_ASSIGN(FileView file, FileView::open(path));
   Result<BinaryInfo> info(tl::in_place);
-  look_into(file, *info);
+  look_into(file, machine, *info);
   return info;
 }
 
@@ -45,7 +45,7 @@ std::optional<Result<BinaryInfo>> read_binary_in(int folder, const std::string& 
   if (!file) return std::nullopt;
   if (!*file) return fail(std::move(*file).error());
   std::optional<Result<BinaryInfo>> info(std::in_place, tl::in_place);
-  look_into(**file, **info);
+  look_into(**file, {}, **info);
   return info;
 }
 
