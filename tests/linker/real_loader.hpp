@@ -54,6 +54,13 @@ inline LoaderAnswer ask_loader(const std::string& loader, const std::string& fil
                              " by " + real_path(line.substr(by + 13, line.size() - by - 14)));
       continue;
     }
+    // "Error loading shared library a.so: No such file or directory (needed by /b.so)": musl goes on and
+    // tells all.
+    constexpr std::string_view musl_misses = "Error loading shared library ";
+    if (line.starts_with(musl_misses)) {
+      answer.missing.insert(line.substr(musl_misses.size(), line.find(": ") - musl_misses.size()));
+      continue;
+    }
     if (line.find("error while loading") != std::string::npos || line.find("Error ") == 0 ||
         line.find("Inconsistency") != std::string::npos)
       answer.error = line;
