@@ -37,6 +37,54 @@ struct VersionNeed {
   bool weak = false;    // the loader only warns when it is missing
 };
 
+// What only a Windows library (PE/COFF) says. Names and numbers are those of Microsoft's "PE Format" page.
+struct PeFacts {
+  std::string linker_version;  // "14.40": the toolset it was linked with, which its MSVC runtime may not be
+                               // older than
+  std::string subsystem;       // "windows", "console", "native", "EFI application", ...
+  std::string system_version;  // MajorOperatingSystemVersion: "6.0"
+  std::uint64_t image_base = 0;
+  std::uint32_t timestamp = 0;  // of a reproducible build: a hash
+  bool dynamic_base = false, high_entropy_addresses = false, no_execute = false;  // ASLR, 64-bit ASLR, NX
+  bool force_integrity = false;  // is loaded only if its signature is valid
+  bool app_container = false, control_flow_guard = false, no_isolation = false;
+  bool bound_imports = false;  // addresses of one Windows release are noted; the loader looks them up again
+  bool managed = false;        // there is a CLR header: .NET code
+  bool has_resources = false;  // pe_resources has something to read
+  std::uint16_t dependent_load_flags =
+      0;  // /DEPENDENTLOADFLAG: the LOAD_LIBRARY_SEARCH_* its imports are searched with
+};
+
+// One library that a Mach-O file names; its place in the list is its ordinal (1, 2, ...) in the symbol
+// tables.
+struct DylibNeed {
+  enum class How { required, weak, reexported, lazy, upward };
+  std::string name;
+  How how = How::required;
+  std::string current_version;        // of the library it was linked against: "1311.0.0"
+  std::string compatibility_version;  // the library that is found may not tell a lower one
+};
+std::string_view name_of(DylibNeed::How how);  // "required", "weak", ...
+
+// What only a Mach-O file (macOS) says; of a universal file: what the chosen slice says.
+struct MachoFacts {
+  std::string file_type;  // "dylib", "bundle", "executable", "object", "dylib stub", "dSYM", ...
+  std::string platform;   // "macos", "ios", "maccatalyst", ...; "" = not told
+  std::string sdk;        // "14.4"
+  std::string current_version, compatibility_version;  // of itself, from LC_ID_DYLIB
+  bool two_level_namespace = false;                    // imports name the library they come from
+  bool encrypted = false;       // LC_ENCRYPTION_INFO with a cipher: the code cannot be read
+  bool chained_fixups = false;  // needs macOS 11 or newer
+  bool thread_locals = false;   // it has thread-local variables
+  std::vector<DylibNeed> dylibs;
+};
+
+// One architecture's part of a universal Mach-O file.
+struct Slice {
+  std::string machine;
+  std::uint64_t offset = 0, size = 0;
+};
+
 struct BinaryInfo {
   Kind kind = Kind::unknown;
   // What the bytes look like: "ELF", "PE/COFF (Windows)", "Mach-O (macOS)", "HTML page", "XML text", "JSON
@@ -46,21 +94,26 @@ struct BinaryInfo {
   std::string page_title;  // <title> of an HTML page: names the login page that a proxy sent
 
   std::uint64_t file_size = 0;
-  std::uint64_t needed_size = 0;  // the largest p_offset + p_filesz; section headers are not counted
-  std::uint64_t device = 0;       // the file's identity: two paths with the same pair are one library
+  // Where the last byte ends that a loader needs: ELF the largest p_offset + p_filesz (section headers are
+  // not counted), PE sections and certificates, Mach-O segments (of all slices, or of the chosen one).
+  std::uint64_t needed_size = 0;
+  std::uint64_t device = 0;  // the file's identity: two paths with the same pair are one library
   std::uint64_t inode = 0;
 
   int bits = 0;  // 32, 64; 0 = unknown
   bool big_endian = false;
   std::string machine;  // "x86_64", "aarch64", "i386", "x32", "arm", "riscv64", "ppc64le", "s390x", ...;
-                        // a universal Mach-O file joins them with '+'
-  std::string os_abi;   // "System V", "GNU/Linux", "FreeBSD", ...
+                        // PE also "arm64ec" (x86-64 calls, AArch64 code: needs Windows on Arm) and "arm64x"
+                        // (serves aarch64 and arm64ec); Mach-O also "x86_64h" and "arm64e". A universal
+                        // Mach-O file joins them with '+' unless one was chosen
+  std::string os_abi;  // "System V", "GNU/Linux", "FreeBSD", ...
   Type type = Type::unknown;
 
-  std::string soname;                 // DT_SONAME, LC_ID_DYLIB, the PE export name
-  std::vector<std::string> needed;    // in the file's order; a PE's imports, a Mach-O's LC_LOAD_DYLIB
-  std::vector<std::string> delayed;   // PE delay imports and Mach-O lazy dylibs: wanted at first use
-  std::vector<std::string> optional;  // Mach-O weak dylibs, ELF DT_AUXILIARY: fine when absent
+  std::string soname;                   // DT_SONAME, LC_ID_DYLIB, the PE export name
+  std::vector<std::string> needed;      // in the file's order; a PE's imports, a Mach-O's LC_LOAD_DYLIB
+  std::vector<std::string> delayed;     // PE delay imports and Mach-O lazy dylibs: wanted at first use
+  std::vector<std::string> optional;    // Mach-O weak dylibs, ELF DT_AUXILIARY: fine when absent
+  std::vector<std::string> reexported;  // Mach-O: those of `needed` whose exports are this file's too
   std::vector<std::string> rpath;    // DT_RPATH or LC_RPATH split at ':', as written; empty elements are kept
   std::vector<std::string> runpath;  // DT_RUNPATH
   bool has_rpath = false;            // present, even when it is empty
@@ -76,8 +129,8 @@ struct BinaryInfo {
   bool has_dynamic = false;                      // ELF: PT_DYNAMIC
   bool misaligned = false;                       // a PT_LOAD that this machine's page size cannot map
   std::uint64_t load_alignment = 0;              // the largest p_align of a PT_LOAD
-  std::uint64_t memory_size = 0;                 // sum of p_memsz of all PT_LOAD
-  std::uint64_t tls_size = 0;                    // PT_TLS p_memsz
+  std::uint64_t memory_size = 0;                 // sum of p_memsz of all PT_LOAD; SizeOfImage; all segments
+  std::uint64_t tls_size = 0;                    // PT_TLS p_memsz; the template of a PE TLS directory
   bool static_tls = false;                       // DF_STATIC_TLS
   bool executable_stack = false;                 // PT_GNU_STACK with PF_X, or none at all on x86
   bool text_relocations = false;                 // DT_TEXTREL
@@ -88,7 +141,11 @@ struct BinaryInfo {
   bool code_signed = false;                      // PE security directory, LC_CODE_SIGNATURE
   std::uint32_t isa_needed = 0;                  // x86 ISA_1_NEEDED bits: 1 baseline, 2 v2, 4 v3, 8 v4
   std::string minimum_os;                        // Mach-O minos, PE subsystem version
-  std::string build_id;                          // hex
+  std::string build_id;                          // hex; of a Mach-O file its LC_UUID
+
+  PeFacts pe;
+  MachoFacts macho;
+  std::vector<Slice> slices;  // of a universal Mach-O file, in the file's order; else empty
 
   // What is wrong with the content, worst first; empty = nothing was found. Codes and their evidence (each
   // also has "file"):
@@ -100,7 +157,7 @@ struct BinaryInfo {
   //   EH-F07 Git LFS pointer      format, oid, expected_size (if any)
   //   EH-F08 damaged metadata     problem; also for data of no known format (format)
 
-  //   EH-F10 not a shared library type or format
+  //   EH-F10 not a shared library type or format   type
   //   EH-F12 cannot be mapped     problem ("no PT_DYNAMIC", "no PT_LOAD", "misaligned"), alignment, page_size
   //   EH-F13 refuses dlopen       flag
   //   EH-L07 foreign ELF variety  problem, os_abi | byte_order | version
@@ -117,29 +174,53 @@ struct BinaryInfo {
 //   EH-L33 a path that is too long: file, errno
 // Everything wrong with the content is told in BinaryInfo::problems. A healthy PE or Mach-O file has no
 // problem here; whether it suits this machine is the caller's question.
-Result<BinaryInfo> read_binary(const std::filesystem::path& file);
+// `machine` chooses the slice of a universal Mach-O file ("aarch64"): what is told is then that slice's
+// alone. Without it, or when there is no such slice, `machine` of the result joins all of them and the rest
+// is the first one's.
+Result<BinaryInfo> read_binary(const std::filesystem::path& file, std::string_view machine = {});
 
-// A symbol of the dynamic symbol table.
+// A symbol of the dynamic symbol table, of a PE export or import table, or of a Mach-O export trie or symbol
+// table. Mach-O names keep the underscore that the compiler puts before them.
 struct Symbol {
-  std::string name;
-  std::string version;   // "" = unversioned
-  std::string library;   // of an import with a version: the library it was linked against
-  bool defined = false;  // exported; otherwise imported
+  std::string name;     // "" = a PE symbol known by its ordinal only
+  std::string version;  // "" = unversioned
+  std::string library;  // of an import: the library it was linked against, where the file says so (ELF: with
+                        // a version; PE: always; Mach-O: with a two-level namespace, else "")
+  std::string
+      forwarder;  // of a PE export "NTDLL.RtlAllocateHeap"; of a re-exported Mach-O symbol its name there
+  std::uint32_t ordinal = 0;  // PE: of an export, or of an import by ordinal
+  bool delayed = false;       // PE: imported at first use
+  bool defined = false;       // exported; otherwise imported
   bool weak = false;
   bool hidden_version = false;  // f@V1 rather than f@@V1: only found by version
-  bool function = false;        // STT_FUNC or STT_GNU_IFUNC
+  bool function = false;        // STT_FUNC or STT_GNU_IFUNC; a PE export in a code section
   bool thread_local_storage = false;
 };
 
 struct SymbolTable {
   std::vector<Symbol> exports;
   std::vector<Symbol> imports;
-  bool complete = true;  // false: the table is damaged or longer than the reader's limit (8 million symbols)
+  bool complete = true;  // false: the table is damaged or longer than the reader's limits (8 million symbols,
+                         // 256 MiB of names)
 };
 
-// All dynamic symbols of an ELF file, for the symbol pass (L12, L15, R11). Fails as read_binary does, and
-// with EH-F08 (problem) when the symbol table cannot be followed.
-Result<SymbolTable> read_symbols(const std::filesystem::path& file);
+// All symbols that a library offers and asks of others, for the symbol pass (L12, L15, R11, W03, X07). Of a
+// universal file: the slice for `machine`, else the first. Fails as read_binary does, and with EH-F08
+// (problem) when the symbol table cannot be followed.
+Result<SymbolTable> read_symbols(const std::filesystem::path& file, std::string_view machine = {});
+
+// What the resources of a Windows library tell. Undocumented corners are read softly: what does not fit is
+// left empty.
+struct PeResources {
+  std::string file_version;  // VS_FIXEDFILEINFO: "14.38.33135.0"
+  std::string product_version;
+  bool has_manifest = false;
+  std::vector<std::string>
+      assemblies;  // side-by-side assemblies its manifest depends on: "Microsoft.VC90.CRT 9.0.21022.8"
+};
+
+// Fails as read_binary does; a file that is no PE file or has no resources gives an empty value.
+Result<PeResources> pe_resources(const std::filesystem::path& file);
 
 // The head of the exported plugin object: its first 24 bytes hold no pointers, so they are on disk as
 // written.
@@ -161,13 +242,15 @@ struct PluginHeader {
   std::vector<std::string> exports;  // when the symbol is absent: up to 16 names the file does export
 };
 
-// Reads the plugin's head from the file on disk (ELF). Fails as read_binary does, with EH-F08 when the
-// metadata is damaged, and with the first of BinaryInfo::problems when the file is no loadable ELF library.
+// Reads the plugin's head from the file on disk; `symbol` is the C name in every format. Fails as read_binary
+// does, with EH-F08 when the metadata is damaged, and with the first of BinaryInfo::problems when the file is
+// no library. Of a universal file: the slice for `machine`, else the first.
 Result<PluginHeader> read_plugin_header(const std::filesystem::path& file,
-                                        std::string_view symbol = "engine_plugin_v1");
+                                        std::string_view symbol = "engine_plugin_v1",
+                                        std::string_view machine = {});
 
-// GPU code found in the .nv_fatbin section (CUDA). The layout is not documented by NVIDIA but read from
-// files: what does not fit is skipped and told in `note`, never an error.
+// GPU code found in the .nv_fatbin section (CUDA; .nv_fatb and .nvFatBi in a PE file). The layout is not
+// documented by NVIDIA but read from files: what does not fit is skipped and told in `note`, never an error.
 struct GpuCode {
   struct Entry {
     std::string kind;         // "sass", "ptx"

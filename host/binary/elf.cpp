@@ -2,10 +2,6 @@
 
 namespace enginehost::binary {
 
-Diagnosis damaged(const FileView& file, std::string_view problem) {
-  return std::move(diagnose("EH-F08").with("file", file.path()).with("problem", problem));
-}
-
 void read_elf(FileView& file, ElfFile& elf, BinaryInfo& info) {
   if (!read_elf_header(file, elf, info)) return;
   auto cannot_be_mapped = [&](std::string_view problem) -> Diagnosis& {

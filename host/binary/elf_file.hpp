@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "host/binary/binary.hpp"
+#include "host/binary/content_problem.hpp"
 #include "host/binary/file_view.hpp"
 
 namespace enginehost::binary {
@@ -81,8 +82,7 @@ void read_elf(FileView& file, ElfFile& elf, BinaryInfo& info);
 // "x86_64", "aarch64", ... from e_machine, class, byte order and flags.
 std::string machine_name(const ElfFile& elf);
 std::string os_abi_name(std::uint8_t os_abi);
-
-// EH-F08 with the sentence of what does not fit.
-Diagnosis damaged(const FileView& file, std::string_view problem);
+// What read_symbols does for an ELF file.
+Result<SymbolTable> read_elf_symbols(FileView& file);
 
 }  // namespace enginehost::binary

@@ -112,12 +112,6 @@ void take_segments(const ElfFile& elf, FileView& file, BinaryInfo& info) {
   if (!stack_told && info.has_load && (elf.machine == 62 || elf.machine == 3)) info.executable_stack = true;
 }
 
-void check_type(const FileView& file, BinaryInfo& info) {
-  if (info.type == Type::shared_library) return;
-  info.problems.push_back(
-      std::move(diagnose("EH-F10").with("file", file.path()).with("type", name_of(info.type), "e_type")));
-}
-
 }  // namespace
 
 bool read_elf_header(FileView& file, ElfFile& elf, BinaryInfo& info) {
@@ -182,7 +176,7 @@ bool read_elf_header(FileView& file, ElfFile& elf, BinaryInfo& info) {
   take_segments(elf, file, info);
   if (info.needed_size > info.file_size)
     info.problems.insert(info.problems.begin(), truncated(info, file, "p_offset + p_filesz"));
-  check_type(file, info);
+  add_type_problem(file, info, name_of(info.type), "e_type");
   return true;
 }
 

@@ -121,8 +121,7 @@ bool for_each_symbol(const ElfFile& elf, const std::function<bool(const RawSymbo
   return *count <= symbol_limit;
 }
 
-Result<SymbolTable> read_symbols(const std::filesystem::path& path) {
-  TRY_ASSIGN(FileView file, FileView::open(path));
+Result<SymbolTable> read_elf_symbols(FileView& file) {
   BinaryInfo info;
   ElfFile elf;
   info.file_size = file.size();
@@ -148,6 +147,7 @@ Result<SymbolTable> read_symbols(const std::filesystem::path& path) {
 
   SymbolTable table;
   bool names_fit = true;
+  NameBudget budget;
   bool followed = for_each_symbol(elf, [&](const RawSymbol& raw) {
     constexpr unsigned STB_LOCAL = 0, STB_WEAK = 2, STT_FUNC = 2, STT_TLS = 6, STT_GNU_IFUNC = 10;
     if (raw.binding() == STB_LOCAL) return true;
@@ -174,12 +174,13 @@ Result<SymbolTable> read_symbols(const std::filesystem::path& path) {
         symbol.library = known->second.library;
       }
     }
+    if (!budget.take(symbol.name.size() + symbol.version.size() + symbol.library.size())) return false;
     (raw.defined() ? table.exports : table.imports).push_back(std::move(symbol));
     return true;
   });
   if (!followed && table.exports.empty() && table.imports.empty())
     return fail(damaged(file, "the symbol table cannot be followed"));
-  table.complete = followed && names_fit;
+  table.complete = followed && names_fit && !budget.spent();
   return table;
 }
 

@@ -3,6 +3,7 @@
 #include <functional>
 
 #include "host/binary/elf_file.hpp"
+#include "host/binary/symbol_limits.hpp"
 
 namespace enginehost::binary {
 
@@ -25,8 +26,6 @@ struct RawSymbol {
            (visibility == 0 || visibility == 3);
   }
 };
-
-constexpr std::uint64_t symbol_limit = 8u << 20;
 
 // Calls `visit` for symbol 1, 2, ... until it returns false. Returns false when the table cannot be followed
 // to its end. A library does not tell how many symbols it has: the hash tables do, or the section headers.

@@ -1,4 +1,4 @@
-// Mach-O, the format of macOS libraries: processors, dylibs, rpaths, the oldest system.
+// Mach-O, the format of macOS libraries, alone or as slices of a universal file.
 #pragma once
 #include "host/binary/binary.hpp"
 #include "host/binary/file_view.hpp"
@@ -6,8 +6,8 @@
 namespace enginehost::binary {
 
 bool is_macho(FileView& file);
-// Reads a thin or universal file into `info`, problems included. Of a universal file the first slice's names
-// are taken (they agree in practice), `machine` lists all.
-void read_macho(FileView& file, BinaryInfo& info);
+// Reads a file for which is_macho() holds into `info`, problems included; `machine` chooses a slice ("" =
+// tell of all).
+void read_macho(FileView& file, std::string_view machine, BinaryInfo& info);
 
 }  // namespace enginehost::binary

@@ -34,6 +34,22 @@ std::string_view name_of(Type type) {
   return "unknown";
 }
 
+std::string_view name_of(DylibNeed::How how) {
+  switch (how) {
+    case DylibNeed::How::required:
+      return "required";
+    case DylibNeed::How::weak:
+      return "weak";
+    case DylibNeed::How::reexported:
+      return "re-exported";
+    case DylibNeed::How::lazy:
+      return "lazy";
+    case DylibNeed::How::upward:
+      return "upward";
+  }
+  return "required";
+}
+
 // e_machine numbers are those of <elf.h>; the words are uname's where it has one.
 std::string machine_name(const ElfFile& elf) {
   switch (elf.machine) {

@@ -1,53 +1,113 @@
 #include <array>
-#include <cstring>
 
 #include "host/binary/elf_symbols.hpp"
+#include "host/binary/macho.hpp"
+#include "host/binary/macho_file.hpp"
+#include "host/binary/pe_file.hpp"
 
 namespace enginehost::binary {
+namespace {
 
-Result<PluginHeader> read_plugin_header(const std::filesystem::path& path, std::string_view symbol) {
-  TRY_ASSIGN(FileView file, FileView::open(path));
-  std::array<char, 4> magic{};
-  if (!file.read(0, magic.data(), magic.size()) || std::memcmp(magic.data(),
-                                                               "\x7f"
-                                                               "ELF",
-                                                               4) != 0) {
-    TRY_ASSIGN(BinaryInfo other, read_binary(path));
-    if (!other.problems.empty()) return fail(other.problems.front());
-    return fail(std::move(diagnose("EH-F09").with("file", path.native()).with("format", other.sniffed)));
-  }
+constexpr std::size_t head_size = 24;
+constexpr std::size_t examples = 16;
+
+// What a format's reader finds: where the object lies in the file, or that it is not exported.
+struct Place {
+  bool exported = false;
+  std::optional<std::uint64_t> offset;  // in the file; nothing: it is filled when the library runs
+};
+
+void keep_example(std::string name, std::vector<std::string>& others) {
+  if (others.size() < examples && !name.empty()) others.push_back(std::move(name));
+}
+
+Result<Place> place_in_elf(FileView& file, std::string_view symbol, std::vector<std::string>& others) {
   BinaryInfo info;
   info.file_size = file.size();
   ElfFile elf;
   read_elf(file, elf, info);
   if (!info.problems.empty()) return fail(info.problems.front());
-
-  PluginHeader header;
   std::optional<RawSymbol> found;
   const bool followed = for_each_symbol(elf, [&](const RawSymbol& raw) {
     if (!raw.exported()) return true;
     std::optional<std::string> name = elf.string_at(raw.name);
-    if (!name) return true;
-    if (*name == symbol) {
-      found = raw;
-      return false;
-    }
-    constexpr std::size_t examples = 16;
-    if (header.exports.size() < examples && !name->empty()) header.exports.push_back(std::move(*name));
-    return true;
+    if (name && *name == symbol) found = raw;
+    if (name && !found) keep_example(std::move(*name), others);
+    return !found;
   });
-  if (!found) {
-    if (!followed) return fail(damaged(file, "the symbol table cannot be followed"));
-    return header;
+  if (!found && !followed) return fail(damaged(file, "the symbol table cannot be followed"));
+  if (!found) return Place{};
+  // The whole head must lie in the part of the segment that the file holds.
+  Place place{true, elf.offset_of(found->address)};
+  if (!elf.offset_of(found->address + head_size - 1)) place.offset.reset();
+  return place;
+}
+
+Result<Place> place_in_pe(FileView& file, std::string_view symbol, std::vector<std::string>& others) {
+  BinaryInfo info;
+  PeFile pe;
+  read_pe_header(file, pe, info);
+  if (!info.problems.empty()) return fail(info.problems.front());
+  const std::optional<std::uint64_t> address = find_pe_export(pe, symbol, others);
+  if (!address) return Place{};
+  Place place{true, pe.offset_of(*address)};
+  if (!pe.offset_of(*address + head_size - 1)) place.offset.reset();
+  return place;
+}
+
+Result<Place> place_in_macho(FileView& file, std::string_view machine, std::string_view symbol,
+                             std::vector<std::string>& others) {
+  const std::vector<MachoPlace> slices = macho_places(file);
+  if (slices.empty()) return fail(damaged(file, "the universal header cannot be read"));
+  BinaryInfo info;
+  MachoFile macho;
+  read_macho_slice(file, chosen_place(slices, machine), macho, info);
+  if (!info.problems.empty()) return fail(info.problems.front());
+  const std::string decorated = "_" + std::string(symbol);
+  std::optional<std::uint64_t> address;
+  const bool followed = for_each_macho_export(macho, [&](MachoExport found) {
+    if (found.name == decorated && !found.reexported)
+      address = macho.base_address() + found.address;
+    else
+      keep_example(std::move(found.name), others);
+    return !address;
+  });
+  if (!address && !followed) return fail(damaged(file, "the symbol table cannot be followed"));
+  if (!address) return Place{};
+  Place place{true, macho.offset_of(*address)};
+  if (!macho.offset_of(*address + head_size - 1)) place.offset.reset();
+  if (place.offset) *place.offset += macho.place.offset;
+  return place;
+}
+
+}  // namespace
+
+Result<PluginHeader> read_plugin_header(const std::filesystem::path& path, std::string_view symbol,
+                                        std::string_view machine) {
+  TRY_ASSIGN(FileView file, FileView::open(path));
+  PluginHeader header;
+  Place place;
+  bool big_endian = false;
+  Fields magic;
+  file.read_fields(0, 6, true, magic);
+  if (magic.u32(0) == 0x7f454c46) {
+    big_endian = magic.u8(5) == 2;
+    TRY_ASSIGN(place, place_in_elf(file, symbol, header.exports));
+  } else if (magic.u16(0) == 0x4d5a) {
+    TRY_ASSIGN(place, place_in_pe(file, symbol, header.exports));
+  } else if (is_macho(file)) {
+    TRY_ASSIGN(place, place_in_macho(file, machine, symbol, header.exports));
+  } else {
+    TRY_ASSIGN(BinaryInfo other, read_binary(path));
+    if (!other.problems.empty()) return fail(other.problems.front());
+    return fail(damaged(file, "it does not begin as any library format does"));
   }
+  if (!place.exported) return header;
   header.exports.clear();
-  constexpr std::size_t head_size = 24;
-  std::optional<std::uint64_t> at = elf.offset_of(found->address);
   std::array<char, 8> bytes{};
   Fields head;
-  // The whole head must lie in the part of the segment that the file holds.
-  if (!at || !elf.offset_of(found->address + head_size - 1) || !file.read(*at, bytes.data(), bytes.size()) ||
-      !elf.fields(*at, head_size, head)) {
+  if (!place.offset || !file.read(*place.offset, bytes.data(), bytes.size()) ||
+      !file.read_fields(*place.offset, head_size, big_endian, head)) {
     header.state = PluginHeader::State::no_bytes;
     return header;
   }

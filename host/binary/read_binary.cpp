@@ -8,7 +8,7 @@
 
 namespace enginehost::binary {
 
-Result<BinaryInfo> read_binary(const std::filesystem::path& path) {
+Result<BinaryInfo> read_binary(const std::filesystem::path& path, std::string_view machine) {
   TRY_ASSIGN(FileView file, FileView::open(path));
   BinaryInfo info;
   info.file_size = file.size();
@@ -25,7 +25,7 @@ Result<BinaryInfo> read_binary(const std::filesystem::path& path) {
   } else if (magic.substr(0, 2) == "MZ") {
     read_pe(file, info);
   } else if (is_macho(file)) {
-    read_macho(file, info);
+    read_macho(file, machine, info);
   } else {
     sniff(file, info);
   }

@@ -186,6 +186,9 @@ class Check {
     if (!spec_.plugin_header) return;
     const auto header = binary::read_plugin_header(reader_.on_disk(spec_.plugin.native()));
     if (!header) return;  // the closure has told why the file is no library
+    // Another system's library: whatever it exports, that it cannot be loaded here has been said.
+    for (const Diagnosis& told : report_.diagnoses)
+      if (told.code == "EH-F09") return;
     using State = binary::PluginHeader::State;
     if (header->state == State::symbol_absent) {
       Diagnosis diagnosis = diagnose("EH-R11");

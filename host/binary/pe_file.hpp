@@ -1,0 +1,83 @@
+// The frame of a PE file: headers, sections, data directories, and the way from addresses to file offsets.
+// Addresses are relative to the image base ("RVA"), as nearly everything in the format is.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "host/binary/binary.hpp"
+#include "host/binary/file_view.hpp"
+
+namespace enginehost::binary {
+
+struct PeSection {
+  std::string name;
+  std::uint32_t address = 0;
+  std::uint32_t memory_size = 0;
+  std::uint32_t file_offset = 0;
+  std::uint32_t file_size = 0;
+  std::uint32_t flags = 0;
+};
+
+struct PeDirectory {
+  enum Index : std::uint32_t {
+    exports = 0,
+    imports = 1,
+    resources = 2,
+    certificates = 4,
+    thread_locals = 9,
+    load_configuration = 10,
+    bound_imports = 11,
+    delayed_imports = 13,
+    managed_code = 14,
+  };
+  std::uint32_t address = 0;  // of certificates: an offset in the file
+  std::uint32_t size = 0;
+};
+
+// A library that is imported from, and the table of what is wanted of it.
+struct PeImportedLibrary {
+  std::string name;
+  std::uint64_t lookup_table = 0;  // an address relative to the image base
+  bool delayed = false;
+  bool absolute =
+      false;  // a delay-import table as compilers before 2003 wrote it: addresses, not relative ones
+};
+
+struct PeFile {
+  FileView* file = nullptr;
+  bool wide = true;  // PE32+
+  std::uint16_t machine = 0;
+  std::uint64_t base = 0;
+  std::uint64_t headers_size = 0;
+  std::uint64_t directories = 0;  // file offset
+  std::uint32_t directory_count = 0;
+  std::vector<PeSection> sections;
+
+  bool fields(std::uint64_t offset, std::size_t count, Fields& to) const {
+    return file->read_fields(offset, count, false, to);
+  }
+  // Where the byte at this address lies in the file; nothing for what only memory holds.
+  std::optional<std::uint64_t> offset_of(std::uint64_t address) const;
+  // Reads at an address; false when it is not in the file.
+  bool fields_at(std::uint64_t address, std::size_t count, Fields& to) const;
+  std::optional<std::string> text_at(std::uint64_t address) const;
+  PeDirectory directory(PeDirectory::Index index) const;
+  const PeSection* section_of(std::uint64_t address) const;
+};
+
+// Reads headers and sections into `pe` and `info`. False: the file cannot be followed any further, and
+// info.problems says why.
+bool read_pe_header(FileView& file, PeFile& pe, BinaryInfo& info);
+// The libraries of the import and delay-import tables, in the file's order. False: a table cannot be followed
+// to its end; what was read until there is in the list.
+bool read_imported_libraries(const PeFile& pe, std::vector<PeImportedLibrary>& libraries);
+
+// What read_symbols does for a PE file.
+Result<SymbolTable> read_pe_symbols(FileView& file);
+// The address of the export of this name. Names found on the way are put into `others` (up to 16).
+std::optional<std::uint64_t> find_pe_export(const PeFile& pe, std::string_view name,
+                                            std::vector<std::string>& others);
+
+}  // namespace enginehost::binary

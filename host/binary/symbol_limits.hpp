@@ -1,0 +1,31 @@
+// What a symbol table may cost. Names may overlap in a damaged or hostile file, so that a small file could
+// claim more text than memory holds. (The number of symbols is bounded by the file's size: each has an entry
+// of its own.)
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+namespace enginehost::binary {
+
+constexpr std::uint64_t symbol_limit = 8u << 20;
+
+class NameBudget {
+ public:
+  // False: this name would go beyond the limit, and the table ends here.
+  bool take(std::size_t length) {
+    if (length > left_) {
+      spent_ = true;
+      return false;
+    }
+    left_ -= length;
+    return true;
+  }
+  // Whether a name was refused.
+  bool spent() const { return spent_; }
+
+ private:
+  std::size_t left_ = std::size_t{256} << 20;
+  bool spent_ = false;
+};
+
+}  // namespace enginehost::binary
