@@ -48,7 +48,8 @@ class Walk {
     for (const LoadedLibrary& library : machine_.loaded) {
       Object object;
       object.path = library.path.native();
-      object.name = object.soname = library.soname;
+      object.soname = library.soname;
+      object.name = machine_.libc == Libc::musl ? library.path.filename().native() : library.soname;
       object.found_by = "already loaded";
       const auto& info = reader_.read(object.path);
       if (info) object.info = &*info;
@@ -229,8 +230,21 @@ class Walk {
   int serve_by_identity(const std::string& name, const binary::BinaryInfo& info) {
     const auto known = identities_.find({info.device, info.inode});
     if (known == identities_.end()) return -1;
-    names_.emplace(name, known->second);
+    if (machine_.libc == Libc::musl)
+      take_short_name(known->second, name);
+    else
+      names_.emplace(name, known->second);
     return known->second;
+  }
+
+  // musl 1.2 load_library: a library opened by its path gets a short name, that of its own path, once a
+  // search has found it; one that has a short name keeps it, and another name for the same file is searched
+  // anew each time.
+  void take_short_name(int index, const std::string& searched) {
+    const std::string& own = closure_.objects[static_cast<std::size_t>(index)].name;
+    const bool opened_by_path = own.find('/') != std::string::npos;
+    if (opened_by_path && searched.find('/') == std::string::npos)
+      names_.emplace(own.substr(own.rfind('/') + 1), index);
   }
 
   void add(Object object) {

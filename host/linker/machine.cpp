@@ -11,7 +11,6 @@
 
 #include <cstdlib>
 #include <fstream>
-#include <iterator>
 #include <system_error>
 
 #include "base/environment.hpp"
@@ -57,8 +56,9 @@ struct Cpu {
   bool avx512_group = false;  // the features glibc before 2.37 calls "avx512_1"
 };
 
-// The levels of the x86-64 psABI; the operating system must save the registers too (xgetbv). In a virtual machine each
-// cpuid costs tens of microseconds: no leaf is asked for twice, as __get_cpuid() would to learn the highest one.
+// The levels of the x86-64 psABI; the operating system must save the registers too (xgetbv). In a virtual
+// machine each cpuid costs tens of microseconds: no leaf is asked for twice, as __get_cpuid() would to learn
+// the highest one.
 Cpu describe_cpu() {
   Cpu cpu;
   unsigned a = 0, b = 0, c = 0, d = 0;
@@ -143,14 +143,10 @@ void describe_folders(Machine& machine, const Target& target) {
   const std::string multiarch = std::string("lib/") + target.triplet;
   const bool wide = machine.bits == 64 && exists("/lib64");
   if (machine.libc == Libc::musl) {
-    // ldso/dynlink.c: the file replaces the built-in list; its lines are elements too.
-    std::ifstream file(std::string("/etc/ld-musl-") + target.machine + ".path");
-    std::string text{std::istreambuf_iterator<char>(file), {}};
-    for (char& c : text)
-      if (c == '\n') c = ':';
-    if (text.empty()) text = "/lib:/usr/local/lib:/usr/lib";
-    for (std::string& folder : split(text, ':'))
-      if (!folder.empty()) machine.default_directories.push_back(std::move(folder));
+    const std::string file = std::string("/etc/ld-musl-") + target.machine + ".path";
+    std::optional<std::string> text;
+    if (exists(file)) text = read_file(file).value_or("");
+    machine.default_directories = musl_default_directories(text);
     machine.lib = "lib";
   } else if (exists("/" + multiarch + "/libc.so.6")) {
     // Debian and its children compile these into ld.so (`ld.so --list-diagnostics`, path.system_dirs).
@@ -205,7 +201,8 @@ Machine describe_this_machine() {
   machine.current_directory = std::filesystem::current_path(ignored);
   machine.library_path_text = library_path_at_start();
   if (machine.library_path_text && !machine.secure)
-    machine.library_path = split_library_path(*machine.library_path_text);
+    machine.library_path = machine.libc == Libc::musl ? split_musl_path(*machine.library_path_text)
+                                                      : split_library_path(*machine.library_path_text);
   describe_processor(machine);
   describe_folders(machine, target);
   if (machine.libc == Libc::glibc)

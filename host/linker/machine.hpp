@@ -96,6 +96,12 @@ struct Machine {
 // folder); an empty text has none.
 std::vector<std::string> split_library_path(std::string_view text);
 
+// LD_LIBRARY_PATH or a path file as musl splits it: at ':' and at line ends; empty elements do not count.
+std::vector<std::string> split_musl_path(std::string_view text);
+// The folders musl ends its search with: those of /etc/ld-musl-ARCH.path, or, without that file, its own
+// three. An empty file means no folder at all.
+std::vector<std::string> musl_default_directories(const std::optional<std::string>& path_file);
+
 // This process on this machine: architecture of this program, the environment it was started with, the real
 // cache and folders. Does not list what is loaded (see loaded_libraries). Never fails: what cannot be read is
 // left empty.

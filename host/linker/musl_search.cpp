@@ -1,45 +1,80 @@
+// musl 1.2.3 ldso/dynlink.c: load_library, path_open, fixup_rpath, decode_dyn.
+#include "base/text.hpp"
 #include "host/linker/search.hpp"
 
 namespace enginehost::linker {
 namespace {
 
-void add_folder(const std::string& folder, const std::string& why, const std::string& found_by,
-                bool compiled_in, std::vector<Place>& places) {
-  if (!folder.empty()) places.push_back({Place::Kind::folder, folder, why, found_by, compiled_in});
+void add_folder(std::string folder, const Machine& machine, const std::string& why,
+                const std::string& found_by, bool compiled_in, std::vector<Place>& places) {
+  if (folder.front() != '/') folder = (machine.current_directory / folder).native();
+  places.push_back({Place::Kind::folder, std::move(folder), why, found_by, compiled_in});
+}
+
+// fixup_rpath: $ORIGIN is the folder of the name that the library was opened by. A path that holds any other
+// token is not used at all, not even its other elements.
+std::optional<std::string> expand_origin(std::string_view text, std::string_view origin) {
+  std::string out;
+  while (true) {
+    const std::size_t dollar = text.find('$');
+    out += text.substr(0, dollar);
+    if (dollar == std::string_view::npos) return out;
+    text.remove_prefix(dollar);
+    // "$ORIGINAL" passes as "$ORIGIN" followed by "AL": only the beginning is compared.
+    if (text.starts_with("$ORIGIN"))
+      text.remove_prefix(7);
+    else if (text.starts_with("${ORIGIN}"))
+      text.remove_prefix(9);
+    else
+      return std::nullopt;
+    out += origin;
+  }
 }
 
 }  // namespace
 
+std::vector<std::string> split_musl_path(std::string_view text) {
+  std::vector<std::string> folders;
+  for (const std::string& line : split(text, '\n'))
+    for (std::string& folder : split(line, ':'))
+      if (!folder.empty()) folders.push_back(std::move(folder));
+  return folders;
+}
+
+std::vector<std::string> musl_default_directories(const std::optional<std::string>& path_file) {
+  return split_musl_path(path_file ? *path_file : std::string("/lib:/usr/local/lib:/usr/lib"));
+}
+
 bool served_by_musl(std::string_view name) {
-  if (name.substr(0, 3) != "lib") return false;
+  if (!name.starts_with("lib")) return false;
   name.remove_prefix(3);
   for (std::string_view reserved : {"c.", "pthread.", "rt.", "m.", "dl.", "util.", "xnet."})
-    if (name.substr(0, reserved.size()) == reserved) return true;
+    if (name.starts_with(reserved)) return true;
   return false;
 }
 
 std::vector<Place> musl_places(const Machine& machine, const std::vector<Needer>& chain) {
   std::vector<Place> places;
+  const std::string& variable = machine.library_path_source;
   if (!machine.secure)
     for (const std::string& folder : machine.library_path)
-      add_folder(folder, machine.library_path_source, machine.library_path_source, false, places);
+      if (!folder.empty()) add_folder(folder, machine, variable, variable, false, places);
   for (const Needer& owner : chain) {
     if (owner.info == nullptr) continue;
-    // decode_dyn: DT_RPATH is taken first, DT_RUNPATH replaces it.
+    // decode_dyn: DT_RPATH is taken first, DT_RUNPATH replaces it; both are inherited.
     const bool runpath = owner.info->has_runpath;
     const std::string tag = runpath ? "RUNPATH of " : "RPATH of ";
     const std::size_t slash = owner.path.rfind('/');
     const std::string origin = slash == std::string::npos ? "." : owner.path.substr(0, slash);
     const std::string name = owner.path.substr(slash + 1);
-    for (const std::string& element : runpath ? owner.info->runpath : owner.info->rpath) {
-      // fixup_rpath knows $ORIGIN only; a path with any other token is not used at all.
-      Machine tokens;
-      std::string folder = expand_tokens(tokens, element, origin);
-      add_folder(folder, tag + name, tag + owner.path, false, places);
-    }
+    const std::string written = join(runpath ? owner.info->runpath : owner.info->rpath, ":");
+    // With raised rights an origin must be absolute, and so it is for all but the program itself.
+    if (const std::optional<std::string> path = expand_origin(written, origin))
+      for (std::string& folder : split_musl_path(*path))
+        add_folder(std::move(folder), machine, tag + name, tag + owner.path, false, places);
   }
   for (const std::string& folder : machine.default_directories)
-    add_folder(folder, "default", "default", true, places);
+    add_folder(folder, machine, "default", "default", true, places);
   return places;
 }
 

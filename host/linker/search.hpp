@@ -32,7 +32,7 @@ std::vector<Place> glibc_shared_places(const Machine& machine);
 std::string expand_tokens(const Machine& machine, std::string_view text, std::string_view origin);
 
 // musl 1.2 ldso/dynlink.c, load_library: LD_LIBRARY_PATH, RUNPATH or RPATH (the same there) of the needer and
-// of all that brought it in, the default folders.
+// of all that brought it in, the default folders. There are no hwcaps folders and no cache.
 std::vector<Place> musl_places(const Machine& machine, const std::vector<Needer>& chain);
 // musl serves these names itself: "libc.so.6" and "libpthread.so.0" never reach a search.
 bool served_by_musl(std::string_view name);

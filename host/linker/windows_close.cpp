@@ -1,0 +1,242 @@
+#include <algorithm>
+#include <set>
+#include <unordered_map>
+
+#include "base/text.hpp"
+#include "host/linker/windows_names.hpp"
+
+namespace enginehost::linker {
+namespace {
+
+constexpr std::size_t object_limit = 8192;
+
+// The machines a process takes DLLs of ("PE Format", machine types; "Arm64X PE files").
+bool machine_fits(std::string_view process, std::string_view dll) {
+  if (process == "aarch64") return dll == "aarch64" || dll == "arm64x";
+  if (process == "arm64ec") return dll == "arm64ec" || dll == "arm64x" || dll == "x86_64";
+  return dll == process;
+}
+
+class Walk {
+ public:
+  Walk(const WindowsMachine& machine, const WindowsRequest& request, ForeignReader& reader)
+      : machine_(machine), request_(request), reader_(reader) {}
+
+  WindowsClosure run() {
+    closure().file = request_.file;
+    for (const LoadedLibrary& library : machine_.loaded) {
+      Object object;
+      object.path = library.path.native();
+      object.name = object.soname = library.soname;
+      object.found_by = "already loaded";
+      add(std::move(object));
+    }
+    for (const std::string& file : request_.preloaded) open(file, "preloaded");
+    open(request_.file, "request");
+    for (std::size_t i = 0; i < closure().objects.size(); ++i) look_up_delayed(static_cast<int>(i));
+    warn(machine_, result_, reader_);
+    return std::move(result_);
+  }
+
+ private:
+  Closure& closure() { return result_.closure; }
+  const Object& object(int index) const { return result_.closure.objects[static_cast<std::size_t>(index)]; }
+
+  void open(const std::string& path, const char* found_by) {
+    if (modules_.count(module_name(path)) != 0) return;
+    const std::size_t first = closure().objects.size();
+    const std::filesystem::path file = on_disk(machine_, path, reader_);
+    if (file.empty()) {
+      Rejected missing{path, path, "", "missing", true, diagnose("EH-F01")};
+      missing.diagnosis.with("file", path);
+      closure().rejected.push_back(std::move(missing));
+      return;
+    }
+    const auto& read = reader_.read(file);
+    if (refuse(path, path, -1, read, true)) return;
+    add({.name = path,
+         .path = path,
+         .soname = read->soname,
+         .needed_by = {},
+         .found_by = found_by,
+         .parent = -1,
+         .info = &*read});
+    for (std::size_t i = first; i < closure().objects.size() && i < object_limit; ++i)
+      bring_needs(static_cast<int>(i), path);
+  }
+
+  void bring_needs(int index, const std::string& root) {
+    const binary::BinaryInfo* info = object(index).info;
+    if (info == nullptr) return;
+    // All needs, also those further down, are searched with the flags and the folder of the DLL that is
+    // loaded; only /DEPENDENTLOADFLAG gives a DLL a search of its own.
+    const std::uint32_t own = info->pe.dependent_load_flags;
+    const std::vector<WindowsPlace> places =
+        windows_places(machine_, own != 0 ? own : request_.flags, own != 0 ? object(index).path : root);
+    const std::vector<std::string> needed = info->needed;
+    for (const std::string& name : needed)
+      if (!bring(name, index, places)) miss(name, index, places, closure().missing);
+  }
+
+  bool bring(const std::string& written, int parent, const std::vector<WindowsPlace>& places) {
+    const std::string name = module_name(written);
+    if (system_name(name) == SystemName::api_set || modules_.count(name) != 0) return true;
+    if (is_known(name)) {
+      serve_known(written, name, parent);
+      return true;
+    }
+    for (const WindowsPlace& place : places) {
+      const std::string path = joined(place.directory, name);
+      const std::filesystem::path file = on_disk(machine_, path, reader_);
+      if (file.empty()) continue;
+      const auto& read = reader_.read(file);
+      // A DLL of another machine is passed over; that is what Wine does and is not in Microsoft's pages.
+      if (refuse(written, joined(place.directory, file.filename().native()), parent, read, false)) {
+        if (closure().rejected.back().fatal) return true;
+        continue;
+      }
+      add({.name = written,
+           .path = joined(place.directory, file.filename().native()),
+           .soname = read->soname,
+           .needed_by = object(parent).path,
+           .found_by = place.why,
+           .parent = parent,
+           .info = &*read});
+      return true;
+    }
+    return serve_assumed(written, name, parent);
+  }
+
+  bool is_known(const std::string& name) const {
+    return std::find(machine_.known_dlls.begin(), machine_.known_dlls.end(), name) !=
+           machine_.known_dlls.end();
+  }
+
+  void serve_known(const std::string& written, const std::string& name, int parent) {
+    Object known;
+    known.name = written;
+    known.needed_by = object(parent).path;
+    known.parent = parent;
+    known.found_by = "known DLL";
+    if (!machine_.system_directory.empty()) known.path = joined(machine_.system_directory, name);
+    add(std::move(known));
+  }
+
+  bool serve_assumed(const std::string& written, const std::string& name, int parent) {
+    const SystemName kind = machine_.assume_system ? system_name(name) : SystemName::no;
+    if (kind == SystemName::no) return false;
+    if (kind == SystemName::redistributable) result_.redistributable.push_back(written);
+    if (kind == SystemName::driver) result_.driver.push_back(written);
+    Object assumed;
+    assumed.name = written;
+    assumed.needed_by = object(parent).path;
+    assumed.parent = parent;
+    assumed.found_by = kind == SystemName::windows           ? "part of Windows"
+                       : kind == SystemName::redistributable ? "Visual C++ Redistributable"
+                                                             : "graphics driver";
+    add(std::move(assumed));
+    return true;
+  }
+
+  // Whether the file is not taken; it is then among the rejected.
+  bool refuse(const std::string& name, const std::string& path, int parent,
+              const Result<binary::BinaryInfo>& read, bool direct) {
+    Rejected rejected{name, path, parent >= 0 ? object(parent).path : std::string(), "", true, {}};
+    if (!read) {
+      rejected.diagnosis = read.error();
+      rejected.why = read.error().value("problem");
+    } else if (!read->problems.empty()) {
+      rejected.diagnosis = read->problems.front();
+      rejected.why = read->kind == binary::Kind::pe ? "damaged" : read->sniffed;
+    } else if (read->kind != binary::Kind::pe) {
+      rejected.why = read->sniffed;
+      rejected.diagnosis = diagnose("EH-W04");
+      rejected.diagnosis.with("file", path).with("problem", "it is " + read->sniffed);
+    } else if (!machine_fits(machine_.architecture, read->machine)) {
+      rejected.why = read->machine;
+      rejected.fatal = direct;
+      rejected.diagnosis = diagnose("EH-W04");
+      rejected.diagnosis.with("file", path)
+          .with("problem", "it is built for " + read->machine)
+          .with("built_for", read->machine, "COFF header")
+          .with("machine", machine_.architecture);
+    } else {
+      return false;
+    }
+    if (parent >= 0) rejected.diagnosis.with("library", name).with("needed_by", object(parent).path);
+    closure().rejected.push_back(std::move(rejected));
+    return true;
+  }
+
+  void add(Object object) {
+    const int index = static_cast<int>(closure().objects.size());
+    modules_.emplace(module_name(object.path.empty() ? object.name : object.path), index);
+    closure().objects.push_back(std::move(object));
+  }
+
+  void miss(const std::string& name, int parent, const std::vector<WindowsPlace>& places,
+            std::vector<Missing>& into) {
+    const auto& harmless = request_.may_be_missing;
+    if (std::any_of(harmless.begin(), harmless.end(),
+                    [&](const std::string& one) { return module_name(one) == module_name(name); }))
+      return;
+    Missing missing;
+    missing.name = name;
+    missing.needed_by = object(parent).path;
+    for (int i = parent; i >= 0; i = object(i).parent)
+      missing.chain.insert(missing.chain.begin(), object(i).path);
+    std::set<std::string> looked_at;
+    for (const WindowsPlace& place : places)
+      if (looked_at.insert(to_lower(place.directory)).second)
+        missing.searched.push_back({place.directory, place.why, directory_exists(place.directory)});
+    for (const Object& other : closure().objects) {
+      const std::string folder = folder_of(other.path);
+      if (other.found_by == "already loaded" || folder.empty() || !looked_at.insert(to_lower(folder)).second)
+        continue;
+      if (!on_disk(machine_, joined(folder, module_name(name)), reader_).empty())
+        missing.present_at.push_back(joined(folder, name));
+    }
+    into.push_back(std::move(missing));
+  }
+
+  bool directory_exists(const std::string& directory) {
+    if (directory.starts_with('/')) return reader_.folder_exists(directory);
+    const std::filesystem::path folder = on_disk(machine_, directory, reader_);
+    return !folder.empty() && reader_.folder_exists(folder);
+  }
+
+  // The delay-load helper calls LoadLibraryExW(name, NULL, 0) ("Understand the helper function"), when
+  // everything else is loaded: what is loaded by then serves.
+  void look_up_delayed(int index) {
+    if (object(index).info == nullptr) return;
+    const std::vector<WindowsPlace> places = windows_places(machine_, 0, object(index).path);
+    for (const std::string& name : object(index).info->delayed) {
+      const std::string module = module_name(name);
+      // A name like NODE.EXE means the program that loads the DLL, whatever it is called (a hook of its own
+      // helper).
+      if (module.ends_with(".exe") || system_name(module) == SystemName::api_set || is_known(module) ||
+          modules_.count(module) != 0)
+        continue;
+      const bool there = std::any_of(places.begin(), places.end(), [&](const WindowsPlace& place) {
+        return !on_disk(machine_, joined(place.directory, module), reader_).empty();
+      });
+      if (!there && !(machine_.assume_system && system_name(module) != SystemName::no))
+        miss(name, index, places, result_.delayed);
+    }
+  }
+
+  const WindowsMachine& machine_;
+  const WindowsRequest& request_;
+  ForeignReader& reader_;
+  WindowsClosure result_;
+  std::unordered_map<std::string, int> modules_;  // base name in lower case -> index
+};
+
+}  // namespace
+
+WindowsClosure close_windows(const WindowsMachine& machine, const WindowsRequest& request,
+                             ForeignReader& reader) {
+  return Walk(machine, request, reader).run();
+}
+
+}  // namespace enginehost::linker

@@ -1,0 +1,154 @@
+// musl's rules of looking for libraries, each against musl's own loader.
+#include <gmock/gmock.h>
+
+#include <sstream>
+
+#include "host/linker/search.hpp"
+#include "tests/linker/generated.hpp"
+#include "tests/linker/real_loader.hpp"
+
+namespace enginehost::linker {
+namespace {
+
+using test::ask_linker;
+using test::ask_loader;
+using test::LoaderAnswer;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+constexpr const char* musl_loader = "/lib/ld-musl-x86_64.so.1";
+
+Machine musl_machine() {
+  Machine machine = describe_this_machine();
+  machine.libc = Libc::musl;
+  machine.library_path.clear();
+  machine.library_path_text.reset();
+  std::optional<std::string> path_file;
+  if (std::ifstream file("/etc/ld-musl-x86_64.path"); file)
+    path_file = std::string(std::istreambuf_iterator<char>(file), {});
+  machine.default_directories = musl_default_directories(path_file);
+  return machine;
+}
+
+class Musl : public test::Generated {
+ protected:
+  void SetUp() override {
+    Generated::SetUp();
+    if (!std::filesystem::exists(musl_loader)) GTEST_SKIP() << "musl is not installed";
+  }
+  std::filesystem::path part(const std::string& name, const std::vector<std::string>& needs = {},
+                             const std::vector<std::string>& more = {}) const {
+    std::vector<std::string> flags{"-nostdlib", "-Wl,--no-as-needed", "-Wl,--allow-shlib-undefined",
+                                   "-Wl,-soname," + std::filesystem::path(name).filename().native()};
+    for (const std::string& need : needs) flags.push_back((folder() / need).native());
+    flags.insert(flags.end(), more.begin(), more.end());
+    return library(name, "int f;\n", flags);
+  }
+  // What musl's loader and ours say of the same file; both have to say the same.
+  LoaderAnswer both(const std::filesystem::path& file, const std::string& library_path = {}) {
+    Machine machine = musl_machine();
+    machine.library_path = split_musl_path(library_path);
+    Reader reader;
+    LoaderAnswer expected = ask_loader(musl_loader, file, library_path);
+    LoaderAnswer found = ask_linker(machine, file, reader);
+    const auto as_set = [&](const std::vector<std::string>& order) {
+      std::set<std::string> set(order.begin(), order.end());
+      set.erase(test::real_path(file));
+      return set;
+    };
+    EXPECT_EQ(as_set(found.order), as_set(expected.order)) << file;
+    EXPECT_EQ(found.missing, expected.missing) << file;
+    return found;
+  }
+};
+
+TEST_F(Musl, agrees_on_a_hundred_trees_of_search_paths) {
+  std::size_t found_libraries = 0, missing = 0;
+  for (unsigned long seed = 101; seed <= 200; ++seed) {
+    const Tree tree = grow(seed, {"$LIB/../c", "$ORIGINAL/x", "${ORIGIN}/../b"});
+    const LoaderAnswer found = both(tree.root, tree.library_path);
+    found_libraries += found.order.size();
+    missing += found.missing.size();
+  }
+  EXPECT_GT(found_libraries, 100u);
+  EXPECT_GT(missing, 100u);
+  std::cout << found_libraries << " found, " << missing << " missing\n";
+}
+
+TEST_F(Musl, RUNPATH_is_inherited_as_RPATH_is) {
+  part("deps/bottom.so");
+  part("middle.so", {"deps/bottom.so"});
+  for (const char* tags : {"-Wl,--enable-new-dtags", "-Wl,--disable-new-dtags"}) {
+    const auto engine = part("engine.so", {"middle.so"}, {"-Wl,-rpath,$ORIGIN:$ORIGIN/deps", tags});
+    EXPECT_THAT(both(engine).missing, IsEmpty()) << tags;
+  }
+}
+
+TEST_F(Musl, one_unknown_token_makes_the_whole_path_useless) {
+  part("deps/dep.so");
+  EXPECT_THAT(both(part("engine.so", {"deps/dep.so"}, {"-Wl,-rpath,$ORIGIN/deps:$LIB/x"})).missing,
+              ElementsAre("dep.so"));
+  EXPECT_THAT(both(part("engine.so", {"deps/dep.so"}, {"-Wl,-rpath,$ORIGIN/deps:/none"})).missing, IsEmpty());
+}
+
+TEST_F(Musl, a_semicolon_does_not_separate_and_a_line_end_does) {
+  part("deps/dep.so");
+  const auto engine = part("engine.so", {"deps/dep.so"});
+  const std::string deps = (folder() / "deps").native();
+  EXPECT_THAT(both(engine, "/none;" + deps).missing, ElementsAre("dep.so"));
+  EXPECT_THAT(both(engine, "/none\n" + deps).missing, IsEmpty());
+  EXPECT_THAT(both(engine, "::/none::" + deps).missing, IsEmpty());
+}
+
+TEST_F(Musl, the_SONAME_of_a_library_serves_nothing) {
+  part("real/dep.so");
+  const auto odd = part("odd.so", {"real/dep.so"}, {"-Wl,-rpath,$ORIGIN"});
+  std::filesystem::rename(folder() / "real/dep.so", folder() / "under-another-name.so");
+  Machine machine = musl_machine();
+  Request request;
+  request.file = odd;
+  request.preloaded = {folder() / "under-another-name.so"};
+  Reader reader;
+  EXPECT_FALSE(close(machine, request, reader).loads());
+  machine.libc = Libc::glibc;
+  EXPECT_TRUE(close(machine, request, reader).loads());
+}
+
+TEST_F(Musl, the_parts_of_the_C_library_are_served_by_the_loader_itself) {
+  const auto engine = library("engine.so", "#include <math.h>\ndouble f(double x) { return pow(x, x); }\n",
+                              {"-Wl,--no-as-needed", "-lm", "-lpthread", "-ldl"});
+  EXPECT_THAT(both(engine).missing, IsEmpty());
+  EXPECT_TRUE(served_by_musl("libc.so.6"));
+  EXPECT_TRUE(served_by_musl("libc.musl-x86_64.so.1"));
+  EXPECT_FALSE(served_by_musl("libmvec.so.1"));
+  EXPECT_FALSE(served_by_musl("libcrypt.so.1"));
+}
+
+TEST_F(Musl, loads_a_library_of_another_machine_so_that_our_check_is_the_only_guard) {
+  part("dep.so");
+  const auto engine = part("engine.so", {"dep.so"}, {"-Wl,-rpath,$ORIGIN"});
+  std::string bytes = bytes_of(folder() / "dep.so");
+  bytes[18] = '\xb7';  // e_machine: EM_AARCH64
+  bytes[19] = 0;
+  write("dep.so", bytes);
+  EXPECT_THAT(ask_loader(musl_loader, engine, "").missing, IsEmpty());
+  Machine machine = musl_machine();
+  Request request;
+  request.file = engine;
+  Reader reader;
+  const Closure closure = close(machine, request, reader);
+  EXPECT_FALSE(closure.loads());
+  const std::vector<Diagnosis> diagnoses = diagnose_closure(machine, closure);
+  ASSERT_EQ(diagnoses.size(), 1u);
+  EXPECT_EQ(diagnoses[0].code, "EH-L05");
+  EXPECT_EQ(diagnoses[0].value("built_for"), "aarch64");
+}
+
+TEST_F(Musl, an_empty_path_file_leaves_no_default_folder) {
+  EXPECT_THAT(musl_default_directories(std::nullopt), ElementsAre("/lib", "/usr/local/lib", "/usr/lib"));
+  EXPECT_THAT(musl_default_directories("/a\n/b:/c\n"), ElementsAre("/a", "/b", "/c"));
+  EXPECT_THAT(musl_default_directories(""), IsEmpty());
+}
+
+}  // namespace
+}  // namespace enginehost::linker

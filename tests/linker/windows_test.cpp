@@ -1,0 +1,264 @@
+// Where Windows looks for the DLLs a DLL needs, over real DLLs in a described C:\ (W01 to W08).
+#include "host/linker/windows.hpp"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+
+#include "tests/support/workshop.hpp"
+
+namespace enginehost::linker {
+namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+class Windows : public test::Workshop {
+ protected:
+  void SetUp() override {
+    Workshop::SetUp();
+    if (!has_tool("x86_64-w64-mingw32-gcc")) GTEST_SKIP() << "the Windows cross compiler is not installed";
+    for (const char* name : {"Windows/System32", "app", "engine", "engine/sub", "tools"})
+      std::filesystem::create_directories(folder() / name);
+    machine_.drives['C'] = folder();
+    machine_.application_directory = "C:\\app";
+    machine_.system_directory = "C:\\Windows\\System32";
+    machine_.windows_directory = "C:\\Windows";
+    machine_.current_directory = "C:\\";
+    machine_.known_dlls = {"kernel32.dll"};
+  }
+
+  // A DLL in the described tree, named as there ("engine/a.dll"), that calls one function of each of `needs`.
+  std::filesystem::path dll(const std::string& name, const std::vector<std::string>& needs = {},
+                            const std::vector<std::string>& more = {}) const {
+    const auto symbol = [](const std::string& file) {
+      std::string stem = std::filesystem::path(file).stem().native();
+      std::replace(stem.begin(), stem.end(), '-', '_');
+      return "f_" + stem;
+    };
+    std::string source, calls = "0";
+    std::vector<std::string> flags{"-nostdlib", "-Wl,--entry,0"};
+    for (const std::string& need : needs) {
+      source += "__declspec(dllimport) int " + symbol(need) + "(void);\n";
+      calls += " + " + symbol(need) + "()";
+      flags.push_back((folder() / need).native());
+    }
+    source += "__declspec(dllexport) int " + symbol(name) + "(void) { return " + calls + "; }\n";
+    flags.insert(flags.end(), more.begin(), more.end());
+    return library(name, source, flags, {"x86_64-w64-mingw32-gcc"});
+  }
+  WindowsClosure close_over(const std::string& file, std::uint32_t flags = load_flags,
+                            std::vector<std::string> preloaded = {}) {
+    reader_ = ForeignReader();
+    return close_windows(machine_, {file, std::move(preloaded), flags, {}}, reader_);
+  }
+  static Diagnosis only(const WindowsClosure& closure) {
+    std::vector<Diagnosis> all = diagnose_windows(closure);
+    EXPECT_EQ(all.size(), 1u);
+    return all.empty() ? Diagnosis{} : all.front();
+  }
+  static std::vector<std::string> warnings(const WindowsClosure& closure) {
+    std::vector<std::string> codes;
+    for (const Diagnosis& warning : closure.closure.warnings) codes.push_back(warning.code);
+    return codes;
+  }
+  static std::vector<std::string> folders(const std::vector<WindowsPlace>& places) {
+    std::vector<std::string> all;
+    for (const WindowsPlace& place : places) all.push_back(place.directory);
+    return all;
+  }
+
+  WindowsMachine machine_;
+  ForeignReader reader_;
+};
+
+TEST_F(Windows, W01_a_missing_DLL_is_named_with_its_importer_the_chain_and_the_folders) {
+  dll("engine/gone.dll");
+  dll("engine/torch_cuda.dll", {"engine/gone.dll"});
+  dll("engine/torch.dll", {"engine/torch_cuda.dll"});
+  std::filesystem::remove(folder() / "engine/gone.dll");
+  machine_.path = {"C:\\tools", "C:\\nowhere"};
+  const WindowsClosure closure = close_over("C:\\engine\\torch.dll");
+  EXPECT_FALSE(closure.closure.loads());
+  const Diagnosis diagnosis = only(closure);
+  EXPECT_EQ(diagnosis.code, "EH-W01");
+  EXPECT_EQ(diagnosis.value("library"), "gone.dll");
+  EXPECT_EQ(diagnosis.value("needed_by"), "C:\\engine\\torch_cuda.dll");
+  EXPECT_THAT(diagnosis.values("chain"), ElementsAre("C:\\engine\\torch.dll", "C:\\engine\\torch_cuda.dll"));
+  EXPECT_THAT(diagnosis.values("searched"), ElementsAre("C:\\engine", "C:\\app", "C:\\Windows\\System32"));
+  // The order of a plain LoadLibrary has PATH at its end and tells which of its folders do not exist.
+  const WindowsClosure plain = close_over("C:\\engine\\torch_cuda.dll", 0);
+  ASSERT_EQ(plain.closure.missing.size(), 1u);
+  EXPECT_EQ(plain.closure.missing[0].searched.back().directory, "C:\\nowhere");
+  EXPECT_FALSE(plain.closure.missing[0].searched.back().exists);
+}
+
+TEST_F(Windows, W02_a_DLL_beside_the_engine_is_found_with_our_flags_only) {
+  dll("engine/dep.dll");
+  dll("engine/engine.dll", {"engine/dep.dll"});
+  EXPECT_TRUE(close_over("C:\\engine\\engine.dll").closure.loads());
+  EXPECT_TRUE(close_over("C:\\engine\\engine.dll", altered_search_path).closure.loads());
+  const Diagnosis diagnosis = only(close_over("C:\\engine\\engine.dll", 0));
+  EXPECT_EQ(diagnosis.code, "EH-W02");
+  EXPECT_EQ(diagnosis.value("present_at"), "C:\\engine\\dep.dll");
+}
+
+TEST_F(Windows, only_the_folder_of_the_DLL_that_is_loaded_counts_not_that_of_its_dependencies) {
+  dll("engine/sub/bottom.dll");
+  dll("engine/sub/middle.dll", {"engine/sub/bottom.dll"});
+  dll("engine/engine.dll", {"engine/sub/middle.dll"});
+  machine_.added_directories = {"C:\\engine\\sub"};
+  EXPECT_TRUE(close_over("C:\\engine\\engine.dll").closure.loads());
+  // Found through the program's folder, middle.dll does not make its own folder searched.
+  std::filesystem::rename(folder() / "engine/sub/middle.dll", folder() / "app/middle.dll");
+  std::filesystem::rename(folder() / "engine/sub/bottom.dll", folder() / "tools/bottom.dll");
+  machine_.added_directories.clear();
+  EXPECT_EQ(only(close_over("C:\\engine\\engine.dll")).value("library"), "bottom.dll");
+  // What our loader opens first, by path, serves every later need of its base name.
+  EXPECT_TRUE(close_over("C:\\engine\\engine.dll", load_flags, {"C:\\tools\\bottom.dll"}).closure.loads());
+}
+
+TEST_F(Windows, the_order_is_that_of_the_flags) {
+  machine_.path = {"C:\\p"};
+  machine_.added_directories = {"C:\\added"};
+  const std::string engine = "C:\\engine\\x.dll";
+  EXPECT_THAT(folders(windows_places(machine_, load_flags, engine)),
+              ElementsAre("C:\\engine", "C:\\app", "C:\\added", "C:\\Windows\\System32"));
+  EXPECT_THAT(folders(windows_places(machine_, search_dll_load_dir, engine)), ElementsAre("C:\\engine"));
+  EXPECT_THAT(folders(windows_places(machine_, 0, engine)),
+              ElementsAre("C:\\app", "C:\\Windows\\System32", "C:\\Windows", "C:\\", "C:\\p"));
+  EXPECT_THAT(folders(windows_places(machine_, altered_search_path, engine)),
+              ElementsAre("C:\\engine", "C:\\Windows\\System32", "C:\\Windows", "C:\\", "C:\\p"));
+  machine_.safe_search = false;
+  EXPECT_THAT(folders(windows_places(machine_, 0, engine)),
+              ElementsAre("C:\\app", "C:\\", "C:\\Windows\\System32", "C:\\Windows", "C:\\p"));
+  machine_.dll_directory = "C:\\set";
+  EXPECT_THAT(folders(windows_places(machine_, 0, engine)),
+              ElementsAre("C:\\app", "C:\\set", "C:\\Windows\\System32", "C:\\Windows", "C:\\p"));
+  machine_.default_flags = search_system32;
+  EXPECT_THAT(folders(windows_places(machine_, 0, engine)), ElementsAre("C:\\Windows\\System32"));
+}
+
+TEST_F(Windows, W04_a_DLL_of_another_machine_or_no_DLL_is_named_as_such) {
+  const auto dep = dll("engine/dep.dll");
+  dll("engine/engine.dll", {"engine/dep.dll"});
+  const std::string whole = bytes_of(dep);
+  std::string arm = whole;
+  const std::size_t pe = static_cast<unsigned char>(arm[60]);
+  arm[pe + 4] = '\x64';
+  arm[pe + 5] = '\xaa';
+  write("engine/dep.dll", arm);
+  Diagnosis diagnosis = only(close_over("C:\\engine\\engine.dll"));
+  EXPECT_EQ(diagnosis.code, "EH-W04");
+  EXPECT_EQ(diagnosis.value("file"), "C:\\engine\\dep.dll");
+  EXPECT_EQ(diagnosis.value("built_for"), "aarch64");
+  EXPECT_EQ(diagnosis.value("needed_by"), "C:\\engine\\engine.dll");
+  // A good one further on is taken.
+  write("app/dep.dll", whole);
+  EXPECT_TRUE(close_over("C:\\engine\\engine.dll").closure.loads());
+
+  write("engine/dep.dll", "<html><title>Log in</title></html>");
+  EXPECT_EQ(only(close_over("C:\\engine\\engine.dll")).code, "EH-F05");
+  write("engine/dep.dll", whole.substr(0, 1024));
+  EXPECT_EQ(only(close_over("C:\\engine\\engine.dll")).code, "EH-F04");
+  std::filesystem::copy_file("/proc/self/exe", folder() / "engine/dep.dll",
+                             std::filesystem::copy_options::overwrite_existing);
+  EXPECT_FALSE(close_over("C:\\engine\\engine.dll").closure.loads());
+}
+
+TEST_F(Windows, W07_another_copy_that_a_plain_search_would_take_is_named) {
+  dll("engine/ggml-base.dll");
+  dll("engine/engine.dll", {"engine/ggml-base.dll"});
+  std::filesystem::copy_file(folder() / "engine/ggml-base.dll", folder() / "Windows/System32/GGML-base.DLL");
+  const WindowsClosure closure = close_over("C:\\engine\\engine.dll");
+  EXPECT_TRUE(closure.closure.loads());
+  ASSERT_THAT(warnings(closure), ElementsAre("EH-W07"));
+  const Diagnosis& warning = closure.closure.warnings[0];
+  EXPECT_EQ(warning.value("path"), "C:\\Windows\\System32\\ggml-base.dll");
+  EXPECT_EQ(warning.value("wanted"), "C:\\engine\\ggml-base.dll");
+  // Our flags take the engine's own, which PATH and System32 cannot shadow (users.md, cases 7 and 28).
+  EXPECT_EQ(closure.closure.find("ggml-base.dll")->path, "C:\\engine\\ggml-base.dll");
+}
+
+TEST_F(Windows, W03_a_DLL_found_first_that_lacks_a_function_is_named) {
+  dll("engine/dep.dll");
+  dll("engine/engine.dll", {"engine/dep.dll"});
+  std::filesystem::remove(folder() / "engine/dep.dll");
+  library("Windows/System32/dep.dll", "__declspec(dllexport) int older(void) { return 1; }\n",
+          {"-nostdlib", "-Wl,--entry,0"}, {"x86_64-w64-mingw32-gcc"});
+  const WindowsClosure closure = close_over("C:\\engine\\engine.dll");
+  EXPECT_TRUE(closure.closure.loads());
+  const std::vector<Diagnosis> found = missing_functions(machine_, closure, reader_);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].code, "EH-W03");
+  EXPECT_EQ(found[0].value("symbol"), "f_dep");
+  EXPECT_EQ(found[0].value("path"), "C:\\Windows\\System32\\dep.dll");
+  EXPECT_EQ(found[0].value("required_by"), "C:\\engine\\engine.dll");
+  dll("Windows/System32/dep.dll");
+  EXPECT_THAT(missing_functions(machine_, close_over("C:\\engine\\engine.dll"), reader_), IsEmpty());
+}
+
+TEST_F(Windows, names_are_the_same_in_upper_and_lower_case_and_loaded_modules_serve_by_base_name) {
+  dll("engine/Dep.dll");
+  dll("engine/engine.dll", {"engine/Dep.dll"});
+  std::filesystem::rename(folder() / "engine/Dep.dll", folder() / "engine/DEP.DLL");
+  EXPECT_EQ(close_over("C:\\ENGINE\\engine.DLL").closure.find("C:\\ENGINE\\DEP.DLL")->found_by,
+            "folder of engine.DLL");
+  machine_.loaded = {{"dep.dll", "C:\\elsewhere\\dep.dll"}};
+  const WindowsClosure closure = close_over("C:\\engine\\engine.dll");
+  EXPECT_TRUE(closure.closure.loads());
+  EXPECT_EQ(closure.closure.objects.size(), 2u);
+}
+
+TEST_F(Windows, API_sets_and_known_DLLs_are_never_looked_for) {
+  // As the engines of MSVC import them.
+  const auto def = write("set.def", "LIBRARY api-ms-win-core-file-l1-1-0.dll\nEXPORTS\nf_set\n");
+  const auto def2 = write("known.def", "LIBRARY KERNEL32.dll\nEXPORTS\nf_known\n");
+  run({"x86_64-w64-mingw32-dlltool", "-d", def.native(), "-l", (folder() / "set.a").native()});
+  run({"x86_64-w64-mingw32-dlltool", "-d", def2.native(), "-l", (folder() / "known.a").native()});
+  library("engine/engine.dll",
+          "__declspec(dllimport) int f_set(void); __declspec(dllimport) int f_known(void);\n"
+          "__declspec(dllexport) int f(void) { return f_set() + f_known(); }\n",
+          {"-nostdlib", "-Wl,--entry,0", (folder() / "set.a").native(), (folder() / "known.a").native()},
+          {"x86_64-w64-mingw32-gcc"});
+  write("engine/kernel32.dll", "a trap");
+  const WindowsClosure closure = close_over("C:\\engine\\engine.dll");
+  EXPECT_TRUE(closure.closure.loads());
+  ASSERT_NE(closure.closure.find("KERNEL32.dll"), nullptr);
+  EXPECT_EQ(closure.closure.find("KERNEL32.dll")->found_by, "known DLL");
+}
+
+TEST_F(Windows, W08_a_delay_loaded_DLL_that_is_not_there_is_a_warning) {
+  if (!has_tool("clang-14") || !has_tool("lld-link-14")) GTEST_SKIP() << "clang-14 or lld is not installed";
+  const auto def = write("gone.def", "LIBRARY gone.dll\nEXPORTS\ngone\n");
+  run({"llvm-dlltool-14", "-m", "i386:x86-64", "-d", def.native(), "-l", (folder() / "gone.lib").native()});
+  const auto source = write("e.c",
+                            "__declspec(dllimport) int gone(void);\n"
+                            "long long __delayLoadHelper2(void) { return 0; }\n"
+                            "__declspec(dllexport) int f(void) { return gone(); }\n");
+  run({"clang-14", "--target=x86_64-pc-windows-msvc", "-c", "-o", (folder() / "e.obj").native(),
+       source.native()});
+  run({"lld-link-14", "/dll", "/noentry", "/nodefaultlib", "/delayload:gone.dll",
+       "/out:" + (folder() / "engine/engine.dll").native(), (folder() / "e.obj").native(),
+       (folder() / "gone.lib").native()});
+  const WindowsClosure closure = close_over("C:\\engine\\engine.dll");
+  EXPECT_TRUE(closure.closure.loads());
+  ASSERT_THAT(warnings(closure), ElementsAre("EH-W08"));
+  EXPECT_EQ(closure.closure.warnings[0].value("library"), "gone.dll");
+  EXPECT_THAT(closure.closure.warnings[0].values("searched"), Not(Contains("C:\\engine")));
+}
+
+TEST_F(Windows, system_names_are_known_without_a_Windows_tree) {
+  EXPECT_EQ(system_name("API-MS-Win-Core-File-L1-1-0.dll"), SystemName::api_set);
+  EXPECT_EQ(system_name("ext-ms-win-x.dll"), SystemName::api_set);
+  EXPECT_EQ(system_name("KERNEL32.dll"), SystemName::windows);
+  EXPECT_EQ(system_name("MSVCP140.dll"), SystemName::redistributable);
+  EXPECT_EQ(system_name("VCRUNTIME140_1.dll"), SystemName::redistributable);
+  EXPECT_EQ(system_name("nvcuda.dll"), SystemName::driver);
+  EXPECT_EQ(system_name("cudart64_110.dll"), SystemName::no);
+}
+
+}  // namespace
+}  // namespace enginehost::linker
