@@ -69,6 +69,36 @@ TEST(Catalogue, TemplatesAreWellFormed) {
       }
 }
 
+TEST(Catalogue, WithoutAnyEvidenceThereIsStillACauseAndARemedy) {
+  for (const Entry& entry : all()) {
+    Diagnosis bare = diagnose(entry.code);
+    complete(bare);
+    EXPECT_NE(bare.cause, entry.title) << entry.code << " has no cause that needs no evidence";
+    EXPECT_FALSE(bare.remedy.empty()) << entry.code << " has no remedy that needs no evidence";
+  }
+}
+
+// Remedies are read by people in trouble, who type them: each command exists, none does harm.
+TEST(Catalogue, RemediesNameCommandsThatExistAndAreSafe) {
+  const std::regex command("engine-[a-z]+( [a-z]+)?");
+  const std::set<std::string> known = {
+      "engine-info",       "engine-run",          "engine-cache fetch",  "engine-cache list",
+      "engine-cache path", "engine-cache verify", "engine-cache remove", "engine-cache quarantine"};
+  for (const Entry& entry : all())
+    for (const std::string_view remedy : entry.remedies) {
+      const std::string text(remedy);
+      for (std::sregex_iterator at(text.begin(), text.end(), command), end; at != end; ++at) {
+        const std::string named = at->str();
+        const std::string first = named.substr(0, named.find(' '));
+        EXPECT_TRUE(known.count(named) != 0 || (first != "engine-cache" && known.count(first) != 0))
+            << entry.code << ": " << named;
+      }
+      for (const char* harmful : {"sudo ", "rm -", "setenforce", "curl ", "dll-files", "chmod 777",
+                                  "LD_PRELOAD=", "disable the scanner"})
+        EXPECT_EQ(text.find(harmful), std::string::npos) << entry.code << ": " << text;
+    }
+}
+
 TEST(Catalogue, ASentenceIsLeftOutWhenAKeyIsMissing) {
   const Diagnosis diagnosis =
       diagnose("EH-L01").with("library", "a").with("library", "b").with("path", "/x/liby.so");
