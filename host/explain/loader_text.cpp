@@ -1,176 +1,50 @@
 #include "host/explain/loader_text.hpp"
 
 #include <algorithm>
-#include <utility>
 
 #include "base/text.hpp"
+#include "host/explain/texts/reading.hpp"
 
 namespace enginehost::explain {
-namespace {
 
-// One text of a loader and the class it most often means. `before` is what the text has in front: a file or
-// name.
-struct Phrase {
-  std::string_view text, code;
-};
-
-// glibc 2.36 (elf/dl-load.c, dl-open.c, dl-lookup.c, dl-version.c, dl-tls.c); all of these were seen.
-constexpr Phrase phrases[] = {
-    {": wrong ELF class: ELFCLASS32", "EH-L06"},
-    {": wrong ELF class: ELFCLASS64", "EH-L06"},
-    {": invalid ELF header", "EH-F08"},
-    {": file too short", "EH-F03"},
-    {": cannot read file data: Is a directory", "EH-F11"},
-    {": cannot read file data", "EH-F04"},
-    {": failed to map segment from shared object", "EH-L22"},
-    {": ELF file OS ABI invalid", "EH-L07"},
-    {": ELF file ABI version invalid", "EH-L07"},
-    {": ELF file data encoding not little-endian", "EH-L07"},
-    {": only ET_DYN and ET_EXEC can be loaded", "EH-F10"},
-    {": cannot dynamically load position-independent executable", "EH-F10"},
-    {": cannot dynamically load executable", "EH-F10"},
-    {": shared object cannot be dlopen()ed", "EH-F13"},
-    {": object file has no dynamic section", "EH-F12"},
-    {": object file has no loadable segments", "EH-F12"},
-    {": ELF load command address/offset not page-aligned", "EH-F12"},
-    {": cannot allocate memory in static TLS block", "EH-L19"},
-    {": cannot enable executable stack as shared object requires", "EH-L20"},
-    {": cannot make segment writable for relocation", "EH-L21"},
-    {": cannot restore segment prot after reloc", "EH-L21"},
-    {": CPU ISA level is lower than required", "EH-L27"},
-    {": no more namespaces available for dlmopen()", "EH-L18"},
-    {": File name too long", "EH-L33"},
-    // musl 1.2.3 (ldso/dynlink.c)
-    {"initial-exec TLS resolves to dynamic definition", "EH-L29"},
-    {": Exec format error", "EH-F08"},
-    {"Dynamic loading not supported", "EH-L29"},
-};
-
-std::string until(std::string_view text, std::string_view end) {
-  return std::string(text.substr(0, text.find(end)));
-}
-
-std::string after(std::string_view text, std::string_view begin) {
-  const std::size_t at = text.find(begin);
-  return at == std::string_view::npos ? std::string() : std::string(text.substr(at + begin.size()));
-}
-
-// X: cannot open shared object file: REASON
-std::optional<LoaderHint> cannot_open(std::string_view text) {
-  constexpr std::string_view phrase = ": cannot open shared object file: ";
-  if (text.find(phrase) == std::string_view::npos) return std::nullopt;
-  LoaderHint hint;
-  hint.subject = until(text, phrase);
-  const std::string reason = after(text, phrase);
-  const bool itself = hint.subject.starts_with('/');
-  hint.code = itself ? "EH-F01" : "EH-L01";
-  if (reason.starts_with("Permission denied")) hint.code = "EH-L25";
-  if (reason.starts_with("Operation not permitted")) hint.code = "EH-L24";
-  if (reason.starts_with("Too many open files") || reason.starts_with("Input/output error"))
-    hint.code = "EH-L26";
-  if (reason.starts_with("Too many levels of symbolic links")) hint.code = "EH-F11";
-  if (reason.starts_with("File name too long")) hint.code = "EH-L33";
-  return hint;
-}
-
-// LIB: version `V' not found (required by BY)
-std::optional<LoaderHint> version_missing(std::string_view text) {
-  constexpr std::string_view phrase = ": version `";
-  const std::size_t at = text.find(phrase);
-  if (at == std::string_view::npos || text.find("' not found", at) == std::string_view::npos)
-    return std::nullopt;
-  LoaderHint hint;
-  hint.subject = until(text, phrase);
-  hint.version = until(text.substr(at + phrase.size()), "'");
-  hint.required_by = until(after(text, "(required by "), ")");
-  hint.code = hint.version == "GLIBC_ABI_DT_RELR"                                           ? "EH-L10"
-              : hint.version.starts_with("GLIBC_")                                          ? "EH-L08"
-              : hint.version.starts_with("GLIBCXX_") || hint.version.starts_with("CXXABI_") ? "EH-L09"
-                                                                                            : "EH-L15";
-  return hint;
-}
-
-// LIB: undefined symbol: S(, version V)     LIB: symbol S, version V not defined in file F with link time
-// reference
-std::optional<LoaderHint> symbol_missing(std::string_view text) {
-  LoaderHint hint;
-  constexpr std::string_view undefined = ": undefined symbol: ", elsewhere = " not defined in file ";
-  if (text.find(undefined) != std::string_view::npos) {
-    hint.required_by = until(text, undefined);
-    const std::string rest = after(text, undefined);
-    hint.symbol = until(rest, ",");
-    hint.version = after(rest, ", version ");
-    hint.code = hint.version.empty() ? "EH-L12" : "EH-L15";
-  } else if (text.find(elsewhere) != std::string_view::npos &&
-             text.find(": symbol ") != std::string_view::npos) {
-    hint.required_by = until(text, ": symbol ");
-    const std::string rest = after(text, ": symbol ");
-    hint.symbol = until(rest, ",");
-    hint.version = until(after(rest, ", version "), elsewhere);
-    hint.subject = until(after(rest, elsewhere), " with link time reference");
-    hint.code = "EH-L15";
-  } else {
-    return std::nullopt;
-  }
-  // The driver API's functions begin with cu and a capital letter; the runtime's with cuda.
-  if (hint.symbol.size() > 2 && hint.symbol.starts_with("cu") && hint.symbol[2] >= 'A' &&
-      hint.symbol[2] <= 'Z')
-    hint.code = "EH-G04";
-  return hint;
-}
-
-std::optional<LoaderHint> musl(std::string_view text) {
-  LoaderHint hint;
-  if (constexpr std::string_view begin = "Error loading shared library "; text.starts_with(begin)) {
-    hint.subject = until(text.substr(begin.size()), ": ");
-    hint.required_by = until(after(text, "(needed by "), ")");
-    hint.code = text.find("Exec format error") != std::string_view::npos ? "EH-F08"
-                : hint.subject.starts_with('/')                          ? "EH-F01"
-                                                                         : "EH-L01";
-    return hint;
-  }
-  if (constexpr std::string_view begin = "Error relocating ";
-      text.starts_with(begin) && text.find("symbol not found") != std::string_view::npos) {
-    hint.required_by = until(text.substr(begin.size()), ": ");
-    hint.symbol = until(after(text.substr(begin.size()), ": "), ": symbol not found");
-    hint.code = "EH-L12";
-    return hint;
-  }
-  return std::nullopt;
-}
-
-// cuDNN: Could not load library libX. Error: …    Invalid handle. Cannot load symbol …    Unable to load any
-// of {…}
-std::optional<LoaderHint> cudnn(std::string_view line) {
-  LoaderHint hint;
-  hint.code = "EH-R15";
-  if (line.find("Could not load library ") != std::string_view::npos)
-    hint.subject = until(after(line, "Could not load library "), ". Error");
-  else if (line.find("Unable to load any of {") != std::string_view::npos)
-    hint.subject = until(until(after(line, "Unable to load any of {"), "}"), ",");
-  else if (line.find("Cannot load symbol cudnn") != std::string_view::npos)
-    hint.symbol = until(after(line, "Cannot load symbol "), " ");
-  else
-    return std::nullopt;
-  return hint;
-}
-
-}  // namespace
+using texts::after;
+using texts::contains;
+using texts::until;
 
 std::optional<LoaderHint> read_loader_text(std::string_view text) {
   text = trim(text);
-  if (auto hint = musl(text)) return hint;
-  if (auto hint = cannot_open(text)) return hint;
-  if (auto hint = version_missing(text)) return hint;
-  if (auto hint = symbol_missing(text)) return hint;
-  for (const Phrase& phrase : phrases)
-    if (text.find(phrase.text) != std::string_view::npos) {
-      LoaderHint hint;
-      hint.code = phrase.code;
-      hint.subject = until(text, phrase.text);
-      return hint;
-    }
+  if (auto hint = texts::read_dyld(text)) return hint;
+  if (auto hint = texts::read_musl(text)) return hint;
+  if (auto hint = texts::read_glibc(text)) return hint;
+  // musl's words for a file that is no library; glibc's loader has no such text.
+  if (constexpr std::string_view phrase = ": Exec format error"; contains(text, phrase)) {
+    LoaderHint hint;
+    hint.code = "EH-F08";
+    hint.subject = until(text, phrase);
+    return hint;
+  }
   return std::nullopt;
+}
+
+std::optional<LoaderHint> read_engine_text(std::string_view text) {
+  text = trim(text);
+  // cuDNN's sentence holds a text of the loader, of which it is the better account.
+  if (auto hint = texts::read_cudnn(text)) {
+    if (auto windows = texts::read_windows(text); windows && windows->code.starts_with("EH-W")) {
+      windows->code = hint->code;
+      return windows;
+    }
+    return hint;
+  }
+  if (auto hint = texts::read_engine(text)) return hint;
+  if (auto hint = read_loader_text(text)) {
+    // ONNX Runtime: Failed to load library libonnxruntime_providers_cuda.so with error: …
+    if (hint->required_by.empty() && contains(text, "Failed to load library "))
+      hint->required_by = texts::between(text, "Failed to load library ", " with error");
+    return hint;
+  }
+  if (auto hint = texts::read_windows(text)) return hint;
+  return texts::read_cuda(text);
 }
 
 std::optional<LoaderHint> read_error_output(std::string_view text) {
@@ -178,44 +52,65 @@ std::optional<LoaderHint> read_error_output(std::string_view text) {
   const std::vector<std::string> lines = split(text, '\n');
   for (std::size_t i = 0; i < lines.size(); ++i) {
     const std::string& line = lines[i];
-    constexpr std::string_view lookup = ": symbol lookup error: ",
-                               thrown = "terminate called after throwing an instance";
-    if (const std::size_t at = line.find(lookup); at != std::string::npos) {
-      found = read_loader_text(std::string_view(line).substr(at + lookup.size()));
-      if (found) found->code = "EH-L13";
-    } else if (line.find("Inconsistency detected by ld.so") != std::string::npos) {
-      found.emplace();
-      found->code = "EH-F08";
-    } else if (line.find(thrown) != std::string::npos) {
-      found.emplace();
-      found->code = "EH-R03";
-      found->exception = until(after(line, " of '"), "'");
-      if (i + 1 < lines.size() && lines[i + 1].find("what():  ") != std::string::npos)
-        found->what = after(lines[i + 1], "what():  ");
-    } else if (auto hint = cudnn(line)) {
-      found = std::move(hint);
+    constexpr std::string_view thrown = "terminate called after throwing an instance";
+    std::optional<LoaderHint> hint;
+    for (const std::string_view lookup : {": symbol lookup error: ", ": relocation error: "})
+      if (const std::size_t at = line.find(lookup); at != std::string::npos) {
+        hint = read_loader_text(std::string_view(line).substr(at + lookup.size()));
+        if (hint) hint->code = "EH-L13";
+      }
+    if (!hint && contains(line, "Inconsistency detected by ld.so")) {
+      hint.emplace();
+      hint->code = "EH-F08";
+    } else if (!hint && contains(line, thrown)) {
+      hint.emplace();
+      hint->code = "EH-R03";
+      hint->exception = until(after(line, " of '"), "'");
+      if (i + 1 < lines.size() && contains(lines[i + 1], "what():  "))
+        hint->what = after(lines[i + 1], "what():  ");
+    } else if (!hint && contains(line, "from LD_PRELOAD cannot be preloaded")) {
+      // Printed at every start, whatever comes after it.
+      if (!found) hint = read_loader_text(line);
+    } else if (!hint) {
+      hint = texts::read_cudnn(line);
     }
+    if (hint) found = std::move(hint);
   }
   return found;
 }
 
-Diagnosis to_diagnosis(const LoaderHint& hint, std::string_view text) {
-  Diagnosis diagnosis = diagnose(hint.code);
+void add_evidence(Diagnosis& diagnosis, const LoaderHint& hint) {
   const auto add = [&](std::string_view key, const std::string& value) {
-    if (!value.empty()) diagnosis.with(key, value, "the loader's text");
+    if (!value.empty() && diagnosis.value(key).empty()) diagnosis.with(key, value, "the text");
   };
-  const bool is_library = hint.code == "EH-L01" || hint.code == "EH-R15" || !hint.version.empty();
-  add(is_library && !hint.subject.starts_with('/') ? "library"
-      : hint.version.empty()                       ? "file"
-                                                   : "path",
+  // A name is a library that somebody needs; a path is the file that was to be opened, or, with a version,
+  // the library that was found.
+  const bool missing = hint.code == "EH-L01" || hint.code == "EH-R15" || hint.code == "EH-X01";
+  const bool is_name =
+      hint.subject.find_first_of("/\\") == std::string::npos || hint.subject.starts_with('@');
+  add(missing || (is_name && !hint.version.empty()) ? "library"
+      : hint.version.empty()                        ? "file"
+                                                    : "path",
       hint.subject);
   add("symbol", hint.symbol);
   add("version", hint.version);
   add("required_by", hint.required_by);
+  if (missing) add("needed_by", hint.required_by);
   add("exception", hint.exception);
   add("what", hint.what);
-  diagnosis.with("os_said", trim(text));
-  return diagnosis;
+  add("error_number", hint.number);
+  const bool processors = hint.code == "EH-X02";
+  add(processors ? "built_for" : "found", hint.found);
+  add(processors ? "machine" : "required", hint.required);
+  if (diagnosis.values("searched").empty())
+    for (const LoaderHint::Tried& tried : hint.tried)
+      diagnosis.with("searched", tried.path + " (" + tried.reason + ")", "the text");
+}
+
+Diagnosis to_diagnosis(const LoaderHint& hint, std::string_view text) {
+  Diagnosis diagnosis = diagnose(hint.code);
+  add_evidence(diagnosis, hint);
+  return std::move(diagnosis.with("os_said", trim(text)));
 }
 
 }  // namespace enginehost::explain

@@ -44,7 +44,7 @@ std::optional<std::string> slot(std::string_view inner, const Diagnosis& diagnos
   if (inner.starts_with('?'))
     return has(diagnosis, inner.substr(1)) ? std::optional<std::string>("") : std::nullopt;
   if (inner.starts_with('!'))
-    return has(diagnosis, inner.substr(1)) ? std::nullopt : std::optional<std::string>("");
+    return diagnosis.value(inner.substr(1)).empty() ? std::optional<std::string>("") : std::nullopt;
   if (const std::size_t equals = inner.find('='); equals != std::string_view::npos) {
     const std::string_view key = inner.substr(0, equals);
     return has(diagnosis, key) && diagnosis.value(key) == inner.substr(equals + 1)

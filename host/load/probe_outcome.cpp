@@ -4,6 +4,8 @@
 #include <csignal>
 
 #include "base/text.hpp"
+#include "host/explain/error_numbers.hpp"
+#include "host/explain/explain.hpp"
 #include "host/explain/loader_text.hpp"
 #include "host/load/wire.hpp"
 
@@ -84,6 +86,11 @@ Diagnosis crashed(int number, const Told& told, const std::optional<explain::Loa
     add("exception");
     add("what");
   }
+  // "terminate called after throwing": the exception's message tells why more often than not.
+  if (const std::string what(diagnosis.value("what")); diagnosis.code == "EH-R03" && !what.empty())
+    if (const auto meant = explain::read_engine_text(what))
+      diagnosis.with("likely", explain::one_line(explain::to_diagnosis(*meant, what)),
+                     "the exception's message");
   add("in_library");
   add("address");
   add("instruction");
@@ -122,24 +129,26 @@ Diagnosis why(const ChildOutcome& outcome, const Told& told, const ProbeRequest&
 }  // namespace
 
 void refine_report(Diagnosis& diagnosis) {
-  if (diagnosis.code != "EH-E01" || diagnosis.value("origin") != "cuda") return;
-  struct Number {
-    std::int64_t native;
-    std::string_view code;
-  };
-  // cudaError_t and CUresult share these numbers (CUDA runtime API, "Data types").
-  constexpr Number numbers[] = {{2, "EH-G12"},   {3, "EH-G14"},   {34, "EH-G02"},  {35, "EH-G03"},
-                                {46, "EH-G12"},  {100, "EH-G07"}, {101, "EH-G07"}, {209, "EH-G05"},
-                                {214, "EH-G12"}, {221, "EH-G06"}, {222, "EH-G06"}, {223, "EH-G06"},
-                                {304, "EH-G13"}, {802, "EH-G11"}, {803, "EH-G09"}, {804, "EH-G10"},
-                                {807, "EH-G12"}, {809, "EH-G12"}, {999, "EH-G13"}};
-  const auto native = parse_integer(diagnosis.value("native"));
-  if (!native) return;
-  for (const Number& number : numbers)
-    if (number.native == *native) diagnosis.code = number.code;
-  // 35 is also what the runtime says when there is no driver at all; the driver's version is 0 then.
-  const std::string_view found = diagnosis.value("found");
-  if (*native == 35 && (found == "0" || found == "0.0")) diagnosis.code = "EH-G01";
+  if (diagnosis.code != "EH-E01") return;
+  if (diagnosis.value("origin") == "cuda") {
+    const auto native = parse_integer(diagnosis.value("native"));
+    const std::string_view code = native ? explain::class_of_cuda_error(*native) : std::string_view();
+    if (!code.empty()) diagnosis.code = code;
+    // 35 is also what the runtime says when there is no driver at all; the driver's version is 0 then.
+    const std::string_view found = diagnosis.value("found");
+    if (native == 35 && (found == "0" || found == "0.0")) diagnosis.code = "EH-G01";
+    return;
+  }
+  // An adapter passes on what its runtime said. A class of its own only for what nobody but the runtime can
+  // know (the GPU, the parts of cuDNN); of a library it says which, and the files decide (recheck).
+  const auto hint = explain::read_engine_text(diagnosis.value("message"));
+  if (!hint) return;
+  if (hint->code.starts_with("EH-G") || hint->code == "EH-R15" || hint->code == "EH-R16") {
+    diagnosis.code = hint->code;
+    explain::add_evidence(diagnosis, *hint);
+  } else if (hint->code == "EH-L01" && diagnosis.value("missing_library").empty()) {
+    diagnosis.with("missing_library", hint->subject, "the message");
+  }
 }
 
 ProbeResult judge(const ChildOutcome& outcome, const std::string& nonce, const ProbeRequest& request) {

@@ -1,12 +1,19 @@
 #include "host/load/recheck.hpp"
 
+#include <sys/resource.h>
+
 #include <algorithm>
+#include <optional>
+#include <system_error>
+
+#include "base/text.hpp"
+#include "host/binary/binary.hpp"
 
 namespace enginehost::load {
 namespace {
 
-constexpr std::string_view kept[] = {"os_said", "stage",  "last_words", "message",
-                                     "status",  "origin", "native",     "tries"};
+constexpr std::string_view kept[] = {"os_said", "stage",  "last_words", "message",     "status",
+                                     "origin",  "native", "tries",      "error_number"};
 
 // What was seen when it failed stays with what explains it.
 Diagnosis merged(Diagnosis better, const Diagnosis& said) {
@@ -25,33 +32,152 @@ bool speaks_of(const Diagnosis& said, const std::string& path_or_name) {
                      [&](const Evidence& fact) { return fact.value.find(name) != std::string::npos; });
 }
 
+bool about_the_same(const Diagnosis& said, const Diagnosis& found) {
+  return speaks_of(said, std::string(found.value("library"))) ||
+         speaks_of(said, std::string(found.value("file"))) ||
+         speaks_of(said, std::string(found.value("symbol")));
+}
+
 // Classes that come from a text of the loader and not from looking at the files.
 bool from_text(const Diagnosis& said) {
   return said.code.starts_with("EH-L") || said.code.starts_with("EH-F") || said.code == "EH-G04" ||
-         said.code == "EH-R15";
+         said.code == "EH-R15" || said.code == "EH-R16";
+}
+
+// States of the moment and of the process, of which files know nothing.
+bool beyond_files(const std::string& code) {
+  return code == "EH-L18" || code == "EH-L19" || code == "EH-L26" || code == "EH-L34" || code == "EH-G04";
+}
+
+std::filesystem::path file_of(const Diagnosis& said, const preflight::Spec& spec) {
+  const std::filesystem::path named(said.value("file"));
+  return named.is_absolute() ? named : spec.plugin;
+}
+
+// "failed to map segment from shared object": a mount, a limit, or a policy. The loader gives no errno.
+Diagnosis why_not_mapped(const Diagnosis& said, const preflight::Spec& spec) {
+  const std::filesystem::path file = file_of(said, spec);
+  if (auto mapping = preflight::check_executable_mapping(file); !mapping)
+    return merged(std::move(mapping).error(), said);
+  struct rlimit limit {};
+  if (::getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY) {
+    Diagnosis diagnosis = diagnose("EH-L23");
+    diagnosis.with("file", file.native());
+    if (const auto info = binary::read_binary(file))
+      diagnosis.with("needed", std::to_string(info->memory_size), "segments of the file");
+    diagnosis.with("limit", std::to_string(limit.rlim_cur), "RLIMIT_AS");
+    return merged(std::move(diagnosis), said);
+  }
+  // One page can be mapped, memory is not limited: what refuses looks at more than one page.
+  Diagnosis diagnosis = diagnose("EH-L24");
+  diagnosis.with("file", file.native()).with("folder", file.parent_path().native());
+  return merged(std::move(diagnosis), said);
+}
+
+// A library that lies where LD_LIBRARY_PATH points, and yet was not found there: the loader ignores the
+// variable (L30), or reads it as two folders (L33).
+std::optional<Diagnosis> why_not_in_library_path(const Diagnosis& missing, const preflight::Spec& spec) {
+  const std::string library(missing.value("library"));
+  const auto& text = spec.machine.library_path_text;
+  if (library.empty() || !text || text->empty()) return std::nullopt;
+  std::error_code ignored;
+  const auto holds = [&](const std::filesystem::path& folder) {
+    return std::filesystem::exists(folder / library, ignored);
+  };
+  if (spec.machine.secure) {
+    for (const std::string& folder : linker::split_library_path(*text)) {
+      if (folder.empty() || !holds(folder)) continue;
+      Diagnosis diagnosis = missing;
+      diagnosis.code = "EH-L30";
+      return std::move(diagnosis.with("present_at", (std::filesystem::path(folder) / library).native(),
+                                      spec.machine.library_path_source));
+    }
+    return std::nullopt;
+  }
+  if (text->find_first_of(":;") == std::string::npos || !holds(*text)) return std::nullopt;
+  Diagnosis diagnosis = missing;
+  diagnosis.code = "EH-L33";
+  return std::move(diagnosis.with("present_at", (std::filesystem::path(*text) / library).native())
+                       .with("problem", "the loader reads \"" + *text + "\" as several folders",
+                             spec.machine.library_path_source));
+}
+
+// 193 is said of five things, 126 of the file itself and of what it needs.
+Diagnosis recheck_windows(Diagnosis said) {
+  const std::filesystem::path file(said.value("file"));
+  std::error_code ignored;
+  if (file.empty() || !std::filesystem::exists(file, ignored)) return said;
+  const auto info = binary::read_binary(file);
+  if (!info) return merged(info.error(), said);
+  if (!info->problems.empty() && said.code == "EH-W04") return merged(info->problems.front(), said);
+  if (info->kind != binary::Kind::pe)
+    return merged(std::move(diagnose("EH-F09").with("file", file.native()).with("format", info->sniffed)),
+                  said);
+  if (said.code == "EH-W04") said.with("problem", "it is built for " + info->machine, "the file's header");
+  if (said.code == "EH-W01")
+    for (const std::string& library : info->needed) said.with("needs", library, "imports of the file");
+  return said;
+}
+
+// SIGBUS while loading is a cut file; later it is a file that was whole when it was loaded.
+Diagnosis recheck_bus_error(Diagnosis said, const preflight::Report& report) {
+  for (const Diagnosis& found : report.diagnoses) {
+    if (found.code < "EH-F01" || found.code > "EH-F08") continue;
+    const std::string_view stage = said.value("stage");
+    if (stage == "preload" || stage == "load") return merged(found, said);
+    Diagnosis changed = diagnose("EH-F14");
+    changed.with("file", found.value("file")).with("problem", "it was whole when it was loaded");
+    for (const char* key : {"size", "needed_size"})
+      if (const std::string_view value = found.value(key); !value.empty()) changed.with(key, value);
+    return merged(std::move(changed), said);
+  }
+  return said;
+}
+
+// What the files say about a text: the same class, or the finding about what the text speaks of; warnings too
+// (a library of another version in the process, one that lies where the loader does not look).
+const Diagnosis* finding_for(const Diagnosis& said, const preflight::Report& report) {
+  for (const auto* list : {&report.diagnoses, &report.warnings})
+    for (const Diagnosis& found : *list)
+      if (found.code == said.code && about_the_same(said, found)) return &found;
+  // A symbol that is not there although the files fit together: the process serves an older library.
+  const bool symbol =
+      said.code == "EH-L12" || said.code == "EH-L15" || said.code == "EH-L08" || said.code == "EH-L09";
+  for (const Diagnosis& found : report.diagnoses)
+    if (about_the_same(said, found)) return &found;
+  for (const Diagnosis& found : report.diagnoses)
+    if (found.code == said.code) return &found;
+  for (const Diagnosis& warning : report.warnings) {
+    const bool explains = warning.code == "EH-L17" || warning.code == "EH-L11";
+    if ((symbol && explains) || (warning.code == "EH-L03" && about_the_same(said, warning))) return &warning;
+  }
+  if (report.verdict == preflight::Verdict::fails) return &report.diagnoses.front();
+  return nullptr;
 }
 
 }  // namespace
 
 Diagnosis recheck(Diagnosis said, const preflight::Spec& spec) {
+  if (said.code.starts_with("EH-W")) return recheck_windows(std::move(said));
   const bool reported = said.code == "EH-E01" || said.code == "EH-R03";
-  if (!from_text(said) && !reported) return said;
+  const bool bus_error = said.code == "EH-R02" && said.value("signal") == "SIGBUS";
+  if (!from_text(said) && !reported && !bus_error) return said;
   preflight::Spec closer = spec;
   closer.symbols = true;
   const preflight::Report report = preflight::check(closer);
+  if (bus_error) return recheck_bus_error(std::move(said), report);
   if (from_text(said)) {
     // A missing driver function is an undefined symbol too; the text's class says more.
     if (said.code == "EH-G04") return said;
-    const Diagnosis* best = nullptr;
-    for (const Diagnosis& found : report.diagnoses) {
-      if (found.code == said.code) return merged(found, said);
-      const bool about = speaks_of(said, std::string(found.value("library"))) ||
-                         speaks_of(said, std::string(found.value("file"))) ||
-                         speaks_of(said, std::string(found.value("symbol")));
-      if (best == nullptr && about) best = &found;
+    if (const Diagnosis* found = finding_for(said, report)) {
+      if (auto better = why_not_in_library_path(*found, spec)) return merged(std::move(*better), said);
+      return merged(*found, said);
     }
-    if (best == nullptr && report.verdict == preflight::Verdict::fails) best = &report.diagnoses.front();
-    return best != nullptr ? merged(*best, said) : said;
+    if (said.code == "EH-L22" || said.code == "EH-L23" || said.code == "EH-L24")
+      return why_not_mapped(said, spec);
+    if (!beyond_files(said.code))
+      said.with("rechecked", "nothing at the files themselves explains it", "the static check");
+    return said;
   }
   // The plugin says that something is not there: the library it means is the one whose closure is not whole.
   for (const Diagnosis& found : report.diagnoses)

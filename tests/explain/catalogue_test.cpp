@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -69,6 +70,38 @@ TEST(Catalogue, TemplatesAreWellFormed) {
       }
 }
 
+TEST(Catalogue, ALoadFailureWithoutAnyEvidenceStillHasACauseAndARemedy) {
+  for (const Entry& entry : all()) {
+    if (std::string_view("FLRGWX").find(entry.code[3]) == std::string_view::npos) continue;
+    Diagnosis bare = diagnose(entry.code);
+    complete(bare);
+    EXPECT_TRUE(std::find(entry.causes.begin(), entry.causes.end(), bare.cause) != entry.causes.end())
+        << entry.code << " has no cause that needs no evidence";
+    EXPECT_FALSE(bare.remedy.empty()) << entry.code << " has no remedy that needs no evidence";
+  }
+}
+
+// Remedies are read by people in trouble, who type them: each command exists, none does harm.
+TEST(Catalogue, RemediesNameCommandsThatExistAndAreSafe) {
+  const std::regex command("engine-[a-z]+( [a-z]+)?");
+  const std::set<std::string> known = {
+      "engine-info",       "engine-run",          "engine-cache fetch",  "engine-cache list",
+      "engine-cache path", "engine-cache verify", "engine-cache remove", "engine-cache quarantine"};
+  for (const Entry& entry : all())
+    for (const std::string_view remedy : entry.remedies) {
+      const std::string text(remedy);
+      for (std::sregex_iterator at(text.begin(), text.end(), command), end; at != end; ++at) {
+        const std::string named = at->str();
+        const std::string first = named.substr(0, named.find(' '));
+        EXPECT_TRUE(known.count(named) != 0 || (first != "engine-cache" && known.count(first) != 0))
+            << entry.code << ": " << named;
+      }
+      for (const char* harmful : {"sudo ", "rm -", "setenforce", "curl ", "dll-files", "chmod 777",
+                                  "LD_PRELOAD=", "disable the scanner"})
+        EXPECT_EQ(text.find(harmful), std::string::npos) << entry.code << ": " << text;
+    }
+}
+
 TEST(Catalogue, ASentenceIsLeftOutWhenAKeyIsMissing) {
   const Diagnosis diagnosis =
       diagnose("EH-L01").with("library", "a").with("library", "b").with("path", "/x/liby.so");
@@ -128,6 +161,19 @@ TEST(Catalogue, ExitStatusesAreThoseOfTheContract) {
   EXPECT_EQ(status("EH-P03"), 8);
   EXPECT_EQ(status("EH-N09"), 130);
   EXPECT_EQ(status("EH-Q99"), 1);
+}
+
+TEST(Catalogue, AMissingConsentHasOneRemedy) {
+  const auto remedies = [](Diagnosis diagnosis) {
+    complete(diagnosis);
+    return diagnosis.remedy;
+  };
+  EXPECT_THAT(remedies(diagnose("EH-P03").with("license", "nv").with("url", "https://x/eula")),
+              ElementsAre("read https://x/eula and accept it: --accept-license nv"));
+  EXPECT_THAT(remedies(diagnose("EH-P03").with("license", "nv").with("url", "")),
+              ElementsAre("accept it: --accept-license nv"));
+  EXPECT_THAT(remedies(diagnose("EH-P03").with("bytes", "2 GiB")),
+              ElementsAre(HasSubstr("agree when asked")));
 }
 
 TEST(Catalogue, WhatThePluginSaysIsJudgedByItsStatus) {

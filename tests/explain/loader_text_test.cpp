@@ -23,6 +23,53 @@ constexpr Case cases[] = {
     {"/v/e.so: invalid ELF header", "EH-F08", "/v/e.so", "", "", ""},
     {"/v/e.so: file too short", "EH-F03", "/v/e.so", "", "", ""},
     {"/v/e.so: cannot read file data: Is a directory", "EH-F11", "/v/e.so", "", "", ""},
+    {"/v/e.so: cannot read file data: Input/output error", "EH-L26", "/v/e.so", "", "", ""},
+    {"/v/e.so: cannot open shared object file: Input/output error", "EH-L26", "/v/e.so", "", "", ""},
+    {"/v/e.so: cannot open shared object file: File name too long", "EH-L33", "/v/e.so", "", "", ""},
+    {"/v/e.so: ELF load command past end of file", "EH-F04", "/v/e.so", "", "", ""},
+    {"/v/e.so: cannot map zero-fill pages", "EH-L23", "/v/e.so", "", "", ""},
+    {"/v/e.so: cannot create shared object descriptor: Cannot allocate memory", "EH-L23", "/v/e.so", "", "",
+     ""},
+    {"/v/e.so: ELF file data encoding not little-endian", "EH-L07", "/v/e.so", "", "", ""},
+    {"/v/e.so: ELF file version does not match current one", "EH-L07", "/v/e.so", "", "", ""},
+    {"/v/e.so: object file has no loadable segments", "EH-F12", "/v/e.so", "", "", ""},
+    {"/v/e.so: ELF load command address/offset not page-aligned", "EH-F12", "/v/e.so", "", "", ""},
+    {"/v/e.so: ELF load command alignment not page-aligned", "EH-F12", "/v/e.so", "", "", ""},
+    {"/v/e.so: cannot make segment writable for relocation: Permission denied", "EH-L21", "/v/e.so", "", "",
+     ""},
+    {"/v/e.so: cannot restore segment prot after reloc: Permission denied", "EH-L21", "/v/e.so", "", "", ""},
+    {"/v/e.so: cannot change memory protections", "EH-L24", "/v/e.so", "", "", ""},
+    {"/v/e.so: DT_RELR without GLIBC_ABI_DT_RELR dependency", "EH-L10", "/v/e.so", "", "", ""},
+    {"/v/e.so: no more namespaces available for dlmopen(): Invalid argument", "EH-L18", "/v/e.so", "", "",
+     ""},
+    {"/v/e.so: wrong ELF class: ELFCLASS64", "EH-L06", "/v/e.so", "", "", ""},
+    {"/v/e.so: unexpected reloc type 0x2a", "EH-F08", "/v/e.so", "", "", ""},
+    {"/lib/x86_64-linux-gnu/libc.so: invalid ELF header", "EH-F08", "/lib/x86_64-linux-gnu/libc.so", "", "",
+     ""},
+    {"/v/e.so: undefined symbol: napi_create_error", "EH-L16", "", "napi_create_error", "", "/v/e.so"},
+    {"/v/e.so: undefined symbol: engine_plugin_v1", "EH-R11", "", "engine_plugin_v1", "", "/v/e.so"},
+    {"/v/e.so: symbol f, version libcudnn_ops_infer.so.8 not defined in file libcudnn_ops_infer.so.8 with "
+     "link time "
+     "reference",
+     "EH-R16", "libcudnn_ops_infer.so.8", "f", "libcudnn_ops_infer.so.8", "/v/e.so"},
+    {"/v/libver.so.1: version `V2' not found (required by /v/e.so)", "EH-L15", "/v/libver.so.1", "", "V2",
+     "/v/e.so"},
+    {"ERROR: ld.so: object '/nope.so' from LD_PRELOAD cannot be preloaded (cannot open shared object file): "
+     "ignored.",
+     "EH-L34", "/nope.so", "", "", ""},
+    // Behind what programs put before the loader's words.
+    {"ImportError: libcudart.so.12: cannot open shared object file: No such file or directory", "EH-L01",
+     "libcudart.so.12", "", "", ""},
+    {"java.lang.UnsatisfiedLinkError: /c/libtorch.so: libcudart.so.11.0: cannot open shared object file: No "
+     "such file "
+     "or directory",
+     "EH-L01", "libcudart.so.11.0", "", "", "/c/libtorch.so"},
+    {"load_backend: failed to load /g/libggml-cuda.so: libcudart.so.12: cannot open shared object file: No "
+     "such file "
+     "or directory",
+     "EH-L01", "libcudart.so.12", "", "", "/g/libggml-cuda.so"},
+    {"OSError: /c/libtorch cuda.so: undefined symbol: cublasLtCreate, version libcublasLt.so.12", "EH-L15",
+     "", "cublasLtCreate", "libcublasLt.so.12", "/c/libtorch cuda.so"},
     {"/v/e.so: cannot read file data", "EH-F04", "/v/e.so", "", "", ""},
     {"/v/e.so: failed to map segment from shared object", "EH-L22", "/v/e.so", "", "", ""},
     {"/v/e.so: ELF file OS ABI invalid", "EH-L07", "/v/e.so", "", "", ""},
@@ -51,8 +98,18 @@ constexpr Case cases[] = {
     {"Error loading shared library libz.so.1: No such file or directory (needed by /v/e.so)", "EH-L01",
      "libz.so.1", "", "", "/v/e.so"},
     {"Error loading shared library /v/e.so: Exec format error", "EH-F08", "/v/e.so", "", "", ""},
-    {"Error relocating /v/e.so: gnu_get_libc_version: symbol not found", "EH-L12", "", "gnu_get_libc_version",
+    {"Error relocating /v/e.so: gnu_get_libc_version: symbol not found", "EH-L29", "", "gnu_get_libc_version",
      "", "/v/e.so"},
+    {"Error relocating /v/e.so: missing_kernel: symbol not found", "EH-L12", "", "missing_kernel", "",
+     "/v/e.so"},
+    {"Error relocating /v/e.so: initial-exec TLS resolves to dynamic definition in /v/d.so", "EH-L29",
+     "/v/d.so", "", "", "/v/e.so"},
+    {"Error loading shared library /v/e.so: Permission denied", "EH-L25", "/v/e.so", "", "", ""},
+    {"Error loading shared library libstdc++.so.6: No such file or directory (needed by /v/e.so)", "EH-L01",
+     "libstdc++.so.6", "", "", "/v/e.so"},
+    {"Error loading shared library ld-linux-x86-64.so.2: No such file or directory (needed by /v/e.so)",
+     "EH-L29", "ld-linux-x86-64.so.2", "", "", "/v/e.so"},
+    {"Dynamic loading not supported", "EH-L29", "", "", "", ""},
 };
 
 TEST(LoaderText, EachTextGivesItsHint) {
@@ -92,6 +149,29 @@ TEST(LoaderText, ALazySymbolIsReadFromErrorOutput) {
   EXPECT_EQ(hint->required_by, "/v/e.so");
 }
 
+TEST(LoaderText, ARelocationErrorIsASymbolMissingAtTheFirstCallToo) {
+  const auto hint = read_error_output(
+      "/usr/bin/probe: relocation error: /v/e.so: symbol f2, version V1 not defined in file libver.so.1 with "
+      "link "
+      "time reference\n");
+  ASSERT_TRUE(hint);
+  EXPECT_EQ(hint->code, "EH-L13");
+  EXPECT_EQ(hint->symbol, "f2");
+  EXPECT_EQ(hint->version, "V1");
+}
+
+TEST(LoaderText, ABadPreloadNeverHidesWhatCameAfterIt) {
+  const std::string preload =
+      "ERROR: ld.so: object '/nope.so' from LD_PRELOAD cannot be preloaded (cannot open shared object file): "
+      "ignored.\n";
+  ASSERT_TRUE(read_error_output(preload));
+  EXPECT_EQ(read_error_output(preload)->code, "EH-L34");
+  const auto hint =
+      read_error_output(preload + "terminate called after throwing an instance of 'int'\n" + preload);
+  ASSERT_TRUE(hint);
+  EXPECT_EQ(hint->code, "EH-R03");
+}
+
 TEST(LoaderText, TheLoadersOwnAssertionMeansDamagedContent) {
   const auto hint = read_error_output(
       "Inconsistency detected by ld.so: dl-version.c: 205: _dl_check_map_versions: "
@@ -111,6 +191,20 @@ TEST(LoaderText, CudnnNamesItsMissingPart) {
   ASSERT_TRUE(nine);
   EXPECT_EQ(nine->code, "EH-R15");
   EXPECT_EQ(nine->symbol, "cudnnGetVersion");
+}
+
+TEST(LoaderText, APartOfCudnnOfAnotherVersionIsNotCalledMissing) {
+  const auto nine = read_error_output(
+      "Could not load symbol cudnnGetVersion. Error: /x/libcudnn_graph.so.9: undefined symbol: "
+      "cudnnGetVersion\n");
+  ASSERT_TRUE(nine);
+  EXPECT_EQ(nine->code, "EH-R16");
+  EXPECT_EQ(nine->subject, "/x/libcudnn_graph.so.9");
+  const auto eight = read_error_output(
+      "Could not load library libcudnn_cnn_infer.so.8. Error: /x/libcudnn_cnn_infer.so.8: symbol f, version "
+      "libcudnn_ops_infer.so.8 not defined in file libcudnn_ops_infer.so.8 with link time reference\n");
+  ASSERT_TRUE(eight);
+  EXPECT_EQ(eight->code, "EH-R16");
 }
 
 }  // namespace

@@ -1,0 +1,120 @@
+// CUDA's errors. The sentences are those of cudaGetErrorString (libcudart 13), the names those of
+// driver_types.h and cuda.h; a cudaError_t and a CUresult of one meaning share their number.
+#include <charconv>
+
+#include "host/explain/error_numbers.hpp"
+#include "host/explain/texts/reading.hpp"
+
+namespace enginehost::explain {
+namespace {
+
+struct Row {
+  std::int64_t number;
+  std::string_view code, runtime_name, driver_name, sentence;
+  bool vague = false;  // a sentence that others use too: it counts only beside the word CUDA
+};
+constexpr Row rows[] = {
+    {2, "EH-G12", "cudaErrorMemoryAllocation", "CUDA_ERROR_OUT_OF_MEMORY", "out of memory", true},
+    {3, "EH-G14", "cudaErrorInitializationError", "CUDA_ERROR_NOT_INITIALIZED", "initialization error", true},
+    {34, "EH-G02", "cudaErrorStubLibrary", "CUDA_ERROR_STUB_LIBRARY", "CUDA driver is a stub library"},
+    {35, "EH-G03", "cudaErrorInsufficientDriver", "",
+     "CUDA driver version is insufficient for CUDA runtime version"},
+    {36, "EH-G04", "cudaErrorCallRequiresNewerDriver", "",
+     "API call is not supported in the installed CUDA driver"},
+    {46, "EH-G12", "cudaErrorDevicesUnavailable", "CUDA_ERROR_DEVICE_UNAVAILABLE",
+     "CUDA-capable device(s) is/are busy or unavailable"},
+    {100, "EH-G07", "cudaErrorNoDevice", "CUDA_ERROR_NO_DEVICE", "no CUDA-capable device is detected"},
+    {101, "EH-G07", "cudaErrorInvalidDevice", "CUDA_ERROR_INVALID_DEVICE", "invalid device ordinal"},
+    {209, "EH-G05", "cudaErrorNoKernelImageForDevice", "CUDA_ERROR_NO_BINARY_FOR_GPU",
+     "no kernel image is available"},
+    {214, "EH-G12", "cudaErrorECCUncorrectable", "CUDA_ERROR_ECC_UNCORRECTABLE",
+     "uncorrectable ECC error encountered"},
+    {218, "EH-G06", "cudaErrorInvalidPtx", "CUDA_ERROR_INVALID_PTX", "a PTX JIT compilation failed"},
+    {221, "EH-G06", "cudaErrorJitCompilerNotFound", "CUDA_ERROR_JIT_COMPILER_NOT_FOUND",
+     "PTX JIT compiler library not found"},
+    {222, "EH-G06", "cudaErrorUnsupportedPtxVersion", "CUDA_ERROR_UNSUPPORTED_PTX_VERSION",
+     "the provided PTX was compiled with an unsupported toolchain"},
+    {223, "EH-G06", "cudaErrorJitCompilationDisabled", "CUDA_ERROR_JIT_COMPILATION_DISABLED",
+     "PTX JIT compilation was disabled"},
+    {304, "EH-G13", "cudaErrorOperatingSystem", "CUDA_ERROR_OPERATING_SYSTEM",
+     "OS call failed or operation not supported on this OS"},
+    {500, "EH-G04", "cudaErrorSymbolNotFound", "CUDA_ERROR_NOT_FOUND", "named symbol not found"},
+    {802, "EH-G11", "cudaErrorSystemNotReady", "CUDA_ERROR_SYSTEM_NOT_READY", "system not yet initialized"},
+    {803, "EH-G09", "cudaErrorSystemDriverMismatch", "CUDA_ERROR_SYSTEM_DRIVER_MISMATCH",
+     "system has unsupported display driver / cuda driver combination"},
+    {804, "EH-G10", "cudaErrorCompatNotSupportedOnDevice", "CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE",
+     "forward compatibility was attempted on non supported HW"},
+    {805, "EH-G12", "cudaErrorMpsConnectionFailed", "CUDA_ERROR_MPS_CONNECTION_FAILED",
+     "MPS client failed to connect to the MPS control daemon or the MPS server"},
+    {806, "EH-G12", "cudaErrorMpsRpcFailure", "CUDA_ERROR_MPS_RPC_FAILURE",
+     "the remote procedural call between the MPS server and the MPS client failed"},
+    {807, "EH-G12", "cudaErrorMpsServerNotReady", "CUDA_ERROR_MPS_SERVER_NOT_READY",
+     "MPS server is not ready to accept new MPS client requests"},
+    {808, "EH-G12", "cudaErrorMpsMaxClientsReached", "CUDA_ERROR_MPS_MAX_CLIENTS_REACHED",
+     "the hardware resources required to create MPS client have been exhausted"},
+    {809, "EH-G12", "cudaErrorMpsMaxConnectionsReached", "CUDA_ERROR_MPS_MAX_CONNECTIONS_REACHED",
+     "the hardware resources required to support device connections have been exhausted"},
+    {999, "EH-G13", "cudaErrorUnknown", "CUDA_ERROR_UNKNOWN", "unknown error", true},
+};
+
+bool is_part_of_a_name(char c) {
+  return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_';
+}
+
+// cudaErrorInvalidDevice is not in "cudaErrorInvalidDeviceFunction".
+bool names(std::string_view text, std::string_view name) {
+  if (name.empty()) return false;
+  const std::size_t at = text.find(name);
+  return at != std::string_view::npos &&
+         (at + name.size() == text.size() || !is_part_of_a_name(text[at + name.size()]));
+}
+
+std::optional<std::int64_t> number_in(std::string_view text) {
+  // ONNX Runtime: "CUDA failure 35: …"; PyTorch: "… cudaGetDeviceCount() … Error 804: …".
+  for (const std::string_view front :
+       {"CUDA failure ", "CUDA error ", "CUDA error: ", "CUDA error code ", "Error "}) {
+    if (front == "Error " && !texts::contains(text, "cuda")) continue;
+    const std::string digits = texts::number_after(text, front);
+    std::int64_t value = 0;
+    if (!digits.empty() &&
+        std::from_chars(digits.data(), digits.data() + digits.size(), value).ec == std::errc())
+      return value;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::string_view class_of_cuda_error(std::int64_t number) {
+  for (const Row& row : rows)
+    if (row.number == number) return row.code;
+  return {};
+}
+
+std::optional<CudaError> find_cuda_error(std::string_view text) {
+  for (const Row& row : rows)
+    if (names(text, row.runtime_name) || names(text, row.driver_name)) return CudaError{row.number, row.code};
+  for (const Row& row : rows)
+    if (!row.vague && texts::contains(text, row.sentence)) return CudaError{row.number, row.code};
+  if (const auto number = number_in(text))
+    if (const std::string_view code = class_of_cuda_error(*number); !code.empty())
+      return CudaError{*number, code};
+  const bool of_cuda = texts::contains(text, "CUDA error") || texts::contains(text, "initialize CUDA");
+  for (const Row& row : rows)
+    if (row.vague && of_cuda && texts::contains(text, row.sentence)) return CudaError{row.number, row.code};
+  return std::nullopt;
+}
+
+namespace texts {
+
+std::optional<LoaderHint> read_cuda(std::string_view text) {
+  const auto error = find_cuda_error(text);
+  if (!error) return std::nullopt;
+  LoaderHint hint;
+  hint.code = error->code;
+  hint.number = std::to_string(error->number);
+  return hint;
+}
+
+}  // namespace texts
+}  // namespace enginehost::explain

@@ -1,0 +1,143 @@
+// dyld's texts (dyld 4: dyld/Loader.cpp, dyld/DyldRuntimeState.cpp, mach_o/Error.cpp): several lines, the
+// last of which lists every file that was tried and why it was not taken.
+#include <algorithm>
+
+#include "base/text.hpp"
+#include "host/explain/texts/reading.hpp"
+
+namespace enginehost::explain::texts {
+namespace {
+
+constexpr std::size_t most_tried = 64;
+
+// '/a/libx.dylib' (no such file), '/b/libx.dylib' (mach-o file, but is an incompatible architecture (have …))
+std::vector<LoaderHint::Tried> read_tried(std::string_view list) {
+  std::vector<LoaderHint::Tried> tried;
+  while (tried.size() < most_tried) {
+    const std::size_t open = list.find('\'');
+    const std::size_t close = open == std::string_view::npos ? open : list.find("' (", open + 1);
+    if (close == std::string_view::npos) break;
+    std::size_t end = close + 3;
+    for (int depth = 1; end < list.size(); ++end) {
+      depth += list[end] == '(' ? 1 : list[end] == ')' ? -1 : 0;
+      if (depth == 0) break;
+    }
+    tried.push_back({std::string(list.substr(open + 1, close - open - 1)),
+                     std::string(list.substr(close + 3, end - close - 3))});
+    list.remove_prefix(std::min(end + 1, list.size()));
+  }
+  return tried;
+}
+
+// no suitable image found.  Did find:
+//     /a/libx.dylib: mach-o, but wrong architecture
+std::vector<LoaderHint::Tried> read_found(std::string_view list) {
+  std::vector<LoaderHint::Tried> tried;
+  for (const std::string& line : split(list, '\n')) {
+    const std::string_view entry = trim(line);
+    const std::size_t at = entry.find(": ");
+    if (entry.starts_with('/') && at != std::string_view::npos && tried.size() < most_tried)
+      tried.push_back({std::string(entry.substr(0, at)), std::string(entry.substr(at + 2))});
+  }
+  return tried;
+}
+
+struct Reason {
+  std::string_view text, code;
+};
+constexpr Reason reasons[] = {
+    {"incompatible architecture", "EH-X02"},
+    {"wrong architecture", "EH-X02"},  // dyld 3 and before
+    {"not a mach-o file", "EH-X03"},
+    {"slice is not valid mach-o file", "EH-X03"},
+    {"truncated", "EH-X03"},
+    {"file too short", "EH-X03"},
+    {"load commands exceed length of file", "EH-X03"},
+    {"segment '", "EH-X03"},
+    {"library load disallowed by system policy", "EH-X05"},
+    {"library load denied by system policy", "EH-X05"},
+    {"code signature ", "EH-X04"},
+    {"code signing blocked mmap()", "EH-X04"},
+    {"not valid for use in process", "EH-X04"},
+    {"code signature invalid", "EH-X04"},
+    {"file system sandbox blocked", "EH-X06"},
+    {"blocked by sandbox", "EH-X06"},
+    {"relative path not allowed in hardened program", "EH-X06"},
+    {"not allowed in hardened program", "EH-X06"},
+    {"cannot dlopen a main executable", "EH-X08"},
+    {"wrong platform to load into process", "EH-X08"},
+    {"which is newer than running OS", "EH-X07"},
+};
+
+std::string_view class_of(std::string_view reason) {
+  for (const Reason& one : reasons)
+    if (contains(reason, one.text)) return one.code;
+  return {};
+}
+
+// <8E2D…-…> /path/of/file(…): the identifier goes, and what dyld adds in parentheses.
+std::string file_of(std::string text) {
+  text = until(text, "\n");
+  if (text.starts_with('<')) text = after(text, "> ");
+  if (const std::size_t at = text.find(" (built for"); at != std::string::npos) text.resize(at);
+  return text;
+}
+
+// (have 'arm64', need 'x86_64')
+void take_processors(std::string_view reason, LoaderHint& hint) {
+  const bool bare = contains(reason, "have (");  // some releases write (have (arm64), need (x86_64))
+  hint.found = bare ? between(reason, "have (", ")") : between(reason, "have '", "'");
+  hint.required = bare ? between(reason, "need (", ")") : between(reason, "need '", "'");
+}
+
+// What says more than "no such file" decides; a file that is there and refused is the cause.
+void judge_tried(LoaderHint& hint, std::string_view otherwise) {
+  hint.code = otherwise;
+  for (const LoaderHint::Tried& one : hint.tried)
+    if (const std::string_view code = class_of(one.reason); !code.empty()) {
+      hint.code = code;
+      hint.subject = one.path;
+      take_processors(one.reason, hint);
+      return;
+    }
+}
+
+}  // namespace
+
+std::optional<LoaderHint> read_dyld(std::string_view text) {
+  LoaderHint hint;
+  hint.tried = read_tried(after(text, "tried: "));
+  if (hint.tried.empty()) hint.tried = read_found(after(text, "Did find:"));
+  if (contains(text, "Library not loaded: ")) {
+    hint.subject = until(after(text, "Library not loaded: "), "\n");
+    hint.required_by = file_of(after(text, "Referenced from: "));
+    judge_tried(hint, "EH-X01");
+    return hint;
+  }
+  if (contains(text, "Symbol not found: ")) {
+    const std::string rest = after(text, "Symbol not found: ");
+    hint.symbol = until(until(rest, "\n"), " ");
+    hint.required_by = file_of(after(rest, "Referenced from: "));
+    hint.subject = file_of(after(rest, "Expected in: "));
+    hint.required = between(rest, "built for macOS ", " which is newer than running OS");
+    const bool newer = contains(rest, "which is newer than running OS");
+    if (!newer) hint.required.clear();
+    hint.code = newer ? "EH-X07" : "EH-L12";
+    return hint;
+  }
+  if (contains(text, "dlopen(") && !hint.tried.empty()) {
+    hint.subject = until(between(text, "dlopen(", ")"), ", 0x");
+    judge_tried(hint, "EH-F01");
+    return hint;
+  }
+  if (contains(text, "dlopen(") || contains(text, "dyld"))
+    if (const std::string_view code = class_of(text); !code.empty()) {
+      hint.code = code;
+      hint.subject = until(between(text, "dlopen(", ")"), ", 0x");
+      take_processors(text, hint);
+      return hint;
+    }
+  return std::nullopt;
+}
+
+}  // namespace enginehost::explain::texts

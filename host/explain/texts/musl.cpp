@@ -1,0 +1,79 @@
+// musl's texts (ldso/dynlink.c of 1.2.3).
+#include "host/explain/texts/reading.hpp"
+
+namespace enginehost::explain::texts {
+namespace {
+
+// Error loading shared library X: REASON( (needed by BY))
+std::optional<LoaderHint> cannot_load(std::string_view text) {
+  constexpr std::string_view begin = "Error loading shared library ";
+  const std::size_t at = text.find(begin);
+  if (at == std::string_view::npos) return std::nullopt;
+  const std::string_view rest = text.substr(at + begin.size());
+  LoaderHint hint;
+  hint.subject = until(rest, ": ");
+  hint.required_by = between(rest, "(needed by ", ")");
+  const bool itself = hint.subject.starts_with('/');
+  // musl's text for a page of text, an empty and a cut file and one of another word size.
+  if (contains(rest, "Exec format error"))
+    hint.code = "EH-F08";
+  else if (contains(rest, "Permission denied"))
+    hint.code = "EH-L25";
+  else if (contains(rest, "No file descriptors available"))
+    hint.code = "EH-L26";
+  else if (contains(rest, "Out of memory"))
+    hint.code = "EH-L23";
+  else if (hint.subject.starts_with("ld-linux-") || hint.subject == "libc.so.6")
+    hint.code = "EH-L29";
+  else
+    hint.code = itself ? "EH-F01" : "EH-L01";
+  return hint;
+}
+
+// Functions that only the GNU C library has.
+bool of_glibc(std::string_view symbol) {
+  return symbol == "gnu_get_libc_version" || symbol.starts_with("__libc_") || symbol.ends_with("_chk") ||
+         symbol == "__register_atfork" || symbol == "__strdup" || symbol == "__isoc23_strtol";
+}
+
+// Error relocating X: S: symbol not found
+std::optional<LoaderHint> cannot_relocate(std::string_view text) {
+  constexpr std::string_view begin = "Error relocating ";
+  const std::size_t at = text.find(begin);
+  if (at == std::string_view::npos) return std::nullopt;
+  const std::string_view rest = text.substr(at + begin.size());
+  LoaderHint hint;
+  hint.required_by = until(rest, ": ");
+  if (contains(rest, "symbol not found")) {
+    hint.symbol = between(rest, ": ", ": symbol not found");
+    hint.code = of_glibc(hint.symbol) ? "EH-L29" : "EH-L12";
+  } else if (contains(rest, "initial-exec TLS resolves to dynamic definition")) {
+    hint.code = "EH-L29";
+    hint.subject = after(rest, "dynamic definition in ");
+  } else if (contains(rest, "RELRO protection failed")) {
+    hint.code = "EH-L24";
+  } else {
+    return std::nullopt;
+  }
+  return hint;
+}
+
+}  // namespace
+
+std::optional<LoaderHint> read_musl(std::string_view text) {
+  if (auto hint = cannot_load(text)) return hint;
+  if (auto hint = cannot_relocate(text)) return hint;
+  LoaderHint hint;
+  if (contains(text, "Dynamic loading not supported")) {
+    hint.code = "EH-L29";
+    return hint;
+  }
+  if (contains(text, "initial-exec TLS resolves to dynamic definition")) {
+    hint.code = "EH-L29";
+    hint.subject = after(text, "dynamic definition in ");
+    return hint;
+  }
+  return std::nullopt;
+}
+
+}  // namespace enginehost::explain::texts

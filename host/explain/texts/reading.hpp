@@ -1,0 +1,46 @@
+// What the readers of texts share. Each reader looks at one kind of text and gives nothing for all others.
+#pragma once
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "host/explain/loader_text.hpp"
+
+namespace enginehost::explain::texts {
+
+inline bool contains(std::string_view text, std::string_view part) {
+  return text.find(part) != std::string_view::npos;
+}
+// What stands before `end`; everything where it does not occur.
+inline std::string until(std::string_view text, std::string_view end) {
+  return std::string(text.substr(0, text.find(end)));
+}
+// What stands behind the first `begin`; nothing where it does not occur.
+inline std::string after(std::string_view text, std::string_view begin) {
+  const std::size_t at = text.find(begin);
+  return at == std::string_view::npos ? std::string() : std::string(text.substr(at + begin.size()));
+}
+// What stands between the first `begin` and the next `end`.
+inline std::string between(std::string_view text, std::string_view begin, std::string_view end) {
+  return until(after(text, begin), end);
+}
+// The decimal digits right behind the first `begin`.
+inline std::string number_after(std::string_view text, std::string_view begin) {
+  const std::string rest = after(text, begin);
+  return rest.substr(0, rest.find_first_not_of("0123456789"));
+}
+inline std::string_view last_line(std::string_view text) {
+  const std::size_t at = text.find_last_of('\n');
+  return at == std::string_view::npos ? text : text.substr(at + 1);
+}
+
+std::optional<LoaderHint> read_glibc(std::string_view text);
+std::optional<LoaderHint> read_musl(std::string_view text);
+std::optional<LoaderHint> read_dyld(std::string_view text);
+std::optional<LoaderHint> read_windows(std::string_view text);
+std::optional<LoaderHint> read_cuda(std::string_view text);
+std::optional<LoaderHint> read_cudnn(std::string_view text);
+// PyTorch, TensorFlow, ONNX Runtime, ggml.
+std::optional<LoaderHint> read_engine(std::string_view text);
+
+}  // namespace enginehost::explain::texts
