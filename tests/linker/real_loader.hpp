@@ -153,7 +153,12 @@ inline std::vector<std::string> places_looked_at(const linker::Machine& machine,
                                                  const std::vector<linker::Needer>& chain,
                                                  const std::string& name, const std::string& taken) {
   std::vector<std::string> looked_at;
-  for (const linker::Place& place : linker::glibc_places(machine, chain)) {
+  std::vector<linker::Place> places = linker::glibc_own_places(machine, chain);
+  const bool no_default =
+      !chain.empty() && chain.front().info != nullptr && chain.front().info->no_default_directories;
+  for (linker::Place& place : linker::glibc_shared_places(machine))
+    if (!place.compiled_in || !no_default) places.push_back(std::move(place));
+  for (const linker::Place& place : places) {
     if (place.kind == linker::Place::Kind::cache) {
       const auto path =
           machine.cache.find(name, machine.cache_flags, machine.hwcaps, machine.legacy_hwcap_bits);

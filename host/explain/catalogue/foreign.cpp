@@ -116,22 +116,14 @@ constexpr Entry entries[] = {
      .category = Category::transient},
     {.code = "EH-W12",
      .title = "path or side-by-side configuration wrong",
-<<<<<<< HEAD
-     .meaning = "The path is too long, or an assembly the DLL names is missing.",
-     .before = "the manifest among the file's resources",
+     .meaning = "The path is too long or not there, or an assembly the DLL names is missing.",
+     .before = "the length of the path; the manifest among the file's resources",
      .after = "errors 3, 206, 14001",
      .causes =
-         {"{file} cannot be loaded: {os_said}",
-          "{file|name} names the side-by-side assembly {assembly}, which Windows looks up in its own store"},
-     .remedies = {"install the assembly {assembly}", "use a shorter path"}},
-=======
-     .meaning = "The path is too long or not there, or an assembly the DLL names is missing.",
-     .before = "the length of the path; the manifest in the file",
-     .after = "errors 3, 206, 14001",
-     .causes = {"{file} cannot be loaded: {os_said}", "the path is too long, or an assembly is missing"},
-     .remedies = {"set ENGINEHOST_CACHE to a short path",
+         {"{file|name} names the side-by-side assembly {assembly}, which Windows looks up in its own store",
+          "{file} cannot be loaded: {os_said}", "the path is too long, or an assembly is missing"},
+     .remedies = {"install the assembly {assembly}", "set ENGINEHOST_CACHE to a short path",
                   "install the Visual C++ Redistributable the DLL was built with"}},
->>>>>>> work-E
     {.code = "EH-X01",
      .title = "library not loaded",
      .meaning = "A library or its @rpath was not found.",
