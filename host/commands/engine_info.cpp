@@ -150,7 +150,8 @@ int engine(const Flags& flags, open::World& world) {
   open::OpenRequest request = request_of(flags, world.settings());
   transfer::ProgressBar bar(stderr, flags.common.quiet);
   request.attempt.progress = bar.callback();
-  const open::Outcome outcome = open::open_engine(world, request);
+  request.decide_anew = true;  // every candidate is told
+  open::Outcome outcome = open::open_engine(world, request);
 
   std::optional<SelfTestReport> tests;
   std::optional<BenchReport> bench;

@@ -189,8 +189,8 @@ int run(int argc, char** argv) {
   request.attempt.consent = consent_for(world.settings());
   transfer::ProgressBar bar(stderr, flags.common.quiet);
   request.attempt.progress = bar.callback();
-  const open::Outcome outcome = open::open_engine(world, request);
-  Json document = open::document(world, outcome);
+  open::Outcome outcome = open::open_engine(world, request);
+  Json document = flags.common.json ? open::document(world, outcome) : Json::object();
   print_warnings(world.warnings(), outcome.warnings, flags.common.quiet || flags.common.json);
   if (!outcome.opened) {
     if (flags.common.json)
@@ -199,7 +199,7 @@ int run(int argc, char** argv) {
       std::fprintf(stderr, "%s\n", explain::describe(*outcome.diagnosis).c_str());
     return outcome.exit_status();
   }
-  std::string text = outcome.chosen->build->id + (outcome.fallback ? "  (not what was asked for first)" : "") + "\n";
+  std::string text = outcome.opened->installed.build + (outcome.fallback ? "  (not what was asked for first)" : "") + "\n";
   const Result<void> done = run_in(*outcome.opened, flags, cancel, document, text);
   if (flags.common.json) {
     document.set("diagnosis", done ? Json() : explain::to_json(done.error()));

@@ -9,6 +9,7 @@
 #include <cpuid.h>
 #endif
 
+#include <algorithm>
 #include <cstdlib>
 #include <fstream>
 #include <system_error>
@@ -161,19 +162,23 @@ void describe_folders(Machine& machine, const Target& target) {
   }
 }
 
-// LD_LIBRARY_PATH as the process was started with it: ld.so read it then, and what setenv() did later is not
-// seen.
-std::optional<std::string> library_path_at_start() {
-  std::ifstream file("/proc/self/environ", std::ios::binary);
-  if (!file) return environment_variable("LD_LIBRARY_PATH");
-  constexpr std::string_view name = "LD_LIBRARY_PATH=";
-  std::string variable;
-  while (std::getline(file, variable, '\0'))
-    if (variable.substr(0, name.size()) == name) return variable.substr(name.size());
-  return std::nullopt;
-}
-
 }  // namespace
+
+const std::optional<std::string>& library_path_at_start() {
+  // What setenv() did since is not seen by the loader; what it saw does not change.
+  static const std::optional<std::string> text = []() -> std::optional<std::string> {
+    const Result<std::string> bytes = read_file("/proc/self/environ");
+    if (!bytes) return environment_variable("LD_LIBRARY_PATH");
+    constexpr std::string_view name = "LD_LIBRARY_PATH=";
+    for (std::string_view rest = *bytes; !rest.empty();) {
+      const std::string_view variable = rest.substr(0, rest.find('\0'));
+      if (variable.starts_with(name)) return std::string(variable.substr(name.size()));
+      rest.remove_prefix(std::min(rest.size(), variable.size() + 1));
+    }
+    return std::nullopt;
+  }();
+  return text;
+}
 
 std::vector<std::string> split_library_path(std::string_view text) {
   std::string unified(text);

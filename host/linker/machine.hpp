@@ -102,6 +102,9 @@ std::vector<std::string> split_musl_path(std::string_view text);
 // three. An empty file means no folder at all.
 std::vector<std::string> musl_default_directories(const std::optional<std::string>& path_file);
 
+// LD_LIBRARY_PATH as this process was started with it, absent = not set. Read once; any thread.
+const std::optional<std::string>& library_path_at_start();
+
 // This process on this machine: architecture of this program, the environment it was started with, the real
 // cache and folders. Does not list what is loaded (see loaded_libraries). Never fails: what cannot be read is
 // left empty.

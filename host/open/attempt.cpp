@@ -8,6 +8,7 @@
 #include "host/load/in_process/loaded.hpp"
 #include "host/load/probe.hpp"
 #include "host/load/recheck.hpp"
+#include "host/open/ticket.hpp"
 #include "host/preflight/preflight.hpp"
 
 namespace enginehost::open {
@@ -75,6 +76,18 @@ class Attempt {
       remember_failure(opened->installed, artifacts, failure);
       return fail(std::move(failure));
     }
+  }
+
+  Result<std::shared_ptr<Opened>> ready(const Ticket& ticket) {
+    auto opened = std::make_shared<Opened>();
+    TRY_ASSIGN(auto found, world_.store().find(ticket.build));
+    if (!found || found->digest != ticket.digest) return fail(diagnose("EH-F01").with("build", ticket.build));
+    opened->installed = std::move(*found);
+    TRY_ASSIGN(opened->lease, world_.store().lease(opened->installed));
+    load_order_.assign(ticket.load_order.begin(), ticket.load_order.end());
+    log_.proven_before = true;
+    TRY(load(*opened));
+    return opened;
   }
 
   Result<std::shared_ptr<Opened>> file(const fs::path& plugin) {
@@ -287,6 +300,12 @@ Result<std::shared_ptr<Opened>> attempt(World& world, const manifest::Build& bui
   auto opened = Attempt(world, devices, options, log).build(build);
   if (!opened) opened.error().within("while opening " + build.id);
   return opened;
+}
+
+Result<std::shared_ptr<Opened>> attempt_ready(World& world, const Ticket& ticket,
+                                              const std::vector<std::string>& devices, const AttemptOptions& options,
+                                              AttemptLog& log) {
+  return Attempt(world, devices, options, log).ready(ticket);
 }
 
 Result<std::shared_ptr<Opened>> attempt_file(World& world, const std::filesystem::path& plugin,

@@ -50,6 +50,14 @@ Result<std::shared_ptr<Opened>> attempt(World& world, const manifest::Build& bui
                                         const std::vector<std::string>& devices, const AttemptOptions& options,
                                         AttemptLog& log);
 
+// The same for a build that a ticket vouches for: its record is looked at and its files are stat'ed, nothing else. On
+// failure nothing is remembered and nothing is mended: who decides anew will meet it again. EH-F01 with "build" when
+// it is not installed, or is another than the ticket's.
+struct Ticket;
+Result<std::shared_ptr<Opened>> attempt_ready(World& world, const Ticket& ticket,
+                                              const std::vector<std::string>& devices, const AttemptOptions& options,
+                                              AttemptLog& log);
+
 // A plugin by path, without manifest and history, for engine authors.
 Result<std::shared_ptr<Opened>> attempt_file(World& world, const std::filesystem::path& plugin,
                                              const std::vector<std::string>& devices, const AttemptOptions& options,

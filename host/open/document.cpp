@@ -27,7 +27,9 @@ Json device_document(const load::Device& device) {
 
 Json outcome_document(const Outcome& outcome) {
   Json document = Json::object().set("state", name_of(outcome.state));
-  if (outcome.chosen != nullptr) {
+  if (outcome.opened && !outcome.opened->installed.build.empty()) {
+    document.set("build", outcome.opened->installed.build).set("flavor", outcome.opened->installed.flavor);
+  } else if (outcome.chosen != nullptr) {
     document.set("build", outcome.chosen->build->id).set("flavor", outcome.chosen->build->flavor);
   } else {
     document.set("build", nullptr).set("flavor", nullptr);
@@ -96,7 +98,8 @@ Json shadowed_document(const manifest::Catalogue& catalogue, const std::string& 
   return list;
 }
 
-Json document(World& world, const Outcome& outcome) {
+Json document(World& world, Outcome& outcome) {
+  weigh(world, outcome);
   Json candidates = Json::array();
   for (const resolve::Candidate& candidate : outcome.plan.candidates) {
     Json entry = resolve::to_json(candidate);

@@ -9,6 +9,7 @@ Json tool_document();                                        // {"name","version
 Json config_document(const settings::Settings& settings);    // [{"key","value","source"}]
 Json warnings_document(const World& world, const std::vector<Diagnosis>& warnings);
 // The whole document of `engine-info ENGINE --json`.
-Json document(World& world, const Outcome& outcome);
+// An outcome of a ready ticket is weighed for it.
+Json document(World& world, Outcome& outcome);
 
 }  // namespace enginehost::open

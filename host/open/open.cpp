@@ -5,6 +5,7 @@
 
 #include "base/text.hpp"
 #include "host/explain/explain.hpp"
+#include "host/open/ticket.hpp"
 
 namespace enginehost::open {
 namespace {
@@ -12,13 +13,17 @@ namespace {
 using resolve::Candidate;
 using resolve::Verdict;
 
-resolve::Request completed(const OpenRequest& open, World& world) {
+resolve::Request completed(const OpenRequest& open, const World& world) {
   resolve::Request request = open.request;
   const settings::Settings& settings = world.settings();
   if (request.flavor.empty() && !request.require) request.flavor = settings.flavor;
   if (request.device.empty()) request.device = settings.device;
   if (request.force.empty()) request.force = settings.force;
   request.offline = request.offline || settings.offline;
+  return request;
+}
+
+resolve::Request with_installed(resolve::Request request, const World& world) {
   for (const cache::Installed& installed : world.store().list()) request.installed.insert(installed.build);
   return request;
 }
@@ -29,8 +34,8 @@ std::vector<std::string> demanded_devices(const resolve::Request& request) {
   return wished.size() == 1 ? wished : std::vector<std::string>{};
 }
 
-bool wish_met(const resolve::Request& request, const manifest::Build& build, const Opened& opened) {
-  if (!request.flavor.empty() && request.flavor != build.flavor) return false;
+bool wish_met(const resolve::Request& request, const Opened& opened) {
+  if (!request.flavor.empty() && request.flavor != opened.installed.flavor) return false;
   const auto wished = wished_devices(request);
   return wished.empty() || std::any_of(opened.devices.begin(), opened.devices.end(), [&](const load::Device& device) {
            return device.text() == wished.front() || device.kind == wished.front();
@@ -104,6 +109,26 @@ Outcome open_file(World& world, const OpenRequest& open) {
   return outcome;
 }
 
+// Straight to loading, when a ticket says that this is where the decision would lead.
+std::optional<Outcome> open_ready(World& world, const OpenRequest& open, const TicketOffice& office) {
+  const auto begin = std::chrono::steady_clock::now();
+  const auto ticket = office.find();
+  if (!ticket) return std::nullopt;
+  Outcome outcome;
+  outcome.plan.request = completed(open, world);
+  AttemptLog log;
+  const std::chrono::duration<double, std::milli> looking = std::chrono::steady_clock::now() - begin;
+  log.timings_ms.emplace_back("ticket", looking.count());
+  auto opened = attempt_ready(world, *ticket, demanded_devices(outcome.plan.request), open.attempt, log);
+  if (!opened) return std::nullopt;
+  add_log(outcome, log);
+  outcome.state = State::opened;
+  outcome.by_ticket = true;
+  outcome.fallback = ticket->fallback;
+  outcome.opened = std::move(*opened);
+  return outcome;
+}
+
 }  // namespace
 
 const char* name_of(State state) {
@@ -133,10 +158,13 @@ int Outcome::exit_status() const {
 
 Outcome open_engine(World& world, const OpenRequest& open) {
   if (!open.plugin.empty()) return open_file(world, open);
+  const TicketOffice office(world, open);
+  if (!open.plan_only && !open.decide_anew)
+    if (auto ready = open_ready(world, open, office)) return std::move(*ready);
   Outcome outcome;
   const auto begin = std::chrono::steady_clock::now();
-  outcome.plan = resolve::decide(world.platform(), world.catalogue(), world.history(), completed(open, world),
-                                 World::now());
+  outcome.plan = resolve::decide(world.platform(), world.catalogue(), world.history(),
+                                 with_installed(completed(open, world), world), World::now());
   const std::chrono::duration<double, std::milli> deciding = std::chrono::steady_clock::now() - begin;
   outcome.timings_ms.emplace_back("decide", deciding.count());
 
@@ -160,8 +188,21 @@ Outcome open_engine(World& world, const OpenRequest& open) {
     outcome.fallback =
         outcome.plan.fallback ||
         std::any_of(outcome.plan.candidates.begin(), outcome.plan.candidates.end(), has_failed) ||
-        !wish_met(outcome.plan.request, *outcome.chosen->build, *outcome.opened);
+        !wish_met(outcome.plan.request, *outcome.opened);
+  office.keep(outcome);
   return outcome;
+}
+
+void weigh(World& world, Outcome& outcome) {
+  if (!outcome.by_ticket || outcome.chosen != nullptr) return;
+  outcome.plan = resolve::decide(world.platform(), world.catalogue(), world.history(),
+                                 with_installed(outcome.plan.request, world), World::now());
+  for (Candidate& candidate : outcome.plan.candidates) {
+    if (candidate.verdict == Verdict::chosen) candidate.verdict = Verdict::fits;
+    if (candidate.build->id != outcome.opened->installed.build) continue;
+    candidate.verdict = Verdict::chosen;
+    outcome.chosen = &candidate;
+  }
 }
 
 }  // namespace enginehost::open

@@ -19,6 +19,8 @@ struct OpenRequest {
   resolve::Request request;      // flavor, device, offline, force are completed from the settings when empty
   bool plan_only = false;        // decide: nothing is downloaded or loaded. A recorded platform implies it
   std::filesystem::path plugin;  // engine authors: this file instead of a manifest's build; absolute
+  // Weigh every candidate, whatever a ready ticket says: for who wants to see them.
+  bool decide_anew = false;
   AttemptOptions attempt;
 };
 
@@ -28,9 +30,12 @@ const char* name_of(State state);
 // What came of a request. Movable; the engine lives as long as `opened`.
 struct Outcome {
   State state = State::failed;
-  resolve::Plan plan;               // with the verdicts as they ended
+  // With the verdicts as they ended. Of an open by a ready ticket only the request: see weigh().
+  resolve::Plan plan;
+  bool by_ticket = false;
   std::shared_ptr<Opened> opened;   // state opened
-  const resolve::Candidate* chosen = nullptr;  // in plan.candidates: what was opened, or would be
+  // In plan.candidates: what was opened, or would be. Nothing where the plan is not there, or no longer lists it.
+  const resolve::Candidate* chosen = nullptr;
   bool fallback = false;            // a better candidate failed or is set aside, or the request was not met
   bool proven_before = false, probed = false;
   std::uint64_t downloaded = 0;
@@ -48,6 +53,9 @@ bool ends_the_search(const Diagnosis& failure);
 
 // Never throws. Blocks while downloading and probing; World::cancel() ends it with EH-P10.
 Outcome open_engine(World& world, const OpenRequest& request);
+
+// Fills in the plan of an outcome that a ready ticket led to. For people: candidates are weighed as of now.
+void weigh(World& world, Outcome& outcome);
 
 // The wished devices: "cuda:0,cpu" is {"cuda:0","cpu"}.
 std::vector<std::string> wished_devices(const resolve::Request& request);

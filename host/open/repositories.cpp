@@ -20,16 +20,36 @@ std::int64_t age_of(const fs::path& file, std::int64_t now) {
   return stamp ? std::max<std::int64_t>(0, now - stamp->modified_ns / 1'000'000'000) : index_lifetime_seconds + 1;
 }
 
+void expires(CatalogueOrigin& origin, const std::string& time, std::int64_t now) {
+  const auto moment = manifest::seconds_of_time(time);
+  if (moment && *moment > now) origin.fresh_until = std::min(origin.fresh_until, *moment);
+}
+
+// Documents of a folder repository, each noted.
+class NotingReader : public manifest::FolderReader {
+ public:
+  explicit NotingReader(CatalogueOrigin& origin) : origin_(origin) {}
+  Result<std::string> read(const std::string& location, std::uint64_t limit) override {
+    origin_.documents.push_back(location);
+    return FolderReader::read(location, limit);
+  }
+
+ private:
+  CatalogueOrigin& origin_;
+};
+
 // Documents of one URL repository, through the copies kept of them.
 class KeptReader : public manifest::DocumentReader, public manifest::DocumentMemory {
  public:
   KeptReader(fs::path folder, const transfer::TransferOptions& transfer, std::int64_t now,
-             const std::optional<CancelToken>& cancel)
-      : folder_(std::move(folder)), transfer_(transfer), now_(now), cancel_(cancel) {}
+             CatalogueOrigin& origin, const std::optional<CancelToken>& cancel)
+      : folder_(std::move(folder)), transfer_(transfer), now_(now), origin_(origin), cancel_(cancel) {}
 
   Result<std::string> read(const std::string& location, std::uint64_t limit) override {
     const fs::path kept = folder_ / (sha256_hex(location).substr(0, 32) + ".json");
     const std::int64_t age = age_of(kept, now_);
+    origin_.documents.push_back(kept.native());
+    origin_.fresh_until = std::min(origin_.fresh_until, now_ + std::max<std::int64_t>(0, index_lifetime_seconds - age));
     if (age <= index_lifetime_seconds)
       if (auto bytes = read_file(kept, limit)) return bytes;
     auto fresh = transfer::fetch_text(location, transfer_, limit, "application/json", cancel_);
@@ -46,6 +66,7 @@ class KeptReader : public manifest::DocumentReader, public manifest::DocumentMem
   }
 
   std::optional<std::string> find(const std::string& sha256) override {
+    origin_.documents.push_back((folder_ / sha256).native());
     if (auto bytes = read_file(folder_ / sha256)) return std::move(*bytes);
     return std::nullopt;
   }
@@ -60,14 +81,19 @@ class KeptReader : public manifest::DocumentReader, public manifest::DocumentMem
   fs::path folder_;
   const transfer::TransferOptions& transfer_;
   std::int64_t now_;
+  CatalogueOrigin& origin_;
   const std::optional<CancelToken>& cancel_;
 };
 
-void add_repository(manifest::Catalogue& catalogue, Result<manifest::RepositoryContent> content) {
-  if (content)
-    manifest::merge(catalogue, *content);
-  else
+void add_repository(manifest::Catalogue& catalogue, Result<manifest::RepositoryContent> content, std::int64_t now,
+                    CatalogueOrigin& origin) {
+  if (!content) {
     catalogue.failures.push_back(std::move(content).error());
+    return;
+  }
+  manifest::merge(catalogue, *content);
+  expires(origin, content->index.expires, now);
+  for (const auto& manifest : content->manifests) expires(origin, manifest->expires, now);
 }
 
 // Installed builds that no repository lists (the repository is gone, unreachable, or has moved on).
@@ -92,17 +118,17 @@ void add_installed(manifest::Catalogue& catalogue, const cache::Store& store) {
 
 manifest::Catalogue load_catalogue(const settings::Settings& settings, const cache::Store& store,
                                    const transfer::TransferOptions& transfer, std::int64_t now,
-                                   const std::optional<CancelToken>& cancel) {
+                                   CatalogueOrigin& origin, const std::optional<CancelToken>& cancel) {
   manifest::Catalogue catalogue;
   for (const settings::Repository& repository : settings.repositories) {
     if (settings::is_url(repository.location)) {
       KeptReader reader(store.root() / "repositories" / sha256_hex(repository.location).substr(0, 32), transfer, now,
-                        cancel);
-      add_repository(catalogue, manifest::load_repository(repository.location, reader, now, &reader));
+                        origin, cancel);
+      add_repository(catalogue, manifest::load_repository(repository.location, reader, now, &reader), now, origin);
       catalogue.warnings.insert(catalogue.warnings.end(), reader.warnings.begin(), reader.warnings.end());
     } else {
-      manifest::FolderReader reader;
-      add_repository(catalogue, manifest::load_repository(repository.location, reader, now));
+      NotingReader reader(origin);
+      add_repository(catalogue, manifest::load_repository(repository.location, reader, now), now, origin);
     }
   }
   add_installed(catalogue, store);

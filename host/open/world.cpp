@@ -3,8 +3,6 @@
 #include <ctime>
 
 #include "host/history/sentinel.hpp"
-#include "host/open/repositories.hpp"
-#include "host/platform/detect.hpp"
 
 namespace enginehost::open {
 
@@ -27,20 +25,28 @@ transfer::TransferOptions World::transfer_options() const {
   return options;
 }
 
+platform::DetectRequest World::detect_request() const {
+  platform::DetectRequest request;
+  request.helper = settings_.helper;
+  request.helper_launcher = settings_.probe_launcher;
+  request.cache_folder = settings_.cache_folder;
+  return request;
+}
+
 const platform::Platform& World::platform() {
-  if (!platform_) {
-    platform::DetectRequest request;
-    request.helper = settings_.helper;
-    request.helper_launcher = settings_.probe_launcher;
-    request.cache_folder = settings_.cache_folder;
-    platform_ = platform::detect(request);
-  }
+  if (!platform_) platform_ = platform::detect(detect_request());
   return *platform_;
 }
 
 const manifest::Catalogue& World::catalogue() {
-  if (!catalogue_) catalogue_ = load_catalogue(settings_, store_, transfer_options(), now(), cancel_);
+  if (!catalogue_)
+    catalogue_ = load_catalogue(settings_, store_, transfer_options(), now(), catalogue_origin_, cancel_);
   return *catalogue_;
+}
+
+const CatalogueOrigin& World::catalogue_origin() {
+  static_cast<void>(catalogue());
+  return catalogue_origin_;
 }
 
 const history::Fingerprint& World::fingerprint() {

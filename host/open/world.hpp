@@ -10,6 +10,8 @@
 #include "host/history/store.hpp"
 #include "host/linker/machine.hpp"
 #include "host/manifest/catalogue.hpp"
+#include "host/open/repositories.hpp"
+#include "host/platform/detect.hpp"
 #include "host/platform/platform.hpp"
 #include "host/settings/settings.hpp"
 #include "host/transfer/options.hpp"
@@ -31,7 +33,11 @@ class World {
   transfer::TransferOptions transfer_options() const;
 
   const platform::Platform& platform();
+  // What platform() is asked of.
+  platform::DetectRequest detect_request() const;
   const manifest::Catalogue& catalogue();
+  // What catalogue() was read from.
+  const CatalogueOrigin& catalogue_origin();
   const history::Fingerprint& fingerprint();
   // What holds of the records on disk, and those kept in memory because the state folder cannot be written.
   const history::History& history();
@@ -60,6 +66,7 @@ class World {
   std::optional<CancelToken> cancel_;
   std::optional<platform::Platform> platform_;
   std::optional<manifest::Catalogue> catalogue_;
+  CatalogueOrigin catalogue_origin_;
   std::optional<history::Fingerprint> fingerprint_;
   std::optional<history::ReadResult> history_;
   std::vector<std::string> warnings_;

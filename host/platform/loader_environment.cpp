@@ -3,24 +3,27 @@
 #include <algorithm>
 
 #include "host/platform/parts.hpp"
+#include "host/platform/variables.hpp"
 
 extern char** environ;
 
 namespace enginehost::platform {
 
-Fact<Variables> detect_loader_environment() {
-  // Whatever changes what a loader or a GPU runtime finds; values of other variables are nobody's business.
+bool is_loader_variable(std::string_view name) {
   static constexpr std::string_view prefixes[] = {"LD_",  "CUDA_", "NVIDIA_", "NCCL_",
                                                   "HIP_", "ROCR_", "HSA_"};
   static constexpr std::string_view names[] = {"CONDA_PREFIX", "GLIBC_TUNABLES", "PYTORCH_CUDA_ALLOC_CONF"};
+  return std::any_of(std::begin(prefixes), std::end(prefixes),
+                     [&](std::string_view prefix) { return name.starts_with(prefix); }) ||
+         std::find(std::begin(names), std::end(names), name) != std::end(names);
+}
+
+Fact<Variables> detect_loader_environment() {
   Variables found;
   for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
     const std::string_view text = *entry;
     const std::string_view name = text.substr(0, text.find('='));
-    if (name.size() == text.size()) continue;
-    const auto begins = [&](std::string_view prefix) { return name.starts_with(prefix); };
-    if (std::any_of(std::begin(prefixes), std::end(prefixes), begins) ||
-        std::find(std::begin(names), std::end(names), name) != std::end(names))
+    if (name.size() != text.size() && is_loader_variable(name))
       found.emplace_back(name, text.substr(name.size() + 1));
   }
   if (found.empty()) return Fact<Variables>::absent("environment");

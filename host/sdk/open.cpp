@@ -144,7 +144,7 @@ enginehost_status enginehost_plan(const enginehost_request* request, char** json
     const auto world = world_for(*request, std::move(settings));
     open::OpenRequest open = open_request(*request, world->settings());
     open.plan_only = true;
-    const open::Outcome outcome = open::open_engine(*world, open);
+    open::Outcome outcome = open::open_engine(*world, open);
     *json = sdk::copy_text(open::document(*world, outcome).dump(2));
     if (outcome.state == open::State::failed) return fail(why_nothing(outcome));
     return {};

@@ -1,0 +1,245 @@
+#include "host/open/ticket.hpp"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <chrono>
+#include <set>
+#include <system_error>
+
+#include "base/files.hpp"
+#include "base/sha256.hpp"
+#include "base/text.hpp"
+#include "host/open/open.hpp"
+#include "host/platform/machine_key.hpp"
+
+#ifndef ENGINEHOST_VERSION
+#error "the build passes the version of the project"
+#endif
+
+namespace enginehost::open {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view first_line = "enginehost-ready 1";
+constexpr std::size_t most_tickets = 100;
+// A change within one tick of a file system's clock leaves the time as it is; tickets wait until that cannot be.
+constexpr std::int64_t rest_ns = 500'000'000;
+// Some file systems count in whole seconds, or in twos.
+constexpr std::int64_t coarse_rest_ns = 3'000'000'000;
+
+std::int64_t wall_clock_ns() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(
+             std::chrono::system_clock::now().time_since_epoch())
+      .count();
+}
+
+// Everything that the same decision can depend on beside files: who asks, for what, under which settings.
+std::string key_of(const World& world, const OpenRequest& open) {
+  std::string text;
+  text.reserve(2048);
+  const auto add = [&](std::string_view value) { text.append(value).push_back('\0'); };
+  add(ENGINEHOST_VERSION);
+  for (const std::string* part : {&open.request.engine, &open.request.version, &open.request.flavor,
+                                  &open.request.device, &open.request.force})
+    add(*part);
+  add(open.request.require ? "require" : "");
+  add(open.request.offline ? "offline" : "");
+  add(open.attempt.probe ? "probe" : "");
+  for (const settings::Setting& setting : world.settings().effective) {
+    add(setting.key);
+    add(setting.value);
+  }
+  return sha256_hex(text);
+}
+
+std::string stamp_line(const std::string& path) {
+  const auto stamp = stamp_of(path);
+  if (!stamp) return "absent " + path + "\n";
+  return "stamp " + std::to_string(stamp->device) + " " + std::to_string(stamp->inode) + " " +
+         std::to_string(stamp->size) + " " + std::to_string(stamp->modified_ns) + " " + path + "\n";
+}
+
+template <class Number>
+bool take_number(std::string_view& text, Number& value) {
+  const std::size_t space = text.find(' ');
+  const auto number = parse_integer(text.substr(0, space));
+  if (!number || space == std::string_view::npos) return false;
+  value = static_cast<Number>(*number);
+  text.remove_prefix(space + 1);
+  return true;
+}
+
+bool is_unchanged(std::string_view value) {
+  FileStamp stamp;
+  if (!take_number(value, stamp.device) || !take_number(value, stamp.inode) || !take_number(value, stamp.size) ||
+      !take_number(value, stamp.modified_ns))
+    return false;
+  const auto now = stamp_of(std::string(value));
+  return now && *now == stamp;
+}
+
+bool is_absent(std::string_view path) {
+  struct stat status {};
+  return ::stat(std::string(path).c_str(), &status) != 0;
+}
+
+// True when nothing happened to the file shortly before `moment` or since, not even a rename (which only ctime tells).
+bool is_at_rest(const std::string& path, std::int64_t moment_ns) {
+  struct stat status {};
+  if (::stat(path.c_str(), &status) != 0) return true;
+  const auto settled = [&](const timespec& time) {
+    const std::int64_t at = static_cast<std::int64_t>(time.tv_sec) * 1'000'000'000 + time.tv_nsec;
+    return at + (time.tv_nsec == 0 ? coarse_rest_ns : rest_ns) < moment_ns;
+  };
+  return settled(status.st_mtim) && settled(status.st_ctim);
+}
+
+bool is_empty_folder(const fs::path& folder) {
+  std::error_code error;
+  return fs::directory_iterator(folder, error) == fs::directory_iterator();
+}
+
+// Tickets of requests that nobody makes any more would stay for ever; those that are made come again.
+void make_room(const fs::path& folder) {
+  std::error_code error;
+  std::vector<fs::path> all;
+  for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error))
+    all.push_back(at->path());
+  if (all.size() < most_tickets) return;
+  for (const fs::path& file : all) fs::remove(file, error);
+}
+
+}  // namespace
+
+TicketOffice::TicketOffice(World& world, const OpenRequest& open)
+    : world_(world),
+      // A forced build is for one run; a recorded machine's decision is not this one's.
+      usable_(!world.settings().state_folder.empty() && !world.is_recorded() && open.plugin.empty() &&
+              open.request.force.empty() && world.settings().force.empty()),
+      key_(usable_ ? key_of(world, open) : ""),
+      file_(usable_ ? world.settings().state_folder / "ready" / key_.substr(0, 32) : fs::path()),
+      began_ns_(wall_clock_ns()) {}
+
+std::optional<Ticket> TicketOffice::find() const {
+  if (!usable_) return std::nullopt;
+  const Result<std::string> bytes = read_file(file_, 1u << 20);
+  if (!bytes) return std::nullopt;
+  std::string_view rest = *bytes;
+  // The last line is the digest of all before it: a file that a power cut left half empty is none.
+  constexpr std::size_t digest_size = 64;
+  if (rest.size() < digest_size ||
+      sha256_hex(rest.substr(0, rest.size() - digest_size)) != rest.substr(rest.size() - digest_size))
+    return std::nullopt;
+  rest.remove_suffix(digest_size);
+  Ticket ticket;
+  std::string_view machine;
+  bool first = true, ours = false;
+  while (!rest.empty()) {
+    const std::string_view line = rest.substr(0, rest.find('\n'));
+    rest.remove_prefix(std::min(rest.size(), line.size() + 1));
+    if (std::exchange(first, false)) {
+      if (line != first_line) return std::nullopt;
+      continue;
+    }
+    const std::size_t space = line.find(' ');
+    if (space == std::string_view::npos) return std::nullopt;
+    const std::string_view name = line.substr(0, space), value = line.substr(space + 1);
+    if (name == "key") {
+      if (value != key_) return std::nullopt;
+      ours = true;
+    } else if (name == "until") {
+      const auto until = parse_integer(value);
+      if (!until || *until <= World::now()) return std::nullopt;
+    } else if (name == "made") {
+      // A clock that was set back would make it live for too long.
+      const auto made = parse_integer(value);
+      if (!made || *made > World::now() + 1) return std::nullopt;
+    } else if (name == "machine") {
+      machine = value;
+    } else if (name == "build") {
+      ticket.build = value;
+    } else if (name == "digest") {
+      ticket.digest = value;
+    } else if (name == "fallback") {
+      ticket.fallback = value == "yes";
+    } else if (name == "load") {
+      ticket.load_order.emplace_back(value);
+    } else if (name == "stamp") {
+      if (!is_unchanged(value)) return std::nullopt;
+    } else if (name == "absent") {
+      if (!is_absent(value)) return std::nullopt;
+    } else {
+      return std::nullopt;
+    }
+  }
+  if (!ours || ticket.build.empty() || ticket.digest.empty() || machine.empty()) return std::nullopt;
+  // Asked last, since it costs the most.
+  if (platform::machine_key(world_.detect_request(), platform::Reach::decisive) != machine) return std::nullopt;
+  return ticket;
+}
+
+// What was decided in passing is decided again the next time.
+bool TicketOffice::is_passing(const Outcome& outcome) const {
+  using resolve::Verdict;
+  if (outcome.state != State::opened || !outcome.proven_before || outcome.probed || outcome.downloaded != 0 ||
+      outcome.chosen == nullptr || outcome.chosen->rank != 1 || !outcome.warnings.empty())
+    return true;
+  const manifest::Catalogue& catalogue = world_.catalogue();
+  // Who is warned must be warned again; the settings' own warnings are told at every open.
+  if (!catalogue.failures.empty() || world_.warnings().size() != world_.settings().warnings.size()) return true;
+  return std::any_of(outcome.plan.candidates.begin(), outcome.plan.candidates.end(),
+                     [](const resolve::Candidate& candidate) {
+                       // The memory of a control group can change while everything else stays.
+                       return candidate.verdict == Verdict::failed || candidate.build->requires_.memory != 0;
+                     });
+}
+
+std::vector<std::string> TicketOffice::rests_on(const Outcome& outcome) const {
+  std::set<std::string> paths(world_.catalogue_origin().documents.begin(),
+                              world_.catalogue_origin().documents.end());
+  // A build that is installed or removed, a record that is written or cleared: their folders' times change.
+  paths.insert((world_.store().root() / "refs").native());
+  for (const fs::path& layer : world_.store().layers()) paths.insert((layer / "refs").native());
+  paths.insert((world_.settings().state_folder / "history").native());
+  paths.insert((world_.settings().state_folder / "running").native());
+  // What the builds' records depend on themselves: a missing library that appears, a system library that is updated.
+  for (const resolve::Candidate& candidate : outcome.plan.candidates)
+    if (const history::Record* record = world_.before(candidate.build->id))
+      for (const history::Witness& witness : record->witnesses) paths.insert(witness.path);
+  for (const auto& [path, stamp] : platform::file_witnesses(world_.platform())) paths.insert(path);
+  return {paths.begin(), paths.end()};
+}
+
+std::int64_t TicketOffice::valid_until() const {
+  const std::int64_t now = World::now();
+  std::int64_t until = std::min(now + platform::lifetime_seconds(world_.platform()),
+                                world_.catalogue_origin().fresh_until);
+  for (const auto& [build, record] : world_.history().records)
+    if (record.retry_after > now) until = std::min(until, record.retry_after);
+  return until;
+}
+
+void TicketOffice::keep(const Outcome& outcome) const {
+  if (!usable_ || is_passing(outcome)) return;
+  const history::Record* proof = world_.history().find(outcome.chosen->build->id);
+  // A sentinel that stands now may become a crash without its folder changing.
+  if (proof == nullptr || !is_empty_folder(world_.settings().state_folder / "running")) return;
+  std::string text(first_line);
+  text += "\nkey " + key_ + "\nmade " + std::to_string(World::now()) + "\nuntil " + std::to_string(valid_until()) +
+          "\nmachine " + platform::machine_key(world_.detect_request(), platform::Reach::decisive) + "\nbuild " +
+          outcome.opened->installed.build + "\ndigest " + outcome.opened->installed.digest + "\nfallback " +
+          (outcome.fallback ? "yes" : "no") + "\n";
+  for (const Json& path : proof->facts["load_order"].as_array()) text += "load " + path.as_string() + "\n";
+  for (const std::string& path : rests_on(outcome)) {
+    if (path.find('\n') != std::string::npos || !is_at_rest(path, began_ns_)) return;
+    text += stamp_line(path);
+  }
+  if (!make_folders(file_.parent_path())) return;
+  make_room(file_.parent_path());
+  // Neither synced nor missed when it cannot be written: it is made again.
+  static_cast<void>(write_file(file_, text + sha256_hex(text), false));
+}
+
+}  // namespace enginehost::open

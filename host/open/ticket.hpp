@@ -1,0 +1,49 @@
+// A ready ticket: that a request led to this build the last time, and the stamps of everything which that decision
+// rested on. While all of them stay, the open goes straight from here to loading (docs/decisions/011).
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "host/open/world.hpp"
+
+namespace enginehost::open {
+
+struct OpenRequest;
+struct Outcome;
+
+struct Ticket {
+  std::string build, digest;
+  bool fallback = false;                // as Outcome::fallback
+  std::vector<std::string> load_order;  // of the proof
+};
+
+// One request under one set of settings; its ticket lies in <state>/ready.
+class TicketOffice {
+ public:
+  // `open` is the request as it was made. Remembers the time: what changes from here on is not settled.
+  TicketOffice(World& world, const OpenRequest& open);
+
+  // The ticket, if there is one and nothing that it rests on has changed: one small file is read, and what it names is
+  // stat'ed. The build's own files are for the store to look at.
+  std::optional<Ticket> find() const;
+
+  // Keeps a ticket of an outcome that rested on nothing passing: a proven build, the first in rank, no failed
+  // candidate, no warning, no repository that could not be read, every file at rest. Else, and where the folder cannot
+  // be written, nothing happens.
+  void keep(const Outcome& outcome) const;
+
+ private:
+  std::vector<std::string> rests_on(const Outcome& outcome) const;
+  bool is_passing(const Outcome& outcome) const;
+  std::int64_t valid_until() const;
+
+  World& world_;
+  bool usable_;
+  std::string key_;
+  std::filesystem::path file_;
+  std::int64_t began_ns_;
+};
+
+}  // namespace enginehost::open
