@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 
 #include "host/explain/explain.hpp"
 #include "host/history/sentinel.hpp"
-#include "host/load/in_process/loaded.hpp"
 #include "host/load/probe.hpp"
 #include "host/load/recheck.hpp"
 #include "host/open/ticket.hpp"
@@ -42,19 +42,6 @@ Json strings_of(const std::vector<fs::path>& paths) {
   Json list = Json::array();
   for (const fs::path& path : paths) list.push(path.native());
   return list;
-}
-
-// An adapter opens its runtime when its engine is made, so the process is looked at again then.
-std::vector<load::Library> libraries_of(const load::LoadedPlugin& plugin, const std::vector<load::Library>& before) {
-  std::vector<load::Library> all = plugin.libraries(), later;
-  const auto holds = [](const std::vector<load::Library>& list, const std::string& path) {
-    return std::any_of(list.begin(), list.end(), [&](const load::Library& library) { return library.path == path; });
-  };
-  for (load::Library& library : load::mapped_libraries())
-    if (!holds(before, library.path) && !holds(all, library.path)) later.push_back(std::move(library));
-  load::find_origins(later, plugin.view());
-  all.insert(all.end(), later.begin(), later.end());
-  return all;
 }
 
 // One attempt with everything its stages share.
@@ -207,7 +194,6 @@ class Attempt {
       if (auto raised = history::Sentinel::raise(world_.settings().state_folder, opened.installed.build,
                                                  opened.installed.digest, "dlopen"))
         sentinel = std::move(*raised);
-    const std::vector<load::Library> before = load::mapped_libraries();
     auto loaded = load::load_plugin(load_request(opened.installed));
     if (!loaded) return fail(explained(std::move(loaded).error(), opened.installed));
     opened.plugin = std::move(*loaded);
@@ -218,7 +204,9 @@ class Attempt {
     engine_options.call.cancel = world_.cancel();
     TRY_ASSIGN(opened.engine, load::Engine::create(opened.plugin, std::move(engine_options)));
     TRY_ASSIGN(opened.devices, opened.engine->devices());
-    opened.libraries = libraries_of(*opened.plugin, before);
+    opened.libraries = opened.plugin->libraries();
+    std::vector<load::Library> later = opened.plugin->libraries_since();
+    std::move(later.begin(), later.end(), std::back_inserter(opened.libraries));
     for (const Diagnosis& warning : opened.plugin->warnings()) log_.warnings.push_back(warning);
     return require_devices(opened.devices);
   }

@@ -24,7 +24,8 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view first_line = "enginehost-ready 1";
 constexpr std::size_t most_tickets = 100;
-// A change within one tick of a file system's clock leaves the time as it is; tickets wait until that cannot be.
+// A change within one tick of a file system's clock leaves the time as it is; tickets wait until that cannot
+// be.
 constexpr std::int64_t rest_ns = 500'000'000;
 // Some file systems count in whole seconds, or in twos.
 constexpr std::int64_t coarse_rest_ns = 3'000'000'000;
@@ -73,8 +74,8 @@ bool take_number(std::string_view& text, Number& value) {
 
 bool is_unchanged(std::string_view value) {
   FileStamp stamp;
-  if (!take_number(value, stamp.device) || !take_number(value, stamp.inode) || !take_number(value, stamp.size) ||
-      !take_number(value, stamp.modified_ns))
+  if (!take_number(value, stamp.device) || !take_number(value, stamp.inode) ||
+      !take_number(value, stamp.size) || !take_number(value, stamp.modified_ns))
     return false;
   const auto now = stamp_of(std::string(value));
   return now && *now == stamp;
@@ -85,7 +86,8 @@ bool is_absent(std::string_view path) {
   return ::stat(std::string(path).c_str(), &status) != 0;
 }
 
-// True when nothing happened to the file shortly before `moment` or since, not even a rename (which only ctime tells).
+// True when nothing happened to the file shortly before `moment` or since, not even a rename (which only
+// ctime tells).
 bool is_at_rest(const std::string& path, std::int64_t moment_ns) {
   struct stat status {};
   if (::stat(path.c_str(), &status) != 0) return true;
@@ -176,7 +178,8 @@ std::optional<Ticket> TicketOffice::find() const {
   }
   if (!ours || ticket.build.empty() || ticket.digest.empty() || machine.empty()) return std::nullopt;
   // Asked last, since it costs the most.
-  if (platform::machine_key(world_.detect_request(), platform::Reach::decisive) != machine) return std::nullopt;
+  if (platform::machine_key(world_.detect_request(), platform::Reach::decisive) != machine)
+    return std::nullopt;
   return ticket;
 }
 
@@ -188,7 +191,8 @@ bool TicketOffice::is_passing(const Outcome& outcome) const {
     return true;
   const manifest::Catalogue& catalogue = world_.catalogue();
   // Who is warned must be warned again; the settings' own warnings are told at every open.
-  if (!catalogue.failures.empty() || world_.warnings().size() != world_.settings().warnings.size()) return true;
+  if (!catalogue.failures.empty() || world_.warnings().size() != world_.settings().warnings.size())
+    return true;
   return std::any_of(outcome.plan.candidates.begin(), outcome.plan.candidates.end(),
                      [](const resolve::Candidate& candidate) {
                        // The memory of a control group can change while everything else stays.
@@ -204,18 +208,20 @@ std::vector<std::string> TicketOffice::rests_on(const Outcome& outcome) const {
   for (const fs::path& layer : world_.store().layers()) paths.insert((layer / "refs").native());
   paths.insert((world_.settings().state_folder / "history").native());
   paths.insert((world_.settings().state_folder / "running").native());
-  // What the builds' records depend on themselves: a missing library that appears, a system library that is updated.
+  // What the builds' records depend on themselves: a missing library that appears, a system library that is
+  // updated.
   for (const resolve::Candidate& candidate : outcome.plan.candidates)
     if (const history::Record* record = world_.before(candidate.build->id))
       for (const history::Witness& witness : record->witnesses) paths.insert(witness.path);
-  for (const auto& [path, stamp] : platform::file_witnesses(world_.platform())) paths.insert(path);
+  for (const auto& [path, stamp] : platform::file_witnesses(world_.platform(), platform::Reach::decisive))
+    paths.insert(path);
   return {paths.begin(), paths.end()};
 }
 
 std::int64_t TicketOffice::valid_until() const {
   const std::int64_t now = World::now();
-  std::int64_t until = std::min(now + platform::lifetime_seconds(world_.platform()),
-                                world_.catalogue_origin().fresh_until);
+  std::int64_t until =
+      std::min(now + platform::lifetime_seconds(world_.platform()), world_.catalogue_origin().fresh_until);
   for (const auto& [build, record] : world_.history().records)
     if (record.retry_after > now) until = std::min(until, record.retry_after);
   return until;
@@ -227,11 +233,15 @@ void TicketOffice::keep(const Outcome& outcome) const {
   // A sentinel that stands now may become a crash without its folder changing.
   if (proof == nullptr || !is_empty_folder(world_.settings().state_folder / "running")) return;
   std::string text(first_line);
-  text += "\nkey " + key_ + "\nmade " + std::to_string(World::now()) + "\nuntil " + std::to_string(valid_until()) +
-          "\nmachine " + platform::machine_key(world_.detect_request(), platform::Reach::decisive) + "\nbuild " +
+  text += "\nkey " + key_ + "\nmade " + std::to_string(World::now()) + "\nuntil " +
+          std::to_string(valid_until()) + "\nmachine " +
+          platform::machine_key(world_.detect_request(), platform::Reach::decisive) + "\nbuild " +
           outcome.opened->installed.build + "\ndigest " + outcome.opened->installed.digest + "\nfallback " +
           (outcome.fallback ? "yes" : "no") + "\n";
-  for (const Json& path : proof->facts["load_order"].as_array()) text += "load " + path.as_string() + "\n";
+  for (const Json& path : proof->facts["load_order"].as_array()) {
+    if (path.as_string().find('\n') != std::string::npos) return;
+    text += "load " + path.as_string() + "\n";
+  }
   for (const std::string& path : rests_on(outcome)) {
     if (path.find('\n') != std::string::npos || !is_at_rest(path, began_ns_)) return;
     text += stamp_line(path);

@@ -1,5 +1,6 @@
-// A ready ticket: that a request led to this build the last time, and the stamps of everything which that decision
-// rested on. While all of them stay, the open goes straight from here to loading (docs/decisions/011).
+// A ready ticket: that a request led to this build the last time, and the stamps of everything which that
+// decision rested on. While all of them stay, the open goes straight from here to loading
+// (docs/decisions/011).
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -25,13 +26,13 @@ class TicketOffice {
   // `open` is the request as it was made. Remembers the time: what changes from here on is not settled.
   TicketOffice(World& world, const OpenRequest& open);
 
-  // The ticket, if there is one and nothing that it rests on has changed: one small file is read, and what it names is
-  // stat'ed. The build's own files are for the store to look at.
+  // The ticket, if there is one and nothing that it rests on has changed: one small file is read, and what it
+  // names is stat'ed. The build's own files are for the store to look at.
   std::optional<Ticket> find() const;
 
   // Keeps a ticket of an outcome that rested on nothing passing: a proven build, the first in rank, no failed
-  // candidate, no warning, no repository that could not be read, every file at rest. Else, and where the folder cannot
-  // be written, nothing happens.
+  // candidate, no warning, no repository that could not be read, every file at rest. Else, and where the
+  // folder cannot be written, nothing happens.
   void keep(const Outcome& outcome) const;
 
  private:

@@ -62,6 +62,15 @@ class Gathering {
     text_.push_back('\n');
     return true;
   }
+  // A file of this machine, also where another root is looked at.
+  void stamp_here(const std::string& path) {
+    const auto stamp = stamp_of(path);
+    if (!stamp) return add("absent");
+    number(stamp->device);
+    number(stamp->inode);
+    number(stamp->size);
+    add("time", static_cast<std::uint64_t>(stamp->modified_ns));
+  }
   // A file of the kernel, whose times tell nothing.
   bool content(const std::string& path) {
     const std::string bytes = root_.read_start(path, 4096);
@@ -98,7 +107,8 @@ void add_environment(Gathering& key, Reach reach) {
 
 // A library that is in the process already serves every need of its name, wherever the files lie.
 void add_loaded_libraries(Gathering& key) {
-  static constexpr const char* names[] = {"/libstdc++.", "/libcuda.", "/libnvidia-ml.", "/libcudart.", "/libcudnn."};
+  static constexpr const char* names[] = {"/libstdc++.", "/libcuda.", "/libnvidia-ml.", "/libcudart.",
+                                          "/libcudnn."};
   std::vector<const char*> found;
   ::dl_iterate_phdr(
       [](dl_phdr_info* library, std::size_t, void* into) {
@@ -126,9 +136,11 @@ void add_loader(Gathering& key) {
   key.add("LD_LIBRARY_PATH at start", at_start.value_or("(not set)"));
   if (at_start)
     for (const std::string& folder : linker::split_library_path(*at_start))
-      if (!folder.empty()) add_search_folder(key, folder);
+      add_search_folder(
+          key, folder.empty() ? std::string(".") : folder);  // an empty element is the current folder
   key.stamp("/etc/ld.so.cache");
-  // /lib and /lib64 are links into /usr on most systems; both are followed, so that nothing has to be known of it.
+  // /lib and /lib64 are links into /usr on most systems; both are followed, so that nothing has to be known
+  // of it.
 #if defined(__x86_64__)
   for (const char* folder : {"/usr/lib/x86_64-linux-gnu", "/usr/lib64", "/usr/lib", "/lib"})
 #elif defined(__aarch64__)
@@ -163,7 +175,8 @@ void add_what_is_told(Gathering& key) {
   key.content("/run/systemd/container");
   key.content("/proc/1/cgroup");
   // Toolkits come as folders of these, and /usr/local/cuda as a link that is set anew.
-  for (const char* folder : {"/usr/local", "/opt", "/opt/cuda", "/usr/lib/nvidia-cuda-toolkit"}) key.stamp(folder);
+  for (const char* folder : {"/usr/local", "/opt", "/opt/cuda", "/usr/lib/nvidia-cuda-toolkit"})
+    key.stamp(folder);
   const char* path = std::getenv("PATH");
   for (const std::string& folder : split(path != nullptr ? path : "", ':'))
     if (folder.starts_with('/') && key.exists(folder + "/nvcc")) break;
@@ -194,7 +207,7 @@ std::string machine_key(const DetectRequest& request, Reach reach) {
   key.stamp("/", true);
   key.stamp("/etc/os-release");
   key.add("helper", request.helper.native());
-  if (!request.helper.empty()) key.stamp(request.helper.native());
+  if (!request.helper.empty()) key.stamp_here(request.helper.native());
   for (const std::string& word : request.helper_launcher) key.add("launcher", word);
   struct statvfs disk {};
   key.add("cache", request.cache_folder.native());
@@ -208,10 +221,11 @@ std::string machine_key(const DetectRequest& request, Reach reach) {
   return sha256_hex(key.text());
 }
 
-std::vector<FileWitness> file_witnesses(const Platform& platform) {
+std::vector<FileWitness> file_witnesses(const Platform& platform, Reach reach) {
   std::vector<FileWitness> witnesses;
   add_witness(witnesses, platform.cuda.library.value().path);
   add_witness(witnesses, platform.libstdcxx.value().path);
+  if (reach == Reach::decisive) return witnesses;
   for (const Installed& toolkit : platform.cuda.toolkits.value())
     for (const char* file : {"", "/version.json", "/version.txt", "/include", "/lib64"})
       add_witness(witnesses, toolkit.path + file);
@@ -223,7 +237,10 @@ std::int64_t lifetime_seconds(const Platform& platform) {
   const Cuda& cuda = platform.cuda;
   const bool driver_there = !cuda.library.is_absent() || cuda.driver.is_known();
   const bool answered = cuda.library.is_known() && cuda.devices.is_known() && cuda.driver_cuda.is_known();
-  return !driver_there || answered ? day : ten_minutes;
+  const bool looked_at = platform.os.is_known() && platform.arch.is_known() && platform.libc.is_known() &&
+                         !platform.libstdcxx.is_unknown() && !platform.cpu.is_unknown() &&
+                         !platform.rocm.is_unknown();
+  return looked_at && (!driver_there || answered) ? day : ten_minutes;
 }
 
 }  // namespace enginehost::platform

@@ -1,5 +1,5 @@
-// What the facts about this machine rest on, in one look of some tens of microseconds: while it stays the same, looking
-// at everything again would find the same.
+// What the facts about this machine rest on, in one look of some tens of microseconds: while it stays the
+// same, looking at everything again would find the same.
 #pragma once
 #include <optional>
 #include <string>
@@ -16,20 +16,20 @@ enum class Reach {
   everything  // and what is only told: toolkits on the machine, container, the PCI bus
 };
 
-// A digest of: boot, kernel, root file system, user, the variables that a loader or a GPU runtime reads, the libraries
-// this process holds already, the folders and the cache that a loader searches, device files, the driver's version, the
-// helper, and whether code may be run in the cache folder. Facts that change by themselves (free memory, free space)
-// are not in it, and neither are files found by detect() in unusual places: see file_witnesses(). Any thread, as long
-// as nobody changes the environment.
+// A digest of: boot, kernel, root file system, user, the variables that a loader or a GPU runtime reads, the
+// libraries this process holds already, the folders and the cache that a loader searches, device files, the
+// driver's version, the helper, and whether code may be run in the cache folder. Facts that change by
+// themselves (free memory, free space) are not in it, and neither are files found by detect() in unusual
+// places: see file_witnesses(). Any thread, as long as nobody changes the environment.
 std::string machine_key(const DetectRequest& request, Reach reach);
 
-// The files that facts were read from and that machine_key() cannot know of: a driver library, toolkits, cuDNN. A
-// missing stamp: the file was not there.
+// The files that facts were read from and that machine_key() cannot know of: a driver library, toolkits,
+// cuDNN. A missing stamp: the file was not there.
 using FileWitness = std::pair<std::string, std::optional<FileStamp>>;
-std::vector<FileWitness> file_witnesses(const Platform& platform);
+std::vector<FileWitness> file_witnesses(const Platform& platform, Reach reach);
 
-// For how many seconds the facts may be taken for true while their key and their files stay: a day; ten minutes when
-// a driver did not give all its answers, which is never final.
+// For how many seconds the facts may be taken for true while their key and their files stay: a day; ten
+// minutes when a driver did not give all its answers, which is never final.
 std::int64_t lifetime_seconds(const Platform& platform);
 
 }  // namespace enginehost::platform

@@ -24,6 +24,8 @@ struct LoadedPlugin::State {
   std::filesystem::path file, view;
   const engine_plugin* plugin = nullptr;
   std::vector<Library> libraries;
+  std::set<std::string> known;      // paths of all libraries of the process after loading
+  std::uint64_t loaded_so_far = 0;  // when `known` was
   std::vector<Diagnosis> warnings;
   // Opened first and closed last; emptied without closing for a plugin that must stay.
   std::vector<dll::shared_library> preloads;
@@ -126,6 +128,16 @@ const engine_plugin& LoadedPlugin::plugin() const { return *state_->plugin; }
 const std::filesystem::path& LoadedPlugin::file() const { return state_->file; }
 const std::filesystem::path& LoadedPlugin::view() const { return state_->view; }
 const std::vector<Library>& LoadedPlugin::libraries() const { return state_->libraries; }
+
+std::vector<Library> LoadedPlugin::libraries_since() const {
+  std::vector<Library> later;
+  if (loaded_so_far() == state_->loaded_so_far) return later;
+  for (Library& library : mapped_libraries())
+    if (state_->known.count(library.path) == 0) later.push_back(std::move(library));
+  find_origins(later, state_->view);
+  return later;
+}
+
 const std::vector<Diagnosis>& LoadedPlugin::warnings() const { return state_->warnings; }
 
 class Loader {
@@ -161,14 +173,15 @@ class Loader {
     auto descriptor = descriptor_of(request.plugin, state->library);
     if (!descriptor) return stay(std::move(state), std::move(descriptor.error().with("stage", "entry")));
     state->plugin = *descriptor;
+    state->loaded_so_far = loaded_so_far();
     std::vector<Library> mapped = mapped_libraries();
+    state->known = paths_of(mapped);
+    for (Diagnosis& warning : substituted(mapped, request.preload)) state->warnings.push_back(std::move(warning));
     std::erase_if(mapped, [&](const Library& library) {
       return before.count(library.path) != 0 && !is_below(library.path, state->view);
     });
     find_origins(mapped, state->view);
     state->libraries = std::move(mapped);
-    for (Diagnosis& warning : substituted(mapped_libraries(), request.preload))
-      state->warnings.push_back(std::move(warning));
     return std::unique_ptr<LoadedPlugin>(new LoadedPlugin(std::move(state)));
   }
 

@@ -40,6 +40,8 @@ class LoadedPlugin {
   const std::filesystem::path& view() const;  // what the plugin is told as host->root
   // What this load brought into the process, in load order: where each library really came from.
   const std::vector<Library>& libraries() const;
+  // What came into the process after that: an adapter opens its runtime when its engine is made. Asked anew each time.
+  std::vector<Library> libraries_since() const;
   // EH-L11 for each library of the build that another file took the place of ("library", "path", "wanted");
   // EH-R08 when loading changed the floating-point mode (set back for this thread).
   const std::vector<Diagnosis>& warnings() const;

@@ -41,6 +41,12 @@ int collect(dl_phdr_info* object, std::size_t, void* into) {
   return 0;
 }
 
+// Lexically and without allocation: both are the loader's own absolute paths.
+bool begins_in(std::string_view path, std::string_view folder) {
+  return !folder.empty() && path.starts_with(folder) && path.size() > folder.size() && path[folder.size()] == '/' &&
+         path.find("/../", folder.size()) == std::string_view::npos;
+}
+
 std::filesystem::path real(const std::filesystem::path& path) {
   std::error_code error;
   auto resolved = std::filesystem::canonical(path, error);
@@ -49,19 +55,40 @@ std::filesystem::path real(const std::filesystem::path& path) {
 
 }  // namespace
 
+std::uint64_t loaded_so_far() {
+  std::uint64_t count = 0;
+  ::dl_iterate_phdr(
+      [](dl_phdr_info* object, std::size_t, void* into) {
+        *static_cast<std::uint64_t*>(into) = object->dlpi_adds;
+        return 1;  // the first tells it
+      },
+      &count);
+  return count;
+}
+
 std::vector<Library> mapped_libraries() {
   std::vector<Library> libraries;
+  libraries.reserve(64);
   ::dl_iterate_phdr(&collect, &libraries);
   return libraries;
 }
 
 void find_origins(std::vector<Library>& libraries, const std::filesystem::path& view) {
+  // Most come from the view by its own path, and need no look at the disk.
+  bool all_below = true;
+  for (Library& library : libraries)
+    if (begins_in(library.path, view.native()))
+      library.origin = "cache";
+    else
+      all_below = false;
+  if (all_below) return;
   std::vector<std::filesystem::path> from_environment;
   if (const auto variable = environment_variable("LD_LIBRARY_PATH"))
     for (const std::string& folder : split(*variable, ':'))
       if (!folder.empty()) from_environment.push_back(real(folder));
   const std::filesystem::path real_view = real(view);
   for (Library& library : libraries) {
+    if (!library.origin.empty()) continue;
     const std::filesystem::path path = real(library.path);
     library.origin = "system";
     for (const auto& folder : from_environment)
@@ -74,6 +101,7 @@ void find_origins(std::vector<Library>& libraries, const std::filesystem::path& 
 
 std::vector<Diagnosis> substituted(const std::vector<Library>& loaded,
                                    const std::vector<std::filesystem::path>& wanted) {
+  if (wanted.empty()) return {};
   std::map<std::string, std::vector<const Library*>> by_name;
   for (const Library& library : loaded) {
     by_name[std::filesystem::path(library.path).filename().native()].push_back(&library);

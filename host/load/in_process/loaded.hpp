@@ -1,5 +1,6 @@
 // What is mapped into this process: where each library was really loaded from.
 #pragma once
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -7,6 +8,10 @@
 #include "host/load/in_process/load.hpp"
 
 namespace enginehost::load {
+
+// How many objects have been loaded since the process began: while it stays, looking again shows nothing new. Any
+// thread.
+std::uint64_t loaded_so_far();
 
 // Every shared object of the process, in load order, with its SONAME read from memory, without the program
 // itself and the kernel's vDSO. Origins are not filled in. Any thread.
