@@ -1,12 +1,32 @@
 #include "base/environment.hpp"
 
 #include <cstdlib>
+#include <cstring>
+
+extern char** environ;
 
 namespace enginehost {
 
 std::optional<std::string> environment_variable(const char* name) {
   const char* text = std::getenv(name);
   return text != nullptr ? std::optional<std::string>(text) : std::nullopt;
+}
+
+std::uint64_t environment_digest() {
+  std::uint64_t sum = 0x9E3779B97F4A7C15u;
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+    std::size_t left = std::strlen(*entry) + 1;
+    for (const char* at = *entry; left > 0;) {
+      std::uint64_t word = 0;
+      const std::size_t length = left < sizeof word ? left : sizeof word;
+      std::memcpy(&word, at, length);
+      sum = (sum ^ word) * 0xBF58476D1CE4E5B9u;
+      sum ^= sum >> 29;
+      at += length;
+      left -= length;
+    }
+  }
+  return sum;
 }
 
 }  // namespace enginehost

@@ -8,6 +8,7 @@
 
 #include <cerrno>
 #include <climits>
+#include <cstdlib>
 #include <vector>
 
 namespace enginehost {
@@ -31,6 +32,14 @@ Diagnosis write_failure(int error_number, const fs::path& file) {
   return std::move(diagnose_errno(code_of_write_error(error_number), error_number)
                        .with("file", file.native())
                        .with("folder", file.parent_path().native()));
+}
+
+// Of an absolute path; the plain calls below and this one run at every open, where std::filesystem's first use costs
+// more than they do.
+fs::path folder_of(std::string_view file) {
+  const std::size_t slash = file.find_last_of('/');
+  if (slash == std::string_view::npos) return {};
+  return slash == 0 ? fs::path("/") : fs::path(file.substr(0, slash));
 }
 
 }  // namespace
@@ -174,17 +183,19 @@ bool is_below(const fs::path& child, const fs::path& parent) {
 }
 
 fs::path executable_folder() {
-  std::error_code error;
-  return fs::read_symlink("/proc/self/exe", error).parent_path();
+  char target[PATH_MAX];
+  const ssize_t length = ::readlink("/proc/self/exe", target, sizeof target);
+  return folder_of({target, length > 0 ? static_cast<std::size_t>(length) : 0});
 }
 
 fs::path library_folder() {
   Dl_info info{};
   if (::dladdr(reinterpret_cast<const void*>(&library_folder), &info) == 0 || info.dli_fname == nullptr)
     return executable_folder();
-  std::error_code error;
-  const fs::path real = fs::canonical(info.dli_fname, error);
-  return error ? executable_folder() : real.parent_path();
+  // The program itself is named as it was started ("./tool"); a library as the loader found it.
+  char real[PATH_MAX];
+  if (::realpath(info.dli_fname, real) == nullptr) return executable_folder();
+  return folder_of(real);
 }
 
 }  // namespace enginehost

@@ -158,6 +158,12 @@ int Outcome::exit_status() const {
 
 Outcome open_engine(World& world, const OpenRequest& open) {
   if (!open.plugin.empty()) return open_file(world, open);
+  if (world.cancel() && world.cancel()->cancelled() && !open.plan_only) {
+    Outcome stopped;
+    stopped.plan.request = completed(open, world);
+    stopped.diagnosis = diagnose("EH-P10");
+    return stopped;
+  }
   const TicketOffice office(world, open);
   if (!open.plan_only && !open.decide_anew)
     if (auto ready = open_ready(world, open, office)) return std::move(*ready);

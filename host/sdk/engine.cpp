@@ -6,42 +6,55 @@
 namespace sdk = enginehost::sdk;
 using enginehost::Result;
 
+namespace {
+
+// Made when it is asked for, since few do and it weighs every candidate.
+const char* report_of(const enginehost_engine& engine) noexcept {
+  try {
+    return engine.shared->report().c_str();
+  } catch (...) {
+    return "{}";
+  }
+}
+
+}  // namespace
+
 void enginehost_engine_free(enginehost_engine* engine) noexcept { delete engine; }
 
 const char* enginehost_engine_report(const enginehost_engine* engine) noexcept {
-  return engine != nullptr ? engine->report.c_str() : "{}";
+  return engine != nullptr ? report_of(*engine) : "{}";
 }
 
 const char* enginehost_engine_build(const enginehost_engine* engine) noexcept {
-  return engine != nullptr ? engine->outcome.opened->installed.build.c_str() : "";
+  return engine != nullptr ? engine->shared->opened().installed.build.c_str() : "";
 }
 
 const char* enginehost_engine_flavor(const enginehost_engine* engine) noexcept {
-  return engine != nullptr ? engine->outcome.opened->installed.flavor.c_str() : "";
+  return engine != nullptr ? engine->shared->opened().installed.flavor.c_str() : "";
 }
 
 int32_t enginehost_engine_is_fallback(const enginehost_engine* engine) noexcept {
-  return engine != nullptr && engine->outcome.fallback ? 1 : 0;
+  return engine != nullptr && engine->shared->outcome().fallback ? 1 : 0;
 }
 
 size_t enginehost_engine_device_count(const enginehost_engine* engine) noexcept {
-  return engine != nullptr ? engine->outcome.opened->devices.size() : 0;
+  return engine != nullptr ? engine->shared->opened().devices.size() : 0;
 }
 
-enginehost_status enginehost_engine_device(const enginehost_engine* engine, size_t number, enginehost_device* out,
-                                           enginehost_error** error) noexcept {
+enginehost_status enginehost_engine_device(const enginehost_engine* engine, size_t number,
+                                           enginehost_device* out, enginehost_error** error) noexcept {
   return sdk::guarded(error, [&]() -> Result<void> {
     if (engine == nullptr) return fail(sdk::wrong_argument("engine", "it is NULL"));
     if (out == nullptr || out->size < sizeof(enginehost_device))
       return fail(sdk::wrong_argument("out", "it is NULL or its size is not set"));
-    const auto& devices = engine->outcome.opened->devices;
+    const auto& devices = engine->shared->opened().devices;
     if (number >= devices.size())
       return enginehost::fail(enginehost::diagnose("EH-P46")
-                      .with("number", std::to_string(number))
-                      .with("count", std::to_string(devices.size()))
-                      .with("of", "devices"));
+                                  .with("number", std::to_string(number))
+                                  .with("count", std::to_string(devices.size()))
+                                  .with("of", "devices"));
     const enginehost::load::Device& device = devices[number];
-    out->name = engine->device_names[number].c_str();
+    out->name = engine->shared->device_names()[number].c_str();
     out->description = device.name.c_str();
     out->architecture = device.architecture.c_str();
     out->type = device.id.type;
@@ -56,13 +69,16 @@ enginehost_status enginehost_engine_self_test(enginehost_engine* engine, int32_t
                                               enginehost_error** error) noexcept {
   return sdk::guarded(error, [&]() -> Result<void> {
     if (engine == nullptr) return fail(sdk::wrong_argument("engine", "it is NULL"));
-    const auto& opened = *engine->outcome.opened;
-    for (std::size_t i = 0; i < opened.devices.size(); ++i)
-      if (device == nullptr || engine->device_names[i] == device)
-        return opened.engine->self_test(level, opened.devices[i].id);
+    enginehost::open::SharedEngine& shared = *engine->shared;
+    const auto& devices = shared.opened().devices;
+    for (std::size_t i = 0; i < devices.size(); ++i)
+      if (device == nullptr || shared.device_names()[i] == device) {
+        TRY_ASSIGN(const auto alone, shared.exclusive({}));
+        return sdk::noticing_loss(shared.engine().self_test(level, devices[i].id), &shared);
+      }
     enginehost::Diagnosis missing = enginehost::diagnose("EH-S09");
     missing.with("device", device != nullptr ? device : "any");
-    for (const std::string& name : engine->device_names) missing.with("offered", name, "the engine");
+    for (const std::string& name : shared.device_names()) missing.with("offered", name, "the engine");
     return fail(std::move(missing));
   });
 }

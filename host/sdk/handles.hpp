@@ -12,7 +12,7 @@
 #include "base/cancel.hpp"
 #include "base/result.hpp"
 #include "host/load/in_process/model.hpp"
-#include "host/open/open.hpp"
+#include "host/open/shared.hpp"
 
 struct enginehost_error {
   std::string code, title, cause, text, json;
@@ -23,13 +23,12 @@ struct enginehost_cancel {
 };
 
 struct enginehost_engine {
-  std::unique_ptr<enginehost::open::World> world;
-  enginehost::open::Outcome outcome;
-  std::string report;
-  std::vector<std::string> device_names;
+  // Other handles of this process may hold the same one.
+  std::shared_ptr<enginehost::open::SharedEngine> shared;
 };
 
 struct enginehost_model {
+  std::weak_ptr<enginehost::open::SharedEngine> engine;  // to tell when its device is lost
   std::unique_ptr<enginehost::load::Model> model;
   // Descriptions of inputs and outputs, made once so that the strings handed out stay.
   std::vector<std::string> input_types, output_types;
@@ -44,6 +43,14 @@ namespace enginehost::sdk {
 
 // Gives the diagnosis out and returns its status; never ENGINEHOST_OK.
 enginehost_status report(const Diagnosis& diagnosis, enginehost_error** error) noexcept;
+
+// A lost device leaves an engine that no one else should get; passes the failure on.
+template <class T>
+Result<T> noticing_loss(Result<T> result, open::SharedEngine* engine) {
+  if (!result && engine != nullptr && result.error().value("status") == load::name_of_status(ENGINE_LOST))
+    engine->give_out_no_more();
+  return result;
+}
 
 // A copy for enginehost_text_free; NULL when memory is out.
 char* copy_text(const std::string& text) noexcept;

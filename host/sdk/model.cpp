@@ -79,8 +79,14 @@ enginehost_status enginehost_model_load(enginehost_engine* engine, const char* p
     request.format = format != nullptr ? format : "";
     request.device = device != nullptr ? device : "";
     auto model = std::make_unique<enginehost_model>();
-    TRY_ASSIGN(model->model,
-               enginehost::load::Model::load(*engine->outcome.opened->engine, request, call_with(cancel)));
+    enginehost::open::SharedEngine& shared = *engine->shared;
+    model->engine = engine->shared;
+    {
+      const enginehost::load::CallOptions call = call_with(cancel);
+      TRY_ASSIGN(const auto alone, shared.exclusive(call.cancel));
+      TRY_ASSIGN(model->model,
+                 sdk::noticing_loss(enginehost::load::Model::load(shared.engine(), request, call), &shared));
+    }
     const engine_function& function = model->model->function();
     for (std::size_t i = 0; i < function.input_count; ++i)
       model->input_types.push_back(enginehost::load::describe_port(function.inputs[i]));
@@ -131,7 +137,8 @@ enginehost_status enginehost_model_run(enginehost_model* model, const enginehost
       tensors.push_back({inputs[i].name != nullptr ? inputs[i].name : "", tensor_of(inputs[i].tensor)});
     }
     auto outputs = std::make_unique<enginehost_outputs>();
-    TRY_ASSIGN(outputs->outputs, model->model->run(tensors, call_with(cancel)));
+    TRY_ASSIGN(outputs->outputs,
+               sdk::noticing_loss(model->model->run(tensors, call_with(cancel)), model->engine.lock().get()));
     for (const auto& output : outputs->outputs) outputs->names.push_back(name_of(model->model->function(), *output));
     *out = outputs.release();
     return {};

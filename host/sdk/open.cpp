@@ -3,6 +3,7 @@
 #include <enginehost/enginehost.h>
 
 #include <cstddef>
+#include <filesystem>
 
 #include "base/text.hpp"
 #include "host/open/document.hpp"
@@ -42,8 +43,41 @@ Result<settings::Settings> settings_for(const enginehost_request& request) {
   if (HAS(&request, repository_count))
     flags.repositories.assign(request.repositories, request.repositories + request.repository_count);
   if (HAS(&request, accepted_license_count))
-    flags.accept_licenses.assign(request.accepted_licenses, request.accepted_licenses + request.accepted_license_count);
+    flags.accept_licenses.assign(request.accepted_licenses,
+                                 request.accepted_licenses + request.accepted_license_count);
   return settings::load_settings(flags, settings::Environment::of_this_process());
+}
+
+// Every part that decides what is opened; callbacks and the user's data do not.
+std::string key_of(const enginehost_request& request) {
+  std::string key;
+  key.reserve(256);
+  const auto add = [&](const char* text) {
+    key += text != nullptr ? '+' : '-';  // "" is not the same as NULL
+    if (text != nullptr) key += text;
+    key += '\0';
+  };
+  add(request.engine);
+  add(HAS(&request, version) ? request.version : nullptr);
+  add(HAS(&request, flavor) ? request.flavor : nullptr);
+  add(HAS(&request, device) ? request.device : nullptr);
+  key += HAS(&request, require) && request.require != 0 ? 'r' : '-';
+  key += HAS(&request, offline) && request.offline != 0 ? 'o' : '-';
+  key += HAS(&request, no_probe) && request.no_probe != 0 ? 'n' : '-';
+  add(HAS(&request, cache) ? request.cache : nullptr);
+  add(HAS(&request, helper) ? request.helper : nullptr);
+  const auto is_relative = [](const char* folder) { return folder != nullptr && *folder != '/'; };
+  bool relative = (HAS(&request, cache) && is_relative(request.cache)) ||
+                  (HAS(&request, helper) && is_relative(request.helper));
+  if (HAS(&request, repository_count))
+    for (std::size_t i = 0; i < request.repository_count; ++i) {
+      add(request.repositories[i]);
+      relative = relative || is_relative(request.repositories[i]);
+    }
+  // What a relative folder means depends on where we are.
+  std::error_code ignored;
+  if (relative) add(std::filesystem::current_path(ignored).c_str());
+  return key;
 }
 
 bool is_accepted(const settings::Settings& settings, const acquire::LicenseQuestion& license) {
@@ -76,7 +110,8 @@ Result<void> consent(const enginehost_request& request, const settings::Settings
       return fail(diagnose("EH-P03").with("build", asked.build).with("bytes", format_bytes(asked.download)));
   }
   if (ids.empty()) return {};
-  return fail(diagnose("EH-P03").with("build", asked.build).with("license", ids.front()).with("url", urls.front()));
+  return fail(
+      diagnose("EH-P03").with("build", asked.build).with("license", ids.front()).with("url", urls.front()));
 }
 
 open::OpenRequest open_request(const enginehost_request& request, const settings::Settings& settings) {
@@ -122,20 +157,22 @@ enginehost_status enginehost_open(const enginehost_request* request, enginehost_
   return sdk::guarded(error, [&]() -> Result<void> {
     TRY(check_request(request));
     if (out == nullptr) return fail(sdk::wrong_argument("out", "it is NULL"));
-    TRY_ASSIGN(settings::Settings settings, settings_for(*request));
+    open::SharedRequest wanted;
+    wanted.key = key_of(*request);
+    wanted.settings = [request] { return settings_for(*request); };
+    wanted.request = [request](const settings::Settings& settings) {
+      return open_request(*request, settings);
+    };
+    if (HAS(request, cancel) && request->cancel != nullptr) wanted.cancel = request->cancel->token;
     auto engine = std::make_unique<enginehost_engine>();
-    engine->world = world_for(*request, std::move(settings));
-    engine->outcome =
-        open::open_engine(*engine->world, open_request(*request, engine->world->settings()));
-    if (!engine->outcome.opened) return fail(why_nothing(engine->outcome));
-    engine->report = open::document(*engine->world, engine->outcome).dump(2);
-    for (const load::Device& device : engine->outcome.opened->devices) engine->device_names.push_back(device.text());
+    TRY_ASSIGN(engine->shared, open::open_shared(wanted));
     *out = engine.release();
     return {};
   });
 }
 
-enginehost_status enginehost_plan(const enginehost_request* request, char** json, enginehost_error** error) noexcept {
+enginehost_status enginehost_plan(const enginehost_request* request, char** json,
+                                  enginehost_error** error) noexcept {
   if (json != nullptr) *json = nullptr;
   return sdk::guarded(error, [&]() -> Result<void> {
     TRY(check_request(request));

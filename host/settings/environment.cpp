@@ -1,6 +1,7 @@
 #include <pwd.h>
 #include <unistd.h>
 
+#include <climits>
 #include <system_error>
 
 #include "base/files.hpp"
@@ -48,8 +49,8 @@ Environment Environment::of_this_process() {
       result.variables.emplace(text.substr(0, equals), text.substr(equals + 1));
   }
   result.home = home_of(result.variables);
-  std::error_code error;
-  result.current_folder = fs::current_path(error);
+  char folder[PATH_MAX];
+  if (::getcwd(folder, sizeof folder) != nullptr) result.current_folder = folder;
   result.executable_folder = enginehost::executable_folder();
   result.library_folder = enginehost::library_folder();
   // Not `read_file` alone: systemd writes "uninitialized" while an image boots for the first time.

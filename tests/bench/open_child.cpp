@@ -20,6 +20,7 @@
 #include "host/explain/explain.hpp"
 #include "host/load/in_process/engine.hpp"
 #include "host/open/open.hpp"
+#include "host/open/shared.hpp"
 #include "host/platform/detect.hpp"
 
 using namespace enginehost;
@@ -72,12 +73,16 @@ int raw(char** paths, int count, bool create) {
   return finish(begin);
 }
 
-open::Outcome open_once(const char* cache, const char* repository, const char* engine, open::World*& world) {
+Result<settings::Settings> settings_of(const char* cache, const char* repository) {
   settings::FlagValues flags;
   flags.cache = cache;
   flags.offline = true;
   if (*repository != '\0') flags.repositories = {repository};
-  auto settings = settings::load_settings(flags, settings::Environment::of_this_process());
+  return settings::load_settings(flags, settings::Environment::of_this_process());
+}
+
+open::Outcome open_once(const char* cache, const char* repository, const char* engine, open::World*& world) {
+  auto settings = settings_of(cache, repository);
   if (!settings) return {};
   world = new open::World(std::move(*settings));
   open::OpenRequest request;
@@ -85,10 +90,29 @@ open::Outcome open_once(const char* cache, const char* repository, const char* e
   return open::open_engine(*world, request);
 }
 
-int open_engine(char** arguments, bool again) {
+// As the C API does it: the engine is held, and asked for once more.
+int open_again(char** arguments) {
+  const auto ask = [&] {
+    open::SharedRequest shared;
+    shared.key = std::string(arguments[0]) + '\0' + arguments[1] + '\0' + arguments[2];
+    shared.settings = [&] { return settings_of(arguments[0], arguments[1]); };
+    shared.request = [&](const settings::Settings&) {
+      open::OpenRequest request;
+      request.request.engine = arguments[2];
+      return request;
+    };
+    return open::open_shared(shared);
+  };
+  const auto kept = ask();
+  if (!kept) return fail_with(explain::one_line(kept.error()).c_str());
+  const auto begin = Clock::now();
+  const auto again = ask();
+  if (!again || *again != *kept) return fail_with("another engine was opened");
+  return finish(begin);
+}
+
+int open_engine(char** arguments) {
   open::World* world = nullptr;
-  open::Outcome kept;
-  if (again) kept = open_once(arguments[0], arguments[1], arguments[2], world);
   const auto begin = Clock::now();
   const open::Outcome outcome = open_once(arguments[0], arguments[1], arguments[2], world);
   if (outcome.state != open::State::opened)
@@ -128,7 +152,8 @@ int main(int argc, char** argv) {
   const std::string mode = argc > 1 ? argv[1] : "";
   if (mode == "dlopen" && argc > 2) return raw(argv + 2, argc - 2, false);
   if (mode == "create" && argc > 2) return raw(argv + 2, argc - 2, true);
-  if ((mode == "open" || mode == "again") && argc == 5) return open_engine(argv + 2, mode == "again");
+  if (mode == "open" && argc == 5) return open_engine(argv + 2);
+  if (mode == "again" && argc == 5) return open_again(argv + 2);
   if (mode == "detect" && argc == 3) return detect(argv[2]);
   if (mode == "read" && argc > 2) return read_files(argv + 2, argc - 2);
   return fail_with(

@@ -123,7 +123,9 @@ typedef struct enginehost_request {
    NULL}
 
 /* Chooses, fetches, verifies, proves and loads a build; when one fails, the next best in the same call.  Blocks; [any],
- * also at the same time for different requests. */
+ * also at the same time for different requests.  What this process has open already by the same request is given again
+ * at once, as another handle of the same engine; each handle may be used by another thread, loading models and
+ * self-tests of one engine then wait for each other. */
 ENGINEHOST_API enginehost_status enginehost_open(const enginehost_request* request, enginehost_engine** out,
                                                  enginehost_error** error) ENGINEHOST_NOEXCEPT;
 /* Decides only; *json is the document of `engine-info ENGINE --plan --json`, to be freed with enginehost_text_free.

@@ -1,0 +1,156 @@
+#include "host/open/shared.hpp"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+#include <utility>
+
+#include "base/environment.hpp"
+#include "base/files.hpp"
+#include "host/open/document.hpp"
+#include "host/open/ticket.hpp"
+
+namespace enginehost::open {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr std::chrono::seconds look_again_after{1};
+constexpr std::chrono::milliseconds wait_step{2};
+
+// What is looked at each time: two stats and the environment.
+struct Generation {
+  std::uint64_t environment = 0;
+  FileStamp builds, records;
+  bool operator==(const Generation&) const = default;
+};
+
+struct Entry {
+  std::string key;
+  std::weak_ptr<SharedEngine> engine;
+  std::string builds_folder, records_folder;
+  Generation generation;
+  Clock::time_point looked_at;
+};
+
+// A folder as it is, or zeros when it is not there. Not stamp_of(), whose path and diagnosis cost as much as the call.
+FileStamp folder_now(const std::string& path) {
+  struct stat status {};
+  if (path.empty() || ::stat(path.c_str(), &status) != 0) return {};
+  return {status.st_dev, status.st_ino, 0,
+          static_cast<std::int64_t>(status.st_mtim.tv_sec) * 1'000'000'000 + status.st_mtim.tv_nsec};
+}
+
+class Table {
+ public:
+  // Never destroyed: engines may be freed while the process ends.
+  static Table& of_this_process() {
+    static Table* const table = new Table;
+    return *table;
+  }
+
+  // The open engine, and whether all that decides has to be looked at before it may be given out again.
+  std::pair<std::shared_ptr<SharedEngine>, bool> find(const std::string& key) {
+    const std::lock_guard<std::mutex> hold(mutex_);
+    Entry* const entry = entry_of(key);
+    if (entry == nullptr) return {};
+    std::shared_ptr<SharedEngine> engine = entry->engine.lock();
+    if (!engine || engine->is_spoiled()) return {};
+    const bool fresh =
+        Clock::now() - entry->looked_at < look_again_after && generation_of(*entry) == entry->generation;
+    return {std::move(engine), !fresh};
+  }
+
+  void put(const std::string& key, const std::shared_ptr<SharedEngine>& engine, const World& world,
+           Clock::time_point looked_at) {
+    const std::lock_guard<std::mutex> hold(mutex_);
+    std::erase_if(entries_, [&](const Entry& entry) { return entry.engine.expired() || entry.key == key; });
+    Entry entry;
+    entry.key = key;
+    entry.engine = engine;
+    entry.builds_folder = (world.store().root() / "refs").native();
+    if (!world.settings().state_folder.empty())
+      entry.records_folder = (world.settings().state_folder / "history").native();
+    entry.looked_at = looked_at;
+    entry.generation = generation_of(entry);
+    entries_.push_back(std::move(entry));
+  }
+
+ private:
+  Entry* entry_of(const std::string& key) {
+    const auto found =
+        std::find_if(entries_.begin(), entries_.end(), [&](const Entry& entry) { return entry.key == key; });
+    return found != entries_.end() ? &*found : nullptr;
+  }
+  static Generation generation_of(const Entry& entry) {
+    return {environment_digest(), folder_now(entry.builds_folder), folder_now(entry.records_folder)};
+  }
+
+  std::mutex mutex_;
+  std::vector<Entry> entries_;
+};
+
+// Whether all that decides would still lead to this engine.
+bool is_still_right(World& world, const OpenRequest& open, const SharedEngine& engine) {
+  const auto ticket = TicketOffice(world, open).find();
+  const cache::Installed& installed = engine.opened().installed;
+  return ticket && ticket->build == installed.build && ticket->digest == installed.digest &&
+         ticket->fallback == engine.outcome().fallback;
+}
+
+}  // namespace
+
+SharedEngine::SharedEngine(std::unique_ptr<World> world, Outcome outcome)
+    : world_(std::move(world)), outcome_(std::move(outcome)) {
+  for (const load::Device& device : outcome_.opened->devices) device_names_.push_back(device.text());
+}
+
+const std::string& SharedEngine::report() {
+  const std::lock_guard<std::mutex> hold(reporting_);
+  if (!report_) {
+    // A copy, since weighing fills in the plan while others read the outcome.
+    Outcome told = outcome_;
+    if (told.chosen != nullptr) {
+      const auto number = outcome_.chosen - outcome_.plan.candidates.data();
+      told.chosen = told.plan.candidates.data() + number;
+    }
+    report_ = document(*world_, told).dump(2);
+  }
+  return *report_;
+}
+
+Result<std::unique_lock<std::mutex>> SharedEngine::exclusive(const std::optional<CancelToken>& cancel) {
+  std::unique_lock<std::mutex> lock(calls_, std::try_to_lock);
+  // Rarely contended; a sleeping waiter could not see that it is cancelled.
+  while (!lock.owns_lock()) {
+    if (cancel && cancel->cancelled())
+      return fail(diagnose("EH-P10").with("build", opened().installed.build));
+    std::this_thread::sleep_for(wait_step);
+    lock.try_lock();
+  }
+  return lock;
+}
+
+Result<std::shared_ptr<SharedEngine>> open_shared(const SharedRequest& request) {
+  const bool cancelled = request.cancel && request.cancel->cancelled();
+  auto [open_already, must_look] = Table::of_this_process().find(request.key);
+  if (open_already && !must_look && !cancelled) return std::move(open_already);
+
+  const Clock::time_point looked_at = Clock::now();
+  TRY_ASSIGN(settings::Settings settings, request.settings());
+  auto world = std::make_unique<World>(std::move(settings), std::nullopt, request.cancel);
+  const OpenRequest open = request.request(world->settings());
+  if (open_already && !cancelled && is_still_right(*world, open, *open_already)) {
+    Table::of_this_process().put(request.key, open_already, *world, looked_at);
+    return std::move(open_already);
+  }
+  Outcome outcome = open_engine(*world, open);
+  if (!outcome.opened) return fail(outcome.diagnosis ? std::move(*outcome.diagnosis) : diagnose("EH-S01"));
+  World& seen = *world;
+  auto engine = std::make_shared<SharedEngine>(std::move(world), std::move(outcome));
+  Table::of_this_process().put(request.key, engine, seen, looked_at);
+  return engine;
+}
+
+}  // namespace enginehost::open

@@ -1,0 +1,61 @@
+// Engines that this process has open, so that asking for one again costs next to nothing.
+#pragma once
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/cancel.hpp"
+#include "host/open/open.hpp"
+#include "host/open/world.hpp"
+
+namespace enginehost::open {
+
+// An open engine and what led to it, held by everyone who opened it by the same request. Const use from any
+// thread; the plugin's calls that may not overlap on one engine go through exclusive().
+class SharedEngine {
+ public:
+  SharedEngine(std::unique_ptr<World> world, Outcome outcome);
+
+  const Outcome& outcome() const { return outcome_; }
+  const Opened& opened() const { return *outcome_.opened; }
+  load::Engine& engine() const { return *outcome_.opened->engine; }
+  const std::vector<std::string>& device_names() const { return device_names_; }
+
+  // The contract's document, made when it is first asked for; then it stays. Any thread.
+  const std::string& report();
+
+  // Waits until no one else makes such a call on this engine; EH-P10 when cancelled before that.
+  Result<std::unique_lock<std::mutex>> exclusive(const std::optional<CancelToken>& cancel);
+
+  // A device was lost or the engine is broken otherwise: whoever opens from now on gets one of his own.
+  void give_out_no_more() { spoiled_ = true; }
+  bool is_spoiled() const { return spoiled_; }
+
+ private:
+  std::mutex calls_, reporting_;
+  std::unique_ptr<World> world_;
+  Outcome outcome_;
+  std::vector<std::string> device_names_;
+  std::optional<std::string> report_;
+  std::atomic<bool> spoiled_ = false;
+};
+
+// How an open is asked for; the functions are called only when the engine is not open already.
+struct SharedRequest {
+  std::string key;  // equal for requests that mean the same: every flag and every part of the request
+  std::function<Result<settings::Settings>()> settings;
+  std::function<OpenRequest(const settings::Settings&)> request;
+  std::optional<CancelToken> cancel;
+};
+
+// The engine that this process opened by the same request and still holds, else a new one. It is shared only
+// while the environment, the installed builds and their records are the same; whatever else decides is looked
+// at again, by its ready ticket, when the last look is more than a second ago. Failures are those of
+// load_settings() and of open_engine(). Any thread; two that open at once may get two engines.
+Result<std::shared_ptr<SharedEngine>> open_shared(const SharedRequest& request);
+
+}  // namespace enginehost::open
