@@ -204,6 +204,7 @@ int run(int argc, char** argv) {
     recorded = std::move(*platform);
   }
   open::World world(std::move(*settings), std::move(recorded), cancel_on_signal());
+  world.look_anew();  // this command is asked when something is doubted
   if (machine_only) return machine(flags, world, broken);
   return engine(flags, world);
 }

@@ -1,8 +1,12 @@
 #include "host/open/world.hpp"
 
 #include <ctime>
+#include <filesystem>
+#include <system_error>
 
 #include "host/history/sentinel.hpp"
+#include "host/platform/machine_key.hpp"
+#include "host/platform/remembered.hpp"
 
 namespace enginehost::open {
 
@@ -34,7 +38,21 @@ platform::DetectRequest World::detect_request() const {
 }
 
 const platform::Platform& World::platform() {
-  if (!platform_) platform_ = platform::detect(detect_request());
+  if (platform_) return *platform_;
+  const platform::DetectRequest request = detect_request();
+  std::error_code error;
+  if (!std::filesystem::is_directory(settings_.state_folder, error)) {
+    platform_ = platform::detect(request);
+    return *platform_;
+  }
+  const std::filesystem::path file = settings_.state_folder / "platform.json";
+  // Before the look: what changes meanwhile must not be taken for seen.
+  const std::string key = platform::machine_key(request, platform::Reach::everything);
+  if (!look_anew_) platform_ = platform::recall(request, key, file, now());
+  if (!platform_) {
+    platform_ = platform::detect(request);
+    platform::remember(*platform_, key, file, now());
+  }
   return *platform_;
 }
 

@@ -32,7 +32,10 @@ class World {
   bool is_recorded() const { return recorded_; }
   transfer::TransferOptions transfer_options() const;
 
+  // What was seen at the last look serves while all that it rests on stays (platform/remembered.hpp).
   const platform::Platform& platform();
+  // From here on nothing remembered serves: for who reports on the machine. Call it before platform().
+  void look_anew() { look_anew_ = true; }
   // What platform() is asked of.
   platform::DetectRequest detect_request() const;
   const manifest::Catalogue& catalogue();
@@ -62,7 +65,7 @@ class World {
 
   settings::Settings settings_;
   cache::Store store_;
-  bool recorded_;
+  bool recorded_, look_anew_ = false;
   std::optional<CancelToken> cancel_;
   std::optional<platform::Platform> platform_;
   std::optional<manifest::Catalogue> catalogue_;

@@ -195,6 +195,7 @@ enginehost_status enginehost_platform(char** json, enginehost_error** error) noe
     TRY_ASSIGN(settings::Settings settings,
                settings::load_settings({}, settings::Environment::of_this_process()));
     open::World world(std::move(settings));
+    world.look_anew();
     *json = sdk::copy_text(
         Json::object().set("format", 1).set("platform", platform::to_json(world.platform(), true)).dump(2));
     return {};

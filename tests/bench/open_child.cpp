@@ -4,6 +4,7 @@
 //   EngineHost would bench_open_child open CACHE REPOSITORY ENGINE    settings, machine, plan, store, load,
 //   create: all of an open bench_open_child again CACHE REPOSITORY ENGINE   the same once more, in the
 //   process that has it open bench_open_child detect HELPER                   looking at the machine
+//   bench_open_child recall HELPER FILE              the same from what is remembered in FILE, looked at before
 //   bench_open_child read FILE…                      reading files, the floor of looking
 // REPOSITORY may be "" for the configured ones.
 #include <dlfcn.h>
@@ -22,6 +23,8 @@
 #include "host/open/open.hpp"
 #include "host/open/shared.hpp"
 #include "host/platform/detect.hpp"
+#include "host/platform/machine_key.hpp"
+#include "host/platform/remembered.hpp"
 
 using namespace enginehost;
 
@@ -133,6 +136,18 @@ int detect(const char* helper) {
   return finish(begin);
 }
 
+int recall(const char* helper, const char* file) {
+  platform::DetectRequest request;
+  request.helper = helper;
+  request.cache_folder = "/tmp";
+  const std::int64_t now = open::World::now();
+  const auto key_of = [&] { return platform::machine_key(request, platform::Reach::everything); };
+  if (!platform::recall(request, key_of(), file, now)) platform::remember(platform::detect(request), key_of(), file, now);
+  const auto begin = Clock::now();
+  if (!platform::recall(request, key_of(), file, now)) return fail_with("nothing is remembered");
+  return finish(begin);
+}
+
 int read_files(char** files, int count) {
   const auto begin = Clock::now();
   std::vector<char> bytes(1 << 16);
@@ -155,7 +170,8 @@ int main(int argc, char** argv) {
   if (mode == "open" && argc == 5) return open_engine(argv + 2);
   if (mode == "again" && argc == 5) return open_again(argv + 2);
   if (mode == "detect" && argc == 3) return detect(argv[2]);
+  if (mode == "recall" && argc == 4) return recall(argv[2], argv[3]);
   if (mode == "read" && argc > 2) return read_files(argv + 2, argc - 2);
   return fail_with(
-      "dlopen|create PLUGIN [PRELOAD…] | open|again CACHE REPOSITORY ENGINE | detect HELPER | read FILE…");
+      "dlopen|create PLUGIN [PRELOAD…] | open|again CACHE REPOSITORY ENGINE | detect HELPER | recall HELPER FILE | read FILE…");
 }

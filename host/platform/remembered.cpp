@@ -1,0 +1,64 @@
+#include "host/platform/remembered.hpp"
+
+#include "base/files.hpp"
+#include "host/platform/machine_key.hpp"
+#include "host/platform/parts.hpp"
+#include "host/platform/root.hpp"
+
+namespace enginehost::platform {
+namespace {
+
+constexpr std::uint64_t largest_file = 4u << 20;
+
+Json document_of(const FileWitness& witness) {
+  Json entry = Json::array().push(witness.first);
+  if (const auto& stamp = witness.second)
+    entry.push(stamp->device).push(stamp->inode).push(stamp->size).push(stamp->modified_ns);
+  return entry;
+}
+
+bool is_unchanged(const Json& witness) {
+  const auto& members = witness.as_array();
+  if (members.empty()) return false;
+  const auto now = stamp_of(members[0].as_string());
+  if (members.size() != 5) return members.size() == 1 && !now;
+  return now && now->device == static_cast<std::uint64_t>(members[1].as_integer()) &&
+         now->inode == static_cast<std::uint64_t>(members[2].as_integer()) &&
+         now->size == static_cast<std::uint64_t>(members[3].as_integer()) &&
+         now->modified_ns == members[4].as_integer();
+}
+
+}  // namespace
+
+std::optional<Platform> recall(const DetectRequest& request, const std::string& key, const std::filesystem::path& file,
+                               std::int64_t now) {
+  const auto text = read_file(file, largest_file);
+  if (!text) return std::nullopt;
+  const auto document = parse_json(*text, file.native());
+  if (!document || (*document)["format"].as_integer() != 1 || (*document)["key"].as_string() != key)
+    return std::nullopt;
+  // A clock that was set back would make them live for too long.
+  if ((*document)["seen"].as_integer() > now || (*document)["until"].as_integer() <= now) return std::nullopt;
+  for (const Json& witness : (*document)["files"].as_array())
+    if (!is_unchanged(witness)) return std::nullopt;
+  auto platform = platform_from_json(*document, file.native());
+  if (!platform) return std::nullopt;
+  platform->memory = detect_memory(Root(request.root));
+  platform->disk = detect_disk(request.cache_folder);
+  return std::move(*platform);
+}
+
+void remember(const Platform& platform, const std::string& key, const std::filesystem::path& file, std::int64_t now) {
+  Json files = Json::array();
+  for (const FileWitness& witness : file_witnesses(platform, Reach::everything)) files.push(document_of(witness));
+  const Json document = Json::object()
+                            .set("format", 1)
+                            .set("key", key)
+                            .set("seen", now)
+                            .set("until", now + lifetime_seconds(platform))
+                            .set("files", std::move(files))
+                            .set("platform", to_json(platform));
+  static_cast<void>(write_file(file, document.dump() + "\n", false));
+}
+
+}  // namespace enginehost::platform
