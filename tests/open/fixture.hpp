@@ -1,0 +1,72 @@
+// A cache and a repository of their own, and opening from them as an application would.
+#pragma once
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <thread>
+
+#include "host/open/open.hpp"
+#include "host/open/shared.hpp"
+#include "host/settings/places.hpp"
+#include "tests/end-to-end/repository.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+namespace enginehost::open {
+
+class Opening : public testing::Test {
+ protected:
+  Opening() : repository_(folder_ / "repository") {
+    flags_.cache = (folder_ / "cache").native();
+    flags_.repositories = {repository_.root().native()};
+    // A copy, which a test may change as an update would.
+    helper_ = folder_ / "enginehost-probe";
+    std::filesystem::copy_file(settings::default_helper(settings::Environment::of_this_process()).folder,
+                               helper_);
+    flags_.helper = helper_.native();
+    test::write_text(std::string(std::getenv("XDG_CONFIG_HOME")) + "/enginehost/config.json",
+                     "{\"repositories_default\": false}");
+    repository_.add(test::good_build());
+    repository_.write();
+    request_.request.engine = "reference";
+  }
+  ~Opening() override {
+    std::filesystem::remove(std::string(std::getenv("XDG_CONFIG_HOME")) + "/enginehost/config.json");
+  }
+
+  settings::Settings settings() const {
+    auto read = settings::load_settings(flags_, settings::Environment::of_this_process());
+    EXPECT_TRUE(read);
+    return read ? std::move(*read) : settings::Settings();
+  }
+  // As a process that has nothing open would; the engine is closed again, its world is kept for who asks.
+  Outcome open() {
+    world_ = std::make_unique<World>(settings());
+    return open_engine(*world_, request_);
+  }
+  // Opens until a ticket leads it: files must have been at rest for a while before one is kept.
+  void open_until_ready() {
+    const auto begin = std::chrono::steady_clock::now();
+    while (!open().by_ticket) {
+      ASSERT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(20))
+          << "no ticket is ever kept";
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    }
+  }
+  std::filesystem::path state() const { return settings().state_folder; }
+  std::filesystem::path view_of(const Outcome& outcome) const { return outcome.opened->installed.folder; }
+
+  test::TemporaryFolder folder_;
+  test::TestRepository repository_;
+  std::filesystem::path helper_;
+  settings::FlagValues flags_;
+  OpenRequest request_;
+  std::unique_ptr<World> world_;
+};
+
+}  // namespace enginehost::open

@@ -1,0 +1,133 @@
+// What a process has open is given out again, as long as that is what an open would lead to.
+#include <atomic>
+#include <thread>
+#include <vector>
+
+#include "host/history/store.hpp"
+#include "tests/open/fixture.hpp"
+
+namespace enginehost::open {
+namespace {
+
+class SharedOpen : public Opening {
+ protected:
+  std::shared_ptr<SharedEngine> ask(const std::string& key = "reference") {
+    SharedRequest request;
+    request.key = key + folder_.path().native();  // other tests of this process must not be met
+    request.settings = [&] {
+      ++times_decided_;
+      return settings::load_settings(flags_, settings::Environment::of_this_process());
+    };
+    request.request = [&](const settings::Settings&) { return request_; };
+    auto engine = open_shared(request);
+    EXPECT_TRUE(engine) << engine.error().code;
+    return engine ? *engine : nullptr;
+  }
+  std::atomic<int> times_decided_ = 0;
+};
+
+TEST_F(SharedOpen, GivesTheSameEngineAgainWithoutLookingAtAnything) {
+  const auto first = ask();
+  const auto second = ask();
+  EXPECT_EQ(first, second);
+  EXPECT_EQ(times_decided_, 1);
+}
+
+TEST_F(SharedOpen, GivesAnotherToAnotherRequest) {
+  const auto first = ask("one");
+  EXPECT_NE(first, ask("two"));
+}
+
+TEST_F(SharedOpen, OpensAnewWhenEveryoneHasClosedIt) {
+  std::weak_ptr<SharedEngine> closed = ask();
+  EXPECT_TRUE(closed.expired());
+  EXPECT_NE(ask(), nullptr);
+  EXPECT_EQ(times_decided_, 2);
+}
+
+TEST_F(SharedOpen, LooksAgainWhenTheEnvironmentChanges) {
+  const auto first = ask();
+  ::setenv("ENGINEHOST_TEST_VARIABLE", "1", 1);
+  const auto second = ask();
+  ::unsetenv("ENGINEHOST_TEST_VARIABLE");
+  EXPECT_EQ(times_decided_, 2);
+}
+
+TEST_F(SharedOpen, LooksAgainAfterASecondAndGoesOnSharing) {
+  open_until_ready();
+  const auto first = ask();
+  std::this_thread::sleep_for(std::chrono::milliseconds(1100));
+  EXPECT_EQ(first, ask());
+  EXPECT_EQ(times_decided_, 2);
+  EXPECT_EQ(first, ask());
+  EXPECT_EQ(times_decided_, 2);
+}
+
+TEST_F(SharedOpen, DoesNotGiveOutABuildThatWasSetAsideMeanwhile) {
+  const auto first = ask();
+  ASSERT_NE(first, nullptr);
+  history::Record record;
+  record.build = "reference-good";
+  record.state = history::State::disabled;
+  record.digest = first->opened().installed.digest;
+  record.artifacts_digest = first->opened().installed.artifacts_digest;
+  ASSERT_TRUE(history::write(state(), record));
+  SharedRequest request;
+  request.key = "reference" + folder_.path().native();
+  request.settings = [&] {
+    return settings::load_settings(flags_, settings::Environment::of_this_process());
+  };
+  request.request = [&](const settings::Settings&) { return request_; };
+  EXPECT_FALSE(open_shared(request));
+}
+
+TEST_F(SharedOpen, DoesNotGiveOutAnEngineWhoseDeviceIsLost) {
+  const auto first = ask();
+  first->give_out_no_more();
+  EXPECT_NE(first, ask());
+}
+
+TEST_F(SharedOpen, ACancelledRequestGetsNothing) {
+  const auto first = ask();
+  SharedRequest request;
+  request.key = "reference" + folder_.path().native();
+  request.settings = [&] {
+    return settings::load_settings(flags_, settings::Environment::of_this_process());
+  };
+  request.request = [&](const settings::Settings&) { return request_; };
+  request.cancel.emplace();
+  request.cancel->cancel();
+  const auto stopped = open_shared(request);
+  ASSERT_FALSE(stopped);
+  EXPECT_EQ(stopped.error().code, "EH-P10");
+}
+
+TEST_F(SharedOpen, TheReportIsThatOfTheOpen) {
+  const auto engine = ask();
+  const auto document = parse_json(engine->report(), "the report");
+  ASSERT_TRUE(document);
+  EXPECT_EQ((*document)["outcome"]["build"].as_string(), "reference-good");
+  EXPECT_EQ((*document)["candidates"].as_array()[0]["verdict"].as_string(), "chosen");
+}
+
+TEST_F(SharedOpen, ManyThreadsMayOpenUseAndCloseAtOnce) {
+  const auto kept = ask();
+  std::atomic<int> good = 0;
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i)
+    threads.emplace_back([&] {
+      for (int times = 0; times < 25; ++times) {
+        const auto engine = ask();
+        if (engine == nullptr) continue;
+        const auto alone = engine->exclusive({});
+        if (alone && engine->engine().self_test(ENGINE_SELFTEST_LIBRARIES, engine->opened().devices[0].id) &&
+            !engine->report().empty())
+          ++good;
+      }
+    });
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(good, 100);
+}
+
+}  // namespace
+}  // namespace enginehost::open

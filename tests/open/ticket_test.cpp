@@ -1,0 +1,214 @@
+// A ready ticket leads to the engine that a decision would lead to, and never to another.
+#include <fstream>
+
+#include "base/files.hpp"
+#include "host/history/sentinel.hpp"
+#include "host/open/document.hpp"
+#include "tests/open/fixture.hpp"
+
+namespace enginehost::open {
+namespace {
+
+namespace fs = std::filesystem;
+
+class Variable {
+ public:
+  Variable(const char* name, const char* value) : name_(name) { ::setenv(name, value, 1); }
+  Variable(const Variable&) = delete;
+  Variable& operator=(const Variable&) = delete;
+  ~Variable() { ::unsetenv(name_); }
+
+ private:
+  const char* name_;
+};
+
+class ReadyTicket : public Opening {
+ protected:
+  void SetUp() override { open_until_ready(); }
+  // The next open decides anew, and still finds an engine.
+  void expect_decided_anew() {
+    const Outcome outcome = open();
+    EXPECT_EQ(outcome.state, State::opened);
+    EXPECT_FALSE(outcome.by_ticket);
+  }
+};
+
+TEST_F(ReadyTicket, LeadsToTheSameBuildAgainAndAgain) {
+  for (int i = 0; i < 3; ++i) {
+    const Outcome outcome = open();
+    ASSERT_EQ(outcome.state, State::opened);
+    EXPECT_TRUE(outcome.by_ticket);
+    EXPECT_EQ(outcome.opened->installed.build, "reference-good");
+    EXPECT_TRUE(outcome.proven_before);
+    EXPECT_FALSE(outcome.fallback);
+    EXPECT_FALSE(outcome.opened->devices.empty());
+  }
+}
+
+TEST_F(ReadyTicket, CandidatesAreWeighedForWhoeverAsksAfterwards) {
+  Outcome outcome = open();
+  ASSERT_TRUE(outcome.by_ticket);
+  EXPECT_TRUE(outcome.plan.candidates.empty());
+  const Json document = open::document(*world_, outcome);
+  EXPECT_EQ(document["outcome"]["build"].as_string(), "reference-good");
+  ASSERT_EQ(document["candidates"].as_array().size(), 1u);
+  EXPECT_EQ(document["candidates"].as_array()[0]["verdict"].as_string(), "chosen");
+  EXPECT_EQ(document["request"]["engine"].as_string(), "reference");
+}
+
+TEST_F(ReadyTicket, IsPassedByForWhoWantsToSeeCandidates) {
+  request_.decide_anew = true;
+  const Outcome outcome = open();
+  EXPECT_FALSE(outcome.by_ticket);
+  EXPECT_EQ(outcome.plan.candidates.size(), 1u);
+}
+
+TEST_F(ReadyTicket, EndsWhenTheBuildIsSetAside) {
+  history::Record record;
+  record.build = "reference-good";
+  record.state = history::State::disabled;
+  const history::Record proof = *world_->history().find("reference-good");
+  record.digest = proof.digest;
+  record.artifacts_digest = proof.artifacts_digest;
+  ASSERT_TRUE(history::write(state(), record));
+  EXPECT_EQ(open().state, State::failed);
+}
+
+TEST_F(ReadyTicket, EndsWhenTheProofIsCleared) {
+  ASSERT_TRUE(history::clear(state(), "reference-good").value_or(false));
+  const Outcome outcome = open();
+  EXPECT_FALSE(outcome.by_ticket);
+  EXPECT_TRUE(outcome.probed);
+}
+
+TEST_F(ReadyTicket, EndsWhenAnotherBuildFailsOrIsProven) {
+  history::Record other;
+  other.build = "something-else";
+  other.state = history::State::unfit;
+  ASSERT_TRUE(history::write(state(), other));
+  expect_decided_anew();
+}
+
+TEST_F(ReadyTicket, EndsWhenAManifestOffersABetterBuild) {
+  test::TestBuild better = test::good_build("reference-better");
+  better.priority = 90;
+  repository_.add(better);
+  repository_.write();
+  const Outcome outcome = open();
+  EXPECT_FALSE(outcome.by_ticket);
+  ASSERT_EQ(outcome.state, State::opened);
+  EXPECT_EQ(outcome.opened->installed.build, "reference-better");
+}
+
+TEST_F(ReadyTicket, EndsWhenABuildIsInstalledOrRemoved) {
+  test::write_text((folder_ / "cache" / "refs" / "another.ref").native(), "not a record\n");
+  expect_decided_anew();
+}
+
+TEST_F(ReadyTicket, EndsWhenAVariableOfTheLoaderOrTheRuntimeIsSet) {
+  const Variable visible("CUDA_VISIBLE_DEVICES", "0");
+  expect_decided_anew();
+}
+
+TEST_F(ReadyTicket, StaysWhenAVariableChangesThatNothingDependsOn) {
+  const Variable other("SOMETHING_ELSE", "1");
+  EXPECT_TRUE(open().by_ticket);
+}
+
+TEST_F(ReadyTicket, EndsWhenTheHelperIsUpdated) {
+  fs::last_write_time(helper_, fs::file_time_type::clock::now() + std::chrono::seconds(1));
+  expect_decided_anew();
+}
+
+TEST_F(ReadyTicket, EndsWhenALibraryThatTheProofDependsOnChanges) {
+  history::Record proof = *world_->history().find("reference-good");
+  proof.witnesses.push_back(history::witness_of(folder_ / "libwitness.so"));
+  ASSERT_TRUE(history::write(state(), proof));
+  open_until_ready();
+  test::write_text((folder_ / "libwitness.so").native(), "it has appeared");
+  EXPECT_FALSE(open().by_ticket);
+}
+
+TEST_F(ReadyTicket, IsForItsOwnRequestOnly) {
+  const OpenRequest before = request_;
+  request_.request.version = "1.0";
+  EXPECT_FALSE(open().by_ticket);
+  request_ = before;
+  request_.request.flavor = "cpu";
+  EXPECT_FALSE(open().by_ticket);
+  request_ = before;
+  request_.request.device = "cpu:0";
+  EXPECT_FALSE(open().by_ticket);
+  request_ = before;
+  request_.request.offline = true;
+  EXPECT_FALSE(open().by_ticket);
+  request_ = before;
+  request_.request.force = "reference-good";
+  EXPECT_FALSE(open().by_ticket);
+  request_ = before;
+  EXPECT_TRUE(open().by_ticket);
+}
+
+TEST_F(ReadyTicket, IsForItsOwnSettingsOnly) {
+  flags_.offline = true;
+  EXPECT_FALSE(open().by_ticket);
+  flags_.offline.reset();
+  test::TestRepository second(folder_ / "second");
+  second.write();
+  flags_.repositories.push_back(second.root().native());
+  EXPECT_FALSE(open().by_ticket);
+}
+
+TEST_F(ReadyTicket, DoesNotVouchForDamagedFiles) {
+  const fs::path plugin = world_->store().find("reference-good").value()->folder / "libengine_reference.so";
+  fs::permissions(plugin, fs::perms::owner_write, fs::perm_options::add);
+  test::write_text(plugin.native(), "not an engine any more");
+  const Outcome outcome = open();
+  EXPECT_FALSE(outcome.by_ticket);
+  EXPECT_EQ(outcome.state, State::opened) << "it is fetched again";
+}
+
+TEST_F(ReadyTicket, ThatIsDamagedIsNone) {
+  fs::path ticket;
+  for (const auto& entry : fs::directory_iterator(state() / "ready")) ticket = entry.path();
+  std::string bytes = *read_file(ticket);
+  const std::size_t at = bytes.find("build reference-good");
+  ASSERT_NE(at, std::string::npos);
+  bytes[at + 6] = 'R';
+  test::write_text(ticket.native(), bytes);
+  expect_decided_anew();
+  test::write_text(ticket.native(), "");
+  expect_decided_anew();
+}
+
+TEST_F(ReadyTicket, EndsWhenAProcessDiedWhileLoading) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const auto sentinel = history::Sentinel::raise(
+        state(), "reference-good", world_->history().find("reference-good")->digest, "dlopen");
+    ::_exit(sentinel ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  ASSERT_EQ(status, 0);
+  EXPECT_FALSE(open().by_ticket);
+}
+
+TEST_F(Opening, NoTicketIsKeptWhileARepositoryCannotBeRead) {
+  flags_.repositories.push_back((folder_ / "missing").native());
+  for (int i = 0; i < 3; ++i) {
+    const Outcome outcome = open();
+    ASSERT_EQ(outcome.state, State::opened);
+    EXPECT_FALSE(outcome.by_ticket);
+    std::this_thread::sleep_for(std::chrono::milliseconds(600));
+  }
+}
+
+TEST_F(Opening, NoTicketIsKeptOfFilesThatWereJustWritten) {
+  ASSERT_EQ(open().state, State::opened);
+  open();
+  EXPECT_FALSE(fs::exists(state() / "ready"));
+}
+
+}  // namespace
+}  // namespace enginehost::open
