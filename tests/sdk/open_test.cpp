@@ -69,6 +69,24 @@ TEST_F(Sdk, TheSelfTestRunsOnADeviceAndRefusesOneThatIsNotThere) {
   enginehost_error_free(error);
 }
 
+TEST_F(Sdk, WhatIsOpenAlreadyIsGivenAgainAsAnotherHandle) {
+  publish();
+  const auto first = open(request());
+  ASSERT_NE(first, nullptr) << said();
+  auto second = open(request());
+  ASSERT_NE(second, nullptr) << said();
+  EXPECT_NE(first, second);
+  // The report is the engine's: one text for both.
+  const char* const report = enginehost_engine_report(first.get());
+  EXPECT_EQ(enginehost_engine_report(second.get()), report);
+  enginehost_request other = request();
+  other.device = "cpu:0";
+  EXPECT_NE(enginehost_engine_report(open(other).get()), report);
+  // Closing one leaves the other as it is.
+  second.reset();
+  EXPECT_EQ(enginehost_engine_self_test(first.get(), 2, nullptr, nullptr), ENGINEHOST_OK);
+}
+
 TEST_F(Sdk, PlanningDecidesAndInstallsNothing) {
   publish();
   const enginehost_request planned = request();

@@ -1,0 +1,144 @@
+// The key of a machine changes with everything that decides, and with nothing that changes by itself.
+#include "host/platform/machine_key.hpp"
+
+#include <functional>
+
+#include "host/platform/remembered.hpp"
+#include "tests/platform/fixtures.hpp"
+
+namespace enginehost::platform {
+namespace {
+
+class MachineKey : public testing::Test {
+ protected:
+  MachineKey() {
+    root_.file("/etc/os-release", "ID=debian\n")
+        .file("/etc/ld.so.cache", "")
+        .folder("/usr/lib")
+        .folder("/dev");
+    request_.root = root_.path();
+    request_.cache_folder = root_.path();
+  }
+  std::string key(Reach reach = Reach::decisive) const { return machine_key(request_, reach); }
+  void expect_changed_by(const char* what, const std::function<void()>& change) {
+    const std::string before = key();
+    EXPECT_EQ(before, key()) << what;
+    change();
+    EXPECT_NE(before, key()) << what;
+  }
+
+  FakeRoot root_;
+  DetectRequest request_;
+};
+
+TEST_F(MachineKey, ChangesWithTheDriverItsDevicesAndItsLibraries) {
+  expect_changed_by("driver", [&] { root_.file("/proc/driver/nvidia/version", "NVRM version: 535.1\n"); });
+  expect_changed_by("its version",
+                    [&] { root_.file("/proc/driver/nvidia/version", "NVRM version: 580.2\n"); });
+  expect_changed_by("a card", [&] { root_.folder("/proc/driver/nvidia/gpus/0000:01:00.0"); });
+  expect_changed_by("a device file", [&] { root_.file("/dev/nvidiactl", ""); });
+  expect_changed_by("a library in a folder", [&] { root_.file("/usr/lib/libcuda.so.1", ""); });
+  expect_changed_by("AMD's list", [&] { root_.file("/sys/class/kfd/kfd/topology/generation_id", "2\n"); });
+  expect_changed_by("WSL's library", [&] { root_.file("/usr/lib/wsl/lib/libcuda.so.1", ""); });
+}
+
+TEST_F(MachineKey, ChangesWithTheLoadersCacheAndTheSystem) {
+  expect_changed_by("ldconfig", [&] { root_.file("/etc/ld.so.cache", "glibc-ld.so.cache1.1"); });
+  expect_changed_by("an upgrade", [&] { root_.file("/etc/os-release", "ID=debian\nVERSION_ID=13\n"); });
+  expect_changed_by("another boot", [&] { root_.file("/proc/sys/kernel/random/boot_id", "b\n"); });
+}
+
+TEST_F(MachineKey, ChangesWithTheVariablesOfLoadersAndRuntimesOnly) {
+  const std::string before = key();
+  {
+    const Variable visible("CUDA_VISIBLE_DEVICES", "1");
+    EXPECT_NE(before, key());
+  }
+  {
+    const Variable preload("LD_PRELOAD_OF_A_TEST", "x");
+    EXPECT_NE(before, key());
+  }
+  const Variable other("SOMETHING_ELSE", "1");
+  EXPECT_EQ(before, key());
+}
+
+TEST_F(MachineKey, ChangesWithTheHelperAndHowItIsStarted) {
+  expect_changed_by("a helper", [&] { request_.helper = root_.on_disk("/helper"); });
+  expect_changed_by("that is there", [&] { root_.file("/helper", "1"); });
+  expect_changed_by("and is updated", [&] { root_.file("/helper", "22"); });
+  expect_changed_by("a launcher", [&] { request_.helper_launcher = {"nice"}; });
+  expect_changed_by("another cache", [&] { request_.cache_folder = "/dev/shm"; });
+}
+
+TEST_F(MachineKey, OfEverythingAlsoHoldsWhatIsOnlyTold) {
+  const std::string decisive = key(), everything = key(Reach::everything);
+  EXPECT_NE(decisive, everything);
+  root_.folder("/usr/local/cuda-12.9").file("/.dockerenv", "");
+  EXPECT_EQ(decisive, key());
+  EXPECT_NE(everything, key(Reach::everything));
+}
+
+TEST(Lifetime, IsShortWhenADriverDidNotGiveAllItsAnswers) {
+  DetectRequest request;
+  Platform platform = detect(request);
+  platform.cuda = Cuda();
+  platform.cuda.driver = Fact<std::string>::absent("nowhere");
+  platform.cuda.library = Fact<Installed>::absent("nowhere");
+  EXPECT_EQ(lifetime_seconds(platform), 24 * 60 * 60);
+  platform.cuda.library = Fact<Installed>::known({"580.1", "/usr/lib/libcuda.so.1", ""}, "cache");
+  platform.cuda.devices = Fact<std::vector<CudaDevice>>::unknown("the driver did not answer in 15 s");
+  platform.cuda.driver_cuda = Fact<std::string>::unknown("the driver did not answer in 15 s");
+  EXPECT_EQ(lifetime_seconds(platform), 10 * 60);
+  platform.cuda.devices = Fact<std::vector<CudaDevice>>::known({}, "driver");
+  platform.cuda.driver_cuda = Fact<std::string>::known("13.0", "driver");
+  EXPECT_EQ(lifetime_seconds(platform), 24 * 60 * 60);
+}
+
+class Remembered : public testing::Test {
+ protected:
+  Remembered() {
+    root_.folder("/state");
+    request_.cache_folder = root_.path();
+    platform_ = detect(request_);
+    remember(platform_, "key", file_, now_);
+  }
+  FakeRoot root_;
+  DetectRequest request_;
+  Platform platform_;
+  const std::filesystem::path file_ = root_.on_disk("/state/platform.json");
+  static constexpr std::int64_t now_ = 1'790'000'000;
+};
+
+TEST_F(Remembered, FactsComeBackAsTheyWereButForWhatChangesByItself) {
+  auto recalled = recall(request_, "key", file_, now_ + 60);
+  ASSERT_TRUE(recalled);
+  EXPECT_TRUE(recalled->memory.is_known());
+  EXPECT_TRUE(recalled->disk.is_known());
+  recalled->memory = platform_.memory;
+  recalled->disk = platform_.disk;
+  EXPECT_EQ(*recalled, platform_);
+}
+
+TEST_F(Remembered, NothingServesUnderAnotherKeyOrAfterItsTimeOrBeforeIt) {
+  EXPECT_FALSE(recall(request_, "another key", file_, now_ + 60));
+  EXPECT_FALSE(recall(request_, "key", file_, now_ + 25 * 60 * 60));
+  EXPECT_FALSE(recall(request_, "key", file_, now_ - 60));
+  EXPECT_FALSE(recall(request_, "key", root_.on_disk("/state/none.json"), now_ + 60));
+}
+
+TEST_F(Remembered, NothingServesWhenAFileThatWasReadHasChanged) {
+  root_.file("/libcuda.so.1", "a");
+  platform_.cuda.library = Fact<Installed>::known({"1", root_.on_disk("/libcuda.so.1").native(), ""}, "here");
+  remember(platform_, "key", file_, now_);
+  ASSERT_TRUE(recall(request_, "key", file_, now_ + 60));
+  root_.file("/libcuda.so.1", "another");
+  EXPECT_FALSE(recall(request_, "key", file_, now_ + 60));
+}
+
+TEST_F(Remembered, ADamagedFileIsNone) {
+  root_.file("/state/platform.json", "{\"format\":1,\"key\":\"key\",");
+  EXPECT_FALSE(recall(request_, "key", file_, now_ + 60));
+}
+
+}  // namespace
+}  // namespace enginehost::platform
