@@ -58,7 +58,8 @@ TEST_F(StoreTest, FindsWhatWasInstalledWithEverythingAnOpenNeeds) {
   EXPECT_EQ(installed.files.size(), 2u) << "the loadable ones";
   EXPECT_EQ(installed.digest, digest_of_trees(installed.trees));
   EXPECT_EQ(test::read_text(installed.folder / "lib/shared.so").substr(1, 3), "ELF");
-  EXPECT_EQ(installed.size, 2 * test::library_bytes("").size() + std::string("plugin oneshared").size() + 5);
+  EXPECT_EQ(installed.size,
+            test::library_bytes("plugin one").size() + test::large_library_bytes().size() + 5);
 }
 
 TEST_F(StoreTest, ListsSummariesSortedById) {
