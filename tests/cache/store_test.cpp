@@ -186,6 +186,24 @@ TEST_F(StoreTest, RemovesOneBuildAndKeepsWhatOthersShare) {
   EXPECT_EQ(store.remove("two").error().code, "EH-F01");
 }
 
+TEST_F(StoreTest, WhatIsRemovedWhileSomethingIsMadeIsFreedByItsMaker) {
+  install("one");
+  {
+    const auto stage = store.stage("something");
+    ASSERT_TRUE(stage);
+    EXPECT_EQ(store.remove("one").value(), 0u);
+    EXPECT_EQ(code_of_find("one"), "none");
+    EXPECT_FALSE(fs::is_empty(folder / "cache/trees")) << "it could be one that is just being used again";
+    EXPECT_EQ(store.sweep_if_wanted().value(), 0u) << "not while a stage lives";
+    EXPECT_FALSE(fs::is_empty(folder / "cache/trees"));
+  }
+  EXPECT_GT(store.sweep_if_wanted().value(), 3000u);
+  EXPECT_TRUE(fs::is_empty(folder / "cache/trees"));
+  EXPECT_TRUE(fs::is_empty(folder / "cache/views"));
+  install("two");
+  EXPECT_EQ(store.sweep_if_wanted().value(), 0u) << "done once";
+}
+
 TEST_F(StoreTest, DoesNotRemoveABuildInUse) {
   const Installed installed = install();
   {
