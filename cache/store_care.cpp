@@ -274,8 +274,16 @@ Result<std::uint64_t> Store::remove(std::string_view build) const {
   }
   if (::unlink(ref.c_str()) != 0) return fail(disk_failure(errno, ref, root_));
   TRY(sync_folder(ref.parent_path()));
-  TRY_ASSIGN(const std::optional<FileLock> alone, FileLock::try_exclusive(publishing_lock(root_), program_));
-  if (!alone) return 0;  // something is being made: what is left is swept later
+  TRY_ASSIGN(std::optional<FileLock> alone, FileLock::try_exclusive(publishing_lock(root_), program_));
+  if (!alone) {
+    // Something is being made: its maker frees what is left. It looks for the note when it has let go of the
+    // lock, and here the lock is tried again with the note in place, so that one of the two finds the
+    // other's. A note that cannot be written costs only that the next sweep is the one.
+    static_cast<void>(write_file(sweep_wanted(root_), ""));
+    TRY_ASSIGN(alone, FileLock::try_exclusive(publishing_lock(root_), program_));
+    if (!alone) return 0;
+  }
+  ::unlink(sweep_wanted(root_).c_str());
   return sweep_layer(root_, digest);
 }
 
@@ -283,7 +291,13 @@ Result<std::uint64_t> Store::sweep() const {
   TRY(prepare());
   TRY_ASSIGN(const std::optional<FileLock> alone, FileLock::try_exclusive(publishing_lock(root_), program_));
   if (!alone) return 0;
+  ::unlink(sweep_wanted(root_).c_str());
   return sweep_layer(root_, {});
+}
+
+Result<std::uint64_t> Store::sweep_if_wanted() const {
+  if (::access(sweep_wanted(root_).c_str(), F_OK) != 0) return 0;
+  return sweep();
 }
 
 }  // namespace enginehost::cache

@@ -26,6 +26,9 @@ inline fs::path lease_file(const fs::path& root, std::string_view digest) {
 // Held shared by everyone who makes something, exclusively by who sweeps.
 inline fs::path publishing_lock(const fs::path& root) { return root / "locks" / ".publishing.lk"; }
 
+// There while something was left to whoever is just making something: see Store::sweep_if_wanted.
+inline fs::path sweep_wanted(const fs::path& root) { return root / "locks" / ".sweep-wanted"; }
+
 // The list of a tree in this layer, checked against its id. EH-F01, EH-F08.
 Result<TreeList> load_list(const fs::path& root, std::string_view tree_id);
 

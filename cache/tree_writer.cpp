@@ -12,16 +12,13 @@
 #include <unordered_set>
 
 #include "base/files.hpp"
-#include "base/sha256.hpp"
 #include "base/text.hpp"
+#include "cache/write_behind.hpp"
 
 namespace enginehost::cache {
 namespace {
 
 namespace fs = std::filesystem;
-
-// The kernel starts writing early, so that the syncs at the end find little left to do.
-constexpr std::uint64_t kick_every = 8u << 20;
 
 Diagnosis refused(std::string_view entry, std::string_view problem) {
   return std::move(diagnose("EH-F19").with("entry", entry).with("problem", problem));
@@ -45,10 +42,8 @@ struct TreeWriter::State {
   std::unordered_set<std::string> folders;  // relative
   std::uint64_t bytes = 0;
 
-  FileDescriptor file;  // being written
   TreeEntry current;
-  Sha256 digest;
-  std::uint64_t kicked = 0;
+  WriteBehind behind;  // its digests become identities in settle()
 
   Diagnosis disk_failure(int error_number, std::string_view path) const {
     return std::move(diagnose_errno(code_of_write_error(error_number), error_number)
@@ -60,6 +55,11 @@ struct TreeWriter::State {
   Result<void> claim(std::string_view path);
   Result<void> check_link(const TreeEntry& link) const;
   Result<void> sync_all() const;
+  Result<void> without(const std::optional<WriteBehind::Failure>& failure) const {
+    if (failure) return fail(disk_failure(failure->error_number, failure->path));
+    return {};
+  }
+  Result<void> settle();
 };
 
 // Two names that differ in case only are one file on Windows and macOS, and a trick everywhere else.
@@ -105,14 +105,12 @@ TreeWriter::~TreeWriter() = default;
 Result<void> TreeWriter::begin_file(std::string_view path, bool executable) {
   State& state = *state_;
   TRY(state.claim(path));
-  state.file = FileDescriptor(
+  FileDescriptor file(
       ::open((state.folder / path).c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
-  if (!state.file.valid()) return fail(state.disk_failure(errno, path));
+  if (!file.valid()) return fail(state.disk_failure(errno, path));
   state.current =
       TreeEntry{executable ? TreeEntry::Kind::executable : TreeEntry::Kind::file, 0, std::string(path), {}};
-  state.digest = Sha256();
-  state.kicked = 0;
-  return {};
+  return state.without(state.behind.begin(std::move(file), state.current.path, executable ? 0555 : 0444));
 }
 
 Result<void> TreeWriter::write(std::string_view bytes) {
@@ -124,34 +122,25 @@ Result<void> TreeWriter::write(std::string_view bytes) {
   if (state.current.size + bytes.size() > state.file_limit)
     return fail(std::move(state.disk_failure(EFBIG, state.current.path)
                               .with("limit", std::to_string(state.file_limit), "RLIMIT_FSIZE")));
-  state.digest.update(bytes);
   state.bytes += bytes.size();
   state.current.size += bytes.size();
-  while (!bytes.empty()) {
-    const ssize_t written = ::write(state.file.get(), bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return fail(state.disk_failure(errno, state.current.path));
-    bytes.remove_prefix(static_cast<std::size_t>(written));
-  }
-#ifdef __linux__
-  if (state.current.size - state.kicked >= kick_every) {
-    ::sync_file_range(state.file.get(), static_cast<off_t>(state.kicked),
-                      static_cast<off_t>(state.current.size - state.kicked), SYNC_FILE_RANGE_WRITE);
-    state.kicked = state.current.size;
-  }
-#endif
-  return {};
+  return state.without(state.behind.write(bytes));
 }
 
 Result<void> TreeWriter::end_file() {
   State& state = *state_;
-  const mode_t mode = state.current.kind == TreeEntry::Kind::executable ? 0555 : 0444;
-  if (::fchmod(state.file.get(), mode) != 0) return fail(state.disk_failure(errno, state.current.path));
-  if (::close(state.file.release()) != 0) return fail(state.disk_failure(errno, state.current.path));
-  state.current.identity = state.digest.hex();
   state.entries.emplace(state.current.path, state.current);
+  return state.without(state.behind.end());
+}
+
+Result<void> TreeWriter::State::settle() {
+  TRY(without(behind.settle()));
+  for (WriteBehind::Written& written : behind.take_written())
+    entries.at(written.path).identity = std::move(written.sha256);
   return {};
 }
+
+Result<void> TreeWriter::settle() { return state_->settle(); }
 
 // Links are only noted: none is on disk while files are written, so nothing can be written through one.
 Result<void> TreeWriter::add_link(std::string_view path, std::string_view target) {
@@ -168,6 +157,7 @@ Result<void> TreeWriter::make_link_of(std::string_view path) {
   State& state = *state_;
   const auto found = state.entries.find(std::string(path));
   if (found == state.entries.end() || found->second.kind == TreeEntry::Kind::link) return {};
+  TRY(state.settle());
   const fs::path file = state.folder / path;
   TRY_ASSIGN(const std::string target, read_file(file, 4096, "EH-F19"));
   if (const auto problem = link_problem(path, target); !problem.empty())
@@ -183,6 +173,7 @@ Result<void> TreeWriter::set_executable(std::string_view path, bool executable) 
   if (found == state.entries.end() || found->second.kind == TreeEntry::Kind::link) return {};
   const auto kind = executable ? TreeEntry::Kind::executable : TreeEntry::Kind::file;
   if (found->second.kind == kind) return {};
+  TRY(state.settle());
   if (::chmod((state.folder / path).c_str(), executable ? 0555 : 0444) != 0)
     return fail(state.disk_failure(errno, path));
   found->second.kind = kind;
@@ -224,7 +215,8 @@ Result<void> TreeWriter::State::sync_all() const {
 }
 
 Result<TreeList> TreeWriter::finish() {
-  const State& state = *state_;
+  State& state = *state_;
+  TRY(state.settle());
   TreeList list;
   for (const auto& [path, entry] : state.entries) {
     if (entry.kind == TreeEntry::Kind::link) {

@@ -32,6 +32,10 @@ class TreeWriter {
   Result<void> end_file();
   Result<void> add_link(std::string_view path, std::string_view target);
 
+  // Waits until the files that were ended are written: files are written and hashed in another thread
+  // meanwhile, and a disk failure may be told by any later call. Before anyone else reads them.
+  Result<void> settle();
+
   // Turns a written file into the link that its content names, or gives it its mode: what a zip archive tells
   // only at its end.
   Result<void> make_link_of(std::string_view path);

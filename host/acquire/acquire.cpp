@@ -178,6 +178,8 @@ Result<Acquired> acquire(const manifest::Build& build, const cache::Store& store
       if (found) return fail(std::move(installed).error());
       return fail(not_mended(acquired.warnings.back(), std::move(installed).error()));
     }
+    // A build that someone removed meanwhile is gone for everyone, but its bytes were left to us.
+    if (auto swept = store.sweep_if_wanted(); !swept) acquired.warnings.push_back(std::move(swept).error());
     if (progress)
       progress({transfer::Progress::Phase::done, work.total.value_or(work.before), work.total, 0, build.id});
   }

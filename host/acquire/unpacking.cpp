@@ -20,6 +20,7 @@ Result<UnpackedTree> unpack_into(const manifest::Artifact& artifact, GrowingFile
   TRY(make_folders(folder));
   cache::TreeWriter writer(folder, limits);
   TRY_ASSIGN(Unpacked unpacked, unpack(artifact, file, seekable, writer, cancel, on_read));
+  TRY(writer.settle());
   return UnpackedTree{std::move(unpacked), std::move(writer)};
 }
 

@@ -68,7 +68,7 @@ class AcquireTest : public testing::Test {
   const std::vector<test::ArchiveEntry> content{{"lib/libruntime.so.1",
                                                  "\x7f"
                                                  "ELF " +
-                                                     test::noise(200'000)},
+                                                     test::noise(600'000)},
                                                 {"lib/data.txt", std::string(50'000, 'x')},
                                                 {"bin/tool", "#!/bin/sh\n", 0755}};
 };

@@ -65,6 +65,35 @@ TEST_F(AcquireTest, ReadsNamesBeyondAsciiWhateverTheLocale) {
   }
 }
 
+TEST_F(AcquireTest, ABuildThatIsRemovedDuringADownloadIsFreedAtItsEnd) {
+  offer(test::make_archive("zip", content));
+  ASSERT_EQ(code(), "ok");
+  SampleBuild other;
+  test::give_plugin(other, folder / "repository");
+  const std::string archive = test::make_archive("zip", {{"lib/libother.so.1", test::noise(200'000)}});
+  test::write_text(server.root() / "other", archive);
+  other.runtime().artifacts = {SampleBuild::artifact(archive, "zip", {SampleBuild::url(server.url("other"))})};
+  auto renamed = std::make_shared<manifest::Build>(*other.build);
+  renamed->id = "other";
+  bool removed = false;
+  const auto remove_the_first = [&](const transfer::Progress& now) {
+    if (removed || now.phase != transfer::Progress::Phase::publishing) return;
+    removed = true;
+    EXPECT_EQ(store.remove(sample.build->id).value(), 0u);
+  };
+  ASSERT_TRUE(acquire(*renamed, store, options, remove_the_first));
+  EXPECT_TRUE(removed);
+  const auto remains = store.find("other");
+  ASSERT_TRUE(remains && *remains);
+  std::size_t trees = 0;
+  for (const auto& tree : fs::directory_iterator(folder / "cache/trees")) {
+    static_cast<void>(tree);
+    ++trees;
+  }
+  EXPECT_EQ(trees, (*remains)->trees.size());
+  EXPECT_TRUE(store.verify("other", true)->empty());
+}
+
 TEST_F(AcquireTest, ASecondCallTransfersNothing) {
   offer(test::make_archive("zip", content));
   ASSERT_EQ(code(), "ok");

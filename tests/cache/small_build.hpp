@@ -30,6 +30,9 @@ inline std::string library_bytes(const std::string& name) {
          name + std::string(3000, 'x');
 }
 
+// So large that a thread of its own writes it.
+inline std::string large_library_bytes() { return library_bytes("shared") + std::string(600 << 10, 'y'); }
+
 inline Result<cache::Installed> install_small_build(const cache::Store& store, const std::string& build) {
   TRY_ASSIGN(auto stage, store.stage("build-" + build));
   if (auto found = store.find(build); found && *found) return std::move(**found);
@@ -39,7 +42,7 @@ inline Result<cache::Installed> install_small_build(const cache::Store& store, c
                      {{"lib/plugin-" + build + ".so.1", library_bytes("plugin " + build)}}));
   TRY_ASSIGN(
       const std::string shared,
-      publish(store, stage, "shared", {{"lib/shared.so.1", library_bytes("shared")}, {"NOTICE", "text\n"}}));
+      publish(store, stage, "shared", {{"lib/shared.so.1", large_library_bytes()}, {"NOTICE", "text\n"}}));
   cache::Installed record;
   record.build = build;
   record.engine = "small";

@@ -58,7 +58,8 @@ TEST_F(StoreTest, FindsWhatWasInstalledWithEverythingAnOpenNeeds) {
   EXPECT_EQ(installed.files.size(), 2u) << "the loadable ones";
   EXPECT_EQ(installed.digest, digest_of_trees(installed.trees));
   EXPECT_EQ(test::read_text(installed.folder / "lib/shared.so").substr(1, 3), "ELF");
-  EXPECT_EQ(installed.size, 2 * test::library_bytes("").size() + std::string("plugin oneshared").size() + 5);
+  EXPECT_EQ(installed.size,
+            test::library_bytes("plugin one").size() + test::large_library_bytes().size() + 5);
 }
 
 TEST_F(StoreTest, ListsSummariesSortedById) {
@@ -183,6 +184,24 @@ TEST_F(StoreTest, RemovesOneBuildAndKeepsWhatOthersShare) {
   EXPECT_TRUE(fs::is_empty(folder / "cache/lists"));
   EXPECT_TRUE(fs::is_empty(folder / "cache/stage"));
   EXPECT_EQ(store.remove("two").error().code, "EH-F01");
+}
+
+TEST_F(StoreTest, WhatIsRemovedWhileSomethingIsMadeIsFreedByItsMaker) {
+  install("one");
+  {
+    const auto stage = store.stage("something");
+    ASSERT_TRUE(stage);
+    EXPECT_EQ(store.remove("one").value(), 0u);
+    EXPECT_EQ(code_of_find("one"), "none");
+    EXPECT_FALSE(fs::is_empty(folder / "cache/trees")) << "it could be one that is just being used again";
+    EXPECT_EQ(store.sweep_if_wanted().value(), 0u) << "not while a stage lives";
+    EXPECT_FALSE(fs::is_empty(folder / "cache/trees"));
+  }
+  EXPECT_GT(store.sweep_if_wanted().value(), 3000u);
+  EXPECT_TRUE(fs::is_empty(folder / "cache/trees"));
+  EXPECT_TRUE(fs::is_empty(folder / "cache/views"));
+  install("two");
+  EXPECT_EQ(store.sweep_if_wanted().value(), 0u) << "done once";
 }
 
 TEST_F(StoreTest, DoesNotRemoveABuildInUse) {
