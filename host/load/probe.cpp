@@ -4,6 +4,7 @@
 
 #include "base/child_process.hpp"
 #include "base/files.hpp"
+#include "host/load/loader_search.hpp"
 #include "host/load/probe_outcome.hpp"
 #include "host/load/wire.hpp"
 
@@ -21,19 +22,25 @@ Json request_document(const ProbeRequest& request, const std::string& nonce) {
   return document;
 }
 
-ProbeResult probe_once(const ProbeRequest& request) {
-  const std::string nonce = random_hex(16);
+Result<ChildOutcome> run_helper(const ProbeRequest& request, const std::string& nonce,
+                                std::vector<std::string> environment) {
   ChildRequest child;
+  child.environment = std::move(environment);
   child.argv = request.launcher;
   child.argv.push_back(request.helper.native());
   child.argv.emplace_back("probe");
   child.input = request_document(request, nonce).dump();
   child.deadline = request.deadline;
-  child.keep_bytes = 1u << 20;  // the channel carries lists of libraries and devices
+  child.channel_bytes = 16u << 20;  // lists of libraries and devices, and a loader's searches
   child.private_channel = true;
   child.discard_output = true;
   child.cancel = request.cancel;
-  auto outcome = run_child(child);
+  return run_child(child);
+}
+
+ProbeResult probe_once(const ProbeRequest& request) {
+  const std::string nonce = random_hex(16);
+  auto outcome = run_helper(request, nonce, {});
   if (!outcome) {
     ProbeResult result;
     result.stage = "start";
@@ -51,10 +58,37 @@ bool worth_another_try(const ProbeResult& result) {
          std::find(std::begin(crashes), std::end(crashes), result.diagnosis->code) != std::end(crashes);
 }
 
+// A text that names a library that was not found says neither who needs it nor where it was looked for, and a
+// glance at the files afterwards is a reconstruction. So the loader is asked itself, once more and only then.
+bool is_failed_search(const ProbeResult& result) {
+  return !result.passed && result.diagnosis && (result.stage == "preload" || result.stage == "load") &&
+         (result.diagnosis->code == "EH-L01" || result.diagnosis->code == "EH-L24" ||
+          result.diagnosis->code == "EH-L25");
+}
+
+void ask_loader(const ProbeRequest& request, Diagnosis& diagnosis) {
+  const auto left_out = [&](std::string_view why) {
+    diagnosis.with("loader_search_left_out", why, "LD_AUDIT");
+  };
+  const std::filesystem::path audit = request.helper.parent_path() / "enginehost-audit.so";
+  if (!request.launcher.empty()) return left_out("the helper is started by another program");
+  if (std::error_code error; !std::filesystem::exists(audit, error))
+    return left_out(audit.native() + " is not there");
+  // The variable holds a list: its separators cannot be written.
+  if (audit.native().find_first_of(": ") != std::string::npos)
+    return left_out("the folder of the helper cannot be written in LD_AUDIT");
+  const std::string nonce = random_hex(16);
+  const auto outcome =
+      run_helper(request, random_hex(16), {"LD_AUDIT=" + audit.native(), "ENGINEHOST_AUDIT=" + nonce});
+  if (!outcome || outcome->cancelled) return left_out("the second run did not come about");
+  add_loader_search(read_loader_searches(outcome->channel, nonce), diagnosis);
+}
+
 }  // namespace
 
 ProbeResult probe(const ProbeRequest& request) {
   ProbeResult first = probe_once(request);
+  if (is_failed_search(first)) ask_loader(request, *first.diagnosis);
   if (!worth_another_try(first)) return first;
   ProbeResult second = probe_once(request);
   second.duration += first.duration;

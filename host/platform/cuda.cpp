@@ -28,7 +28,6 @@ void ask_driver(const Root& root, const LibrarySearch& libraries, const DetectRe
   child.deadline = request.driver_deadline;
   child.private_channel = true;
   child.discard_output = true;
-  child.keep_bytes = 1u << 20;
   const auto outcome = run_child(child);
   if (!outcome)
     return apply_no_answer("the helper cannot be started: " + child.argv.front() + ": " +
