@@ -4,6 +4,7 @@
 
 #include "base/child_process.hpp"
 #include "base/files.hpp"
+#include "base/text.hpp"
 #include "host/load/loader_search.hpp"
 #include "host/load/probe_outcome.hpp"
 #include "host/load/wire.hpp"
@@ -33,7 +34,6 @@ Result<ChildOutcome> run_helper(const ProbeRequest& request, const std::string& 
   child.deadline = request.deadline;
   child.channel_bytes = 16u << 20;  // lists of libraries and devices, and a loader's searches
   child.private_channel = true;
-  child.discard_output = true;
   child.cancel = request.cancel;
   return run_child(child);
 }
@@ -53,7 +53,7 @@ ProbeResult probe_once(const ProbeRequest& request) {
 // Only what a second try could contradict: a crash may be a machine's bad moment, a report is not.
 bool worth_another_try(const ProbeResult& result) {
   constexpr std::string_view crashes[] = {"EH-R01", "EH-R02", "EH-R03", "EH-R04",
-                                          "EH-R06", "EH-R14", "EH-R15"};
+                                          "EH-R06", "EH-R10", "EH-R14", "EH-R15"};
   return !result.passed && result.diagnosis &&
          std::find(std::begin(crashes), std::end(crashes), result.diagnosis->code) != std::end(crashes);
 }
@@ -84,13 +84,35 @@ void ask_loader(const ProbeRequest& request, Diagnosis& diagnosis) {
   add_loader_search(read_loader_searches(outcome->channel, nonce), diagnosis);
 }
 
+// How often the kernel has killed for want of memory in this process's control group, where it counts that.
+std::optional<std::int64_t> count_oom_kills() {
+  const auto groups = read_file("/proc/self/cgroup");
+  if (!groups) return std::nullopt;
+  for (const std::string& line : split(*groups, '\n')) {
+    const std::vector<std::string> parts = split(line, ':');  // hierarchy, controllers, path
+    if (parts.size() != 3 || (parts[0] != "0" && parts[1] != "memory")) continue;
+    const std::string file = parts[0] == "0" ? "/sys/fs/cgroup" + parts[2] + "/memory.events"
+                                             : "/sys/fs/cgroup/memory" + parts[2] + "/memory.oom_control";
+    const auto events = read_file(file);
+    if (!events) continue;
+    for (const std::string& event : split(*events, '\n'))
+      if (event.starts_with("oom_kill ")) return parse_integer(std::string_view(event).substr(9));
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 ProbeResult probe(const ProbeRequest& request) {
   ProbeResult first = probe_once(request);
   if (is_failed_search(first)) ask_loader(request, *first.diagnosis);
   if (!worth_another_try(first)) return first;
+  const bool killed = first.diagnosis->code == "EH-R14";
+  const auto kills_before = killed ? count_oom_kills() : std::nullopt;
   ProbeResult second = probe_once(request);
+  if (killed && second.diagnosis && second.diagnosis->code == "EH-R14")
+    if (const auto kills = count_oom_kills(); kills && kills_before && *kills > *kills_before)
+      second.diagnosis->with("oom_kills", std::to_string(*kills - *kills_before), "control group");
   second.duration += first.duration;
   if (second.passed)
     second.warnings.push_back(std::move(*first.diagnosis));
