@@ -24,12 +24,16 @@ Json request_document(const ProbeRequest& request, const std::string& nonce) {
 }
 
 Result<ChildOutcome> run_helper(const ProbeRequest& request, const std::string& nonce,
-                                std::vector<std::string> environment) {
+                                const std::filesystem::path& audit = {},
+                                const std::string& audit_nonce = {}) {
   ChildRequest child;
-  child.environment = std::move(environment);
   child.argv = request.launcher;
   child.argv.push_back(request.helper.native());
   child.argv.emplace_back("probe");
+  if (!audit.empty()) {
+    child.argv.insert(child.argv.end(), {"--audit", audit_nonce});
+    child.environment.push_back("LD_AUDIT=" + audit.native());
+  }
   child.input = request_document(request, nonce).dump();
   child.deadline = request.deadline;
   child.channel_bytes = 16u << 20;  // lists of libraries and devices, and a loader's searches
@@ -40,7 +44,7 @@ Result<ChildOutcome> run_helper(const ProbeRequest& request, const std::string& 
 
 ProbeResult probe_once(const ProbeRequest& request) {
   const std::string nonce = random_hex(16);
-  auto outcome = run_helper(request, nonce, {});
+  auto outcome = run_helper(request, nonce);
   if (!outcome) {
     ProbeResult result;
     result.stage = "start";
@@ -78,8 +82,7 @@ void ask_loader(const ProbeRequest& request, Diagnosis& diagnosis) {
   if (audit.native().find_first_of(": ") != std::string::npos)
     return left_out("the folder of the helper cannot be written in LD_AUDIT");
   const std::string nonce = random_hex(16);
-  const auto outcome =
-      run_helper(request, random_hex(16), {"LD_AUDIT=" + audit.native(), "ENGINEHOST_AUDIT=" + nonce});
+  const auto outcome = run_helper(request, random_hex(16), audit, nonce);
   if (!outcome || outcome->cancelled) return left_out("the second run did not come about");
   add_loader_search(read_loader_searches(outcome->channel, nonce), diagnosis);
 }

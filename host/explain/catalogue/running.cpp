@@ -71,7 +71,8 @@ constexpr Entry entries[] = {
      .after = "the probe's deadline",
      .causes = {"nothing happened for {deadline} at stage {stage}; the process was ended",
                 "the build did not come up in time"},
-     .remedies = {"try again with a longer deadline if the machine is slow or busy",
+     .remedies = {"set probe_deadline_seconds in the configuration to more if the machine is slow or busy: "
+                  "{deadline} were given",
                   "the process could not even be killed: it is stuck in a driver; restart the "
                   "machine{?survived_kill}",
                   set_aside},
@@ -96,8 +97,8 @@ constexpr Entry entries[] = {
      .meaning =
          "Loading the build changed how this thread rounds or treats tiny numbers (as -ffast-math does).",
      .after = "MXCSR before and after",
-     .causes = {"{when} changed MXCSR from {before} to {after}", "loading changed MXCSR from {before} to {after}",
-                "loading changed the floating-point mode"},
+     .causes = {"{when} changed MXCSR from {before} to {after}",
+                "loading changed MXCSR from {before} to {after}", "loading changed the floating-point mode"},
      .remedies = {"nothing to do: it is set back after loading", "publisher: do not link with -ffast-math"},
      .category = Category::request},
     {.code = "EH-R09",

@@ -7,12 +7,11 @@
  *   audit TAB NONCE TAB take TAB path
  *
  * The loader gives this file a C library of its own, and calls it while it holds its locks: no allocation, no stdio,
- * one write(2) a line. Where the variable with the nonce or the channel is missing, it is silent. */
+ * one write(2) a line. The nonce is what follows "--audit" in the arguments of the program; without it, it is silent. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <link.h>
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -48,10 +47,25 @@ static void tell(const char *what, const char *first, const char *second) {
   if (write(channel, line.text, line.length) < 0) channel = -1; /* nobody listens any more */
 }
 
+/* The arguments as the kernel keeps them, each with its zero: main's are not known here yet. */
+static void find_nonce(void) {
+  char text[4096];
+  const int file = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
+  const ssize_t length = file >= 0 ? read(file, text, sizeof text - 1) : -1;
+  if (file >= 0) close(file);
+  if (length <= 0) return;
+  text[length] = '\0';
+  for (const char *at = text; at < text + length; at += strlen(at) + 1)
+    if (strcmp(at, "--audit") == 0) {
+      at += sizeof "--audit";
+      if (at < text + length && strlen(at) < sizeof nonce) strcpy(nonce, at);
+      return;
+    }
+}
+
 EXPORT unsigned la_version(unsigned version) {
-  const char *given = getenv("ENGINEHOST_AUDIT");
-  if (given == NULL || *given == '\0' || strlen(given) >= sizeof nonce) return 0; /* not wanted: the loader drops it */
-  strcpy(nonce, given);
+  find_nonce();
+  if (*nonce == '\0') return 0; /* not wanted: the loader drops it */
   channel = fcntl(channel_of_child, F_DUPFD_CLOEXEC, out_of_reach);
   /* An older loader than this was compiled for must not be promised more than it knows. */
   return version < LAV_CURRENT ? version : LAV_CURRENT;
