@@ -89,21 +89,22 @@ class SpawnSetup {
 struct Stream {
   FileDescriptor from;
   std::string* into;
+  std::size_t keep_bytes;
   bool keep_last;
 };
 
 // Reads what is there; false once the stream has ended.
-bool drain(Stream& stream, std::size_t keep_bytes) {
+bool drain(Stream& stream) {
   char buffer[16384];
   const ssize_t got = ::read(stream.from.get(), buffer, sizeof buffer);
   if (got < 0) return errno == EINTR || errno == EAGAIN;
   if (got == 0) return false;
   stream.into->append(buffer, static_cast<std::size_t>(got));
-  if (stream.into->size() > keep_bytes) {
+  if (stream.into->size() > stream.keep_bytes) {
     if (stream.keep_last)
-      stream.into->erase(0, stream.into->size() - keep_bytes);
+      stream.into->erase(0, stream.into->size() - stream.keep_bytes);
     else
-      stream.into->resize(keep_bytes);
+      stream.into->resize(stream.keep_bytes);
   }
   return true;
 }
@@ -201,9 +202,11 @@ Result<ChildOutcome> run_child(const ChildRequest& request) {
 
   ChildOutcome outcome;
   std::vector<Stream> streams;
-  if (output.read_end.valid()) streams.push_back({std::move(output.read_end), &outcome.output, false});
-  streams.push_back({std::move(error.read_end), &outcome.error, true});
-  if (channel.read_end.valid()) streams.push_back({std::move(channel.read_end), &outcome.channel, false});
+  if (output.read_end.valid())
+    streams.push_back({std::move(output.read_end), &outcome.output, request.keep_bytes, false});
+  streams.push_back({std::move(error.read_end), &outcome.error, request.keep_bytes, true});
+  if (channel.read_end.valid())
+    streams.push_back({std::move(channel.read_end), &outcome.channel, request.channel_bytes, false});
 
   // Once the child itself is gone, its grandchildren may still hold the pipes, or fill them without end: what
   // is there is read, for a moment.
@@ -224,8 +227,7 @@ Result<ChildOutcome> run_child(const ChildRequest& request) {
     for (std::size_t i = streams.size(); i-- > 0;)
       if (waits[first_stream + i].revents != 0) {
         data = true;
-        if (!drain(streams[i], request.keep_bytes))
-          streams.erase(streams.begin() + static_cast<std::ptrdiff_t>(i));
+        if (!drain(streams[i])) streams.erase(streams.begin() + static_cast<std::ptrdiff_t>(i));
       }
     const auto now = Clock::now();
     if (ended && (streams.empty() || !data || now >= give_up_at)) break;

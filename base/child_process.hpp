@@ -16,9 +16,10 @@ struct ChildRequest {
   std::vector<std::string> environment;
   std::string input;  // what the child finds on standard input, then end of file
   std::chrono::milliseconds deadline{30'000};
-  std::size_t keep_bytes = 64 * 1024;  // of each stream: the last ones of stderr, the first ones of the others
-  bool private_channel = false;        // the child may write to file descriptor 3: arrives as ChildOutcome::channel
-  bool discard_output = false;         // stdout goes to /dev/null
+  std::size_t keep_bytes = 64 * 1024;    // the last ones of stderr, the first ones of stdout
+  std::size_t channel_bytes = 1u << 20;  // the first ones of the private channel
+  bool private_channel = false;  // the child may write to file descriptor 3: arrives as ChildOutcome::channel
+  bool discard_output = false;   // stdout goes to /dev/null
   std::optional<CancelToken> cancel;
 };
 
@@ -33,11 +34,11 @@ struct ChildOutcome {
   bool succeeded() const { return exit_code == 0 && !timed_out && !cancelled; }
 };
 
-// Runs a program to its end with posix_spawn (never fork: a host with a driver open or a large heap must not be
-// copied), in a process group of its own. At the deadline the group gets SIGABRT, so that a crash handler can speak,
-// then SIGKILL 1 s later. The wait never exceeds deadline + 3 s, even for a child that cannot be killed. Signal
-// mask and handlers of the child are the defaults, and it inherits no descriptor of the host. Fails with EH-P20 ("program", errno facts) when it cannot be
-// started. Any thread; blocks.
+// Runs a program to its end with posix_spawn (never fork: a host with a driver open or a large heap must not
+// be copied), in a process group of its own. At the deadline the group gets SIGABRT, so that a crash handler
+// can speak, then SIGKILL 1 s later. The wait never exceeds deadline + 3 s, even for a child that cannot be
+// killed. Signal mask and handlers of the child are the defaults, and it inherits no descriptor of the host.
+// Fails with EH-P20 ("program", errno facts) when it cannot be started. Any thread; blocks.
 Result<ChildOutcome> run_child(const ChildRequest& request);
 
 // "SIGSEGV", or "signal 61".

@@ -73,6 +73,8 @@ std::optional<LoaderHint> read_error_output(std::string_view text) {
       if (!found) hint = read_loader_text(line);
     } else if (!hint) {
       hint = texts::read_cudnn(line);
+      // It names the file first and complains of the handle after.
+      if (hint && hint->subject.empty() && found && found->code == hint->code) hint.reset();
     }
     if (hint) found = std::move(hint);
   }

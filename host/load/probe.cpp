@@ -4,6 +4,8 @@
 
 #include "base/child_process.hpp"
 #include "base/files.hpp"
+#include "base/text.hpp"
+#include "host/load/loader_search.hpp"
 #include "host/load/probe_outcome.hpp"
 #include "host/load/wire.hpp"
 
@@ -21,19 +23,28 @@ Json request_document(const ProbeRequest& request, const std::string& nonce) {
   return document;
 }
 
-ProbeResult probe_once(const ProbeRequest& request) {
-  const std::string nonce = random_hex(16);
+Result<ChildOutcome> run_helper(const ProbeRequest& request, const std::string& nonce,
+                                const std::filesystem::path& audit = {},
+                                const std::string& audit_nonce = {}) {
   ChildRequest child;
   child.argv = request.launcher;
   child.argv.push_back(request.helper.native());
   child.argv.emplace_back("probe");
+  if (!audit.empty()) {
+    child.argv.insert(child.argv.end(), {"--audit", audit_nonce});
+    child.environment.push_back("LD_AUDIT=" + audit.native());
+  }
   child.input = request_document(request, nonce).dump();
   child.deadline = request.deadline;
-  child.keep_bytes = 1u << 20;  // the channel carries lists of libraries and devices
+  child.channel_bytes = 16u << 20;  // lists of libraries and devices, and a loader's searches
   child.private_channel = true;
-  child.discard_output = true;
   child.cancel = request.cancel;
-  auto outcome = run_child(child);
+  return run_child(child);
+}
+
+ProbeResult probe_once(const ProbeRequest& request) {
+  const std::string nonce = random_hex(16);
+  auto outcome = run_helper(request, nonce);
   if (!outcome) {
     ProbeResult result;
     result.stage = "start";
@@ -46,17 +57,65 @@ ProbeResult probe_once(const ProbeRequest& request) {
 // Only what a second try could contradict: a crash may be a machine's bad moment, a report is not.
 bool worth_another_try(const ProbeResult& result) {
   constexpr std::string_view crashes[] = {"EH-R01", "EH-R02", "EH-R03", "EH-R04",
-                                          "EH-R06", "EH-R14", "EH-R15"};
+                                          "EH-R06", "EH-R10", "EH-R14", "EH-R15"};
   return !result.passed && result.diagnosis &&
          std::find(std::begin(crashes), std::end(crashes), result.diagnosis->code) != std::end(crashes);
+}
+
+// A text that names a library that was not found says neither who needs it nor where it was looked for, and a
+// glance at the files afterwards is a reconstruction. So the loader is asked itself, once more and only then.
+bool is_failed_search(const ProbeResult& result) {
+  return !result.passed && result.diagnosis && (result.stage == "preload" || result.stage == "load") &&
+         (result.diagnosis->code == "EH-L01" || result.diagnosis->code == "EH-L24" ||
+          result.diagnosis->code == "EH-L25");
+}
+
+void ask_loader(const ProbeRequest& request, Diagnosis& diagnosis) {
+  const auto left_out = [&](std::string_view why) {
+    diagnosis.with("loader_search_left_out", why, "LD_AUDIT");
+  };
+  const std::filesystem::path audit = request.helper.parent_path() / "enginehost-audit.so";
+  if (!request.launcher.empty()) return left_out("the helper is started by another program");
+  if (std::error_code error; !std::filesystem::exists(audit, error))
+    return left_out(audit.native() + " is not there");
+  // The variable holds a list: its separators cannot be written.
+  if (audit.native().find_first_of(": ") != std::string::npos)
+    return left_out("the folder of the helper cannot be written in LD_AUDIT");
+  const std::string nonce = random_hex(16);
+  const auto outcome = run_helper(request, random_hex(16), audit, nonce);
+  if (!outcome || outcome->cancelled) return left_out("the second run did not come about");
+  add_loader_search(read_loader_searches(outcome->channel, nonce), diagnosis);
+}
+
+// How often the kernel has killed for want of memory in this process's control group, where it counts that.
+std::optional<std::int64_t> count_oom_kills() {
+  const auto groups = read_file("/proc/self/cgroup");
+  if (!groups) return std::nullopt;
+  for (const std::string& line : split(*groups, '\n')) {
+    const std::vector<std::string> parts = split(line, ':');  // hierarchy, controllers, path
+    if (parts.size() != 3 || (parts[0] != "0" && parts[1] != "memory")) continue;
+    const std::string file = parts[0] == "0" ? "/sys/fs/cgroup" + parts[2] + "/memory.events"
+                                             : "/sys/fs/cgroup/memory" + parts[2] + "/memory.oom_control";
+    const auto events = read_file(file);
+    if (!events) continue;
+    for (const std::string& event : split(*events, '\n'))
+      if (event.starts_with("oom_kill ")) return parse_integer(std::string_view(event).substr(9));
+  }
+  return std::nullopt;
 }
 
 }  // namespace
 
 ProbeResult probe(const ProbeRequest& request) {
   ProbeResult first = probe_once(request);
+  if (is_failed_search(first)) ask_loader(request, *first.diagnosis);
   if (!worth_another_try(first)) return first;
+  const bool killed = first.diagnosis->code == "EH-R14";
+  const auto kills_before = killed ? count_oom_kills() : std::nullopt;
   ProbeResult second = probe_once(request);
+  if (killed && second.diagnosis && second.diagnosis->code == "EH-R14")
+    if (const auto kills = count_oom_kills(); kills && kills_before && *kills > *kills_before)
+      second.diagnosis->with("oom_kills", std::to_string(*kills - *kills_before), "control group");
   second.duration += first.duration;
   if (second.passed)
     second.warnings.push_back(std::move(*first.diagnosis));

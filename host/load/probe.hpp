@@ -24,20 +24,20 @@ struct ProbeRequest {
   // fails to open is a warning as long as another opens.
   std::vector<std::string> devices;
   int self_test = ENGINE_SELFTEST_GRAPH;  // level; -1: stop after create
-  bool unload = true;                     // the unload stage, apart: a crash there is a warning
+  bool unload = true;                     // the stages "unload" and "exit", apart: a crash there is a warning
   std::chrono::milliseconds deadline{30'000};
   std::optional<CancelToken> cancel;
 };
 
 struct ProbeResult {
   bool passed = false;
-  std::string
-      stage;  // the last one entered: "start", "preload", "load", "entry", "create", "selftest", "unload"
+  std::string stage;  // the last one entered: "start", "preload", "load", "entry", "create", "selftest",
+                      // "unload", "exit"
   std::vector<std::string> stages;
   std::optional<Diagnosis>
-      diagnosis;  // when it did not pass: EH-R01 … R06, L12, L13, F08, R11, R12, E01, G..
-  std::vector<Diagnosis>
-      warnings;  // EH-R08, R09 (what it changed in the process), R13, devices that did not open
+      diagnosis;  // when it did not pass: EH-R01 … R06, R10, R14, R15, L12, L13, F08, R11, R12, E01, G..
+  std::vector<Diagnosis> warnings;  // EH-R07 (it printed), R08, R09 (what it changed in the process), R13,
+                                    // devices that did not open
   std::vector<std::pair<std::string, std::string>> facts;  // engine's
   std::vector<Device> devices;
   std::vector<Library> libraries;  // where each was loaded from, in the child

@@ -62,12 +62,19 @@ int signal_of(const ChildOutcome& outcome, const ProbeRequest& request) {
 }
 
 Diagnosis crashed(int number, const Told& told, const std::optional<explain::LoaderHint>& hint,
-                  const std::string& error_output, bool while_loading) {
+                  const std::string& error_output, const std::string& stage) {
+  const bool while_loading = stage == "preload" || stage == "load";
   const std::string in_library = told.crash["in_library"].as_string();
   const bool in_loader = in_library.find("/ld-") != std::string::npos;
   Diagnosis diagnosis = [&] {
     if (number == SIGABRT && hint && (hint->code == "EH-R03" || hint->code == "EH-R15"))
       return explain::to_diagnosis(*hint, last_words(error_output));
+    // Once its functions are called, what is thrown out of them ends here: nothing may cross the C interface.
+    // A thread of the engine's own that throws crosses nothing.
+    const bool called = stage == "create" || stage == "selftest";
+    if (number == SIGABRT && called && told.crash["first_thread"].as_bool() &&
+        !told.crash["exception"].as_string().empty())
+      return diagnose("EH-R10");
     if (number == SIGABRT) return diagnose("EH-R03");
     if (number == SIGILL) return diagnose("EH-R01");
     if (number == SIGKILL) return diagnose("EH-R14");
@@ -94,7 +101,25 @@ Diagnosis crashed(int number, const Told& told, const std::optional<explain::Loa
   add("in_library");
   add("address");
   add("instruction");
+  if (const std::int64_t threads = told.crash["threads"].as_integer(); threads > 0)
+    diagnosis.with("threads", std::to_string(threads), "the probe's crash handler");
   return diagnosis;
+}
+
+// A build that works and crashes when it is unloaded or when the process ends, or never comes to its end.
+std::optional<Diagnosis> unclean_end(const ChildOutcome& outcome, const Told& told,
+                                     const ProbeRequest& request) {
+  const int number = signal_of(outcome, request);
+  if (!request.unload || (told.unloaded && number == 0 && !outcome.timed_out)) return std::nullopt;
+  Diagnosis warning = diagnose("EH-R13");
+  warning.with("file", request.load.plugin.native()).with("stage", told.stages.back());
+  if (number == SIGALRM || outcome.timed_out)
+    warning.with("problem", "it did not come to its end");
+  else if (number != 0)
+    warning.with("signal", signal_name(number));
+  if (const std::string& library = told.crash["in_library"].as_string(); !library.empty())
+    warning.with("in_library", library);
+  return warning;
 }
 
 Diagnosis why(const ChildOutcome& outcome, const Told& told, const ProbeRequest& request,
@@ -115,7 +140,7 @@ Diagnosis why(const ChildOutcome& outcome, const Told& told, const ProbeRequest&
   }
   const auto hint = explain::read_error_output(outcome.error);
   if (const int number = signal_of(outcome, request); number != 0)
-    return crashed(number, told, hint, outcome.error, stage == "preload" || stage == "load");
+    return crashed(number, told, hint, outcome.error, stage);
   if (hint && (hint->code == "EH-L13" || hint->code == "EH-F08"))
     return explain::to_diagnosis(*hint, last_words(outcome.error));
   // 127 or 2 before the first stage: the launcher or the helper itself did not run.
@@ -158,6 +183,13 @@ ProbeResult judge(const ChildOutcome& outcome, const std::string& nonce, const P
   result.stage = told.stages.empty() ? "start" : told.stages.back();
   result.error_output = outcome.error;
   result.duration = outcome.duration;
+  if (const std::string printed(trim(outcome.output)); !printed.empty()) {
+    constexpr std::size_t most = 200;
+    result.warnings.push_back(
+        std::move(diagnose("EH-R07")
+                      .with("file", request.load.plugin.native())
+                      .with("output", printed.substr(0, most), "standard output of the probe")));
+  }
   for (const Json& warning : told.warnings.as_array()) {
     result.warnings.push_back(diagnosis_from_wire(warning));
     refine_report(result.warnings.back());
@@ -167,15 +199,7 @@ ProbeResult judge(const ChildOutcome& outcome, const std::string& nonce, const P
     result.facts = pairs_from_wire(told.answer["facts"]);
     result.devices = devices_from_wire(told.answer["devices"]);
     result.libraries = libraries_from_wire(told.answer["libraries"]);
-    if (request.unload && !told.unloaded) {
-      Diagnosis warning = diagnose("EH-R13");
-      warning.with("file", request.load.plugin.native());
-      if (const int number = signal_of(outcome, request); number != 0)
-        warning.with("signal", signal_name(number));
-      if (const std::string& library = told.crash["in_library"].as_string(); !library.empty())
-        warning.with("in_library", library);
-      result.warnings.push_back(std::move(warning));
-    }
+    if (auto warning = unclean_end(outcome, told, request)) result.warnings.push_back(std::move(*warning));
     return result;
   }
   Diagnosis diagnosis = why(outcome, told, request, result.stage);

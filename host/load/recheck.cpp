@@ -12,15 +12,28 @@
 namespace enginehost::load {
 namespace {
 
-constexpr std::string_view kept[] = {"os_said", "stage",  "last_words", "message",     "status",
-                                     "origin",  "native", "tries",      "error_number"};
+constexpr std::string_view kept[] = {"os_said",
+                                     "stage",
+                                     "last_words",
+                                     "message",
+                                     "status",
+                                     "origin",
+                                     "native",
+                                     "tries",
+                                     "error_number",
+                                     "loader_asked_for",
+                                     "loader_asked_by",
+                                     "loader_searched",
+                                     "loader_search_left_out"};
 
 // What was seen when it failed stays with what explains it.
 Diagnosis merged(Diagnosis better, const Diagnosis& said) {
+  std::vector<Evidence> seen;
   for (const Evidence& fact : said.evidence)
     if (std::find(std::begin(kept), std::end(kept), fact.what) != std::end(kept) &&
         better.value(fact.what).empty())
-      better.evidence.push_back(fact);
+      seen.push_back(fact);
+  better.evidence.insert(better.evidence.end(), seen.begin(), seen.end());
   better.context = said.context;
   return better;
 }

@@ -169,6 +169,7 @@ class Attempt {
     request.load = load_request(installed);
     request.options = installed.options;
     request.devices = devices_;
+    request.deadline = std::chrono::seconds(world_.settings().probe_deadline_seconds);
     request.cancel = world_.cancel();
     load::ProbeResult result = load::probe(request);
     for (Diagnosis& warning : result.warnings) log_.warnings.push_back(std::move(warning));

@@ -15,9 +15,8 @@ Fact<std::string> visible_devices() {
   return Fact<std::string>::known(value, "CUDA_VISIBLE_DEVICES");
 }
 
-// The document that the helper wrote, or why there is none.
-tl::expected<Json, std::string> run_helper(const Root& root, const Cuda& cuda, const LibrarySearch& libraries,
-                                           const DetectRequest& request) {
+// Asks the driver in the helper and takes over what it told, all or up to where it hung or crashed.
+void ask_driver(const Root& root, const LibrarySearch& libraries, const DetectRequest& request, Cuda& cuda) {
   ChildRequest child;
   child.argv = request.helper_launcher;
   const std::string nonce = random_hex(8);
@@ -29,14 +28,17 @@ tl::expected<Json, std::string> run_helper(const Root& root, const Cuda& cuda, c
   child.deadline = request.driver_deadline;
   child.private_channel = true;
   child.discard_output = true;
-  child.keep_bytes = 1u << 20;
   const auto outcome = run_child(child);
   if (!outcome)
-    return tl::unexpected("the helper cannot be started: " + child.argv.front() + ": " +
-                          std::string(outcome.error().value("os_said")));
-  const auto answer = parse_json(outcome->channel, "the helper's answer");
-  if (answer && (*answer)["nonce"].as_string() == nonce) return *answer;
-  return tl::unexpected(why_no_answer(*outcome, request.driver_deadline));
+    return apply_no_answer("the helper cannot be started: " + child.argv.front() + ": " +
+                               std::string(outcome.error().value("os_said")),
+                           cuda);
+  const DriverAnswer answer = read_driver_answer(outcome->channel, nonce);
+  const std::string why = answer.complete ? "" : why_no_answer(*outcome, request.driver_deadline);
+  if (answer.document.is_null())
+    apply_no_answer(why, cuda);
+  else
+    apply_driver_answer(answer.document, why, cuda);
 }
 
 // No file speaks of NVIDIA: the driver's facts follow without asking anybody.
@@ -66,10 +68,8 @@ Cuda detect_cuda(const Root& root, const LibrarySearch& libraries, const Fact<st
     conclude_without_driver(cuda.library.source(), cuda);
   } else if (request.helper.empty()) {
     apply_no_answer("there is no helper to ask the driver", cuda);
-  } else if (const auto answer = run_helper(root, cuda, libraries, request)) {
-    apply_driver_answer(*answer, cuda);
   } else {
-    apply_no_answer(answer.error(), cuda);
+    ask_driver(root, libraries, request, cuda);
   }
   return cuda;
 }

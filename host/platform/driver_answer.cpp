@@ -91,7 +91,7 @@ void apply_library(const Json& answer, Cuda& cuda) {
       Fact<Installed>::known(std::move(library), cuda.library.is_known() ? cuda.library.source() : "dlopen");
 }
 
-void apply_versions(const Json& answer, Cuda& cuda) {
+void apply_versions(const Json& answer, const std::string& why_incomplete, Cuda& cuda) {
   const Json& nvml = answer["nvml"];
   if (!cuda.driver.is_known())
     if (const std::string& version = nvml["driver_version"].as_string(); !version.empty())
@@ -110,6 +110,8 @@ void apply_versions(const Json& answer, Cuda& cuda) {
   else if (!asked.is_null())
     cuda.driver_cuda = Fact<std::string>::unknown("cuDriverGetVersion of " + library + " said " +
                                                   std::to_string(asked["code"].as_integer()));
+  else if (!why_incomplete.empty())
+    cuda.driver_cuda = Fact<std::string>::unknown(why_incomplete);
   else
     cuda.driver_cuda =
         Fact<std::string>::unknown(library.empty() ? answer["cuda"]["library"]["error"].as_string()
@@ -121,10 +123,28 @@ std::string hidden_by(const Cuda& cuda) {
   return ", CUDA_VISIBLE_DEVICES=\"" + cuda.visible_devices.value() + "\"";
 }
 
-void apply_devices(const Json& answer, Cuda& cuda) {
+// NVML's list is no list of what can be used, but it is no empty machine either.
+std::string listed_by_nvml(const Devices& machine) {
+  std::string text;
+  for (const CudaDevice& device : machine) {
+    text += (text.empty() ? "; NVML lists " : ", ") + device.name;
+    if (!device.compute_capability.empty()) text += " (" + device.compute_capability + ")";
+  }
+  return text;
+}
+
+void apply_devices(const Json& answer, const std::string& why_incomplete, Cuda& cuda) {
   using Fact = platform::Fact<Devices>;
   const Json& asked = answer["cuda"];
   const Devices machine = devices_of(answer["nvml"]["devices"], false);
+  const bool said_no = !asked["init"].is_null() && asked["init"]["code"].as_integer() != 0;
+  if (!why_incomplete.empty() && !said_no) {
+    cuda.devices = Fact::unknown(why_incomplete + listed_by_nvml(machine));
+    cuda.init = asked["init"].is_null() ? platform::Fact<std::string>::unknown(why_incomplete)
+                                        : platform::Fact<std::string>::known(
+                                              "0", "cuInit of " + asked["library"]["path"].as_string());
+    return;
+  }
   if (!asked["library"]["error"].as_string().empty()) {
     cuda.devices = Fact::unknown(asked["library"]["error"].as_string());
     return;
@@ -165,10 +185,31 @@ void apply_devices(const Json& answer, Cuda& cuda) {
 
 }  // namespace
 
-void apply_driver_answer(const Json& answer, Cuda& cuda) {
+DriverAnswer read_driver_answer(const std::string& lines, const std::string& nonce) {
+  DriverAnswer answer;
+  for (const std::string& line : split(lines, '\n')) {
+    if (line.empty()) continue;
+    const auto parsed = parse_json(line, "the helper's answer");
+    if (!parsed || (*parsed)["nonce"].as_string() != nonce) continue;
+    if (answer.document.is_null()) answer.document = Json::object();
+    answer.complete |= (*parsed)["done"].as_bool();
+    for (const char* library : {"cuda", "nvml"}) {
+      Json known = answer.document[library];
+      for (const auto& [what, value] : (*parsed)[library].as_object()) {
+        Json longer = value.is_array() ? known[what] : Json();
+        for (const Json& element : value.as_array()) longer.push(element);
+        known.set(what, value.is_array() ? std::move(longer) : value);
+      }
+      if (!known.is_null()) answer.document.set(library, std::move(known));
+    }
+  }
+  return answer;
+}
+
+void apply_driver_answer(const Json& answer, const std::string& why_incomplete, Cuda& cuda) {
   apply_library(answer, cuda);
-  apply_versions(answer, cuda);
-  apply_devices(answer, cuda);
+  apply_versions(answer, why_incomplete, cuda);
+  apply_devices(answer, why_incomplete, cuda);
 }
 
 void apply_no_answer(const std::string& why, Cuda& cuda) {

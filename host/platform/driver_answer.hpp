@@ -8,10 +8,18 @@
 
 namespace enginehost::platform {
 
-// Fills driver_cuda, devices, init, completes driver and library, from the document of `enginehost-probe
-// drivers`. Expects the facts found in files (driver, hardware, library, visible_devices) to be in `cuda`.
-// Pure.
-void apply_driver_answer(const Json& answer, Cuda& cuda);
+// What the lines of `enginehost-probe drivers` say together. Lines without the nonce are not the helper's.
+struct DriverAnswer {
+  Json document;          // null: not one line was the helper's
+  bool complete = false;  // it got to its end
+};
+DriverAnswer read_driver_answer(const std::string& lines, const std::string& nonce);
+
+// Fills driver_cuda, devices, init, completes driver and library, from the document. Expects the facts found
+// in files (driver, hardware, library, visible_devices) to be in `cuda`. `why_incomplete` is why the helper
+// did not get to its end: what it told until then stands, the rest is unknown for that reason; empty: it told
+// all. Pure.
+void apply_driver_answer(const Json& answer, const std::string& why_incomplete, Cuda& cuda);
 
 // The same for a helper that gave no answer: the facts become unknown with this reason.
 void apply_no_answer(const std::string& why, Cuda& cuda);

@@ -115,6 +115,8 @@ void read_values(Members& members, Layer& layer) {
   if (layer.log && !is_log_level(*layer.log))
     members.refuse("log", "\"" + *layer.log + "\" is none of error, warning, info, debug");
   members.texts("probe_launcher", layer.probe_launcher);
+  constexpr std::int64_t one_hour = 3600;
+  members.number("probe_deadline_seconds", 1, one_hour, layer.probe_deadline);
   members.folder("helper", layer.helper);
   members.text("package_index", layer.package_index);
   if (layer.package_index && !is_url(*layer.package_index))

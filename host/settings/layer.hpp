@@ -18,7 +18,8 @@ struct Layer {
   std::optional<bool> repositories_default, offline;
   std::optional<std::string> cache, state, flavor, device, log, force, helper, package_index;
   std::optional<std::vector<std::string>> system_layers, probe_launcher;
-  std::optional<std::int64_t> max_artifact_bytes, max_unpacked_bytes, connect_timeout, stall_timeout, retries;
+  std::optional<std::int64_t> max_artifact_bytes, max_unpacked_bytes, connect_timeout, stall_timeout, retries,
+      probe_deadline;
 };
 
 // A configuration file: its layer and, for the system's, its policy.

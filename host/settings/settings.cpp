@@ -186,6 +186,7 @@ void choose_limits(Settings& settings, Weighing& weighing) {
   number("downloads.connect_timeout_seconds", &Layer::connect_timeout, limits.connect_timeout_seconds);
   number("downloads.stall_timeout_seconds", &Layer::stall_timeout, limits.stall_timeout_seconds);
   number("downloads.retries", &Layer::retries, limits.retries);
+  number("probe_deadline_seconds", &Layer::probe_deadline, settings.probe_deadline_seconds);
 }
 
 // Proxies and certificates are libcurl's business; they are listed because they decide where requests go.

@@ -79,6 +79,8 @@ struct Settings {
   std::string log = "warning";  // "error", "warning", "info", "debug"
   std::string force;            // a build id, for one run
   std::vector<std::string> probe_launcher;
+  int probe_deadline_seconds =
+      30;  // for a build to come up in the helper, before it is taken for one that hangs
   std::filesystem::path helper;  // enginehost-probe; empty: not found
   std::string package_index;     // used only where pip cannot be asked
   DownloadLimits downloads;
@@ -92,9 +94,9 @@ struct Settings {
 
 // Strongest first: flags, ENGINEHOST_* variables, the user's file, the system's file, defaults; the system
 // file's policy block stands above all. Lists of repositories add up in that order. Reads files, creates
-// nothing, any thread. EH-P01: a flag contradicts policy ("file", "key", "policy", "what", "flag"). EH-P02: a value
-// cannot be used ("file" or "variable" or "flag", "key", "problem"). A configuration file that is not JSON:
-// EH-M01.
+// nothing, any thread. EH-P01: a flag contradicts policy ("file", "key", "policy", "what", "flag"). EH-P02: a
+// value cannot be used ("file" or "variable" or "flag", "key", "problem"). A configuration file that is not
+// JSON: EH-M01.
 Result<Settings> load_settings(const FlagValues& flags, const Environment& environment);
 
 // A list of repositories as one text: separated by ";", or by ":" where that cannot be part of a URL.

@@ -42,7 +42,7 @@ class ProbeOf : public ::testing::Test {
 TEST_F(ProbeOf, AGoodBuildPassesAllStages) {
   const ProbeResult result = tried("");
   ASSERT_TRUE(result.passed) << (result.diagnosis ? explain::describe(*result.diagnosis) : "");
-  EXPECT_THAT(result.stages, ElementsAre("start", "load", "entry", "create", "selftest", "unload"));
+  EXPECT_THAT(result.stages, ElementsAre("start", "load", "entry", "create", "selftest", "unload", "exit"));
   ASSERT_EQ(result.devices.size(), 1u);
   EXPECT_EQ(result.devices[0].text(), "cpu:0");
   EXPECT_THAT(result.facts, ElementsAre(std::pair<std::string, std::string>("version", "1.2.3")));

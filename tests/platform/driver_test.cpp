@@ -156,8 +156,37 @@ TEST_F(Driver, ThatHangsIsUnknownWithinItsDeadline) {
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(4));
   EXPECT_TRUE(cuda.devices.is_unknown());
   EXPECT_EQ(cuda.devices.why(), "the driver did not answer in 300 ms");
-  EXPECT_TRUE(cuda.driver_cuda.is_unknown());
+  EXPECT_TRUE(cuda.init.is_unknown());
+  EXPECT_EQ(cuda.driver_cuda.value(), "12.2") << "told before the call that hung";
   EXPECT_EQ(cuda.hardware.value(), "10de:20b2");
+}
+
+TEST_F(Driver, Case23_WhatWasLearnedBeforeTheDriverHungOrCrashedSurvives) {
+  const Variable cards("FAKE_GPUS", two_cards);
+  with_nvml();
+  request.driver_deadline = milliseconds(300);
+  for (const auto& [variable, why] :
+       {std::pair{"FAKE_CU_HANG", "the driver did not answer in 300 ms"},
+        {"FAKE_CU_CRASH", "the driver's library crashed the helper (SIGSEGV)"}}) {
+    const Variable set(variable, "1");
+    const Cuda cuda = ask();
+    EXPECT_TRUE(cuda.devices.is_unknown()) << "never: no GPU";
+    EXPECT_EQ(cuda.devices.why(), std::string(why) + "; NVML lists Small GPU (7.5), Big GPU (8.0)");
+    EXPECT_EQ(cuda.init.why(), why);
+    EXPECT_EQ(cuda.driver.value(), "535.104.05");
+    EXPECT_EQ(cuda.driver.source(), "nvmlSystemGetDriverVersion");
+    EXPECT_EQ(cuda.driver_cuda.value(), "12.2");
+  }
+}
+
+TEST_F(Driver, AnAnswerThatStopsAtTheDevicesIsNotTakenForAllOfThem) {
+  helper_is(
+      "n=$3; printf '{\"nonce\":\"%s\",\"cuda\":{\"library\":{\"path\":\"/x\"},\"init\":{\"code\":0}}}\\n"
+      "{\"nonce\":\"%s\",\"cuda\":{\"devices\":[{\"name\":\"One\"}]}}\\n{\"nonce' $n $n >&3; exit 9\n");
+  const Cuda cuda = ask();
+  EXPECT_EQ(cuda.devices.why(), "the helper ended with status 9");
+  EXPECT_EQ(cuda.init.value(), "0");
+  EXPECT_EQ(cuda.driver_cuda.why(), "the helper ended with status 9");
 }
 
 TEST_F(Driver, ThatCrashesDoesNotTakeTheHostAlong) {

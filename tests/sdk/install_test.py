@@ -15,6 +15,7 @@ import tempfile
 
 EXPECTED = [
     "bin/engine-info", "bin/engine-run", "bin/engine-cache", "libexec/enginehost/enginehost-probe",
+    "libexec/enginehost/enginehost-audit.so",
     "include/enginehost/enginehost.h", "include/enginehost/enginehost.hpp", "include/enginehost/engine_plugin.h",
     "share/enginehost/repository/index.json", "share/enginehost/repository/manifests/reference.json"]
 

@@ -63,6 +63,16 @@ TEST_F(SettingsTest, every_environment_variable_of_the_contract_is_read) {
   EXPECT_EQ(settings.package_index, "https://packages.example/simple");
 }
 
+TEST_F(SettingsTest, the_probes_deadline_is_30_seconds_unless_a_file_says_otherwise) {
+  EXPECT_EQ(load().probe_deadline_seconds, 30);
+  user_file(R"({"probe_deadline_seconds": 120})");
+  EXPECT_EQ(load().probe_deadline_seconds, 120);
+  ASSERT_NE(load().find("probe_deadline_seconds"), nullptr);
+  EXPECT_EQ(load().find("probe_deadline_seconds")->value, "120");
+  user_file(R"({"probe_deadline_seconds": 0})");
+  EXPECT_EQ(refusal().code, "EH-P02");
+}
+
 TEST_F(SettingsTest, an_empty_variable_counts_as_not_set) {
   environment_.variables = {{"ENGINEHOST_OFFLINE", ""}, {"ENGINEHOST_CACHE", ""}};
   EXPECT_FALSE(load().offline);

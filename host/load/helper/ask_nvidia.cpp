@@ -42,6 +42,21 @@ std::string capability_text(int major, int minor) {
   return std::to_string(major) + "." + std::to_string(minor);
 }
 
+// Takes each fact to the parent as soon as it is known: the next call may never return.
+class Teller {
+ public:
+  Teller(AnswerChannel& channel, std::string_view library) : channel_(channel), library_(library) {}
+  void tell(std::string_view what, Json value) {
+    told_ &= channel_.write(Json::object().set(library_, Json::object().set(what, std::move(value))));
+  }
+  bool told() const { return told_; }  // somebody took all of it
+
+ private:
+  AnswerChannel& channel_;
+  std::string_view library_;
+  bool told_ = true;
+};
+
 Json library_answer(const SharedLibrary& library) {
   return library.is_open() ? Json::object().set("path", library.path())
                            : Json::object().set("error", library.error());
@@ -77,19 +92,19 @@ Json cuda_device(const SharedLibrary& cuda, int index) {
   return answer;
 }
 
-Json ask_cuda(const std::string& name_or_path) {
-  const SharedLibrary cuda(name_or_path);
-  Json answer = Json::object();
-  answer.set("library", library_answer(cuda));
-  if (!cuda.is_open()) return answer;
+// What needs no device comes first, so that it is known when the device hangs.
+void ask_cuda_version(const SharedLibrary& cuda, Teller& teller) {
+  teller.tell("library", library_answer(cuda));
+  const auto get_version = cuda.function<int(int*)>("cuDriverGetVersion");
+  if (get_version == nullptr) return;
+  int version = 0;
+  const int code = get_version(&version);
+  teller.tell("driver_version", Json::object().set("code", code).set("value", version));
+}
 
-  if (const auto get_version = cuda.function<int(int*)>("cuDriverGetVersion"); get_version != nullptr) {
-    int version = 0;
-    const int code = get_version(&version);
-    answer.set("driver_version", Json::object().set("code", code).set("value", version));
-  }
+void ask_cuda(const SharedLibrary& cuda, Teller& teller) {
   const auto initialise = cuda.function<int(unsigned)>("cuInit");
-  if (initialise == nullptr) return answer;
+  if (initialise == nullptr) return;
   const int code = initialise(0);
   Json init = Json::object();
   init.set("code", code);
@@ -101,17 +116,15 @@ Json ask_cuda(const std::string& name_or_path) {
   if (const auto get_text = cuda.function<int(int, const char**)>("cuGetErrorString");
       get_text != nullptr && get_text(code, &text) == 0 && text != nullptr)
     init.set("text", text);
-  answer.set("init", std::move(init));
-  if (code != 0) return answer;
+  teller.tell("init", std::move(init));
+  if (code != 0) return;
 
   int count = 0;
   const auto get_count = cuda.function<int(int*)>("cuDeviceGetCount");
   const int count_code = get_count != nullptr ? get_count(&count) : -1;
-  answer.set("count", Json::object().set("code", count_code));
-  Json devices = Json::array();
-  for (int index = 0; count_code == 0 && index < count; ++index) devices.push(cuda_device(cuda, index));
-  answer.set("devices", std::move(devices));
-  return answer;
+  teller.tell("count", Json::object().set("code", count_code));
+  for (int index = 0; count_code == 0 && index < count; ++index)
+    teller.tell("devices", Json::array().push(cuda_device(cuda, index)));
 }
 
 Json nvml_device(const SharedLibrary& nvml, unsigned index) {
@@ -139,36 +152,32 @@ Json nvml_device(const SharedLibrary& nvml, unsigned index) {
   return answer;
 }
 
-Json ask_nvml(const std::string& name_or_path) {
+void ask_nvml(const std::string& name_or_path, Teller& teller) {
   const SharedLibrary nvml(name_or_path);
-  Json answer = Json::object();
-  answer.set("library", library_answer(nvml));
+  teller.tell("library", library_answer(nvml));
   const auto initialise = nvml.function<int()>("nvmlInit_v2");
-  if (initialise == nullptr) return answer;
+  if (initialise == nullptr) return;
   const int code = initialise();
   Json init = Json::object();
   init.set("code", code);
   if (const auto get_text = nvml.function<const char*(int)>("nvmlErrorString"); get_text != nullptr)
     if (const char* text = get_text(code); text != nullptr) init.set("text", text);
-  answer.set("init", std::move(init));
-  if (code != 0) return answer;
+  teller.tell("init", std::move(init));
+  if (code != 0) return;
 
   char driver[96] = "";
   if (const auto get_driver = nvml.function<int(char*, unsigned)>("nvmlSystemGetDriverVersion");
       get_driver != nullptr && get_driver(driver, sizeof driver) == 0)
-    answer.set("driver_version", driver);
+    teller.tell("driver_version", driver);
   int version = 0;
   if (const auto get_version = nvml.function<int(int*)>("nvmlSystemGetCudaDriverVersion_v2");
       get_version != nullptr && get_version(&version) == 0)
-    answer.set("cuda_version", version);
+    teller.tell("cuda_version", version);
   unsigned count = 0;
   if (const auto get_count = nvml.function<int(unsigned*)>("nvmlDeviceGetCount_v2");
-      get_count != nullptr && get_count(&count) == 0) {
-    Json devices = Json::array();
-    for (unsigned index = 0; index < count; ++index) devices.push(nvml_device(nvml, index));
-    answer.set("devices", std::move(devices));
-  }
-  return answer;
+      get_count != nullptr && get_count(&count) == 0)
+    for (unsigned index = 0; index < count; ++index)
+      teller.tell("devices", Json::array().push(nvml_device(nvml, index)));
 }
 
 }  // namespace
@@ -188,10 +197,12 @@ int ask_nvidia(int argc, char** argv) {
     *target = argv[i + 1];
   }
   AnswerChannel channel(std::move(nonce));
-  Json answer = Json::object();
-  answer.set("cuda", ask_cuda(libcuda));
-  answer.set("nvml", ask_nvml(nvml));
-  const bool written = channel.write(answer);
+  Teller of_cuda(channel, "cuda"), of_nvml(channel, "nvml");
+  const SharedLibrary cuda(libcuda);
+  ask_cuda_version(cuda, of_cuda);
+  ask_nvml(nvml, of_nvml);
+  ask_cuda(cuda, of_cuda);
+  const bool written = channel.write(Json::object().set("done", true)) && of_cuda.told() && of_nvml.told();
   ::_exit(written ? 0 : 1);
 }
 

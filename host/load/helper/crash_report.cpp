@@ -2,6 +2,7 @@
 
 #include <cxxabi.h>
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/auxv.h>
 #include <sys/resource.h>
@@ -103,6 +104,22 @@ void read_exception(const char*& type, const char*& what) {
   }
 }
 
+// How many threads the process has, from the kernel: 0 where it does not say.
+int count_threads() {
+  const int file = ::open("/proc/self/status", O_RDONLY | O_CLOEXEC);
+  if (file < 0) return 0;
+  char text[4096];
+  const ssize_t length = ::read(file, text, sizeof text - 1);
+  ::close(file);
+  if (length <= 0) return 0;
+  text[length] = '\0';
+  const char* at = std::strstr(text, "\nThreads:");
+  int count = 0;
+  for (at = at != nullptr ? at + 9 : ""; *at != '\0' && *at != '\n'; ++at)
+    if (*at >= '0' && *at <= '9') count = count * 10 + (*at - '0');
+  return count;
+}
+
 // A path as JSON text; anything unusual is replaced, since allocation is out of question here.
 void quote(const char* text, char* out, std::size_t room) {
   std::size_t i = 0;
@@ -149,9 +166,11 @@ void on_signal(int number, siginfo_t* info, void* raw_context) {
   const int length = std::snprintf(
       line, sizeof line,
       "\n{\"nonce\":\"%s\",\"crash\":{\"signal\":%d,\"address\":\"0x%llx\",\"in_library\":\"%s\","
-      "\"instruction\":\"%s\",\"stack_overflow\":%s,\"exception\":\"%s\",\"what\":\"%s\"}}\n",
+      "\"instruction\":\"%s\",\"stack_overflow\":%s,\"threads\":%d,\"first_thread\":%s,\"exception\":\"%s\","
+      "\"what\":\"%s\"}}\n",
       proof, number, static_cast<unsigned long long>(address), library, instruction,
-      overflow ? "true" : "false", thrown, message);
+      overflow ? "true" : "false", count_threads(), ::gettid() == ::getpid() ? "true" : "false", thrown,
+      message);
   if (length > 0 && ::write(channel, line, static_cast<std::size_t>(length)) < 0) {
     // nobody listens any more
   }

@@ -6,7 +6,9 @@
 
 #include <cerrno>
 #include <csignal>
+#include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <memory>
 #include <set>
 #include <string>
@@ -16,6 +18,7 @@
 #include "host/load/helper/crash_report.hpp"
 #include "host/load/helper/process_state.hpp"
 #include "host/load/in_process/engine.hpp"
+#include "host/load/in_process/floating_point.hpp"
 #include "host/load/wire.hpp"
 
 namespace enginehost::load {
@@ -47,8 +50,10 @@ class Probe {
     if (!loaded) return failed(std::move(loaded).error());
     plugin_ = std::move(*loaded);
     warnings_ = plugin_->warnings();
-    for (Diagnosis& difference : helper::differences(before, helper::look_at_process()))
+    const helper::ProcessState loaded_state = helper::look_at_process();
+    for (Diagnosis& difference : helper::differences(before, loaded_state, true))
       warnings_.push_back(std::move(difference.with("file", load.plugin.native())));
+    const std::uint32_t mode = floating_point_mode();
 
     enter("create");
     EngineOptions options;
@@ -72,14 +77,17 @@ class Probe {
       enter("selftest");
       if (auto tested = self_test(level); !tested) return failed(std::move(tested).error());
     }
+    warn_of_changes(load.plugin.native(), loaded_state, mode);
     succeeded();
     if (request_["unload"].as_bool()) {
       enter("unload");
       engine_.reset();
       plugin_.reset();
       channel_.write(Json::object().set("unloaded", true));
+      end_as_programs_do();
     }
     // Threads and destructors of the build must not run past the answer.
+    std::fflush(stdout);
     ::_exit(0);
   }
 
@@ -89,9 +97,43 @@ class Probe {
     channel_.write(Json::object().set("stage", stage));
   }
 
+  // What making and testing the engine did to the process.
+  void warn_of_changes(const std::string& file, const helper::ProcessState& before, std::uint32_t mode) {
+    constexpr std::string_view when = "making or testing the engine";
+    for (Diagnosis& difference : helper::differences(before, helper::look_at_process(), false))
+      warnings_.push_back(std::move(difference.with("file", file).with("when", when)));
+    if (floating_point_mode() == mode) return;
+    warnings_.push_back(std::move(diagnose("EH-R08")
+                                      .with("file", file)
+                                      .with("when", when)
+                                      .with("before", hexadecimal(mode), "MXCSR")
+                                      .with("after", hexadecimal(floating_point_mode()), "MXCSR")));
+  }
+
+  // The destructors and exit handlers of what was loaded run when a program ends; here first. One that hangs
+  // is ended.
+  [[noreturn]] void end_as_programs_do() {
+    enter("exit");
+    ::signal(SIGALRM, SIG_DFL);
+    sigset_t alarm;
+    sigemptyset(&alarm);
+    sigaddset(&alarm, SIGALRM);
+    ::sigprocmask(SIG_UNBLOCK, &alarm, nullptr);
+    constexpr unsigned seconds_to_end = 2;
+    ::alarm(seconds_to_end);
+    std::exit(0);
+  }
+
+  static std::string hexadecimal(std::uint32_t value) {
+    char text[16];
+    std::snprintf(text, sizeof text, "%04x", value);
+    return text;
+  }
+
   int failed(Diagnosis diagnosis) {
     if (diagnosis.value("stage").empty()) diagnosis.with("stage", stage_);
     channel_.write(Json::object().set("failed", diagnosis_to_wire(diagnosis)).set("warnings", warnings()));
+    std::fflush(stdout);  // what a library printed is evidence
     ::_exit(1);
   }
 
@@ -176,8 +218,8 @@ int run_probe(int, char**) {
                  std::string(request.error().value("problem")).c_str());
     return 2;
   }
-  static std::string nonce;  // the crash handler holds a pointer to it
-  nonce = (*request)["nonce"].as_string();
+  // The crash handler holds a pointer to it, and must have it until the very end.
+  const std::string& nonce = *new std::string((*request)["nonce"].as_string());
   helper::AnswerChannel channel(nonce);
   helper::report_crashes(channel.descriptor(), nonce.c_str());
   channel.write(Json::object().set("stage", "start"));

@@ -18,7 +18,8 @@ struct ProcessState {
 // The state now. Reads /proc/self; changes nothing.
 ProcessState look_at_process();
 
-// EH-R09 for each difference ("changed", "before", "after").
-std::vector<Diagnosis> differences(const ProcessState& before, const ProcessState& after);
+// EH-R09 for each difference ("changed", "before", "after"). `own` also compares what an engine may well keep
+// while it lives, threads and descriptors.
+std::vector<Diagnosis> differences(const ProcessState& before, const ProcessState& after, bool own);
 
 }  // namespace enginehost::helper

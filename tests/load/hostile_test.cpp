@@ -1,0 +1,243 @@
+// Plugins that behave badly, one class and one fixture each: the host survives, and names what they did.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "host/explain/explain.hpp"
+#include "host/load/probe.hpp"
+#include "host/load/recheck.hpp"
+#include "tests/faults/workshop.hpp"
+
+namespace enginehost::load {
+namespace {
+
+using ::testing::EndsWith;
+using ::testing::HasSubstr;
+using ::testing::SizeIs;
+
+class Hostile : public ::testing::Test {
+ protected:
+  ProbeRequest request(const std::filesystem::path& plugin) {
+    ProbeRequest request;
+    request.helper = ENGINEHOST_PROBE;
+    request.load.plugin = plugin;
+    request.load.view = workshop_.folder();
+    return request;
+  }
+  ProbeResult tried(const std::string& flags) {
+    return probe(request(workshop_.plugin("libengine_x.so", flags)));
+  }
+  // A plugin in C++, whose runtime is the system's and not the helper's.
+  ProbeResult tried_in_cxx(const std::string& body_of_create, const std::string& flags = {}) {
+    std::ifstream text(ENGINEHOST_SOURCE_DIR "/tests/faults/plugin.c");
+    std::string source{std::istreambuf_iterator<char>(text), {}};
+    // C++ wants its conversions written, and initialises the descriptor all the same.
+    const std::string calloc = "*out = calloc(1, sizeof **out);";
+    source.replace(source.find(calloc), calloc.size(),
+                   "*out = static_cast<engine_instance *>(calloc(1, sizeof **out));");
+    const std::string hook = "AT_CREATE;";
+    source.replace(source.find(hook, source.find("static engine_status create")), hook.size(),
+                   body_of_create);
+    return probe(request(workshop_.cxx_library(
+        "libengine_x.so", "#include <stdexcept>\n#include <thread>\n" + source,
+        "-fpermissive -w -I" ENGINEHOST_SOURCE_DIR "/plugin-api/include -pthread " + flags)));
+  }
+  std::string changed(const ProbeResult& result) {
+    std::string all;
+    for (const Diagnosis& warning : result.warnings)
+      if (warning.code == "EH-R09") all += std::string(warning.value("changed")) + ";";
+    return all;
+  }
+  const Diagnosis* warning(const ProbeResult& result, std::string_view code) {
+    for (const Diagnosis& one : result.warnings)
+      if (one.code == code) return &one;
+    return nullptr;
+  }
+  std::string plugin_path() const { return workshop_.path("libengine_x.so").native(); }
+  faults::Workshop workshop_;
+};
+
+TEST_F(Hostile, R07_WhatItPrintsIsAWarningAndNoAnswer) {
+  const ProbeResult result = tried("-DAT_LOAD='puts(\"Welcome to {\\\"ok\\\":true}\")'");
+  EXPECT_TRUE(result.passed);
+  ASSERT_THAT(result.warnings, SizeIs(1));
+  EXPECT_EQ(result.warnings[0].code, "EH-R07");
+  EXPECT_EQ(result.warnings[0].value("output"), "Welcome to {\"ok\":true}");
+  EXPECT_EQ(result.warnings[0].value("file"), plugin_path());
+}
+
+TEST_F(Hostile, R08_AnotherFloatingPointModeAtLoadingOrLater) {
+  const ProbeResult loading = tried("-DAT_LOAD='__builtin_ia32_ldmxcsr(0x9fc0)'");
+  ASSERT_NE(warning(loading, "EH-R08"), nullptr);
+  EXPECT_EQ(warning(loading, "EH-R08")->value("before"), "1f80");
+  EXPECT_EQ(warning(loading, "EH-R08")->value("after"), "9fc0");
+  const ProbeResult later = tried("-DAT_SELFTEST='__builtin_ia32_ldmxcsr(0x9fc0)'");
+  EXPECT_TRUE(later.passed);
+  ASSERT_NE(warning(later, "EH-R08"), nullptr);
+  EXPECT_EQ(warning(later, "EH-R08")->value("when"), "making or testing the engine");
+}
+
+struct Change {
+  const char *name, *statement, *told;
+};
+void PrintTo(const Change& change, std::ostream* out) { *out << change.name; }
+
+class HostileChange : public Hostile, public ::testing::WithParamInterface<Change> {};
+
+// Each alone, so that none hides behind another.
+TEST_P(HostileChange, R09_IsToldWithWhatItWas) {
+  const ProbeResult result = tried("-pthread -include fcntl.h -include pthread.h -DAT_LOAD='" +
+                                   std::string(GetParam().statement) + "'");
+  EXPECT_TRUE(result.passed) << explain::describe(*result.diagnosis);
+  ASSERT_THAT(result.warnings, SizeIs(1)) << changed(result);
+  EXPECT_EQ(result.warnings[0].code, "EH-R09");
+  EXPECT_THAT(std::string(result.warnings[0].value("changed")), HasSubstr(GetParam().told));
+  EXPECT_NE(result.warnings[0].value("before"), result.warnings[0].value("after"));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Each, HostileChange,
+    ::testing::Values(Change{"Handler", "signal(SIGTERM,SIG_IGN)", "the signal handlers of SIGTERM"},
+                      Change{"CrashHandler", "signal(SIGSEGV,SIG_DFL)", "the signal handlers of SIGSEGV"},
+                      Change{"RealTimeHandler", "signal(SIGRTMIN+3,(void(*)(int))abort)",
+                             "the signal handlers of"},
+                      Change{"Locale", "setlocale(LC_ALL,\"C.UTF-8\")", "the locale"},
+                      Change{"Folder", "chdir(\"/\")", "the current folder"},
+                      Change{"Umask", "umask(0077)", "the umask"},
+                      Change{"Descriptors", "open(\"/dev/null\",O_RDONLY)", "the number of open descriptors"},
+                      Change{"Threads", "pthread_t t;pthread_create(&t,0,(void*(*)(void*))pause,0)",
+                             "the number of threads"}),
+    [](const auto& instance) { return instance.param.name; });
+
+TEST_F(Hostile, R09_WhatMakingAndTestingChangeIsToldToo) {
+  const ProbeResult result = tried("-DAT_CREATE='umask(0)' -DAT_SELFTEST='signal(SIGPIPE,SIG_IGN)'");
+  EXPECT_TRUE(result.passed);
+  EXPECT_THAT(changed(result), HasSubstr("the umask"));
+  EXPECT_THAT(changed(result), HasSubstr("SIGPIPE"));
+  EXPECT_THAT(explain::describe(result.warnings[0]), HasSubstr("making or testing the engine changed"));
+}
+
+TEST_F(Hostile, R10_AnExceptionOutOfAPluginsFunctionIsNamed) {
+  const ProbeResult result = tried_in_cxx("throw std::runtime_error(\"no licence for this\");");
+  ASSERT_TRUE(result.diagnosis);
+  EXPECT_EQ(result.diagnosis->code, "EH-R10") << explain::describe(*result.diagnosis);
+  EXPECT_EQ(result.stage, "create");
+  EXPECT_EQ(result.diagnosis->value("exception"), "std::runtime_error");
+  EXPECT_EQ(result.diagnosis->value("what"), "no licence for this");
+  EXPECT_EQ(result.diagnosis->value("tries"), "2");
+}
+
+TEST_F(Hostile, R03_AnExceptionInAThreadOfItsOwnCrossesNothing) {
+  const ProbeResult result =
+      tried_in_cxx("std::thread([] { throw std::runtime_error(\"worker died\"); }).join();");
+  ASSERT_TRUE(result.diagnosis);
+  EXPECT_EQ(result.diagnosis->code, "EH-R03") << explain::describe(*result.diagnosis);
+  EXPECT_EQ(result.diagnosis->value("what"), "worker died");
+  EXPECT_EQ(result.diagnosis->value("threads"), "2");
+}
+
+TEST_F(Hostile, R13_ACrashAtUnloadingHasItsStage) {
+  const ProbeResult result = tried("-DFLAGS=ENGINE_PLUGIN_UNLOADABLE -DAT_UNLOAD='*(volatile int*)8=1'");
+  EXPECT_TRUE(result.passed);
+  ASSERT_THAT(result.warnings, SizeIs(1));
+  EXPECT_EQ(result.warnings[0].code, "EH-R13");
+  EXPECT_EQ(result.warnings[0].value("stage"), "unload");
+  EXPECT_EQ(result.warnings[0].value("in_library"), plugin_path());
+}
+
+TEST_F(Hostile, R13_ACrashAtTheEndOfTheProcessHasItsStage) {
+  const ProbeResult result = tried("-DAT_UNLOAD='*(volatile int*)8=1'");
+  EXPECT_TRUE(result.passed);
+  ASSERT_THAT(result.warnings, SizeIs(1));
+  EXPECT_EQ(result.warnings[0].code, "EH-R13");
+  EXPECT_EQ(result.warnings[0].value("stage"), "exit");
+  EXPECT_EQ(result.warnings[0].value("signal"), "SIGSEGV");
+  EXPECT_EQ(result.warnings[0].value("in_library"), plugin_path());
+}
+
+TEST_F(Hostile, R13_AnEndThatNeverComesIsEnded) {
+  const ProbeResult result = tried("-DAT_UNLOAD='for(;;)pause()'");
+  EXPECT_TRUE(result.passed);
+  ASSERT_THAT(result.warnings, SizeIs(1));
+  EXPECT_EQ(result.warnings[0].code, "EH-R13");
+  EXPECT_EQ(result.warnings[0].value("problem"), "it did not come to its end");
+  EXPECT_LT(result.duration, std::chrono::seconds(10));
+}
+
+TEST_F(Hostile, R14_AProbeThatWasKilledIsNoStrike) {
+  const ProbeResult result = tried("-DAT_CREATE='kill(getpid(),SIGKILL)'");
+  ASSERT_TRUE(result.diagnosis);
+  EXPECT_EQ(result.diagnosis->code, "EH-R14");
+  EXPECT_EQ(result.stage, "create");
+  EXPECT_EQ(explain::category(*result.diagnosis), history::Category::transient);
+  EXPECT_EQ(result.diagnosis->value("tries"), "2");
+  EXPECT_EQ(result.diagnosis->value("oom_kills"), "") << "the kernel did not do it";
+}
+
+// The real thing, where this test may make a control group.
+TEST_F(Hostile, R14_TheKernelsOwnKillerIsRecognised) {
+  const std::string group = "/sys/fs/cgroup/memory/enginehost-test-" + std::to_string(::getpid());
+  std::error_code error;
+  if (!std::filesystem::create_directory(group, error))
+    GTEST_SKIP() << "no control group can be made: " << group;
+  std::ofstream(group + "/memory.limit_in_bytes") << (32 << 20) << std::flush;
+  ProbeRequest limited = request(workshop_.plugin(
+      "libengine_x.so",
+      "-DAT_CREATE='size_t n=(size_t)256<<20;char*p=malloc(n);memset(p,1,n);host->log(host,1,\"x\",p+n-1)'"));
+  limited.launcher = {"/bin/sh", "-c", "echo $$ >" + group + "/tasks && exec \"$0\" \"$@\""};
+  const ProbeResult result = probe(limited);
+  std::filesystem::remove(group, error);
+  ASSERT_TRUE(result.diagnosis);
+  EXPECT_EQ(result.diagnosis->code, "EH-R14") << explain::describe(*result.diagnosis);
+  EXPECT_EQ(result.stage, "create");
+}
+
+// As cuDNN 9: the parts are opened at the first call, and one that is missing ends the process.
+TEST_F(Hostile, R15_APartThatIsOpenedLaterAndIsMissingIsNamed) {
+  const char* source =
+      "#include <dlfcn.h>\n#include <stdio.h>\n#include <stdlib.h>\n"
+      "size_t cudnnGetVersion(void) {\n"
+      "  static const char *parts[] = {\"libpart_ops.so.9\", \"libpart_graph.so.9\"};\n"
+      "  for (int n = 0; n < 2; ++n)\n"
+      "    if (!dlopen(parts[n], RTLD_NOW)) {\n"
+      "      fprintf(stderr, \"Unable to load any of {%s.1.0, %s.1, %s, libpart}\\n\", parts[n], parts[n], "
+      "parts[n]);\n"
+      "      fprintf(stderr, \"Invalid handle. Cannot load symbol cudnnGetVersion\\n\");\n"
+      "      abort();\n"
+      "    }\n"
+      "  return 91900;\n}\n";
+  workshop_.library("libpart_ops.so.9", "int ops;");
+  workshop_.library("libwhole.so.9", source, "-Wl,-soname,libwhole.so.9 -Wl,-rpath,'$ORIGIN'");
+  const ProbeResult result =
+      tried("-DAT_SELFTEST='extern size_t cudnnGetVersion(void);cudnnGetVersion()' -L" +
+            faults::quoted(workshop_.folder()) + " -l:libwhole.so.9 -Wl,-rpath,'$ORIGIN'");
+  ASSERT_TRUE(result.diagnosis);
+  EXPECT_EQ(result.diagnosis->code, "EH-R15") << explain::describe(*result.diagnosis);
+  EXPECT_EQ(result.stage, "selftest");
+  EXPECT_EQ(result.diagnosis->value("library"), "libpart_graph.so.9.1.0");
+  EXPECT_EQ(result.diagnosis->value("in_library"), workshop_.path("libwhole.so.9").native());
+  EXPECT_THAT(std::string(result.diagnosis->value("os_said")), HasSubstr("cudnnGetVersion"));
+}
+
+TEST_F(Hostile, TheLast64KibibytesOfWhatItSaidAreKept) {
+  const ProbeResult result = tried(
+      "-DAT_LOAD='for(int i=0;i<20000;++i)fprintf(stderr,\"line %d of chatter\\n\",i)' "
+      "-DAT_CREATE='abort()'");
+  ASSERT_TRUE(result.diagnosis);
+  EXPECT_EQ(result.error_output.size(), 64u * 1024);
+  EXPECT_THAT(result.error_output, EndsWith("line 19999 of chatter\n"));
+}
+
+TEST_F(Hostile, ACrashTellsHowManyThreadsThereWere) {
+  const ProbeResult result = tried(
+      "-pthread -include pthread.h -DAT_CREATE='pthread_t t;for(int i=0;i<3;++i)pthread_create(&t,0,"
+      "(void*(*)(void*))pause,0);*(volatile int*)8=1'");
+  ASSERT_TRUE(result.diagnosis);
+  EXPECT_EQ(result.diagnosis->code, "EH-R02");
+  EXPECT_EQ(result.diagnosis->value("threads"), "4");
+  EXPECT_THAT(std::string(result.diagnosis->value("instruction")), SizeIs(8));
+}
+
+}  // namespace
+}  // namespace enginehost::load
