@@ -202,6 +202,7 @@ struct Symbol {
   bool hidden_version = false;  // f@V1 rather than f@@V1: only found by version
   bool function = false;        // STT_FUNC or STT_GNU_IFUNC; a PE export in a code section
   bool thread_local_storage = false;
+  bool variable = false;  // ELF: STT_OBJECT, STT_COMMON or STT_TLS; of an import: what it was where it was linked
 };
 
 struct SymbolTable {

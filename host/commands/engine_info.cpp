@@ -18,19 +18,22 @@ namespace {
 struct Flags {
   CommonFlags common;
   std::string engine, flavor, device, require, platform_file, plugin, inspect, code;
-  bool plan = false, explain = false, self_test = false, bench = false, no_probe = false, platform_json = false,
-       symbols = false;
+  bool plan = false, explain = false, self_test = false, bench = false, no_probe = false,
+       platform_json = false, symbols = false;
 };
 
 void add_flags(CLI::App& app, Flags& flags) {
   app.name("engine-info");
-  app.add_option("ENGINE[@VERSION]", flags.engine, "open it as an application would; @2.0 is the newest 2.0.x");
+  app.add_option("ENGINE[@VERSION]", flags.engine,
+                 "open it as an application would; @2.0 is the newest 2.0.x");
   app.add_option("--flavor", flags.flavor, "ask for a flavor: cpu, cu118, mps, ...");
   app.add_option("--device", flags.device, "a device that must be opened; \"cuda:0,cpu\" allows the rest");
   app.add_option("--require", flags.require, "exactly this flavor or an error: no fallback");
   app.add_flag("--plan", flags.plan, "decide only: no download, no load");
-  app.add_flag("--explain", flags.explain, "every candidate with every requirement, what was observed, and where");
-  app.add_option("--platform", flags.platform_file, "decide for a recorded machine (implies --plan)");
+  app.add_flag("--explain", flags.explain,
+               "every candidate with every requirement, what was observed, and where");
+  app.add_option("--platform", flags.platform_file,
+                 "decide for a recorded machine (implies --plan); with --inspect: judge for it");
   app.add_flag("--self-test", flags.self_test, "run the engine's self-test on each device");
   app.add_flag("--bench", flags.bench, "time an add and a matmul on each device against cpu");
   app.add_option("--plugin", flags.plugin, "a plugin file without manifest, for engine authors");
@@ -84,7 +87,8 @@ std::string inspect_report(const preflight::Report& report) {
   std::string text = report.file.native() + ": " + preflight::name_of(report.verdict) + "\n";
   for (const Diagnosis& diagnosis : report.diagnoses) text += "\n" + explain::describe(diagnosis) + "\n";
   if (!report.closure.empty()) text += "\nlibraries, in the order they would be loaded\n";
-  for (const preflight::Report::Item& item : report.closure) text += "  " + item.name + "  " + item.path + "\n";
+  for (const preflight::Report::Item& item : report.closure)
+    text += "  " + item.name + "  " + item.path + "\n";
   for (const linker::HighestVersion& version : report.highest)
     text += "needs " + version.family + " " + version.version + " (" + version.required_by + ")\n";
   for (const binary::GpuCode::Entry& code : report.gpu_code)
@@ -92,10 +96,26 @@ std::string inspect_report(const preflight::Report& report) {
   return text;
 }
 
+Result<platform::Platform> recorded_platform(const std::string& path) {
+  TRY_ASSIGN(const std::string text, read_file(path, 8u << 20, "EH-P47"));
+  TRY_ASSIGN(const Json document, parse_json(text, path));
+  return platform::platform_from_json(document, path);
+}
+
 int inspect(const Flags& flags) {
   std::error_code error;
   const std::filesystem::path file = std::filesystem::absolute(flags.inspect, error);
-  auto report = preflight::inspect(file, flags.symbols, linker::describe_this_machine());
+  std::optional<platform::Platform> described;
+  if (!flags.platform_file.empty()) {
+    auto platform = recorded_platform(flags.platform_file);
+    if (!platform) {
+      end_with(platform.error(), flags.common.json);
+      return static_cast<int>(explain::ExitStatus::usage);
+    }
+    described = std::move(*platform);
+  }
+  auto report = preflight::inspect(file, flags.symbols, linker::describe_this_machine(),
+                                   described ? &*described : nullptr);
   if (!report) {
     end_with(report.error(), flags.common.json);
     return static_cast<int>(explain::ExitStatus::usage);
@@ -107,12 +127,6 @@ int inspect(const Flags& flags) {
     print_warnings({}, report->warnings, flags.common.quiet);
   }
   return report->verdict == preflight::Verdict::fails ? static_cast<int>(explain::ExitStatus::not_loaded) : 0;
-}
-
-Result<platform::Platform> recorded_platform(const std::string& path) {
-  TRY_ASSIGN(const std::string text, read_file(path, 8u << 20, "EH-P47"));
-  TRY_ASSIGN(const Json document, parse_json(text, path));
-  return platform::platform_from_json(document, path);
 }
 
 // Finishes whatever is broken; `broken` is a configuration that could not be used.

@@ -1,5 +1,7 @@
 #include "host/explain/providers.hpp"
 
+#include "base/text.hpp"
+
 namespace enginehost::explain {
 namespace {
 
@@ -97,6 +99,32 @@ constexpr Row rows[] = {
     {"libMIOpen.so.1", "AMD MIOpen", "libmiopen1", "", "", "ROCm: miopen-hip"},
     {"libmpi.so.40", "Open MPI", "libopenmpi3", "openmpi", "", ""},
     {"libpython3", "Python", "libpython3.11", "python", "", ""},
+    // DLLs, in lower case; a name without ".dll" is a beginning.
+    {"msvcp140", "Microsoft's C++ runtime", "", "vc14_runtime", "",
+     "Microsoft Visual C++ Redistributable 2015-2022"},
+    {"vcruntime140", "Microsoft's C runtime", "", "vc14_runtime", "",
+     "Microsoft Visual C++ Redistributable 2015-2022"},
+    {"concrt140", "Microsoft's C++ runtime", "", "vc14_runtime", "",
+     "Microsoft Visual C++ Redistributable 2015-2022"},
+    {"vcomp140", "Microsoft's OpenMP runtime", "", "vc14_runtime", "",
+     "Microsoft Visual C++ Redistributable 2015-2022"},
+    {"libomp140.", "LLVM's OpenMP runtime for Visual C++", "", "", "", "Microsoft Visual Studio Build Tools"},
+    {"nvcuda.dll", "NVIDIA driver", "", "", "", "the NVIDIA driver for this GPU", true},
+    {"nvml.dll", "NVIDIA driver (management)", "", "", "", "the NVIDIA driver", true},
+    {"vulkan-1.dll", "Vulkan loader", "", "", "", "the graphics driver"},
+    {"cudart64_110.dll", "CUDA runtime 11", "", "cudatoolkit=11.8", "nvidia-cuda-runtime-cu11", ""},
+    {"cudart64_12.dll", "CUDA runtime 12", "", "cuda-cudart=12", "nvidia-cuda-runtime-cu12", ""},
+    {"cudart64_13.dll", "CUDA runtime 13", "", "cuda-cudart=13", "nvidia-cuda-runtime", ""},
+    {"cublas64_11.dll", "CUDA BLAS 11", "", "cudatoolkit=11.8", "nvidia-cublas-cu11", ""},
+    {"cublas64_12.dll", "CUDA BLAS 12", "", "libcublas=12", "nvidia-cublas-cu12", ""},
+    {"cublas64_13.dll", "CUDA BLAS 13", "", "libcublas=13", "nvidia-cublas", ""},
+    {"cublaslt64_11.dll", "CUDA BLAS 11", "", "cudatoolkit=11.8", "nvidia-cublas-cu11", ""},
+    {"cublaslt64_12.dll", "CUDA BLAS 12", "", "libcublas=12", "nvidia-cublas-cu12", ""},
+    {"cublaslt64_13.dll", "CUDA BLAS 13", "", "libcublas=13", "nvidia-cublas", ""},
+    {"cudnn64_8.dll", "cuDNN 8", "", "cudnn=8", "nvidia-cudnn-cu11 or -cu12, version 8", ""},
+    {"cudnn64_9.dll", "cuDNN 9", "", "cudnn=9", "nvidia-cudnn-cu12 or -cu13", ""},
+    {"cudnn_", "part of cuDNN", "", "cudnn", "nvidia-cudnn-cu12 or -cu13", ""},
+    {"zlibwapi.dll", "zlib as cuDNN 8 wants it", "", "", "", "the cuDNN 8 installation guide"},
     {"libc.musl-x86_64.so.1", "the C library of Alpine Linux", "", "", "", "a build for glibc instead"},
 };
 
@@ -110,7 +138,9 @@ bool fits(std::string_view library, std::string_view row) {
 }  // namespace
 
 std::optional<Provider> provider_of(std::string_view library) {
-  library.remove_prefix(library.find_last_of('/') + 1);
+  library.remove_prefix(library.find_last_of("/\\") + 1);
+  const std::string lower = to_lower(library);
+  if (lower.ends_with(".dll")) library = lower;
   for (const Row& row : rows)
     if (fits(library, row.file))
       return Provider{std::string(row.what),          std::string(row.debian), std::string(row.conda),

@@ -1,72 +1,182 @@
 #include "host/linker/symbols.hpp"
 
+#include <algorithm>
 #include <unordered_map>
 #include <unordered_set>
 
 #include "base/files.hpp"
 
 namespace enginehost::linker {
+
+const Result<binary::SymbolTable>& SymbolTables::read(const std::filesystem::path& file) {
+  auto known = tables_.find(file.native());
+  if (known == tables_.end()) known = tables_.emplace(file.native(), binary::read_symbols(file)).first;
+  return known->second;
+}
+
 namespace {
 
-// What the closure exports: for each name the versions it comes in.
-class Exports {
+// One library's definition of a name.
+struct Definition {
+  std::string_view version;  // "" = none: serves every version
+  bool hidden = false;       // f@V1: serves only those who ask for V1
+  bool first = false;  // of the library's first version: serves those who ask for none, even when hidden
+};
+
+// Whether the definition serves a reference (glibc elf/dl-lookup.c, check_match).
+bool serves(const Definition& definition, std::string_view wanted) {
+  if (definition.version.empty()) return true;
+  if (!wanted.empty()) return definition.version == wanted;
+  return !definition.hidden || definition.first;
+}
+
+// Libraries that look for their symbols in the same ones: a library that was opened, with all that it brought
+// in (dlopen with RTLD_LOCAL), and what the process holds already.
+struct Scope {
+  std::vector<std::size_t> importers;
+  std::unordered_set<std::size_t> members;
+};
+
+class Pass {
  public:
-  void add(const binary::SymbolTable& table) {
-    for (const binary::Symbol& symbol : table.exports) {
-      names_[symbol.name].insert(symbol.version);
-    }
+  Pass(const Closure& closure, Reader& reader, SymbolTables& tables, const std::filesystem::path& only_below,
+       const std::vector<std::string>& exported_by_host)
+      : closure_(closure), reader_(reader), tables_(tables), only_below_(only_below) {
+    host_.insert(exported_by_host.begin(), exported_by_host.end());
   }
-  void add_name(const std::string& name) { names_[name].insert(""); }
-  bool has_name(const std::string& name) const { return names_.count(name) != 0; }
-  bool serves(const std::string& name, const std::string& version) const {
-    const auto found = names_.find(name);
-    if (found == names_.end()) return false;
-    if (version.empty()) return true;  // the loader takes any version for an import that has none
-    // A definition without version serves every version.
-    return found->second.count(version) != 0 || found->second.count("") != 0;
+
+  SymbolFindings run() {
+    read_tables();
+    for (const Scope& scope : scopes()) check(scope);
+    return std::move(findings_);
   }
 
  private:
-  std::unordered_map<std::string, std::unordered_set<std::string>> names_;  // name -> versions
+  void read_tables() {
+    for (const Object& object : closure_.objects) {
+      const auto& table = tables_.read(reader_.on_disk(object.path));
+      if (!table || !table->complete) findings_.unread.push_back(object.path);
+      of_object_.push_back(table ? &*table : nullptr);
+    }
+  }
+
+  bool wanted(const Object& object) const {
+    return object.found_by != "already loaded" && (only_below_.empty() || is_below(object.path, only_below_));
+  }
+
+  std::vector<Scope> scopes() const {
+    std::unordered_map<std::string_view, std::size_t> by_name;
+    const auto& objects = closure_.objects;
+    for (std::size_t i = 0; i < objects.size(); ++i)
+      for (const std::string* name : {&objects[i].path, &objects[i].name, &objects[i].soname})
+        if (!name->empty()) by_name.emplace(*name, i);
+    std::vector<Scope> all;
+    std::unordered_map<std::size_t, std::size_t> of_root;  // index of the opened library -> index in `all`
+    std::unordered_set<std::size_t> global;
+    for (std::size_t i = 0; i < objects.size(); ++i) {
+      if (objects[i].found_by == "already loaded") {
+        global.insert(i);
+        continue;
+      }
+      std::size_t root = i;
+      while (objects[root].parent >= 0) root = static_cast<std::size_t>(objects[root].parent);
+      auto [known, added] = of_root.emplace(root, all.size());
+      if (added) {
+        all.emplace_back();
+        add_reachable(root, by_name, all.back().members);
+      }
+      if (wanted(objects[i])) all[known->second].importers.push_back(i);
+    }
+    for (Scope& scope : all) scope.members.insert(global.begin(), global.end());
+    return all;
+  }
+
+  void add_reachable(std::size_t root, const std::unordered_map<std::string_view, std::size_t>& by_name,
+                     std::unordered_set<std::size_t>& members) const {
+    std::vector<std::size_t> pending{root};
+    while (!pending.empty()) {
+      const std::size_t at = pending.back();
+      pending.pop_back();
+      if (!members.insert(at).second || closure_.objects[at].info == nullptr) continue;
+      for (const auto* names : {&closure_.objects[at].info->needed, &closure_.objects[at].info->optional})
+        for (const std::string& name : *names)
+          if (const auto found = by_name.find(name); found != by_name.end()) pending.push_back(found->second);
+      // A need that was met under another name (a token in it, another link to the same file).
+      for (std::size_t i = 0; i < closure_.objects.size(); ++i)
+        if (closure_.objects[i].parent == static_cast<int>(at)) pending.push_back(i);
+    }
+  }
+
+  void check(const Scope& scope) {
+    // Only what is asked for is remembered of the exports: an engine exports a hundred thousand names.
+    std::unordered_map<std::string_view, std::vector<Definition>> definitions;
+    for (const std::size_t importer : scope.importers)
+      if (of_object_[importer] != nullptr)
+        for (const binary::Symbol& symbol : of_object_[importer]->imports)
+          if (!symbol.weak) definitions.try_emplace(symbol.name);
+    for (const std::size_t member : scope.members) {
+      if (of_object_[member] == nullptr) continue;
+      const binary::BinaryInfo* info = closure_.objects[member].info;
+      const std::string_view first = info != nullptr && !info->version_definitions.empty()
+                                         ? std::string_view(info->version_definitions.front())
+                                         : std::string_view();
+      for (const binary::Symbol& symbol : of_object_[member]->exports)
+        if (const auto asked = definitions.find(symbol.name); asked != definitions.end())
+          asked->second.push_back({symbol.version, symbol.hidden_version, symbol.version == first});
+    }
+    for (const std::size_t importer : scope.importers) {
+      if (of_object_[importer] == nullptr) continue;
+      for (const binary::Symbol& symbol : of_object_[importer]->imports) {
+        ++findings_.checked;
+        if (symbol.weak || host_.count(symbol.name) != 0) continue;
+        const std::vector<Definition>& found = definitions[symbol.name];
+        if (std::any_of(found.begin(), found.end(),
+                        [&](const Definition& one) { return serves(one, symbol.version); }))
+          continue;
+        findings_.undefined.push_back({symbol.name, symbol.version, symbol.library,
+                                       closure_.objects[importer].path, !found.empty(), symbol.variable});
+      }
+    }
+  }
+
+  const Closure& closure_;
+  Reader& reader_;
+  SymbolTables& tables_;
+  const std::filesystem::path& only_below_;
+  std::unordered_set<std::string_view> host_;
+  std::vector<const binary::SymbolTable*> of_object_;
+  SymbolFindings findings_;
 };
+
+// Names that programs offer to their extensions, by the beginning.
+bool belongs_to_a_program(std::string_view name) {
+  constexpr std::string_view beginnings[] = {
+      "napi_", "node_api_", "_ZN2v8", "_ZN4node", "Py",   "_Py",   "rb_", "Rf_",  "R_",   "lua_",
+      "luaL_", "mex",       "mx",     "JNI_",     "JVM_", "Perl_", "PL_", "SPI_", "Tcl_", "zend_"};
+  return std::any_of(std::begin(beginnings), std::end(beginnings),
+                     [&](std::string_view beginning) { return name.starts_with(beginning); });
+}
+
+const char* code_of(const UndefinedSymbol& symbol) {
+  if (symbol.other_version) return "EH-L15";
+  if (belongs_to_a_program(symbol.name)) return "EH-L16";
+  return symbol.variable ? "EH-L14" : "EH-L12";
+}
 
 }  // namespace
 
 SymbolFindings undefined_symbols(const Closure& closure, Reader& reader,
                                  const std::filesystem::path& only_below,
-                                 const std::vector<std::string>& exported_by_host) {
-  SymbolFindings findings;
-  Exports exports;
-  for (const std::string& name : exported_by_host) exports.add_name(name);
-  struct Importer {
-    const Object* object;
-    std::vector<binary::Symbol> imports;
-  };
-  std::vector<Importer> importers;
-  for (const Object& object : closure.objects) {
-    Result<binary::SymbolTable> table = binary::read_symbols(reader.on_disk(object.path));
-    if (!table || !table->complete) findings.unread.push_back(object.path);
-    if (!table) continue;
-    exports.add(*table);
-    const bool wanted = only_below.empty() || is_below(object.path, only_below);
-    if (wanted && object.found_by != "already loaded")
-      importers.push_back({&object, std::move(table->imports)});
-  }
-  for (const Importer& importer : importers)
-    for (const binary::Symbol& symbol : importer.imports) {
-      ++findings.checked;
-      if (symbol.weak || exports.serves(symbol.name, symbol.version)) continue;
-      findings.undefined.push_back({symbol.name, symbol.version, symbol.library, importer.object->path,
-                                    exports.has_name(symbol.name)});
-    }
-  return findings;
+                                 const std::vector<std::string>& exported_by_host, SymbolTables* tables) {
+  SymbolTables own;
+  return Pass(closure, reader, tables != nullptr ? *tables : own, only_below, exported_by_host).run();
 }
 
 std::vector<Diagnosis> diagnose_symbols(const SymbolFindings& findings) {
   std::vector<Diagnosis> found;
   std::unordered_map<std::string, std::size_t> by_library;  // code + library -> index in found
   for (const UndefinedSymbol& symbol : findings.undefined) {
-    const char* code = symbol.other_version ? "EH-L15" : "EH-L12";
+    const char* code = code_of(symbol);
     auto [known, added] = by_library.emplace(code + symbol.required_by, found.size());
     if (added)
       found.push_back(

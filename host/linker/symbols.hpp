@@ -1,6 +1,7 @@
-// The symbol pass: which symbols would stay undefined once the whole closure is loaded (L12, L14, L15).
+// The symbol pass: which symbols would stay undefined once the whole closure is loaded (L12, L14, L15, L16).
 #pragma once
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "base/result.hpp"
@@ -14,6 +15,17 @@ struct UndefinedSymbol {
   std::string library;         // the library its version was linked against; "" = any
   std::string required_by;     // path
   bool other_version = false;  // the closure exports the name, but in no version that would do (EH-L15)
+  bool variable = false;       // it was one where it was linked (EH-L14)
+};
+
+// Symbol tables, read once each however many closures hold the file. Belongs to one thread.
+class SymbolTables {
+ public:
+  // The reference lives as long as the object.
+  const Result<binary::SymbolTable>& read(const std::filesystem::path& file);
+
+ private:
+  std::unordered_map<std::string, Result<binary::SymbolTable>> tables_;
 };
 
 struct SymbolFindings {
@@ -23,16 +35,19 @@ struct SymbolFindings {
   std::size_t checked = 0;  // imports looked up
 };
 
-// Looks every import of the closure's libraries up among the exports of the whole closure, which begins with
-// what the machine has loaded already. Only objects under `only_below` (a folder; empty = all) have their
-// imports checked: the system's own libraries are taken to be whole. `exported_by_host` are symbols the
-// program brings. Several 10 ms for a large engine.
+// Looks every import up where the loader would: among the exports of the library that was opened, of all that
+// it brought in, and of what the machine has loaded already (each library our loader opens by itself is
+// RTLD_LOCAL). Only objects under `only_below` (a folder; empty = all) have their imports checked: the
+// system's own libraries are taken to be whole. `exported_by_host` are symbols the program brings. `tables`
+// keeps what was read for the next call; without it each table is read anew. Some 10 ms for a large engine.
 SymbolFindings undefined_symbols(const Closure& closure, Reader& reader,
                                  const std::filesystem::path& only_below = {},
-                                 const std::vector<std::string>& exported_by_host = {});
+                                 const std::vector<std::string>& exported_by_host = {},
+                                 SymbolTables* tables = nullptr);
 
-// EH-L12 (symbol..., required_by), EH-L15 (symbol..., version, library, required_by): one diagnosis a
-// library.
+// EH-L12 (symbol..., required_by), EH-L14 the same of a variable, EH-L15 (symbol..., version, library,
+// required_by), EH-L16 (symbol..., required_by) of names that only programs offer to their extensions: one
+// diagnosis a library and code.
 std::vector<Diagnosis> diagnose_symbols(const SymbolFindings& findings);
 
 }  // namespace enginehost::linker

@@ -6,6 +6,7 @@
 #include "base/files.hpp"
 #include "host/linker/symbols.hpp"
 #include "host/preflight/driver.hpp"
+#include "host/preflight/foreign.hpp"
 #include "host/preflight/plugin_floors.hpp"
 #include "host/preflight/view_index.hpp"
 
@@ -91,8 +92,8 @@ class Check {
     if (neighbour_missing) index_.add_needs(library, order_);
   }
 
-  // Our loader opens the build's libraries before the plugin, so one for another machine is met there first (L04); that
-  // someone needs it and what was found for him (L05) says the same and more.
+  // Our loader opens the build's libraries before the plugin, so one for another machine is met there first
+  // (L04); that someone needs it and what was found for him (L05) says the same and more.
   void drop_told_twice() {
     auto& all = report_.diagnoses;
     std::erase_if(all, [&](const Diagnosis& diagnosis) {
@@ -216,8 +217,8 @@ class Check {
       report_.diagnoses.push_back(std::move(diagnosis));
   }
 
-  // The names that this build's libraries need, themselves or through others. What the process holds beside them (a
-  // command has its network libraries loaded) has no say in whether the build loads.
+  // The names that this build's libraries need, themselves or through others. What the process holds beside
+  // them (a command has its network libraries loaded) has no say in whether the build loads.
   static std::set<std::string> names_used(const Closure& closure) {
     std::set<std::string> names;
     std::size_t before = 0;
@@ -258,6 +259,30 @@ class Check {
   Report report_;
 };
 
+// On this system it is another system's library; what it would need on its own is told all the same. Judged
+// for a described machine of its own system it is like any other.
+Report inspect_foreign(const std::filesystem::path& file, bool symbols, const binary::BinaryInfo& info,
+                       const platform::Platform* platform) {
+  const std::string_view system = info.kind == binary::Kind::pe ? "windows" : "macos";
+  const bool at_home = platform != nullptr && platform->os.is_known() && platform->os.value() == system;
+  ForeignSpec spec;
+  spec.file = file;
+  spec.platform = at_home ? platform : nullptr;
+  spec.symbols = symbols;
+  Report report = check_foreign(spec);
+  if (at_home) return report;
+  report.verdict = Verdict::fails;
+  auto& all = report.diagnoses;
+  // The file's own damage is the first thing to know.
+  const auto after_content = std::find_if(all.begin(), all.end(), [&](const Diagnosis& one) {
+    return !is_content_problem(one) || one.value("file") != file.native();
+  });
+  all.insert(after_content, std::move(diagnose("EH-F09")
+                                          .with("file", file.native())
+                                          .with("format", info.sniffed + " for " + info.machine)));
+  return report;
+}
+
 }  // namespace
 
 const char* name_of(Verdict verdict) {
@@ -279,14 +304,7 @@ Result<Report> inspect(const std::filesystem::path& file, bool symbols, const li
   TRY_ASSIGN(const binary::BinaryInfo info, binary::read_binary(file));
   Report report;
   if (info.kind == binary::Kind::pe || info.kind == binary::Kind::macho) {
-    report.file = file;
-    report.kind = info.kind;
-    report.verdict = Verdict::fails;
-    report.diagnoses = info.problems;
-    report.diagnoses.push_back(std::move(diagnose("EH-F09")
-                                             .with("file", file.native())
-                                             .with("format", info.sniffed + " for " + info.machine)));
-    for (const std::string& name : info.needed) report.closure.push_back({name, "", file.native()});
+    report = inspect_foreign(file, symbols, info, platform);
   } else {
     Spec spec;
     spec.plugin = file;

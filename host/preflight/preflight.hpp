@@ -64,7 +64,8 @@ Report check(const Spec& spec);
 
 // `engine-info --inspect`: any ELF, PE or Mach-O file. Fails with the reading error (EH-F01, EH-F11, EH-L25)
 // only when the file cannot be read at all; EH-F05 and the like are in the report. For a PE or Mach-O file
-// the verdict on Linux is `fails` with EH-F09.
+// the verdict on Linux is `fails` with EH-F09, beside which stands what it would need at home; given a
+// platform of its own system, it is judged for that one (foreign.hpp).
 Result<Report> inspect(const std::filesystem::path& file, bool symbols, const linker::Machine& machine,
                        const platform::Platform* platform = nullptr);
 

@@ -39,10 +39,49 @@ TEST_F(SymbolsOf, an_undefined_function_is_L12_and_a_weak_one_is_not) {
             "EH-L12 missing_kernel;");
 }
 
-TEST_F(SymbolsOf, what_the_host_exports_is_defined) {
+TEST_F(SymbolsOf, L16_what_only_a_program_offers_is_named_as_such_and_what_the_host_exports_is_defined) {
   const auto file = library("x.so", "int napi_create(void); int f(void) { return napi_create(); }\n");
-  EXPECT_EQ(findings(file), "EH-L12 napi_create;");
+  EXPECT_EQ(findings(file), "EH-L16 napi_create;");
   EXPECT_EQ(findings(file, {"napi_create"}), "");
+}
+
+TEST_F(SymbolsOf, L14_a_variable_that_was_there_when_it_was_linked_is_told_apart_from_a_function) {
+  library("libdep.so", "int counter; int count(void) { return counter; }\n", {"-Wl,-soname,libdep.so"});
+  const auto engine =
+      library("engine.so", "extern int counter; int count(void); int f(void) { return counter + count(); }\n",
+              {(folder() / "libdep.so").native(), "-Wl,-rpath,$ORIGIN"});
+  EXPECT_EQ(findings(engine), "");
+  library("libdep.so", "int other;\n", {"-Wl,-soname,libdep.so"});
+  reader_ = Reader();
+  EXPECT_EQ(findings(engine), "EH-L14 counter;EH-L12 count;");
+}
+
+TEST_F(SymbolsOf, a_hidden_version_serves_only_those_who_ask_for_it) {
+  const std::string map = write("v.map", "V1 { global: keep; }; V2 { global: f; };\n").native();
+  const auto make = [&](const char* source) {
+    library("libdep.so", source, {"-Wl,-soname,libdep.so", "-Wl,--version-script=" + map});
+  };
+  // Linked against a library without versions, so the reference has none.
+  library("libdep.so", "int f(void) { return 0; }\n", {"-Wl,-soname,libdep.so"});
+  const auto engine = library("engine.so", "int f(void); int g(void) { return f(); }\n",
+                              {(folder() / "libdep.so").native(), "-Wl,-rpath,$ORIGIN"});
+  make("int keep; int old(void) { return 0; } __asm__(\".symver old, f@@V2\");\n");
+  EXPECT_EQ(findings(engine), "");
+  make("int keep; int old(void) { return 0; } __asm__(\".symver old, f@V2\");\n");
+  reader_ = Reader();
+  EXPECT_EQ(findings(engine), "EH-L15 f;");
+}
+
+TEST_F(SymbolsOf, a_library_opened_on_its_own_does_not_see_those_that_were_opened_before_it) {
+  const auto provider = library("provider.so", "int lent(void) { return 0; }\n");
+  const auto engine = library("engine.so", "int lent(void); int f(void) { return lent(); }\n");
+  Request request;
+  request.file = engine;
+  request.preloaded = {provider};
+  const Closure closure = close(describe_this_machine(), request, reader_);
+  const SymbolFindings found = undefined_symbols(closure, reader_, folder());
+  ASSERT_EQ(found.undefined.size(), 1u);  // RTLD_LOCAL
+  EXPECT_EQ(found.undefined[0].name, "lent");
 }
 
 TEST_F(SymbolsOf, a_version_node_without_the_symbol_is_L15) {

@@ -134,14 +134,16 @@ constexpr Entry entries[] = {
      .causes = {"{library...} is needed by {needed_by|name} but was not found", "{library...} was not found",
                 "a library was not found"},
      .remedies =
-         {"install what provides it: {provided_by...}",
+         {"it lies at {present_at}: {needed_by|name} needs an LC_RPATH for that folder",
+          "install what provides it: {provided_by...}",
           "use a build that brings it; publishers: LC_RPATH @loader_path for libraries beside each other"}},
     {.code = "EH-X02",
      .title = "library for another processor",
      .meaning = "The file has no slice for this process, which may run under Rosetta.",
      .before = "slices of the file",
      .after = "\"incompatible architecture\"",
-     .causes = {"{file} is built for {built_for}, this process is {machine}",
+     .causes = {"{file} is built for {built_for}, this process runs under Rosetta as {machine}{?rosetta}",
+                "{file} is built for {built_for}, this process is {machine}",
                 "the library has no slice for this process"},
      .remedies = {"use the build for {machine}, or start the program without Rosetta",
                   "use the build for this processor; engine-info ENGINE --explain lists them{!machine}"}},
@@ -160,7 +162,8 @@ constexpr Entry entries[] = {
      .meaning = "The signature is missing, broken, or of another team than the program's.",
      .before = "LC_CODE_SIGNATURE",
      .after = "\"code signature … not valid for use in process\", \"code signing blocked mmap()\"",
-     .causes = {"the code signature of {file} is not accepted", "the code signature is not accepted"},
+     .causes = {"{file} is not loaded by Apple silicon: {problem}",
+                "the code signature of {file} is not accepted", "the code signature is not accepted"},
      .remedies =
          {repair,
           "publisher: sign it again after every change (codesign -f -s -); a hardened program needs the "

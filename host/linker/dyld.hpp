@@ -1,0 +1,59 @@
+// Where macOS's loader would look, and what it would find: the closure of a dylib or bundle over a described
+// machine. Nothing is loaded; it runs on any system. The rules are those of the manual pages dyld(1) and
+// dlopen(3) and of Apple's published dyld sources (dyld-1378: Loader.cpp, JustInTimeLoader.cpp,
+// DyldProcessConfig.cpp).
+#pragma once
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "host/linker/foreign_reader.hpp"
+#include "host/linker/linker.hpp"
+
+namespace enginehost::linker {
+
+// A Mac as a value. Paths are the machine's own.
+struct AppleMachine {
+  std::string architecture = "aarch64";  // of the process: "aarch64", "arm64e", "x86_64"
+  bool rosetta = false;                  // an x86_64 process on Apple silicon
+  std::string os_version;                // "14.4"; "" = not known, not compared
+  std::filesystem::path root;            // files are looked up below it; "" = the real root
+  std::string program;  // its folder is @executable_path, its LC_RPATH ends every stack; "" = not known
+  std::string current_directory = "/";
+  // The environment the process was started with; absent = not set.
+  std::optional<std::vector<std::string>> library_path;             // DYLD_LIBRARY_PATH
+  std::optional<std::vector<std::string>> framework_path;           // DYLD_FRAMEWORK_PATH
+  std::optional<std::vector<std::string>> fallback_library_path;    // DYLD_FALLBACK_LIBRARY_PATH
+  std::optional<std::vector<std::string>> fallback_framework_path;  // DYLD_FALLBACK_FRAMEWORK_PATH
+  bool hardened = false;  // hardened runtime, set-uid or system program: DYLD_* are ignored
+  // What the shared cache holds. Empty: every name below /usr/lib and /System/Library is taken to be there,
+  // since those libraries have no files of their own since macOS 11.
+  std::vector<std::string> shared_cache;
+  std::vector<LoadedLibrary> loaded;  // `soname` is the install name
+};
+
+struct AppleRequest {
+  std::string file;                    // absolute
+  std::vector<std::string> preloaded;  // opened before it, in this order
+  std::string caller;                  // the library that calls dlopen: its LC_RPATH counts too; may be empty
+  std::vector<std::string> may_be_missing;
+};
+
+bool in_shared_cache(const AppleMachine& machine, std::string_view path);
+
+// As linker::close. Object::found_by: "request", "preloaded", "already loaded", "shared cache", "path",
+// "LC_RPATH of /a/libx.dylib", "DYLD_LIBRARY_PATH", ... Weak libraries that are missing are no fault; every
+// Searched is one path that was tried. Warnings: EH-X07 (file, required, found).
+Closure close_macos(const AppleMachine& machine, const AppleRequest& request, ForeignReader& reader);
+
+// Worst first; empty when it loads:
+//   EH-X01  missing             file, library..., needed_by, chain..., searched...; no_rpath when nobody has
+//   one EH-X02  another processor   file, built_for, machine, rosetta; library, needed_by when it is a
+//   dependency EH-X03  no Mach-O file      file, format EH-X04  not signed          file (native code of
+//   Apple silicon must be) EH-X08  another kind of file or platform   file, built_for
+// and the file's own problems (EH-F..).
+std::vector<Diagnosis> diagnose_macos(const Closure& closure);
+
+}  // namespace enginehost::linker

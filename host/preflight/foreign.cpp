@@ -1,0 +1,162 @@
+#include "host/preflight/foreign.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <system_error>
+
+#include "base/files.hpp"
+#include "base/text.hpp"
+#include "host/preflight/foreign_loader.hpp"
+
+namespace enginehost::preflight {
+namespace {
+
+class Check {
+ public:
+  Check(const ForeignSpec& spec, const binary::BinaryInfo& file)
+      : spec_(spec),
+        loader_(file.kind == binary::Kind::pe ? windows_loader(spec, file) : macos_loader(spec, file)) {
+    report_.file = spec.file;
+    report_.kind = file.kind;
+    list_libraries();
+  }
+
+  Report run() {
+    add_needs(spec_.file.native(), 0);
+    order_.erase(std::remove(order_.begin(), order_.end(), spec_.file.native()), order_.end());
+    const std::vector<std::string> own = order_;
+    std::vector<std::string> later;
+    if (!spec_.view.empty())
+      for (const std::string& library : libraries_)
+        if (std::find(own.begin(), own.end(), library) == own.end()) later.push_back(library);
+
+    ForeignLoader::Outcome outcome = loader_->close(spec_.file.native(), own);
+    if (spec_.symbols)
+      for (Diagnosis& diagnosis : loader_->missing_symbols())
+        outcome.diagnoses.push_back(std::move(diagnosis));
+    take(outcome);
+    for (const std::string& library : later) check_later(library, own);
+    check_missing_lazy();
+    if (!report_.diagnoses.empty())
+      report_.verdict = Verdict::fails;
+    else if (!doubts_.empty())
+      report_.verdict = Verdict::unsure;
+    report_.diagnoses.insert(report_.diagnoses.end(), doubts_.begin(), doubts_.end());
+    report_.load_order.assign(own.begin(), own.end());
+    return std::move(report_);
+  }
+
+ private:
+  void list_libraries() {
+    std::vector<std::filesystem::path> folders = spec_.search;
+    folders.push_back(spec_.file.parent_path());
+    for (const std::filesystem::path& folder : folders) {
+      std::vector<std::string> names;
+      std::error_code error;
+      for (std::filesystem::directory_iterator at(folder, error), end; !error && at != end;
+           at.increment(error))
+        if (std::string name = at->path().filename().native(); loader_->looks_like_library(name))
+          names.push_back(std::move(name));
+      std::sort(names.begin(), names.end());
+      for (const std::string& name : names) {
+        const std::string path = (folder / name).native();
+        if (path != spec_.file.native() && by_name_.emplace(loader_->key(name), path).second)
+          libraries_.push_back(path);
+      }
+    }
+  }
+
+  // The build's own libraries that `file` needs, leaves first, and at last the file itself.
+  void add_needs(const std::string& file, int depth) {
+    constexpr int deepest = 256;  // deeper chains only come from damaged or malicious files
+    if (depth == deepest || !visited_.insert(file).second) return;
+    for (const std::string& name : loader_->needs(file))
+      if (const auto own = by_name_.find(loader_->key(name)); own != by_name_.end())
+        add_needs(own->second, depth + 1);
+    order_.push_back(file);
+  }
+
+  void take(const ForeignLoader::Outcome& outcome) {
+    report_.missing = outcome.closure.missing;
+    report_.rejected = outcome.closure.rejected;
+    for (const linker::Object& object : outcome.closure.objects)
+      report_.closure.push_back({object.name, object.path, object.needed_by});
+    report_.warnings = outcome.closure.warnings;
+    report_.diagnoses = outcome.diagnoses;
+    doubts_ = outcome.doubts;
+  }
+
+  bool optional(const std::string& path) const {
+    if (!is_below(path, spec_.view)) return false;
+    const std::string inside = std::filesystem::path(path).lexically_relative(spec_.view).native();
+    return std::any_of(spec_.optional.begin(), spec_.optional.end(),
+                       [&](const std::string& pattern) { return matches_pattern(inside, pattern); });
+  }
+  bool lazy(const std::string& path) const {
+    return std::any_of(spec_.lazy.begin(), spec_.lazy.end(),
+                       [&](const std::string& name) { return loader_->key(name) == loader_->key(path); });
+  }
+
+  // A library of the build that the plugin may open while it runs.
+  void check_later(const std::string& library, const std::vector<std::string>& preloaded) {
+    const ForeignLoader::Outcome outcome = loader_->close(library, preloaded);
+    if (outcome.diagnoses.empty()) return;
+    if (optional(library)) {
+      report_.left_out.emplace_back(library);
+      Diagnosis warning = outcome.diagnoses.front();
+      report_.warnings.push_back(std::move(warning.with("left_out", library, "optional in the manifest")));
+      return;
+    }
+    const bool certain = lazy(library);
+    auto& into = certain ? report_.diagnoses : doubts_;
+    into.insert(into.end(), outcome.diagnoses.begin(), outcome.diagnoses.end());
+    if (!certain) return;
+    report_.missing.insert(report_.missing.end(), outcome.closure.missing.begin(),
+                           outcome.closure.missing.end());
+    report_.rejected.insert(report_.rejected.end(), outcome.closure.rejected.begin(),
+                            outcome.closure.rejected.end());
+  }
+
+  void check_missing_lazy() {
+    Diagnosis diagnosis = diagnose("EH-R15");
+    for (const std::string& name : spec_.lazy)
+      if (by_name_.count(loader_->key(name)) == 0) diagnosis.with("library", name, "the manifest's \"lazy\"");
+    if (diagnosis.evidence.empty()) return;
+    diagnosis.with("file", spec_.file.native());
+    for (const std::filesystem::path& folder : spec_.search) diagnosis.with("searched", folder.native());
+    report_.diagnoses.push_back(std::move(diagnosis));
+  }
+
+  const ForeignSpec& spec_;
+  std::unique_ptr<ForeignLoader> loader_;
+  std::vector<std::string> libraries_;
+  std::map<std::string, std::string> by_name_;
+  std::set<std::string> visited_;
+  std::vector<std::string> order_;
+  std::vector<Diagnosis> doubts_;
+  Report report_;
+};
+
+}  // namespace
+
+Report check_foreign(const ForeignSpec& spec) {
+  const Result<binary::BinaryInfo> info = binary::read_binary(spec.file);
+  if (info && (info->kind == binary::Kind::pe || info->kind == binary::Kind::macho))
+    return Check(spec, *info).run();
+  Report report;
+  report.file = spec.file;
+  report.verdict = Verdict::fails;
+  if (!info) {
+    report.diagnoses.push_back(info.error());
+    return report;
+  }
+  report.kind = info->kind;
+  report.diagnoses = info->problems;
+  if (report.diagnoses.empty())
+    report.diagnoses.push_back(
+        std::move(diagnose("EH-F09").with("file", spec.file.native()).with("format", info->sniffed)));
+  return report;
+}
+
+}  // namespace enginehost::preflight

@@ -1,0 +1,61 @@
+#include "base/text.hpp"
+#include "host/linker/dyld.hpp"
+#include "host/preflight/foreign_loader.hpp"
+
+namespace enginehost::preflight {
+namespace {
+
+// The processor a Mac would run it on: what the platform says, else the file's own, Apple silicon's first.
+std::string architecture_for(const ForeignSpec& spec, const binary::BinaryInfo& file) {
+  if (spec.platform != nullptr && spec.platform->arch.is_known()) {
+    const std::string& arch = spec.platform->arch.value();
+    return arch == "arm64" ? "aarch64" : arch;
+  }
+  const std::vector<std::string> machines = split(file.machine, '+');
+  for (const std::string& machine : machines)
+    if (machine == "aarch64") return machine;
+  return machines.front();
+}
+
+class MacosLoader final : public ForeignLoader {
+ public:
+  MacosLoader(const ForeignSpec& spec, const binary::BinaryInfo& file)
+      : reader_(architecture_for(spec, file)) {
+    machine_.architecture = architecture_for(spec, file);
+    if (spec.platform != nullptr && spec.platform->distribution.is_known())
+      machine_.os_version = spec.platform->distribution.value().version;
+  }
+
+  std::vector<std::string> needs(const std::string& file) override {
+    const auto& info = reader_.read(file);
+    return info ? info->needed : std::vector<std::string>{};
+  }
+  // A path ends in the file's name, and so does an install name.
+  std::string key(const std::string& name) const override { return name.substr(name.rfind('/') + 1); }
+  bool looks_like_library(const std::string& name) const override {
+    return name.ends_with(".dylib") || name.ends_with(".so");
+  }
+
+  Outcome close(const std::string& file, const std::vector<std::string>& preloaded) override {
+    linker::AppleRequest request;
+    request.file = file;
+    request.preloaded = preloaded;
+    Outcome outcome{linker::close_macos(machine_, request, reader_), {}, {}};
+    outcome.diagnoses = linker::diagnose_macos(outcome.closure);
+    return outcome;
+  }
+  // Two-level names are checked by dyld against the library itself; not looked at here.
+  std::vector<Diagnosis> missing_symbols() override { return {}; }
+
+ private:
+  linker::AppleMachine machine_;
+  linker::ForeignReader reader_;
+};
+
+}  // namespace
+
+std::unique_ptr<ForeignLoader> macos_loader(const ForeignSpec& spec, const binary::BinaryInfo& file) {
+  return std::make_unique<MacosLoader>(spec, file);
+}
+
+}  // namespace enginehost::preflight

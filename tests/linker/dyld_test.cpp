@@ -1,0 +1,277 @@
+// Where macOS looks for the libraries a library names, over real Mach-O files (X01, X02, X03, X04, X07, X08).
+#include "host/linker/dyld.hpp"
+
+#include <gmock/gmock.h>
+
+#include "tests/support/workshop.hpp"
+
+namespace enginehost::linker {
+namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+class Dyld : public test::Workshop {
+ protected:
+  void SetUp() override {
+    Workshop::SetUp();
+    if (!has_tool("clang-14") || !has_tool("ld64.lld-14")) GTEST_SKIP() << "clang-14 or lld is not installed";
+    machine_.root = folder();
+    machine_.program = "/App/MacOS/app";
+    machine_.os_version = "14.0";
+  }
+
+  struct Made {
+    std::string architecture = "arm64";
+    std::string minimum = "11.0";
+    std::string kind = "-dylib";
+    std::string install_name;  // "" = @rpath/NAME
+    std::vector<std::string> flags;
+  };
+  // A Mach-O library at `path` of the described machine that calls a function of each of `needs`.
+  void make(const std::string& path, const std::vector<std::string>& needs, const Made& made) const {
+    const std::string name = std::filesystem::path(path).filename().native();
+    const auto symbol = [](const std::string& file) {
+      std::string text = "f";
+      for (const char c : std::filesystem::path(file).filename().native())
+        text += (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ? c : '_';
+      return text;
+    };
+    std::string source, calls = "0";
+    for (const std::string& need : needs) {
+      source += "int " + symbol(need) + "(void);\n";
+      calls += " + " + symbol(need) + "()";
+    }
+    source += "int " + symbol(path) + "(void) { return " + calls + "; }\n";
+    const auto from = write("source.c", source);
+    const std::filesystem::path to = machine_.root / path.substr(1);
+    std::filesystem::create_directories(to.parent_path());
+    const std::string object = (folder() / "object.o").native();
+    run({"clang-14", "-target", made.architecture + "-apple-macos11", "-fPIC", "-c", "-o", object,
+         from.native()});
+    std::vector<std::string> command{"ld64.lld-14",   "-arch",      made.architecture, "-platform_version",
+                                     "macos",         made.minimum, made.minimum,      made.kind,
+                                     object,          "-o",         to.native(),       "-undefined",
+                                     "dynamic_lookup"};
+    if (made.kind == "-dylib")
+      command.insert(command.end(),
+                     {"-install_name", made.install_name.empty() ? "@rpath/" + name : made.install_name});
+    for (const std::string& need : needs) command.push_back((machine_.root / need.substr(1)).native());
+    command.insert(command.end(), made.flags.begin(), made.flags.end());
+    run(command);
+  }
+  void dylib(const std::string& path, const std::vector<std::string>& needs = {},
+             const std::vector<std::string>& flags = {}) const {
+    Made made;
+    made.flags = flags;
+    make(path, needs, made);
+  }
+  void remove(const std::string& path) const { std::filesystem::remove(machine_.root / path.substr(1)); }
+  void move(const std::string& from, const std::string& to) const {
+    const auto target = machine_.root / to.substr(1);
+    std::filesystem::create_directories(target.parent_path());
+    std::filesystem::rename(machine_.root / from.substr(1), target);
+  }
+  Closure close_over(const std::string& file, std::vector<std::string> preloaded = {}) {
+    reader_ = ForeignReader(machine_.architecture);
+    return close_macos(machine_, {file, std::move(preloaded), {}, {}}, reader_);
+  }
+  Diagnosis only(const Closure& closure) const {
+    std::vector<Diagnosis> all = diagnose_macos(closure);
+    EXPECT_EQ(all.size(), 1u);
+    return all.empty() ? Diagnosis{} : all.front();
+  }
+
+  AppleMachine machine_;
+  ForeignReader reader_;
+};
+
+TEST_F(Dyld, X01_a_missing_library_is_named_with_its_needer_and_every_path_tried) {
+  dylib("/engine/libgone.dylib");
+  dylib("/engine/libmid.dylib", {"/engine/libgone.dylib"}, {"-rpath", "@loader_path/deps"});
+  dylib("/engine/libengine.dylib", {"/engine/libmid.dylib"},
+        {"-rpath", "@loader_path", "-rpath", "@executable_path/../lib"});
+  remove("/engine/libgone.dylib");
+  const Closure closure = close_over("/engine/libengine.dylib");
+  EXPECT_FALSE(closure.loads());
+  const Diagnosis diagnosis = only(closure);
+  EXPECT_EQ(diagnosis.code, "EH-X01");
+  EXPECT_EQ(diagnosis.value("library"), "@rpath/libgone.dylib");
+  EXPECT_EQ(diagnosis.value("needed_by"), "/engine/libmid.dylib");
+  EXPECT_THAT(diagnosis.values("chain"), ElementsAre("/engine/libengine.dylib", "/engine/libmid.dylib"));
+  EXPECT_THAT(diagnosis.values("searched"),
+              ElementsAre("/engine/deps/libgone.dylib", "/engine/libgone.dylib", "/App/lib/libgone.dylib",
+                          "/usr/local/lib/libgone.dylib", "/usr/lib/libgone.dylib"));
+  EXPECT_TRUE(diagnosis.value("no_rpath").empty());
+}
+
+TEST_F(Dyld, X01_without_any_LC_RPATH_that_is_said_and_where_the_library_lies) {
+  dylib("/engine/libdep.dylib");
+  dylib("/engine/libengine.dylib", {"/engine/libdep.dylib"});
+  const Diagnosis diagnosis = only(close_over("/engine/libengine.dylib"));
+  EXPECT_EQ(diagnosis.value("no_rpath"), "@rpath/libdep.dylib");
+  EXPECT_EQ(diagnosis.value("present_at"), "/engine/libdep.dylib");
+  // Opened first by its path it is found by its install name: this is what our loader does.
+  EXPECT_TRUE(close_over("/engine/libengine.dylib", {"/engine/libdep.dylib"}).loads());
+}
+
+TEST_F(Dyld, the_LC_RPATH_of_the_whole_chain_and_of_the_program_count_in_order) {
+  dylib("/a/libbottom.dylib");
+  dylib("/a/libmiddle.dylib", {"/a/libbottom.dylib"}, {"-rpath", "/first"});
+  dylib("/a/libengine.dylib", {"/a/libmiddle.dylib"},
+        {"-rpath", "@loader_path", "-rpath", "@loader_path/deps"});
+  dylib("/App/MacOS/app", {}, {"-rpath", "@executable_path/libs"});
+  move("/a/libbottom.dylib", "/a/deps/libbottom.dylib");
+  Closure closure = close_over("/a/libengine.dylib");
+  EXPECT_TRUE(closure.loads());
+  ASSERT_NE(closure.find("@rpath/libbottom.dylib"), nullptr);
+  EXPECT_EQ(closure.find("@rpath/libbottom.dylib")->path, "/a/deps/libbottom.dylib");
+  EXPECT_EQ(closure.find("@rpath/libbottom.dylib")->found_by, "LC_RPATH of /a/libengine.dylib");
+  move("/a/deps/libbottom.dylib", "/App/MacOS/libs/libbottom.dylib");
+  EXPECT_EQ(close_over("/a/libengine.dylib").find("@rpath/libbottom.dylib")->found_by,
+            "LC_RPATH of /App/MacOS/app");
+  // The one that needs it comes first.
+  move("/App/MacOS/libs/libbottom.dylib", "/first/libbottom.dylib");
+  EXPECT_EQ(close_over("/a/libengine.dylib").find("@rpath/libbottom.dylib")->path, "/first/libbottom.dylib");
+}
+
+TEST_F(Dyld, weak_libraries_may_be_missing_re_exported_and_upward_ones_may_not) {
+  dylib("/a/libdep.dylib");
+  const std::string dep = (machine_.root / "a/libdep.dylib").native();
+  dylib("/a/libweak.dylib", {}, {"-weak_library", dep});
+  dylib("/a/libreexports.dylib", {}, {"-reexport_library", dep});
+  remove("/a/libdep.dylib");
+  EXPECT_TRUE(close_over("/a/libweak.dylib").loads());
+  EXPECT_EQ(only(close_over("/a/libreexports.dylib")).code, "EH-X01");
+}
+
+TEST_F(Dyld, libraries_of_the_shared_cache_are_never_looked_for_on_disk) {
+  Made system;
+  system.install_name = "/usr/lib/libSystem.B.dylib";
+  make("/made/libSystem.dylib", {}, system);
+  system.install_name = "/System/Library/Frameworks/Metal.framework/Versions/A/Metal";
+  make("/made/Metal", {}, system);
+  dylib("/a/libengine.dylib", {"/made/libSystem.dylib", "/made/Metal"});
+  Closure closure = close_over("/a/libengine.dylib");
+  EXPECT_TRUE(closure.loads());
+  EXPECT_EQ(closure.find("/usr/lib/libSystem.B.dylib")->found_by, "shared cache");
+  machine_.shared_cache = {"/usr/lib/libSystem.B.dylib"};
+  EXPECT_EQ(only(close_over("/a/libengine.dylib")).value("library"),
+            "/System/Library/Frameworks/Metal.framework/Versions/A/Metal");
+}
+
+TEST_F(Dyld, DYLD_LIBRARY_PATH_comes_first_and_is_ignored_by_a_hardened_program) {
+  dylib("/a/libdep.dylib");
+  dylib("/a/libengine.dylib", {"/a/libdep.dylib"}, {"-rpath", "@loader_path"});
+  std::filesystem::create_directories(machine_.root / "env");
+  std::filesystem::copy_file(machine_.root / "a/libdep.dylib", machine_.root / "env/libdep.dylib");
+  machine_.library_path = {{"/env"}};
+  EXPECT_EQ(close_over("/a/libengine.dylib").find("@rpath/libdep.dylib")->found_by, "DYLD_LIBRARY_PATH");
+  machine_.hardened = true;
+  EXPECT_EQ(close_over("/a/libengine.dylib").find("@rpath/libdep.dylib")->path, "/a/libdep.dylib");
+  machine_.hardened = false;
+  machine_.library_path.reset();
+  machine_.fallback_library_path = {{"/env"}};
+  remove("/a/libdep.dylib");
+  EXPECT_EQ(close_over("/a/libengine.dylib").find("@rpath/libdep.dylib")->found_by,
+            "DYLD_FALLBACK_LIBRARY_PATH");
+}
+
+TEST_F(Dyld, a_framework_is_looked_up_by_its_part_in_DYLD_FRAMEWORK_PATH) {
+  Made framework;
+  framework.install_name = "@rpath/Tensor.framework/Versions/A/Tensor";
+  make("/made/Tensor", {}, framework);
+  dylib("/a/libengine.dylib", {"/made/Tensor"});
+  move("/made/Tensor", "/frameworks/Tensor.framework/Versions/A/Tensor");
+  EXPECT_FALSE(close_over("/a/libengine.dylib").loads());
+  machine_.framework_path = {{"/frameworks"}};
+  EXPECT_TRUE(close_over("/a/libengine.dylib").loads());
+}
+
+TEST_F(Dyld, X02_a_library_for_another_processor_is_named_and_passed_over) {
+  Made intel;
+  intel.architecture = "x86_64";
+  dylib("/a/libdep.dylib");
+  dylib("/a/libengine.dylib", {"/a/libdep.dylib"},
+        {"-rpath", "@loader_path/first", "-rpath", "@loader_path/second"});
+  make("/a/first/libdep.dylib", {}, intel);
+  Diagnosis diagnosis = only(close_over("/a/libengine.dylib"));
+  EXPECT_EQ(diagnosis.code, "EH-X02");
+  EXPECT_EQ(diagnosis.value("file"), "/a/first/libdep.dylib");
+  EXPECT_EQ(diagnosis.value("built_for"), "x86_64");
+  EXPECT_EQ(diagnosis.value("needed_by"), "/a/libengine.dylib");
+  move("/a/libdep.dylib", "/a/second/libdep.dylib");
+  EXPECT_TRUE(close_over("/a/libengine.dylib").loads());
+  // A process under Rosetta is an x86_64 process, whatever the machine is.
+  machine_.architecture = "x86_64";
+  machine_.rosetta = true;
+  diagnosis = only(close_over("/a/libengine.dylib"));
+  EXPECT_EQ(diagnosis.code, "EH-X02");
+  EXPECT_EQ(diagnosis.value("rosetta"), "yes");
+  EXPECT_TRUE(close_over("/a/first/libdep.dylib").loads());
+}
+
+TEST_F(Dyld, the_slice_of_the_process_is_what_counts_in_a_universal_file) {
+  if (!has_tool("llvm-lipo-14")) GTEST_SKIP() << "llvm-lipo-14 is not installed";
+  Made intel;
+  intel.architecture = "x86_64";
+  dylib("/made/libarm.dylib");
+  make("/made/libintel.dylib", {}, intel);
+  std::filesystem::create_directories(machine_.root / "a");
+  run({"llvm-lipo-14", "-create", (machine_.root / "made/libarm.dylib").native(),
+       (machine_.root / "made/libintel.dylib").native(), "-output",
+       (machine_.root / "a/libfat.dylib").native()});
+  for (const char* process : {"aarch64", "x86_64"}) {
+    machine_.architecture = process;
+    EXPECT_TRUE(close_over("/a/libfat.dylib").loads()) << process;
+  }
+  machine_.architecture = "arm64e";
+  EXPECT_EQ(only(close_over("/a/libfat.dylib")).code, "EH-X02");
+}
+
+TEST_F(Dyld, X07_a_library_for_a_newer_macOS_is_warned_of) {
+  Made newer;
+  newer.minimum = "15.0";
+  make("/a/libengine.dylib", {}, newer);
+  const Closure closure = close_over("/a/libengine.dylib");
+  EXPECT_TRUE(closure.loads());
+  ASSERT_EQ(closure.warnings.size(), 1u);
+  EXPECT_EQ(closure.warnings[0].code, "EH-X07");
+  EXPECT_EQ(closure.warnings[0].value("required"), "15.0");
+  machine_.os_version = "15.1";
+  EXPECT_THAT(close_over("/a/libengine.dylib").warnings, IsEmpty());
+}
+
+TEST_F(Dyld, X08_a_bundle_can_be_opened_but_nothing_can_be_linked_with_it) {
+  Made bundle;
+  bundle.kind = "-bundle";
+  dylib("/a/libdep.dylib");
+  bundle.flags = {"-rpath", "@loader_path"};
+  make("/a/libggml-metal.so", {"/a/libdep.dylib"}, bundle);
+  EXPECT_TRUE(close_over("/a/libggml-metal.so").loads());
+  dylib("/a/libengine.dylib", {"/a/libdep.dylib"}, {"-rpath", "@loader_path"});
+  std::filesystem::rename(machine_.root / "a/libggml-metal.so", machine_.root / "a/libdep.dylib");
+  const Diagnosis diagnosis = only(close_over("/a/libengine.dylib"));
+  EXPECT_EQ(diagnosis.code, "EH-X08");
+  EXPECT_EQ(diagnosis.value("file"), "/a/libdep.dylib");
+}
+
+TEST_F(Dyld, X03_X04_another_format_and_a_missing_signature_are_told) {
+  std::filesystem::create_directories(machine_.root / "a");
+  std::filesystem::copy_file("/proc/self/exe", machine_.root / "a/libelf.dylib");
+  EXPECT_EQ(only(close_over("/a/libelf.dylib")).code, "EH-X03");
+  write("a/libpage.dylib", "<html><title>Log in</title></html>");
+  EXPECT_EQ(only(close_over("/a/libpage.dylib")).code, "EH-F05");
+  dylib("/a/libbare.dylib", {}, {"-no_adhoc_codesign"});
+  EXPECT_EQ(only(close_over("/a/libbare.dylib")).code, "EH-X04");
+  Made intel;
+  intel.architecture = "x86_64";
+  intel.flags = {"-no_adhoc_codesign"};
+  machine_.architecture = "x86_64";
+  make("/a/libintel.dylib", {}, intel);
+  EXPECT_TRUE(close_over("/a/libintel.dylib").loads());
+}
+
+}  // namespace
+}  // namespace enginehost::linker

@@ -1,0 +1,214 @@
+// Builds for Windows and macOS, judged on this system: the cases of people whose loader said "Can't find
+// dependent libraries" and no more.
+#include "host/preflight/foreign.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/text.hpp"
+#include "tests/preflight/helpers.hpp"
+
+namespace enginehost::preflight {
+namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+constexpr const char* compiler = "x86_64-w64-mingw32-gcc";
+
+class ForeignBuild : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (workshop_.library_with(compiler, "try.dll", "int f(void){return 1;}", "").empty())
+      GTEST_SKIP() << "the Windows cross compiler is not installed";
+    std::filesystem::remove(workshop_.path("try.dll"));
+  }
+  static std::string symbol(const std::string& name) {
+    std::string text = "f_";
+    for (const char c : std::filesystem::path(name).stem().native())
+      text += (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ? c : '_';
+    return text;
+  }
+  // lib/NAME, which calls a function of each of `needs`.
+  std::filesystem::path dll(const std::string& name, const std::vector<std::string>& needs = {},
+                            const std::string& more = {}) {
+    std::string source, calls = "0", flags = "-nostdlib -Wl,--entry,0 " + more;
+    for (const std::string& need : needs) {
+      source += "__declspec(dllimport) int " + symbol(need) + "(void);\n";
+      calls += "+" + symbol(need) + "()";
+      flags += " " + faults::quoted(workshop_.path("lib/" + need));
+    }
+    source += "__declspec(dllexport) int " + symbol(name) + "(void){return " + calls + ";}\n";
+    return workshop_.library_with(compiler, "lib/" + name, source, flags);
+  }
+  ForeignSpec build(const std::filesystem::path& plugin) {
+    ForeignSpec spec;
+    spec.view = workshop_.folder();
+    spec.file = plugin;
+    spec.search = {workshop_.path("lib")};
+    return spec;
+  }
+  faults::Workshop workshop_;
+};
+
+TEST_F(ForeignBuild, Case2_an_optional_nvfuser_that_cannot_load_is_left_out_with_one_warning) {
+  const auto missing = dll("cudart64_110.dll");
+  dll("nvfuser_codegen.dll", {"cudart64_110.dll"});
+  const auto torch = dll("torch.dll");
+  workshop_.remove(missing);
+  ForeignSpec spec = build(torch);
+  EXPECT_EQ(check_foreign(spec).verdict, Verdict::unsure);
+  spec.optional = {"lib/nvfuser_codegen.dll"};
+  const Report report = check_foreign(spec);
+  EXPECT_EQ(report.verdict, Verdict::loads);
+  EXPECT_THAT(report.left_out, ElementsAre(workshop_.path("lib/nvfuser_codegen.dll")));
+  ASSERT_THAT(report.warnings, SizeIs(1));
+  EXPECT_EQ(report.warnings[0].code, "EH-W01");
+  EXPECT_EQ(report.warnings[0].value("library"), "cudart64_110.dll");
+  EXPECT_THAT(explain::describe(report.warnings[0]), HasSubstr("CUDA runtime 11"));
+}
+
+TEST_F(ForeignBuild, Case3_the_first_unresolved_DLL_its_importer_and_the_folders_are_told) {
+  const auto missing = dll("cudnn64_9.dll");
+  dll("torch_cuda.dll", {"cudnn64_9.dll"});
+  const auto torch = dll("torch.dll", {"torch_cuda.dll"});
+  workshop_.remove(missing);
+  const Report report = check_foreign(build(torch));
+  EXPECT_EQ(report.verdict, Verdict::fails);
+  ASSERT_EQ(first_code(report), "EH-W01");
+  const Diagnosis& diagnosis = report.diagnoses.front();
+  EXPECT_EQ(diagnosis.value("library"), "cudnn64_9.dll");
+  EXPECT_EQ(diagnosis.value("needed_by"), workshop_.path("lib/torch_cuda.dll").native());
+  EXPECT_THAT(diagnosis.values("searched"), Contains(workshop_.path("lib").native()));
+  EXPECT_THAT(explain::describe(diagnosis), HasSubstr("cuDNN 9"));
+}
+
+TEST_F(ForeignBuild, Case4_cublas_whose_needs_sort_after_it_is_opened_leaves_first) {
+  dll("cublasLt64_12.dll");
+  dll("cublas64_12.dll", {"cublasLt64_12.dll"});
+  const auto torch = dll("torch_cuda.dll", {"cublas64_12.dll"});
+  const Report report = check_foreign(build(torch));
+  EXPECT_EQ(report.verdict, Verdict::loads);
+  EXPECT_THAT(report.load_order,
+              ElementsAre(workshop_.path("lib/cublasLt64_12.dll"), workshop_.path("lib/cublas64_12.dll")));
+}
+
+TEST_F(ForeignBuild, Case8_a_library_opened_at_run_time_belongs_to_the_closure) {
+  const auto torch = dll("torch.dll");
+  ForeignSpec spec = build(torch);
+  spec.lazy = {"nvrtc-builtins64_113.dll"};
+  const Report report = check_foreign(spec);
+  EXPECT_EQ(report.verdict, Verdict::fails);
+  ASSERT_EQ(first_code(report), "EH-R15");
+  EXPECT_EQ(report.diagnoses.front().value("library"), "nvrtc-builtins64_113.dll");
+}
+
+TEST_F(ForeignBuild, what_neither_the_build_nor_Windows_brings_is_a_doubt_until_the_platform_is_known) {
+  const auto runtime = dll("MSVCP140.dll");
+  const auto engine = dll("engine.dll", {"MSVCP140.dll"}, "-lkernel32");
+  workshop_.remove(runtime);
+  ForeignSpec spec = build(engine);
+  Report report = check_foreign(spec);
+  EXPECT_EQ(report.verdict, Verdict::unsure);
+  ASSERT_THAT(report.diagnoses, SizeIs(1));
+  EXPECT_EQ(report.diagnoses[0].value("library"), "MSVCP140.dll");
+  EXPECT_THAT(explain::describe(report.diagnoses[0]), HasSubstr("Visual C++ Redistributable"));
+  platform::Platform platform;
+  spec.platform = &platform;
+  platform.vcruntime = platform::Fact<std::string>::absent("registry");
+  EXPECT_EQ(check_foreign(spec).verdict, Verdict::fails);
+  platform.vcruntime = platform::Fact<std::string>::known("14.40.33810", "registry");
+  EXPECT_EQ(check_foreign(spec).verdict, Verdict::loads);
+}
+
+TEST_F(ForeignBuild, a_DLL_for_another_processor_than_the_platforms_fails) {
+  const auto engine = dll("engine.dll");
+  ForeignSpec spec = build(engine);
+  platform::Platform platform;
+  platform.arch = platform::Fact<std::string>::known("aarch64", "file");
+  spec.platform = &platform;
+  const Report report = check_foreign(spec);
+  EXPECT_EQ(report.verdict, Verdict::fails);
+  EXPECT_EQ(first_code(report), "EH-W04");
+}
+
+TEST_F(ForeignBuild, a_function_that_the_builds_own_DLL_lacks_is_found_when_symbols_are_asked) {
+  dll("dep.dll");
+  const auto engine = dll("engine.dll", {"dep.dll"});
+  workshop_.library_with(compiler, "lib/dep.dll", "__declspec(dllexport) int other(void){return 1;}",
+                         "-nostdlib -Wl,--entry,0");
+  ForeignSpec spec = build(engine);
+  EXPECT_EQ(check_foreign(spec).verdict, Verdict::loads);
+  spec.symbols = true;
+  const Report report = check_foreign(spec);
+  EXPECT_EQ(report.verdict, Verdict::fails);
+  EXPECT_EQ(first_code(report), "EH-W03");
+  EXPECT_EQ(report.diagnoses.front().value("symbol"), "f_dep");
+}
+
+TEST_F(ForeignBuild, inspecting_on_Linux_tells_the_wrong_system_first_and_what_is_missing_beside_it) {
+  const auto missing = dll("cublas64_13.dll");
+  const auto ggml = dll("ggml-cuda.dll", {"cublas64_13.dll"}, "-lkernel32");
+  workshop_.remove(missing);
+  const auto here = inspect(ggml, false, linker::describe_this_machine());
+  ASSERT_TRUE(here);
+  EXPECT_EQ(here->verdict, Verdict::fails);
+  EXPECT_EQ(first_code(*here), "EH-F09");
+  ASSERT_NE(find(here->diagnoses, "EH-W01"), nullptr);
+  ASSERT_THAT(here->missing, SizeIs(1));
+  EXPECT_EQ(here->missing[0].name, "cublas64_13.dll");
+  const Json json = to_json(*here, &explain::to_json);
+  EXPECT_EQ(json["missing"].as_array()[0]["needed_by"].as_string(), ggml.native());
+
+  platform::Platform windows;
+  windows.os = platform::Fact<std::string>::known("windows", "file");
+  windows.arch = platform::Fact<std::string>::known("x86_64", "file");
+  const auto there = inspect(ggml, false, linker::describe_this_machine(), &windows);
+  ASSERT_TRUE(there);
+  EXPECT_EQ(first_code(*there), "EH-W01");
+  EXPECT_EQ(find(there->diagnoses, "EH-F09"), nullptr);
+  dll("cublas64_13.dll");
+  EXPECT_EQ(inspect(ggml, false, linker::describe_this_machine(), &windows)->verdict, Verdict::loads);
+}
+
+class MacBuild : public ::testing::Test {
+ protected:
+  std::filesystem::path dylib(const std::string& name, const std::string& source,
+                              const std::string& flags = {}) {
+    return workshop_.library_with(
+        "clang-14 -target arm64-apple-macos11 -mlinker-version=609 -nostdlib -fuse-ld=lld "
+        "-dynamiclib -Wl,-undefined,dynamic_lookup -Wl,-install_name,@rpath/" +
+            name,
+        "lib/" + name, source, flags);
+  }
+  faults::Workshop workshop_;
+};
+
+TEST_F(MacBuild, a_library_beside_one_without_LC_RPATH_is_opened_first) {
+  const auto base = dylib("libggml-base.dylib", "int base(void){return 1;}");
+  if (base.empty()) GTEST_SKIP() << "clang-14 or lld is not installed";
+  const auto engine =
+      dylib("libengine.dylib", "int base(void);int e(void){return base();}", faults::quoted(base));
+  ForeignSpec spec;
+  spec.view = workshop_.folder();
+  spec.file = engine;
+  spec.search = {workshop_.path("lib")};
+  const Report report = check_foreign(spec);
+  EXPECT_EQ(report.kind, binary::Kind::macho);
+  EXPECT_EQ(report.verdict, Verdict::loads);
+  EXPECT_THAT(report.load_order, ElementsAre(base));
+  workshop_.remove(base);
+  const Report broken = check_foreign(spec);
+  EXPECT_EQ(first_code(broken), "EH-X01");
+  EXPECT_EQ(broken.diagnoses.front().value("library"), "@rpath/libggml-base.dylib");
+  platform::Platform intel;
+  intel.arch = platform::Fact<std::string>::known("x86_64", "file");
+  spec.platform = &intel;
+  EXPECT_EQ(first_code(check_foreign(spec)), "EH-X02");
+}
+
+}  // namespace
+}  // namespace enginehost::preflight
