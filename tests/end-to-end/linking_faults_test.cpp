@@ -14,14 +14,6 @@ constexpr unsigned char other_machine = 62;  // x86_64
 constexpr unsigned char other_machine = 183;  // aarch64
 #endif
 
-// The plugin with one library beside it that it needs.
-TestBuild with_library(const std::string& name, std::string bytes) {
-  TestBuild build =
-      faulty_build({{plugin, plugin_that_needs({name}, "$ORIGIN/lib")}, {"lib/" + name, std::move(bytes)}});
-  build.search = {"lib"};
-  return build;
-}
-
 std::string provider(const std::string& soname) {
   return compile_library("void provided(void);\nvoid provided(void) {}\n", {"-Wl,-soname," + soname});
 }
