@@ -55,7 +55,7 @@ TEST(ConfinedFaults, L21_TextRelocationsThatTheSystemRefuses) {
 }
 
 TEST(ConfinedFaults, L23_AnAddressSpaceLimitSmallerThanTheLibrariesIsToldWithBothNumbers) {
-  expect_fault_where({with_special("char large[2000000000];\n"), "EH-L23", {"address_space_limit", special}},
+  expect_fault_where({with_special("char large[2000000000];\n"), "EH-L23", {"RLIMIT_AS", special}},
                      [](const fs::path&) -> std::vector<std::string> {
                        return {"sh", "-c", "ulimit -v 1500000 && exec \"$@\"", "sh"};
                      });
