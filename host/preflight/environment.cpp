@@ -148,6 +148,17 @@ void warn_of_preload(const Session& session, std::vector<Diagnosis>& warnings) {
   }
 }
 
+enum class Side { exported, imported };
+
+std::set<std::string> names_of(const std::string& file, Side side) {
+  std::set<std::string> names;
+  const auto table = binary::read_symbols(file);
+  if (!table) return names;
+  for (const binary::Symbol& symbol : side == Side::exported ? table->exports : table->imports)
+    if (side == Side::exported || !symbol.weak) names.insert(symbol.name);
+  return names;
+}
+
 }  // namespace
 
 void judge_environment(const Session& session, const linker::Closure& closure, Report& report) {
@@ -159,26 +170,36 @@ void judge_environment(const Session& session, const linker::Closure& closure, R
   tell_ignored_path(session, report.diagnoses);
 }
 
-void tell_substitution(const ViewIndex& index, const linker::Closure& closure, Diagnosis& diagnosis) {
-  const std::vector<std::string> symbols = diagnosis.values("symbol");
-  for (const linker::Object& object : closure.objects) {
-    if (object.found_by != "already loaded" || object.soname.empty()) continue;
-    const std::string wanted = index.find(object.soname);
-    if (wanted.empty() || wanted == object.path) continue;
-    const auto table = binary::read_symbols(wanted);
-    if (!table) continue;
-    const bool offered = std::any_of(table->exports.begin(), table->exports.end(), [&](const binary::Symbol& one) {
-      return std::find(symbols.begin(), symbols.end(), one.name) != symbols.end();
-    });
-    if (!offered) continue;
-    Diagnosis told = diagnose("EH-L17");
-    told.with("library", object.soname)
-        .with("path", object.path, "libraries of this process")
-        .with("wanted", wanted)
-        .with("required_by", diagnosis.value("required_by"));
-    for (const std::string& symbol : symbols) told.with("symbol", symbol, "dynamic symbol table");
-    diagnosis = std::move(told);
-    return;
+void judge_substitution(const Session& session, const linker::Closure& closure, std::vector<Diagnosis>& diagnoses) {
+  for (const linker::Object& held : closure.objects) {
+    if (held.found_by != "already loaded" || held.soname.empty()) continue;
+    const std::string wanted = session.index.find(held.soname);
+    if (wanted.empty() || wanted == held.path) continue;
+    const std::set<std::string> offered = names_of(wanted, Side::exported), instead = names_of(held.path, Side::exported);
+    if (offered.empty() || instead.empty()) continue;
+    for (const linker::Object& user : closure.objects) {
+      if (user.info == nullptr || !session.index.in_view(user.path) || user.path == wanted) continue;
+      const auto& needed = user.info->needed;
+      if (std::find(needed.begin(), needed.end(), held.soname) == needed.end()) continue;
+      std::set<std::string> lacking;
+      for (const std::string& name : names_of(user.path, Side::imported))
+        if (offered.contains(name) && !instead.contains(name)) lacking.insert(name);
+      // Another library may offer it as well.
+      for (const linker::Object& other : closure.objects) {
+        if (lacking.empty()) break;
+        if (other.path == wanted) continue;
+        for (const std::string& name : names_of(other.path, Side::exported)) lacking.erase(name);
+      }
+      if (lacking.empty()) continue;
+      Diagnosis diagnosis = diagnose("EH-L17");
+      diagnosis.with("file", session.spec.plugin.native())
+          .with("library", held.soname)
+          .with("path", held.path, "libraries of this process")
+          .with("wanted", wanted)
+          .with("required_by", user.path);
+      for (const std::string& name : lacking) diagnosis.with("symbol", name, "dynamic symbol tables of both files");
+      diagnoses.push_back(std::move(diagnosis));
+    }
   }
 }
 

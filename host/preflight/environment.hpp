@@ -21,7 +21,9 @@ struct Session {
 // "from_environment" to what fails because of a file that the variable put first.
 void judge_environment(const Session& session, const linker::Closure& closure, Report& report);
 
-// Undefined symbols that the build's own file of that name would offer are EH-L17: the process holds another one.
-void tell_substitution(const ViewIndex& index, const linker::Closure& closure, Diagnosis& diagnosis);
+// EH-L17 as a failure: a library of the build imports what the build's own file of that name offers and the one that the
+// process holds already does not. The loader serves the name with the latter. Costs something only where there is such a
+// pair of files.
+void judge_substitution(const Session& session, const linker::Closure& closure, std::vector<Diagnosis>& diagnoses);
 
 }  // namespace enginehost::preflight

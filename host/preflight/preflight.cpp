@@ -46,7 +46,9 @@ class Check {
     judge_driver(spec_, closure, report_.diagnoses);
     drop_told_twice();
     take(closure);
-    judge_environment({spec_, index_, reader_, order_}, closure, report_);
+    const Session session{spec_, index_, reader_, order_};
+    judge_environment(session, closure, report_);
+    judge_substitution(session, closure, report_.diagnoses);
     judge_origins(spec_, closure, report_.warnings);
     judge_device_files(spec_, closure, reader_, report_.warnings);
     for (const std::string& library : later) check_later(library, closure);
@@ -221,10 +223,8 @@ class Check {
 
   void check_symbols(const Closure& closure) {
     const auto findings = linker::undefined_symbols(closure, reader_, spec_.view);
-    for (Diagnosis& diagnosis : linker::diagnose_symbols(findings)) {
-      tell_substitution(index_, closure, diagnosis);
+    for (Diagnosis& diagnosis : linker::diagnose_symbols(findings))
       report_.diagnoses.push_back(std::move(diagnosis));
-    }
   }
 
   void collect_witnesses(const Closure& closure) {

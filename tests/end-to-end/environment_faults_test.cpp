@@ -134,11 +134,14 @@ TEST_F(EnvironmentFaults, Case14_ACacheWithSpacesBracketsForeignLettersAndALongP
   publish(good_build());
   std::string cache = (workplace.folder() / "张三 [my cache]; a:b").native();
   while (cache.size() < 400) cache += "/" + std::string(60, 'd');
-  const std::vector<std::string> environment = {"ENGINEHOST_CACHE=" + cache};
-  const Ended first = open(environment);
+  const std::vector<std::string> arguments = {"reference", "--repository", repository.root().native(), "--cache", cache,
+                                              "--json"};
+  const Ended first = workplace.info(arguments);
   EXPECT_EQ(first.status, 0) << first.said();
   EXPECT_TRUE(first.outcome()["library"].as_string().starts_with(cache)) << first.said();
-  EXPECT_EQ(open(environment).status, 0);
+  const Ended second = workplace.info(arguments);
+  EXPECT_EQ(second.status, 0) << second.said();
+  EXPECT_EQ(second.outcome()["download"]["bytes"].as_integer(-1), 0);
 }
 
 }  // namespace

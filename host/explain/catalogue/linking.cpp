@@ -200,7 +200,9 @@ constexpr Entry entries[] = {
                 "need with it.",
      .before = "the closure's SONAMEs against those in the process",
      .after = "where each library was really loaded from",
-     .causes = {"{library} is in the process already, from {path}; the build wants {wanted}",
+     .causes = {"{library} is in the process already, from {path}, and lacks {symbol...}, which {required_by|name} needs of "
+                "{wanted}",
+                "{library} is in the process already, from {path}; the build wants {wanted}",
                 "the process holds another file of that library's name already"},
      .remedies = {"open this engine before the other library is loaded, or in a process of its own"}},
     {.code = "EH-L18",
