@@ -12,11 +12,13 @@ constexpr std::uint64_t section_limit = std::uint64_t{64} << 20;
 constexpr std::size_t longest_name = 128;
 
 bool in_name(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-' || c == '+';
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-' ||
+         c == '+';
 }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-// "libcudnn_ops.so.9" at the beginning of the text, or nothing. A full stop that ends a sentence is not part of it.
+// "libcudnn_ops.so.9" at the beginning of the text, or nothing. A full stop that ends a sentence is not part
+// of it.
 std::string name_at(std::string_view text) {
   std::size_t at = 0;
   while (at < text.size() && in_name(text[at])) ++at;
@@ -46,7 +48,8 @@ Result<std::vector<std::string>> library_names(const std::filesystem::path& path
     if (!bytes) continue;
     const std::string_view text(reinterpret_cast<const char*>(bytes->data()), bytes->size());
     for (std::size_t at = text.find(prefix); at != std::string_view::npos; at = text.find(prefix, at + 1))
-      if (std::string name = name_at(text.substr(at, longest_name)); !name.empty()) names.insert(std::move(name));
+      if (std::string name = name_at(text.substr(at, longest_name)); !name.empty())
+        names.insert(std::move(name));
   }
   return std::vector<std::string>(names.begin(), names.end());
 }

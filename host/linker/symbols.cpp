@@ -30,8 +30,8 @@ class Exports {
   std::unordered_map<std::string, std::unordered_set<std::string>> names_;  // name -> versions
 };
 
-// The program whose extensions use such names: its own executable exports them (Node-API, Python's, R's and Lua's C
-// interfaces).
+// The program whose extensions use such names: its own executable exports them (Node-API, Python's, R's and
+// Lua's C interfaces).
 std::string_view offered_by_program(std::string_view name) {
   struct Family {
     std::string_view prefix, program;
@@ -82,11 +82,12 @@ std::vector<Diagnosis> diagnose_symbols(const SymbolFindings& findings) {
   std::unordered_map<std::string, std::size_t> by_library;  // code + library -> index in found
   for (const UndefinedSymbol& symbol : findings.undefined) {
     const std::string_view program = offered_by_program(symbol.name);
-    // The loader names the version of a symbol only when it was linked with one, whether the name is there or not.
+    // The loader names the version of a symbol only when it was linked with one, whether the name is there or
+    // not.
     const std::string code = symbol.other_version || !symbol.version.empty() ? "EH-L15"
-                             : !program.empty()                             ? "EH-L16"
-                             : symbol.variable                              ? "EH-L14"
-                                                                            : "EH-L12";
+                             : !program.empty()                              ? "EH-L16"
+                             : symbol.variable                               ? "EH-L14"
+                                                                             : "EH-L12";
     auto [known, added] = by_library.emplace(code + symbol.required_by, found.size());
     if (added)
       found.push_back(

@@ -179,8 +179,8 @@ Diagnosis recheck(Diagnosis said, const preflight::Spec& spec) {
       if (auto better = why_not_in_library_path(*found, spec)) return merged(std::move(*better), said);
       return merged(*found, said);
     }
-    // What was only a warning before (an executable stack, much thread-local storage) has now stopped the loader: its
-    // numbers belong to what was said.
+    // What was only a warning before (an executable stack, much thread-local storage) has now stopped the
+    // loader: its numbers belong to what was said.
     for (const Diagnosis& warning : report.warnings)
       if (warning.code == said.code) return with_numbers(std::move(said), warning);
     if (said.code == "EH-L22" || said.code == "EH-L23" || said.code == "EH-L24")

@@ -89,7 +89,8 @@ void judge_driver(const Spec& spec, const linker::Closure& closure, std::vector<
 
 void judge_device_files(const Spec& spec, const linker::Closure& closure, const linker::Reader& reader,
                         std::vector<Diagnosis>& warnings) {
-  if (spec.platform == nullptr || !spec.platform->cuda.driver.is_known() || spec.platform->wsl.is_known()) return;
+  if (spec.platform == nullptr || !spec.platform->cuda.driver.is_known() || spec.platform->wsl.is_known())
+    return;
   const linker::Object* library = closure.find(driver_library);
   if (library == nullptr || is_stub(spec, *library)) return;
   const std::string control = "/dev/nvidiactl";

@@ -41,8 +41,8 @@ void warn_of_loaded(const Session& session, const Closure& closure, std::vector<
   }
 }
 
-// What would be taken if our loader did not open the build's own files first: said, because the next program that
-// loads the same files without us will see it.
+// What would be taken if our loader did not open the build's own files first: said, because the next program
+// that loads the same files without us will see it.
 void warn_of_search(const Session& session, std::vector<Diagnosis>& warnings) {
   if (session.order.empty()) return;
   const Closure plain = closure_of(session, session.spec.machine, {});
@@ -69,8 +69,9 @@ void warn_of_search(const Session& session, std::vector<Diagnosis>& warnings) {
   }
 }
 
-// The search made twice, with the variable and without: where the two differ, a file of the session hides one of the
-// system. Where nothing else would be found the variable is what makes the build load, and nothing is said.
+// The search made twice, with the variable and without: where the two differ, a file of the session hides one
+// of the system. Where nothing else would be found the variable is what makes the build load, and nothing is
+// said.
 void warn_of_hidden(const Session& session, const Closure& closure, std::vector<Diagnosis>& warnings) {
   if (session.spec.machine.library_path.empty()) return;
   linker::Machine bare = session.spec.machine;
@@ -79,7 +80,8 @@ void warn_of_hidden(const Session& session, const Closure& closure, std::vector<
   for (const linker::Object& object : closure.objects) {
     if (object.found_by != variable) continue;
     const linker::Object* hidden = by_name(without, object.name);
-    if (hidden == nullptr || hidden->path == object.path || hidden->info == nullptr || object.info == nullptr) continue;
+    if (hidden == nullptr || hidden->path == object.path || hidden->info == nullptr || object.info == nullptr)
+      continue;
     if (hidden->info->device == object.info->device && hidden->info->inode == object.info->inode) continue;
     warnings.push_back(std::move(diagnose("EH-L11")
                                      .with("library", object.name)
@@ -119,7 +121,8 @@ void tell_ignored_path(const Session& session, std::vector<Diagnosis>& diagnoses
     ignored = now;
   }
   if (code == nullptr) return;
-  const std::vector<std::string> searched = machine.secure ? std::vector<std::string>() : machine.library_path;
+  const std::vector<std::string> searched =
+      machine.secure ? std::vector<std::string>() : machine.library_path;
   for (Diagnosis& diagnosis : diagnoses) {
     if (diagnosis.code != "EH-L01" && diagnosis.code != "EH-L02") continue;
     for (const std::string& folder : linker::split_library_path(ignored)) {
@@ -138,12 +141,13 @@ void warn_of_preload(const Session& session, std::vector<Diagnosis>& warnings) {
   if (spec.platform == nullptr || !spec.platform->loader_environment.is_known()) return;
   for (const auto& [name, value] : spec.platform->loader_environment.value()) {
     if (name != "LD_PRELOAD") continue;
-    // ld.so splits at spaces and colons (elf/rtld.c, handle_preload_list); a name without "/" is searched for, and a
-    // token may stand for several folders: neither can be called missing here.
+    // ld.so splits at spaces and colons (elf/rtld.c, handle_preload_list); a name without "/" is searched
+    // for, and a token may stand for several folders: neither can be called missing here.
     std::string text = value;
     std::replace(text.begin(), text.end(), ' ', ':');
     for (const std::string& file : split(text, ':'))
-      if (file.find('/') != std::string::npos && file.find('$') == std::string::npos && !session.reader.file_exists(file))
+      if (file.find('/') != std::string::npos && file.find('$') == std::string::npos &&
+          !session.reader.file_exists(file))
         warnings.push_back(std::move(diagnose("EH-L34").with("library", file, "LD_PRELOAD")));
   }
 }
@@ -170,12 +174,14 @@ void judge_environment(const Session& session, const linker::Closure& closure, R
   tell_ignored_path(session, report.diagnoses);
 }
 
-void judge_substitution(const Session& session, const linker::Closure& closure, std::vector<Diagnosis>& diagnoses) {
+void judge_substitution(const Session& session, const linker::Closure& closure,
+                        std::vector<Diagnosis>& diagnoses) {
   for (const linker::Object& held : closure.objects) {
     if (held.found_by != "already loaded" || held.soname.empty()) continue;
     const std::string wanted = session.index.find(held.soname);
     if (wanted.empty() || wanted == held.path) continue;
-    const std::set<std::string> offered = names_of(wanted, Side::exported), instead = names_of(held.path, Side::exported);
+    const std::set<std::string> offered = names_of(wanted, Side::exported),
+                                instead = names_of(held.path, Side::exported);
     if (offered.empty() || instead.empty()) continue;
     for (const linker::Object& user : closure.objects) {
       if (user.info == nullptr || !session.index.in_view(user.path) || user.path == wanted) continue;
@@ -197,7 +203,8 @@ void judge_substitution(const Session& session, const linker::Closure& closure, 
           .with("path", held.path, "libraries of this process")
           .with("wanted", wanted)
           .with("required_by", user.path);
-      for (const std::string& name : lacking) diagnosis.with("symbol", name, "dynamic symbol tables of both files");
+      for (const std::string& name : lacking)
+        diagnosis.with("symbol", name, "dynamic symbol tables of both files");
       diagnoses.push_back(std::move(diagnosis));
     }
   }

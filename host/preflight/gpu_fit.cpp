@@ -21,7 +21,8 @@ bool runs_on(const binary::GpuCode::Entry& code, const CudaDevice& device) {
 
 }  // namespace
 
-void judge_gpu_code(const Spec& spec, const std::vector<std::string>& files, std::vector<Diagnosis>& warnings) {
+void judge_gpu_code(const Spec& spec, const std::vector<std::string>& files,
+                    std::vector<Diagnosis>& warnings) {
   if (spec.platform == nullptr || !spec.platform->cuda.devices.is_known()) return;
   std::vector<const CudaDevice*> devices;
   for (const CudaDevice& device : spec.platform->cuda.devices.value())
@@ -36,14 +37,16 @@ void judge_gpu_code(const Spec& spec, const std::vector<std::string>& files, std
     if (!code->note.empty()) return;
     if (first.empty()) first = file;
     for (const auto& entry : code->entries) {
-      if (std::any_of(devices.begin(), devices.end(), [&](const CudaDevice* device) { return runs_on(entry, *device); }))
+      if (std::any_of(devices.begin(), devices.end(),
+                      [&](const CudaDevice* device) { return runs_on(entry, *device); }))
         return;
       held.insert(entry.arch + (entry.kind == "ptx" ? "+PTX" : ""));
     }
   }
   if (held.empty()) return;
   Diagnosis diagnosis = diagnose("EH-G05");
-  diagnosis.with("file", first).with("sass", join({held.begin(), held.end()}, " "), ".nv_fatbin of the build's files");
+  diagnosis.with("file", first)
+      .with("sass", join({held.begin(), held.end()}, " "), ".nv_fatbin of the build's files");
   for (const CudaDevice* device : devices)
     diagnosis.with("device", device->name, spec.platform->cuda.devices.source())
         .with("compute_capability", device->compute_capability, spec.platform->cuda.devices.source());

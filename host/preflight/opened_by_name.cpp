@@ -5,8 +5,9 @@
 namespace enginehost::preflight {
 namespace {
 
-// Which library opens parts of its own, and how their names begin. Seen in the files of cuDNN 8 and 9 and of CUDA 11 to
-// 13; other libraries hold names of many that they only try (profilers, RDMA, other GPUs), which say nothing.
+// Which library opens parts of its own, and how their names begin. Seen in the files of cuDNN 8 and 9 and of
+// CUDA 11 to 13; other libraries hold names of many that they only try (profilers, RDMA, other GPUs), which
+// say nothing.
 struct Family {
   std::string_view library, part;
 };
@@ -20,7 +21,8 @@ std::string folder_of(const std::string& path) { return path.substr(0, path.find
 std::vector<std::string> spellings(const std::string& part, const std::string& soname) {
   std::vector<std::string> all = {part};
   const std::size_t version = soname.find(".so.");
-  if (part.ends_with(".so") && version != std::string::npos) all.insert(all.begin(), part + soname.substr(version + 3));
+  if (part.ends_with(".so") && version != std::string::npos)
+    all.insert(all.begin(), part + soname.substr(version + 3));
   return all;
 }
 
@@ -49,7 +51,8 @@ std::vector<Diagnosis> missing_parts(const Spec& spec, const ViewIndex& index, l
     if (!parts) continue;
     std::vector<std::string> folders = {folder_of(file)};
     folders.insert(folders.end(), spec.machine.library_path.begin(), spec.machine.library_path.end());
-    folders.insert(folders.end(), spec.machine.default_directories.begin(), spec.machine.default_directories.end());
+    folders.insert(folders.end(), spec.machine.default_directories.begin(),
+                   spec.machine.default_directories.end());
     Diagnosis diagnosis = diagnose("EH-R15");
     for (const std::string& part : *parts) {
       const std::vector<std::string> names = spellings(part, name);

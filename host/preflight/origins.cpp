@@ -11,14 +11,16 @@ namespace {
 
 using linker::Object;
 
-// Of the toolkit itself. The driver's libcuda.so.1 comes with the driver, NCCL and TensorRT are products of their own.
-constexpr std::string_view cuda_libraries[] = {"libcudart.",  "libcublas.",   "libcublasLt.", "libcufft.",
-                                               "libcufftw.",  "libcurand.",   "libcusolver.", "libcusolverMg.",
-                                               "libcusparse.", "libnvrtc.",   "libnvrtc-builtins.",
-                                               "libnvJitLink.", "libnvjpeg.", "libnvfatbin.", "libcupti."};
+// Of the toolkit itself. The driver's libcuda.so.1 comes with the driver, NCCL and TensorRT are products of
+// their own.
+constexpr std::string_view cuda_libraries[] = {
+    "libcudart.",         "libcublas.",    "libcublasLt.",   "libcufft.",    "libcufftw.",
+    "libcurand.",         "libcusolver.",  "libcusolverMg.", "libcusparse.", "libnvrtc.",
+    "libnvrtc-builtins.", "libnvJitLink.", "libnvjpeg.",     "libnvfatbin.", "libcupti."};
 constexpr std::string_view cudnn_libraries[] = {"libcudnn.", "libcudnn_"};
 // Wheels rename what they bring: libgomp-a34b3233.so.1.
-constexpr std::string_view openmp_libraries[] = {"libgomp.", "libgomp-", "libiomp5.", "libiomp5-", "libomp.", "libomp-"};
+constexpr std::string_view openmp_libraries[] = {"libgomp.",  "libgomp-", "libiomp5.",
+                                                 "libiomp5-", "libomp.",  "libomp-"};
 
 template <std::size_t count>
 bool is_one_of(const std::string& name, const std::string_view (&prefixes)[count]) {
@@ -26,7 +28,9 @@ bool is_one_of(const std::string& name, const std::string_view (&prefixes)[count
                      [&](std::string_view prefix) { return name.starts_with(prefix); });
 }
 
-const std::string& name_of(const Object& object) { return object.soname.empty() ? object.name : object.soname; }
+const std::string& name_of(const Object& object) {
+  return object.soname.empty() ? object.name : object.soname;
+}
 
 std::string place_of(const Spec& spec, const Object& object) {
   if (!spec.view.empty() && is_below(object.path, spec.view)) return spec.view.native();
@@ -48,14 +52,16 @@ void tell_places(const Spec& spec, const std::vector<const Object*>& family, con
   Diagnosis diagnosis = diagnose(code);
   diagnosis.with("file", spec.plugin.native());
   for (const Object* object : odd->second)
-    diagnosis.with("library", name_of(*object), object->found_by).with("path", object->path, object->found_by);
+    diagnosis.with("library", name_of(*object), object->found_by)
+        .with("path", object->path, object->found_by);
   for (const auto& [place, objects] : places)
     if (place != odd->first)
       for (const Object* object : objects) diagnosis.with("others", object->path, object->found_by);
   warnings.push_back(std::move(diagnosis));
 }
 
-void tell_runtimes(const Spec& spec, const std::vector<const Object*>& runtimes, std::vector<Diagnosis>& warnings) {
+void tell_runtimes(const Spec& spec, const std::vector<const Object*>& runtimes,
+                   std::vector<Diagnosis>& warnings) {
   if (runtimes.size() < 2) return;
   Diagnosis diagnosis = diagnose("EH-L35");
   diagnosis.with("file", spec.plugin.native());

@@ -103,8 +103,8 @@ class Check {
     if (neighbour_missing) index_.add_needs(library, order_);
   }
 
-  // Our loader opens the build's libraries before the plugin, so one for another machine is met there first (L04); that
-  // someone needs it and what was found for him (L05) says the same and more.
+  // Our loader opens the build's libraries before the plugin, so one for another machine is met there first
+  // (L04); that someone needs it and what was found for him (L05) says the same and more.
   void drop_told_twice() {
     auto& all = report_.diagnoses;
     std::erase_if(all, [&](const Diagnosis& diagnosis) {
@@ -154,8 +154,8 @@ class Check {
     return files;
   }
 
-  // A policy may refuse one file and allow its neighbour, so each that will be opened is tried; a mount refuses all alike
-  // and is told once.
+  // A policy may refuse one file and allow its neighbour, so each that will be opened is tried; a mount
+  // refuses all alike and is told once.
   void check_mappings(const Closure& closure) {
     for (const linker::Object& object : closure.objects) {
       if (object.path != spec_.plugin.native() && !index_.in_view(object.path)) continue;

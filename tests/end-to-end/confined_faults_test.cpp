@@ -1,5 +1,5 @@
-// EH-L19 to L28: the build is whole and its libraries fit together, but limits, mounts, policies or the processor keep
-// it from being mapped.
+// EH-L19 to L28: the build is whole and its libraries fit together, but limits, mounts, policies or the
+// processor keep it from being mapped.
 #include <gmock/gmock.h>
 #include <unistd.h>
 
@@ -48,10 +48,11 @@ TEST(ConfinedFaults, L21_TextRelocationsThatTheSystemRefuses) {
   GTEST_SKIP() << "the library is written in x86-64 assembler";
 #endif
   if (!can_confine("no-write-exec")) GTEST_SKIP() << "this kernel has no rule against writable code";
-  expect_fault_where({with_special("int value;\n__asm__(\".text\\nchanged: .quad value\\n\");\n", {"-Wl,-z,notext"}),
-                      "EH-L21",
-                      {special}},
-                     [](const fs::path&) { return confined("no-write-exec"); });
+  expect_fault_where(
+      {with_special("int value;\n__asm__(\".text\\nchanged: .quad value\\n\");\n", {"-Wl,-z,notext"}),
+       "EH-L21",
+       {special}},
+      [](const fs::path&) { return confined("no-write-exec"); });
 }
 
 TEST(ConfinedFaults, L23_AnAddressSpaceLimitSmallerThanTheLibrariesIsToldWithBothNumbers) {
@@ -104,8 +105,11 @@ TEST(ConfinedFaults, L27_ALibraryForNewerProcessorsIsToldOnAnOlderOne) {
   request.argv = {"qemu-x86_64", "-cpu", "Nehalem", "/bin/true"};
   const auto child = run_child(request);
   if (!child || !child->succeeded()) GTEST_SKIP() << "qemu-user is not installed";
-  expect_fault_where({with_special("int x;\n", {"-Wl,-z,x86-64-v3"}), "EH-L27", {special, "x86-64-v3", "x86-64-v2"}},
-                     [&](const fs::path&) -> std::vector<std::string> { return {"qemu-x86_64", "-cpu", "Nehalem"}; });
+  expect_fault_where(
+      {with_special("int x;\n", {"-Wl,-z,x86-64-v3"}), "EH-L27", {special, "x86-64-v3", "x86-64-v2"}},
+      [&](const fs::path&) -> std::vector<std::string> {
+        return {"qemu-x86_64", "-cpu", "Nehalem"};
+      });
 }
 
 TEST(ConfinedFaults, L27_AMarkThatNobodyKnowsYetIsBelievedToTheLoader) {
@@ -114,7 +118,8 @@ TEST(ConfinedFaults, L27_AMarkThatNobodyKnowsYetIsBelievedToTheLoader) {
 #endif
   // The note's value is a set of bits; the loader refuses one that it does not know.
   std::string bytes = compile_library("int x;\n", {"-Wl,-z,x86-64-v4", "-Wl,-soname," + special});
-  const std::string property("\x02\x80\x00\xc0\x04\x00\x00\x00", 8);  // GNU_PROPERTY_X86_ISA_1_NEEDED, 4 bytes
+  const std::string property("\x02\x80\x00\xc0\x04\x00\x00\x00",
+                             8);  // GNU_PROPERTY_X86_ISA_1_NEEDED, 4 bytes
   const std::size_t at = bytes.find(property);
   ASSERT_NE(at, std::string::npos);
   bytes[at + property.size()] = 0x10;
@@ -125,7 +130,8 @@ TEST(ConfinedFaults, L28_ALibraryBuiltForMuslIsToldAsSuch) {
   const TemporaryFolder folder;
   write_text(folder / "special.c", "#include <stdlib.h>\nvoid* use(void) { return malloc(1); }\n");
   ChildRequest request;
-  request.argv = {"musl-gcc", "-shared", "-fPIC", (folder / "special.c").native(), "-o", (folder / special).native()};
+  request.argv = {
+      "musl-gcc", "-shared", "-fPIC", (folder / "special.c").native(), "-o", (folder / special).native()};
   const auto child = run_child(request);
   if (!child || !child->succeeded()) GTEST_SKIP() << "musl-tools are not installed";
   expect_fault({with_library(special, read_text(folder / special)), "EH-L28", {special, "musl"}});

@@ -1,5 +1,5 @@
-// What the environment does to an opening: LD_LIBRARY_PATH and LD_PRELOAD of a session, privileges of a program, names
-// that a cache's folder may have.
+// What the environment does to an opening: LD_LIBRARY_PATH and LD_PRELOAD of a session, privileges of a
+// program, names that a cache's folder may have.
 #include <gmock/gmock.h>
 #include <unistd.h>
 
@@ -69,9 +69,9 @@ TEST_F(EnvironmentFaults, L17_Case07_AForeignLibraryThatIsInTheProcessAlreadyIsR
 TEST_F(EnvironmentFaults, L11_AnOldLibraryOfTheSessionThatHidesTheSystemsIsToldWithTheVariable) {
   const TemporaryFolder folder;
   write_text(folder / "map", "GOMP_99.0 { global: GOMP_invented; };\n");
-  write_text(folder / "libgomp.so.1",
-             compile_library("void GOMP_invented(void) {}\n",
-                             {"-Wl,-soname,libgomp.so.1", "-Wl,--version-script=" + (folder / "map").native()}));
+  write_text(folder / "libgomp.so.1", compile_library("void GOMP_invented(void) {}\n",
+                                                      {"-Wl,-soname,libgomp.so.1",
+                                                       "-Wl,--version-script=" + (folder / "map").native()}));
   const fs::path old = elsewhere("libgomp.so.1", read_text(folder / "libgomp.so.1"));
   const std::string user = compile_library(
       "int omp_get_max_threads(void);\nint use(void);\nint use(void) { return omp_get_max_threads(); }\n",
@@ -134,8 +134,8 @@ TEST_F(EnvironmentFaults, Case14_ACacheWithSpacesBracketsForeignLettersAndALongP
   publish(good_build());
   std::string cache = (workplace.folder() / "张三 [my cache]; a:b").native();
   while (cache.size() < 400) cache += "/" + std::string(60, 'd');
-  const std::vector<std::string> arguments = {"reference", "--repository", repository.root().native(), "--cache", cache,
-                                              "--json"};
+  const std::vector<std::string> arguments = {"reference", "--repository", repository.root().native(),
+                                              "--cache",   cache,          "--json"};
   const Ended first = workplace.info(arguments);
   EXPECT_EQ(first.status, 0) << first.said();
   EXPECT_TRUE(first.outcome()["library"].as_string().starts_with(cache)) << first.said();

@@ -150,8 +150,17 @@ void expect_fault_where(const Fault& fault, const LauncherFor& launcher) {
 
 std::vector<std::string> with_failing_call(const std::string& call, const std::string& error,
                                            const std::filesystem::path& file) {
-  return {"strace", "-f", "-qq",    "-o", "/dev/null", "-P",
-          file.native(), "-e", "trace=" + call, "-e", "inject=" + call + ":error=" + error};
+  return {"strace",
+          "-f",
+          "-qq",
+          "-o",
+          "/dev/null",
+          "-P",
+          file.native(),
+          "-e",
+          "trace=" + call,
+          "-e",
+          "inject=" + call + ":error=" + error};
 }
 
 bool can_trace() {

@@ -36,13 +36,14 @@ struct Fault {
 // call; and one that requires it, which ends with the exit status that the catalogue of codes gives.
 void expect_fault(const Fault& fault);
 
-// A build that is whole but meets a rule of its surroundings: it is fetched first, so that the launcher can be told the
-// folder of its view; then expect_fault's two openings, each in a place of its own. `fault.run.launcher` is replaced.
+// A build that is whole but meets a rule of its surroundings: it is fetched first, so that the launcher can
+// be told the folder of its view; then expect_fault's two openings, each in a place of its own.
+// `fault.run.launcher` is replaced.
 using LauncherFor = std::function<std::vector<std::string>(const std::filesystem::path& view)>;
 void expect_fault_where(const Fault& fault, const LauncherFor& launcher);
 
-// A launcher under which a system call on that file answers with that error ("mmap", "EPERM"), and whether this machine
-// lets one process look into another.
+// A launcher under which a system call on that file answers with that error ("mmap", "EPERM"), and whether
+// this machine lets one process look into another.
 std::vector<std::string> with_failing_call(const std::string& call, const std::string& error,
                                            const std::filesystem::path& file);
 bool can_trace();

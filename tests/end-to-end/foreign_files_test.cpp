@@ -29,8 +29,8 @@ void put(std::string& bytes, std::size_t at, std::uint32_t value) {
   for (std::size_t i = 0; i < 4; ++i) bytes.at(at + i) = static_cast<char>(value >> (8 * i) & 0xff);
 }
 
-// Where the first program header of that type begins, in a 64-bit little-endian ELF file (ELF64: e_phoff at 32,
-// e_phnum at 56, 56 bytes a header, p_type first, p_offset at 8).
+// Where the first program header of that type begins, in a 64-bit little-endian ELF file (ELF64: e_phoff at
+// 32, e_phnum at 56, 56 bytes a header, p_type first, p_offset at 8).
 std::size_t program_header(const std::string& bytes, unsigned type) {
   const std::size_t first = static_cast<unsigned char>(bytes.at(32));
   for (std::size_t i = 0; i < static_cast<unsigned char>(bytes.at(56)); ++i)
@@ -51,11 +51,12 @@ TEST(ForeignFiles, F09_TheWindowsBuildIsToldAsSuch) {
   const TemporaryFolder folder;
   write_text(folder / "engine.c", "__declspec(dllexport) int engine(void) { return 1; }\n");
   ChildRequest request;
-  request.argv = {"sh", "-c",
-                  "cd '" + folder.path().native() +
-                      "' && clang --target=x86_64-pc-windows-msvc -c engine.c -o engine.obj && "
-                      "$(command -v lld-link lld-link-14 | head -1) /dll /noentry /machine:x64 /out:engine.dll "
-                      "engine.obj"};
+  request.argv = {
+      "sh", "-c",
+      "cd '" + folder.path().native() +
+          "' && clang --target=x86_64-pc-windows-msvc -c engine.c -o engine.obj && "
+          "$(command -v lld-link lld-link-14 | head -1) /dll /noentry /machine:x64 /out:engine.dll "
+          "engine.obj"};
   const auto child = run_child(request);
   if (!child || !child->succeeded()) GTEST_SKIP() << "clang with lld-link is not installed";
   expect_fault(with_plugin(read_text(folder / "engine.dll"), "EH-F09", {"PE/COFF"}));
@@ -92,13 +93,15 @@ TEST(ForeignFiles, F13_ALibraryThatForbidsDlopenIsTold) {
 
 TEST(ForeignFiles, F14_AFileThatIsCutWhileItIsInUseIsToldAndDoesNotHarmTheHost) {
   const TemporaryFolder folder;
-  const std::string late = compile_library("int late(void);\nint late(void) { return 1; }\n", {"-Wl,-soname,liblate.so"});
+  const std::string late =
+      compile_library("int late(void);\nint late(void) { return 1; }\n", {"-Wl,-soname,liblate.so"});
   write_text(folder / "liblate.so", late);
   const std::string start = compile_library(
       "#define _GNU_SOURCE\n#include <dlfcn.h>\n#include <sys/stat.h>\n#include <unistd.h>\nint late(void);\n"
       "__attribute__((constructor)) static void begin(void) {\n"
       "  Dl_info where;\n"
-      "  if (!dladdr((void*)late, &where) || chmod(where.dli_fname, 0600) || truncate(where.dli_fname, 64)) return;\n"
+      "  if (!dladdr((void*)late, &where) || chmod(where.dli_fname, 0600) || truncate(where.dli_fname, 64)) "
+      "return;\n"
       "  late();\n}\n",
       {(folder / "liblate.so").native(), "-Wl,-soname,libstart.so"});
   TestBuild build = with_library("libstart.so", start, {{"lib/liblate.so", late}});

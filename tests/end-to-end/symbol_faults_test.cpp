@@ -1,4 +1,5 @@
-// EH-L10 to L18: all libraries are there, but the functions, variables and versions in them do not fit together.
+// EH-L10 to L18: all libraries are there, but the functions, variables and versions in them do not fit
+// together.
 #include <gmock/gmock.h>
 
 #include "tests/end-to-end/fault.hpp"
@@ -19,13 +20,14 @@ std::string linked_against(const std::string& soname, const std::string& offered
 std::string versioned(const std::string& soname, const std::string& source, const std::string& map) {
   const TemporaryFolder folder;
   write_text(folder / "map", map);
-  return compile_library(source, {"-Wl,-soname," + soname, "-Wl,--version-script=" + (folder / "map").native()});
+  return compile_library(source,
+                         {"-Wl,-soname," + soname, "-Wl,--version-script=" + (folder / "map").native()});
 }
 
 TEST(SymbolFaults, L13_AFunctionMissingAtItsFirstCallIsToldAlthoughTheProcessJustEnded) {
-  const std::string lazy = compile_library(
-      "void missing_kernel(void);\nvoid use(void);\nvoid use(void) { missing_kernel(); }\n",
-      {"-Wl,-z,lazy", "-Wl,-soname,liblater.so"});
+  const std::string lazy =
+      compile_library("void missing_kernel(void);\nvoid use(void);\nvoid use(void) { missing_kernel(); }\n",
+                      {"-Wl,-z,lazy", "-Wl,-soname,liblater.so"});
   const std::string start = compile_library(
       "#define _GNU_SOURCE\n#include <dlfcn.h>\n#include <stdio.h>\n#include <string.h>\nint here;\n"
       "__attribute__((constructor)) static void begin(void) {\n"
@@ -47,7 +49,8 @@ TEST(SymbolFaults, L14_AMissingVariableIsToldAsAVariable) {
   const std::string offered = compile_library("int shared_table[4] = {1};\n", {"-Wl,-soname," + soname});
   const std::string shipped = compile_library("int other_table[4] = {1};\n", {"-Wl,-soname," + soname});
   const std::string user = linked_against(
-      soname, offered, "extern int shared_table[4];\nint use(void);\nint use(void) { return shared_table[1]; }\n");
+      soname, offered,
+      "extern int shared_table[4];\nint use(void);\nint use(void) { return shared_table[1]; }\n");
   expect_fault({with_library("libuser.so", user, {{"lib/" + soname, shipped}}),
                 "EH-L14",
                 {"shared_table", "libuser.so"}});
@@ -55,7 +58,8 @@ TEST(SymbolFaults, L14_AMissingVariableIsToldAsAVariable) {
 
 TEST(SymbolFaults, L15_AnOlderBuildOfTheSameVersionIsToldWithTheSymbolThatItLacks) {
   const std::string soname = "libversioned.so.1";
-  const std::string offered = versioned(soname, "void f1(void) {}\nvoid f2(void) {}\n", "V1 { global: f1; f2; };\n");
+  const std::string offered =
+      versioned(soname, "void f1(void) {}\nvoid f2(void) {}\n", "V1 { global: f1; f2; };\n");
   const std::string shipped = versioned(soname, "void f1(void) {}\n", "V1 { global: f1; };\n");
   const std::string user =
       linked_against(soname, offered, "void f2(void);\nvoid use(void);\nvoid use(void) { f2(); }\n");
@@ -69,7 +73,8 @@ TEST(SymbolFaults, L15_AVersionThatALibraryDoesNotDefineIsToldWithTheFileThatWas
   const std::string shipped = versioned(soname, "void f1(void) {}\n", "V1 { global: f1; };\n");
   const std::string user =
       linked_against(soname, offered, "void f1(void);\nvoid use(void);\nvoid use(void) { f1(); }\n");
-  expect_fault({with_library("libuser.so", user, {{"lib/" + soname, shipped}}), "EH-L15", {"V9", "lib/" + soname}});
+  expect_fault(
+      {with_library("libuser.so", user, {{"lib/" + soname, shipped}}), "EH-L15", {"V9", "lib/" + soname}});
 }
 
 TEST(SymbolFaults, L16_AnExtensionOfAnotherProgramIsToldAsSuch) {
@@ -81,8 +86,8 @@ TEST(SymbolFaults, L16_AnExtensionOfAnotherProgramIsToldAsSuch) {
 
 TEST(SymbolFaults, L17_AnotherVersionThatTheProcessHoldsIsToldWithBothFiles) {
   const std::string soname = "libdual.so.1";
-  const std::string ours =
-      compile_library("int common(void) { return 2; }\nint only_in_ours(void) { return 2; }\n", {"-Wl,-soname," + soname});
+  const std::string ours = compile_library(
+      "int common(void) { return 2; }\nint only_in_ours(void) { return 2; }\n", {"-Wl,-soname," + soname});
   const std::string theirs = compile_library("int common(void) { return 1; }\n", {"-Wl,-soname," + soname});
   const std::string user = linked_against(
       soname, ours, "int only_in_ours(void);\nint use(void);\nint use(void) { return only_in_ours(); }\n");

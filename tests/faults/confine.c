@@ -2,8 +2,8 @@
  *
  *   no-write-exec      memory is never writable and executable (prctl PR_SET_MDWE, Linux 6.3; what systemd's
  *                      MemoryDenyWriteExecute= asks for)
- *   no-executable-stack mprotect with PROT_EXEC answers EINVAL, as a stack that may not become executable does with
- *                      glibc 2.41
+ *   no-executable-stack mprotect with PROT_EXEC answers EINVAL, as a stack that may not become executable
+ * does with glibc 2.41
  *
  * Exit status 77: the rule cannot be set here. */
 #include <errno.h>

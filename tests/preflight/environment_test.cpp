@@ -14,8 +14,10 @@ class Environment : public ::testing::Test {
  protected:
   // A library that needs libelse.so.1, which lies in "elsewhere" only.
   std::filesystem::path needs_elsewhere() {
-    const auto other = workshop_.library("elsewhere/libelse.so.1", "int other(void){return 1;}", "-Wl,-soname,libelse.so.1");
-    return workshop_.library("e/libengine.so", "int other(void);int e(void){return other();}", faults::quoted(other));
+    const auto other =
+        workshop_.library("elsewhere/libelse.so.1", "int other(void){return 1;}", "-Wl,-soname,libelse.so.1");
+    return workshop_.library("e/libengine.so", "int other(void);int e(void){return other();}",
+                             faults::quoted(other));
   }
   std::string elsewhere() const { return workshop_.path("elsewhere").native(); }
   static platform::Platform with_variable(const std::string& name, const std::string& value) {
@@ -100,7 +102,8 @@ TEST_F(Environment, L10_PackedRelocationsOnAnOlderCLibrary) {
 }
 
 TEST_F(Environment, L11_AVariableThatHidesTheSystemsLibraryIsAWarningWithBothFiles) {
-  const auto hiding = workshop_.library("session/libgcc_s.so.1", "int hidden(void){return 1;}", "-Wl,-soname,libgcc_s.so.1");
+  const auto hiding =
+      workshop_.library("session/libgcc_s.so.1", "int hidden(void){return 1;}", "-Wl,-soname,libgcc_s.so.1");
   const auto engine = workshop_.library("e/libengine.so", "int hidden(void);int e(void){return hidden();}",
                                         faults::quoted(hiding));
   const Report report = check(with_path(alone(engine), hiding.parent_path().native()));
@@ -121,8 +124,9 @@ TEST_F(Environment, L11_IsNotSaidWhereNothingElseWouldBeFound) {
 TEST_F(Environment, L17_WhatTheHeldLibraryLacksIsAFailureBeforeLoading) {
   const std::string soname = "-Wl,-soname,libdual.so.1";
   const auto ours = workshop_.library("lib/libdual.so.1", "int only_in_ours(void){return 1;}", soname);
-  const auto user = workshop_.library("lib/libuser.so", "int only_in_ours(void);int u(void){return only_in_ours();}",
-                                      "-Wl,-soname,libuser.so " + faults::quoted(ours));
+  const auto user =
+      workshop_.library("lib/libuser.so", "int only_in_ours(void);int u(void){return only_in_ours();}",
+                        "-Wl,-soname,libuser.so " + faults::quoted(ours));
   const auto plugin = workshop_.plugin("libengine_x.so", "-Wl,--no-as-needed " + faults::quoted(user));
   const auto held = workshop_.library("held/libdual.so.1", "int common(void){return 1;}", soname);
   Spec spec = build(workshop_, plugin);

@@ -18,7 +18,9 @@ bool opens(const fs::path& file) {
   const pid_t child = ::fork();
   if (child == 0) {
     ::alarm(20);
-    if (std::freopen("/dev/null", "w", stderr) == nullptr || std::freopen("/dev/null", "w", stdout) == nullptr) ::_exit(3);
+    if (std::freopen("/dev/null", "w", stderr) == nullptr ||
+        std::freopen("/dev/null", "w", stdout) == nullptr)
+      ::_exit(3);
     ::_exit(::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL) != nullptr ? 0 : 1);
   }
   int status = 0;

@@ -1,5 +1,5 @@
-// What must come from one place, what is opened by name, and what needs a device file or GPU code: likely failures, told
-// as warnings or doubts and left to the probe.
+// What must come from one place, what is opened by name, and what needs a device file or GPU code: likely
+// failures, told as warnings or doubts and left to the probe.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -64,7 +64,8 @@ TEST_F(Origins, G17_FoldersOfOneBuildAreOnePlaceAndTheDriverIsNoPart) {
   const auto runtime = part("build/lib/libcudart.so.12");
   const auto blas = part("build/nvidia/cublas/lib/libcublas.so.12");
   const auto driver = part("session/libcuda.so.1");
-  const Report report = judged(needs(runtime) + needs(blas) + needs(driver) + "-Wl,-rpath,'$ORIGIN/nvidia/cublas/lib'");
+  const Report report =
+      judged(needs(runtime) + needs(blas) + needs(driver) + "-Wl,-rpath,'$ORIGIN/nvidia/cublas/lib'");
   EXPECT_EQ(find(report.warnings, "EH-G17"), nullptr);
 }
 
@@ -74,7 +75,8 @@ TEST_F(Origins, L35_TwoOpenMpRuntimesInOneClosureAreNamed) {
   const Report report = judged(needs(intel) + needs(wheel));
   const Diagnosis* warning = find(report.warnings, "EH-L35");
   ASSERT_NE(warning, nullptr);
-  EXPECT_THAT(warning->values("library"), ::testing::UnorderedElementsAre("libiomp5.so", "libgomp-a34b3233.so.1"));
+  EXPECT_THAT(warning->values("library"),
+              ::testing::UnorderedElementsAre("libiomp5.so", "libgomp-a34b3233.so.1"));
   EXPECT_EQ(report.verdict, Verdict::loads);
 }
 
@@ -93,11 +95,11 @@ TEST_F(Origins, L35_IsNotSaidOfABuildWithoutOpenMp) {
 }
 
 TEST_F(Origins, R15_Case09_PartsThatALibraryOpensByNameAreMissedBeforeTheFirstUse) {
-  const auto cudnn = workshop_.library(
-      "build/lib/libcudnn.so.9",
-      "const char* const parts[] = {\"libcudnn_ops.so\", \"libcudnn_graph.so\"};"
-      "const char* part(int i){return parts[i];}",
-      "-Wl,-soname,libcudnn.so.9");
+  const auto cudnn =
+      workshop_.library("build/lib/libcudnn.so.9",
+                        "const char* const parts[] = {\"libcudnn_ops.so\", \"libcudnn_graph.so\"};"
+                        "const char* part(int i){return parts[i];}",
+                        "-Wl,-soname,libcudnn.so.9");
   part("build/lib/libcudnn_graph.so.9");
   const Report report = judged(needs(cudnn));
   EXPECT_EQ(report.verdict, Verdict::unsure);
@@ -109,10 +111,10 @@ TEST_F(Origins, R15_Case09_PartsThatALibraryOpensByNameAreMissedBeforeTheFirstUs
 }
 
 TEST_F(Origins, R15_Case08_TheExactPartsOfTheRunTimeCompilerAreMissed) {
-  const auto compiler = workshop_.library(
-      "build/lib/libnvrtc.so.11.2",
-      "const char* said(void){return \"nvrtc: error: failed to open libnvrtc-builtins.so.11.8.\\n  Make sure\";}",
-      "-Wl,-soname,libnvrtc.so.11.2");
+  const auto compiler = workshop_.library("build/lib/libnvrtc.so.11.2",
+                                          "const char* said(void){return \"nvrtc: error: failed to open "
+                                          "libnvrtc-builtins.so.11.8.\\n  Make sure\";}",
+                                          "-Wl,-soname,libnvrtc.so.11.2");
   part("build/lib/libnvrtc-builtins.so.11.3");
   const Report report = judged(needs(compiler));
   ASSERT_EQ(first_code(report), "EH-R15");
@@ -131,7 +133,8 @@ TEST_F(Origins, R15_TheRealCudnnMissesItsParts) {
   if (!std::filesystem::exists(real)) GTEST_SKIP() << "no cuDNN here: " << real;
   std::filesystem::create_directories(workshop_.path("build/lib"));
   std::filesystem::copy_file(std::filesystem::canonical(real), workshop_.path("build/lib/libcudnn.so.9"));
-  const auto plugin = workshop_.plugin("build/libengine_x.so", needs(workshop_.path("build/lib/libcudnn.so.9")));
+  const auto plugin =
+      workshop_.plugin("build/libengine_x.so", needs(workshop_.path("build/lib/libcudnn.so.9")));
   Spec spec = build(workshop_, plugin, {"build/lib"});
   spec.view = workshop_.path("build");
   spec.machine.library_path.clear();
@@ -150,11 +153,12 @@ class Devices : public Origins {
     platform::CudaDevice device;
     device.name = "a GPU";
     device.compute_capability = capability;
-    platform.cuda.devices = platform::Fact<std::vector<platform::CudaDevice>>::known({device}, "cuDeviceGetAttribute");
+    platform.cuda.devices =
+        platform::Fact<std::vector<platform::CudaDevice>>::known({device}, "cuDeviceGetAttribute");
     return platform;
   }
-  // One block of .nv_fatbin with machine code for each of the architectures (tests/binary/gpu_code_test.cpp has the
-  // layout).
+  // One block of .nv_fatbin with machine code for each of the architectures (tests/binary/gpu_code_test.cpp
+  // has the layout).
   static std::string fat_binary(const std::vector<int>& architectures) {
     std::string entries;
     const auto put = [](std::string& to, auto value) {
@@ -182,9 +186,10 @@ class Devices : public Origins {
   }
   Report judged_with_code(const std::vector<int>& architectures, const platform::Platform& platform) {
     const auto code = workshop_.file("code.bin", fat_binary(architectures));
-    workshop_.library("build/lib/libkernels.so",
-                      "__asm__(\".section .nv_fatbin,\\\"a\\\"\\n.balign 8\\n.incbin \\\"" + code.native() + "\\\"\\n\");",
-                      "-Wl,-soname,libkernels.so");
+    workshop_.library(
+        "build/lib/libkernels.so",
+        "__asm__(\".section .nv_fatbin,\\\"a\\\"\\n.balign 8\\n.incbin \\\"" + code.native() + "\\\"\\n\");",
+        "-Wl,-soname,libkernels.so");
     const auto plugin = workshop_.plugin("build/libengine_x.so");
     Spec spec = build(workshop_, plugin, {"build/lib"});
     spec.view = workshop_.path("build");
