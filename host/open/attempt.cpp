@@ -209,6 +209,9 @@ class Attempt {
     TRY_ASSIGN(opened.devices, opened.engine->devices());
     opened.libraries = libraries_of(*opened.plugin, before);
     for (const Diagnosis& warning : opened.plugin->warnings()) log_.warnings.push_back(warning);
+    std::vector<fs::path> own_folders = {opened.plugin->file().parent_path()};
+    for (const std::string& folder : opened.installed.search) own_folders.push_back(opened.installed.folder / folder);
+    for (Diagnosis& hijack : load::hijacked(opened.libraries, own_folders)) log_.warnings.push_back(std::move(hijack));
     return require_devices(opened.devices);
   }
 

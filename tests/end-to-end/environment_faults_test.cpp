@@ -56,6 +56,40 @@ TEST_F(EnvironmentFaults, L11_Case07_AForeignLibraryOfTheSameNameNeverWinsAndIsR
   EXPECT_THAT(run.document["warnings"].dump(), HasSubstr(foreign.native()));
 }
 
+TEST_F(EnvironmentFaults, L11_Case07_AForeignLibraryThatAnEngineOpensByNameIsReportedAsAHijack) {
+  // Opened by name while the engine starts: nothing but the session decides which file that is.
+  const std::string start = compile_library(
+      "#include <dlfcn.h>\n__attribute__((constructor)) static void begin(void) {\n"
+      "  dlopen(\"libhelper.so.1\", RTLD_NOW);\n}\n",
+      {"-Wl,-soname,libstart.so"});
+  publish(with_library("libstart.so", start, {{"lib/libhelper.so.1", named("libhelper.so.1", "ours")}}));
+  const fs::path foreign = elsewhere("libhelper.so.1", named("libhelper.so.1", "theirs"));
+  const Ended run = open({"LD_LIBRARY_PATH=" + foreign.parent_path().native()});
+  ASSERT_EQ(run.status, 0) << run.said();
+  const Json* library = loaded(run, "libhelper.so.1");
+  ASSERT_NE(library, nullptr) << run.said();
+  EXPECT_EQ((*library)["path"].as_string(), foreign.native());
+  EXPECT_EQ((*library)["origin"].as_string(), "environment");
+  bool told = false;
+  for (const Json& warning : run.document["warnings"].as_array())
+    told = told || (warning["diagnosis"]["code"].as_string() == "EH-L11" &&
+                    evidence(warning["diagnosis"], "path") == foreign.native() &&
+                    evidence(warning["diagnosis"], "wanted").ends_with("/lib/libhelper.so.1"));
+  EXPECT_TRUE(told) << run.document["warnings"].dump(2);
+  // Proven by now, and still looked at.
+  const Ended again = open({"LD_LIBRARY_PATH=" + foreign.parent_path().native()});
+  EXPECT_THAT(again.document["warnings"].dump(), HasSubstr(foreign.native()));
+}
+
+TEST_F(EnvironmentFaults, Case07_TheDriversOwnLibraryIsNoHijack) {
+  const fs::path driver = elsewhere("libcuda.so.1", read_text(ENGINEHOST_FAKE_CUDA));
+  publish(faulty_build({{"libengine_reference.so", plugin_that_needs({"libcuda.so.1"})}}));
+  const Ended run = open({"LD_LIBRARY_PATH=" + driver.parent_path().native()});
+  ASSERT_EQ(run.status, 0) << run.said();
+  ASSERT_NE(loaded(run, "libcuda.so.1"), nullptr) << run.said();
+  EXPECT_EQ(run.document["warnings"].dump().find("EH-L11"), std::string::npos) << run.document["warnings"].dump(2);
+}
+
 TEST_F(EnvironmentFaults, L17_Case07_AForeignLibraryThatIsInTheProcessAlreadyIsReportedAsAHijack) {
   publish(with_library("libcudart.so.12", named("libcudart.so.12", "ours")));
   const fs::path foreign = elsewhere("libcudart.so.12", named("libcudart.so.12", "theirs"));

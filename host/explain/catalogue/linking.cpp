@@ -138,6 +138,7 @@ constexpr Entry entries[] = {
      .after = "where each library was really loaded from",
      .causes = {"{library} came from {path} instead of {wanted}",
                 "LD_LIBRARY_PATH offers {path} for {library}, in place of {wanted}",
+                "{library} came from {path}, a folder of {from_environment}",
                 "{library} would come from {path}", "a library of the same name is found elsewhere first"},
      .remedies = {"nothing to do: the build's own file is opened first{?mended}",
                   "start the program without LD_LIBRARY_PATH (outside the conda environment)"}},
