@@ -87,7 +87,8 @@ TEST_F(EnvironmentFaults, Case07_TheDriversOwnLibraryIsNoHijack) {
   const Ended run = open({"LD_LIBRARY_PATH=" + driver.parent_path().native()});
   ASSERT_EQ(run.status, 0) << run.said();
   ASSERT_NE(loaded(run, "libcuda.so.1"), nullptr) << run.said();
-  EXPECT_EQ(run.document["warnings"].dump().find("EH-L11"), std::string::npos) << run.document["warnings"].dump(2);
+  EXPECT_EQ(run.document["warnings"].dump().find("EH-L11"), std::string::npos)
+      << run.document["warnings"].dump(2);
 }
 
 TEST_F(EnvironmentFaults, L17_Case07_AForeignLibraryThatIsInTheProcessAlreadyIsReportedAsAHijack) {

@@ -63,7 +63,7 @@ TEST(LinkingFaults, L02_ALibraryMissingFurtherDownIsToldWithItsChain) {
                 {"libdeep_down.so.2", "libmiddle.so", plugin}});
 }
 
-TEST(LinkingFaults, L03_ALibraryBesideItsUserIsFoundAlthoughNoRunpathLeadsThere) {
+TEST(LinkingFaults, L03_Case04_ALibraryBesideItsUserIsFoundAlthoughNoRunpathLeadsThere) {
   const TemporaryFolder folder;
   TestBuild build = faulty_build({{plugin, plugin_that_needs({"libbranch.so"}, "$ORIGIN/lib")},
                                   {"lib/libbranch.so", user_of("libleaf.so")},

@@ -33,7 +33,8 @@ TEST_F(Audit, L11_AFileFromElsewhereInPlaceOfTheBuildsIsAHijack) {
   ASSERT_THAT(found, SizeIs(1));
   EXPECT_EQ(found[0].code, "EH-L11");
   EXPECT_EQ(found[0].value("wanted"), wanted);
-  EXPECT_THAT(explain::describe(found[0]), HasSubstr("came from " + workshop_.path("elsewhere/libblas.so.3").native()));
+  EXPECT_THAT(explain::describe(found[0]),
+              HasSubstr("came from " + workshop_.path("elsewhere/libblas.so.3").native()));
 }
 
 TEST_F(Audit, L11_AFileOfTheSessionIsToldWithItsVariable) {
@@ -54,7 +55,8 @@ TEST_F(Audit, BothFilesInTheProcessAreNone) {
 
 TEST_F(Audit, Case07_TheDriversLibrariesAreNone) {
   own("libcuda.so.1");
-  EXPECT_THAT(audit({foreign("libcuda.so.1", "environment"), foreign("libnvidia-ptxjitcompiler.so.1", "environment")}),
+  EXPECT_THAT(audit({foreign("libcuda.so.1", "environment"),
+                     foreign("libnvidia-ptxjitcompiler.so.1", "environment")}),
               IsEmpty());
 }
 

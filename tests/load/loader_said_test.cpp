@@ -56,14 +56,16 @@ TEST(LoaderSaid, L18_NamespacesThatAreUsedUp) {
 
 // A program of musl's world, and what its loader says of this file.
 std::string said_by_musl(const faults::Workshop& workshop, const std::filesystem::path& file) {
-  workshop.file("host.c",
-                "#include <dlfcn.h>\n#include <stdio.h>\n"
-                "int main(int n,char**a){(void)n;puts(dlopen(a[1],RTLD_NOW)?\"it loads\":dlerror());return 0;}\n");
+  workshop.file(
+      "host.c",
+      "#include <dlfcn.h>\n#include <stdio.h>\n"
+      "int main(int n,char**a){(void)n;puts(dlopen(a[1],RTLD_NOW)?\"it loads\":dlerror());return 0;}\n");
   const auto program = workshop.path("host"), output = workshop.path("said");
   if (faults::shell("musl-gcc -o " + faults::quoted(program) + " " + faults::quoted(workshop.path("host.c")) +
                     " 2>/dev/null") != 0)
     return {};
-  if (faults::shell(faults::quoted(program) + " " + faults::quoted(file) + " > " + faults::quoted(output)) != 0)
+  if (faults::shell(faults::quoted(program) + " " + faults::quoted(file) + " > " + faults::quoted(output)) !=
+      0)
     return {};
   std::FILE* said = std::fopen(output.c_str(), "r");
   if (said == nullptr) return {};

@@ -20,6 +20,20 @@ TEST(CasesTest, Case01_an_ancient_cudart_on_path_does_not_decide) {
   EXPECT_EQ(chosen(plan_for(machine)), "2.8.0-cu128");
 }
 
+// The same as a person's report would have it: the recorded machine names the file that is left out of account.
+TEST(CasesTest, Case01_the_recorded_machine_names_the_file_that_is_ignored) {
+  const std::string file = ENGINEHOST_SOURCE_DIR "/tests/profiles/windows11-cudart65-driver595-rtx5090.json";
+  const auto text = read_file(file);
+  ASSERT_TRUE(text);
+  const auto document = parse_json(*text, file);
+  ASSERT_TRUE(document);
+  const auto machine = platform::platform_from_json(*document, file);
+  ASSERT_TRUE(machine);
+  EXPECT_EQ(chosen(plan_for(*machine)), "2.8.0-cu128");
+  EXPECT_THAT(platform::to_json(*machine)["cuda"]["toolkits"].dump(), HasSubstr("cudart64_65.dll"));
+  EXPECT_EQ(machine->cuda.driver.value(), "595.79");
+}
+
 // When a cuNNN build fails to load, the next and at last cpu are already in the plan.
 TEST(CasesTest, Case06_the_plan_goes_on_to_the_next_build_and_to_cpu) {
   const Plan plan = plan_for(with_gpus(ubuntu22, "580.82.07", "13.0", {{"RTX 4090", "8.9"}}));

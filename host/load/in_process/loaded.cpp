@@ -105,7 +105,8 @@ std::vector<Diagnosis> substituted(const std::vector<Library>& loaded,
 
 std::vector<Diagnosis> hijacked(const std::vector<Library>& came,
                                 const std::vector<std::filesystem::path>& own_folders) {
-  constexpr std::string_view of_drivers[] = {"libcuda.so", "libnvidia-", "libcudadebugger.so", "libdxcore.so"};
+  constexpr std::string_view of_drivers[] = {"libcuda.so", "libnvidia-", "libcudadebugger.so",
+                                             "libdxcore.so"};
   std::vector<Diagnosis> found;
   for (const Library& library : came) {
     if (library.origin == "cache") continue;
@@ -124,7 +125,8 @@ std::vector<Diagnosis> hijacked(const std::vector<Library>& came,
     }
     // The build's own file beside a foreign one of that name: both are in the process, and each user has his.
     const bool own_is_there = std::any_of(came.begin(), came.end(), [&](const Library& other) {
-      return other.origin == "cache" && (other.soname == name || std::filesystem::path(other.path).filename() == name);
+      return other.origin == "cache" &&
+             (other.soname == name || std::filesystem::path(other.path).filename() == name);
     });
     if ((wanted.empty() || own_is_there) && !from_environment) continue;
     Diagnosis diagnosis = diagnose("EH-L11");
