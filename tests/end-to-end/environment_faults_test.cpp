@@ -157,6 +157,16 @@ TEST_F(EnvironmentFaults, L30_AProgramWithPrivilegesIsToldThatItsLibraryPathIsIg
   EXPECT_THAT((*document)["diagnosis"].dump(), HasSubstr(there.native()));
 }
 
+TEST_F(EnvironmentFaults, L32_ASearchPathThatDependsOnTheFolderOfTheSessionIsAWarning) {
+  TestBuild build = faulty_build({{"libengine_reference.so", plugin_that_needs({"libpart.so"}, "$ORIGIN/lib:")},
+                                  {"lib/libpart.so", named("libpart.so", "part")}});
+  build.search = {"lib"};
+  publish(build);
+  const Ended run = open({});
+  EXPECT_EQ(run.status, 0) << run.said();
+  EXPECT_THAT(run.document["warnings"].dump(), HasSubstr("EH-L32"));
+}
+
 TEST_F(EnvironmentFaults, L34_APreloadThatCannotBeLoadedIsTold) {
   publish(with_library("libneeds.so", compile_library("int x;\n", {"-Wl,-soname,libneeds.so"})));
   const Ended run = open({"LD_PRELOAD=/nowhere/libgone.so"});

@@ -91,6 +91,12 @@ TEST(ForeignFiles, F13_ALibraryThatForbidsDlopenIsTold) {
   expect_fault(with_plugin(compile_library("int x;\n", {"-Wl,-z,nodlopen"}), "EH-F13"));
 }
 
+TEST(ForeignFiles, L07_ALibraryOfAnotherSystemsElfIsToldByThatSystem) {
+  std::string bytes = reference_plugin();
+  bytes[7] = 9;  // EI_OSABI: FreeBSD
+  expect_fault(with_plugin(bytes, "EH-L07", {"FreeBSD"}));
+}
+
 TEST(ForeignFiles, F14_AFileThatIsCutWhileItIsInUseIsToldAndDoesNotHarmTheHost) {
   const TemporaryFolder folder;
   const std::string late =

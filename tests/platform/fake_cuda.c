@@ -144,12 +144,6 @@ EXPORT int cuModuleLoadData(void** module, const void* image) {
   return number("FAKE_CU_MODULE", 0);
 }
 
-EXPORT int cuGetErrorString(int error, const char** text) {
-  (void)error;
-  *text = "played by a test";
-  return 0;
-}
-
 // The real runtime asks for private tables; it does without those it is not given.
 EXPORT int cuGetExportTable(const void** table, const void* id) {
   (void)id;
