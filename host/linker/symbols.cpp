@@ -148,18 +148,29 @@ class Pass {
   SymbolFindings findings_;
 };
 
-// Names that programs offer to their extensions, by the beginning.
-bool belongs_to_a_program(std::string_view name) {
-  constexpr std::string_view beginnings[] = {
-      "napi_", "node_api_", "_ZN2v8", "_ZN4node", "Py",   "_Py",   "rb_", "Rf_",  "R_",   "lua_",
-      "luaL_", "mex",       "mx",     "JNI_",     "JVM_", "Perl_", "PL_", "SPI_", "Tcl_", "zend_"};
-  return std::any_of(std::begin(beginnings), std::end(beginnings),
-                     [&](std::string_view beginning) { return name.starts_with(beginning); });
+// The program whose extensions use such names: its own executable exports them (Node-API, Python's, R's,
+// Lua's C interfaces and the like).
+std::string_view offered_by_program(std::string_view name) {
+  struct Family {
+    std::string_view prefix, program;
+  };
+  constexpr Family families[] = {{"napi_", "Node.js"},  {"node_api_", "Node.js"}, {"Py_", "Python"},
+                                 {"_Py_", "Python"},    {"PyObject_", "Python"},  {"PyModule_", "Python"},
+                                 {"PyExc_", "Python"},  {"PyErr_", "Python"},     {"Rf_", "R"},
+                                 {"R_", "R"},           {"lua_", "Lua"},          {"luaL_", "Lua"},
+                                 {"_ZN2v8", "Node.js"}, {"_ZN4node", "Node.js"},  {"rb_", "Ruby"},
+                                 {"JVM_", "Java"},      {"Perl_", "Perl"},        {"Tcl_", "Tcl"},
+                                 {"zend_", "PHP"}};
+  for (const Family& family : families)
+    if (name.starts_with(family.prefix)) return family.program;
+  return {};
 }
 
+// The loader names the version of a symbol only when it was linked with one, whether the name is there or
+// not.
 const char* code_of(const UndefinedSymbol& symbol) {
-  if (symbol.other_version) return "EH-L15";
-  if (belongs_to_a_program(symbol.name)) return "EH-L16";
+  if (symbol.other_version || !symbol.version.empty()) return "EH-L15";
+  if (!offered_by_program(symbol.name).empty()) return "EH-L16";
   return symbol.variable ? "EH-L14" : "EH-L12";
 }
 
@@ -177,11 +188,13 @@ std::vector<Diagnosis> diagnose_symbols(const SymbolFindings& findings) {
   std::unordered_map<std::string, std::size_t> by_library;  // code + library -> index in found
   for (const UndefinedSymbol& symbol : findings.undefined) {
     const char* code = code_of(symbol);
+    const std::string_view program = offered_by_program(symbol.name);
     auto [known, added] = by_library.emplace(code + symbol.required_by, found.size());
     if (added)
       found.push_back(
           std::move(diagnose(code).with("file", symbol.required_by).with("required_by", symbol.required_by)));
     Diagnosis& diagnosis = found[known->second];
+    if (added && !program.empty()) diagnosis.with("program", program, "the names of its symbols");
     diagnosis.with("symbol", symbol.name, "dynamic symbol table");
     if (!symbol.version.empty()) diagnosis.with("version", symbol.version);
     if (!symbol.library.empty()) diagnosis.with("library", symbol.library);

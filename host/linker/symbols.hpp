@@ -45,9 +45,9 @@ SymbolFindings undefined_symbols(const Closure& closure, Reader& reader,
                                  const std::vector<std::string>& exported_by_host = {},
                                  SymbolTables* tables = nullptr);
 
-// EH-L12 (symbol..., required_by), EH-L14 the same of a variable, EH-L15 (symbol..., version, library,
-// required_by), EH-L16 (symbol..., required_by) of names that only programs offer to their extensions: one
-// diagnosis a library and code.
+// EH-L12 (symbol..., required_by), EH-L14 for variables, EH-L15 (symbol..., version, library, required_by)
+// where a version is asked for, EH-L16 (and program) where the symbols are those that Node, Python, R or Lua
+// offer their extensions: one diagnosis a library and code.
 std::vector<Diagnosis> diagnose_symbols(const SymbolFindings& findings);
 
 }  // namespace enginehost::linker

@@ -38,6 +38,12 @@ Diagnosis merged(Diagnosis better, const Diagnosis& said) {
   return better;
 }
 
+Diagnosis with_numbers(Diagnosis said, const Diagnosis& warning) {
+  for (const Evidence& fact : warning.evidence)
+    if (said.value(fact.what).empty()) said.evidence.push_back(fact);
+  return said;
+}
+
 bool speaks_of(const Diagnosis& said, const std::string& path_or_name) {
   if (path_or_name.empty()) return false;
   const std::string name = path_or_name.substr(path_or_name.find_last_of('/') + 1);
@@ -186,6 +192,10 @@ Diagnosis recheck(Diagnosis said, const preflight::Spec& spec) {
       if (auto better = why_not_in_library_path(*found, spec)) return merged(std::move(*better), said);
       return merged(*found, said);
     }
+    // What was only a warning before (an executable stack, much thread-local storage) has now stopped the
+    // loader: its numbers belong to what was said.
+    for (const Diagnosis& warning : report.warnings)
+      if (warning.code == said.code) return with_numbers(std::move(said), warning);
     if (said.code == "EH-L22" || said.code == "EH-L23" || said.code == "EH-L24")
       return why_not_mapped(said, spec);
     if (!beyond_files(said.code))
