@@ -54,11 +54,9 @@ std::filesystem::path file_of(const Diagnosis& said, const preflight::Spec& spec
   return named.is_absolute() ? named : spec.plugin;
 }
 
-// "failed to map segment from shared object": a mount, a limit, or a policy. The loader gives no errno.
+// "failed to map segment from shared object" although a page of it can be mapped: a limit, or a policy.
 Diagnosis why_not_mapped(const Diagnosis& said, const preflight::Spec& spec) {
   const std::filesystem::path file = file_of(said, spec);
-  if (auto mapping = preflight::check_executable_mapping(file); !mapping)
-    return merged(std::move(mapping).error(), said);
   struct rlimit limit {};
   if (::getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY) {
     Diagnosis diagnosis = diagnose("EH-L23");
@@ -169,6 +167,12 @@ Diagnosis recheck(Diagnosis said, const preflight::Spec& spec) {
   if (from_text(said)) {
     // A missing driver function is an undefined symbol too; the text's class says more.
     if (said.code == "EH-G04") return said;
+    // The loader says the same of a noexec mount, of a limit and of a policy, and gives no number: a trial
+    // does.
+    const bool mapping = said.code == "EH-L22" || said.code == "EH-L23" || said.code == "EH-L24";
+    if (mapping)
+      if (auto refused = preflight::check_executable_mapping(file_of(said, spec)); !refused)
+        return merged(std::move(refused).error(), said);
     if (const Diagnosis* found = finding_for(said, report)) {
       if (auto better = why_not_in_library_path(*found, spec)) return merged(std::move(*better), said);
       return merged(*found, said);

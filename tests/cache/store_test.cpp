@@ -230,7 +230,7 @@ TEST_F(StoreTest, SaysHowMuchSpaceIsNeededAndFree) {
   EXPECT_FALSE(refused.error().value("free").empty());
 }
 
-TEST_F(StoreTest, WaitersSeeWhoHoldsTheLockAndGiveUpWhenNothingMoves) {
+TEST_F(StoreTest, F18_WaitersSeeWhoHoldsTheLockAndGiveUpWhenNothingMoves) {
   auto held = store.stage("key");
   ASSERT_TRUE(held);
   held->tell_progress(5, 10);

@@ -61,29 +61,29 @@ class CudaRepository {
 
 bool has_driver() { return std::filesystem::exists("/proc/driver/nvidia/version"); }
 
-TEST(GpuFaults, WithoutADriverNoCudaBuildIsTried) {
+TEST(GpuFaults, G01_WithoutADriverNoCudaBuildIsTried) {
   if (has_driver()) GTEST_SKIP() << "this machine has an NVIDIA driver";
   const CudaRepository made;
   made.expect("EH-G01", {}, {});
 }
 
-TEST(GpuFaults, APluginThatLinksTheDriverIsToldThatTheDriverIsMissing) {
+TEST(GpuFaults, G01_APluginThatLinksTheDriverIsToldThatTheDriverIsMissing) {
   if (has_driver()) GTEST_SKIP() << "this machine has an NVIDIA driver";
   expect_fault({faulty_build({{plugin, plugin_that_needs({"libcuda.so.1"})}}), "EH-G01", {"libcuda.so.1"}});
 }
 
-TEST(GpuFaults, AStubOfTheDriverIsNoDriver) {
+TEST(GpuFaults, G02_AStubOfTheDriverIsNoDriver) {
   if (has_driver()) GTEST_SKIP() << "this machine has an NVIDIA driver";
   const CudaRepository made;
   made.expect("EH-G02", made.with_driver("lib/stubs", {"FAKE_CU_INIT=34"}), {"stubs"});
 }
 
-TEST(GpuFaults, ADriverThatIsTooOldIsToldWithBothVersions) {
+TEST(GpuFaults, G03_ADriverThatIsTooOldIsToldWithBothVersions) {
   const CudaRepository made;
   made.expect("EH-G03", made.with_driver("driver", {"FAKE_CU_VERSION=11040"}), {"11.4", "12"});
 }
 
-TEST(GpuFaults, HiddenDevicesAreToldWithTheVariableThatHidesThem) {
+TEST(GpuFaults, G07_HiddenDevicesAreToldWithTheVariableThatHidesThem) {
   const CudaRepository made;
   made.expect("EH-G07", made.with_driver("driver", {"FAKE_CU_VERSION=12040", "CUDA_VISIBLE_DEVICES=-1"}),
               {"CUDA_VISIBLE_DEVICES"});
