@@ -8,7 +8,7 @@
 
 namespace enginehost::explain {
 
-// "L1", "l01", "eh-l01" as a code is written: "EH-L1", "EH-L01", "EH-L01".
+// "l01" and "eh-l01" as the code is written, "EH-L01"; what is no code gets capitals and "EH-" all the same.
 std::string normalised_code(std::string_view code);
 
 // A template as it reads without evidence: "{library...} is needed" is "LIBRARY is needed", "{?x}" is nothing

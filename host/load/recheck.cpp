@@ -138,6 +138,7 @@ const Diagnosis* finding_for(const Diagnosis& said, const preflight::Report& rep
   for (const auto* list : {&report.diagnoses, &report.warnings})
     for (const Diagnosis& found : *list)
       if (found.code == said.code && about_the_same(said, found)) return &found;
+  if (beyond_files(said.code)) return nullptr;
   // A symbol that is not there although the files fit together: the process serves an older library.
   const bool symbol =
       said.code == "EH-L12" || said.code == "EH-L15" || said.code == "EH-L08" || said.code == "EH-L09";
