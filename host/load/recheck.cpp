@@ -25,6 +25,17 @@ Diagnosis merged(Diagnosis better, const Diagnosis& said) {
   return better;
 }
 
+// A warning of the same class before loading (an executable stack, much thread-local storage) has now stopped
+// the loader: its numbers belong to what was said.
+void add_numbers(Diagnosis& said, const preflight::Report& report) {
+  for (const Diagnosis& warning : report.warnings) {
+    if (warning.code != said.code) continue;
+    for (const Evidence& fact : warning.evidence)
+      if (said.value(fact.what).empty()) said.evidence.push_back(fact);
+    return;
+  }
+}
+
 bool speaks_of(const Diagnosis& said, const std::string& path_or_name) {
   if (path_or_name.empty()) return false;
   const std::string name = path_or_name.substr(path_or_name.find_last_of('/') + 1);
@@ -178,8 +189,8 @@ Diagnosis recheck(Diagnosis said, const preflight::Spec& spec) {
       if (auto better = why_not_in_library_path(*found, spec)) return merged(std::move(*better), said);
       return merged(*found, said);
     }
-    if (said.code == "EH-L22" || said.code == "EH-L23" || said.code == "EH-L24")
-      return why_not_mapped(said, spec);
+    if (mapping) return why_not_mapped(said, spec);
+    add_numbers(said, report);
     if (!beyond_files(said.code))
       said.with("rechecked", "nothing at the files themselves explains it", "the static check");
     return said;
