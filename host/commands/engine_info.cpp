@@ -8,6 +8,7 @@
 #include "host/commands/common.hpp"
 #include "host/commands/report.hpp"
 #include "host/commands/self_test.hpp"
+#include "host/explain/describe_code.hpp"
 #include "host/explain/explain.hpp"
 #include "host/open/document.hpp"
 #include "host/preflight/preflight.hpp"
@@ -17,9 +18,10 @@ namespace {
 
 struct Flags {
   CommonFlags common;
-  std::string engine, flavor, device, require, platform_file, plugin, inspect, code;
-  bool plan = false, explain = false, self_test = false, bench = false, no_probe = false,
-       platform_json = false, symbols = false;
+  std::string engine, flavor, device, require, platform_file, plugin, inspect;
+  std::vector<std::string> codes;
+  bool plan = false, explain = false, self_test = false, bench = false, no_probe = false, platform_json = false,
+       symbols = false;
 };
 
 void add_flags(CLI::App& app, Flags& flags) {
@@ -41,45 +43,34 @@ void add_flags(CLI::App& app, Flags& flags) {
   app.add_flag("--platform-json", flags.platform_json, "this machine as a file for --platform");
   app.add_option("--inspect", flags.inspect, "check any shared library before it is loaded");
   app.add_flag("--symbols", flags.symbols, "with --inspect: look for undefined symbols too");
-  app.add_option("--code", flags.code, "what a failure code means and how it is mended");
+  app.add_option("--code", flags.codes, "what failure codes mean and how they are mended: EH-L01, l01")->delimiter(',');
   flags.common.add_to(app);
 }
 
-int explain_code(const Flags& flags) {
-  const explain::Entry* entry = explain::find(flags.code);
-  if (entry == nullptr) {
-    std::vector<std::string> codes;
-    for (const explain::Entry& known : explain::all()) codes.emplace_back(known.code);
-    Diagnosis unknown = diagnose("EH-P41").with("code", flags.code);
-    if (const auto near = nearest(flags.code, codes)) unknown.with("nearest", *near);
+// Every code that was asked for; one that does not exist is an argument that cannot be read, whatever the others are.
+int explain_codes(const Flags& flags) {
+  std::vector<const explain::Entry*> entries;
+  for (const std::string& code : flags.codes) {
+    entries.push_back(explain::find(code));
+    if (entries.back() != nullptr) continue;
+    std::vector<std::string> known;
+    for (const explain::Entry& entry : explain::all()) known.emplace_back(entry.code);
+    Diagnosis unknown = diagnose("EH-P41").with("code", code);
+    if (const auto near = nearest(explain::normalised_code(code), known, 2)) unknown.with("nearest", *near);
     return end_with(unknown, flags.common.json);
   }
-  if (flags.common.json) {
-    Json causes = Json::array(), remedies = Json::array();
-    for (const std::string_view cause : entry->causes) causes.push(cause);
-    for (const std::string_view remedy : entry->remedies) remedies.push(remedy);
-    print(Json::object()
-              .set("format", 1)
-              .set("code", entry->code)
-              .set("title", entry->title)
-              .set("meaning", entry->meaning)
-              .set("detected_before", entry->before)
-              .set("detected_after", entry->after)
-              .set("causes", std::move(causes))
-              .set("remedies", std::move(remedies))
-              .set("exit_status", static_cast<int>(entry->exit_status)));
+  if (!flags.common.json) {
+    for (std::size_t i = 0; i < entries.size(); ++i)
+      std::printf("%s%s\n", i == 0 ? "" : "\n", explain::describe_code(*entries[i]).c_str());
     return 0;
   }
-  const auto paragraph = [](const char* label, std::string_view text) {
-    if (!text.empty()) std::printf("  %-14s %.*s\n", label, static_cast<int>(text.size()), text.data());
-  };
-  std::printf("%.*s  %.*s\n", static_cast<int>(entry->code.size()), entry->code.data(),
-              static_cast<int>(entry->title.size()), entry->title.data());
-  paragraph("means", entry->meaning);
-  paragraph("known before", entry->before.empty() ? "it cannot be" : entry->before);
-  paragraph("known after", entry->after);
-  for (const std::string_view remedy : entry->remedies) paragraph("to do", remedy);
-  std::printf("  %-14s %d\n", "exit status", static_cast<int>(entry->exit_status));
+  if (entries.size() == 1) {
+    print(explain::code_document(*entries.front()).set("format", 1));
+    return 0;
+  }
+  Json codes = Json::array();
+  for (const explain::Entry* entry : entries) codes.push(explain::code_document(*entry));
+  print(Json::object().set("format", 1).set("codes", std::move(codes)));
   return 0;
 }
 
@@ -196,7 +187,7 @@ int run(int argc, char** argv) {
   Flags flags;
   add_flags(app, flags);
   if (const auto status = parse(app, argc, argv)) return *status;
-  if (!flags.code.empty()) return explain_code(flags);
+  if (!flags.codes.empty()) return explain_codes(flags);
   if (!flags.inspect.empty()) return inspect(flags);
 
   settings::FlagValues values;

@@ -10,6 +10,7 @@ namespace {
 
 constexpr std::size_t most_facts = 10;
 constexpr std::size_t longest_value = 400;
+constexpr std::size_t most_folders = 12;
 
 std::string file_name(const std::string& path) { return path.substr(path.find_last_of('/') + 1); }
 
@@ -25,14 +26,31 @@ std::string words(std::string_view key) {
   return text;
 }
 
-// libfoo.so -> libbar.so.1   CUDA runtime 12
+// Who needs that one: said where the need was read.
+std::string needer_of(const Evidence& library, const std::string& otherwise) {
+  constexpr std::string_view need = "DT_NEEDED of ";
+  return file_name(library.source.starts_with(need) ? library.source.substr(need.size()) : otherwise);
+}
+
+// libfoo.so -> libbar.so.1     CUDA runtime 12
+// libfoo.so -> libbarfoo.so.1
 void tell_missing(const Diagnosis& diagnosis, std::string& text) {
-  const std::vector<std::string> libraries = diagnosis.values("library");
   const std::string needed_by(diagnosis.value("needed_by"));
-  if (libraries.empty() || needed_by.empty()) return;
-  for (const std::string& library : libraries) {
-    text += "\n  " + file_name(needed_by) + " -> " + library;
-    if (const auto provider = provider_of(library)) text += "   " + provider->what;
+  if (needed_by.empty()) return;
+  std::vector<std::string> needs;
+  std::vector<const Provider*> providers;
+  std::size_t width = 0;
+  for (const Evidence& fact : diagnosis.evidence) {
+    if (fact.what != "library") continue;
+    needs.push_back(needer_of(fact, needed_by) + " -> " + fact.value);
+    providers.push_back(provider_of(fact.value));
+    width = std::max(width, needs.back().size());
+  }
+  for (std::size_t i = 0; i < needs.size(); ++i) {
+    text += "\n  " + needs[i];
+    if (providers[i] == nullptr) continue;
+    text.append(width - needs[i].size() + 3, ' ');
+    text += providers[i]->what;
   }
   if (const auto chain = diagnosis.values("chain"); chain.size() > 2) {
     text += "\n  reached through ";
@@ -41,19 +59,41 @@ void tell_missing(const Diagnosis& diagnosis, std::string& text) {
 }
 
 void tell_searched(const Diagnosis& diagnosis, std::string& text) {
-  const std::vector<std::string> searched = diagnosis.values("searched");
-  for (std::size_t i = 0; i < searched.size(); ++i) text += (i == 0 ? "\n  looked in: " : ", ") + searched[i];
+  std::size_t count = 0;
+  for (const Evidence& fact : diagnosis.evidence) {
+    if (fact.what != "searched" || ++count > most_folders) continue;
+    text +=
+        (count == 1 ? "\n  looked in: " : ", ") + (fact.value.empty() ? "the current folder" : fact.value);
+    if (fact.source.ends_with("does not exist")) text += " (does not exist)";
+  }
+  if (count > most_folders) text += " and " + std::to_string(count - most_folders) + " more";
+}
+
+// EH-L01 library missing: 3 libraries, while opening x 1.0   [stage preflight, nothing was executed]
+std::string headline(const Diagnosis& diagnosis) {
+  std::string text = diagnosis.code + " " + diagnosis.title;
+  const std::size_t libraries = diagnosis.values("library").size();
+  if (libraries > 1 && !diagnosis.value("needed_by").empty())
+    text += ": " + std::to_string(libraries) + " libraries";
+  for (const std::string& line : diagnosis.context) text += ", " + line;
+  for (const Evidence& fact : diagnosis.evidence)
+    if (fact.what == "stage") {
+      text += "   [stage " + fact.value + (fact.source.empty() ? "" : ", " + fact.source) + "]";
+      break;
+    }
+  return text;
 }
 
 void tell_other_facts(const Diagnosis& diagnosis, std::string& text) {
   static const std::set<std::string_view> told = {
-      "library",     "needed_by", "chain",  "searched",         "os_said",   "errno",
-      "provided_by", "build",     "mended", "from_environment", "last_words"};
+      "library",     "needed_by", "chain",  "searched",         "os_said",    "errno",
+      "provided_by", "build",     "mended", "from_environment", "last_words", "stage"};
   std::size_t count = 0;
+  std::set<std::string_view> values;
   for (const Evidence& fact : diagnosis.evidence) {
     if (told.count(fact.what) != 0 || fact.value.empty() || count == most_facts) continue;
     // What the cause says already in full is not said twice.
-    if (diagnosis.cause.find(fact.value) != std::string::npos) continue;
+    if (diagnosis.cause.find(fact.value) != std::string::npos || !values.insert(fact.value).second) continue;
     text += "\n  " + words(fact.what) + ": " + shortened(fact.value);
     if (!fact.source.empty()) text += "   (" + fact.source + ")";
     ++count;
@@ -65,8 +105,7 @@ void tell_other_facts(const Diagnosis& diagnosis, std::string& text) {
 std::string describe(const Diagnosis& diagnosis) {
   Diagnosis whole = diagnosis;
   complete(whole);
-  std::string text = whole.code + " " + whole.title;
-  for (const std::string& line : whole.context) text += ", " + line;
+  std::string text = headline(whole);
   text += "\n  " + whole.cause;
   tell_missing(whole, text);
   tell_searched(whole, text);

@@ -32,9 +32,13 @@ std::string list_of(std::vector<std::string> values) {
   std::vector<std::string> unique;
   for (std::string& value : values)
     if (std::find(unique.begin(), unique.end(), value) == unique.end()) unique.push_back(std::move(value));
+  // Members that hold commas themselves are kept apart by something else.
+  const bool commas = std::any_of(unique.begin(), unique.end(), [](const std::string& value) {
+    return value.find(", ") != std::string::npos;
+  });
   std::string text;
   for (std::size_t i = 0; i < std::min(unique.size(), longest_list); ++i)
-    text += (i == 0 ? "" : ", ") + unique[i];
+    text += (i == 0 ? "" : commas ? "; " : ", ") + unique[i];
   if (unique.size() > longest_list) text += " and " + std::to_string(unique.size() - longest_list) + " more";
   return text;
 }
@@ -45,6 +49,8 @@ std::optional<std::string> slot(std::string_view inner, const Diagnosis& diagnos
     return has(diagnosis, inner.substr(1)) ? std::optional<std::string>("") : std::nullopt;
   if (inner.starts_with('!'))
     return diagnosis.value(inner.substr(1)).empty() ? std::optional<std::string>("") : std::nullopt;
+  if (inner.starts_with('+'))
+    return diagnosis.values(inner.substr(1)).size() > 1 ? std::optional<std::string>("") : std::nullopt;
   if (const std::size_t equals = inner.find('='); equals != std::string_view::npos) {
     const std::string_view key = inner.substr(0, equals);
     return has(diagnosis, key) && diagnosis.value(key) == inner.substr(equals + 1)

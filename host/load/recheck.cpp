@@ -73,11 +73,9 @@ std::filesystem::path file_of(const Diagnosis& said, const preflight::Spec& spec
   return named.is_absolute() ? named : spec.plugin;
 }
 
-// "failed to map segment from shared object": a mount, a limit, or a policy. The loader gives no errno.
+// "failed to map segment from shared object" although a page of it can be mapped: a limit, or a policy.
 Diagnosis why_not_mapped(const Diagnosis& said, const preflight::Spec& spec) {
   const std::filesystem::path file = file_of(said, spec);
-  if (auto mapping = preflight::check_executable_mapping(file); !mapping)
-    return merged(std::move(mapping).error(), said);
   struct rlimit limit {};
   if (::getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY) {
     Diagnosis diagnosis = diagnose("EH-L23");
@@ -159,6 +157,7 @@ const Diagnosis* finding_for(const Diagnosis& said, const preflight::Report& rep
   for (const auto* list : {&report.diagnoses, &report.warnings})
     for (const Diagnosis& found : *list)
       if (found.code == said.code && about_the_same(said, found)) return &found;
+  if (beyond_files(said.code)) return nullptr;
   // A symbol that is not there although the files fit together: the process serves an older library.
   const bool symbol =
       said.code == "EH-L12" || said.code == "EH-L15" || said.code == "EH-L08" || said.code == "EH-L09";
@@ -188,6 +187,12 @@ Diagnosis recheck(Diagnosis said, const preflight::Spec& spec) {
   if (from_text(said)) {
     // A missing driver function is an undefined symbol too; the text's class says more.
     if (said.code == "EH-G04") return said;
+    // The loader says the same of a noexec mount, of a limit and of a policy, and gives no number: a trial
+    // does.
+    const bool mapping = said.code == "EH-L22" || said.code == "EH-L23" || said.code == "EH-L24";
+    if (mapping)
+      if (auto refused = preflight::check_executable_mapping(file_of(said, spec)); !refused)
+        return merged(std::move(refused).error(), said);
     if (const Diagnosis* found = finding_for(said, report)) {
       if (auto better = why_not_in_library_path(*found, spec)) return merged(std::move(*better), said);
       return merged(*found, said);
@@ -196,8 +201,7 @@ Diagnosis recheck(Diagnosis said, const preflight::Spec& spec) {
     // loader: its numbers belong to what was said.
     for (const Diagnosis& warning : report.warnings)
       if (warning.code == said.code) return with_numbers(std::move(said), warning);
-    if (said.code == "EH-L22" || said.code == "EH-L23" || said.code == "EH-L24")
-      return why_not_mapped(said, spec);
+    if (mapping) return why_not_mapped(said, spec);
     if (!beyond_files(said.code))
       said.with("rechecked", "nothing at the files themselves explains it", "the static check");
     return said;

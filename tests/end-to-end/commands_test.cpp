@@ -95,6 +95,25 @@ TEST(Commands, EveryCodeIsExplained) {
   EXPECT_THAT(text.output, HasSubstr("EH-L01"));
 }
 
+TEST(Commands, SeveralCodesAreExplainedAtOnce) {
+  const Workplace workplace;
+  const Ended two = workplace.info({"--code", "L01", "eh-g03", "--json"});
+  EXPECT_EQ(two.status, 0) << two.said();
+  ASSERT_EQ(two.document["codes"].as_array().size(), 2u);
+  EXPECT_EQ(two.document["codes"].as_array()[1]["code"].as_string(), "EH-G03");
+  const Ended text = workplace.info({"--code", "L01,G03"});
+  EXPECT_THAT(text.output, HasSubstr("EH-L01"));
+  EXPECT_THAT(text.output, HasSubstr("EH-G03"));
+}
+
+TEST(Commands, AnUnknownCodeIsToldWithTheNearestOne) {
+  const Workplace workplace;
+  const Ended run = workplace.info({"--code", "L01", "L1", "--json"});
+  EXPECT_EQ(run.status, 2);
+  EXPECT_EQ(run.code(), "EH-P41");
+  EXPECT_THAT(run.diagnosis().dump(), HasSubstr("did you mean EH-L01?"));
+}
+
 TEST(Commands, InspectTellsALibraryThatLoadsFromOneThatFailsAndFromWhatIsNone) {
   const Workplace workplace;
   write_text(workplace.folder() / "fails.so", plugin_that_needs({"libmissing_math.so.3"}));

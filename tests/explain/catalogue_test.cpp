@@ -113,6 +113,9 @@ TEST(Catalogue, ASentenceIsLeftOutWhenAKeyIsMissing) {
   EXPECT_EQ(fill("yes{!absent}", diagnosis), "yes");
   EXPECT_EQ(fill("yes{!path}", diagnosis), std::nullopt);
   EXPECT_EQ(fill("{size|bytes}", diagnose("EH-F15").with("size", "1536")), "1.5 KiB");
+  EXPECT_EQ(fill("{+library}both", diagnosis), "both");
+  EXPECT_EQ(fill("{+path}both", diagnosis), std::nullopt);
+  EXPECT_EQ(fill("{x...}", diagnose("EH-L01").with("x", "a, b").with("x", "c")), "a, b; c");
   EXPECT_EQ(fill("{library=a}yes", diagnosis), "yes");
   EXPECT_EQ(fill("{library=b}yes", diagnosis), std::nullopt);
 }
@@ -130,23 +133,6 @@ TEST(Catalogue, AMissingLibraryIsNamedWithItsNeederAndItsProvider) {
   const Diagnosis once = diagnosis;
   complete(diagnosis);
   EXPECT_EQ(diagnosis.evidence.size(), once.evidence.size()) << "complete() must be idempotent";
-}
-
-TEST(Catalogue, TheDriverLibraryIsNeverSoughtInPackagesOfLibraries) {
-  const auto provider = provider_of("libcuda.so.1");
-  ASSERT_TRUE(provider);
-  EXPECT_TRUE(provider->comes_with_driver);
-  EXPECT_TRUE(provider->package_index.empty());
-  EXPECT_TRUE(provider->conda.empty());
-}
-
-TEST(Catalogue, SonamesAreMappedToTheirOwnCudaVersion) {
-  EXPECT_THAT(provider_text("libcufft.so.11"), HasSubstr("CUDA 12"));
-  EXPECT_THAT(provider_text("libcudart.so.11.0"), HasSubstr("-cu11"));
-  EXPECT_THAT(provider_text("/a/b/libcudart.so.12.4.127"), HasSubstr("-cu12"));
-  EXPECT_THAT(provider_text("libcudnn_ops.so.9"), HasSubstr("cuDNN"));
-  EXPECT_EQ(provider_text("libcudart.so.1234"), "");
-  EXPECT_EQ(provider_text("libunheardof.so.1"), "");
 }
 
 TEST(Catalogue, ExitStatusesAreThoseOfTheContract) {

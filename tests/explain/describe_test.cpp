@@ -29,7 +29,7 @@ Diagnosis missing() {
 
 TEST(Describe, SaysWhoNeedsWhatAndWhereItWasSought) {
   const std::string text = describe(missing());
-  EXPECT_THAT(text, HasSubstr("EH-L02 library of a library missing, while opening x 1.0"));
+  EXPECT_THAT(text, HasSubstr("EH-L02 library of a library missing: 2 libraries, while opening x 1.0"));
   EXPECT_THAT(text, HasSubstr("libmid.so -> libcudart.so.13   CUDA runtime 13"));
   EXPECT_THAT(text, HasSubstr("libmid.so -> libcublas.so.13   CUDA BLAS 13"));
   EXPECT_THAT(text, HasSubstr("reached through libengine_x.so -> libtop.so -> libmid.so"));

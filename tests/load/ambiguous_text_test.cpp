@@ -117,7 +117,7 @@ TEST_F(AmbiguousText, NoSuchFile_L28_TheLibraryIsMuslsCLibrary) {
   expect_told(plugin_needing("libc.musl-x86_64.so.1"), no_such_file, "EH-L28");
 }
 
-TEST_F(AmbiguousText, NoSuchFile_L30_ThePrivilegesOfTheProgramMakeTheLoaderIgnoreTheVariable) {
+TEST_F(AmbiguousText, NoSuchFile_ThePrivilegesOfTheProgramMakeTheLoaderIgnoreTheVariable) {
   const auto plugin = plugin_needing("libambiguous30.so.1", true, "outside");
   const Diagnosis said = said_by_the_loader(plugin);
   preflight::Spec spec = this->spec(plugin);
@@ -169,11 +169,11 @@ TEST_F(AmbiguousText, NotMapped_L23_TheAddressSpaceIsLimited) {
   ASSERT_EQ(::setrlimit(RLIMIT_AS, &limited), 0);
   const Diagnosis told = expect_told(plugin, not_mapped, "EH-L23");
   ::setrlimit(RLIMIT_AS, &before);
-  EXPECT_EQ(told.value("limit"), std::to_string(1ul << 34));
+  EXPECT_THAT(explain::describe(told), HasSubstr("16 GiB"));
   EXPECT_THAT(explain::describe(told), HasSubstr("64 GiB of address space"));
 }
 
-TEST_F(AmbiguousText, NotMapped_L24_NeitherMountNorLimitRefusesIt) {
+TEST_F(AmbiguousText, NotMapped_NeitherMountNorLimitRefusesIt) {
   const auto plugin = workshop_.plugin("libengine_x.so");
   const std::string text = plugin.native() + ": " + not_mapped;
   const Diagnosis told = recheck(explain::to_diagnosis(*explain::read_loader_text(text), text), spec(plugin));
@@ -240,7 +240,7 @@ TEST_F(AmbiguousText, BusError_F04_F14_ACutFileWhileLoadingAChangedOneLater) {
   EXPECT_EQ(recheck(crash, spec(whole)).code, "EH-R02") << "a bus error of a whole file is the engine's own";
 }
 
-TEST_F(AmbiguousText, Error35_G01_G03_WithoutADriverItIsNotTooOld) {
+TEST_F(AmbiguousText, Error35_WithoutADriverItIsNotTooOld) {
   const auto reported = [](const char* found) {
     Diagnosis diagnosis = diagnose("EH-E01").with("origin", "cuda").with("native", "35").with("found", found);
     refine_report(diagnosis);
@@ -250,7 +250,7 @@ TEST_F(AmbiguousText, Error35_G01_G03_WithoutADriverItIsNotTooOld) {
   EXPECT_EQ(reported("11.4"), "EH-G03");
 }
 
-TEST_F(AmbiguousText, Error193_F02_F04_F05_F09_W04_IsHeldAgainstTheFile) {
+TEST_F(AmbiguousText, Error193_IsHeldAgainstTheFile) {
   const auto told = [&](const std::filesystem::path& file) {
     return recheck(diagnose("EH-W04").with("file", file.native()).with("error_number", "193"), spec(file));
   };
@@ -268,7 +268,7 @@ TEST_F(AmbiguousText, Error193_F02_F04_F05_F09_W04_IsHeldAgainstTheFile) {
   EXPECT_EQ(told(workshop_.cut(dll, "e.dll", 600)).code, "EH-F04");
 }
 
-TEST_F(AmbiguousText, Error126_W01_ListsWhatTheFileImports) {
+TEST_F(AmbiguousText, Error126_ListsWhatTheFileImports) {
   const auto dll = workshop_.library_with(
       "x86_64-w64-mingw32-gcc", "engine.dll",
       "__declspec(dllimport) int GetTickCount(void); int f(void){return GetTickCount();}",
@@ -292,6 +292,36 @@ TEST_F(AmbiguousText, UndefinedSymbol_L17_TheProcessServesAnotherFileOfThatName)
   const Diagnosis told = expect_told(plugin, "undefined symbol: only_in_2", "EH-L17");
   ::dlclose(held);
   EXPECT_EQ(told.value("path"), first.native());
+}
+
+TEST_F(AmbiguousText, NoRoomForStaticTls_TheNumbersOfTheWarningAreAdded) {
+  const auto plugin = workshop_.plugin("libengine_x.so",
+                                       "-DAT_LOAD='static __thread volatile char large[65536] "
+                                       "__attribute__((tls_model(\"initial-exec\"))); large[0]=1'");
+  const Diagnosis told = expect_told(plugin, "cannot allocate memory in static TLS block", "EH-L19");
+  EXPECT_THAT(explain::to_json(told).dump(), HasSubstr("65536"));
+}
+
+TEST_F(AmbiguousText, L18_TheLoadersNamespacesAreUsedUp) {
+  // dlmopen gives each library a namespace of its own; a process has sixteen, and the texts are the real
+  // loader's.
+  const auto library = workshop_.library("libalone.so", "int f(void){return 1;}", "-nostdlib");
+  std::vector<void*> opened;
+  std::string text;
+  while (opened.size() < 32) {
+    void* handle = ::dlmopen(LM_ID_NEWLM, library.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (handle == nullptr) {
+      text = ::dlerror();
+      break;
+    }
+    opened.push_back(handle);
+  }
+  for (void* handle : opened) ::dlclose(handle);
+  ASSERT_FALSE(text.empty());
+  const auto hint = explain::read_loader_text(text);
+  ASSERT_TRUE(hint) << text;
+  EXPECT_EQ(hint->code, "EH-L18");
+  EXPECT_EQ(recheck(explain::to_diagnosis(*hint, text), spec(library)).code, "EH-L18");
 }
 
 TEST_F(AmbiguousText, ATextThatNothingConfirmsSaysSo) {

@@ -198,7 +198,7 @@ TEST_F(ProbeOf, ADeviceThatIsNotOfferedIsG16) {
   EXPECT_EQ(result.diagnosis->value("devices"), "cpu:0");
 }
 
-TEST_F(ProbeOf, ACrashWhileUnloadingIsAWarningOnly) {
+TEST_F(ProbeOf, R13_ACrashWhileUnloadingIsAWarningOnly) {
   const ProbeResult result = tried("-DAT_DESTROY='*(volatile int*)8=1'");
   EXPECT_TRUE(result.passed);
   ASSERT_EQ(result.warnings.size(), 1u);
@@ -206,7 +206,7 @@ TEST_F(ProbeOf, ACrashWhileUnloadingIsAWarningOnly) {
   EXPECT_EQ(result.warnings[0].value("in_library"), plugin_path());
 }
 
-TEST_F(ProbeOf, WhatALibraryChangesInTheProcessIsWarnedOf) {
+TEST_F(ProbeOf, R09_WhatALibraryChangesInTheProcessIsWarnedOf) {
   const ProbeResult result = tried("-DAT_LOAD='umask(0);signal(SIGINT,SIG_IGN);chdir(\"/\")'");
   EXPECT_TRUE(result.passed);
   std::string changed;
@@ -217,7 +217,7 @@ TEST_F(ProbeOf, WhatALibraryChangesInTheProcessIsWarnedOf) {
   EXPECT_THAT(changed, HasSubstr("the current folder"));
 }
 
-TEST_F(ProbeOf, AChangedFloatingPointModeIsWarnedOf) {
+TEST_F(ProbeOf, R08_AChangedFloatingPointModeIsWarnedOf) {
   const ProbeResult result = tried("-ffast-math");
   EXPECT_TRUE(result.passed);
   ASSERT_EQ(result.warnings.size(), 1u);

@@ -17,13 +17,15 @@ constexpr Entry entries[] = {
      .meaning = "A library that a file names as needed is in none of the folders the loader searches.",
      .before = "the closure of the file, searched as the loader would",
      .after = "\"cannot open shared object file\", held against the files",
-     .causes = {"{library...} is needed by {needed_by|name} but is not in any folder the loader searches",
+     .causes = {"{+library}{library...} are needed by {needed_by|name} but are in none of the folders the "
+                "loader searches",
+                "{library...} is needed by {needed_by|name} but is not in any folder the loader searches",
                 "{library...} is needed but is not in any folder the loader searches",
                 "a needed library was not found: {os_said}",
                 "a needed library is in none of the folders the loader searches"},
      .remedies =
          {"install what provides it: {provided_by...}",
-          "put {library} into a folder the loader searches, or use a build that brings it",
+          "put {library...} into a folder the loader searches, or use a build that brings it",
           "{!library}engine-info --inspect FILE lists every library that is missing and who needs it"}},
     {.code = "EH-L02",
      .title = "library of a library missing",
@@ -31,13 +33,15 @@ constexpr Entry entries[] = {
      .before = "the closure of the file, searched as the loader would",
      .after = "\"cannot open shared object file\", held against the files",
      .causes =
-         {"{library...} is needed by {needed_by|name} (through {chain...|name}) but is not in any folder the "
+         {"{+library}{library...} are needed by {needed_by|name} (through {chain...|name}) but are in none "
+          "of the folders the loader searches",
+          "{library...} is needed by {needed_by|name} (through {chain...|name}) but is not in any folder the "
           "loader searches",
           "{library...} is needed by {needed_by|name} but is not in any folder the loader searches",
           "a library that is needed indirectly is in none of the folders the loader searches"},
      .remedies =
          {"install what provides it: {provided_by...}",
-          "put {library} into a folder the loader searches, or use a build that brings it",
+          "put {library...} into a folder the loader searches, or use a build that brings it",
           "{!library}engine-info --inspect FILE lists every library that is missing and who needs it"}},
     {.code = "EH-L03",
      .title = "library present but not where the loader looks",

@@ -1,0 +1,154 @@
+#include "host/explain/proven.hpp"
+
+#include <algorithm>
+
+namespace enginehost::explain {
+namespace {
+
+constexpr std::string_view windows = "needs Windows' loader; its number is read";
+constexpr std::string_view macos = "needs dyld; its text is read";
+constexpr std::string_view gpu = "needs an NVIDIA GPU; the runtime's name, number and sentence are read";
+
+struct Row {
+  std::string_view code;
+  Proof how;
+  std::string_view reason{};
+};
+using enum Proof;
+
+// Sorted by code. Whoever makes another class for real names the test with its id and writes "produced" here.
+constexpr Row rows[] = {
+    {"EH-F01", produced},
+    {"EH-F02", produced},
+    {"EH-F03", produced},
+    {"EH-F04", produced},
+    {"EH-F05", produced},
+    {"EH-F06", produced},
+    {"EH-F07", produced},
+    {"EH-F08", produced},
+    {"EH-F09", produced},
+    {"EH-F10", produced},
+    {"EH-F11", produced},
+    {"EH-F12", produced},
+    {"EH-F13", produced},
+    {"EH-F14", produced},
+    {"EH-F15", produced},
+    {"EH-F16", produced},
+    {"EH-F17", produced},
+    {"EH-F18", produced},
+    {"EH-G01", produced},
+    {"EH-G02", produced},
+    {"EH-G03", produced},
+    {"EH-G04", parsed, "needs an NVIDIA driver of another age; the loader's text is read"},
+    {"EH-G05", parsed, "needs a GPU that the code is not made for; error 209 is read"},
+    {"EH-G06", parsed, "needs a GPU and PTX alone; errors 218 and 221 to 223 are read"},
+    {"EH-G07", produced},
+    {"EH-G08", parsed, "needs an NVIDIA driver without device files"},
+    {"EH-G09", parsed, "needs a driver updated under a running kernel; error 803 is read"},
+    {"EH-G10", parsed, "needs a GeForce card and a forward-compatibility library; error 804 is read"},
+    {"EH-G11", parsed, "needs NVSwitch; error 802 is read"},
+    {"EH-G12", parsed, gpu},
+    {"EH-G13", parsed, gpu},
+    {"EH-G14", parsed, gpu},
+    {"EH-G15", described, "needs WSL"},
+    {"EH-G16", produced},
+    {"EH-L01", produced},
+    {"EH-L02", produced},
+    {"EH-L03", produced},
+    {"EH-L04", produced},
+    {"EH-L05", produced},
+    {"EH-L06", produced},
+    {"EH-L07", produced},
+    {"EH-L08", produced},
+    {"EH-L09", produced},
+    {"EH-L10", from_file, "glibc 2.36 and newer load such files: needs an older one"},
+    {"EH-L11", from_file, "preflight compares the closure with and without the environment"},
+    {"EH-L12", produced},
+    {"EH-L13", produced},
+    {"EH-L14", parsed, "the loader's text is that of EH-L12"},
+    {"EH-L15", produced},
+    {"EH-L16", parsed, "the loader's text is read by the symbol's name"},
+    {"EH-L17", produced},
+    {"EH-L18", produced},
+    {"EH-L19", parsed, "the loader's text is read; much of it is warned of"},
+    {"EH-L20", parsed, "glibc 2.36 loads such files; the text of newer ones is read"},
+    {"EH-L21", parsed, "needs a system that refuses it; the loader's text is read"},
+    {"EH-L22", produced},
+    {"EH-L23", produced},
+    {"EH-L24", parsed, "needs a system that refuses it; told when neither mount nor limit explains the text"},
+    {"EH-L25", produced},
+    {"EH-L26", parsed, "a state of the moment; the loader's text is read"},
+    {"EH-L27", produced},
+    {"EH-L28", produced},
+    {"EH-L29", parsed, "needs a machine with musl; the texts of its loader are read"},
+    {"EH-L30", produced},
+    {"EH-L31", described, "leaves no trace: the loader never reads the changed variable"},
+    {"EH-L32", produced},
+    {"EH-L33", produced},
+    {"EH-L34", parsed, "the loader's text is read"},
+    {"EH-R01", produced},
+    {"EH-R02", produced},
+    {"EH-R03", produced},
+    {"EH-R04", produced},
+    {"EH-R05", produced},
+    {"EH-R06", produced},
+    {"EH-R07", described, "what a build prints is thrown away, so that it does no harm"},
+    {"EH-R08", produced},
+    {"EH-R09", produced},
+    {"EH-R10", parsed, "told as EH-R03, with the exception's type, when nobody catches it"},
+    {"EH-R11", produced},
+    {"EH-R12", produced},
+    {"EH-R13", produced},
+    {"EH-R14", parsed, "needs a control group with a limit; a SIGKILL that was not ours is told as this"},
+    {"EH-R15", produced},
+    {"EH-R16", parsed, "needs two versions of cuDNN; its texts and status names are read"},
+    {"EH-W01", parsed, windows},
+    {"EH-W02", described, "needs Windows' loader; EngineHost always searches the folder of the DLL"},
+    {"EH-W03", parsed, windows},
+    {"EH-W04", parsed, windows},
+    {"EH-W05", parsed, windows},
+    {"EH-W06", described, "needs Windows; told there as EH-W05"},
+    {"EH-W07", described, "needs Windows' PATH"},
+    {"EH-W08", parsed, windows},
+    {"EH-W09", parsed, windows},
+    {"EH-W10", parsed, windows},
+    {"EH-W11", parsed, windows},
+    {"EH-W12", parsed, windows},
+    {"EH-X01", parsed, macos},
+    {"EH-X02", parsed, macos},
+    {"EH-X03", parsed, macos},
+    {"EH-X04", parsed, macos},
+    {"EH-X05", parsed, macos},
+    {"EH-X06", parsed, macos},
+    {"EH-X07", parsed, macos},
+    {"EH-X08", parsed, macos},
+};
+
+}  // namespace
+
+Proven proven(std::string_view code) {
+  if (code.starts_with("EH-")) code.remove_prefix(3);
+  const auto found =
+      std::lower_bound(std::begin(rows), std::end(rows), code,
+                       [](const Row& row, std::string_view id) { return row.code.substr(3) < id; });
+  if (found == std::end(rows) || found->code.substr(3) != code) return {};
+  return {found->how, found->reason};
+}
+
+std::string_view name_of(Proof proof) {
+  switch (proof) {
+    case Proof::none:
+      return "";
+    case Proof::produced:
+      return "produced";
+    case Proof::from_file:
+      return "from the file";
+    case Proof::parsed:
+      return "parsed";
+    case Proof::described:
+      return "described";
+  }
+  return "";
+}
+
+}  // namespace enginehost::explain

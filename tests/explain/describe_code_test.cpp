@@ -1,0 +1,57 @@
+#include "host/explain/describe_code.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace enginehost::explain {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+TEST(DescribeCode, TemplatesReadWithoutEvidence) {
+  EXPECT_EQ(readable("{library...} is needed by {needed_by|name}"), "LIBRARY is needed by NEEDED_BY");
+  EXPECT_EQ(readable("{needed|bytes} are needed{?format}{!x}"), "NEEDED are needed");
+  EXPECT_EQ(readable("{status=ENGINE_LOST}start again"), "(STATUS is ENGINE_LOST) start again");
+  EXPECT_EQ(readable("plain"), "plain");
+  EXPECT_EQ(readable("cut {off"), "cut ");
+}
+
+TEST(DescribeCode, AnyWayOfWritingACodeIsTheSame) {
+  EXPECT_EQ(normalised_code("l01"), "EH-L01");
+  EXPECT_EQ(normalised_code("eh-l01"), "EH-L01");
+  EXPECT_EQ(normalised_code("L1"), "EH-L1");
+}
+
+TEST(DescribeCode, NoBraceIsLeftInWhatPeopleRead) {
+  for (const Entry& entry : all()) {
+    EXPECT_THAT(describe_code(entry), Not(HasSubstr("{"))) << entry.code;
+    EXPECT_THAT(describe_code(entry), HasSubstr(std::string(entry.meaning)));
+  }
+}
+
+TEST(DescribeCode, TheTextIsWhatPeopleLookUp) {
+  EXPECT_EQ(describe_code(*find("L22")),
+            "EH-L22  folder does not allow code\n"
+            "  means          The cache lies on a file system mounted noexec, from which no library can be "
+            "loaded.\n"
+            "  known before   mount flags, and a trial mapping of one page\n"
+            "  known after    \"failed to map segment from shared object\"\n"
+            "  to do          set ENGINEHOST_CACHE to a folder on a file system that allows code\n"
+            "  to do          have MOUNT_POINT mounted again with exec\n"
+            "  the build      set aside; looked at again after ten minutes, or when it is allowed\n"
+            "  proven         tests make it happen\n"
+            "  exit status    6");
+}
+
+TEST(DescribeCode, TheDocumentHoldsTheSame) {
+  const Json document = code_document(*find("EH-X02"));
+  EXPECT_EQ(document["code"].as_string(), "EH-X02");
+  EXPECT_EQ(document["proven"]["how"].as_string(), "parsed");
+  EXPECT_FALSE(document["proven"]["reason"].as_string().empty());
+  EXPECT_FALSE(document["consequence"].as_string().empty());
+  EXPECT_EQ(code_document(*find("EH-S01")).find("proven"), nullptr);
+}
+
+}  // namespace
+}  // namespace enginehost::explain

@@ -1,0 +1,167 @@
+#include "tests/explain/failures_page.hpp"
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <regex>
+
+#include "host/explain/describe_code.hpp"
+#include "host/explain/explain.hpp"
+#include "host/explain/proven.hpp"
+
+namespace enginehost::explain {
+namespace {
+
+struct Family {
+  char letter;
+  const char* title;
+  const char* about;
+};
+constexpr Family families[] = {
+    {'F', "F: files, disk and locks", "What is on disk is not what was published, or cannot be written."},
+    {'L', "L: linking on Linux", "The files are whole, but the loader cannot bring them together."},
+    {'R', "R: running", "The files load, and what they run goes wrong."},
+    {'G', "G: GPUs and their drivers",
+     "The build is sound; the driver, or its place on this machine, is not."},
+    {'W', "W: Windows", "What Windows' loader reports, by number: its texts are translated."},
+    {'X', "X: macOS", "What macOS's loader reports, by its texts."},
+};
+constexpr Family others[] = {
+    {'N', "N: fetching", ""},
+    {'M', "M: manifests and trust", ""},
+    {'P', "P: policy, consent and calling", ""},
+    {'S', "S: choosing a build", ""},
+    {'E', "E: told by the engine", ""},
+};
+
+std::string id_of(const Entry& entry) { return std::string(entry.code.substr(3)); }
+
+std::vector<const Entry*> of(char letter) {
+  std::vector<const Entry*> found;
+  for (const Entry& entry : all())
+    if (entry.code[3] == letter) found.push_back(&entry);
+  return found;
+}
+
+// Markdown takes "|" for the end of a cell and "<" for a tag.
+std::string cell(std::string_view text) {
+  std::string escaped;
+  for (const char c : text) {
+    if (c == '|') escaped += '\\';
+    if (c == '<')
+      escaped += "&lt;";
+    else
+      escaped += c == '\n' ? ' ' : c;
+  }
+  return escaped;
+}
+
+std::string summary() {
+  constexpr Proof kinds[] = {Proof::produced, Proof::from_file, Proof::parsed, Proof::described};
+  std::string text =
+      "| classes | produced | from the file | parsed | described | all |\n|---|---|---|---|---|---|\n";
+  int sums[4] = {};
+  for (const Family& family : families) {
+    text += "| " + std::string(family.title);
+    std::size_t count = 0;
+    for (std::size_t kind = 0; kind < std::size(kinds); ++kind) {
+      int number = 0;
+      for (const Entry* entry : of(family.letter)) number += proven(entry->code).how == kinds[kind] ? 1 : 0;
+      sums[kind] += number;
+      count += static_cast<std::size_t>(number);
+      text += " | " + std::to_string(number);
+    }
+    text += " | " + std::to_string(count) + " |\n";
+  }
+  text += "| all";
+  for (const int sum : sums) text += " | " + std::to_string(sum);
+  return text + " | " + std::to_string(sums[0] + sums[1] + sums[2] + sums[3]) + " |\n";
+}
+
+void add_item(std::string& text, const char* label, const std::string& value) {
+  if (!value.empty()) text += "- **" + std::string(label) + "**: " + cell(value) + "\n";
+}
+
+std::string section(const Entry& entry, const TestsOfClasses& tests) {
+  std::string text = "### " + std::string(entry.code) + " " + std::string(entry.title) + "\n\n" +
+                     cell(entry.meaning) + "\n\n";
+  add_item(text, "known before loading", entry.before.empty() ? "it cannot be" : std::string(entry.before));
+  add_item(text, "known afterwards", std::string(entry.after));
+  for (const std::string_view remedy : entry.remedies) add_item(text, "to do", readable(remedy));
+  add_item(text, "the build", std::string(consequence(entry.category)));
+  const Proven how = proven(entry.code);
+  std::string told(name_of(how.how));
+  if (!how.reason.empty()) told += ": " + std::string(how.reason);
+  add_item(text, "proven", told);
+  if (const auto found = tests.find(id_of(entry)); how.how != Proof::none && found != tests.end())
+    for (const std::string& test : found->second) text += "  - " + test + "\n";
+  add_item(text, "exit status", std::to_string(static_cast<int>(entry.exit_status)));
+  return text + "\n";
+}
+
+}  // namespace
+
+TestsOfClasses tests_of_classes(const std::filesystem::path& tests) {
+  const std::regex test_case("TEST(?:_F|_P)?\\(\\s*(\\w+)\\s*,\\s*(\\w+)\\s*\\)");
+  const std::regex id("(^|[^A-Z0-9])([FLRGWX][0-9][0-9])(?![0-9])");
+  TestsOfClasses found;
+  for (const auto& file : std::filesystem::recursive_directory_iterator(tests)) {
+    const std::filesystem::path inside = std::filesystem::relative(file.path(), tests);
+    if (file.path().extension() != ".cpp" || *inside.begin() == "explain") continue;
+    std::ifstream stream(file.path());
+    const std::string text((std::istreambuf_iterator<char>(stream)), std::istreambuf_iterator<char>());
+    for (std::sregex_iterator at(text.begin(), text.end(), test_case), end; at != end; ++at) {
+      const std::string name = (*at)[2];
+      for (std::sregex_iterator one(name.begin(), name.end(), id); one != end; ++one)
+        found[(*one)[2]].push_back((*at)[1].str() + "." + name + " (tests/" + inside.generic_string() + ")");
+    }
+  }
+  for (auto& [code, names] : found) {
+    std::sort(names.begin(), names.end());
+    names.erase(std::unique(names.begin(), names.end()), names.end());
+  }
+  return found;
+}
+
+std::string failures_page(const TestsOfClasses& tests) {
+  std::string text =
+      "# Failures\n\n"
+      "Every failure has a code, which never changes its meaning. `engine-info --code EH-L01` tells what is "
+      "written\n"
+      "here; `--json` gives the same to programs. Words in CAPITALS stand for what was found on the "
+      "machine.\n\n"
+      "This page is written by the target `docs_failures` from the catalogue (host/explain/catalogue) and "
+      "the names of\n"
+      "the tests; nothing here is edited by hand, and a test compares it with both.\n\n"
+      "How far a class is proven where EngineHost is developed, on Linux without a GPU:\n\n"
+      "- *produced*: tests make the failure for real, and class, file and cause are told; they are listed.\n"
+      "- *from the file*: told from files made for it; the failure itself needs another system.\n"
+      "- *parsed*: the text or number that it gives is read to the class, and held against the files where "
+      "there are "
+      "any.\n"
+      "- *described*: only explained; nothing here detects it yet.\n\n" +
+      summary() + "\n";
+  for (const Family& family : families) {
+    text += "## " + std::string(family.title) + "\n\n" + family.about + "\n\n";
+    for (const Entry* entry : of(family.letter)) text += section(*entry, tests);
+  }
+  text +=
+      "## What EngineHost says of itself\n\nNo load fails here: fetching, choosing, configuration, "
+      "calling.\n\n";
+  for (const Family& family : others) {
+    text += "### " + std::string(family.title) +
+            "\n\n| code | title | means | to do | exit status |\n|---|---|---|---|---|\n";
+    for (const Entry* entry : of(family.letter)) {
+      std::string remedies;
+      for (const std::string_view remedy : entry->remedies)
+        remedies += (remedies.empty() ? "" : "; ") + readable(remedy);
+      text += "| " + std::string(entry->code) + " | " + cell(entry->title) + " | " + cell(entry->meaning) +
+              " | " + cell(remedies) + " | " + std::to_string(static_cast<int>(entry->exit_status)) + " |\n";
+    }
+    text += "\n";
+  }
+  text.pop_back();
+  return text;
+}
+
+}  // namespace enginehost::explain

@@ -1,0 +1,71 @@
+// docs/failures.md says what the catalogue and the tests say, and the catalogue's marks are true.
+#include "tests/explain/failures_page.hpp"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <iterator>
+
+#include "host/explain/explain.hpp"
+#include "host/explain/proven.hpp"
+
+namespace enginehost::explain {
+namespace {
+
+const TestsOfClasses& tests() {
+  static const TestsOfClasses found = tests_of_classes(ENGINEHOST_SOURCE_DIR "/tests");
+  return found;
+}
+
+TEST(FailuresPage, IsTheOneThatTheCatalogueGives) {
+  std::ifstream file(ENGINEHOST_SOURCE_DIR "/docs/failures.md");
+  const std::string page((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  // Not EXPECT_EQ: two whole pages would be printed.
+  EXPECT_TRUE(page == failures_page(tests())) << "write it anew: ninja docs_failures";
+}
+
+TEST(FailuresPage, EveryClassOfAFailedLoadSaysHowFarItIsProven) {
+  const std::pair<char, int> classes[] = {{'F', 18}, {'L', 34}, {'R', 16}, {'G', 16}, {'W', 12}, {'X', 8}};
+  int count = 0;
+  for (const auto& [letter, last] : classes)
+    for (int number = 1; number <= last; ++number, ++count) {
+      const std::string id = std::string(1, letter) + (number < 10 ? "0" : "") + std::to_string(number);
+      ASSERT_NE(find(id), nullptr) << id;
+      const Proven how = proven(id);
+      EXPECT_NE(how.how, Proof::none) << id;
+      EXPECT_EQ(how.reason.empty(), how.how == Proof::produced)
+          << id << ": a reason, or tests that produce it";
+    }
+  EXPECT_EQ(count, 104);
+  for (const Entry& entry : all()) {
+    if (std::string_view("NMPSE").find(entry.code[3]) == std::string_view::npos) continue;
+    EXPECT_EQ(proven(entry.code).how, Proof::none) << entry.code;
+  }
+}
+
+TEST(FailuresPage, WhatIsMarkedAsProducedHasATestThatBearsItsName) {
+  for (const Entry& entry : all()) {
+    if (proven(entry.code).how != Proof::produced) continue;
+    EXPECT_NE(tests().count(std::string(entry.code.substr(3))), 0u)
+        << entry.code << " is marked as produced in catalogue/proven.cpp, but no test has "
+        << entry.code.substr(3) << " in its name";
+  }
+}
+
+TEST(FailuresPage, WhatATestProducesIsMarkedSo) {
+  for (const auto& [id, names] : tests()) {
+    if (find(id) == nullptr) continue;
+    const Proof how = proven(id).how;
+    EXPECT_TRUE(how == Proof::produced || how == Proof::from_file || how == Proof::none)
+        << id << " is marked as " << name_of(how) << " in catalogue/proven.cpp, but " << names.front()
+        << " bears its name";
+  }
+}
+
+TEST(FailuresPage, NamesOfTestsAreReadAsWords) {
+  EXPECT_FALSE(tests().at("L18").empty());
+  EXPECT_EQ(tests().count("F64"), 0u) << "a part of another word";
+}
+
+}  // namespace
+}  // namespace enginehost::explain

@@ -1,0 +1,130 @@
+// The whole message of one failure of each kind, as a person reads it: one screen, the code first, then what
+// is missing and who needs it, where it was looked for, what to do, and what the system said.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "host/explain/explain.hpp"
+
+namespace enginehost::explain {
+namespace {
+
+TEST(Message, F_ATruncatedFile) {
+  Diagnosis diagnosis = diagnose("EH-F04")
+                            .with("file", "/cache/views/1/libtorch_cpu.so")
+                            .with("size", "4096")
+                            .with("needed_size", "12296")
+                            .with("stage", "preflight", "nothing was executed");
+  diagnosis.within("while opening pytorch-2.0.1-cpu-linux-x86_64");
+  EXPECT_EQ(describe(diagnosis),
+            "EH-F04 file is truncated, while opening pytorch-2.0.1-cpu-linux-x86_64   [stage preflight, "
+            "nothing was executed]\n"
+            "  /cache/views/1/libtorch_cpu.so ends after 4096 of 12296 needed bytes\n"
+            "  fix: engine-cache verify --repair fetches the damaged files again");
+}
+
+TEST(Message, L_ThreeMissingLibrariesInColumns) {
+  Diagnosis diagnosis =
+      diagnose("EH-L01")
+          .with("file", "/cache/views/1/libggml-cuda.so")
+          .with("needed_by", "/cache/views/1/libggml-cuda.so", "DT_NEEDED")
+          .with("searched", "/cache/views/1", "RUNPATH")
+          .with("searched", "", "RUNPATH")
+          .with("searched", "/etc/ld.so.cache", "ld.so.cache")
+          .with("searched", "/opt/gone", "LD_LIBRARY_PATH, does not exist")
+          .with("library", "libcudart.so.13", "DT_NEEDED of /cache/views/1/libggml-cuda.so")
+          .with("library", "libcublas.so.13", "DT_NEEDED of /cache/views/1/libggml-cuda.so")
+          .with("library", "libown.so", "DT_NEEDED of /cache/views/1/libggml-cuda.so")
+          .with("stage", "preflight", "nothing was executed")
+          .with("os_said", "libcudart.so.13: cannot open shared object file: No such file or directory");
+  diagnosis.within("while opening ggml-0.5.0-cu130-linux-x86_64");
+  EXPECT_EQ(describe(diagnosis),
+            "EH-L01 library missing: 3 libraries, while opening ggml-0.5.0-cu130-linux-x86_64   [stage "
+            "preflight, nothing was executed]\n"
+            "  libcudart.so.13, libcublas.so.13, libown.so are needed by libggml-cuda.so but are in none of "
+            "the folders the loader searches\n"
+            "  libggml-cuda.so -> libcudart.so.13   CUDA runtime 13\n"
+            "  libggml-cuda.so -> libcublas.so.13   CUDA BLAS 13\n"
+            "  libggml-cuda.so -> libown.so\n"
+            "  looked in: /cache/views/1, the current folder, /etc/ld.so.cache, /opt/gone (does not exist)\n"
+            "  file: /cache/views/1/libggml-cuda.so\n"
+            "  fix: install what provides it: CUDA runtime 13: conda package cuda-cudart=13, package index "
+            "nvidia-cuda-runtime, NVIDIA's package cuda-cudart-13-*; CUDA BLAS 13: conda package "
+            "libcublas=13, package index nvidia-cublas, NVIDIA's package libcublas-13-*\n"
+            "  or:  put libcudart.so.13, libcublas.so.13, libown.so into a folder the loader searches, or "
+            "use a build that brings it\n"
+            "  OS said: libcudart.so.13: cannot open shared object file: No such file or directory");
+}
+
+TEST(Message, L_ANewerCLibrary) {
+  const Diagnosis diagnosis = diagnose("EH-L08")
+                                  .with("file", "/cache/views/1/libengine_x.so")
+                                  .with("needs", "GLIBC_2.38", "DT_VERNEED")
+                                  .with("library", "libc.so.6")
+                                  .with("path", "/lib/x86_64-linux-gnu/libc.so.6")
+                                  .with("have", "GLIBC_2.36", "DT_VERDEF")
+                                  .with("required_by", "/cache/views/1/libengine_x.so")
+                                  .with("version", "GLIBC_2.38", "DT_VERNEED");
+  EXPECT_EQ(describe(diagnosis),
+            "EH-L08 C library too old\n"
+            "  libengine_x.so needs GLIBC_2.38; /lib/x86_64-linux-gnu/libc.so.6 has GLIBC_2.36\n"
+            "  file: /cache/views/1/libengine_x.so\n"
+            "  fix: use a build for older systems (engine-info ENGINE --explain lists them) or a newer "
+            "operating system; never copy another system's C library here");
+}
+
+TEST(Message, R_ACrash) {
+  Diagnosis diagnosis =
+      diagnose("EH-R01")
+          .with("signal", "SIGILL", "how the probe ended")
+          .with("in_library", "/cache/views/1/libggml-cpu-haswell.so", "the probe's crash handler")
+          .with("address", "0x7f00deadbeef", "the probe's crash handler")
+          .with("instruction", "c5fd6f07", "the probe's crash handler")
+          .with("file", "/cache/views/1/libengine_ggml.so")
+          .with("stage", "create")
+          .with("build", "ggml-0.5.0-cpu-linux-x86_64")
+          .with("last_words", "ggml: using haswell kernels", "standard error of the probe");
+  diagnosis.within("while opening ggml-0.5.0-cpu-linux-x86_64");
+  EXPECT_EQ(
+      describe(diagnosis),
+      "EH-R01 illegal instruction, while opening ggml-0.5.0-cpu-linux-x86_64   [stage create]\n"
+      "  libggml-cpu-haswell.so ran an instruction (bytes c5fd6f07) that this processor does not have, at "
+      "stage create\n"
+      "  signal: SIGILL   (how the probe ended)\n"
+      "  in library: /cache/views/1/libggml-cpu-haswell.so   (the probe's crash handler)\n"
+      "  address: 0x7f00deadbeef   (the probe's crash handler)\n"
+      "  file: /cache/views/1/libengine_ggml.so\n"
+      "  fix: use a build for this processor: engine-info ENGINE --explain lists them\n"
+      "  or:  the build is set aside; engine-cache quarantine show ggml-0.5.0-cpu-linux-x86_64 tells more\n"
+      "  printed last: ggml: using haswell kernels");
+}
+
+TEST(Message, G_NoDriverAndNoGpu) {
+  const Diagnosis diagnosis =
+      diagnose("EH-G01")
+          .with("file", "/cache/views/1/libengine_x.so")
+          .with("library", "libcuda.so.1", "DT_NEEDED of /cache/views/1/libtorch_cuda.so")
+          .with("needed_by", "/cache/views/1/libtorch_cuda.so")
+          .with("searched", "/etc/ld.so.cache", "ld.so.cache")
+          .with("no_gpu", "none found", "the PCI bus")
+          .with("stage", "preflight", "nothing was executed");
+  EXPECT_EQ(describe(diagnosis),
+            "EH-G01 NVIDIA driver library not found   [stage preflight, nothing was executed]\n"
+            "  libcuda.so.1 is needed by libtorch_cuda.so; this machine has no NVIDIA device\n"
+            "  libtorch_cuda.so -> libcuda.so.1   NVIDIA driver\n"
+            "  looked in: /etc/ld.so.cache\n"
+            "  file: /cache/views/1/libengine_x.so\n"
+            "  no gpu: none found   (the PCI bus)\n"
+            "  fix: no NVIDIA GPU here, nothing to install: use a cpu build (--flavor cpu)");
+}
+
+TEST(Message, ALongListOfFoldersIsCut) {
+  Diagnosis diagnosis = diagnose("EH-L01").with("library", "liba.so.1").with("needed_by", "/v/b.so");
+  for (int i = 0; i < 30; ++i) diagnosis.with("searched", "/folder/" + std::to_string(i));
+  const std::string text = describe(diagnosis);
+  EXPECT_NE(text.find("/folder/11 and 18 more"), std::string::npos) << text;
+  EXPECT_LE(std::count(text.begin(), text.end(), '\n'), 24);
+}
+
+}  // namespace
+}  // namespace enginehost::explain

@@ -1,0 +1,102 @@
+#include "host/explain/providers.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "host/explain/explain.hpp"
+
+namespace enginehost::explain {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+TEST(Providers, EachLibraryIsThereOnceAndSaysWhereItComesFrom) {
+  std::set<std::string_view> seen;
+  for (const Provider& row : all_providers()) {
+    EXPECT_TRUE(seen.insert(row.file).second) << row.file << " is there twice";
+    EXPECT_FALSE(row.what.empty()) << row.file;
+    const bool somewhere = !row.debian.empty() || !row.conda.empty() || !row.package_index.empty() ||
+                           !row.nvidia.empty() || !row.other.empty() || row.fedora;
+    EXPECT_TRUE(somewhere) << row.file;
+    EXPECT_EQ(provider_of(row.file), &row) << row.file << " is hidden by a row before it";
+  }
+}
+
+TEST(Providers, WhatComesWithTheDriverIsNeverSoughtInPackagesOfLibraries) {
+  for (const char* library : {"libcuda.so.1", "libnvidia-ml.so.1", "nvcuda.dll"}) {
+    const Provider* provider = provider_of(library);
+    ASSERT_NE(provider, nullptr) << library;
+    EXPECT_TRUE(provider->comes_with_driver) << library;
+    EXPECT_TRUE(provider->package_index.empty()) << library;
+    EXPECT_TRUE(provider->conda.empty()) << library;
+    EXPECT_TRUE(provider->nvidia.empty()) << library;
+  }
+}
+
+struct Case {
+  const char *library, *part;
+};
+
+TEST(Providers, ALibraryOfCudaIsNamedByTheCudaItBelongsTo) {
+  constexpr Case cases[] = {
+      {"libcudart.so.11.0", "nvidia-cuda-runtime-cu11"},
+      {"libcudart.so.12", "nvidia-cuda-runtime-cu12"},
+      {"/a/b/libcudart.so.12.4.127", "nvidia-cuda-runtime-cu12"},
+      {"libcudart.so.13", "package index nvidia-cuda-runtime,"},
+      {"libcufft.so.10", "CUDA 11"},
+      {"libcufft.so.11", "CUDA 12"},
+      {"libcufft.so.12", "CUDA 13"},
+      {"libnvrtc-builtins.so.11.8", "nvidia-cuda-nvrtc-cu11"},
+      {"libnvrtc-builtins.so.13.0", "package index nvidia-cuda-nvrtc"},
+      {"libcudnn_ops_infer.so.8", "cuDNN 8"},
+      {"libcudnn_graph.so.9", "nvidia-cudnn-cu13"},
+      {"cudart64_110.dll", "nvidia-cuda-runtime-cu11"},
+      {"CUBLAS64_13.DLL", "package index nvidia-cublas,"},
+      {"libnccl.so.2", "nvidia-nccl-cu12"},
+  };
+  for (const Case& one : cases) EXPECT_THAT(provider_text(one.library), HasSubstr(one.part)) << one.library;
+}
+
+TEST(Providers, RuntimesOfCompilersAndSystemsAreNamedForEachSystem) {
+  constexpr Case cases[] = {
+      {"libgomp.so.1",
+       "Debian package libgomp1, Fedora: dnf install 'libgomp.so.1()(64bit)', conda package libgomp"},
+      {"libstdc++.so.6", "libstdc++6"},
+      {"libopenblas.so.0", "libopenblas0"},
+      {"libmkl_rt.so.2", "package index mkl"},
+      {"MSVCP140.dll", "Visual C++ Redistributable"},
+      {"VCRUNTIME140_1.dll", "Visual C++ Redistributable"},
+      {"api-ms-win-crt-runtime-l1-1-0.dll", "Windows 10"},
+      {"zlibwapi.dll", "libzlib-wapi"},
+      {"libiomp5md.dll", "intel-openmp"},
+      {"@rpath/libomp.dylib", "llvm-openmp"},
+  };
+  for (const Case& one : cases) EXPECT_THAT(provider_text(one.library), HasSubstr(one.part)) << one.library;
+}
+
+TEST(Providers, UnknownNamesGiveNothing) {
+  for (const char* library :
+       {"libcudart.so.1234", "libunheardof.so.1", "", "libcuda.so.2", "engine.dll", "LIBZ.SO.1"})
+    EXPECT_EQ(provider_text(library), "") << library;
+}
+
+// Packages of the package index that only say "this is a fake package" or "deprecated" must never be named.
+TEST(Providers, PackagesThatBringNothingAreNotNamed) {
+  for (const Provider& row : all_providers())
+    for (const char* empty : {"nvidia-cublas-cu13", "nvidia-cuda-runtime-cu13", "nvidia-cufft-cu13",
+                              "nvidia-cudnn,", "nvidia-cuda-nvrtc-cu13", "nvidia-cudnn-cu110"})
+      EXPECT_THAT(std::string(row.package_index) + ",", Not(HasSubstr(empty))) << row.file;
+}
+
+TEST(Providers, AMissingLibraryBringsItsProviderIntoTheRemedy) {
+  Diagnosis diagnosis = diagnose("EH-R15").with("library", "zlibwapi.dll");
+  complete(diagnosis);
+  ASSERT_FALSE(diagnosis.remedy.empty());
+  EXPECT_THAT(diagnosis.remedy.front(), HasSubstr("conda package libzlib-wapi"));
+}
+
+}  // namespace
+}  // namespace enginehost::explain

@@ -1,0 +1,10 @@
+// Prints docs/failures.md; the target docs_failures puts it there.
+#include <cstdio>
+
+#include "tests/explain/failures_page.hpp"
+
+int main() {
+  using namespace enginehost::explain;
+  std::fputs(failures_page(tests_of_classes(ENGINEHOST_SOURCE_DIR "/tests")).c_str(), stdout);
+  return std::ferror(stdout) != 0 ? 1 : 0;
+}
