@@ -6,6 +6,7 @@
 
 #include "host/explain/explain.hpp"
 #include "host/history/sentinel.hpp"
+#include "host/load/in_process/loaded.hpp"
 #include "host/load/probe.hpp"
 #include "host/load/recheck.hpp"
 #include "host/open/ticket.hpp"
