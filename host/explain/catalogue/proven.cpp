@@ -6,6 +6,8 @@ namespace enginehost::explain {
 namespace {
 
 constexpr std::string_view windows = "needs Windows' loader; its number is read";
+constexpr std::string_view described_windows =
+    "real DLLs in a described Windows; its loader's number is read";
 constexpr std::string_view macos = "needs dyld; its text is read";
 constexpr std::string_view gpu = "needs an NVIDIA GPU; the runtime's name, number and sentence are read";
 
@@ -102,14 +104,14 @@ constexpr Row rows[] = {
     {"EH-R14", parsed, "needs a control group with a limit; a SIGKILL that was not ours is told as this"},
     {"EH-R15", produced},
     {"EH-R16", parsed, "needs two versions of cuDNN; its texts and status names are read"},
-    {"EH-W01", parsed, windows},
-    {"EH-W02", described, "needs Windows' loader; EngineHost always searches the folder of the DLL"},
-    {"EH-W03", parsed, windows},
-    {"EH-W04", parsed, windows},
+    {"EH-W01", from_file, described_windows},
+    {"EH-W02", from_file, described_windows},
+    {"EH-W03", from_file, described_windows},
+    {"EH-W04", from_file, described_windows},
     {"EH-W05", parsed, windows},
-    {"EH-W06", described, "needs Windows; told there as EH-W05"},
-    {"EH-W07", described, "needs Windows' PATH"},
-    {"EH-W08", parsed, windows},
+    {"EH-W06", from_file, described_windows},
+    {"EH-W07", from_file, described_windows},
+    {"EH-W08", from_file, described_windows},
     {"EH-W09", parsed, windows},
     {"EH-W10", parsed, windows},
     {"EH-W11", parsed, windows},
