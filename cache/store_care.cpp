@@ -112,9 +112,9 @@ std::optional<Problem> problem_of(const fs::path& folder, const TreeEntry& entry
   }
   const bool want_link = entry.kind == TreeEntry::Kind::link;
   if (want_link ? !S_ISLNK(status.st_mode) : !S_ISREG(status.st_mode)) {
-    Problem found = problem(Kind::wrong_kind, folder, entry, "EH-F08");
-    found.diagnosis.with("expected_kind", want_link ? "link" : "file")
-        .with("actual_kind", kind_of(status.st_mode));
+    Problem found = problem(Kind::wrong_kind, folder, entry, "EH-F11");
+    found.diagnosis.with("problem", kind_of(status.st_mode), "lstat")
+        .with("expected_kind", want_link ? "link" : "file");
     return found;
   }
   if (want_link) {

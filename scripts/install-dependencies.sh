@@ -20,7 +20,7 @@ to_test=(
   clang lld musl-tools patchelf binutils file unzip zip strace curl openssl util-linux mount
 )
 # Tests that need one of these skip themselves by name without it: a package here may conflict with what a machine has.
-if_possible=(gcc-multilib)
+if_possible=(gcc-multilib qemu-user libcap2-bin)
 
 self=$(basename "$0")
 with_tests=false

@@ -201,6 +201,7 @@ struct Symbol {
   bool weak = false;
   bool hidden_version = false;  // f@V1 rather than f@@V1: only found by version
   bool function = false;        // STT_FUNC or STT_GNU_IFUNC; a PE export in a code section
+  bool variable = false;        // STT_OBJECT; of an ELF import: what it was linked against was one
   bool thread_local_storage = false;
 };
 
@@ -228,6 +229,11 @@ struct PeResources {
 
 // Fails as read_binary does; a file that is no PE file or has no resources gives an empty value.
 Result<PeResources> pe_resources(const std::filesystem::path& file);
+
+// Names of libraries beginning with `prefix` ("libcudnn_") that the read-only data of an ELF file holds as text, as
+// libraries do that open others by name when they need them; sorted, each once. Soft: sections that are missing or
+// larger than 64 MiB give no names. Fails as read_binary does.
+Result<std::vector<std::string>> library_names(const std::filesystem::path& file, std::string_view prefix);
 
 // The head of the exported plugin object: its first 24 bytes hold no pointers, so they are on disk as
 // written.

@@ -149,7 +149,7 @@ Result<SymbolTable> read_elf_symbols(FileView& file) {
   bool names_fit = true;
   NameBudget budget;
   bool followed = for_each_symbol(elf, [&](const RawSymbol& raw) {
-    constexpr unsigned STB_LOCAL = 0, STB_WEAK = 2, STT_FUNC = 2, STT_TLS = 6, STT_GNU_IFUNC = 10;
+    constexpr unsigned STB_LOCAL = 0, STB_WEAK = 2, STT_OBJECT = 1, STT_FUNC = 2, STT_TLS = 6, STT_GNU_IFUNC = 10;
     if (raw.binding() == STB_LOCAL) return true;
     std::optional<std::string> name = name_at(raw.name);
     if (!name) {
@@ -162,6 +162,7 @@ Result<SymbolTable> read_elf_symbols(FileView& file) {
     symbol.defined = raw.defined();
     symbol.weak = raw.binding() == STB_WEAK;
     symbol.function = raw.type() == STT_FUNC || raw.type() == STT_GNU_IFUNC;
+    symbol.variable = raw.type() == STT_OBJECT;
     symbol.thread_local_storage = raw.type() == STT_TLS;
     Fields word;
     if (version_symbols && elf.fields(*version_symbols + raw.index * 2, 2, word)) {

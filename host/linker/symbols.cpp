@@ -30,6 +30,21 @@ class Exports {
   std::unordered_map<std::string, std::unordered_set<std::string>> names_;  // name -> versions
 };
 
+// The program whose extensions use such names: its own executable exports them (Node-API, Python's, R's and
+// Lua's C interfaces).
+std::string_view offered_by_program(std::string_view name) {
+  struct Family {
+    std::string_view prefix, program;
+  };
+  constexpr Family families[] = {{"napi_", "Node.js"}, {"node_api_", "Node.js"}, {"Py_", "Python"},
+                                 {"_Py_", "Python"},   {"PyObject_", "Python"},  {"PyModule_", "Python"},
+                                 {"PyExc_", "Python"}, {"PyErr_", "Python"},     {"Rf_", "R"},
+                                 {"R_", "R"},          {"lua_", "Lua"},          {"luaL_", "Lua"}};
+  for (const Family& family : families)
+    if (name.starts_with(family.prefix)) return family.program;
+  return {};
+}
+
 }  // namespace
 
 SymbolFindings undefined_symbols(const Closure& closure, Reader& reader,
@@ -57,7 +72,7 @@ SymbolFindings undefined_symbols(const Closure& closure, Reader& reader,
       ++findings.checked;
       if (symbol.weak || exports.serves(symbol.name, symbol.version)) continue;
       findings.undefined.push_back({symbol.name, symbol.version, symbol.library, importer.object->path,
-                                    exports.has_name(symbol.name)});
+                                    exports.has_name(symbol.name), symbol.variable});
     }
   return findings;
 }
@@ -66,12 +81,19 @@ std::vector<Diagnosis> diagnose_symbols(const SymbolFindings& findings) {
   std::vector<Diagnosis> found;
   std::unordered_map<std::string, std::size_t> by_library;  // code + library -> index in found
   for (const UndefinedSymbol& symbol : findings.undefined) {
-    const char* code = symbol.other_version ? "EH-L15" : "EH-L12";
+    const std::string_view program = offered_by_program(symbol.name);
+    // The loader names the version of a symbol only when it was linked with one, whether the name is there or
+    // not.
+    const std::string code = symbol.other_version || !symbol.version.empty() ? "EH-L15"
+                             : !program.empty()                              ? "EH-L16"
+                             : symbol.variable                               ? "EH-L14"
+                                                                             : "EH-L12";
     auto [known, added] = by_library.emplace(code + symbol.required_by, found.size());
     if (added)
       found.push_back(
           std::move(diagnose(code).with("file", symbol.required_by).with("required_by", symbol.required_by)));
     Diagnosis& diagnosis = found[known->second];
+    if (added && !program.empty()) diagnosis.with("program", program, "the names of its symbols");
     diagnosis.with("symbol", symbol.name, "dynamic symbol table");
     if (!symbol.version.empty()) diagnosis.with("version", symbol.version);
     if (!symbol.library.empty()) diagnosis.with("library", symbol.library);

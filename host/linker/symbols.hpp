@@ -14,6 +14,7 @@ struct UndefinedSymbol {
   std::string library;         // the library its version was linked against; "" = any
   std::string required_by;     // path
   bool other_version = false;  // the closure exports the name, but in no version that would do (EH-L15)
+  bool variable = false;       // what it was linked against was a variable (EH-L14)
 };
 
 struct SymbolFindings {
@@ -31,8 +32,9 @@ SymbolFindings undefined_symbols(const Closure& closure, Reader& reader,
                                  const std::filesystem::path& only_below = {},
                                  const std::vector<std::string>& exported_by_host = {});
 
-// EH-L12 (symbol..., required_by), EH-L15 (symbol..., version, library, required_by): one diagnosis a
-// library.
+// EH-L12 (symbol..., required_by), EH-L14 for variables, EH-L15 (symbol..., version, library, required_by)
+// where a version is asked for, EH-L16 (and program) where the symbols are those that Node, Python, R or Lua
+// offer their extensions: one diagnosis a library and code.
 std::vector<Diagnosis> diagnose_symbols(const SymbolFindings& findings);
 
 }  // namespace enginehost::linker

@@ -71,7 +71,7 @@ class Attempt {
       auto brought_up = bring_up(*opened, artifacts);
       if (brought_up) return opened;
       Diagnosis failure = std::move(brought_up).error();
-      if (repairs == 0 && throw_damage_away(opened->installed, failure)) continue;
+      if (throw_damage_away(opened->installed, failure) && repairs == 0) continue;
       remember_failure(opened->installed, artifacts, failure);
       return fail(std::move(failure));
     }
@@ -138,6 +138,7 @@ class Attempt {
 
   Result<void> check_and_probe(Opened& opened, bool without_probe) {
     spec_ = spec_of(opened.installed);
+    checked_whole_ = false;
     preflight::Report report;
     {
       const Stopwatch watch(log_, "preflight");
@@ -152,6 +153,7 @@ class Attempt {
         failure.with("also", explain::one_line(report.diagnoses[i]));
       return fail(std::move(failure.with("stage", "preflight", "nothing was executed")));
     }
+    checked_whole_ = true;
     load_order_ = report.load_order;
     if (without_probe) return {};
     if (world_.settings().helper.empty()) {
@@ -207,6 +209,9 @@ class Attempt {
     TRY_ASSIGN(opened.devices, opened.engine->devices());
     opened.libraries = libraries_of(*opened.plugin, before);
     for (const Diagnosis& warning : opened.plugin->warnings()) log_.warnings.push_back(warning);
+    std::vector<fs::path> own_folders = {opened.plugin->file().parent_path()};
+    for (const std::string& folder : opened.installed.search) own_folders.push_back(opened.installed.folder / folder);
+    for (Diagnosis& hijack : load::hijacked(opened.libraries, own_folders)) log_.warnings.push_back(std::move(hijack));
     return require_devices(opened.devices);
   }
 
@@ -237,6 +242,8 @@ class Attempt {
     const auto problems = world_.store().verify(installed.build, true, world_.cancel());
     if (!problems || problems->empty()) return false;
     Diagnosis damage = problems->front().diagnosis;
+    // The static check of this very attempt saw whole files: one that is cut now was written into while it was in use.
+    if (checked_whole_ && (damage.code == "EH-F02" || damage.code == "EH-F04")) damage.code = "EH-F14";
     damage.with("noticed_as", explain::one_line(failure));
     log_.warnings.push_back(damage);
     failure = damage;
@@ -276,6 +283,7 @@ class Attempt {
   AttemptLog& log_;
   preflight::Spec spec_;
   std::vector<fs::path> load_order_, depends_on_;
+  bool checked_whole_ = false;  // the static check passed in this bring-up
   Json probe_facts_ = Json::object();
 };
 

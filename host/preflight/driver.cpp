@@ -1,6 +1,9 @@
 #include "host/preflight/driver.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <filesystem>
 #include <system_error>
 
@@ -26,6 +29,12 @@ void take_out(std::vector<Diagnosis>& diagnoses) {
 
 Diagnosis driver_missing(const Spec& spec, const linker::Missing& missing) {
   Diagnosis diagnosis = diagnose("EH-G01");
+  // In WSL the library lies outside the loader's folders, and is there.
+  if (spec.platform != nullptr && spec.platform->wsl.is_known() && spec.platform->cuda.library.is_known()) {
+    const platform::Installed& library = spec.platform->cuda.library.value();
+    diagnosis.code = "EH-G15";
+    diagnosis.with("path", library.path, spec.platform->cuda.library.source()).with("note", library.note);
+  }
   diagnosis.with("file", spec.plugin.native())
       .with("library", missing.name, "DT_NEEDED of " + missing.needed_by)
       .with("needed_by", missing.needed_by);
@@ -76,6 +85,23 @@ void judge_driver(const Spec& spec, const linker::Closure& closure, std::vector<
                       .with("folder", std::filesystem::path(object.path).parent_path().native())));
     return;
   }
+}
+
+void judge_device_files(const Spec& spec, const linker::Closure& closure, const linker::Reader& reader,
+                        std::vector<Diagnosis>& warnings) {
+  if (spec.platform == nullptr || !spec.platform->cuda.driver.is_known() || spec.platform->wsl.is_known())
+    return;
+  const linker::Object* library = closure.find(driver_library);
+  if (library == nullptr || is_stub(spec, *library)) return;
+  const std::string control = "/dev/nvidiactl";
+  if (::access(reader.on_disk(control).c_str(), R_OK | W_OK) == 0) return;
+  Diagnosis diagnosis = diagnose_errno("EH-G08", errno);
+  diagnosis.with("path", control)
+      .with("driver", spec.platform->cuda.driver.value(), spec.platform->cuda.driver.source())
+      .with("library", library->path, library->found_by);
+  if (spec.platform->container.is_known())
+    diagnosis.with("container", spec.platform->container.value(), spec.platform->container.source());
+  warnings.push_back(std::move(diagnosis));
 }
 
 }  // namespace enginehost::preflight

@@ -11,4 +11,10 @@ namespace enginehost::preflight {
 // at.
 void judge_driver(const Spec& spec, const linker::Closure& closure, std::vector<Diagnosis>& diagnoses);
 
+// EH-G08 where the closure has the driver's library and the kernel has its module, but the device file
+// through which the two speak is missing or closed (a container, a cgroup): path, os_said. The driver itself
+// answers 100 or 999 then.
+void judge_device_files(const Spec& spec, const linker::Closure& closure, const linker::Reader& reader,
+                        std::vector<Diagnosis>& warnings);
+
 }  // namespace enginehost::preflight

@@ -6,6 +6,11 @@
 #include "base/files.hpp"
 #include "host/linker/symbols.hpp"
 #include "host/preflight/driver.hpp"
+#include "host/preflight/environment.hpp"
+#include "host/preflight/gpu_fit.hpp"
+#include "host/preflight/memory.hpp"
+#include "host/preflight/opened_by_name.hpp"
+#include "host/preflight/origins.hpp"
 #include "host/preflight/plugin_floors.hpp"
 #include "host/preflight/view_index.hpp"
 
@@ -41,13 +46,20 @@ class Check {
     judge_driver(spec_, closure, report_.diagnoses);
     drop_told_twice();
     take(closure);
-    warn_of_environment(closure);
+    const Session session{spec_, index_, reader_, order_};
+    judge_environment(session, closure, report_);
+    judge_substitution(session, closure, report_.diagnoses);
+    judge_origins(spec_, closure, report_.warnings);
+    judge_device_files(spec_, closure, reader_, report_.warnings);
     for (const std::string& library : later) check_later(library, closure);
     check_missing_lazy();
     check_header();
-    if (spec_.machine.root.empty())
-      if (auto mapping = check_executable_mapping(spec_.plugin); !mapping)
-        report_.diagnoses.push_back(std::move(mapping).error());
+    check_later_names(later);
+    judge_gpu_code(spec_, own_files(), report_.warnings);
+    if (spec_.machine.root.empty()) {
+      check_mappings(closure);
+      judge_memory(spec_, closure, report_);
+    }
     if (spec_.symbols) check_symbols(closure);
 
     if (!report_.diagnoses.empty())
@@ -91,8 +103,8 @@ class Check {
     if (neighbour_missing) index_.add_needs(library, order_);
   }
 
-  // Our loader opens the build's libraries before the plugin, so one for another machine is met there first (L04); that
-  // someone needs it and what was found for him (L05) says the same and more.
+  // Our loader opens the build's libraries before the plugin, so one for another machine is met there first
+  // (L04); that someone needs it and what was found for him (L05) says the same and more.
   void drop_told_twice() {
     auto& all = report_.diagnoses;
     std::erase_if(all, [&](const Diagnosis& diagnosis) {
@@ -111,43 +123,6 @@ class Check {
       if (object.found_by != "already loaded")
         report_.closure.push_back({object.name, object.path, object.needed_by});
     report_.warnings.insert(report_.warnings.end(), closure.warnings.begin(), closure.warnings.end());
-  }
-
-  // What would be taken if our loader did not open the build's own files first: said, because the next
-  // program that loads the same files without us will see it.
-  void warn_of_environment(const Closure& ours) {
-    for (const linker::Object& object : ours.objects) {
-      if (object.found_by != "already loaded" || object.soname.empty()) continue;
-      const std::string wanted = index_.find(object.soname);
-      if (!wanted.empty() && wanted != object.path)
-        report_.warnings.push_back(std::move(diagnose("EH-L17")
-                                                 .with("library", object.soname)
-                                                 .with("path", object.path, "libraries of this process")
-                                                 .with("wanted", wanted)));
-    }
-    if (order_.empty()) return;
-    const Closure plain = close(spec_.plugin.native(), {});
-    const auto refused = [&](const std::string& path) {
-      return std::any_of(plain.rejected.begin(), plain.rejected.end(),
-                         [&](const auto& rejected) { return rejected.path == path; });
-    };
-    for (const linker::Missing& missing : plain.missing)
-      if (const std::string there = index_.find(missing.name); !there.empty() && !refused(there))
-        report_.warnings.push_back(std::move(diagnose("EH-L03")
-                                                 .with("library", missing.name)
-                                                 .with("needed_by", missing.needed_by)
-                                                 .with("present_at", there)
-                                                 .with("mended", "opened first, by absolute path")));
-    for (const linker::Object& object : plain.objects) {
-      const std::string wanted =
-          object.found_by == "already loaded" ? std::string() : index_.find(object.name);
-      if (!wanted.empty() && wanted != object.path && !index_.in_view(object.path))
-        report_.warnings.push_back(std::move(diagnose("EH-L11")
-                                                 .with("library", object.name)
-                                                 .with("path", object.path, object.found_by)
-                                                 .with("wanted", wanted)
-                                                 .with("mended", "opened first, by absolute path")));
-    }
   }
 
   void check_later(const std::string& library, const Closure& plugin_closure) {
@@ -169,6 +144,42 @@ class Check {
     if (certain) {
       report_.missing.insert(report_.missing.end(), closure.missing.begin(), closure.missing.end());
       report_.rejected.insert(report_.rejected.end(), closure.rejected.begin(), closure.rejected.end());
+    }
+  }
+
+  // The build's own files: what its publisher answers for.
+  std::vector<std::string> own_files() const {
+    std::vector<std::string> files = index_.libraries();
+    files.insert(files.begin(), spec_.plugin.native());
+    return files;
+  }
+
+  // A policy may refuse one file and allow its neighbour, so each that will be opened is tried; a mount
+  // refuses all alike and is told once.
+  void check_mappings(const Closure& closure) {
+    for (const linker::Object& object : closure.objects) {
+      if (object.path != spec_.plugin.native() && !index_.in_view(object.path)) continue;
+      auto mapping = check_executable_mapping(object.path);
+      if (mapping) continue;
+      report_.diagnoses.push_back(std::move(mapping).error());
+      return;
+    }
+    // What is no library at all is not in the closure, and cannot be opened from a noexec mount either.
+    if (closure.objects.empty() || closure.find(spec_.plugin.native()) == nullptr)
+      if (auto mapping = check_executable_mapping(spec_.plugin); !mapping)
+        report_.diagnoses.push_back(std::move(mapping).error());
+  }
+
+  // Names of libraries that a file holds as text: it opens them by name when it needs them.
+  void check_later_names(const std::vector<std::string>& later) {
+    std::vector<std::string> files = order_;
+    files.push_back(spec_.plugin.native());
+    files.insert(files.end(), later.begin(), later.end());
+    for (Diagnosis& missing : missing_parts(spec_, index_, reader_, files)) {
+      if (index_.optional(std::string(missing.value("needed_by"))))
+        report_.warnings.push_back(std::move(missing.with("left_out", missing.value("needed_by"))));
+      else
+        doubts_.push_back(std::move(missing));
     }
   }
 
@@ -214,20 +225,6 @@ class Check {
     const auto findings = linker::undefined_symbols(closure, reader_, spec_.view);
     for (Diagnosis& diagnosis : linker::diagnose_symbols(findings))
       report_.diagnoses.push_back(std::move(diagnosis));
-  }
-
-  // The names that this build's libraries need, themselves or through others. What the process holds beside them (a
-  // command has its network libraries loaded) has no say in whether the build loads.
-  static std::set<std::string> names_used(const Closure& closure) {
-    std::set<std::string> names;
-    std::size_t before = 0;
-    do {
-      before = names.size();
-      for (const linker::Object& object : closure.objects)
-        if (object.info != nullptr && (object.found_by != "already loaded" || names.contains(object.soname)))
-          names.insert(object.info->needed.begin(), object.info->needed.end());
-    } while (names.size() != before);
-    return names;
   }
 
   void collect_witnesses(const Closure& closure) {

@@ -133,7 +133,7 @@ TEST(Commands, InspectTellsALibraryThatLoadsFromOneThatFailsAndFromWhatIsNone) {
   EXPECT_EQ(unreadable.status, 2) << unreadable.said();
 }
 
-TEST(Commands, TheMachineIsReportedWhenEverythingIsBroken) {
+TEST(Commands, Case17_TheMachineIsReportedWhenEverythingIsBroken) {
   const Workplace workplace;
   write_text(workplace.folder() / "cache", "a file where the folder should be");
   const std::string closed = "http://127.0.0.1:" + std::to_string(free_port());

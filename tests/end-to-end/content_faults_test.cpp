@@ -15,32 +15,32 @@ Fault with_content(std::string bytes, const std::string& code, std::vector<std::
   return {faulty_build({{plugin, std::move(bytes)}}), code, std::move(named)};
 }
 
-TEST(ContentFaults, APluginThatTheComponentsDoNotHoldIsMissing) {
+TEST(ContentFaults, F01_APluginThatTheComponentsDoNotHoldIsMissing) {
   TestBuild build = faulty_build({{"readme.txt", "no plugin here"}});
   build.plugin = plugin;
   expect_fault({build, "EH-F01", {plugin}});
 }
 
-TEST(ContentFaults, AnEmptyFileIsCalledEmpty) { expect_fault(with_content("", "EH-F02")); }
+TEST(ContentFaults, F02_AnEmptyFileIsCalledEmpty) { expect_fault(with_content("", "EH-F02")); }
 
-TEST(ContentFaults, AFileShorterThanAHeaderIsCalledTooShort) {
+TEST(ContentFaults, F03_AFileShorterThanAHeaderIsCalledTooShort) {
   expect_fault(with_content(reference_plugin().substr(0, 40), "EH-F03"));
 }
 
-TEST(ContentFaults, ATruncatedFileIsToldWithBothSizesAndKillsNobody) {
+TEST(ContentFaults, F04_ATruncatedFileIsToldWithBothSizesAndKillsNobody) {
   expect_fault(with_content(reference_plugin().substr(0, 4096), "EH-F04", {"4096"}));
 }
 
-TEST(ContentFaults, AWebPageIsToldByItsTitle) {
+TEST(ContentFaults, F05_AWebPageIsToldByItsTitle) {
   expect_fault(with_content("<!DOCTYPE html><html><head><title>Guest network sign-in</title></head></html>",
                             "EH-F05", {"Guest network sign-in"}));
 }
 
-TEST(ContentFaults, AFileThatIsStillCompressedIsToldByItsFormat) {
+TEST(ContentFaults, F06_AFileThatIsStillCompressedIsToldByItsFormat) {
   expect_fault(with_content(std::string("\x1f\x8b\x08\x00", 4) + noise(4000), "EH-F06", {"gzip"}));
 }
 
-TEST(ContentFaults, APointerInsteadOfTheFileIsRecognised) {
+TEST(ContentFaults, F07_APointerInsteadOfTheFileIsRecognised) {
   expect_fault(with_content(
       "version https://git-lfs.github.com/spec/v1\n"
       "oid sha256:bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb\nsize 12345\n",

@@ -69,7 +69,7 @@ class Installed {
 
 class Damages : public testing::TestWithParam<Damage> {};
 
-TEST_P(Damages, IsMendedByTheNextOpeningWhichSaysSo) {
+TEST_P(Damages, Case29_IsMendedByTheNextOpeningWhichSaysSo) {
   const Installed installed;
   GetParam().apply(installed.library);
   const Ended run = installed.open();
@@ -104,7 +104,7 @@ TEST_P(Damages, IsToldWithTheFileAndTheCommandWhenNothingCanMendIt) {
   EXPECT_EQ(installed.open().status, 0);
 }
 
-TEST_P(Damages, IsFoundAndRepairedByVerify) {
+TEST_P(Damages, Case29_IsFoundAndRepairedByVerify) {
   const Installed installed;
   GetParam().apply(installed.library);
   const std::string repository = installed.repository.root().native();

@@ -14,14 +14,6 @@ constexpr unsigned char other_machine = 62;  // x86_64
 constexpr unsigned char other_machine = 183;  // aarch64
 #endif
 
-// The plugin with one library beside it that it needs.
-TestBuild with_library(const std::string& name, std::string bytes) {
-  TestBuild build =
-      faulty_build({{plugin, plugin_that_needs({name}, "$ORIGIN/lib")}, {"lib/" + name, std::move(bytes)}});
-  build.search = {"lib"};
-  return build;
-}
-
 std::string provider(const std::string& soname) {
   return compile_library("void provided(void);\nvoid provided(void) {}\n", {"-Wl,-soname," + soname});
 }
@@ -47,31 +39,31 @@ std::string needs_version(const std::string& soname, const std::string& version,
       {"-nostdlib", (folder / soname).native()});
 }
 
-TEST(LinkingFaults, AMissingLibraryIsNamedWithTheFileThatNeedsItAndTheFoldersSearched) {
+TEST(LinkingFaults, L01_AMissingLibraryIsNamedWithTheFileThatNeedsItAndTheFoldersSearched) {
   expect_fault({faulty_build({{plugin, plugin_that_needs({"libmissing_math.so.3"}, "$ORIGIN/lib")}}),
                 "EH-L01",
                 {"libmissing_math.so.3", plugin, "/lib"}});
 }
 
-TEST(LinkingFaults, AllMissingLibrariesAreNamedAtOnce) {
+TEST(LinkingFaults, L01_AllMissingLibrariesAreNamedAtOnce) {
   expect_fault({faulty_build({{plugin, plugin_that_needs({"libmissing_math.so.3", "libmissing_too.so.1"})}}),
                 "EH-L01",
                 {"libmissing_math.so.3", "libmissing_too.so.1"}});
 }
 
-TEST(LinkingFaults, AKnownLibraryIsToldWithWhatProvidesIt) {
+TEST(LinkingFaults, L01_AKnownLibraryIsToldWithWhatProvidesIt) {
   expect_fault({faulty_build({{plugin, plugin_that_needs({"libcudart.so.11.0"})}}),
                 "EH-L01",
                 {"libcudart.so.11.0", "provided_by"}});
 }
 
-TEST(LinkingFaults, ALibraryMissingFurtherDownIsToldWithItsChain) {
+TEST(LinkingFaults, L02_ALibraryMissingFurtherDownIsToldWithItsChain) {
   expect_fault({with_library("libmiddle.so", user_of("libdeep_down.so.2")),
                 "EH-L02",
                 {"libdeep_down.so.2", "libmiddle.so", plugin}});
 }
 
-TEST(LinkingFaults, ALibraryBesideItsUserIsFoundAlthoughNoRunpathLeadsThere) {
+TEST(LinkingFaults, L03_Case04_ALibraryBesideItsUserIsFoundAlthoughNoRunpathLeadsThere) {
   const TemporaryFolder folder;
   TestBuild build = faulty_build({{plugin, plugin_that_needs({"libbranch.so"}, "$ORIGIN/lib")},
                                   {"lib/libbranch.so", user_of("libleaf.so")},
@@ -91,18 +83,18 @@ TEST(LinkingFaults, ALibraryBesideItsUserIsFoundAlthoughNoRunpathLeadsThere) {
   EXPECT_TRUE(loaded) << run.said();
 }
 
-TEST(LinkingFaults, ABuildForAnotherMachineIsToldByItsMachine) {
+TEST(LinkingFaults, L04_ABuildForAnotherMachineIsToldByItsMachine) {
   expect_fault(
       {faulty_build({{plugin, for_machine(reference_plugin(), other_machine)}}), "EH-L04", {plugin}});
 }
 
-TEST(LinkingFaults, ALibraryForAnotherMachineThatWouldBeFoundFirstIsNamed) {
+TEST(LinkingFaults, L05_ALibraryForAnotherMachineThatWouldBeFoundFirstIsNamed) {
   expect_fault({with_library("libwrong.so", for_machine(compile_library("int x;"), other_machine)),
                 "EH-L05",
                 {"lib/libwrong.so"}});
 }
 
-TEST(LinkingFaults, ALibraryOfAnotherClassIsToldByItsClass) {
+TEST(LinkingFaults, L06_ALibraryOfAnotherClassIsToldByItsClass) {
   // A header of 32 bits and nothing that could be loaded.
   std::string small = reference_plugin();
   small[4] = 1;
@@ -110,27 +102,27 @@ TEST(LinkingFaults, ALibraryOfAnotherClassIsToldByItsClass) {
   expect_fault({faulty_build({{plugin, small}}), "EH-L06", {plugin}});
 }
 
-TEST(LinkingFaults, ANewerGlibcIsToldWithBothVersions) {
+TEST(LinkingFaults, L08_Case16_ANewerGlibcIsToldWithBothVersions) {
   expect_fault({with_library("libnewer.so", needs_version("libc.so.6", "GLIBC_2.99", "not_invented_yet")),
                 "EH-L08",
                 {"GLIBC_2.99", "libnewer.so"}});
 }
 
-TEST(LinkingFaults, ANewerCxxLibraryIsToldWithTheOneThatWouldBeFound) {
+TEST(LinkingFaults, L09_Case16_ANewerCxxLibraryIsToldWithTheOneThatWouldBeFound) {
   expect_fault(
       {with_library("libnewer.so", needs_version("libstdc++.so.6", "GLIBCXX_3.4.99", "not_invented_yet")),
        "EH-L09",
        {"GLIBCXX_3.4.99", "libnewer.so"}});
 }
 
-TEST(LinkingFaults, AnUndefinedSymbolIsNamed) {
+TEST(LinkingFaults, L12_AnUndefinedSymbolIsNamed) {
   expect_fault({with_library("libkernels.so", compile_library("void missing_kernel(void);\nvoid use(void);\n"
                                                               "void use(void) { missing_kernel(); }\n")),
                 "EH-L12",
                 {"missing_kernel", "libkernels.so"}});
 }
 
-TEST(LinkingFaults, ACacheMountedNoexecIsToldAsSuch) {
+TEST(LinkingFaults, L22_ACacheMountedNoexecIsToldAsSuch) {
   if (!can_mount()) GTEST_SKIP() << "mounting a tmpfs needs root with CAP_SYS_ADMIN";
   const TemporaryFolder folder;
   TestRepository repository(folder / "repository");

@@ -124,7 +124,7 @@ TEST(Network, ASignInPageInsteadOfTheFileIsToldByItsTitle) {
   EXPECT_THAT(run.diagnosis().dump(), HasSubstr("Hotel Wi-Fi: please sign in"));
 }
 
-TEST(Network, WrongBytesAreNeverUsed) {
+TEST(Network, Case29_WrongBytesAreNeverUsed) {
   Served served;
   std::string other = served.archive;
   other[other.size() / 2] ^= 1;
@@ -182,7 +182,7 @@ TEST(Network, AnUnreachableRepositoryIsToldAndTheOthersServe) {
   EXPECT_EQ(alone.status, 4) << alone.said();
 }
 
-TEST(Network, SixteenProcessesDownloadOnceAndAllOpen) {
+TEST(Network, Case19_SixteenProcessesDownloadOnceAndAllOpen) {
   Served served;
   served.publish();
   const Workplace workplace;
@@ -194,7 +194,7 @@ TEST(Network, SixteenProcessesDownloadOnceAndAllOpen) {
   EXPECT_EQ(served.server.requests("GET " + served.path()), 1) << served.server.log();
 }
 
-TEST(Network, AProcessKilledAtAnyMomentLosesNothing) {
+TEST(Network, Case19_AProcessKilledAtAnyMomentLosesNothing) {
   Served served("limit_rate 6m;");
   served.publish();
   const Workplace workplace;

@@ -39,7 +39,7 @@ TEST(Offline, AKnownBuildThatIsNotInstalledIsNotFetched) {
   EXPECT_EQ(served.server.requests("GET " + served.path()), 0);
 }
 
-TEST(Offline, WhatIsInstalledOpensWithoutASocket) {
+TEST(Offline, Case11_WhatIsInstalledOpensWithoutASocket) {
   Served served;
   served.publish();
   const Workplace workplace;
@@ -89,7 +89,7 @@ TEST(Places, AReadOnlyCacheOpensWhatIsInstalled) {
   EXPECT_EQ(run.outcome()["build"].as_string(), "reference-good");
 }
 
-TEST(Places, AReadOnlyEmptyCacheIsToldWithItsFolder) {
+TEST(Places, F16_AReadOnlyEmptyCacheIsToldWithItsFolder) {
   if (!can_mount()) GTEST_SKIP() << "mounting needs root with CAP_SYS_ADMIN";
   const Workplace workplace;
   TestRepository repository(workplace.folder() / "repository");
@@ -105,7 +105,7 @@ TEST(Places, AReadOnlyEmptyCacheIsToldWithItsFolder) {
   EXPECT_THAT(run.diagnosis().dump(), HasSubstr(workplace.cache().native()));
 }
 
-TEST(Places, AFullDiskIsToldWithWhatIsNeeded) {
+TEST(Places, F15_AFullDiskIsToldWithWhatIsNeeded) {
   if (!can_mount()) GTEST_SKIP() << "mounting needs root with CAP_SYS_ADMIN";
   Served served;
   served.publish();

@@ -13,11 +13,14 @@ constexpr const char* plugin = "libengine_reference.so";
 class Quarantined : public testing::Test {
  protected:
   void SetUp() override {
-    TestBuild build = faulty_build(
-        {{plugin, plugin_that_needs({"libstart.so"}, "$ORIGIN/lib")},
-         {"lib/libstart.so", compile_library("int* volatile nowhere;\n__attribute__((constructor)) static "
-                                             "void begin(void) { *nowhere = 1; }\n",
-                                             {"-Wl,-soname,libstart.so"})}});
+    TestBuild build =
+        faulty_build({{plugin, plugin_that_needs({"libstart.so"}, "$ORIGIN/lib")},
+                      {"lib/libstart.so",
+                       compile_library("#include <unistd.h>\nint* volatile nowhere;\n"
+                                       "__attribute__((constructor)) static void begin(void) {\n"
+                                       "  (void)!write(2, \"about to touch what is not there\\n\", 33);\n"
+                                       "  *nowhere = 1;\n}\n",
+                                       {"-Wl,-soname,libstart.so"})}});
     build.search = {"lib"};
     repository.add(build);
     repository.add(good_build());
@@ -50,7 +53,7 @@ TEST_F(Quarantined, ABuildThatCrashedIsListedAndNotTriedAgain) {
   EXPECT_EQ(again.outcome()["build"].as_string(), "reference-good");
 }
 
-TEST_F(Quarantined, ItIsListedAndShownWithItsReason) {
+TEST_F(Quarantined, Case30_ItIsListedAndShownWithItsReason) {
   const Ended list = quarantine({"list"});
   EXPECT_EQ(list.status, 0) << list.said();
   ASSERT_EQ(list.document["records"].as_array().size(), 1u) << list.said();
@@ -58,6 +61,14 @@ TEST_F(Quarantined, ItIsListedAndShownWithItsReason) {
   const Ended show = quarantine({"show", id});
   EXPECT_EQ(show.status, 0) << show.said();
   EXPECT_THAT(show.output, HasSubstr("EH-R02"));
+  const Json& record = show.document["records"].as_array().at(0);
+  EXPECT_EQ(evidence(record["diagnosis"], "signal"), "SIGSEGV") << show.said();
+  EXPECT_THAT(evidence(record["diagnosis"], "in_library"), HasSubstr("libstart.so"));
+  EXPECT_EQ(evidence(record["diagnosis"], "last_words"), "about to touch what is not there") << show.said();
+  for (const char* member : {"first_seen", "last_seen", "host"})
+    EXPECT_FALSE(record[member].is_null()) << member;
+  const Ended text = workplace.run("engine-cache", {"quarantine", "show", id});
+  EXPECT_THAT(text.output, HasSubstr("engine-cache quarantine clear " + id));
   EXPECT_EQ(quarantine({"show", "no-such-build"}).status, exit_status_of("EH-S20"));
 }
 

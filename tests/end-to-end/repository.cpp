@@ -56,6 +56,7 @@ void TestRepository::add(const TestBuild& build) {
                         .set("sources", Json::array().push(source_of(digest)));
     Json component = Json::object().set("artifacts", Json::array().push(std::move(artifact)));
     if (!build.license.empty()) component.set("license", build.license);
+    if (!build.optional.empty()) component.set("optional", Json::strings(build.optional));
     components_.set(name, std::move(component));
     components.push_back(std::move(name));
   }
@@ -85,6 +86,7 @@ void TestRepository::add_build(const TestBuild& build, const std::vector<std::st
           .set("plugin", Json::object().set("component", components.front()).set("path", build.plugin))
           .set("components", Json::strings({components.begin() + 1, components.end()}))
           .set("priority", build.priority);
+  if (!build.lazy.empty()) document.set("lazy", Json::strings(build.lazy));
   if (!build.search.empty()) document.set("search", Json::strings(build.search));
   builds_.push(std::move(document));
 }

@@ -22,6 +22,7 @@ struct TestBuild {
   std::string flavor = "cpu";
   int priority = 50;
   std::vector<std::string> search;
+  std::vector<std::string> optional, lazy;  // of the manifest
   Json requirements = Json::object();
   std::string license;  // an id that wants explicit acceptance; empty: none
 };

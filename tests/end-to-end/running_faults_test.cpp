@@ -24,36 +24,36 @@ std::string hostile(const std::string& name) {
   return read_text(std::string(ENGINEHOST_BUILD_DIR) + "/tests/hostile/libhostile_" + name + ".so");
 }
 
-TEST(RunningFaults, AnInstructionThatTheProcessorLacksIsToldWithTheLibrary) {
+TEST(RunningFaults, R01_AnInstructionThatTheProcessorLacksIsToldWithTheLibrary) {
   expect_fault({with_constructor("__builtin_trap();"), "EH-R01", {"libstart.so"}});
 }
 
-TEST(RunningFaults, ACrashWhileLoadingIsToldWithTheLibraryAndHarmsNobody) {
+TEST(RunningFaults, R02_ACrashWhileLoadingIsToldWithTheLibraryAndHarmsNobody) {
   expect_fault({with_constructor("*nowhere = 1;"), "EH-R02", {"libstart.so"}});
 }
 
-TEST(RunningFaults, AnAbortIsToldWithItsLastWords) {
+TEST(RunningFaults, R03_AnAbortIsToldWithItsLastWords) {
   expect_fault({with_constructor("(void)!write(2, \"no such device, sorry\\n\", 22); abort();"),
                 "EH-R03",
                 {"no such device, sorry"}});
 }
 
-TEST(RunningFaults, AnEngineThatEndsTheProcessSuccessfullyHasFailed) {
+TEST(RunningFaults, R04_AnEngineThatEndsTheProcessSuccessfullyHasFailed) {
   expect_fault({with_constructor("exit(0);"), "EH-R04", {"0"}});
 }
 
 // Takes the deadline of the probe (30 s), once for each of the two openings.
-TEST(RunningFaultsSlow, AnEngineThatNeverFinishesLoadingIsEndedAtTheDeadline) {
+TEST(RunningFaultsSlow, R05_AnEngineThatNeverFinishesLoadingIsEndedAtTheDeadline) {
   expect_fault({with_constructor("for (;;) pause();"), "EH-R05", {"load"}});
 }
 
-TEST(RunningFaults, ALibraryThatIsNoPluginIsToldWithWhatItExports) {
+TEST(RunningFaults, R11_ALibraryThatIsNoPluginIsToldWithWhatItExports) {
   expect_fault({faulty_build({{plugin, compile_library("int something_else(void) { return 1; }\n")}}),
                 "EH-R11",
                 {"engine_plugin_v1"}});
 }
 
-TEST(RunningFaults, APluginOfANewerInterfaceIsToldWithBothVersions) {
+TEST(RunningFaults, R12_APluginOfANewerInterfaceIsToldWithBothVersions) {
   expect_fault({faulty_build({{plugin, hostile("abi_major_2")}}), "EH-R12", {"2"}});
 }
 

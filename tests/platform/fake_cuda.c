@@ -4,9 +4,12 @@
 //   FAKE_CU_HANG=1    cuInit never returns, and ignores SIGABRT as a thread stuck in a driver would
 //   FAKE_CU_CRASH=1   cuInit crashes
 //   FAKE_CU_CHATTER=1 a constructor writes a false answer to standard output and to descriptor 3
+//   FAKE_CU_MODULE    what loading GPU code answers (default 0)
 //   FAKE_GPUS         "name;major.minor;first byte of the UUID in hex;MiB" of each device, joined by "|"
 // CUDA_VISIBLE_DEVICES acts as NVIDIA's programming guide says: the list ends at the first entry that names
 // no device.
+#define _GNU_SOURCE
+#include <dlfcn.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -131,4 +134,44 @@ EXPORT int cuDeviceGetAttribute(int* value, int attribute, int device) {
 EXPORT int cuDeviceTotalMem_v2(size_t* bytes, int device) {
   *bytes = (size_t)gpus[device].mebibytes << 20;
   return 0;
+}
+
+EXPORT int cuDeviceGetUuid_v2(unsigned char* uuid, int device) { return cuDeviceGetUuid(uuid, device); }
+
+EXPORT int cuModuleLoadData(void** module, const void* image) {
+  (void)image;
+  *module = NULL;
+  return number("FAKE_CU_MODULE", 0);
+}
+
+// The real runtime asks for private tables; it does without those it is not given.
+EXPORT int cuGetExportTable(const void** table, const void* id) {
+  (void)id;
+  *table = NULL;
+  return 500;
+}
+
+// "Operation not supported": what every function that is not played here answers.
+static int not_played(void) { return 801; }
+
+// The real runtime (libcudart) asks this for every function of the driver, by name and version.
+EXPORT int cuGetProcAddress_v2(const char* name, void** function, int version, unsigned long long flags,
+                               int* status) {
+  static void* self;
+  int (*const otherwise)(void) = not_played;
+  char versioned[128];
+  Dl_info where;
+  (void)version;
+  (void)flags;
+  if (self == NULL && dladdr(&gpu_count, &where) != 0) self = dlopen(where.dli_fname, RTLD_NOLOAD | RTLD_NOW);
+  snprintf(versioned, sizeof versioned, "%s_v2", name);
+  *function = self != NULL ? dlsym(self, versioned) : NULL;
+  if (*function == NULL && self != NULL) *function = dlsym(self, name);
+  if (*function == NULL) memcpy(function, &otherwise, sizeof *function);
+  if (status != NULL) *status = 0;
+  return 0;
+}
+
+EXPORT int cuGetProcAddress(const char* name, void** function, int version, unsigned long long flags) {
+  return cuGetProcAddress_v2(name, function, version, flags, NULL);
 }

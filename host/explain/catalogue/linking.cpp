@@ -142,6 +142,7 @@ constexpr Entry entries[] = {
      .after = "where each library was really loaded from",
      .causes = {"{library} came from {path} instead of {wanted}",
                 "LD_LIBRARY_PATH offers {path} for {library}, in place of {wanted}",
+                "{library} came from {path}, a folder of {from_environment}",
                 "{library} would come from {path}", "a library of the same name is found elsewhere first"},
      .remedies = {"nothing to do: the build's own file is opened first{?mended}",
                   "start the program without LD_LIBRARY_PATH (outside the conda environment)"}},
@@ -193,7 +194,8 @@ constexpr Entry entries[] = {
      .meaning = "The library expects functions of the program that loads it (a Node, Python or R extension).",
      .before = "undefined symbols that no library of the closure offers",
      .after = "\"undefined symbol\"",
-     .causes = {"{required_by|name} expects {symbol} from the program itself: it is an extension of another "
+     .causes = {"{required_by|name} expects {symbol} from the program itself: it is an extension of {program}",
+                "{required_by|name} expects {symbol} from the program itself: it is an extension of another "
                 "program",
                 "functions are expected from the program itself: this is an extension of another program"},
      .remedies = {"this file is not an engine plugin; use the build's plugin"}},
@@ -203,7 +205,9 @@ constexpr Entry entries[] = {
                 "need with it.",
      .before = "the closure's SONAMEs against those in the process",
      .after = "where each library was really loaded from",
-     .causes = {"{library} is in the process already, from {path}; the build wants {wanted}",
+     .causes = {"{library} is in the process already, from {path}, and lacks {symbol...}, which {required_by|name} needs of "
+                "{wanted}",
+                "{library} is in the process already, from {path}; the build wants {wanted}",
                 "the process holds another file of that library's name already"},
      .remedies = {"open this engine before the other library is loaded, or in a process of its own"}},
     {.code = "EH-L18",
@@ -259,6 +263,7 @@ constexpr Entry entries[] = {
      .after = "\"failed to map segment from shared object\", and a trial mapping gives ENOMEM",
      .causes =
          {"{file|name} needs {needed|bytes} of address space, the limit of this process is {limit|bytes}",
+          "{file|name} needs {needed|bytes}, this machine or container has {memory|bytes}",
           "{file|name} could not be mapped: {os_said}",
           "the limit on the process's memory is smaller than the libraries"},
      .remedies = {"raise the limit: ulimit -v unlimited"}},
@@ -327,7 +332,8 @@ constexpr Entry entries[] = {
     {.code = "EH-L31",
      .title = "LD_LIBRARY_PATH changed too late",
      .meaning = "The loader reads the variable at program start; changing it later has no effect.",
-     .causes = {"LD_LIBRARY_PATH was changed after the program started"},
+     .causes = {"{library...} lies at {present_at}, a folder of LD_LIBRARY_PATH, which was changed after the program started",
+                "LD_LIBRARY_PATH was changed after the program started"},
      .remedies = {"set it before the program starts, or not at all"}},
     {.code = "EH-L32",
      .title = "empty element in a search path",
@@ -354,6 +360,15 @@ constexpr Entry entries[] = {
      .causes = {"LD_PRELOAD names {library}, which cannot be loaded",
                 "LD_PRELOAD names a file that cannot be loaded"},
      .remedies = {"unset LD_PRELOAD"},
+     .category = Category::request},
+    {.code = "EH-L35",
+     .title = "two OpenMP runtimes in one process",
+     .meaning = "Each brings its own threads; the process gets slow, hangs, or is ended by one of them (\"OMP: Error "
+                "#15\").",
+     .before = "the closure, and what the process holds already",
+     .causes = {"{library...} would be in one process: {path...}", "two OpenMP runtimes would be in one process"},
+     .remedies = {"open this engine in a process of its own",
+                  "publisher: link all parts of the build with the same OpenMP runtime"},
      .category = Category::request},
 };
 

@@ -171,7 +171,8 @@ constexpr Entry entries[] = {
      .meaning = "All parts of cuDNN must be of one version and come from one folder.",
      .before = "versions and folders of its parts",
      .after = "cuDNN status 1002 or 1008",
-     .causes = {"{library} is from {path}, the others are not", "the parts of cuDNN do not belong together"},
+     .causes = {"{library...} would come from {path...}, the other parts of cuDNN from {others...}",
+                "{library} is from {path}, the others are not", "the parts of cuDNN do not belong together"},
      .remedies = {"take other copies of cuDNN out of LD_LIBRARY_PATH"}},
 };
 

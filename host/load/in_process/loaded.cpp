@@ -3,7 +3,9 @@
 #include <elf.h>
 #include <link.h>
 
+#include <algorithm>
 #include <map>
+#include <string_view>
 #include <system_error>
 
 #include "base/environment.hpp"
@@ -97,6 +99,41 @@ std::vector<Diagnosis> substituted(const std::vector<Library>& loaded,
                           .with("library", file.filename().native())
                           .with("path", other->path, "libraries of this process after loading")
                           .with("wanted", file.native()));
+  }
+  return found;
+}
+
+std::vector<Diagnosis> hijacked(const std::vector<Library>& came,
+                                const std::vector<std::filesystem::path>& own_folders) {
+  constexpr std::string_view of_drivers[] = {"libcuda.so", "libnvidia-", "libcudadebugger.so",
+                                             "libdxcore.so"};
+  std::vector<Diagnosis> found;
+  for (const Library& library : came) {
+    if (library.origin == "cache") continue;
+    const std::string file = std::filesystem::path(library.path).filename().native();
+    const std::string& name = library.soname.empty() ? file : library.soname;
+    if (std::any_of(std::begin(of_drivers), std::end(of_drivers),
+                    [&](std::string_view prefix) { return name.starts_with(prefix); }))
+      continue;
+    const bool from_environment = library.origin == "environment";
+    std::string wanted;
+    for (const std::filesystem::path& folder : own_folders) {
+      std::error_code error;
+      if (const auto own = folder / name; wanted.empty() && std::filesystem::exists(own, error) &&
+                                          !std::filesystem::equivalent(own, library.path, error))
+        wanted = own.native();
+    }
+    // The build's own file beside a foreign one of that name: both are in the process, and each user has his.
+    const bool own_is_there = std::any_of(came.begin(), came.end(), [&](const Library& other) {
+      return other.origin == "cache" &&
+             (other.soname == name || std::filesystem::path(other.path).filename() == name);
+    });
+    if ((wanted.empty() || own_is_there) && !from_environment) continue;
+    Diagnosis diagnosis = diagnose("EH-L11");
+    diagnosis.with("library", name).with("path", library.path, "libraries of this process after loading");
+    if (!wanted.empty() && !own_is_there) diagnosis.with("wanted", wanted);
+    if (from_environment) diagnosis.with("from_environment", "LD_LIBRARY_PATH");
+    found.push_back(std::move(diagnosis));
   }
   return found;
 }

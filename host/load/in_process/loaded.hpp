@@ -20,4 +20,10 @@ void find_origins(std::vector<Library>& libraries, const std::filesystem::path& 
 std::vector<Diagnosis> substituted(const std::vector<Library>& loaded,
                                    const std::vector<std::filesystem::path>& wanted);
 
+// The audit after loading. EH-L11 for each library that came with an engine from elsewhere although a file of that name
+// lies in one of its own folders ("library", "path", "wanted"), or that came from a folder of LD_LIBRARY_PATH ("library",
+// "path", "from_environment"). The GPU driver's own libraries are nobody's but the driver's and never a hijack. `came`:
+// with origins filled in. Any thread.
+std::vector<Diagnosis> hijacked(const std::vector<Library>& came, const std::vector<std::filesystem::path>& own_folders);
+
 }  // namespace enginehost::load

@@ -1,0 +1,213 @@
+#include "host/preflight/environment.hpp"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "base/text.hpp"
+
+namespace enginehost::preflight {
+namespace {
+
+using linker::Closure;
+
+constexpr std::string_view variable = "LD_LIBRARY_PATH";
+constexpr std::string_view mended = "opened first, by absolute path";
+
+Closure closure_of(const Session& session, const linker::Machine& machine,
+                   const std::vector<std::string>& preloaded) {
+  linker::Request request;
+  request.file = session.spec.plugin;
+  request.preloaded = {preloaded.begin(), preloaded.end()};
+  request.check_versions = false;
+  return linker::close(machine, request, session.reader);
+}
+
+const linker::Object* by_name(const Closure& closure, const std::string& name) {
+  for (const linker::Object& object : closure.objects)
+    if (object.name == name) return &object;
+  return nullptr;
+}
+
+void warn_of_loaded(const Session& session, const Closure& closure, std::vector<Diagnosis>& warnings) {
+  for (const linker::Object& object : closure.objects) {
+    if (object.found_by != "already loaded" || object.soname.empty()) continue;
+    const std::string wanted = session.index.find(object.soname);
+    if (!wanted.empty() && wanted != object.path)
+      warnings.push_back(std::move(diagnose("EH-L17")
+                                       .with("library", object.soname)
+                                       .with("path", object.path, "libraries of this process")
+                                       .with("wanted", wanted)));
+  }
+}
+
+// What would be taken if our loader did not open the build's own files first: said, because the next program
+// that loads the same files without us will see it.
+void warn_of_search(const Session& session, std::vector<Diagnosis>& warnings) {
+  if (session.order.empty()) return;
+  const Closure plain = closure_of(session, session.spec.machine, {});
+  const auto refused = [&](const std::string& path) {
+    return std::any_of(plain.rejected.begin(), plain.rejected.end(),
+                       [&](const auto& rejected) { return rejected.path == path; });
+  };
+  for (const linker::Missing& missing : plain.missing)
+    if (const std::string there = session.index.find(missing.name); !there.empty() && !refused(there))
+      warnings.push_back(std::move(diagnose("EH-L03")
+                                       .with("library", missing.name)
+                                       .with("needed_by", missing.needed_by)
+                                       .with("present_at", there)
+                                       .with("mended", mended)));
+  for (const linker::Object& object : plain.objects) {
+    const std::string wanted =
+        object.found_by == "already loaded" ? std::string() : session.index.find(object.name);
+    if (!wanted.empty() && wanted != object.path && !session.index.in_view(object.path))
+      warnings.push_back(std::move(diagnose("EH-L11")
+                                       .with("library", object.name)
+                                       .with("path", object.path, object.found_by)
+                                       .with("wanted", wanted)
+                                       .with("mended", mended)));
+  }
+}
+
+// The search made twice, with the variable and without: where the two differ, a file of the session hides one
+// of the system. Where nothing else would be found the variable is what makes the build load, and nothing is
+// said.
+void warn_of_hidden(const Session& session, const Closure& closure, std::vector<Diagnosis>& warnings) {
+  if (session.spec.machine.library_path.empty()) return;
+  linker::Machine bare = session.spec.machine;
+  bare.library_path.clear();
+  const Closure without = closure_of(session, bare, session.order);
+  for (const linker::Object& object : closure.objects) {
+    if (object.found_by != variable) continue;
+    const linker::Object* hidden = by_name(without, object.name);
+    if (hidden == nullptr || hidden->path == object.path || hidden->info == nullptr || object.info == nullptr)
+      continue;
+    if (hidden->info->device == object.info->device && hidden->info->inode == object.info->inode) continue;
+    warnings.push_back(std::move(diagnose("EH-L11")
+                                     .with("library", object.name)
+                                     .with("needed_by", object.needed_by)
+                                     .with("path", object.path, variable)
+                                     .with("wanted", hidden->path, hidden->found_by)));
+  }
+}
+
+void name_the_variable(const Session& session, const Closure& closure, std::vector<Diagnosis>& diagnoses) {
+  for (Diagnosis& diagnosis : diagnoses) {
+    if (diagnosis.code != "EH-L08" && diagnosis.code != "EH-L09" && diagnosis.code != "EH-L15") continue;
+    const linker::Object* object = closure.find(diagnosis.value("path"));
+    if (object != nullptr && object->found_by == variable)
+      diagnosis.with("from_environment", variable, session.spec.machine.library_path_text.value_or(""));
+  }
+}
+
+// The variable as it is now; ld.so read it when the process began.
+std::string path_now(const Spec& spec) {
+  if (spec.platform == nullptr || !spec.platform->loader_environment.is_known()) return {};
+  for (const auto& [name, value] : spec.platform->loader_environment.value())
+    if (name == variable) return value;
+  return {};
+}
+
+void tell_ignored_path(const Session& session, std::vector<Diagnosis>& diagnoses) {
+  const linker::Machine& machine = session.spec.machine;
+  const std::string at_start = machine.library_path_text.value_or(""), now = path_now(session.spec);
+  const char* code = nullptr;
+  std::string ignored;
+  if (machine.secure && !at_start.empty()) {
+    code = "EH-L30";
+    ignored = at_start;
+  } else if (!machine.secure && !now.empty() && now != at_start) {
+    code = "EH-L31";
+    ignored = now;
+  }
+  if (code == nullptr) return;
+  const std::vector<std::string> searched =
+      machine.secure ? std::vector<std::string>() : machine.library_path;
+  for (Diagnosis& diagnosis : diagnoses) {
+    if (diagnosis.code != "EH-L01" && diagnosis.code != "EH-L02") continue;
+    for (const std::string& folder : linker::split_library_path(ignored)) {
+      if (folder.empty() || std::find(searched.begin(), searched.end(), folder) != searched.end()) continue;
+      for (const std::string& library : diagnosis.values("library"))
+        if (const std::string path = folder + "/" + library; session.reader.file_exists(path)) {
+          diagnosis.code = code;
+          diagnosis.with("present_at", path, variable);
+        }
+    }
+  }
+}
+
+void warn_of_preload(const Session& session, std::vector<Diagnosis>& warnings) {
+  const Spec& spec = session.spec;
+  if (spec.platform == nullptr || !spec.platform->loader_environment.is_known()) return;
+  for (const auto& [name, value] : spec.platform->loader_environment.value()) {
+    if (name != "LD_PRELOAD") continue;
+    // ld.so splits at spaces and colons (elf/rtld.c, handle_preload_list); a name without "/" is searched
+    // for, and a token may stand for several folders: neither can be called missing here.
+    std::string text = value;
+    std::replace(text.begin(), text.end(), ' ', ':');
+    for (const std::string& file : split(text, ':'))
+      if (file.find('/') != std::string::npos && file.find('$') == std::string::npos &&
+          !session.reader.file_exists(file))
+        warnings.push_back(std::move(diagnose("EH-L34").with("library", file, "LD_PRELOAD")));
+  }
+}
+
+enum class Side { exported, imported };
+
+std::set<std::string> names_of(const std::string& file, Side side) {
+  std::set<std::string> names;
+  const auto table = binary::read_symbols(file);
+  if (!table) return names;
+  for (const binary::Symbol& symbol : side == Side::exported ? table->exports : table->imports)
+    if (side == Side::exported || !symbol.weak) names.insert(symbol.name);
+  return names;
+}
+
+}  // namespace
+
+void judge_environment(const Session& session, const linker::Closure& closure, Report& report) {
+  warn_of_loaded(session, closure, report.warnings);
+  warn_of_search(session, report.warnings);
+  warn_of_hidden(session, closure, report.warnings);
+  warn_of_preload(session, report.warnings);
+  name_the_variable(session, closure, report.diagnoses);
+  tell_ignored_path(session, report.diagnoses);
+}
+
+void judge_substitution(const Session& session, const linker::Closure& closure,
+                        std::vector<Diagnosis>& diagnoses) {
+  for (const linker::Object& held : closure.objects) {
+    if (held.found_by != "already loaded" || held.soname.empty()) continue;
+    const std::string wanted = session.index.find(held.soname);
+    if (wanted.empty() || wanted == held.path) continue;
+    const std::set<std::string> offered = names_of(wanted, Side::exported),
+                                instead = names_of(held.path, Side::exported);
+    if (offered.empty() || instead.empty()) continue;
+    for (const linker::Object& user : closure.objects) {
+      if (user.info == nullptr || !session.index.in_view(user.path) || user.path == wanted) continue;
+      const auto& needed = user.info->needed;
+      if (std::find(needed.begin(), needed.end(), held.soname) == needed.end()) continue;
+      std::set<std::string> lacking;
+      for (const std::string& name : names_of(user.path, Side::imported))
+        if (offered.contains(name) && !instead.contains(name)) lacking.insert(name);
+      // Another library may offer it as well.
+      for (const linker::Object& other : closure.objects) {
+        if (lacking.empty()) break;
+        if (other.path == wanted) continue;
+        for (const std::string& name : names_of(other.path, Side::exported)) lacking.erase(name);
+      }
+      if (lacking.empty()) continue;
+      Diagnosis diagnosis = diagnose("EH-L17");
+      diagnosis.with("file", session.spec.plugin.native())
+          .with("library", held.soname)
+          .with("path", held.path, "libraries of this process")
+          .with("wanted", wanted)
+          .with("required_by", user.path);
+      for (const std::string& name : lacking)
+        diagnosis.with("symbol", name, "dynamic symbol tables of both files");
+      diagnoses.push_back(std::move(diagnosis));
+    }
+  }
+}
+
+}  // namespace enginehost::preflight

@@ -1,0 +1,110 @@
+#include "host/preflight/origins.hpp"
+
+#include <algorithm>
+#include <map>
+#include <system_error>
+
+#include "base/files.hpp"
+
+namespace enginehost::preflight {
+namespace {
+
+using linker::Object;
+
+// Of the toolkit itself. The driver's libcuda.so.1 comes with the driver, NCCL and TensorRT are products of
+// their own.
+constexpr std::string_view cuda_libraries[] = {
+    "libcudart.",         "libcublas.",    "libcublasLt.",   "libcufft.",    "libcufftw.",
+    "libcurand.",         "libcusolver.",  "libcusolverMg.", "libcusparse.", "libnvrtc.",
+    "libnvrtc-builtins.", "libnvJitLink.", "libnvjpeg.",     "libnvfatbin.", "libcupti."};
+constexpr std::string_view cudnn_libraries[] = {"libcudnn.", "libcudnn_"};
+// Wheels rename what they bring: libgomp-a34b3233.so.1.
+constexpr std::string_view openmp_libraries[] = {"libgomp.",  "libgomp-", "libiomp5.",
+                                                 "libiomp5-", "libomp.",  "libomp-"};
+
+template <std::size_t count>
+bool is_one_of(const std::string& name, const std::string_view (&prefixes)[count]) {
+  return std::any_of(std::begin(prefixes), std::end(prefixes),
+                     [&](std::string_view prefix) { return name.starts_with(prefix); });
+}
+
+const std::string& name_of(const Object& object) {
+  return object.soname.empty() ? object.name : object.soname;
+}
+
+std::string place_of(const Spec& spec, const Object& object) {
+  if (!spec.view.empty() && is_below(object.path, spec.view)) return spec.view.native();
+  std::error_code error;
+  const std::filesystem::path real = std::filesystem::canonical(object.path, error);
+  return (error ? std::filesystem::path(object.path) : real).parent_path().native();
+}
+
+void tell_places(const Spec& spec, const std::vector<const Object*>& family, const char* code,
+                 std::vector<Diagnosis>& warnings) {
+  std::map<std::string, std::vector<const Object*>> places;
+  for (const Object* object : family) places[place_of(spec, *object)].push_back(object);
+  if (places.size() < 2) return;
+  // The fewest are the odd ones out; the build's own are never it.
+  const auto odd = std::min_element(places.begin(), places.end(), [&](const auto& left, const auto& right) {
+    const bool left_own = left.first == spec.view.native(), right_own = right.first == spec.view.native();
+    return left_own != right_own ? right_own : left.second.size() < right.second.size();
+  });
+  Diagnosis diagnosis = diagnose(code);
+  diagnosis.with("file", spec.plugin.native());
+  for (const Object* object : odd->second)
+    diagnosis.with("library", name_of(*object), object->found_by)
+        .with("path", object->path, object->found_by);
+  for (const auto& [place, objects] : places)
+    if (place != odd->first)
+      for (const Object* object : objects) diagnosis.with("others", object->path, object->found_by);
+  warnings.push_back(std::move(diagnosis));
+}
+
+void tell_runtimes(const Spec& spec, const std::vector<const Object*>& runtimes,
+                   std::vector<Diagnosis>& warnings) {
+  if (runtimes.size() < 2) return;
+  Diagnosis diagnosis = diagnose("EH-L35");
+  diagnosis.with("file", spec.plugin.native());
+  for (const Object* object : runtimes) {
+    diagnosis.with("library", name_of(*object), object->found_by);
+    diagnosis.with("path", object->path, object->found_by);
+    if (!object->needed_by.empty()) diagnosis.with("needed_by", object->needed_by);
+  }
+  warnings.push_back(std::move(diagnosis));
+}
+
+}  // namespace
+
+std::set<std::string> names_used(const linker::Closure& closure) {
+  std::set<std::string> names;
+  std::size_t before = 0;
+  do {
+    before = names.size();
+    for (const Object& object : closure.objects)
+      if (object.info != nullptr && (object.found_by != "already loaded" || names.contains(object.soname)))
+        names.insert(object.info->needed.begin(), object.info->needed.end());
+  } while (names.size() != before);
+  return names;
+}
+
+void judge_origins(const Spec& spec, const linker::Closure& closure, std::vector<Diagnosis>& warnings) {
+  const std::set<std::string> used = names_used(closure);
+  std::vector<const Object*> cuda, cudnn, openmp;
+  bool brings_openmp = false;
+  for (const Object& object : closure.objects) {
+    const bool held = object.found_by == "already loaded";
+    const std::string& name = name_of(object);
+    if (is_one_of(name, openmp_libraries)) {
+      openmp.push_back(&object);
+      brings_openmp = brings_openmp || !held || used.contains(object.soname);
+    }
+    if (held && !used.contains(object.soname)) continue;
+    if (is_one_of(name, cuda_libraries)) cuda.push_back(&object);
+    if (is_one_of(name, cudnn_libraries)) cudnn.push_back(&object);
+  }
+  tell_places(spec, cudnn, "EH-R16", warnings);
+  tell_places(spec, cuda, "EH-G17", warnings);
+  if (brings_openmp) tell_runtimes(spec, openmp, warnings);
+}
+
+}  // namespace enginehost::preflight

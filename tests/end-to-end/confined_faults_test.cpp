@@ -1,0 +1,163 @@
+// EH-L19 to L28: the build is whole and its libraries fit together, but limits, mounts, policies or the
+// processor keep it from being mapped.
+#include <gmock/gmock.h>
+#include <unistd.h>
+
+#include "tests/end-to-end/fault.hpp"
+
+namespace enginehost::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* plugin = "libengine_reference.so";
+const std::string special = "libspecial.so";
+
+TestBuild with_special(const std::string& source, std::vector<std::string> flags = {}) {
+  flags.push_back("-Wl,-soname," + special);
+  return with_library(special, compile_library(source, flags));
+}
+
+TEST(ConfinedFaults, L19_MoreStaticThreadLocalStorageThanTheProcessSetAside) {
+  expect_fault({with_special("__thread char large[65536] __attribute__((tls_model(\"initial-exec\")));\n"
+                             "char* use(void);\nchar* use(void) { return large; }\n"),
+                "EH-L19",
+                {special, "65536", "GLIBC_TUNABLES"}});
+}
+
+TEST(ConfinedFaults, L20_AnExecutableStackThatTheSystemRefuses) {
+  const TestBuild build = with_special("int x;\n", {"-Wl,-z,execstack"});
+  for (const std::string rule : {"no-executable-stack", "no-write-exec"}) {
+    if (!can_confine(rule)) GTEST_SKIP() << "this kernel has no rule " << rule;
+    expect_fault_where({build, "EH-L20", {special}}, [&](const fs::path&) { return confined(rule); });
+  }
+}
+
+TEST(ConfinedFaults, L20_WhereItIsAllowedItLoadsWithAWarning) {
+  const TemporaryFolder folder;
+  TestRepository repository(folder / "repository");
+  repository.add(with_special("int x;\n", {"-Wl,-z,execstack"}));
+  repository.write();
+  const Ended run = Workplace().info({"reference", "--repository", repository.root().native(), "--json"});
+  EXPECT_EQ(run.status, 0) << run.said();
+  EXPECT_THAT(run.document["warnings"].dump(), testing::HasSubstr("EH-L20"));
+}
+
+TEST(ConfinedFaults, L21_TextRelocationsThatTheSystemRefuses) {
+#if !defined(__x86_64__)
+  GTEST_SKIP() << "the library is written in x86-64 assembler";
+#endif
+  if (!can_confine("no-write-exec")) GTEST_SKIP() << "this kernel has no rule against writable code";
+  expect_fault_where(
+      {with_special("int value;\n__asm__(\".text\\nchanged: .quad value\\n\");\n", {"-Wl,-z,notext"}),
+       "EH-L21",
+       {special}},
+      [](const fs::path&) { return confined("no-write-exec"); });
+}
+
+TEST(ConfinedFaults, L23_AnAddressSpaceLimitSmallerThanTheLibrariesIsToldWithBothNumbers) {
+  expect_fault_where({with_special("char large[2000000000];\n"), "EH-L23", {"RLIMIT_AS", special}},
+                     [](const fs::path&) -> std::vector<std::string> {
+                       return {"sh", "-c", "ulimit -v 1500000 && exec \"$@\"", "sh"};
+                     });
+}
+
+TEST(ConfinedFaults, L24_APolicyThatForbidsMappingTheLibraryAsCodeIsToldWithTheFile) {
+  if (!can_trace()) GTEST_SKIP() << "strace cannot trace here";
+  const TestBuild build = with_special("int x;\n");
+  for (const std::string error : {"EPERM", "EACCES"})
+    expect_fault_where({build, "EH-L24", {special}}, [&](const fs::path& view) {
+      return with_failing_call("mmap", error, view / "lib" / special);
+    });
+}
+
+TEST(ConfinedFaults, L24_APolicyThatForbidsOpeningTheLibraryIsToldWithTheFile) {
+  if (!can_trace()) GTEST_SKIP() << "strace cannot trace here";
+  expect_fault_where({with_special("int x;\n"), "EH-L24", {special}}, [](const fs::path& view) {
+    return with_failing_call("openat", "EPERM", view / "lib" / special);
+  });
+}
+
+TEST(ConfinedFaults, L26_AFileThatCannotBeReadNowIsToldAsPassing) {
+  if (!can_trace()) GTEST_SKIP() << "strace cannot trace here";
+  const TestBuild build = with_special("int x;\n");
+  for (const std::string error : {"EIO", "EMFILE"})
+    expect_fault_where({build, "EH-L26", {special}}, [&](const fs::path& view) {
+      return with_failing_call("openat", error, view / "lib" / special);
+    });
+}
+
+TEST(ConfinedFaults, L25_AClosedFileIsToldWithWhatClosesIt) {
+  if (::geteuid() != 0) GTEST_SKIP() << "becoming another user needs root";
+  expect_fault_where({with_special("int x;\n"), "EH-L25", {special}},
+                     [](const fs::path& view) -> std::vector<std::string> {
+                       // Root passes every permission; without the capability it is a user like others.
+                       fs::permissions(view / "lib" / special, fs::perms::none);
+                       return {"setpriv", "--bounding-set=-dac_override,-dac_read_search", "--inh-caps=-all"};
+                     });
+}
+
+TEST(ConfinedFaults, L27_ALibraryForNewerProcessorsIsToldOnAnOlderOne) {
+#if !defined(__x86_64__)
+  GTEST_SKIP() << "levels of processors are an x86-64 matter";
+#endif
+  ChildRequest request;
+  request.argv = {"qemu-x86_64", "-cpu", "Nehalem", "/bin/true"};
+  const auto child = run_child(request);
+  if (!child || !child->succeeded()) GTEST_SKIP() << "qemu-user is not installed";
+  expect_fault_where(
+      {with_special("int x;\n", {"-Wl,-z,x86-64-v3"}), "EH-L27", {special, "x86-64-v3", "x86-64-v2"}},
+      [&](const fs::path&) -> std::vector<std::string> {
+        return {"qemu-x86_64", "-cpu", "Nehalem"};
+      });
+}
+
+TEST(ConfinedFaults, L27_AMarkThatNobodyKnowsYetIsBelievedToTheLoader) {
+#if !defined(__x86_64__)
+  GTEST_SKIP() << "levels of processors are an x86-64 matter";
+#endif
+  // The note's value is a set of bits; the loader refuses one that it does not know.
+  std::string bytes = compile_library("int x;\n", {"-Wl,-z,x86-64-v4", "-Wl,-soname," + special});
+  const std::string property("\x02\x80\x00\xc0\x04\x00\x00\x00",
+                             8);  // GNU_PROPERTY_X86_ISA_1_NEEDED, 4 bytes
+  const std::size_t at = bytes.find(property);
+  ASSERT_NE(at, std::string::npos);
+  bytes[at + property.size()] = 0x10;
+  expect_fault({with_library(special, bytes), "EH-L27", {special}});
+}
+
+TEST(ConfinedFaults, L28_ALibraryBuiltForMuslIsToldAsSuch) {
+  const TemporaryFolder folder;
+  write_text(folder / "special.c", "#include <stdlib.h>\nvoid* use(void) { return malloc(1); }\n");
+  ChildRequest request;
+  request.argv = {
+      "musl-gcc", "-shared", "-fPIC", (folder / "special.c").native(), "-o", (folder / special).native()};
+  const auto child = run_child(request);
+  if (!child || !child->succeeded()) GTEST_SKIP() << "musl-tools are not installed";
+  expect_fault({with_library(special, read_text(folder / special)), "EH-L28", {special, "musl"}});
+}
+
+TEST(ConfinedFaults, L33_APathThatIsTooLongIsToldAsSuch) {
+  const Workplace workplace;
+  const std::string name(300, 'x');
+  const Ended run = workplace.info({"--inspect", (workplace.folder() / name).native(), "--json"});
+  EXPECT_EQ(run.code(), "EH-L33") << run.said();
+  EXPECT_EQ(run.status, 2) << run.said();
+}
+
+TEST(ConfinedFaults, F17_ALimitOnTheSizeOfFilesIsToldAndNothingHalfIsLeft) {
+  const Workplace workplace;
+  TestRepository repository(workplace.folder() / "repository");
+  repository.add(good_build());
+  repository.write();
+  const std::vector<std::string> open = {"reference", "--repository", repository.root().native(), "--json"};
+  RunOptions options;
+  options.launcher = {"sh", "-c", "ulimit -f 10 && exec \"$@\"", "sh"};
+  const Ended run = workplace.info(open, options);
+  EXPECT_EQ(run.code(), "EH-F17") << run.said();
+  EXPECT_EQ(run.status, 7) << run.said();
+  EXPECT_EQ(workplace.info(open).status, 0);
+}
+
+}  // namespace
+}  // namespace enginehost::test

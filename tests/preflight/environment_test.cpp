@@ -1,0 +1,144 @@
+// What LD_LIBRARY_PATH, LD_PRELOAD and the libraries of the process do to a build, over described machines.
+#include <dlfcn.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/preflight/helpers.hpp"
+
+namespace enginehost::preflight {
+namespace {
+
+using ::testing::HasSubstr;
+
+class Environment : public ::testing::Test {
+ protected:
+  // A library that needs libelse.so.1, which lies in "elsewhere" only.
+  std::filesystem::path needs_elsewhere() {
+    const auto other =
+        workshop_.library("elsewhere/libelse.so.1", "int other(void){return 1;}", "-Wl,-soname,libelse.so.1");
+    return workshop_.library("e/libengine.so", "int other(void);int e(void){return other();}",
+                             faults::quoted(other));
+  }
+  std::string elsewhere() const { return workshop_.path("elsewhere").native(); }
+  static platform::Platform with_variable(const std::string& name, const std::string& value) {
+    platform::Platform platform;
+    platform.loader_environment = platform::Fact<platform::Variables>::known({{name, value}}, "environment");
+    return platform;
+  }
+  static Spec with_path(Spec spec, const std::string& folder) {
+    spec.machine.library_path = {folder};
+    spec.machine.library_path_text = folder;
+    return spec;
+  }
+  faults::Workshop workshop_;
+};
+
+TEST_F(Environment, L30_ALibraryPathThatIsIgnoredForItsPrivilegesIsNamed) {
+  Spec spec = alone(needs_elsewhere());
+  spec.machine.secure = true;
+  spec.machine.library_path.clear();
+  spec.machine.library_path_text = elsewhere();
+  const Report report = check(spec);
+  EXPECT_EQ(report.verdict, Verdict::fails);
+  ASSERT_EQ(first_code(report), "EH-L30");
+  EXPECT_EQ(report.diagnoses.front().value("path"), elsewhere() + "/libelse.so.1");
+  EXPECT_THAT(explain::describe(report.diagnoses.front()), HasSubstr("raised privileges"));
+}
+
+TEST_F(Environment, L31_ALibraryPathThatIsSetAfterTheStartIsNamedAndTheLoaderAgrees) {
+  const auto engine = needs_elsewhere();
+  const platform::Platform platform = with_variable("LD_LIBRARY_PATH", elsewhere());
+  Spec spec = alone(engine);
+  spec.platform = &platform;
+  spec.machine.library_path.clear();
+  spec.machine.library_path_text.reset();
+  const Report report = check(spec);
+  EXPECT_EQ(report.verdict, Verdict::fails);
+  ASSERT_EQ(first_code(report), "EH-L31");
+  EXPECT_THAT(explain::describe(report.diagnoses.front()), HasSubstr("changed after the program started"));
+  ::setenv("LD_LIBRARY_PATH", elsewhere().c_str(), 1);
+  void* loaded = ::dlopen(engine.c_str(), RTLD_NOW | RTLD_LOCAL);
+  ::unsetenv("LD_LIBRARY_PATH");
+  EXPECT_EQ(loaded, nullptr) << "the loader read the variable when this program started";
+}
+
+TEST_F(Environment, L31_IsNotSaidOfALibraryThatIsNowhere) {
+  const auto engine = needs_elsewhere();
+  workshop_.remove(workshop_.path("elsewhere/libelse.so.1"));
+  const platform::Platform platform = with_variable("LD_LIBRARY_PATH", elsewhere());
+  Spec spec = alone(engine);
+  spec.platform = &platform;
+  spec.machine.library_path.clear();
+  spec.machine.library_path_text.reset();
+  EXPECT_EQ(first_code(check(spec)), "EH-L01");
+}
+
+TEST_F(Environment, L34_APreloadThatIsNotThereIsAWarning) {
+  const auto plugin = workshop_.plugin("libengine_x.so");
+  const platform::Platform platform =
+      with_variable("LD_PRELOAD", "/nowhere/libgone.so:" + plugin.native() + " libsearched.so");
+  Spec spec = build(workshop_, plugin);
+  spec.platform = &platform;
+  const Report report = check(spec);
+  EXPECT_EQ(report.verdict, Verdict::loads);
+  ASSERT_EQ(report.warnings.size(), 1u);
+  EXPECT_EQ(report.warnings[0].code, "EH-L34");
+  EXPECT_EQ(report.warnings[0].value("library"), "/nowhere/libgone.so");
+}
+
+TEST_F(Environment, L10_PackedRelocationsOnAnOlderCLibrary) {
+  const auto map = workshop_.file("new.map", "GLIBC_ABI_DT_RELR { global: packed; };");
+  workshop_.library("new/libc.so.6", "int packed(void){return 1;}",
+                    "-nostdlib -Wl,-soname,libc.so.6 -Wl,--version-script=" + faults::quoted(map));
+  const auto engine = workshop_.library("e/libengine.so", "int packed(void);int e(void){return packed();}",
+                                        "-nostdlib " + faults::quoted(workshop_.path("new/libc.so.6")));
+  const auto old = workshop_.file("old.map", "GLIBC_2.31 { global: plain; };");
+  workshop_.library("old/libc.so.6", "int plain(void){return 1;}",
+                    "-nostdlib -Wl,-soname,libc.so.6 -Wl,--version-script=" + faults::quoted(old));
+  const Report report = check(with_path(alone(engine), workshop_.path("old").native()));
+  EXPECT_EQ(report.verdict, Verdict::fails);
+  ASSERT_EQ(first_code(report), "EH-L10");
+  EXPECT_THAT(explain::describe(report.diagnoses.front()), HasSubstr("nopack-relative-relocs"));
+}
+
+TEST_F(Environment, L11_AVariableThatHidesTheSystemsLibraryIsAWarningWithBothFiles) {
+  const auto hiding =
+      workshop_.library("session/libgcc_s.so.1", "int hidden(void){return 1;}", "-Wl,-soname,libgcc_s.so.1");
+  const auto engine = workshop_.library("e/libengine.so", "int hidden(void);int e(void){return hidden();}",
+                                        faults::quoted(hiding));
+  const Report report = check(with_path(alone(engine), hiding.parent_path().native()));
+  const Diagnosis* warning = find(report.warnings, "EH-L11");
+  ASSERT_NE(warning, nullptr);
+  EXPECT_EQ(warning->value("path"), hiding.native());
+  EXPECT_THAT(std::string(warning->value("wanted")), HasSubstr("libgcc_s.so.1"));
+  EXPECT_TRUE(warning->value("mended").empty());
+}
+
+TEST_F(Environment, L11_IsNotSaidWhereNothingElseWouldBeFound) {
+  const auto engine = needs_elsewhere();
+  const Report report = check(with_path(alone(engine), elsewhere()));
+  EXPECT_EQ(report.verdict, Verdict::loads);
+  EXPECT_EQ(find(report.warnings, "EH-L11"), nullptr);
+}
+
+TEST_F(Environment, L17_WhatTheHeldLibraryLacksIsAFailureBeforeLoading) {
+  const std::string soname = "-Wl,-soname,libdual.so.1";
+  const auto ours = workshop_.library("lib/libdual.so.1", "int only_in_ours(void){return 1;}", soname);
+  const auto user =
+      workshop_.library("lib/libuser.so", "int only_in_ours(void);int u(void){return only_in_ours();}",
+                        "-Wl,-soname,libuser.so " + faults::quoted(ours));
+  const auto plugin = workshop_.plugin("libengine_x.so", "-Wl,--no-as-needed " + faults::quoted(user));
+  const auto held = workshop_.library("held/libdual.so.1", "int common(void){return 1;}", soname);
+  Spec spec = build(workshop_, plugin);
+  EXPECT_EQ(check(spec).verdict, Verdict::loads);
+  spec.machine.loaded = {{"libdual.so.1", held}};
+  const Report report = check(spec);
+  EXPECT_EQ(report.verdict, Verdict::fails);
+  ASSERT_EQ(first_code(report), "EH-L17");
+  EXPECT_EQ(report.diagnoses.front().value("symbol"), "only_in_ours");
+  EXPECT_EQ(report.diagnoses.front().value("path"), held.native());
+  EXPECT_EQ(report.diagnoses.front().value("wanted"), ours.native());
+}
+
+}  // namespace
+}  // namespace enginehost::preflight

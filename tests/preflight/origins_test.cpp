@@ -1,0 +1,252 @@
+// What must come from one place, what is opened by name, and what needs a device file or GPU code: likely
+// failures, told as warnings or doubts and left to the probe.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "tests/preflight/helpers.hpp"
+
+namespace enginehost::preflight {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+class Origins : public ::testing::Test {
+ protected:
+  std::filesystem::path part(const std::string& file, const std::string& more = {}) {
+    const std::string soname = std::filesystem::path(file).filename();
+    return workshop_.library(file, "int part(void){return 1;}", "-Wl,-soname," + soname + " " + more);
+  }
+  std::string needs(const std::filesystem::path& library) {
+    return "-Wl,--no-as-needed " + faults::quoted(library) + " -Wl,--allow-shlib-undefined ";
+  }
+  // Everything in "build" is the build, everything in "session" is on LD_LIBRARY_PATH.
+  Report judged(const std::string& flags) {
+    const auto plugin = workshop_.plugin("build/libengine_x.so", flags);
+    Spec spec = build(workshop_, plugin, {"build/lib"});
+    spec.view = workshop_.path("build");
+    spec.machine.library_path = {workshop_.path("session").native()};
+    spec.machine.library_path_text = workshop_.path("session").native();
+    spec.machine.loaded = loaded_;
+    spec.machine.cache = linker::LoaderCache();  // the machine that runs this may have cuDNN
+    return check(spec);
+  }
+  std::vector<linker::LoadedLibrary> loaded_;
+  faults::Workshop workshop_;
+};
+
+TEST_F(Origins, R16_PartsOfCudnnFromTwoFoldersAreNamed) {
+  const auto ours = part("build/lib/libcudnn.so.8");
+  const auto theirs = part("session/libcudnn_ops_infer.so.8");
+  const Report report = judged(needs(ours) + needs(theirs));
+  const Diagnosis* warning = find(report.warnings, "EH-R16");
+  ASSERT_NE(warning, nullptr);
+  EXPECT_EQ(warning->value("library"), "libcudnn_ops_infer.so.8");
+  EXPECT_EQ(warning->value("path"), theirs.native());
+  EXPECT_EQ(warning->value("others"), ours.native());
+  EXPECT_THAT(explain::describe(*warning), HasSubstr(theirs.native()));
+  EXPECT_NE(report.verdict, Verdict::fails) << "only likely: the probe decides";
+}
+
+TEST_F(Origins, G17_LibrariesOfTwoCudaToolkitsAreNamed) {
+  const auto ours = part("build/lib/libcudart.so.12");
+  const auto theirs = part("session/libcublas.so.12");
+  const Report report = judged(needs(ours) + needs(theirs));
+  const Diagnosis* warning = find(report.warnings, "EH-G17");
+  ASSERT_NE(warning, nullptr);
+  EXPECT_EQ(warning->value("library"), "libcublas.so.12");
+  EXPECT_THAT(explain::describe(*warning), HasSubstr(theirs.native()));
+}
+
+TEST_F(Origins, G17_FoldersOfOneBuildAreOnePlaceAndTheDriverIsNoPart) {
+  const auto runtime = part("build/lib/libcudart.so.12");
+  const auto blas = part("build/nvidia/cublas/lib/libcublas.so.12");
+  const auto driver = part("session/libcuda.so.1");
+  const Report report =
+      judged(needs(runtime) + needs(blas) + needs(driver) + "-Wl,-rpath,'$ORIGIN/nvidia/cublas/lib'");
+  EXPECT_EQ(find(report.warnings, "EH-G17"), nullptr);
+}
+
+TEST_F(Origins, L35_TwoOpenMpRuntimesInOneClosureAreNamed) {
+  const auto intel = part("build/lib/libiomp5.so");
+  const auto wheel = part("build/lib/libgomp-a34b3233.so.1");
+  const Report report = judged(needs(intel) + needs(wheel));
+  const Diagnosis* warning = find(report.warnings, "EH-L35");
+  ASSERT_NE(warning, nullptr);
+  EXPECT_THAT(warning->values("library"),
+              ::testing::UnorderedElementsAre("libiomp5.so", "libgomp-a34b3233.so.1"));
+  EXPECT_EQ(report.verdict, Verdict::loads);
+}
+
+TEST_F(Origins, L35_ARuntimeThatTheHostHoldsAlreadyCounts) {
+  const auto ours = part("build/lib/libomp.so.5");
+  loaded_ = {{"libgomp.so.1", part("session/libgomp.so.1")}};
+  const Report report = judged(needs(ours));
+  const Diagnosis* warning = find(report.warnings, "EH-L35");
+  ASSERT_NE(warning, nullptr);
+  EXPECT_THAT(warning->values("library"), ElementsAre("libgomp.so.1", "libomp.so.5"));
+}
+
+TEST_F(Origins, L35_IsNotSaidOfABuildWithoutOpenMp) {
+  loaded_ = {{"libgomp.so.1", part("session/libgomp.so.1")}, {"libomp.so.5", part("session/libomp.so.5")}};
+  EXPECT_EQ(find(judged("").warnings, "EH-L35"), nullptr);
+}
+
+TEST_F(Origins, R15_Case09_PartsThatALibraryOpensByNameAreMissedBeforeTheFirstUse) {
+  const auto cudnn =
+      workshop_.library("build/lib/libcudnn.so.9",
+                        "const char* const parts[] = {\"libcudnn_ops.so\", \"libcudnn_graph.so\"};"
+                        "const char* part(int i){return parts[i];}",
+                        "-Wl,-soname,libcudnn.so.9");
+  part("build/lib/libcudnn_graph.so.9");
+  const Report report = judged(needs(cudnn));
+  EXPECT_EQ(report.verdict, Verdict::unsure);
+  ASSERT_EQ(first_code(report), "EH-R15");
+  EXPECT_THAT(report.diagnoses.front().values("library"), ElementsAre("libcudnn_ops.so.9"));
+  EXPECT_EQ(report.diagnoses.front().value("needed_by"), cudnn.native());
+  part("build/lib/libcudnn_ops.so.9");
+  EXPECT_EQ(judged(needs(cudnn)).verdict, Verdict::loads);
+}
+
+TEST_F(Origins, R15_Case08_TheExactPartsOfTheRunTimeCompilerAreMissed) {
+  const auto compiler = workshop_.library("build/lib/libnvrtc.so.11.2",
+                                          "const char* said(void){return \"nvrtc: error: failed to open "
+                                          "libnvrtc-builtins.so.11.8.\\n  Make sure\";}",
+                                          "-Wl,-soname,libnvrtc.so.11.2");
+  part("build/lib/libnvrtc-builtins.so.11.3");
+  const Report report = judged(needs(compiler));
+  ASSERT_EQ(first_code(report), "EH-R15");
+  EXPECT_THAT(report.diagnoses.front().values("library"), ElementsAre("libnvrtc-builtins.so.11.8"));
+}
+
+TEST_F(Origins, R15_NamesThatOtherLibrariesOnlyTryAreNotMissed) {
+  const auto runtime = workshop_.library("build/lib/libruntime.so",
+                                         "const char* s(void){return \"libcudnn_ops.so.9\";}"
+                                         "const char* t(void){return \"libibverbs.so.1\";}");
+  EXPECT_EQ(judged(needs(runtime)).verdict, Verdict::loads);
+}
+
+TEST_F(Origins, R15_TheRealCudnnMissesItsParts) {
+  const std::filesystem::path real = "/usr/local/cuda/lib/libcudnn.so.9";
+  if (!std::filesystem::exists(real)) GTEST_SKIP() << "no cuDNN here: " << real;
+  std::filesystem::create_directories(workshop_.path("build/lib"));
+  std::filesystem::copy_file(std::filesystem::canonical(real), workshop_.path("build/lib/libcudnn.so.9"));
+  const auto plugin =
+      workshop_.plugin("build/libengine_x.so", needs(workshop_.path("build/lib/libcudnn.so.9")));
+  Spec spec = build(workshop_, plugin, {"build/lib"});
+  spec.view = workshop_.path("build");
+  spec.machine.library_path.clear();
+  spec.machine.cache = linker::LoaderCache();
+  const Report report = check(spec);
+  const Diagnosis* doubt = find(report.diagnoses, "EH-R15");
+  ASSERT_NE(doubt, nullptr);
+  EXPECT_THAT(doubt->values("library"), ::testing::Contains("libcudnn_graph.so.9"));
+}
+
+class Devices : public Origins {
+ protected:
+  static platform::Platform with_device(const std::string& capability) {
+    platform::Platform platform;
+    platform.cuda.driver = platform::Fact<std::string>::known("535.104.05", "/proc/driver/nvidia/version");
+    platform::CudaDevice device;
+    device.name = "a GPU";
+    device.compute_capability = capability;
+    platform.cuda.devices =
+        platform::Fact<std::vector<platform::CudaDevice>>::known({device}, "cuDeviceGetAttribute");
+    return platform;
+  }
+  // One block of .nv_fatbin with machine code for each of the architectures (tests/binary/gpu_code_test.cpp
+  // has the layout).
+  static std::string fat_binary(const std::vector<int>& architectures) {
+    std::string entries;
+    const auto put = [](std::string& to, auto value) {
+      char bytes[sizeof value];
+      std::memcpy(bytes, &value, sizeof value);
+      to.append(bytes, sizeof value);
+    };
+    for (const int architecture : architectures) {
+      std::string entry;
+      put(entry, std::uint16_t{2});
+      put(entry, std::uint16_t{0x101});
+      put(entry, std::uint32_t{64});
+      put(entry, std::uint64_t{16});
+      entry.resize(28);
+      put(entry, static_cast<std::uint32_t>(architecture));
+      entry.resize(64 + 16);
+      entries += entry;
+    }
+    std::string block;
+    put(block, std::uint32_t{0xba55ed50});
+    put(block, std::uint16_t{1});
+    put(block, std::uint16_t{16});
+    put(block, static_cast<std::uint64_t>(entries.size()));
+    return block + entries;
+  }
+  Report judged_with_code(const std::vector<int>& architectures, const platform::Platform& platform) {
+    const auto code = workshop_.file("code.bin", fat_binary(architectures));
+    workshop_.library(
+        "build/lib/libkernels.so",
+        "__asm__(\".section .nv_fatbin,\\\"a\\\"\\n.balign 8\\n.incbin \\\"" + code.native() + "\\\"\\n\");",
+        "-Wl,-soname,libkernels.so");
+    const auto plugin = workshop_.plugin("build/libengine_x.so");
+    Spec spec = build(workshop_, plugin, {"build/lib"});
+    spec.view = workshop_.path("build");
+    spec.platform = &platform;
+    return check(spec);
+  }
+};
+
+TEST_F(Devices, G05_Case20_FilesWithoutCodeForTheDeviceAreAWarning) {
+  const Report report = judged_with_code({70, 80, 86}, with_device("12.0"));
+  EXPECT_EQ(report.verdict, Verdict::loads) << "only likely: the probe decides";
+  const Diagnosis* warning = find(report.warnings, "EH-G05");
+  ASSERT_NE(warning, nullptr);
+  EXPECT_EQ(warning->value("compute_capability"), "12.0");
+  EXPECT_EQ(warning->value("sass"), "7.0 8.0 8.6");
+  EXPECT_THAT(explain::describe(*warning), HasSubstr("the build has code for 7.0 8.0 8.6"));
+}
+
+TEST_F(Devices, G05_IsNotSaidWhereOneFileHasCodeOrNoDeviceIsKnown) {
+  EXPECT_EQ(find(judged_with_code({70, 80, 86}, with_device("8.9")).warnings, "EH-G05"), nullptr);
+  EXPECT_EQ(find(judged_with_code({70}, platform::Platform()).warnings, "EH-G05"), nullptr);
+}
+
+TEST_F(Devices, G08_ADriverWhoseDeviceFileIsMissingIsAWarning) {
+  if (std::filesystem::exists("/dev/nvidiactl")) GTEST_SKIP() << "this machine has the device file";
+  const auto driver = part("session/libcuda.so.1");
+  const auto plugin = workshop_.plugin("build/libengine_x.so", needs(driver));
+  const platform::Platform platform = with_device("8.6");
+  Spec spec = build(workshop_, plugin, {"build/lib"});
+  spec.machine.library_path = {driver.parent_path().native()};
+  spec.platform = &platform;
+  const Report report = check(spec);
+  const Diagnosis* warning = find(report.warnings, "EH-G08");
+  ASSERT_NE(warning, nullptr);
+  EXPECT_EQ(warning->value("path"), "/dev/nvidiactl");
+  EXPECT_EQ(warning->value("errno"), "ENOENT");
+}
+
+TEST_F(Devices, G15_TheDriverLibraryOfWslThatTheLoaderDoesNotFindIsNamed) {
+  const auto driver = part("gone/libcuda.so.1");
+  const auto plugin = workshop_.plugin("build/libengine_x.so", needs(driver));
+  workshop_.remove(driver);
+  platform::Platform platform;
+  platform.wsl = platform::Fact<std::string>::known("2", "kernel release");
+  platform.cuda.library = platform::Fact<platform::Installed>::known(
+      {"", "/usr/lib/wsl/lib/libcuda.so.1", "the loader does not look there"}, "/usr/lib/wsl/lib/");
+  Spec spec = build(workshop_, plugin, {"build/lib"});
+  spec.platform = &platform;
+  spec.machine.cache = linker::LoaderCache();
+  spec.machine.default_directories = {"/lib/x86_64-linux-gnu"};
+  spec.machine.library_path.clear();
+  const Report report = check(spec);
+  EXPECT_EQ(report.verdict, Verdict::fails);
+  ASSERT_EQ(first_code(report), "EH-G15");
+  EXPECT_EQ(report.diagnoses.front().value("path"), "/usr/lib/wsl/lib/libcuda.so.1");
+  EXPECT_THAT(explain::describe(report.diagnoses.front()), HasSubstr("ldconfig"));
+}
+
+}  // namespace
+}  // namespace enginehost::preflight
