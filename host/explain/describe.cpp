@@ -12,7 +12,7 @@ constexpr std::size_t most_facts = 10;
 constexpr std::size_t longest_value = 400;
 constexpr std::size_t most_folders = 12;
 
-std::string file_name(const std::string& path) { return path.substr(path.find_last_of('/') + 1); }
+std::string file_name(const std::string& path) { return path.substr(path.find_last_of("/\\") + 1); }
 
 std::string shortened(std::string text) {
   std::replace(text.begin(), text.end(), '\n', ' ');
@@ -28,8 +28,9 @@ std::string words(std::string_view key) {
 
 // Who needs that one: said where the need was read.
 std::string needer_of(const Evidence& library, const std::string& otherwise) {
-  constexpr std::string_view need = "DT_NEEDED of ";
-  return file_name(library.source.starts_with(need) ? library.source.substr(need.size()) : otherwise);
+  // "DT_NEEDED of /v/a.so", "imports of C:\\v\\a.dll", "delay imports of …"
+  const std::size_t at = library.source.find(" of ");
+  return file_name(at != std::string::npos ? library.source.substr(at + 4) : otherwise);
 }
 
 // libfoo.so -> libbar.so.1     CUDA runtime 12

@@ -12,36 +12,28 @@
 namespace enginehost::load {
 namespace {
 
-constexpr std::string_view kept[] = {"os_said",
-                                     "stage",
-                                     "last_words",
-                                     "message",
-                                     "status",
-                                     "origin",
-                                     "native",
-                                     "tries",
-                                     "error_number",
-                                     "loader_asked_for",
-                                     "loader_asked_by",
-                                     "loader_searched",
-                                     "loader_search_left_out"};
+constexpr std::string_view kept[] = {"os_said", "stage",  "last_words", "message",     "status",
+                                     "origin",  "native", "tries",      "error_number"};
 
 // What was seen when it failed stays with what explains it.
 Diagnosis merged(Diagnosis better, const Diagnosis& said) {
-  std::vector<Evidence> seen;
   for (const Evidence& fact : said.evidence)
     if (std::find(std::begin(kept), std::end(kept), fact.what) != std::end(kept) &&
         better.value(fact.what).empty())
-      seen.push_back(fact);
-  better.evidence.insert(better.evidence.end(), seen.begin(), seen.end());
+      better.evidence.push_back(fact);
   better.context = said.context;
   return better;
 }
 
-Diagnosis with_numbers(Diagnosis said, const Diagnosis& warning) {
-  for (const Evidence& fact : warning.evidence)
-    if (said.value(fact.what).empty()) said.evidence.push_back(fact);
-  return said;
+// A warning of the same class before loading (an executable stack, much thread-local storage) has now stopped
+// the loader: its numbers belong to what was said.
+void add_numbers(Diagnosis& said, const preflight::Report& report) {
+  for (const Diagnosis& warning : report.warnings) {
+    if (warning.code != said.code) continue;
+    for (const Evidence& fact : warning.evidence)
+      if (said.value(fact.what).empty()) said.evidence.push_back(fact);
+    return;
+  }
 }
 
 bool speaks_of(const Diagnosis& said, const std::string& path_or_name) {
@@ -197,11 +189,8 @@ Diagnosis recheck(Diagnosis said, const preflight::Spec& spec) {
       if (auto better = why_not_in_library_path(*found, spec)) return merged(std::move(*better), said);
       return merged(*found, said);
     }
-    // What was only a warning before (an executable stack, much thread-local storage) has now stopped the
-    // loader: its numbers belong to what was said.
-    for (const Diagnosis& warning : report.warnings)
-      if (warning.code == said.code) return with_numbers(std::move(said), warning);
     if (mapping) return why_not_mapped(said, spec);
+    add_numbers(said, report);
     if (!beyond_files(said.code))
       said.with("rechecked", "nothing at the files themselves explains it", "the static check");
     return said;
