@@ -71,8 +71,7 @@ constexpr Entry entries[] = {
      .after = "the probe's deadline",
      .causes = {"nothing happened for {deadline} at stage {stage}; the process was ended",
                 "the build did not come up in time"},
-     .remedies = {"set probe_deadline_seconds in the configuration to more if the machine is slow or busy: "
-                  "{deadline} were given",
+     .remedies = {"set probe_deadline_seconds in the configuration to more if the machine is slow or busy",
                   "the process could not even be killed: it is stuck in a driver; restart the "
                   "machine{?survived_kill}",
                   set_aside},
