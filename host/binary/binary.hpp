@@ -256,7 +256,7 @@ Result<PluginHeader> read_plugin_header(const std::filesystem::path& file,
                                         std::string_view symbol = "engine_plugin_v1",
                                         std::string_view machine = {});
 
-// GPU code found in the .nv_fatbin section (CUDA; .nv_fatb and .nvFatBi in a PE file). The layout is not
+// GPU code found in the .nv_fatbin section (CUDA; .nv_fatb in a PE file). The layout is not
 // documented by NVIDIA but read from files: what does not fit is skipped and told in `note`, never an error.
 struct GpuCode {
   struct Entry {

@@ -1,13 +1,14 @@
-// GPU code in ELF files. NVIDIA does not document the layout of .nv_fatbin; what is used here was read from
-// shipped libraries: blocks of magic 0xBA55ED50, u16 version, u16 header size, u64 payload size; in a block
-// entries of u16 kind (1 PTX, 2 SASS), u16 version, u32 header size, u64 data size, ... u32 architecture at
-// offset 28.
+// GPU code in ELF and PE files. NVIDIA does not document the layout of .nv_fatbin; what is used here was read
+// from shipped libraries: blocks of magic 0xBA55ED50, u16 version, u16 header size, u64 payload size; in a
+// block entries of u16 kind (1 PTX, 2 SASS), u16 version, u32 header size, u64 data size, ... u32
+// architecture at offset 28.
 #include <algorithm>
 #include <array>
 #include <map>
 #include <utility>
 
 #include "host/binary/elf_file.hpp"
+#include "host/binary/pe_file.hpp"
 
 namespace enginehost::binary {
 namespace {
@@ -22,12 +23,12 @@ std::string arch_name(std::uint32_t arch) {
 
 class Scan {
  public:
-  explicit Scan(const ElfFile& elf) : elf_(elf) {}
+  explicit Scan(FileView& file) : file_(file) {}
 
   void section(std::uint64_t at, std::uint64_t end) {
     while (at + block_header <= end && entries_ < entry_limit) {
       Fields block;
-      if (!elf_.fields(at, block_header, block)) return tell("the section ends beyond the file");
+      if (!file_.read_fields(at, block_header, false, block)) return tell("the section ends beyond the file");
       if (block.u32(0) != block_magic) {
         const std::uint64_t next = next_block(at + 8, end);
         // Alignment between blocks is no surprise; anything longer is code of a layout not known here.
@@ -63,7 +64,7 @@ class Scan {
   void entries(std::uint64_t at, std::uint64_t end) {
     while (at + 64 <= end && ++entries_ < entry_limit) {
       Fields entry;
-      if (!elf_.fields(at, 64, entry)) return tell("a block ends beyond the file");
+      if (!file_.read_fields(at, 64, false, entry)) return tell("a block ends beyond the file");
       const std::uint64_t header = entry.u32(4), size = entry.u64(8);
       const std::uint16_t kind = entry.u16(0);
       if (header < 32 || header > 4096 || size > end - at) return tell("an entry is longer than its block");
@@ -80,7 +81,7 @@ class Scan {
     std::array<std::uint8_t, 65536> bytes;
     while (at + block_header <= end) {
       const auto part = static_cast<std::size_t>(std::min<std::uint64_t>(bytes.size(), end - at)) / 8 * 8;
-      if (!elf_.file->read(at, bytes.data(), part)) return end;
+      if (!file_.read(at, bytes.data(), part)) return end;
       for (std::size_t i = 0; i + 8 <= part; i += 8)
         if (bytes[i] == 0x50 && bytes[i + 1] == 0xed && bytes[i + 2] == 0x55 && bytes[i + 3] == 0xba)
           return at + i;
@@ -89,33 +90,56 @@ class Scan {
     return end;
   }
 
-  const ElfFile& elf_;
+  FileView& file_;
   std::map<std::pair<std::uint16_t, std::uint32_t>, std::uint32_t> counts_;
   std::uint64_t entries_ = 0;
   std::string note_;
 };
 
+struct Part {
+  std::string name;
+  std::uint64_t offset = 0, size = 0;
+};
+
+bool parts_of_elf(FileView& file, std::vector<Part>& parts) {
+  BinaryInfo info;
+  ElfFile elf;
+  info.file_size = file.size();
+  if (!read_elf_header(file, elf, info)) return false;
+  for (const ElfSection& section : elf.sections())
+    if (section.name == ".nv_fatbin" || section.name == "__nv_relfatbin")
+      parts.push_back({section.name, section.offset, section.size});
+  return true;
+}
+
+// Section names of a PE image have eight bytes; .nvFatBi beside it holds only pointers to the blocks.
+bool parts_of_pe(FileView& file, std::vector<Part>& parts) {
+  BinaryInfo info;
+  PeFile pe;
+  if (!read_pe_header(file, pe, info)) return false;
+  for (const PeSection& section : pe.sections)
+    if (section.name == ".nv_fatb" || section.name == ".nv_fatbin" || section.name == "__nv_rel")
+      parts.push_back({section.name, section.file_offset, std::min(section.file_size, section.memory_size)});
+  return true;
+}
+
 }  // namespace
 
 Result<GpuCode> gpu_code(const std::filesystem::path& path) {
   TRY_ASSIGN(FileView file, FileView::open(path));
-  BinaryInfo info;
-  info.file_size = file.size();
-  ElfFile elf;
   Fields magic;
-  if (!file.read_fields(0, 4, true, magic) || magic.u32(0) != 0x7f454c46) return GpuCode{};
-  GpuCode nothing;
-  if (!read_elf_header(file, elf, info)) {
-    nothing.note = "the file's metadata is damaged";
-    return nothing;
-  }
-  Scan scan(elf);
-  for (const ElfSection& section : elf.sections()) {
-    if (section.name != ".nv_fatbin" && section.name != "__nv_relfatbin") continue;
-    if (section.offset > file.size() || section.size > file.size() - section.offset)
-      scan.tell("the section " + section.name + " lies beyond the end of the file");
+  file.read_fields(0, 4, true, magic);
+  std::vector<Part> parts;
+  bool followed = true;
+  if (magic.u32(0) == 0x7f454c46) followed = parts_of_elf(file, parts);
+  if (magic.u16(0) == 0x4d5a) followed = parts_of_pe(file, parts);
+  Scan scan(file);
+  if (!followed) scan.tell("the file's metadata is damaged");
+  for (const Part& part : parts) {
+    if (part.offset > file.size() || part.size > file.size() - part.offset)
+      scan.tell("the section " + part.name + " lies beyond the end of the file");
     else
-      scan.section(section.offset, section.offset + section.size);
+      scan.section(part.offset, part.offset + part.size);
   }
   return scan.result();
 }

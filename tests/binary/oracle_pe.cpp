@@ -41,7 +41,7 @@ class Answer {
     const auto [key, value] = key_value(line);
     if (outermost && line.back() != ']' && line.back() != '}') part_ = key.substr(0, key.find(' '));
     if (part_ == "ImageFileHeader") {
-      if (key == "Machine") facts_.insert("machine " + machine_word(value));
+      if (key == "Machine") machine_ = machine_word(value);
       if (key.rfind("IMAGE_FILE_DLL", 0) == 0) facts_.insert("is a DLL");
     } else if (part_ == "ImageOptionalHeader") {
       optional_header(key, value);
@@ -56,6 +56,9 @@ class Answer {
     } else if (part_ == "LoadConfig") {
       if (key == "DependentLoadFlags" && number(value) != 0)
         facts_.insert("dependent load flags " + std::to_string(number(value)));
+      // Code for two machines: the header names only the one that an older system would run.
+      if (key == "CHPEMetadataPointer" && number(value) != 0)
+        machine_ = machine_ == "aarch64" ? "arm64x" : machine_ == "x86_64" ? "arm64ec" : machine_;
     }
   }
 
@@ -81,6 +84,7 @@ class Answer {
     auto version = [&](const std::string& what) {
       return header_["Major" + what] + "." + header_["Minor" + what];
     };
+    facts_.insert("machine " + machine_);
     facts_.insert("linker " + version("LinkerVersion"));
     facts_.insert("system " + version("OperatingSystemVersion"));
     facts_.insert("subsystem version " + version("SubsystemVersion"));
@@ -102,7 +106,7 @@ class Answer {
   }
 
   Facts facts_;
-  std::string part_, library_;
+  std::string part_, library_, machine_;
   std::map<std::string, std::string> header_, tls_;
   std::uint64_t raw_size_ = 0, needed_ = 0;
 };
