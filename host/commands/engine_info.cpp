@@ -83,6 +83,8 @@ int explain_code(const Flags& flags) {
 std::string inspect_report(const preflight::Report& report) {
   std::string text = report.file.native() + ": " + preflight::name_of(report.verdict) + "\n";
   for (const Diagnosis& diagnosis : report.diagnoses) text += "\n" + explain::describe(diagnosis) + "\n";
+  text += "\nthe file\n";
+  for (const std::string& line : preflight::to_lines(report.facts)) text += "  " + line + "\n";
   if (!report.closure.empty()) text += "\nlibraries, in the order they would be loaded\n";
   for (const preflight::Report::Item& item : report.closure) text += "  " + item.name + "  " + item.path + "\n";
   for (const linker::HighestVersion& version : report.highest)

@@ -276,7 +276,7 @@ Report check(const Spec& spec) { return Check(spec).run(); }
 
 Result<Report> inspect(const std::filesystem::path& file, bool symbols, const linker::Machine& machine,
                        const platform::Platform* platform) {
-  TRY_ASSIGN(const binary::BinaryInfo info, binary::read_binary(file));
+  TRY_ASSIGN(binary::BinaryInfo info, binary::read_binary(file));
   Report report;
   if (info.kind == binary::Kind::pe || info.kind == binary::Kind::macho) {
     report.file = file;
@@ -296,7 +296,11 @@ Result<Report> inspect(const std::filesystem::path& file, bool symbols, const li
     spec.symbols = symbols;
     report = check(spec);
   }
-  if (auto code = binary::gpu_code(file)) report.gpu_code = std::move(code->entries);
+  report.facts = gather_facts(file, std::move(info));
+  if (auto code = binary::gpu_code(file)) {
+    report.gpu_code = std::move(code->entries);
+    report.facts.gpu_code_note = std::move(code->note);
+  }
   return report;
 }
 

@@ -10,6 +10,7 @@
 #include "host/linker/linker.hpp"
 #include "host/linker/machine.hpp"
 #include "host/platform/platform.hpp"
+#include "host/preflight/binary_facts.hpp"
 
 namespace enginehost::preflight {
 
@@ -37,6 +38,7 @@ struct Report {
   Verdict verdict = Verdict::loads;
   std::filesystem::path file;  // the plugin, or the inspected file
   binary::Kind kind = binary::Kind::unknown;
+  BinaryFacts facts;                       // filled by inspect() only
   std::vector<linker::Missing> missing;    // of what must be there
   std::vector<linker::Rejected> rejected;  // found, but not taken
   struct Item {

@@ -45,6 +45,7 @@ Json to_json(const Report& report, Json (*tell)(const Diagnosis&)) {
       .set("file", report.file.native())
       .set("kind", binary::name_of(report.kind))
       .set("verdict", name_of(report.verdict))
+      .set("binary", to_json(report.facts))
       .set("missing", std::move(missing))
       .set("rejected", std::move(rejected))
       .set("closure", std::move(closure))

@@ -127,7 +127,8 @@ TEST_F(Documents, OfAnInspectionHoldWhatTheContractNames) {
   EXPECT_THAT(
       missing(run.document, {"format", "file", "kind", "verdict", "missing.[].name", "missing.[].needed_by",
                              "missing.[].searched.[]", "rejected", "closure.[].name", "closure.[].path",
-                             "closure.[].needed_by", "versions", "gpu_code", "warnings", "diagnosis.code"}),
+                             "closure.[].needed_by", "versions", "gpu_code", "warnings", "diagnosis.code",
+                             "binary.machine", "binary.needed", "binary.needed_size", "binary.flags"}),
       testing::IsEmpty())
       << run.said();
 }

@@ -48,6 +48,56 @@ TEST(Inspect, AWindowsLibraryIsF09) {
   EXPECT_NE(find(report->diagnoses, "EH-F09"), nullptr);
 }
 
+TEST(Inspect, TheDocumentTellsWhatTheFileSaysOfItself) {
+  faults::Workshop workshop;
+  const auto file =
+      workshop.library("libx.so", "__thread int t;int f(void){return t;}",
+                       "-Wl,-soname,libx.so.4 -Wl,-rpath,/opt/x -Wl,--enable-new-dtags -Wl,-z,execstack");
+  const auto report = inspect(file, false, linker::describe_this_machine());
+  ASSERT_TRUE(report);
+  const Json json = to_json(*report, &explain::to_json)["binary"];
+  EXPECT_EQ(json["soname"].as_string(), "libx.so.4");
+  EXPECT_EQ(json["type"].as_string(), "shared library");
+  EXPECT_EQ(json["tls_size"].as_integer(), 4);
+  EXPECT_EQ(json["runpath"].as_array().at(0).as_string(), "/opt/x");
+  EXPECT_EQ(json["flags"].as_array().at(0).as_string(), "executable stack");
+  EXPECT_EQ(json["size"].as_integer(), static_cast<std::int64_t>(std::filesystem::file_size(file)));
+  EXPECT_TRUE(json["pe"].is_null());
+  EXPECT_TRUE(json["macho"].is_null());
+  const auto lines = to_lines(report->facts);
+  EXPECT_THAT(lines, testing::Contains("named libx.so.4"));
+  EXPECT_THAT(lines, testing::Contains("searches (RUNPATH) /opt/x"));
+  EXPECT_THAT(lines, testing::Contains("thread-local data 4 bytes"));
+}
+
+TEST(Inspect, AForeignLibraryTellsWhatItsOwnSystemAsksOfIt) {
+  // Bytes of a universal file: a 28-byte head and nothing else is a dylib that needs nothing.
+  const auto slice = [](char subtype) {
+    std::string head(4096, '\0');
+    head.replace(
+        0, 16, std::string("\xcf\xfa\xed\xfe\x0c\0\0\x01", 8) + subtype + std::string("\0\0\0\x06\0\0\0", 7));
+    return head;
+  };
+  std::string universal(4096, '\0');
+  universal.replace(0, 48,
+                    std::string("\xca\xfe\xba\xbe\0\0\0\x02"
+                                "\x01\0\0\x0c\0\0\0\0\0\0\x10\0\0\0\x10\0\0\0\0\x0c"
+                                "\x01\0\0\x0c\0\0\0\x02\0\0\x20\0\0\0\x10\0\0\0\0\x0c",
+                                48));
+  faults::Workshop workshop;
+  const auto file = workshop.file("x.dylib", universal + slice('\0') + slice('\2'));
+  const auto report = inspect(file, false, linker::describe_this_machine());
+  ASSERT_TRUE(report);
+  const Json json = to_json(*report, &explain::to_json)["binary"];
+  EXPECT_EQ(json["machine"].as_string(), "aarch64+arm64e");
+  ASSERT_EQ(json["slices"].as_array().size(), 2u);
+  EXPECT_EQ(json["slices"].as_array()[1]["machine"].as_string(), "arm64e");
+  EXPECT_EQ(json["slices"].as_array()[1]["offset"].as_integer(), 8192);
+  EXPECT_EQ(json["slices"].as_array()[1]["macho"]["file_type"].as_string(), "dylib");
+  EXPECT_FALSE(json["code_signed"].as_bool(true));
+  EXPECT_THAT(to_lines(report->facts), testing::Contains("slice for arm64e"));
+}
+
 TEST(Inspect, AFileThatIsNotThereIsAnError) {
   const auto report = inspect("/nonexistent/libx.so", false, linker::describe_this_machine());
   ASSERT_FALSE(report);

@@ -1,0 +1,29 @@
+// What a file says of itself, for people and for programs: the same facts twice.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "base/json.hpp"
+#include "host/binary/binary.hpp"
+
+namespace enginehost::preflight {
+
+// Everything that --inspect tells of one file beyond the libraries it is loaded with.
+struct BinaryFacts {
+  binary::BinaryInfo info;                 // of a universal file: the first slice, with the machines of all
+  std::vector<binary::BinaryInfo> slices;  // of a universal file: each on its own
+  binary::PeResources resources;
+  std::string gpu_code_note;  // why the list of GPU code may be incomplete
+};
+
+// `info` is what read_binary said of the file without a choice of slice.
+BinaryFacts gather_facts(const std::filesystem::path& file, binary::BinaryInfo info);
+
+// The member "binary" of the contract's inspect document. Members that do not apply to the format are left
+// out.
+Json to_json(const BinaryFacts& facts);
+
+// Lines of a report; each begins with a word of its own ("machine", "needs", ...).
+std::vector<std::string> to_lines(const BinaryFacts& facts);
+
+}  // namespace enginehost::preflight
