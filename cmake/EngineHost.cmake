@@ -19,6 +19,12 @@ if(ENGINEHOST_SANITIZE)
   endif()
 endif()
 
+# Coverage for libFuzzer in every room; the fuzzers themselves are linked with its main function (tests/fuzz).
+if(ENGINEHOST_FUZZ)
+  add_compile_options(-fsanitize=fuzzer-no-link)
+  add_link_options(-fsanitize=fuzzer-no-link)
+endif()
+
 # enginehost_room(NAME SOURCES a.cpp ... [DEPENDS room ...] [LIBRARIES Foo::Foo ...])
 # A room is a static library enginehost_NAME; DEPENDS names rooms above it, LIBRARIES third parties, which stay private.
 function(enginehost_room name)

@@ -17,10 +17,11 @@ to_build=(
 )
 to_test=(
   libgtest-dev libgmock-dev libdlpack-dev libbenchmark-dev python3-jsonschema nginx-light
-  clang lld musl-tools patchelf binutils file unzip zip strace curl openssl util-linux mount
+  clang lld llvm libclang-rt-14-dev musl-tools patchelf binutils file unzip zip strace curl openssl util-linux mount
 )
 # Tests that need one of these skip themselves by name without it: a package here may conflict with what a machine has.
 if_possible=(gcc-multilib)
+# Not installed for its size (670 MB): libwine, whose Windows libraries one test reads when they are there, and else says so.
 
 self=$(basename "$0")
 with_tests=false

@@ -2,8 +2,8 @@
 # shellcheck disable=SC2317  # stage() calls the functions by name
 # Runs all tests: the main run with warnings as errors, then those that use the package index (where it can be
 # reached), then the rooms that handle strangers' bytes under AddressSanitizer and UndefinedBehaviorSanitizer, and those
-# with threads under ThreadSanitizer. The last lines are a summary of CTest: of the first stage that failed, else of the
-# main run. Exit status 1 if any stage failed.
+# with threads under ThreadSanitizer, then each fuzzer for 20 s. The last lines are a summary of CTest: of the first
+# stage that failed, else of the main run. Exit status 1 if any stage failed.
 #
 #   scripts/test.sh [--no-sanitizers] [--no-install]
 set -uo pipefail
@@ -12,7 +12,7 @@ source "$(dirname "$0")/common.sh"
 cd "$root" || exit 1
 
 address_targets=(base_tests binary_tests linker_tests manifest_tests resolve_tests cache_tests explain_tests
-  preflight_tests)
+  preflight_tests elf_fuzz pe_fuzz macho_fuzz symbols_fuzz gpu_code_fuzz sniff_fuzz)
 thread_targets=(base_tests cache_tests acquire_tests sdk_tests)
 
 sanitizers=true
@@ -137,5 +137,6 @@ fi
 if $sanitizers; then
   stage "AddressSanitizer and UndefinedBehaviorSanitizer" sanitized asan "${address_targets[@]}"
   stage "ThreadSanitizer" sanitized tsan "${thread_targets[@]}"
+  stage "Fuzzing" scripts/fuzz.sh --seconds 20
 fi
 finish "$main_log"

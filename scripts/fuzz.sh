@@ -1,0 +1,63 @@
+#!/usr/bin/env bash
+# Fuzzes the readers of strangers' bytes (tests/fuzz) with libFuzzer under AddressSanitizer and
+# UndefinedBehaviorSanitizer. Needs clang 14.
+#
+#   scripts/fuzz.sh [--seconds N] [--keep FOLDER] [TARGET...]
+#
+# --seconds N    how long each target runs (20)
+# --keep FOLDER  where inputs that reach new code are kept from run to run (build-fuzz/corpus). To put some into the
+#                tree, minimise them: build-fuzz/tests/elf_fuzz -merge=1 -use_counters=0 NEW tests/fuzz/corpus/elf FOLDER/elf
+# TARGET         elf, pe, macho, symbols, gpu_code, sniff; without one: all
+#
+# Exit status 1 when a target found something: the input stands in build-fuzz/finds, and running the target with it as
+# argument shows the find again. A find that is mended goes into tests/fuzz/corpus, where every test run replays it.
+set -uo pipefail
+# shellcheck source=scripts/common.sh
+source "$(dirname "$0")/common.sh"
+cd "$root" || exit 1
+
+seconds=20
+keep=build-fuzz/corpus
+targets=()
+while [ $# -gt 0 ]; do
+  case $1 in
+    --seconds) seconds=${2:?} && shift ;;
+    --keep) keep=${2:?} && shift ;;
+    -h | --help)
+      sed -n '2,14s/^# \{0,1\}//p' "$0"
+      exit 0
+      ;;
+    -*)
+      complain "unknown argument $1 (known: --seconds, --keep)"
+      exit 2
+      ;;
+    *) targets+=("$1") ;;
+  esac
+  shift
+done
+[ ${#targets[@]} -gt 0 ] || targets=(elf pe macho symbols gpu_code sniff)
+
+if ! command -v clang-14 >/dev/null; then
+  say "fuzzing skipped: clang-14 is not installed"
+  exit 0
+fi
+cmake --preset fuzz >/dev/null || exit 1
+cmake --build build-fuzz --parallel "$(jobs_that_fit)" --target "${targets[@]/%/_fuzz}" || exit 1
+
+mkdir -p build-fuzz/finds
+found=0
+for target in "${targets[@]}"; do
+  seeds=(tests/fuzz/corpus/"$target")
+  [ "$target" != symbols ] || seeds+=(tests/fuzz/corpus/elf tests/fuzz/corpus/pe tests/fuzz/corpus/macho)
+  mkdir -p "$keep/$target"
+  log=build-fuzz/$target.log
+  if build-fuzz/tests/"${target}"_fuzz -max_total_time="$seconds" -max_len=16384 -timeout=10 -rss_limit_mb=2048 \
+    -print_final_stats=1 -artifact_prefix=build-fuzz/finds/"$target"- "$keep/$target" "${seeds[@]}" >"$log" 2>&1; then
+    say "$target: $(sed -n 's/^stat::number_of_executed_units: *//p' "$log") inputs in $seconds s, nothing found"
+  else
+    found=1
+    say "$target: FOUND something; the end of $log:"
+    tail -n 25 "$log"
+  fi
+done
+exit "$found"

@@ -1,0 +1,21 @@
+// What read_binary promises of any bytes.
+#pragma once
+#include "host/binary/binary.hpp"
+#include "tests/fuzz/input_file.hpp"
+
+namespace enginehost::fuzz {
+
+inline binary::BinaryInfo read_any(const std::filesystem::path& file) {
+  Result<binary::BinaryInfo> info = binary::read_binary(file);
+  require(info.has_value());  // the file can be opened, so that there is nothing to fail with
+  if (info->problems.empty()) {
+    require(info->needed_size <= info->file_size);
+    require(info->kind != binary::Kind::unknown);
+    require(info->type == binary::Type::shared_library);
+  }
+  for (const Diagnosis& problem : info->problems) require(problem.code.rfind("EH-", 0) == 0);
+  require(!info->sniffed.empty());
+  return std::move(*info);
+}
+
+}  // namespace enginehost::fuzz
