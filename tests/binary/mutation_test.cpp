@@ -4,12 +4,12 @@
 #include <random>
 
 #include "host/binary/binary.hpp"
-#include "tests/support/workshop.hpp"
+#include "tests/binary/foreign_libraries.hpp"
 
 namespace enginehost::binary {
 namespace {
 
-class Mutation : public test::Workshop {
+class Mutation : public ForeignWorkshop {
  protected:
   void read_all(const std::filesystem::path& file) {
     Result<BinaryInfo> info = read_binary(file);
@@ -18,6 +18,8 @@ class Mutation : public test::Workshop {
     (void)read_symbols(file);
     (void)read_plugin_header(file);
     (void)gpu_code(file);
+    (void)pe_resources(file);
+    for (const Slice& slice : info->slices) (void)read_binary(file, slice.machine);
   }
   void mutate(const std::string& original, unsigned count, unsigned seed) {
     std::mt19937 random(seed);
@@ -63,8 +65,29 @@ TEST_F(Mutation, damaged_system_libraries_are_read_to_an_end) {
   }
 }
 
-TEST_F(Mutation, damaged_Windows_and_macOS_libraries_are_read_to_an_end) {
-  // Heads with plausible fields; the tables behind them are random.
+TEST_F(Mutation, damaged_Windows_libraries_are_read_to_an_end) {
+  if (!windows_tools_missing().empty()) GTEST_SKIP() << windows_tools_missing();
+  mutate(bytes_of(usual_windows_library("x86_64-pc-windows-msvc", "x64")), 2000, 3);
+  EXPECT_GT(troubled_, 100u);
+}
+
+TEST_F(Mutation, damaged_macOS_libraries_are_read_to_an_end) {
+  if (!macos_tools_missing().empty()) GTEST_SKIP() << macos_tools_missing();
+  std::vector<std::string> join{tool("llvm-lipo"), "-create", "-output", at("fat.dylib")};
+  for (const std::string arch : {"arm64", "x86_64"}) {
+    const std::string source =
+        "extern int elsewhere(void); __thread int t; int engine(void) { return elsewhere() + t; }\n";
+    const std::filesystem::path file = macos_library(
+        arch + ".dylib", arch, {"-dylib", "-rpath", "@loader_path", macos_object("engine", arch, source)});
+    mutate(bytes_of(file), 1000, 4);
+    join.push_back(file.native());
+  }
+  run(join);
+  mutate(bytes_of(folder() / "fat.dylib"), 1000, 5);
+  EXPECT_GT(troubled_, 100u);
+}
+
+TEST_F(Mutation, noise_behind_a_plausible_header_is_read_to_an_end) {
   std::mt19937 random(3);
   std::string noise(8192, '\0');
   for (char& c : noise) c = static_cast<char>(random() % 4 == 0 ? 0 : random() % 64);
