@@ -10,6 +10,7 @@
 
 #include "base/text.hpp"
 #include "host/binary/binary.hpp"
+#include "tests/binary/oracle.hpp"
 #include "tests/support/workshop.hpp"
 
 namespace enginehost::binary {
@@ -125,51 +126,155 @@ TEST_F(Oracle, objdump_says_the_same_of_every_library) {
   std::cout << files.size() << " files, " << needs << " needs, " << wants << " wanted versions compared\n";
 }
 
+// readelf's program headers, notes and dynamic flags.
+oracle::Facts readelf_facts(const std::string& text, bool x86) {
+  oracle::Facts facts;
+  std::uint64_t needed = 0, memory = 0, tls = 0;
+  bool stack_told = false, stack_executable = false, loads = false;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream split(line);
+    const std::vector<std::string> words{std::istream_iterator<std::string>(split), {}};
+    if (words.empty()) continue;
+    const bool segment = words.size() >= 7 && words[1].rfind("0x", 0) == 0 && words[5].rfind("0x", 0) == 0;
+    if (segment) {
+      const std::string& type = words[0];
+      const std::uint64_t begin = std::stoull(words[1], nullptr, 0), size = std::stoull(words[4], nullptr, 0);
+      if ((type == "LOAD" || type == "DYNAMIC" || type == "INTERP") && size > 0)
+        needed = std::max(needed, begin + size);
+      if (type == "LOAD") {
+        loads = true;
+        memory += std::stoull(words[5], nullptr, 0);
+      }
+      if (type == "TLS") tls = std::stoull(words[5], nullptr, 0);
+      if (type == "GNU_STACK") {
+        stack_told = true;
+        // "RW" or "RWE" or "R E", and the alignment behind it.
+        for (std::size_t i = 6; i + 1 < words.size(); ++i)
+          stack_executable = stack_executable || words[i].find('E') != std::string::npos;
+      }
+    }
+    if (const std::size_t at = line.find("program interpreter: "); at != std::string::npos)
+      facts.insert("interpreter " + line.substr(at + 21, line.size() - at - 22));
+    if (const std::size_t at = line.find("Build ID: "); at != std::string::npos)
+      facts.insert("build id " + line.substr(at + 10));
+    if (const std::size_t at = line.find("x86 ISA needed: "); at != std::string::npos)
+      facts.insert("processor " + line.substr(at + 16));
+    const bool flags = line.find("(FLAGS)") != std::string::npos,
+               flags_1 = line.find("(FLAGS_1)") != std::string::npos;
+    for (const std::string& word : words) {
+      if (flags && (word == "STATIC_TLS" || word == "TEXTREL")) facts.insert("flag " + word);
+      if (flags_1 && (word == "NOOPEN" || word == "NODEFLIB" || word == "PIE")) facts.insert("flag " + word);
+      if (word == "(TEXTREL)") facts.insert("flag TEXTREL");
+    }
+  }
+  if (stack_told ? stack_executable : loads && x86) facts.insert("executable stack");
+  facts.insert("needs " + std::to_string(needed) + " bytes");
+  facts.insert("memory " + std::to_string(memory));
+  facts.insert("thread-local " + std::to_string(tls));
+  return facts;
+}
+
+oracle::Facts our_facts(const BinaryInfo& info) {
+  oracle::Facts facts;
+  auto mark = [&](bool set, const char* word) {
+    if (set) facts.insert(word);
+  };
+  if (!info.interpreter.empty()) facts.insert("interpreter " + info.interpreter);
+  if (!info.build_id.empty()) facts.insert("build id " + info.build_id);
+  std::vector<std::string> levels;
+  for (const auto& [bit, name] :
+       {std::pair{1u, "x86-64-baseline"}, {2u, "x86-64-v2"}, {4u, "x86-64-v3"}, {8u, "x86-64-v4"}})
+    if ((info.isa_needed & bit) != 0) levels.emplace_back(name);
+  if (!levels.empty()) facts.insert("processor " + join(levels, ", "));
+  mark(info.static_tls, "flag STATIC_TLS");
+  mark(info.text_relocations, "flag TEXTREL");
+  mark(info.no_dlopen, "flag NOOPEN");
+  mark(info.no_default_directories, "flag NODEFLIB");
+  mark(info.position_independent_executable, "flag PIE");
+  mark(info.executable_stack, "executable stack");
+  facts.insert("needs " + std::to_string(info.needed_size) + " bytes");
+  facts.insert("memory " + std::to_string(info.memory_size));
+  facts.insert("thread-local " + std::to_string(info.tls_size));
+  return facts;
+}
+
+// Those of this machine's files that are ELF.
+std::map<std::string, BinaryInfo> elf_files() {
+  std::map<std::string, BinaryInfo> files;
+  for (const std::string& file : files_of_this_machine())
+    if (Result<BinaryInfo> info = read_binary(file); info && info->kind == Kind::elf)
+      files[file] = std::move(*info);
+  return files;
+}
+
+std::vector<std::string> names_of(const std::map<std::string, BinaryInfo>& files) {
+  std::vector<std::string> names;
+  for (const auto& [name, info] : files) names.push_back(name);
+  return names;
+}
+
+TEST_F(Oracle, readelf_says_the_same_of_segments_notes_and_flags) {
+  if (!has_tool("readelf")) GTEST_SKIP() << "readelf is not installed";
+  const std::map<std::string, BinaryInfo> files = elf_files();
+  const auto said = oracle::ask_in_batches(
+      {"readelf", "-W", "-l", "-n", "-d"}, names_of(files),
+      [](const std::string& line) { return line.rfind("File: ", 0) == 0 ? line.substr(6) : ""; });
+  oracle::Tally tally;
+  for (const auto& [file, info] : files) {
+    ASSERT_TRUE(said.contains(file)) << file;
+    const bool x86 = info.machine == "x86_64" || info.machine == "i386" || info.machine == "x32";
+    tally.compare(file, our_facts(info), readelf_facts(said.at(file), x86));
+  }
+  EXPECT_GT(tally.files, 50u);
+  tally.print("ELF files of this machine");
+}
+
+// "0000000000001000 T name@@V1", "                 U name@V1"
+oracle::Facts nm_facts(const std::string& text) {
+  oracle::Facts facts;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words(line);
+    std::string address, type, name;
+    words >> address;
+    if (address.size() == 1)
+      type = address;
+    else
+      words >> type;
+    words >> name;
+    // Small letters are local symbols, but for these.
+    const bool local = type.empty() || std::islower(static_cast<unsigned char>(type[0])) != 0;
+    if (!name.empty() && (!local || type == "w" || type == "v" || type == "u" || type == "i"))
+      facts.insert(name);
+  }
+  return facts;
+}
+
 TEST_F(Oracle, nm_lists_the_same_exports_and_imports) {
   if (!has_tool("nm")) GTEST_SKIP() << "nm is not installed";
-  const std::vector<std::string> all = files_of_this_machine();
-  std::size_t compared = 0, symbols = 0;
-  for (std::size_t i = 0; i < all.size(); i += all.size() / 40 + 1) {
-    Result<BinaryInfo> info = read_binary(all[i]);
-    if (!info || info->kind != Kind::elf) continue;
-    Result<SymbolTable> table = read_symbols(all[i]);
-    ASSERT_TRUE(table.has_value()) << all[i];
-    EXPECT_TRUE(table->complete) << all[i];
-    std::multiset<std::string> expected, found;
-    std::istringstream lines(run({"nm", "-D", all[i]}));
-    for (std::string line; std::getline(lines, line);) {
-      std::istringstream words(line);
-      std::string address, type, name;
-      words >> address;
-      if (address.size() == 1)
-        type = address;
-      else
-        words >> type;
-      words >> name;
-      if (name.empty() || std::islower(static_cast<unsigned char>(type[0])) != 0) {
-        if (type != "w" && type != "v" && type != "u" && type != "i") continue;
-      }
-      expected.insert(name);
-    }
+  const std::map<std::string, BinaryInfo> files = elf_files();
+  const auto said = oracle::ask_in_batches({"nm", "-D"}, names_of(files), [](const std::string& line) {
+    return !line.empty() && line.front() == '/' && line.back() == ':' ? line.substr(0, line.size() - 1) : "";
+  });
+  oracle::Tally tally;
+  for (const auto& [file, info] : files) {
+    const Result<SymbolTable> table = read_symbols(file);
+    ASSERT_TRUE(table.has_value()) << file;
+    EXPECT_TRUE(table->complete) << file;
+    oracle::Facts ours;
     for (const auto* list : {&table->exports, &table->imports})
       for (const Symbol& symbol : *list)
         // nm leaves the version away where it is the name: the mark that a version exists.
-        found.insert(symbol.version.empty() || symbol.version == symbol.name
-                         ? symbol.name
-                         : symbol.name + (symbol.defined && !symbol.hidden_version ? "@@" : "@") +
-                               symbol.version);
-    std::vector<std::string> only_found, only_expected;
-    std::set_difference(found.begin(), found.end(), expected.begin(), expected.end(),
-                        std::back_inserter(only_found));
-    std::set_difference(expected.begin(), expected.end(), found.begin(), found.end(),
-                        std::back_inserter(only_expected));
-    EXPECT_EQ(only_found, std::vector<std::string>()) << all[i];
-    EXPECT_EQ(only_expected, std::vector<std::string>()) << all[i];
-    ++compared;
-    symbols += found.size();
+        ours.insert(symbol.version.empty() || symbol.version == symbol.name
+                        ? symbol.name
+                        : symbol.name + (symbol.defined && !symbol.hidden_version ? "@@" : "@") +
+                              symbol.version);
+    ASSERT_TRUE(said.contains(file) || ours.empty()) << file;
+    tally.compare(file, ours, said.contains(file) ? nm_facts(said.at(file)) : oracle::Facts());
   }
-  EXPECT_GT(compared, 10u);
-  std::cout << compared << " files, " << symbols << " symbols compared\n";
+  EXPECT_GT(tally.files, 50u);
+  tally.print("symbols of ELF files of this machine");
 }
 
 }  // namespace
