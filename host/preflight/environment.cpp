@@ -14,13 +14,13 @@ using linker::Closure;
 constexpr std::string_view variable = "LD_LIBRARY_PATH";
 constexpr std::string_view mended = "opened first, by absolute path";
 
-Closure closure_of(const Session& session, const linker::Machine& machine,
+Closure closure_of(const Inquiry& inquiry, const linker::Machine& machine,
                    const std::vector<std::string>& preloaded) {
   linker::Request request;
-  request.file = session.spec.plugin;
+  request.file = inquiry.spec.plugin;
   request.preloaded = {preloaded.begin(), preloaded.end()};
   request.check_versions = false;
-  return linker::close(machine, request, session.reader);
+  return linker::close(machine, request, inquiry.reader);
 }
 
 const linker::Object* by_name(const Closure& closure, const std::string& name) {
@@ -29,10 +29,10 @@ const linker::Object* by_name(const Closure& closure, const std::string& name) {
   return nullptr;
 }
 
-void warn_of_loaded(const Session& session, const Closure& closure, std::vector<Diagnosis>& warnings) {
+void warn_of_loaded(const Inquiry& inquiry, const Closure& closure, std::vector<Diagnosis>& warnings) {
   for (const linker::Object& object : closure.objects) {
     if (object.found_by != "already loaded" || object.soname.empty()) continue;
-    const std::string wanted = session.index.find(object.soname);
+    const std::string wanted = inquiry.index.find(object.soname);
     if (!wanted.empty() && wanted != object.path)
       warnings.push_back(std::move(diagnose("EH-L17")
                                        .with("library", object.soname)
@@ -43,15 +43,15 @@ void warn_of_loaded(const Session& session, const Closure& closure, std::vector<
 
 // What would be taken if our loader did not open the build's own files first: said, because the next program
 // that loads the same files without us will see it.
-void warn_of_search(const Session& session, std::vector<Diagnosis>& warnings) {
-  if (session.order.empty()) return;
-  const Closure plain = closure_of(session, session.spec.machine, {});
+void warn_of_search(const Inquiry& inquiry, std::vector<Diagnosis>& warnings) {
+  if (inquiry.order.empty()) return;
+  const Closure plain = closure_of(inquiry, inquiry.spec.machine, {});
   const auto refused = [&](const std::string& path) {
     return std::any_of(plain.rejected.begin(), plain.rejected.end(),
                        [&](const auto& rejected) { return rejected.path == path; });
   };
   for (const linker::Missing& missing : plain.missing)
-    if (const std::string there = session.index.find(missing.name); !there.empty() && !refused(there))
+    if (const std::string there = inquiry.index.find(missing.name); !there.empty() && !refused(there))
       warnings.push_back(std::move(diagnose("EH-L03")
                                        .with("library", missing.name)
                                        .with("needed_by", missing.needed_by)
@@ -59,8 +59,8 @@ void warn_of_search(const Session& session, std::vector<Diagnosis>& warnings) {
                                        .with("mended", mended)));
   for (const linker::Object& object : plain.objects) {
     const std::string wanted =
-        object.found_by == "already loaded" ? std::string() : session.index.find(object.name);
-    if (!wanted.empty() && wanted != object.path && !session.index.in_view(object.path))
+        object.found_by == "already loaded" ? std::string() : inquiry.index.find(object.name);
+    if (!wanted.empty() && wanted != object.path && !inquiry.index.in_view(object.path))
       warnings.push_back(std::move(diagnose("EH-L11")
                                        .with("library", object.name)
                                        .with("path", object.path, object.found_by)
@@ -69,14 +69,14 @@ void warn_of_search(const Session& session, std::vector<Diagnosis>& warnings) {
   }
 }
 
-// The search made twice, with the variable and without: where the two differ, a file of the session hides one
-// of the system. Where nothing else would be found the variable is what makes the build load, and nothing is
-// said.
-void warn_of_hidden(const Session& session, const Closure& closure, std::vector<Diagnosis>& warnings) {
-  if (session.spec.machine.library_path.empty()) return;
-  linker::Machine bare = session.spec.machine;
+// The search made twice, with the variable and without: where the two differ, a file of the environment hides
+// one of the system. Where nothing else would be found the variable is what makes the build load, and nothing
+// is said.
+void warn_of_hidden(const Inquiry& inquiry, const Closure& closure, std::vector<Diagnosis>& warnings) {
+  if (inquiry.spec.machine.library_path.empty()) return;
+  linker::Machine bare = inquiry.spec.machine;
   bare.library_path.clear();
-  const Closure without = closure_of(session, bare, session.order);
+  const Closure without = closure_of(inquiry, bare, inquiry.order);
   for (const linker::Object& object : closure.objects) {
     if (object.found_by != variable) continue;
     const linker::Object* hidden = by_name(without, object.name);
@@ -91,12 +91,12 @@ void warn_of_hidden(const Session& session, const Closure& closure, std::vector<
   }
 }
 
-void name_the_variable(const Session& session, const Closure& closure, std::vector<Diagnosis>& diagnoses) {
+void name_the_variable(const Inquiry& inquiry, const Closure& closure, std::vector<Diagnosis>& diagnoses) {
   for (Diagnosis& diagnosis : diagnoses) {
     if (diagnosis.code != "EH-L08" && diagnosis.code != "EH-L09" && diagnosis.code != "EH-L15") continue;
     const linker::Object* object = closure.find(diagnosis.value("path"));
     if (object != nullptr && object->found_by == variable)
-      diagnosis.with("from_environment", variable, session.spec.machine.library_path_text.value_or(""));
+      diagnosis.with("from_environment", variable, inquiry.spec.machine.library_path_text.value_or(""));
   }
 }
 
@@ -108,9 +108,9 @@ std::string path_now(const Spec& spec) {
   return {};
 }
 
-void tell_ignored_path(const Session& session, std::vector<Diagnosis>& diagnoses) {
-  const linker::Machine& machine = session.spec.machine;
-  const std::string at_start = machine.library_path_text.value_or(""), now = path_now(session.spec);
+void tell_ignored_path(const Inquiry& inquiry, std::vector<Diagnosis>& diagnoses) {
+  const linker::Machine& machine = inquiry.spec.machine;
+  const std::string at_start = machine.library_path_text.value_or(""), now = path_now(inquiry.spec);
   const char* code = nullptr;
   std::string ignored;
   if (machine.secure && !at_start.empty()) {
@@ -128,7 +128,7 @@ void tell_ignored_path(const Session& session, std::vector<Diagnosis>& diagnoses
     for (const std::string& folder : linker::split_library_path(ignored)) {
       if (folder.empty() || std::find(searched.begin(), searched.end(), folder) != searched.end()) continue;
       for (const std::string& library : diagnosis.values("library"))
-        if (const std::string path = folder + "/" + library; session.reader.file_exists(path)) {
+        if (const std::string path = folder + "/" + library; inquiry.reader.file_exists(path)) {
           diagnosis.code = code;
           diagnosis.with("present_at", path, variable);
         }
@@ -136,8 +136,8 @@ void tell_ignored_path(const Session& session, std::vector<Diagnosis>& diagnoses
   }
 }
 
-void warn_of_preload(const Session& session, std::vector<Diagnosis>& warnings) {
-  const Spec& spec = session.spec;
+void warn_of_preload(const Inquiry& inquiry, std::vector<Diagnosis>& warnings) {
+  const Spec& spec = inquiry.spec;
   if (spec.platform == nullptr || !spec.platform->loader_environment.is_known()) return;
   for (const auto& [name, value] : spec.platform->loader_environment.value()) {
     if (name != "LD_PRELOAD") continue;
@@ -147,7 +147,7 @@ void warn_of_preload(const Session& session, std::vector<Diagnosis>& warnings) {
     std::replace(text.begin(), text.end(), ' ', ':');
     for (const std::string& file : split(text, ':'))
       if (file.find('/') != std::string::npos && file.find('$') == std::string::npos &&
-          !session.reader.file_exists(file))
+          !inquiry.reader.file_exists(file))
         warnings.push_back(std::move(diagnose("EH-L34").with("library", file, "LD_PRELOAD")));
   }
 }
@@ -165,26 +165,26 @@ std::set<std::string> names_of(const std::string& file, Side side) {
 
 }  // namespace
 
-void judge_environment(const Session& session, const linker::Closure& closure, Report& report) {
-  warn_of_loaded(session, closure, report.warnings);
-  warn_of_search(session, report.warnings);
-  warn_of_hidden(session, closure, report.warnings);
-  warn_of_preload(session, report.warnings);
-  name_the_variable(session, closure, report.diagnoses);
-  tell_ignored_path(session, report.diagnoses);
+void judge_environment(const Inquiry& inquiry, const linker::Closure& closure, Report& report) {
+  warn_of_loaded(inquiry, closure, report.warnings);
+  warn_of_search(inquiry, report.warnings);
+  warn_of_hidden(inquiry, closure, report.warnings);
+  warn_of_preload(inquiry, report.warnings);
+  name_the_variable(inquiry, closure, report.diagnoses);
+  tell_ignored_path(inquiry, report.diagnoses);
 }
 
-void judge_substitution(const Session& session, const linker::Closure& closure,
+void judge_substitution(const Inquiry& inquiry, const linker::Closure& closure,
                         std::vector<Diagnosis>& diagnoses) {
   for (const linker::Object& held : closure.objects) {
     if (held.found_by != "already loaded" || held.soname.empty()) continue;
-    const std::string wanted = session.index.find(held.soname);
+    const std::string wanted = inquiry.index.find(held.soname);
     if (wanted.empty() || wanted == held.path) continue;
     const std::set<std::string> offered = names_of(wanted, Side::exported),
                                 instead = names_of(held.path, Side::exported);
     if (offered.empty() || instead.empty()) continue;
     for (const linker::Object& user : closure.objects) {
-      if (user.info == nullptr || !session.index.in_view(user.path) || user.path == wanted) continue;
+      if (user.info == nullptr || !inquiry.index.in_view(user.path) || user.path == wanted) continue;
       const auto& needed = user.info->needed;
       if (std::find(needed.begin(), needed.end(), held.soname) == needed.end()) continue;
       std::set<std::string> lacking;
@@ -198,7 +198,7 @@ void judge_substitution(const Session& session, const linker::Closure& closure,
       }
       if (lacking.empty()) continue;
       Diagnosis diagnosis = diagnose("EH-L17");
-      diagnosis.with("file", session.spec.plugin.native())
+      diagnosis.with("file", inquiry.spec.plugin.native())
           .with("library", held.soname)
           .with("path", held.path, "libraries of this process")
           .with("wanted", wanted)

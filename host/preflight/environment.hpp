@@ -1,4 +1,4 @@
-// What the session (LD_LIBRARY_PATH, LD_PRELOAD, the libraries this process holds already) does to a build's
+// What the environment (LD_LIBRARY_PATH, LD_PRELOAD, the libraries this process holds already) does to a build's
 // search.
 #pragma once
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace enginehost::preflight {
 
-struct Session {
+struct Inquiry {
   const Spec& spec;
   const ViewIndex& index;
   linker::Reader& reader;
@@ -21,12 +21,12 @@ struct Session {
 // there). Turns a missing library into EH-L30 or EH-L31 where it lies in a folder of LD_LIBRARY_PATH that the
 // loader does not look at, and adds "from_environment" to what fails because of a file that the variable put
 // first.
-void judge_environment(const Session& session, const linker::Closure& closure, Report& report);
+void judge_environment(const Inquiry& inquiry, const linker::Closure& closure, Report& report);
 
 // EH-L17 as a failure: a library of the build imports what the build's own file of that name offers and the
 // one that the process holds already does not. The loader serves the name with the latter. Costs something
 // only where there is such a pair of files.
-void judge_substitution(const Session& session, const linker::Closure& closure,
+void judge_substitution(const Inquiry& inquiry, const linker::Closure& closure,
                         std::vector<Diagnosis>& diagnoses);
 
 }  // namespace enginehost::preflight

@@ -47,9 +47,9 @@ class Check {
     judge_driver(spec_, closure, report_.diagnoses);
     drop_told_twice();
     take(closure);
-    const Session session{spec_, index_, reader_, order_};
-    judge_environment(session, closure, report_);
-    judge_substitution(session, closure, report_.diagnoses);
+    const Inquiry inquiry{spec_, index_, reader_, order_};
+    judge_environment(inquiry, closure, report_);
+    judge_substitution(inquiry, closure, report_.diagnoses);
     judge_origins(spec_, closure, report_.warnings);
     judge_device_files(spec_, closure, reader_, report_.warnings);
     for (const std::string& library : later) check_later(library, closure);

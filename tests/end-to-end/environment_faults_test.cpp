@@ -1,4 +1,4 @@
-// What the environment does to an opening: LD_LIBRARY_PATH and LD_PRELOAD of a session, privileges of a
+// What the environment does to an opening: LD_LIBRARY_PATH and LD_PRELOAD of a shell, privileges of a
 // program, names that a cache's folder may have.
 #include <gmock/gmock.h>
 #include <unistd.h>
@@ -15,7 +15,7 @@ std::string named(const std::string& soname, const std::string& function) {
   return compile_library("int " + function + "(void) { return 1; }\n", {"-Wl,-soname," + soname});
 }
 
-// A repository of one build whose library the session's LD_LIBRARY_PATH offers too.
+// A repository of one build whose library the shell's LD_LIBRARY_PATH offers too.
 class EnvironmentFaults : public testing::Test {
  protected:
   Ended open(std::vector<std::string> environment, std::vector<std::string> launcher = {}) const {
@@ -57,7 +57,7 @@ TEST_F(EnvironmentFaults, L11_Case07_AForeignLibraryOfTheSameNameNeverWinsAndIsR
 }
 
 TEST_F(EnvironmentFaults, L11_Case07_AForeignLibraryThatAnEngineOpensByNameIsReportedAsAHijack) {
-  // Opened by name while the engine starts: nothing but the session decides which file that is.
+  // Opened by name while the engine starts: nothing but the environment decides which file that is.
   const std::string start = compile_library(
       "#include <dlfcn.h>\n__attribute__((constructor)) static void begin(void) {\n"
       "  dlopen(\"libhelper.so.1\", RTLD_NOW);\n}\n",
@@ -101,7 +101,7 @@ TEST_F(EnvironmentFaults, L17_Case07_AForeignLibraryThatIsInTheProcessAlreadyIsR
   EXPECT_THAT(warnings, HasSubstr(foreign.native()));
 }
 
-TEST_F(EnvironmentFaults, L11_AnOldLibraryOfTheSessionThatHidesTheSystemsIsToldWithTheVariable) {
+TEST_F(EnvironmentFaults, L11_AnOldLibraryOfTheEnvironmentThatHidesTheSystemsIsToldWithTheVariable) {
   const TemporaryFolder folder;
   write_text(folder / "map", "GOMP_99.0 { global: GOMP_invented; };\n");
   write_text(folder / "libgomp.so.1", compile_library("void GOMP_invented(void) {}\n",
@@ -157,7 +157,7 @@ TEST_F(EnvironmentFaults, L30_AProgramWithPrivilegesIsToldThatItsLibraryPathIsIg
   EXPECT_THAT((*document)["diagnosis"].dump(), HasSubstr(there.native()));
 }
 
-TEST_F(EnvironmentFaults, L32_ASearchPathThatDependsOnTheFolderOfTheSessionIsAWarning) {
+TEST_F(EnvironmentFaults, L32_ASearchPathThatDependsOnTheFolderOfTheEnvironmentIsAWarning) {
   TestBuild build =
       faulty_build({{"libengine_reference.so", plugin_that_needs({"libpart.so"}, "$ORIGIN/lib:")},
                     {"lib/libpart.so", named("libpart.so", "part")}});

@@ -7,7 +7,7 @@
 namespace enginehost::test {
 namespace {
 
-// What a person's session may hold and these tests must not see.
+// What a person's environment may hold and these tests must not see.
 const std::vector<std::string> unset = {"ENGINEHOST_REPOSITORIES",
                                         "ENGINEHOST_FLAVOR",
                                         "ENGINEHOST_DEVICE",

@@ -103,7 +103,7 @@ TEST_F(Environment, L10_PackedRelocationsOnAnOlderCLibrary) {
 
 TEST_F(Environment, L11_AVariableThatHidesTheSystemsLibraryIsAWarningWithBothFiles) {
   const auto hiding =
-      workshop_.library("session/libgcc_s.so.1", "int hidden(void){return 1;}", "-Wl,-soname,libgcc_s.so.1");
+      workshop_.library("outside/libgcc_s.so.1", "int hidden(void){return 1;}", "-Wl,-soname,libgcc_s.so.1");
   const auto engine = workshop_.library("e/libengine.so", "int hidden(void);int e(void){return hidden();}",
                                         faults::quoted(hiding));
   const Report report = check(with_path(alone(engine), hiding.parent_path().native()));

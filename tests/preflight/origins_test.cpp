@@ -22,13 +22,13 @@ class Origins : public ::testing::Test {
   std::string needs(const std::filesystem::path& library) {
     return "-Wl,--no-as-needed " + faults::quoted(library) + " -Wl,--allow-shlib-undefined ";
   }
-  // Everything in "build" is the build, everything in "session" is on LD_LIBRARY_PATH.
+  // Everything in "build" is the build, everything in "outside" is on LD_LIBRARY_PATH.
   Report judged(const std::string& flags) {
     const auto plugin = workshop_.plugin("build/libengine_x.so", flags);
     Spec spec = build(workshop_, plugin, {"build/lib"});
     spec.view = workshop_.path("build");
-    spec.machine.library_path = {workshop_.path("session").native()};
-    spec.machine.library_path_text = workshop_.path("session").native();
+    spec.machine.library_path = {workshop_.path("outside").native()};
+    spec.machine.library_path_text = workshop_.path("outside").native();
     spec.machine.loaded = loaded_;
     spec.machine.cache = linker::LoaderCache();  // the machine that runs this may have cuDNN
     return check(spec);
@@ -39,7 +39,7 @@ class Origins : public ::testing::Test {
 
 TEST_F(Origins, R16_PartsOfCudnnFromTwoFoldersAreNamed) {
   const auto ours = part("build/lib/libcudnn.so.8");
-  const auto theirs = part("session/libcudnn_ops_infer.so.8");
+  const auto theirs = part("outside/libcudnn_ops_infer.so.8");
   const Report report = judged(needs(ours) + needs(theirs));
   const Diagnosis* warning = find(report.warnings, "EH-R16");
   ASSERT_NE(warning, nullptr);
@@ -52,7 +52,7 @@ TEST_F(Origins, R16_PartsOfCudnnFromTwoFoldersAreNamed) {
 
 TEST_F(Origins, G17_LibrariesOfTwoCudaToolkitsAreNamed) {
   const auto ours = part("build/lib/libcudart.so.12");
-  const auto theirs = part("session/libcublas.so.12");
+  const auto theirs = part("outside/libcublas.so.12");
   const Report report = judged(needs(ours) + needs(theirs));
   const Diagnosis* warning = find(report.warnings, "EH-G17");
   ASSERT_NE(warning, nullptr);
@@ -63,7 +63,7 @@ TEST_F(Origins, G17_LibrariesOfTwoCudaToolkitsAreNamed) {
 TEST_F(Origins, G17_FoldersOfOneBuildAreOnePlaceAndTheDriverIsNoPart) {
   const auto runtime = part("build/lib/libcudart.so.12");
   const auto blas = part("build/nvidia/cublas/lib/libcublas.so.12");
-  const auto driver = part("session/libcuda.so.1");
+  const auto driver = part("outside/libcuda.so.1");
   const Report report =
       judged(needs(runtime) + needs(blas) + needs(driver) + "-Wl,-rpath,'$ORIGIN/nvidia/cublas/lib'");
   EXPECT_EQ(find(report.warnings, "EH-G17"), nullptr);
@@ -82,7 +82,7 @@ TEST_F(Origins, L35_TwoOpenMpRuntimesInOneClosureAreNamed) {
 
 TEST_F(Origins, L35_ARuntimeThatTheHostHoldsAlreadyCounts) {
   const auto ours = part("build/lib/libomp.so.5");
-  loaded_ = {{"libgomp.so.1", part("session/libgomp.so.1")}};
+  loaded_ = {{"libgomp.so.1", part("outside/libgomp.so.1")}};
   const Report report = judged(needs(ours));
   const Diagnosis* warning = find(report.warnings, "EH-L35");
   ASSERT_NE(warning, nullptr);
@@ -90,7 +90,7 @@ TEST_F(Origins, L35_ARuntimeThatTheHostHoldsAlreadyCounts) {
 }
 
 TEST_F(Origins, L35_IsNotSaidOfABuildWithoutOpenMp) {
-  loaded_ = {{"libgomp.so.1", part("session/libgomp.so.1")}, {"libomp.so.5", part("session/libomp.so.5")}};
+  loaded_ = {{"libgomp.so.1", part("outside/libgomp.so.1")}, {"libomp.so.5", part("outside/libomp.so.5")}};
   EXPECT_EQ(find(judged("").warnings, "EH-L35"), nullptr);
 }
 
@@ -215,7 +215,7 @@ TEST_F(Devices, G05_IsNotSaidWhereOneFileHasCodeOrNoDeviceIsKnown) {
 
 TEST_F(Devices, G08_ADriverWhoseDeviceFileIsMissingIsAWarning) {
   if (std::filesystem::exists("/dev/nvidiactl")) GTEST_SKIP() << "this machine has the device file";
-  const auto driver = part("session/libcuda.so.1");
+  const auto driver = part("outside/libcuda.so.1");
   const auto plugin = workshop_.plugin("build/libengine_x.so", needs(driver));
   const platform::Platform platform = with_device("8.6");
   Spec spec = build(workshop_, plugin, {"build/lib"});
