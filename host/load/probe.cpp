@@ -111,11 +111,12 @@ ProbeResult probe(const ProbeRequest& request) {
   if (is_failed_search(first)) ask_loader(request, *first.diagnosis);
   if (!worth_another_try(first)) return first;
   const bool killed = first.diagnosis->code == "EH-R14";
-  const auto kills_before = killed ? count_oom_kills() : std::nullopt;
+  // -1: the count cannot be read.
+  const std::int64_t kills_before = killed ? count_oom_kills().value_or(-1) : -1;
   ProbeResult second = probe_once(request);
   if (killed && second.diagnosis && second.diagnosis->code == "EH-R14")
-    if (const auto kills = count_oom_kills(); kills && kills_before && *kills > *kills_before)
-      second.diagnosis->with("oom_kills", std::to_string(*kills - *kills_before), "control group");
+    if (const std::int64_t kills = count_oom_kills().value_or(-1); kills_before >= 0 && kills > kills_before)
+      second.diagnosis->with("oom_kills", std::to_string(kills - kills_before), "control group");
   second.duration += first.duration;
   if (second.passed)
     second.warnings.push_back(std::move(*first.diagnosis));
