@@ -56,7 +56,7 @@ std::string read_program_id() {
   if (!id.empty()) return path.native() + " " + id;
   const auto stamp = stamp_of("/proc/self/exe");
   if (!stamp) return path.native();
-  return path.native() + " " + std::to_string(stamp->size) + " " + std::to_string(stamp->modified_ns);
+  return path.native() + " " + std::to_string(stamp->size) + "." + std::to_string(stamp->modified_ns);
 }
 
 }  // namespace

@@ -18,7 +18,6 @@ namespace enginehost::history {
 namespace {
 
 constexpr std::string_view ending = ".json", unfinished = ".new";
-constexpr std::string_view phase_ready = "ready";
 constexpr std::size_t largest = 8192;
 
 std::filesystem::path folder_of(const std::filesystem::path& state_folder) {
@@ -183,7 +182,6 @@ std::vector<Crash> collect_crashes(const std::filesystem::path& state_folder) {
     text.resize(static_cast<std::size_t>(got));
     const auto document = parse_json(text, file.native());
     if (!document || (*document)["boot_id"].as_string() != boot) continue;
-    if ((*document)["phase"].as_string() == phase_ready) continue;
     Crash crash;
     crash.build = (*document)["build"].as_string();
     crash.digest = (*document)["digest"].as_string();

@@ -26,8 +26,7 @@ class Sentinel {
   Sentinel(Sentinel&&) noexcept = default;
   Sentinel& operator=(Sentinel&& other) noexcept;
   ~Sentinel();  // lowers it
-  // "dlopen", "entry", "create", "warmup": where a crash would have been. "ready": open, but nothing of it is
-  // called; a process that ends then was not ended by the build. Rewrites a few bytes in place.
+  // "dlopen", "entry", "create", "warmup": where a crash would have been. Rewrites a few bytes in place.
   Result<void> enter(std::string_view phase);
   // Takes the file away: the first real operation succeeded, or the engine was closed.
   void lower();
@@ -50,7 +49,7 @@ struct Crash {
 };
 
 // Collects and removes left-over sentinels: not locked by anyone, of this boot. Those of another boot are
-// removed without being counted (a power cut is nobody's fault), and so are those in phase "ready". Two
+// removed without being counted (a power cut is nobody's fault). Two
 // processes collecting at once never both report one.
 std::vector<Crash> collect_crashes(const std::filesystem::path& state_folder);
 

@@ -58,8 +58,9 @@ Result<Record> record_from_json(const Json& document, std::string_view name);
 struct Failure {
   std::string build, digest, artifacts_digest;
   Category category = Category::host;
-  bool in_host = false;  // crashed in the application rather than in the probe
-  bool repeated = true;  // of a crash in the probe: false when the second try passed
+  bool in_host = false;    // crashed in the application rather than in the probe
+  bool only_here = false;  // it failed in this program, in an orderly way, after it had passed in the probe
+  bool repeated = true;    // of a crash in the probe: false when the second try passed
   std::string program,
       boot;  // of a crash in the application: which one, and the start of the machine it ran in
   Json diagnosis;
@@ -76,13 +77,15 @@ std::optional<Record> after_failure(const Failure& failure, const Record* before
                                     std::int64_t now);
 
 // The record of a success in the probe; nothing for a build that the user disabled and now forces for once.
-// Strikes of the same build on the same machine stay until after_first_operation().
+// Strikes of the same build on the same machine stay until its first work.
 std::optional<Record> after_success(Record proof, const Record* before);
 
-// The build did its first work in an application: its strikes are forgotten, and that application needs no
-// sentinel for it any more. At most 8 applications are remembered, the latest.
-Record after_first_operation(Record proof, std::string_view program);
-bool has_operated_in(const Record& proof, std::string_view program);
+// What an application did with a proven build for the first time: opened it, or had it work. It needs no
+// sentinel for that any more; the first work also ends the build's strikes. At most 8 applications are
+// remembered, the latest.
+enum class First { opening, operation };
+Record after_first(First first, Record proof, std::string_view program);
+bool was_first(First first, const Record& proof, std::string_view program);
 
 // The record of a proof.
 Record proof_of(std::string build, std::string digest, std::string artifacts_digest,
@@ -96,6 +99,8 @@ std::string what_changed(const Fingerprint& was, const Fingerprint& is);
 // driver whose halves do not fit together (EH-G09), that lost its device files (EH-G08) or answers nothing is
 // mended by a restart.
 inline constexpr std::string_view boot_part = "start of the machine";
+// And the program: what failed in it after it had passed in the probe says nothing of other programs.
+inline constexpr std::string_view program_part = "program";
 
 // A witness as the path is now: present with its stamp, or absent.
 Witness witness_of(const std::filesystem::path& path);

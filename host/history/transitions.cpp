@@ -34,6 +34,12 @@ bool ends_with_a_restart(const Json& diagnosis) {
   return false;
 }
 
+void leave_out(Fingerprint& host, std::string_view name) {
+  std::erase_if(host, [&](const auto& part) { return part.first == name; });
+}
+
+const char* member_of(First first) { return first == First::opening ? "opened_in" : "operated_in"; }
+
 // The weight that earlier crashes still have beside this one.
 double earlier_strikes(const Record* before, const Failure& failure, const Fingerprint& machine) {
   if (before == nullptr || !what_changed(before->host, machine).empty()) return 0;
@@ -60,8 +66,8 @@ std::optional<Record> after_failure(const Failure& failure, const Record* before
   record.artifacts_digest = failure.artifacts_digest;
   record.diagnosis = failure.diagnosis;
   record.host = machine;
-  if (!ends_with_a_restart(failure.diagnosis))
-    std::erase_if(record.host, [](const auto& part) { return part.first == boot_part; });
+  if (!ends_with_a_restart(failure.diagnosis)) leave_out(record.host, boot_part);
+  if (!failure.only_here) leave_out(record.host, program_part);
   record.witnesses = failure.witnesses;
   record.first_seen = record.last_seen = now;
   record.count = 1;
@@ -108,7 +114,8 @@ Record proof_of(std::string build, std::string digest, std::string artifacts_dig
   record.state = State::proven;
   record.host = machine;
   // What worked works after a restart too; what a restart can change is in the other parts.
-  std::erase_if(record.host, [](const auto& part) { return part.first == boot_part; });
+  leave_out(record.host, boot_part);
+  leave_out(record.host, program_part);
   record.witnesses = std::move(witnesses);
   record.facts = std::move(facts);
   record.first_seen = record.last_seen = now;
@@ -128,22 +135,23 @@ std::optional<Record> after_success(Record proof, const Record* before) {
   return proof;
 }
 
-Record after_first_operation(Record proof, std::string_view program) {
+Record after_first(First first, Record proof, std::string_view program) {
   std::vector<std::string> programs;
-  for (const Json& known : proof.facts["operated_in"].as_array())
+  for (const Json& known : proof.facts[member_of(first)].as_array())
     if (known.as_string() != program) programs.push_back(known.as_string());
   programs.emplace_back(program);
   if (programs.size() > most_programs)
     programs.erase(programs.begin(), programs.end() - static_cast<std::ptrdiff_t>(most_programs));
-  proof.facts.set("operated_in", Json::strings(programs));
+  proof.facts.set(member_of(first), Json::strings(programs));
+  if (first == First::opening) return proof;
   proof.strikes = 0;
   proof.program.clear();
   proof.boot.clear();
   return proof;
 }
 
-bool has_operated_in(const Record& proof, std::string_view program) {
-  const auto& programs = proof.facts["operated_in"].as_array();
+bool was_first(First first, const Record& proof, std::string_view program) {
+  const auto& programs = proof.facts[member_of(first)].as_array();
   return std::any_of(programs.begin(), programs.end(),
                      [&](const Json& known) { return known.as_string() == program; });
 }

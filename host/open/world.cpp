@@ -2,8 +2,9 @@
 
 #include <ctime>
 
-#include "host/history/sentinel.hpp"
+#include "host/open/crash.hpp"
 #include "host/open/repositories.hpp"
+#include "host/open/this_machine.hpp"
 #include "host/platform/detect.hpp"
 
 namespace enginehost::open {
@@ -44,7 +45,7 @@ const manifest::Catalogue& World::catalogue() {
 }
 
 const history::Fingerprint& World::fingerprint() {
-  if (!fingerprint_) fingerprint_ = history::host_fingerprint(platform());
+  if (!fingerprint_) fingerprint_ = fingerprint_of_this_machine(platform(), settings_.helper, settings_.cache_folder);
   return *fingerprint_;
 }
 
@@ -54,23 +55,9 @@ void World::read_history() {
   // Another machine's decision knows nothing of what happened on this one.
   if (recorded_ || settings_.state_folder.empty()) return;
   *history_ = history::read(settings_.state_folder, now(), &fingerprint());
-  for (const history::Crash& crash : history::collect_crashes(settings_.state_folder)) {
-    history::Failure failure;
-    failure.build = crash.build;
-    failure.digest = crash.digest;
-    failure.category = history::Category::crash;
-    failure.in_host = true;
-    failure.diagnosis = Json::object()
-                            .set("code", "EH-R02")
-                            .set("evidence", Json::array().push(Json::object()
-                                                                    .set("what", "stage")
-                                                                    .set("value", crash.phase)
-                                                                    .set("source", "left-over sentinel of process " +
-                                                                                       std::to_string(crash.pid))));
-    const history::Record* before = history_->history.find(crash.build);
-    if (before != nullptr) failure.artifacts_digest = before->artifacts_digest;
-    if (auto record = history::after_failure(failure, before, fingerprint(), now())) remember(std::move(*record));
-  }
+  for (const history::Crash& crash : history::collect_crashes(settings_.state_folder))
+    if (auto record = history::after_failure(failure_of(crash), before(crash.build), fingerprint(), now()))
+      remember(std::move(*record));
 }
 
 const history::History& World::history() {

@@ -138,13 +138,6 @@ TEST(SentinelTest, ACrashNamesTheProgramAndItsBuild) {
   EXPECT_EQ(crashes[0].boot, boot_id());
 }
 
-TEST(SentinelTest, AProcessKilledWhileNothingOfTheBuildIsCalledIsNoCrash) {
-  Folder folder;
-  die_in(folder, "ready");
-  EXPECT_TRUE(collect_crashes(folder.path).empty());
-  EXPECT_EQ(left_over(folder), 0u);
-}
-
 TEST(SentinelTest, AForkedChildThatEndsLeavesItsParentsSentinelStanding) {
   Folder folder;
   auto sentinel = Sentinel::raise(folder.path, "b", "d1", "create");

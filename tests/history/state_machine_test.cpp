@@ -161,10 +161,13 @@ TEST(Strikes, OutliveAProofUntilTheFirstWorkIsDone) {
   ASSERT_TRUE(proven);
   EXPECT_EQ(proven->state, State::proven);
   EXPECT_DOUBLE_EQ(proven->strikes, 1);
-  const Record worked = after_first_operation(*proven, "app1");
+  const Record worked = after_first(First::operation, *proven, "app1");
   EXPECT_DOUBLE_EQ(worked.strikes, 0);
-  EXPECT_TRUE(has_operated_in(worked, "app1"));
-  EXPECT_FALSE(has_operated_in(worked, "app2"));
+  EXPECT_DOUBLE_EQ(after_first(First::opening, *proven, "app1").strikes, 1)
+      << "it opened before it crashed, too";
+  EXPECT_FALSE(was_first(First::opening, worked, "app1"));
+  EXPECT_TRUE(was_first(First::operation, worked, "app1"));
+  EXPECT_FALSE(was_first(First::operation, worked, "app2"));
 }
 
 TEST(Strikes, AreNotThoseOfOtherBytesOrAnotherMachine) {
@@ -176,10 +179,10 @@ TEST(Strikes, AreNotThoseOfOtherBytesOrAnotherMachine) {
 
 TEST(Strikes, OnlyTheLatestApplicationsAreRemembered) {
   Record worked = proof();
-  for (int i = 0; i < 10; ++i) worked = after_first_operation(worked, "app" + std::to_string(i));
-  EXPECT_FALSE(has_operated_in(worked, "app1"));
-  EXPECT_TRUE(has_operated_in(worked, "app2"));
-  EXPECT_TRUE(has_operated_in(worked, "app9"));
+  for (int i = 0; i < 10; ++i) worked = after_first(First::operation, worked, "app" + std::to_string(i));
+  EXPECT_FALSE(was_first(First::operation, worked, "app1"));
+  EXPECT_TRUE(was_first(First::operation, worked, "app2"));
+  EXPECT_TRUE(was_first(First::operation, worked, "app9"));
 }
 
 TEST(Disabled, AForcedRunThatSucceedsDoesNotEnableTheBuild) {

@@ -3,6 +3,7 @@
 #include <elf.h>
 #include <link.h>
 
+#include <algorithm>
 #include <map>
 #include <system_error>
 
@@ -55,6 +56,19 @@ std::vector<Library> mapped_libraries() {
   return libraries;
 }
 
+bool is_preloaded_by_environment(const std::filesystem::path& library) {
+  const auto variable = environment_variable("LD_PRELOAD");
+  if (!variable) return false;
+  std::string list = *variable;  // separated by spaces or colons (ld.so(8))
+  std::replace(list.begin(), list.end(), ' ', ':');
+  for (const std::string& entry : split(list, ':')) {
+    if (entry.empty()) continue;
+    const bool is_path = entry.find('/') != std::string::npos;
+    if (is_path ? real(entry) == real(library) : library.filename() == entry) return true;
+  }
+  return false;
+}
+
 void find_origins(std::vector<Library>& libraries, const std::filesystem::path& view) {
   std::vector<std::filesystem::path> from_environment;
   if (const auto variable = environment_variable("LD_LIBRARY_PATH"))
@@ -67,6 +81,7 @@ void find_origins(std::vector<Library>& libraries, const std::filesystem::path& 
     for (const auto& folder : from_environment)
       if (path.parent_path() == folder || real(std::filesystem::path(library.path).parent_path()) == folder)
         library.origin = "environment";
+    if (is_preloaded_by_environment(library.path)) library.origin = "environment";
     if (!view.empty() && (is_below(library.path, view) || is_below(path, real_view)))
       library.origin = "cache";
   }

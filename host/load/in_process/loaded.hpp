@@ -12,8 +12,13 @@ namespace enginehost::load {
 // itself and the kernel's vDSO. Origins are not filled in. Any thread.
 std::vector<Library> mapped_libraries();
 
-// Fills in where each came from: below the view, a folder of LD_LIBRARY_PATH, or the system.
+// Fills in where each came from: below the view ("cache"), a folder of LD_LIBRARY_PATH or a file of
+// LD_PRELOAD
+// ("environment"), or the system.
 void find_origins(std::vector<Library>& libraries, const std::filesystem::path& view);
+
+// True for what LD_PRELOAD names, by path or by file name.
+bool is_preloaded_by_environment(const std::filesystem::path& library);
 
 // EH-L11 for each file of `wanted` (name: absolute path) for which the process holds another file of that
 // SONAME.

@@ -33,16 +33,18 @@ Result<std::string> format_for(const Engine& engine, const ModelRequest& request
                   .with("file", request.file.native()));
 }
 
-Result<engine_device> device_for(const Engine& engine, const std::string& wanted) {
+Result<Device> device_for(const Engine& engine, const std::string& wanted) {
   TRY_ASSIGN(const std::vector<Device> devices, engine.devices());
   for (const Device& device : devices)
-    if (wanted.empty() || device.text() == wanted || device.kind == wanted) return device.id;
+    if (wanted.empty() || device.text() == wanted || device.kind == wanted) return device;
   Diagnosis failure = diagnose("EH-S09").with("device", wanted.empty() ? "any" : wanted, "request");
   for (const Device& device : devices) failure.with("offered", device.text(), "the engine");
   return fail(std::move(failure));
 }
 
-bool same_type(engine_dtype a, engine_dtype b) { return a.code == b.code && a.bits == b.bits && a.lanes == b.lanes; }
+bool same_type(engine_dtype a, engine_dtype b) {
+  return a.code == b.code && a.bits == b.bits && a.lanes == b.lanes;
+}
 
 bool fits(const engine_port& port, const engine_tensor& tensor) {
   if (port.dtype.bits != 0 && !same_type(port.dtype, tensor.dtype)) return false;
@@ -53,7 +55,8 @@ bool fits(const engine_port& port, const engine_tensor& tensor) {
   return true;
 }
 
-// Strides may be left out; those that are given must be what they would be. Those of an axis of length 1 say nothing.
+// Strides may be left out; those that are given must be what they would be. Those of an axis of length 1 say
+// nothing.
 bool is_compact(const engine_tensor& tensor) {
   if (tensor.strides == nullptr) return true;
   std::int64_t step = 1;
@@ -83,14 +86,22 @@ std::string names_of(const engine_function& function) {
 std::string name_of_type(engine_dtype type) {
   const std::string bits = std::to_string(type.bits);
   switch (type.code) {
-    case ENGINE_FLOAT: return "float" + bits;
-    case ENGINE_INT: return "int" + bits;
-    case ENGINE_UINT: return "uint" + bits;
-    case ENGINE_COMPLEX: return "complex" + bits;
-    case ENGINE_BFLOAT: return "bfloat" + bits;
-    case ENGINE_BOOL: return "bool";
-    case ENGINE_STRING: return "string";
-    default: return "type " + std::to_string(type.code) + " of " + bits + " bits";
+    case ENGINE_FLOAT:
+      return "float" + bits;
+    case ENGINE_INT:
+      return "int" + bits;
+    case ENGINE_UINT:
+      return "uint" + bits;
+    case ENGINE_COMPLEX:
+      return "complex" + bits;
+    case ENGINE_BFLOAT:
+      return "bfloat" + bits;
+    case ENGINE_BOOL:
+      return "bool";
+    case ENGINE_STRING:
+      return "string";
+    default:
+      return "type " + std::to_string(type.code) + " of " + bits + " bits";
   }
 }
 
@@ -99,7 +110,8 @@ std::string describe_port(const engine_port& port) {
   if (port.ndim < 0) return type + " of any shape";
   std::vector<std::string> extents;
   for (std::int32_t i = 0; i < port.ndim; ++i) {
-    const bool named = port.dimensions != nullptr && port.dimensions[i] != nullptr && port.dimensions[i][0] != '\0';
+    const bool named =
+        port.dimensions != nullptr && port.dimensions[i] != nullptr && port.dimensions[i][0] != '\0';
     extents.push_back(port.shape[i] >= 0 ? std::to_string(port.shape[i]) : named ? port.dimensions[i] : "?");
   }
   return type + "[" + join(extents, ", ") + "]";
@@ -115,7 +127,7 @@ Result<std::unique_ptr<Model>> Model::load(Engine& engine, const ModelRequest& r
   TRY(stamp_of(request.file, "EH-P47").map([](const FileStamp&) {}));
   if (engine.model_table() == nullptr) return fail(diagnose("EH-S18").with("table", "engine.model/1"));
   TRY_ASSIGN(const std::string format, format_for(engine, request));
-  TRY_ASSIGN(const engine_device device, device_for(engine, request.device));
+  TRY_ASSIGN(const Device device, device_for(engine, request.device));
 
   std::vector<engine_entry> entries;
   for (const auto& [key, value] : request.options) entries.push_back({key.c_str(), value.c_str()});
@@ -123,19 +135,25 @@ Result<std::unique_ptr<Model>> Model::load(Engine& engine, const ModelRequest& r
   description.size = sizeof description;
   description.format = format.c_str();
   description.path = request.file.c_str();
-  description.device = device;
+  description.device = device.id;
   description.options = entries.data();
   description.option_count = entries.size();
   Call call(std::move(options));
   engine_model* model = nullptr;
-  if (auto loaded = call.finish(engine.model_table()->load(engine.instance(), &description, &model, call.get()));
+  Work work(*engine.health(), device.text());
+  if (auto loaded = work.ended(
+          call.finish(engine.model_table()->load(engine.instance(), &description, &model, call.get())));
       !loaded)
     return fail(std::move(loaded.error().with("model", request.file.native())));
   return std::unique_ptr<Model>(new Model(engine, model, device));
 }
 
-Model::Model(Engine& engine, engine_model* model, engine_device device)
-    : engine_(engine), model_(model), device_(device), info_(engine.model_table()->info(model)) {}
+Model::Model(Engine& engine, engine_model* model, const Device& device)
+    : engine_(engine),
+      model_(model),
+      device_(device.id),
+      device_name_(device.text()),
+      info_(engine.model_table()->info(model)) {}
 
 Model::~Model() { engine_.model_table()->unload(model_); }
 
@@ -144,7 +162,8 @@ Result<std::vector<engine_value>> Model::arrange(const engine_function& function
   // A name that the model does not know first: it is most often why another one seems to be missing.
   for (const NamedTensor& input : inputs)
     if (!takes(function, input, inputs.size()))
-      return fail(diagnose("EH-P42").with("input", input.name).with("known", names_of(function), "the model"));
+      return fail(
+          diagnose("EH-P42").with("input", input.name).with("known", names_of(function), "the model"));
   std::vector<engine_value> values;
   for (std::size_t number = 0; number < function.input_count; ++number) {
     const engine_port& port = function.inputs[number];
@@ -169,13 +188,14 @@ Result<std::vector<engine_value>> Model::arrange(const engine_function& function
       given = true;
     }
     if (!given && (port.flags & (ENGINE_PORT_OPTIONAL | ENGINE_PORT_REPEATED)) == 0)
-      return fail(diagnose("EH-P43").with("input", port.name).with("wanted", describe_port(port), "the model"));
+      return fail(
+          diagnose("EH-P43").with("input", port.name).with("wanted", describe_port(port), "the model"));
   }
   return values;
 }
 
-Result<std::vector<std::unique_ptr<Output>>> Model::run(const std::vector<NamedTensor>& inputs, CallOptions options,
-                                                        std::size_t function_number) {
+Result<std::vector<std::unique_ptr<Output>>> Model::run(const std::vector<NamedTensor>& inputs,
+                                                        CallOptions options, std::size_t function_number) {
   TRY_ASSIGN(const std::vector<engine_value> values, arrange(function(function_number), inputs));
   engine_run run{};
   run.size = sizeof run;
@@ -185,7 +205,8 @@ Result<std::vector<std::unique_ptr<Output>>> Model::run(const std::vector<NamedT
   run.output_device = {ENGINE_CPU, 0};
   Results results;
   Call call(std::move(options));
-  TRY(call.finish(engine_.model_table()->run(model_, &run, results.get(), call.get())));
+  Work work(*engine_.health(), device_name_);
+  TRY(work.ended(call.finish(engine_.model_table()->run(model_, &run, results.get(), call.get()))));
   return results.take();
 }
 

@@ -1,0 +1,97 @@
+#include "host/load/in_process/health.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "base/text.hpp"
+
+namespace enginehost::load {
+
+bool tells_of_a_lost_device(const Diagnosis& failure) {
+  if (failure.value("status") == "ENGINE_LOST") return true;
+  if (failure.value("origin") != "cuda") return false;
+  // 214 and 220 uncorrectable ECC and NVLink errors, 700 illegal address, 702 launch timeout, 709 context
+  // destroyed, 710 assertion, 714 hardware stack, 715 illegal instruction, 716 misaligned address, 717
+  // address space, 718 program counter, 719 launch failure.
+  constexpr std::int64_t sticky[] = {214, 220, 700, 702, 709, 710, 714, 715, 716, 717, 718, 719};
+  const auto native = parse_integer(failure.value("native"));
+  return native && std::find(std::begin(sticky), std::end(sticky), *native) != std::end(sticky);
+}
+
+std::size_t Health::add_listener(Listener listener) {
+  const std::lock_guard lock(mutex_);
+  listeners_.emplace(next_listener_, std::move(listener));
+  return next_listener_++;
+}
+
+void Health::remove_listener(std::size_t number) {
+  const std::lock_guard lock(mutex_);
+  listeners_.erase(number);
+}
+
+void Health::tell_first_work(std::shared_ptr<FirstWork> first) {
+  const std::lock_guard lock(mutex_);
+  first_ = std::move(first);
+  untried_ = first_ != nullptr;
+}
+
+bool Health::is_lost(const std::string& device) const {
+  if (!any_lost_) return false;
+  const std::lock_guard lock(mutex_);
+  const auto known = lost_.find(device);
+  return known != lost_.end() && known->second;
+}
+
+void Health::tell(const DeviceEvent& event) {
+  std::vector<Listener> listeners;
+  {
+    const std::lock_guard lock(mutex_);
+    for (const auto& [number, listener] : listeners_) listeners.push_back(listener);
+  }
+  for (const Listener& listener : listeners) listener(event);
+}
+
+void Health::lost(const std::string& device, const Diagnosis& why) {
+  {
+    const std::lock_guard lock(mutex_);
+    any_lost_ = true;
+    if (std::exchange(lost_[device], true)) return;
+  }
+  tell({device, true, why});
+}
+
+void Health::back(const std::string& device) {
+  if (!any_lost_) return;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto known = lost_.find(device);
+    if (known == lost_.end() || !std::exchange(known->second, false)) return;
+  }
+  tell({device, false, {}});
+}
+
+void Health::work_begins() {
+  if (!untried_) return;
+  std::shared_ptr<FirstWork> first;
+  {
+    const std::lock_guard lock(mutex_);
+    first = first_;
+  }
+  if (first) first->work_begins();
+}
+
+void Health::work_ended(const std::string& device, const Diagnosis* failure) {
+  if (untried_) {
+    std::shared_ptr<FirstWork> first;
+    {
+      const std::lock_guard lock(mutex_);
+      first = first_;
+    }
+    if (first) first->work_ended(failure == nullptr);
+    if (failure == nullptr) tell_first_work(nullptr);
+  }
+  if (failure != nullptr && tells_of_a_lost_device(*failure)) lost(device, *failure);
+}
+
+}  // namespace enginehost::load
