@@ -80,13 +80,6 @@ std::optional<Record> after_failure(const Failure& failure, const Record* before
 // Strikes of the same build on the same machine stay until its first work.
 std::optional<Record> after_success(Record proof, const Record* before);
 
-// What an application did with a proven build for the first time: opened it, or had it work. It needs no
-// sentinel for that any more; the first work also ends the build's strikes. At most 8 applications are
-// remembered, the latest.
-enum class First { opening, operation };
-Record after_first(First first, Record proof, std::string_view program);
-bool was_first(First first, const Record& proof, std::string_view program);
-
 // The record of a proof.
 Record proof_of(std::string build, std::string digest, std::string artifacts_digest,
                 const Fingerprint& machine, std::vector<Witness> witnesses, Json facts, std::int64_t now);

@@ -10,7 +10,6 @@ constexpr std::int64_t minute = 60, day = 24 * 60 * minute;
 constexpr std::int64_t blocked_for = 10 * minute;
 constexpr std::int64_t quarantined_first = 7 * day, quarantined_at_most = 180 * day;
 constexpr double strikes_for_quarantine = 2;
-constexpr std::size_t most_programs = 8;
 
 std::int64_t quarantine_time(int count) {
   std::int64_t time = quarantined_first;
@@ -37,8 +36,6 @@ bool ends_with_a_restart(const Json& diagnosis) {
 void leave_out(Fingerprint& host, std::string_view name) {
   std::erase_if(host, [&](const auto& part) { return part.first == name; });
 }
-
-const char* member_of(First first) { return first == First::opening ? "opened_in" : "operated_in"; }
 
 // The weight that earlier crashes still have beside this one.
 double earlier_strikes(const Record* before, const Failure& failure, const Fingerprint& machine) {
@@ -133,27 +130,6 @@ std::optional<Record> after_success(Record proof, const Record* before) {
     proof.boot = before->boot;
   }
   return proof;
-}
-
-Record after_first(First first, Record proof, std::string_view program) {
-  std::vector<std::string> programs;
-  for (const Json& known : proof.facts[member_of(first)].as_array())
-    if (known.as_string() != program) programs.push_back(known.as_string());
-  programs.emplace_back(program);
-  if (programs.size() > most_programs)
-    programs.erase(programs.begin(), programs.end() - static_cast<std::ptrdiff_t>(most_programs));
-  proof.facts.set(member_of(first), Json::strings(programs));
-  if (first == First::opening) return proof;
-  proof.strikes = 0;
-  proof.program.clear();
-  proof.boot.clear();
-  return proof;
-}
-
-bool was_first(First first, const Record& proof, std::string_view program) {
-  const auto& programs = proof.facts[member_of(first)].as_array();
-  return std::any_of(programs.begin(), programs.end(),
-                     [&](const Json& known) { return known.as_string() == program; });
 }
 
 }  // namespace enginehost::history

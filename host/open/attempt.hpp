@@ -23,15 +23,18 @@ struct AttemptOptions {
   std::function<void(std::int32_t level, std::string_view topic, std::string_view message)> log;  // the plugin's
 };
 
-// An engine in this process with what keeps it usable. Destroy its models and tensors first. Members are declared so
-// that the engine goes before its plugin and the lease last.
+// An engine in this process with what keeps it usable. Destroy its models and tensors first. Members are
+// declared so that the engine goes before its plugin and the lease last.
 struct Opened {
   cache::Lease lease;
   cache::Installed installed;  // of a plugin without manifest: only `plugin` and `folder`
   std::shared_ptr<load::LoadedPlugin> plugin;
+  load::EngineOptions engine_options;                  // it was made with
+  std::vector<std::unique_ptr<load::Engine>> retired;  // lost their device; kept for their models and tensors
   std::unique_ptr<load::Engine> engine;
   std::vector<load::Device> devices;
-  // What came into the process with it: of the plugin, and of the runtime that it opened when its engine was made.
+  // What came into the process with it: of the plugin, and of the runtime that it opened when its engine was
+  // made.
   std::vector<load::Library> libraries;
 };
 
@@ -44,8 +47,11 @@ struct AttemptLog {
   std::vector<std::pair<std::string, double>> timings_ms;  // "acquire", "preflight", "probe", "load"
 };
 
-// Brings the build up. `devices`: names that must be there ("cuda:0"), empty for any. Wrong bytes found by any stage
-// are thrown away and fetched again, once. What failed for good is remembered with the files it depends on.
+// Brings the build up. `devices`: names that must be there ("cuda:0"), empty for any. Wrong bytes found by
+// any stage are thrown away and fetched again, twice; what fails for the moment (a busy device, no
+// descriptors left) is tried again three times in 2 seconds. What failed for good is remembered with the
+// files it depends on. What failed in this process leaves its libraries behind: a build that they would
+// disturb is not loaded (EH-L17 with "left_by").
 Result<std::shared_ptr<Opened>> attempt(World& world, const manifest::Build& build,
                                         const std::vector<std::string>& devices, const AttemptOptions& options,
                                         AttemptLog& log);

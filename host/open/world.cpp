@@ -87,8 +87,8 @@ void World::remember(history::Record record) {
   read_history();
   if (!settings_.state_folder.empty())
     if (auto written = history::write(settings_.state_folder, record); !written && warnings_.empty())
-      warnings_.push_back("what was learned about " + record.build + " cannot be kept: " +
-                          std::string(written.error().value("folder")) + " cannot be written (" +
+      warnings_.push_back("what was learned about " + record.build +
+                          " cannot be kept: " + std::string(written.error().value("folder")) + " cannot be written (" +
                           std::string(written.error().value("os_said")) + ")");
   const std::string build = record.build;
   history_->history.records.insert_or_assign(build, std::move(record));

@@ -4,7 +4,9 @@
 #include <optional>
 #include <ostream>
 
+#include "host/history/firsts.hpp"
 #include "host/history/store.hpp"
+#include "tests/history/folder.hpp"
 
 namespace enginehost::history {
 namespace {
@@ -155,19 +157,12 @@ INSTANTIATE_TEST_SUITE_P(Table, Transition, testing::ValuesIn(rows),
 
 Record proof() { return proof_of("b", "d1", "", machine, {}, Json::object(), now); }
 
-TEST(Strikes, OutliveAProofUntilTheFirstWorkIsDone) {
+TEST(Strikes, OutliveAProof) {
   const Record suspect = record_of({State::suspect, 1}, false);
   const auto proven = after_success(proof(), &suspect);
   ASSERT_TRUE(proven);
   EXPECT_EQ(proven->state, State::proven);
   EXPECT_DOUBLE_EQ(proven->strikes, 1);
-  const Record worked = after_first(First::operation, *proven, "app1");
-  EXPECT_DOUBLE_EQ(worked.strikes, 0);
-  EXPECT_DOUBLE_EQ(after_first(First::opening, *proven, "app1").strikes, 1)
-      << "it opened before it crashed, too";
-  EXPECT_FALSE(was_first(First::opening, worked, "app1"));
-  EXPECT_TRUE(was_first(First::operation, worked, "app1"));
-  EXPECT_FALSE(was_first(First::operation, worked, "app2"));
 }
 
 TEST(Strikes, AreNotThoseOfOtherBytesOrAnotherMachine) {
@@ -177,12 +172,15 @@ TEST(Strikes, AreNotThoseOfOtherBytesOrAnotherMachine) {
   EXPECT_DOUBLE_EQ(after_success(proof(), &elsewhere)->strikes, 0);
 }
 
-TEST(Strikes, OnlyTheLatestApplicationsAreRemembered) {
-  Record worked = proof();
-  for (int i = 0; i < 10; ++i) worked = after_first(First::operation, worked, "app" + std::to_string(i));
-  EXPECT_FALSE(was_first(First::operation, worked, "app1"));
-  EXPECT_TRUE(was_first(First::operation, worked, "app2"));
-  EXPECT_TRUE(was_first(First::operation, worked, "app9"));
+TEST(Survived, IsKeptByBuildAndProgramUntilItIsProvenAnew) {
+  const Folder folder;
+  note_survived(folder.path, "d1", First::opening, "app1");
+  EXPECT_TRUE(was_survived(folder.path, "d1", First::opening, "app1"));
+  EXPECT_FALSE(was_survived(folder.path, "d1", First::work, "app1"));
+  EXPECT_FALSE(was_survived(folder.path, "d1", First::opening, "app2"));
+  EXPECT_FALSE(was_survived(folder.path, "d2", First::opening, "app1"));
+  forget_survived(folder.path, "d1");
+  EXPECT_FALSE(was_survived(folder.path, "d1", First::opening, "app1"));
 }
 
 TEST(Disabled, AForcedRunThatSucceedsDoesNotEnableTheBuild) {
