@@ -85,7 +85,8 @@ class Attempt {
         ++repairs;
         continue;
       }
-      if (explain::category(failure) == history::Category::transient && retries < most_retries && wait(retries)) {
+      if (explain::category(failure) == history::Category::transient && retries < most_retries &&
+          failure.code != "EH-R05" && wait(retries)) {
         ++retries;
         log_.warnings.resize(warnings);  // the next try tells them again
         continue;

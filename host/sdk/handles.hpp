@@ -27,6 +27,16 @@ struct enginehost_engine {
   enginehost::open::Outcome outcome;
   std::string report;
   std::vector<std::string> device_names;
+  std::string checked_device, computed_on;  // of the last check
+  std::shared_ptr<enginehost::load::Health> health;  // where the application's callback is registered
+  std::size_t listener = 0;
+
+  enginehost_engine() = default;
+  enginehost_engine(const enginehost_engine&) = delete;
+  enginehost_engine& operator=(const enginehost_engine&) = delete;
+  ~enginehost_engine() {
+    if (health) health->remove_listener(listener);
+  }
 };
 
 struct enginehost_model {
