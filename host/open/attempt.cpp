@@ -81,7 +81,7 @@ class Attempt {
       auto brought_up = bring_up(*opened, artifacts);
       if (brought_up) return opened;
       Diagnosis failure = std::move(brought_up).error();
-      if (repairs < most_repairs && throw_damage_away(opened->installed, failure)) {
+      if (throw_damage_away(opened->installed, failure) && repairs < most_repairs) {
         ++repairs;
         continue;
       }
