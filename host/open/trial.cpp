@@ -58,7 +58,9 @@ void Trial::work_ended(bool well) {
   history::note_survived(tried_.state_folder, tried_.digest, First::work, history::program_id());
   auto record = history::read_one(tried_.state_folder, tried_.build, std::time(nullptr));
   if (!record || record->digest != tried_.digest || record->strikes == 0) return;
-  // It works here: what once ended a process was not its fault, or is over.
+  // It works in the program that it once ended: that was not its fault, or is over. Another program's work says nothing
+  // of that.
+  if (record->program != history::program_id()) return;
   record->strikes = 0;
   static_cast<void>(history::write(tried_.state_folder, *record));
 }
