@@ -19,13 +19,12 @@ Result<load::DeviceCheck> open_again(Opened& opened, const load::Device& device,
   again.health = opened.engine->health();
   again.call = options;
   TRY_ASSIGN(std::unique_ptr<load::Engine> engine, load::Engine::create(opened.plugin, std::move(again)));
-  TRY_ASSIGN(std::vector<load::Device> devices, engine->devices());
+  TRY_ASSIGN(const std::vector<load::Device> devices, engine->devices());
   TRY_ASSIGN(const load::Device same, find_device(devices, device.text()));
   TRY_ASSIGN(load::DeviceCheck check, load::check_device(*engine, same, options));
   check.reopened = true;
   opened.retired.push_back(std::move(opened.engine));
-  opened.engine = std::move(engine);
-  opened.devices = std::move(devices);
+  opened.engine = std::move(engine);  // opened.devices stays: applications hold its strings
   return check;
 }
 
