@@ -12,15 +12,28 @@
 namespace enginehost::load {
 namespace {
 
-constexpr std::string_view kept[] = {"os_said", "stage",  "last_words", "message",     "status",
-                                     "origin",  "native", "tries",      "error_number"};
+constexpr std::string_view kept[] = {"os_said",
+                                     "stage",
+                                     "last_words",
+                                     "message",
+                                     "status",
+                                     "origin",
+                                     "native",
+                                     "tries",
+                                     "error_number",
+                                     "loader_asked_for",
+                                     "loader_asked_by",
+                                     "loader_searched",
+                                     "loader_search_left_out"};
 
 // What was seen when it failed stays with what explains it.
 Diagnosis merged(Diagnosis better, const Diagnosis& said) {
+  std::vector<Evidence> seen;
   for (const Evidence& fact : said.evidence)
     if (std::find(std::begin(kept), std::end(kept), fact.what) != std::end(kept) &&
         better.value(fact.what).empty())
-      better.evidence.push_back(fact);
+      seen.push_back(fact);
+  better.evidence.insert(better.evidence.end(), seen.begin(), seen.end());
   better.context = said.context;
   return better;
 }
@@ -143,9 +156,22 @@ Diagnosis recheck_bus_error(Diagnosis said, const preflight::Report& report) {
   return said;
 }
 
+// The build's own library has the symbol that the loader missed: another one served in its place.
+bool offers(std::string_view library, std::string_view symbol) {
+  if (library.empty() || symbol.empty()) return false;
+  const auto table = binary::read_symbols(std::filesystem::path(library));
+  return table && std::any_of(table->exports.begin(), table->exports.end(),
+                              [&](const binary::Symbol& offered) { return offered.name == symbol; });
+}
+
 // What the files say about a text: the same class, or the finding about what the text speaks of; warnings too
 // (a library of another version in the process, one that lies where the loader does not look).
 const Diagnosis* finding_for(const Diagnosis& said, const preflight::Report& report) {
+  for (const auto* list : {&report.diagnoses, &report.warnings})
+    for (const Diagnosis& found : *list)
+      if ((found.code == "EH-L17" || found.code == "EH-L11") &&
+          offers(found.value("wanted"), said.value("symbol")))
+        return &found;
   for (const auto* list : {&report.diagnoses, &report.warnings})
     for (const Diagnosis& found : *list)
       if (found.code == said.code && about_the_same(said, found)) return &found;

@@ -6,7 +6,6 @@
 #include <fstream>
 #include <string>
 
-
 namespace enginehost::preflight {
 namespace {
 
@@ -44,8 +43,8 @@ void judge_memory(const Spec& spec, const linker::Closure& closure, Report& repo
   if (::getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY) {
     const std::uint64_t used = mapped_now();
     if (needed + used > limit.rlim_cur) {
-      report.diagnoses.push_back(std::move(told("limit", limit.rlim_cur, "RLIMIT_AS")
-                                               .with("used", std::to_string(used), "/proc/self/statm")));
+      report.diagnoses.push_back(std::move(
+          told("limit", limit.rlim_cur, "RLIMIT_AS").with("used", std::to_string(used), "/proc/self/statm")));
       return;
     }
   }

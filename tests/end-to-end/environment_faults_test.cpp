@@ -158,8 +158,9 @@ TEST_F(EnvironmentFaults, L30_AProgramWithPrivilegesIsToldThatItsLibraryPathIsIg
 }
 
 TEST_F(EnvironmentFaults, L32_ASearchPathThatDependsOnTheFolderOfTheSessionIsAWarning) {
-  TestBuild build = faulty_build({{"libengine_reference.so", plugin_that_needs({"libpart.so"}, "$ORIGIN/lib:")},
-                                  {"lib/libpart.so", named("libpart.so", "part")}});
+  TestBuild build =
+      faulty_build({{"libengine_reference.so", plugin_that_needs({"libpart.so"}, "$ORIGIN/lib:")},
+                    {"lib/libpart.so", named("libpart.so", "part")}});
   build.search = {"lib"};
   publish(build);
   const Ended run = open({});

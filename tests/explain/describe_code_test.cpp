@@ -47,7 +47,7 @@ TEST(DescribeCode, TheTextIsWhatPeopleLookUp) {
 TEST(DescribeCode, TheDocumentHoldsTheSame) {
   const Json document = code_document(*find("EH-X02"));
   EXPECT_EQ(document["code"].as_string(), "EH-X02");
-  EXPECT_EQ(document["proven"]["how"].as_string(), "parsed");
+  EXPECT_EQ(document["proven"]["how"].as_string(), "from the file");
   EXPECT_FALSE(document["proven"]["reason"].as_string().empty());
   EXPECT_FALSE(document["consequence"].as_string().empty());
   EXPECT_EQ(code_document(*find("EH-S01")).find("proven"), nullptr);

@@ -41,7 +41,7 @@ TEST_F(Environment, L30_ALibraryPathThatIsIgnoredForItsPrivilegesIsNamed) {
   const Report report = check(spec);
   EXPECT_EQ(report.verdict, Verdict::fails);
   ASSERT_EQ(first_code(report), "EH-L30");
-  EXPECT_EQ(report.diagnoses.front().value("path"), elsewhere() + "/libelse.so.1");
+  EXPECT_EQ(report.diagnoses.front().value("present_at"), elsewhere() + "/libelse.so.1");
   EXPECT_THAT(explain::describe(report.diagnoses.front()), HasSubstr("raised privileges"));
 }
 
