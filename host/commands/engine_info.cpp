@@ -5,6 +5,7 @@
 #include "base/files.hpp"
 #include "base/text.hpp"
 #include "host/commands/bench.hpp"
+#include "host/commands/checked.hpp"
 #include "host/commands/common.hpp"
 #include "host/commands/report.hpp"
 #include "host/commands/self_test.hpp"
@@ -160,6 +161,8 @@ int engine(const Flags& flags, open::World& world) {
   request.decide_anew = true;  // every candidate is told
   open::Outcome outcome = open::open_engine(world, request);
 
+  std::vector<CheckedDevice> checks;
+  if (outcome.opened) checks = check_devices(*outcome.opened, world.cancel());
   std::optional<SelfTestReport> tests;
   std::optional<BenchReport> bench;
   if (outcome.opened && flags.self_test) tests = run_self_test(*outcome.opened, world.cancel());
@@ -168,13 +171,14 @@ int engine(const Flags& flags, open::World& world) {
   if (status == 0 && tests && !tests->passed) status = static_cast<int>(explain::ExitStatus::not_loaded);
 
   if (flags.common.json) {
-    Json document = open::document(world, outcome);
+    Json document = with_checks(open::document(world, outcome), checks);
     if (tests) document.set("self_test", to_json(*tests));
     if (bench) document.set("bench", to_json(*bench));
     print(document);
     return status;
   }
   std::printf("%s", outcome_report(world, outcome, flags.explain, flags.common.verbose).c_str());
+  if (!checks.empty()) std::printf("\n%s", describe(checks).c_str());
   if (tests) std::printf("\n%s", describe(*tests).c_str());
   if (bench) std::printf("\n%s", describe(*bench).c_str());
   std::fflush(stdout);

@@ -6,6 +6,7 @@
 
 #include "base/files.hpp"
 #include "base/text.hpp"
+#include "host/commands/checked.hpp"
 #include "host/commands/common.hpp"
 #include "host/commands/npy.hpp"
 #include "host/explain/explain.hpp"
@@ -162,10 +163,15 @@ Result<void> run_in(open::Opened& opened, const Flags& flags, const CancelToken&
             (output["file"].is_string() ? "  " + output["file"].as_string() : "") + "\n";
   char time[96];
   const double median = run.milliseconds[run.milliseconds.size() / 2];
-  std::snprintf(time, sizeof time, "  ran in %.2f ms (median of %d)\n", median, flags.repeat);
-  text += time;
+  std::snprintf(time, sizeof time, "  ran in %.2f ms (median of %d)", median, flags.repeat);
+  const CheckedDevice checked = check_one(opened, model->device_name(), cancel);
+  text += time + (" on " + model->device_name() + "\n") + describe(std::vector{checked});
   document.set("outputs", std::move(outputs))
-      .set("run", Json::object().set("repeat", flags.repeat).set("median_ms", median));
+      .set("run", Json::object()
+                      .set("repeat", flags.repeat)
+                      .set("median_ms", median)
+                      .set("device", model->device_name())
+                      .set("checked", to_json(checked)));
   return {};
 }
 

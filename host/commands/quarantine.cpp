@@ -2,64 +2,62 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
-#include <ctime>
 
 #include "host/commands/common.hpp"
-#include "host/explain/explain.hpp"
+#include "host/commands/quarantine_text.hpp"
 #include "host/open/world.hpp"
 
 namespace enginehost::commands {
 namespace {
 
-std::string time_text(std::int64_t seconds) {
-  if (seconds == 0) return "never by itself";
-  const std::time_t time = static_cast<std::time_t>(seconds);
-  std::tm parts{};
-  gmtime_r(&time, &parts);
-  char text[32];
-  std::strftime(text, sizeof text, "%Y-%m-%d %H:%M UTC", &parts);
-  return text;
-}
-
-std::string line_of(const history::Record& record) {
-  return record.build + "  " + history::name_of(record.state) +
-         (record.diagnosis.is_null() ? "" : ": " + explain::one_line(explain::diagnosis_from_json(record.diagnosis)));
-}
-
-std::string full_text(const history::Record& record) {
-  std::string text = line_of(record) + "\n";
-  text += "  first seen   " + time_text(record.first_seen) + "\n";
-  text += "  last seen    " + time_text(record.last_seen) + "\n";
-  text += "  how often    " + std::to_string(record.count) + "\n";
-  text += "  tried again  ";
-  text += record.state == history::State::disabled ? "never: it was disabled by hand (enable takes that back)"
-          : record.retry_after != 0                ? "after " + time_text(record.retry_after)
-                                                   : "when one of the files below changes";
-  text += "\n";
-  for (const history::Witness& witness : record.witnesses)
-    text += "  depends on   " + witness.path + (witness.present ? "" : "  (which is not there)") + "\n";
-  if (!record.diagnosis.is_null())
-    text += "\n" + explain::describe(explain::diagnosis_from_json(record.diagnosis)) + "\n";
-  return text + "\nto try it again now: engine-cache quarantine clear " + record.build + "\n";
-}
-
 Diagnosis unknown(const std::string& build) {
   return std::move(diagnose("EH-S20").with("build", build));
 }
 
-// Every record that is not a proof, or the one asked for.
+Json ended_document(const history::Stale& stale) {
+  return Json::object().set("record", history::to_json(stale.record)).set("why", stale.why);
+}
+
+// The record of that build that no longer holds, or nullptr.
+const history::Stale* ended(open::World& world, const std::string& build) {
+  for (const history::Stale& stale : world.stale_records())
+    if (stale.record.build == build) return &stale;
+  return nullptr;
+}
+
 int show(open::World& world, const QuarantineFlags& flags, bool json) {
-  const bool one = flags.action == "show";
-  if (one && world.history().find(flags.build) == nullptr) return end_with(unknown(flags.build), json);
-  Json list = Json::array();
+  const history::Record* record = world.history().find(flags.build);
+  const history::Stale* stale = record == nullptr ? ended(world, flags.build) : nullptr;
+  if (record == nullptr && stale == nullptr) return end_with(unknown(flags.build), json);
+  const history::Record& shown = record != nullptr ? *record : stale->record;
+  if (json) {
+    Json document = Json::object().set("format", 1).set("records", Json::array());
+    if (record != nullptr) document.set("records", Json::array().push(history::to_json(*record)));
+    document.set("ended", stale != nullptr ? Json::array().push(ended_document(*stale)) : Json::array());
+    print(document);
+  } else {
+    std::printf("%s", full_text(shown, stale != nullptr ? stale->why : std::string()).c_str());
+  }
+  return 0;
+}
+
+// Every record that is not a proof; apart from them those that no longer hold, since people ask where they went.
+int list(open::World& world, bool json) {
+  Json records = Json::array(), gone = Json::array();
   std::string text;
   for (const auto& [build, record] : world.history().records) {
-    if (one ? build != flags.build : record.state == history::State::proven) continue;
-    list.push(history::to_json(record));
-    text += one ? full_text(record) : line_of(record) + "\n";
+    if (record.state == history::State::proven) continue;
+    records.push(history::to_json(record));
+    text += line_of(record) + "\n";
+  }
+  for (const history::Stale& stale : world.stale_records()) {
+    if (stale.record.state == history::State::proven || world.history().find(stale.record.build) != nullptr) continue;
+    gone.push(ended_document(stale));
+    text += stale.record.build + "  was " + history::name_of(stale.record.state) + ", is tried again: " + stale.why +
+            "\n";
   }
   if (json)
-    print(Json::object().set("format", 1).set("records", std::move(list)));
+    print(Json::object().set("format", 1).set("records", std::move(records)).set("ended", std::move(gone)));
   else
     std::printf("%s", text.empty() ? "nothing is set aside on this machine\n" : text.c_str());
   return 0;
@@ -72,7 +70,13 @@ int clear(open::World& world, const QuarantineFlags& flags, bool json) {
     if (flags.all ? cleared_by_all : build == flags.build) builds.push_back(build);
   }
   if (builds.empty() && !flags.all) return end_with(unknown(flags.build), json);
-  for (const std::string& build : builds) world.forget(build);
+  // One that was set aside by itself before it was disabled by hand goes back to that.
+  for (const std::string& build : builds) {
+    const Json covered = world.history().find(build)->facts["covers"];
+    world.forget(build);
+    if (flags.action == "enable")
+      if (auto before = history::record_from_json(covered, build)) world.remember(std::move(*before));
+  }
   if (json)
     print(Json::object().set("format", 1).set("cleared", Json::strings(builds)));
   else
@@ -82,7 +86,11 @@ int clear(open::World& world, const QuarantineFlags& flags, bool json) {
 
 int disable(open::World& world, const QuarantineFlags& flags, bool json) {
   history::Record record;
-  if (const history::Record* known = world.history().find(flags.build)) record = *known;
+  if (const history::Record* known = world.history().find(flags.build); known != nullptr) {
+    record = *known;
+    if (known->state != history::State::disabled)
+      record.facts = Json::object().set("covers", history::to_json(*known));
+  }
   record.build = flags.build;
   record.state = history::State::disabled;
   record.host = world.fingerprint();
@@ -121,7 +129,8 @@ CLI::App* add_quarantine(CLI::App& app, QuarantineFlags& flags) {
 
 int run_quarantine(const settings::Settings& settings, const QuarantineFlags& flags, bool json) {
   open::World world(settings);
-  if (flags.action == "list" || flags.action == "show") return show(world, flags, json);
+  if (flags.action == "list") return list(world, json);
+  if (flags.action == "show") return show(world, flags, json);
   if (flags.action == "disable") return disable(world, flags, json);
   if (flags.action == "clear" && flags.build.empty() && !flags.all)
     return end_with(std::move(diagnose("EH-P40")

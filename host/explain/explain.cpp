@@ -42,6 +42,18 @@ const Meaning* meaning_of(const Diagnosis& diagnosis) {
 }
 
 // While a build is being tried, whatever its plugin says means that it did not come up.
+// It hung in the driver's own library, or where even SIGKILL does not reach: the driver's bad moment, not the build's.
+bool waits_for_a_driver(const Diagnosis& diagnosis) {
+  if (!diagnosis.value("survived_kill").empty()) return true;
+  const std::string_view library = diagnosis.value("in_library");
+  const std::string_view name = library.substr(library.find_last_of('/') + 1);
+  return name.starts_with("libcuda.so") || name.starts_with("libnvidia-");
+}
+
+bool is_shortage(std::string_view error) {
+  return error == "EMFILE" || error == "ENFILE" || error == "EAGAIN" || error == "ENOMEM";
+}
+
 bool while_opening(const Diagnosis& diagnosis) { return !diagnosis.value("stage").empty(); }
 
 }  // namespace
@@ -81,6 +93,9 @@ history::Category category(const Diagnosis& diagnosis) {
     if (while_opening(diagnosis) && meaning->status == "ENGINE_INVALID") return history::Category::host;
     return meaning->category;
   }
+  if (diagnosis.code == "EH-R05" && waits_for_a_driver(diagnosis)) return history::Category::transient;
+  // The helper could not be started for want of memory, processes or descriptors.
+  if (diagnosis.code == "EH-P20" && is_shortage(diagnosis.value("errno"))) return history::Category::transient;
   const Entry* entry = find(diagnosis.code);
   return entry != nullptr ? entry->category : history::Category::request;
 }

@@ -9,12 +9,18 @@ const Record* History::find(const std::string& build_id) const {
 
 const char* name_of(State state) {
   switch (state) {
-    case State::proven: return "proven";
-    case State::unfit: return "unfit";
-    case State::blocked: return "blocked";
-    case State::suspect: return "suspect";
-    case State::quarantined: return "quarantined";
-    case State::disabled: return "disabled";
+    case State::proven:
+      return "proven";
+    case State::unfit:
+      return "unfit";
+    case State::blocked:
+      return "blocked";
+    case State::suspect:
+      return "suspect";
+    case State::quarantined:
+      return "quarantined";
+    case State::disabled:
+      return "disabled";
   }
   return "unknown";
 }

@@ -22,7 +22,7 @@ enum class State {
   proven,       // probed and loaded here
   unfit,        // the host lacks something: driver, library, glibc; no strikes, ends when a witness changes
   blocked,      // policy: noexec, permission; also ends after 10 minutes
-  suspect,      // one crash in the host; warned about, tried again
+  suspect,      // crashed once, in the host or in a probe that then passed; warned about, tried again
   quarantined,  // crashed, hung or lied in the probe; ends after a growing time
   disabled      // by the user; never ends by itself
 };
@@ -38,7 +38,13 @@ struct Record {
   std::int64_t first_seen = 0, last_seen = 0,
                retry_after = 0;  // seconds since 1970; retry_after 0: no time limit
   int count = 0;
-  Json facts;  // for a proof: what the probe saw (devices, versions, stages)
+  // Crashes in an application weigh 1 each, less when what ran beside the build was another thing each time;
+  // see after_failure(). They stay with a proof until the build has done its first work in an application.
+  double strikes = 0;
+  std::string program, boot;  // of the last strike: the application's build id, and the start of the machine
+  // Of a proof: what the probe saw (devices, versions, stages). Of a disabled build: the record that it
+  // covers.
+  Json facts;
 };
 
 // Everything known about this machine's builds, by build id. A plain value.

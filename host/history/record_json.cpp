@@ -33,6 +33,9 @@ Json to_json(const Record& record) {
       .set("last_seen", record.last_seen)
       .set("retry_after", record.retry_after)
       .set("count", record.count)
+      .set("strikes", record.strikes)
+      .set("program", record.program)
+      .set("boot", record.boot)
       .set("facts", record.facts);
 }
 
@@ -75,6 +78,9 @@ Result<Record> record_from_json(const Json& document, std::string_view name) {
   record.last_seen = document["last_seen"].as_integer();
   record.retry_after = document["retry_after"].as_integer();
   record.count = static_cast<int>(document["count"].as_integer());
+  record.strikes = document["strikes"].as_number();
+  record.program = document["program"].as_string();
+  record.boot = document["boot"].as_string();
   record.facts = document["facts"];
   return record;
 }

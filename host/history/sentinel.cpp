@@ -7,9 +7,12 @@
 #include <atomic>
 #include <cerrno>
 #include <chrono>
+#include <mutex>
+#include <set>
 #include <system_error>
 
 #include "base/json.hpp"
+#include "host/history/program.hpp"
 
 namespace enginehost::history {
 namespace {
@@ -20,8 +23,6 @@ constexpr std::size_t largest = 8192;
 std::filesystem::path folder_of(const std::filesystem::path& state_folder) {
   return state_folder / "running";
 }
-
-std::string boot_id() { return read_kernel_file("/proc/sys/kernel/random/boot_id"); }
 
 // A lock of the open file description (Linux 3.15): other than a POSIX lock it is not lost when the process
 // closes another descriptor of the same file, and it also holds against this process.
@@ -40,13 +41,52 @@ Result<void> put(int descriptor, const std::string& text, const std::filesystem:
   return {};
 }
 
-std::string text_of(std::string_view build, std::string_view digest, std::string_view phase,
-                    std::int64_t started) {
+// What stands in this process, to be lowered when it ends in an orderly way: an application that never frees
+// its engine is untidy, not crashed. Never destroyed, since threads may raise one while the process ends.
+class Standing {
+ public:
+  static Standing& here() {
+    static Standing& standing = *new Standing;
+    return standing;
+  }
+  void add(const std::filesystem::path& file) {
+    const std::lock_guard lock(mutex_);
+    if (process_ != ::getpid()) files_.clear();  // a forked child begins without its parent's
+    process_ = ::getpid();
+    files_.insert(file);
+  }
+  // True when it is this process's own.
+  bool remove(const std::filesystem::path& file) {
+    const std::lock_guard lock(mutex_);
+    return process_ == ::getpid() && files_.erase(file) > 0;
+  }
+  void lower_all() {
+    const std::lock_guard lock(mutex_);
+    if (process_ != ::getpid()) return;
+    for (const std::filesystem::path& file : files_) ::unlink(file.c_str());
+    files_.clear();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::set<std::filesystem::path> files_;
+  pid_t process_ = 0;
+};
+
+struct AtExit {
+  ~AtExit() { Standing::here().lower_all(); }
+};
+const AtExit at_exit;
+
+std::string text_of(std::string_view build, std::string_view digest, std::string_view artifacts_digest,
+                    std::string_view phase, std::int64_t started) {
   std::string text = Json::object()
                          .set("format", 1)
                          .set("build", build)
                          .set("digest", digest)
+                         .set("artifacts_digest", artifacts_digest)
                          .set("phase", phase)
+                         .set("program", program_id())
                          .set("pid", static_cast<std::int64_t>(::getpid()))
                          .set("boot_id", boot_id())
                          .set("started", started)
@@ -68,7 +108,8 @@ bool is_same_file(int descriptor, const std::filesystem::path& path) {
 }  // namespace
 
 Result<Sentinel> Sentinel::raise(const std::filesystem::path& state_folder, std::string_view build,
-                                 std::string_view digest, std::string_view phase) {
+                                 std::string_view digest, std::string_view phase,
+                                 std::string_view artifacts_digest) {
   static std::atomic<unsigned> number{0};
   TRY(make_folders(folder_of(state_folder)));
   const std::string name =
@@ -86,11 +127,13 @@ Result<Sentinel> Sentinel::raise(const std::filesystem::path& state_folder, std:
   Sentinel sentinel(file, std::move(open));
   sentinel.build_ = build;
   sentinel.digest_ = digest;
+  sentinel.artifacts_digest_ = artifacts_digest;
   sentinel.started_ =
       std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch())
           .count();
-  TRY(put(sentinel.open_.get(), text_of(build, digest, phase, sentinel.started_), file));
+  TRY(put(sentinel.open_.get(), text_of(build, digest, artifacts_digest, phase, sentinel.started_), file));
   if (::rename(draft.c_str(), file.c_str()) != 0) return failed();
+  Standing::here().add(file);
   return sentinel;
 }
 
@@ -101,6 +144,7 @@ Sentinel& Sentinel::operator=(Sentinel&& other) noexcept {
     open_ = std::move(other.open_);
     build_ = std::move(other.build_);
     digest_ = std::move(other.digest_);
+    artifacts_digest_ = std::move(other.artifacts_digest_);
     started_ = other.started_;
   }
   return *this;
@@ -110,18 +154,18 @@ Sentinel::~Sentinel() { lower(); }
 
 Result<void> Sentinel::enter(std::string_view phase) {
   if (!open_.valid()) return {};
-  return put(open_.get(), text_of(build_, digest_, phase, started_), file_);
+  return put(open_.get(), text_of(build_, digest_, artifacts_digest_, phase, started_), file_);
 }
 
 void Sentinel::lower() {
   if (!open_.valid()) return;
-  ::unlink(file_.c_str());
+  if (Standing::here().remove(file_)) ::unlink(file_.c_str());
   open_.close();
 }
 
 std::vector<Crash> collect_crashes(const std::filesystem::path& state_folder) {
   std::vector<Crash> crashes;
-  const std::string boot = boot_id();
+  const std::string& boot = boot_id();
   std::error_code error;
   for (std::filesystem::directory_iterator at(folder_of(state_folder), error), end; !error && at != end;
        at.increment(error)) {
@@ -141,6 +185,9 @@ std::vector<Crash> collect_crashes(const std::filesystem::path& state_folder) {
     Crash crash;
     crash.build = (*document)["build"].as_string();
     crash.digest = (*document)["digest"].as_string();
+    crash.artifacts_digest = (*document)["artifacts_digest"].as_string();
+    crash.program = (*document)["program"].as_string();
+    crash.boot = boot;
     crash.phase = (*document)["phase"].as_string();
     crash.pid = static_cast<int>((*document)["pid"].as_integer());
     crash.started = (*document)["started"].as_integer();

@@ -14,19 +14,21 @@ namespace enginehost::history {
 
 // Held by one thread at a time. The file is <state>/running/<digest>.<pid>.<number>.json and is locked as
 // long as the object lives (a lock of the open file, so that closing another descriptor of it does not drop
-// the lock).
+// the lock). A process that ends in an orderly way, by exit() or the end of main(), lowers what still stands;
+// a forked child never touches its parent's.
 class Sentinel {
  public:
   // Writes the file (temporary name, rename, no fsync: it must survive the process, not a power cut). EH-F15,
   // EH-F16.
   static Result<Sentinel> raise(const std::filesystem::path& state_folder, std::string_view build,
-                                std::string_view digest, std::string_view phase);
+                                std::string_view digest, std::string_view phase,
+                                std::string_view artifacts_digest = {});
   Sentinel(Sentinel&&) noexcept = default;
   Sentinel& operator=(Sentinel&& other) noexcept;
   ~Sentinel();  // lowers it
   // "dlopen", "entry", "create", "warmup": where a crash would have been. Rewrites a few bytes in place.
   Result<void> enter(std::string_view phase);
-  // Takes the file away: the first real operation succeeded, or it failed in an orderly way.
+  // Takes the file away: the first real operation succeeded, or the engine was closed.
   void lower();
 
  private:
@@ -34,20 +36,21 @@ class Sentinel {
       : file_(std::move(file)), open_(std::move(descriptor)) {}
   std::filesystem::path file_;
   FileDescriptor open_;
-  std::string build_, digest_;
+  std::string build_, digest_, artifacts_digest_;
   std::int64_t started_ = 0;
 };
 
 // A process that died with a sentinel standing.
 struct Crash {
-  std::string build, digest, phase;
+  std::string build, digest, artifacts_digest, phase;
+  std::string program, boot;  // program_id() of the process, and the start of the machine it ran in
   int pid = 0;
   std::int64_t started = 0;  // seconds since 1970
 };
 
 // Collects and removes left-over sentinels: not locked by anyone, of this boot. Those of another boot are
-// removed without being counted (a power cut is nobody's fault). Two processes collecting at once never both
-// report one.
+// removed without being counted (a power cut is nobody's fault). Two
+// processes collecting at once never both report one.
 std::vector<Crash> collect_crashes(const std::filesystem::path& state_folder);
 
 }  // namespace enginehost::history

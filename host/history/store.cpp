@@ -6,6 +6,8 @@
 #include <cerrno>
 #include <system_error>
 
+#include "host/history/memory.hpp"
+
 namespace enginehost::history {
 namespace {
 
@@ -44,13 +46,7 @@ std::string why_stale(const Record& record, std::int64_t now, const Fingerprint*
     if (!seen.present && witness.present) return witness.path + " is gone";
     if (seen.present && !(seen.stamp == witness.stamp)) return witness.path + " has changed";
   }
-  if (machine == nullptr) return {};
-  // A part that one side does not have is not compared: it was unknown then, or is now.
-  for (const auto& [name, was] : record.host)
-    for (const auto& [other_name, is] : *machine)
-      if (name == other_name && was != is)
-        return "the " + name + " changed from \"" + was + "\" to \"" + is + "\"";
-  return {};
+  return machine != nullptr ? what_changed(record.host, *machine) : std::string();
 }
 
 Result<Record> read_record(const std::filesystem::path& file) {
@@ -60,15 +56,6 @@ Result<Record> read_record(const std::filesystem::path& file) {
 }
 
 }  // namespace
-
-Witness witness_of(const std::filesystem::path& path) {
-  Witness witness;
-  witness.path = path.native();
-  const auto stamp = stamp_of(path);
-  witness.present = stamp.has_value();
-  if (stamp) witness.stamp = *stamp;
-  return witness;
-}
 
 ReadResult read(const std::filesystem::path& state_folder, std::int64_t now, const Fingerprint* machine) {
   ReadResult result;
@@ -90,27 +77,43 @@ ReadResult read(const std::filesystem::path& state_folder, std::int64_t now, con
     else
       result.history.records.emplace(record->build, std::move(*record));
   }
+  // What could not be written is younger than what lies there.
+  for (auto& [build, record] : kept_in_memory(state_folder)) {
+    if (std::string why = why_stale(record, now, machine); !why.empty())
+      result.stale.push_back({std::move(record), std::move(why)});
+    else
+      result.history.records.insert_or_assign(build, std::move(record));
+  }
   return result;
 }
 
 std::optional<Record> read_one(const std::filesystem::path& state_folder, const std::string& build_id,
                                std::int64_t now, const Fingerprint* machine) {
   auto record = read_record(folder_of(state_folder) / file_name_of(build_id));
+  if (auto kept = kept_in_memory(state_folder); kept.contains(build_id))
+    record = std::move(kept.at(build_id));
   if (!record || record->build != build_id || !why_stale(*record, now, machine).empty()) return std::nullopt;
   return std::move(*record);
 }
 
 Result<void> write(const std::filesystem::path& state_folder, const Record& record) {
-  TRY(make_folders(folder_of(state_folder)));
-  // Not synced: a record lost with the power costs one more probe.
-  return write_file(folder_of(state_folder) / file_name_of(record.build), to_json(record).dump(2) + "\n",
-                    false);
+  auto written = make_folders(folder_of(state_folder)).and_then([&] {
+    // Not synced: a record lost with the power costs one more probe.
+    return write_file(folder_of(state_folder) / file_name_of(record.build), to_json(record).dump(2) + "\n",
+                      false);
+  });
+  if (written)
+    drop_from_memory(state_folder, record.build);
+  else
+    keep_in_memory(state_folder, record);
+  return written;
 }
 
 Result<bool> clear(const std::filesystem::path& state_folder, const std::string& build_id) {
   const std::filesystem::path file = folder_of(state_folder) / file_name_of(build_id);
+  const bool kept = drop_from_memory(state_folder, build_id);
   if (::unlink(file.c_str()) == 0) return true;
-  if (errno == ENOENT || errno == ENOTDIR) return false;
+  if (errno == ENOENT || errno == ENOTDIR) return kept;
   return fail(diagnose_errno("EH-F16", errno)
                   .with("file", file.native())
                   .with("folder", file.parent_path().native()));

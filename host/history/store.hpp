@@ -43,8 +43,8 @@ ReadResult read(const std::filesystem::path& state_folder, std::int64_t now,
 std::optional<Record> read_one(const std::filesystem::path& state_folder, const std::string& build_id,
                                std::int64_t now, const Fingerprint* machine = nullptr);
 
-// Writes or replaces one record. EH-F15, EH-F16 with "file" when the folder cannot be written: the caller
-// keeps the record in memory and warns.
+// Writes or replaces one record. EH-F15, EH-F16 with "file" when the folder cannot be written: the record
+// then holds for this process, whose later reads see it, and the caller warns.
 Result<void> write(const std::filesystem::path& state_folder, const Record& record);
 
 // Removes a record; true when there was one.
@@ -54,25 +54,56 @@ Json to_json(const Record& record);
 // EH-M02 when a member is missing or of the wrong type.
 Result<Record> record_from_json(const Json& document, std::string_view name);
 
-// What becomes of a build after a failure: the new record, or nothing when it is not to be remembered (wrong
-// bytes are fetched again, transient failures tried again). `before` is what was known. Times: blocked 10
-// minutes; quarantined 7 days, doubled at each repetition up to 180; one crash in the host is a suspicion,
-// the second on the same machine a quarantine. `disabled` stays disabled.
+// What becomes of a build after a failure.
 struct Failure {
   std::string build, digest, artifacts_digest;
   Category category = Category::host;
-  bool in_host = false;  // crashed in the application rather than in the probe
+  bool in_host = false;    // crashed in the application rather than in the probe
+  bool only_here = false;  // it failed in this program, in an orderly way, after it had passed in the probe
+  bool repeated = true;    // of a crash in the probe: false when the second try passed
+  std::string program,
+      boot;  // of a crash in the application: which one, and the start of the machine it ran in
   Json diagnosis;
   std::vector<Witness> witnesses;
 };
+
+// The new record, or nothing when it is not to be remembered (wrong bytes are fetched again, passing troubles
+// tried again). `before` is what was known, also if it no longer holds. Times: blocked 10 minutes;
+// quarantined 7 days, doubled at each repetition up to 180. A crash in the probe that a second try did not
+// repeat is a suspicion. A crash in the application is one strike and a suspicion, two strikes on the same
+// machine are a quarantine; what was known counts half when the application is another one or the machine was
+// started again since, for then it may have been theirs. `disabled` stays disabled.
 std::optional<Record> after_failure(const Failure& failure, const Record* before, const Fingerprint& machine,
                                     std::int64_t now);
 
-// The record of a success.
+// The record of a success in the probe; nothing for a build that the user disabled and now forces for once.
+// Strikes of the same build on the same machine stay until its first work.
+std::optional<Record> after_success(Record proof, const Record* before);
+
+// The record of a proof.
 Record proof_of(std::string build, std::string digest, std::string artifacts_digest,
                 const Fingerprint& machine, std::vector<Witness> witnesses, Json facts, std::int64_t now);
 
+// The first named part that both know and that differs: "the NVIDIA driver changed from "535.1" to "580.2"",
+// or "".
+std::string what_changed(const Fingerprint& was, const Fingerprint& is);
+
+// The part of a fingerprint that only some failures depend on: the start of the machine (its boot id). A
+// driver whose halves do not fit together (EH-G09), that lost its device files (EH-G08) or answers nothing is
+// mended by a restart.
+inline constexpr std::string_view boot_part = "start of the machine";
+// And the program: what failed in it after it had passed in the probe says nothing of other programs.
+inline constexpr std::string_view program_part = "program";
+
 // A witness as the path is now: present with its stamp, or absent.
 Witness witness_of(const std::filesystem::path& path);
+
+// "`library` is in none of `folders`", told so that its appearing is noticed: the absent file in each folder
+// (a folder that is not there itself is its own witness), and the loader's cache, through which it may come
+// from anywhere else. With an empty name, when only the plugin knows what it looked for: the folders as they
+// are.
+std::vector<Witness> witnesses_of_absence(std::string_view library,
+                                          const std::vector<std::filesystem::path>& folders,
+                                          const std::filesystem::path& loader_cache);
 
 }  // namespace enginehost::history

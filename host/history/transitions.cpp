@@ -9,6 +9,7 @@ namespace {
 constexpr std::int64_t minute = 60, day = 24 * 60 * minute;
 constexpr std::int64_t blocked_for = 10 * minute;
 constexpr std::int64_t quarantined_first = 7 * day, quarantined_at_most = 180 * day;
+constexpr double strikes_for_quarantine = 2;
 
 std::int64_t quarantine_time(int count) {
   std::int64_t time = quarantined_first;
@@ -16,10 +17,38 @@ std::int64_t quarantine_time(int count) {
   return std::min(time, quarantined_at_most);
 }
 
-bool same_build(const Record& before, const Failure& failure) {
+bool same_build(const Record& before, std::string_view digest, std::string_view artifacts_digest) {
   // Before it is installed a build is known by what it would be made of.
-  if (!before.digest.empty() && !failure.digest.empty()) return before.digest == failure.digest;
-  return before.artifacts_digest == failure.artifacts_digest;
+  if (!before.digest.empty() && !digest.empty()) return before.digest == digest;
+  return before.artifacts_digest == artifacts_digest;
+}
+
+// A failure that a restart of the machine mends, so that its record must not outlive one.
+bool ends_with_a_restart(const Json& diagnosis) {
+  constexpr std::string_view codes[] = {"EH-G08", "EH-G09", "EH-G13"};
+  const std::string& code = diagnosis["code"].as_string();
+  if (std::find(std::begin(codes), std::end(codes), code) != std::end(codes)) return true;
+  for (const Json& fact : diagnosis["evidence"].as_array())
+    if (fact["what"].as_string() == "survived_kill") return true;
+  return false;
+}
+
+void leave_out(Fingerprint& host, std::string_view name) {
+  std::erase_if(host, [&](const auto& part) { return part.first == name; });
+}
+
+// The weight that earlier crashes still have beside this one.
+double earlier_strikes(const Record* before, const Failure& failure, const Fingerprint& machine) {
+  if (before == nullptr || !what_changed(before->host, machine).empty()) return 0;
+  const bool elsewhere = before->program != failure.program || before->boot != failure.boot;
+  return elsewhere ? before->strikes / 2 : before->strikes;
+}
+
+State state_after_crash(const Failure& failure, const Record* before, double strikes) {
+  if (!failure.in_host) return failure.repeated ? State::quarantined : State::suspect;
+  // One crash in an application may be the application's own fault; in the probe there is nobody else.
+  const bool was_quarantined = before != nullptr && before->state == State::quarantined;
+  return strikes >= strikes_for_quarantine || was_quarantined ? State::quarantined : State::suspect;
 }
 
 }  // namespace
@@ -27,15 +56,23 @@ bool same_build(const Record& before, const Failure& failure) {
 std::optional<Record> after_failure(const Failure& failure, const Record* before, const Fingerprint& machine,
                                     std::int64_t now) {
   if (before != nullptr && before->state == State::disabled) return *before;
+  if (before != nullptr && !same_build(*before, failure.digest, failure.artifacts_digest)) before = nullptr;
   Record record;
   record.build = failure.build;
   record.digest = failure.digest;
   record.artifacts_digest = failure.artifacts_digest;
   record.diagnosis = failure.diagnosis;
   record.host = machine;
+  if (!ends_with_a_restart(failure.diagnosis)) leave_out(record.host, boot_part);
+  if (!failure.only_here) leave_out(record.host, program_part);
   record.witnesses = failure.witnesses;
   record.first_seen = record.last_seen = now;
   record.count = 1;
+  if (before != nullptr) {
+    record.strikes = before->strikes;
+    record.program = before->program;
+    record.boot = before->boot;
+  }
   switch (failure.category) {
     case Category::content:
     case Category::transient:
@@ -49,15 +86,15 @@ std::optional<Record> after_failure(const Failure& failure, const Record* before
       record.retry_after = now + blocked_for;
       break;
     case Category::crash:
-      record.state = State::quarantined;
+      if (failure.in_host) {
+        record.strikes = earlier_strikes(before, failure, machine) + 1;
+        record.program = failure.program;
+        record.boot = failure.boot;
+      }
+      record.state = state_after_crash(failure, before, record.strikes);
       break;
   }
-  const bool again = before != nullptr && same_build(*before, failure);
-  // One crash in an application may be the application's own fault; in the probe there is nobody else.
-  if (failure.category == Category::crash && failure.in_host &&
-      !(again && (before->state == State::suspect || before->state == State::quarantined)))
-    record.state = State::suspect;
-  if (again && before->state == record.state) {
+  if (before != nullptr && before->state == record.state) {
     record.count = before->count + 1;
     record.first_seen = before->first_seen;
   }
@@ -73,11 +110,26 @@ Record proof_of(std::string build, std::string digest, std::string artifacts_dig
   record.artifacts_digest = std::move(artifacts_digest);
   record.state = State::proven;
   record.host = machine;
+  // What worked works after a restart too; what a restart can change is in the other parts.
+  leave_out(record.host, boot_part);
+  leave_out(record.host, program_part);
   record.witnesses = std::move(witnesses);
   record.facts = std::move(facts);
   record.first_seen = record.last_seen = now;
   record.count = 1;
   return record;
+}
+
+std::optional<Record> after_success(Record proof, const Record* before) {
+  if (before == nullptr) return proof;
+  if (before->state == State::disabled) return std::nullopt;
+  if (same_build(*before, proof.digest, proof.artifacts_digest) &&
+      what_changed(before->host, proof.host).empty()) {
+    proof.strikes = before->strikes;
+    proof.program = before->program;
+    proof.boot = before->boot;
+  }
+  return proof;
 }
 
 }  // namespace enginehost::history

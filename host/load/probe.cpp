@@ -56,9 +56,10 @@ ProbeResult probe_once(const ProbeRequest& request) {
 
 // Only what a second try could contradict: a crash may be a machine's bad moment, a report is not.
 bool worth_another_try(const ProbeResult& result) {
-  constexpr std::string_view crashes[] = {"EH-R01", "EH-R02", "EH-R03", "EH-R04",
+  constexpr std::string_view crashes[] = {"EH-R01", "EH-R02", "EH-R03", "EH-R04", "EH-R05",
                                           "EH-R06", "EH-R10", "EH-R14", "EH-R15"};
-  return !result.passed && result.diagnosis &&
+  // What even SIGKILL does not end is stuck in a driver, where a second one would be stuck beside it.
+  return !result.passed && result.diagnosis && result.diagnosis->value("survived_kill").empty() &&
          std::find(std::begin(crashes), std::end(crashes), result.diagnosis->code) != std::end(crashes);
 }
 
@@ -118,10 +119,11 @@ ProbeResult probe(const ProbeRequest& request) {
     if (const std::int64_t kills = count_oom_kills().value_or(-1); kills_before >= 0 && kills > kills_before)
       second.diagnosis->with("oom_kills", std::to_string(kills - kills_before), "control group");
   second.duration += first.duration;
-  if (second.passed)
-    second.warnings.push_back(std::move(*first.diagnosis));
-  else if (second.diagnosis)
-    second.diagnosis->with("tries", "2");
+  if (second.passed) {
+    second.warnings.push_back(*first.diagnosis);
+    second.crashed_once = std::move(first.diagnosis);
+  }
+  if (second.diagnosis) second.diagnosis->with("tries", "2");
   return second;
 }
 

@@ -40,14 +40,16 @@ struct ProbeResult {
                                     // devices that did not open
   std::vector<std::pair<std::string, std::string>> facts;  // engine's
   std::vector<Device> devices;
-  std::vector<Library> libraries;  // where each was loaded from, in the child
-  std::string error_output;        // the last 64 KiB of the child's standard error
+  std::vector<Library> libraries;         // where each was loaded from, in the child
+  std::optional<Diagnosis> crashed_once;  // it passed, but only the second time: what happened first
+  std::string error_output;               // the last 64 KiB of the child's standard error
   std::chrono::milliseconds duration{0};
   Json to_json() const;  // for a proof's facts: devices, facts, stages, duration
 };
 
-// Blocks until the child ended or the deadline passed (+ 3 s at most). A crash is tried once more before it
-// is believed. EH-P20 in the diagnosis when the helper cannot be started; EH-P10 when cancelled. Any thread.
+// Blocks until the child ended or the deadline passed (+ 3 s at most). A crash, and a hang that
+// could be ended, is tried once more before it is believed. EH-P20 in the diagnosis when the helper cannot be
+// started; EH-P10 when cancelled. Any thread.
 ProbeResult probe(const ProbeRequest& request);
 
 }  // namespace enginehost::load

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <cstdio>
 
 #include "base/text.hpp"
 #include "host/explain/error_numbers.hpp"
@@ -41,6 +42,12 @@ Told read_channel(const std::string& channel, const std::string& nonce) {
     told.unloaded |= one["unloaded"].as_bool();
   }
   return told;
+}
+
+std::string seconds_text(std::chrono::milliseconds time) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%g s", static_cast<double>(time.count()) / 1000);
+  return text;
 }
 
 std::string last_words(const std::string& error_output) {
@@ -127,7 +134,7 @@ Diagnosis why(const ChildOutcome& outcome, const Told& told, const ProbeRequest&
   if (outcome.cancelled) return diagnose("EH-P10").with("reason", "on request");
   if (outcome.timed_out) {
     Diagnosis diagnosis = diagnose("EH-R05");
-    diagnosis.with("deadline", std::to_string(request.deadline.count()) + " ms");
+    diagnosis.with("deadline", seconds_text(request.deadline));
     if (const std::string& library = told.crash["in_library"].as_string(); !library.empty())
       diagnosis.with("in_library", library, "the stack when it was ended");
     if (outcome.survived_kill) diagnosis.with("survived_kill", "yes");

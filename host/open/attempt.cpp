@@ -3,19 +3,26 @@
 #include <algorithm>
 #include <chrono>
 #include <iterator>
+#include <thread>
 
 #include "host/explain/explain.hpp"
-#include "host/history/sentinel.hpp"
+#include "host/load/in_process/audit.hpp"
 #include "host/load/in_process/loaded.hpp"
 #include "host/load/probe.hpp"
 #include "host/load/recheck.hpp"
+#include "host/load/wire.hpp"
+#include "host/open/left_over.hpp"
+#include "host/open/remember.hpp"
 #include "host/open/ticket.hpp"
+#include "host/open/trial.hpp"
 #include "host/preflight/preflight.hpp"
 
 namespace enginehost::open {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr int most_repairs = 2, most_retries = 3;
 
 // Adds the time until its end to the log.
 class Stopwatch {
@@ -48,20 +55,35 @@ Json strings_of(const std::vector<fs::path>& paths) {
 // One attempt with everything its stages share.
 class Attempt {
  public:
-  Attempt(World& world, const std::vector<std::string>& devices, const AttemptOptions& options, AttemptLog& log)
+  Attempt(World& world, const std::vector<std::string>& devices, const AttemptOptions& options,
+          AttemptLog& log)
       : world_(world), devices_(devices), options_(options), log_(log) {}
 
   Result<std::shared_ptr<Opened>> build(const manifest::Build& build) {
     const std::string artifacts = build.artifacts_digest();
-    auto opened = std::make_shared<Opened>();
-    for (int repairs = 0;; ++repairs) {
+    warn_of_suspicion(build);
+    for (int repairs = 0, retries = 0;;) {
+      auto opened = std::make_shared<Opened>();
+      const std::size_t warnings = log_.warnings.size();
       TRY_ASSIGN(opened->installed, install(build));
       TRY_ASSIGN(opened->lease, world_.store().lease(opened->installed));
       auto brought_up = bring_up(*opened, artifacts);
       if (brought_up) return opened;
       Diagnosis failure = std::move(brought_up).error();
-      if (throw_damage_away(opened->installed, failure) && repairs == 0) continue;
-      remember_failure(opened->installed, artifacts, failure);
+      if (throw_damage_away(opened->installed, failure) && repairs < most_repairs) {
+        ++repairs;
+        continue;
+      }
+      if (explain::category(failure) == history::Category::transient && retries < most_retries &&
+          failure.code != "EH-R05" && wait(retries)) {
+        ++retries;
+        log_.warnings.resize(warnings);  // the next try tells them again
+        continue;
+      }
+      if (repairs > 0) failure.with("fetched_again", std::to_string(repairs));
+      if (retries > 0) failure.with("tried_again", std::to_string(retries));
+      const bool remembered = remember_failure(world_, basis(opened->installed, artifacts), failure);
+      note_left_over(opened->installed.build, std::move(left_), remembered);
       return fail(std::move(failure));
     }
   }
@@ -72,9 +94,19 @@ class Attempt {
     if (!found || found->digest != ticket.digest) return fail(diagnose("EH-F01").with("build", ticket.build));
     opened->installed = std::move(*found);
     TRY_ASSIGN(opened->lease, world_.store().lease(opened->installed));
+    // The ticket does not know the names that they would be asked for by; whoever decides anew does.
+    if (anything_left_over()) return fail(diagnose("EH-L17").with("build", ticket.build));
     load_order_.assign(ticket.load_order.begin(), ticket.load_order.end());
+    own_ = own_libraries(Json::object());
     log_.proven_before = true;
-    TRY(load(*opened));
+    auto trial = std::make_shared<Trial>(
+        Tried{world_.settings().state_folder, ticket.build, ticket.digest, ticket.artifacts, true});
+    if (auto up = load(*opened, *trial); !up) {
+      note_left_over(ticket.build, std::move(left_), false);
+      return fail(std::move(up).error());
+    }
+    trial->opening_ended(true);
+    opened->engine->health()->tell_first_work(std::move(trial));
     return opened;
   }
 
@@ -83,11 +115,30 @@ class Attempt {
     opened->installed.folder = plugin.parent_path();
     opened->installed.plugin = plugin.filename();
     TRY(check_and_probe(*opened, !options_.probe));
-    TRY(load(*opened));
+    Trial trial({});
+    TRY(load(*opened, trial));
     return opened;
   }
 
  private:
+  // A busy device or a full table of descriptors is often free again in a moment.
+  bool wait(int retries) const {
+    using namespace std::chrono_literals;
+    constexpr std::chrono::milliseconds times[] = {100ms, 400ms, 1500ms};
+    const auto until = std::chrono::steady_clock::now() + times[retries];
+    while (std::chrono::steady_clock::now() < until) {
+      if (world_.cancel() && world_.cancel()->cancelled()) return false;
+      std::this_thread::sleep_for(20ms);
+    }
+    return true;
+  }
+
+  void warn_of_suspicion(const manifest::Build& build) {
+    const history::Record* record = world_.history().find(build.id);
+    if (record != nullptr && record->state == history::State::suspect)
+      log_.warnings.push_back(explain::diagnosis_from_json(record->diagnosis));
+  }
+
   Result<cache::Installed> install(const manifest::Build& build) {
     const Stopwatch watch(log_, "acquire");
     acquire::AcquireOptions acquiring;
@@ -105,15 +156,26 @@ class Attempt {
 
   // From an installed build to an engine in this process.
   Result<void> bring_up(Opened& opened, const std::string& artifacts) {
-    const auto proof = proof_for(opened.installed);
+    const std::optional<Json> proof = proof_for(opened.installed);
     log_.proven_before = proof.has_value();
     if (proof) {
+      load_order_.clear();
       for (const Json& path : (*proof)["load_order"].as_array()) load_order_.emplace_back(path.as_string());
+      own_ = own_libraries(*proof);
+      TRY(check_left_over(opened.installed));
     } else {
       TRY(check_and_probe(opened, !options_.probe));
+      own_ = own_libraries(probe_facts_);
     }
-    TRY(load(opened));
-    if (!proof && log_.probed) remember_proof(opened.installed, artifacts);
+    auto trial = std::make_shared<Trial>(Tried{world_.settings().state_folder, opened.installed.build,
+                                               opened.installed.digest, artifacts, proof.has_value()});
+    TRY(load(opened, *trial));
+    if (!proof && log_.probed) {
+      probe_facts_.set("load_order", strings_of(load_order_));
+      remember_success(world_, basis(opened.installed, artifacts), probe_facts_, crashed_once_);
+    }
+    trial->opening_ended(proof || (log_.probed && !crashed_once_));
+    opened.engine->health()->tell_first_work(std::move(trial));
     return {};
   }
 
@@ -123,6 +185,19 @@ class Attempt {
     if (record == nullptr || record->state != history::State::proven || record->digest != installed.digest)
       return std::nullopt;
     return record->facts;
+  }
+
+  // The build's own libraries: those that are opened first, and those that a probe saw beside them.
+  std::vector<load::Library> own_libraries(const Json& facts) const {
+    std::vector<load::Library> libraries = load::libraries_from_wire(facts["libraries"]);
+    std::erase_if(libraries, [](const load::Library& library) { return library.origin != "cache"; });
+    for (const fs::path& path : load_order_) libraries.push_back({"", path.native(), "cache"});
+    return libraries;
+  }
+
+  Result<void> check_left_over(const cache::Installed& installed) const {
+    if (auto conflict = conflict_with_left_over(installed.build, own_)) return fail(std::move(*conflict));
+    return {};
   }
 
   preflight::Spec spec_of(const cache::Installed& installed) {
@@ -146,6 +221,13 @@ class Attempt {
       report = preflight::check(spec_);
     }
     depends_on_ = report.depends_on;
+    // What the process holds in place of a library of the build.
+    own_.clear();
+    for (const Diagnosis& warning : report.warnings)
+      if (warning.code == "EH-L17")
+        own_.push_back(
+            {std::string(warning.value("library")), std::string(warning.value("wanted")), "cache"});
+    TRY(check_left_over(opened.installed));
     for (Diagnosis& warning : report.warnings) log_.warnings.push_back(std::move(warning));
     if (report.verdict == preflight::Verdict::fails) {
       // The other causes ride along, so that nobody mends one and then meets the next.
@@ -178,6 +260,7 @@ class Attempt {
     for (Diagnosis& warning : result.warnings) log_.warnings.push_back(std::move(warning));
     probe_facts_ = result.to_json();
     log_.probed = result.passed;
+    crashed_once_ = std::move(result.crashed_once);
     if (result.passed) return {};
     return fail(load::recheck(std::move(*result.diagnosis), spec_));
   }
@@ -190,21 +273,30 @@ class Attempt {
     return request;
   }
 
-  Result<void> load(Opened& opened) {
+  Result<void> load(Opened& opened, Trial& trial) {
     const Stopwatch watch(log_, "load");
-    // Where the state folder cannot be written there is no sentinel, and a crash in here is not remembered.
-    std::optional<history::Sentinel> sentinel;
-    if (!log_.proven_before && !world_.settings().state_folder.empty() && !opened.installed.digest.empty())
-      if (auto raised = history::Sentinel::raise(world_.settings().state_folder, opened.installed.build,
-                                                 opened.installed.digest, "dlopen"))
-        sentinel = std::move(*raised);
-    auto loaded = load::load_plugin(load_request(opened.installed));
+    const std::vector<load::Library> before = load::mapped_libraries();
+    auto up = load_between(opened, trial, before);
+    // Of every try: what an earlier one brought was there before the last.
+    if (!up) std::ranges::move(newly_mapped(before), std::back_inserter(left_));
+    return up;
+  }
+
+  // `before`: what the process held.
+  Result<void> load_between(Opened& opened, Trial& trial, const std::vector<load::Library>& before) {
+    trial.enter("dlopen");
+    load::LoadRequest request = load_request(opened.installed);
+    request.before = &before;
+    request.on_stage = [&](std::string_view stage) {
+      if (stage == "entry") trial.enter("entry");
+    };
+    auto loaded = load::load_plugin(request);
     if (!loaded) return fail(explained(std::move(loaded).error(), opened.installed));
     opened.plugin = std::move(*loaded);
-    if (sentinel) static_cast<void>(sentinel->enter("create"));
-    load::EngineOptions engine_options;
-    engine_options.options = opened.installed.options;
-    engine_options.log = options_.log;
+    trial.enter("create");
+    opened.engine_options.options = opened.installed.options;
+    opened.engine_options.log = options_.log;
+    load::EngineOptions engine_options = opened.engine_options;
     engine_options.call.cancel = world_.cancel();
     TRY_ASSIGN(opened.engine, load::Engine::create(opened.plugin, std::move(engine_options)));
     TRY_ASSIGN(opened.devices, opened.engine->devices());
@@ -212,10 +304,35 @@ class Attempt {
     std::vector<load::Library> later = opened.plugin->libraries_since();
     std::move(later.begin(), later.end(), std::back_inserter(opened.libraries));
     for (const Diagnosis& warning : opened.plugin->warnings()) log_.warnings.push_back(warning);
-    std::vector<fs::path> own_folders = {opened.plugin->file().parent_path()};
-    for (const std::string& folder : opened.installed.search) own_folders.push_back(opened.installed.folder / folder);
-    for (Diagnosis& hijack : load::hijacked(opened.libraries, own_folders)) log_.warnings.push_back(std::move(hijack));
+    for (Diagnosis& hijack : load::hijacked(own_, own_folders(opened), opened.libraries, before))
+      warn_once(std::move(hijack));
     return require_devices(opened.devices);
+  }
+
+  static std::vector<fs::path> own_folders(const Opened& opened) {
+    std::vector<fs::path> folders = {opened.plugin->file().parent_path()};
+    for (const std::string& folder : opened.installed.search)
+      folders.push_back(opened.installed.folder / folder);
+    return folders;
+  }
+
+  static std::vector<load::Library> newly_mapped(const std::vector<load::Library>& before) {
+    std::vector<load::Library> now = load::mapped_libraries();
+    std::erase_if(now, [&](const load::Library& library) {
+      return std::any_of(before.begin(), before.end(),
+                         [&](const auto& was) { return was.path == library.path; });
+    });
+    return now;
+  }
+
+  // The static check and the loader may have told of the same library already.
+  void warn_once(Diagnosis warning) {
+    const bool told = std::any_of(log_.warnings.begin(), log_.warnings.end(), [&](const Diagnosis& known) {
+      return (known.code == "EH-L11" || known.code == "EH-L17") &&
+             known.value("library") == warning.value("library") &&
+             known.value("path") == warning.value("path");
+    });
+    if (!told) log_.warnings.push_back(std::move(warning));
   }
 
   // The static check has been skipped for a proven build; it is made up for when loading fails all the same.
@@ -245,7 +362,8 @@ class Attempt {
     const auto problems = world_.store().verify(installed.build, true, world_.cancel());
     if (!problems || problems->empty()) return false;
     Diagnosis damage = problems->front().diagnosis;
-    // The static check of this very attempt saw whole files: one that is cut now was written into while it was in use.
+    // The static check of this very attempt saw whole files: one that is cut now was written into while it
+    // was in use.
     if (checked_whole_ && (damage.code == "EH-F02" || damage.code == "EH-F04")) damage.code = "EH-F14";
     damage.with("noticed_as", explain::one_line(failure));
     log_.warnings.push_back(damage);
@@ -254,30 +372,8 @@ class Attempt {
     return stage && world_.store().reject_damaged(installed.build, *stage).has_value();
   }
 
-  std::vector<history::Witness> witnesses() const {
-    std::vector<history::Witness> all;
-    for (const fs::path& path : depends_on_) all.push_back(history::witness_of(path));
-    return all;
-  }
-
-  void remember_failure(const cache::Installed& installed, const std::string& artifacts, const Diagnosis& diagnosis) {
-    history::Failure failure;
-    failure.build = installed.build;
-    failure.digest = installed.digest;
-    failure.artifacts_digest = artifacts;
-    failure.category = explain::category(diagnosis);
-    failure.diagnosis = explain::to_json(diagnosis);
-    failure.witnesses = witnesses();
-    const history::Record* before = world_.before(installed.build);
-    if (auto record = history::after_failure(failure, before, world_.fingerprint(), World::now()))
-      world_.remember(std::move(*record));
-  }
-
-  void remember_proof(const cache::Installed& installed, const std::string& artifacts) {
-    Json facts = probe_facts_;
-    facts.set("load_order", strings_of(load_order_));
-    world_.remember(history::proof_of(installed.build, installed.digest, artifacts, world_.fingerprint(), witnesses(),
-                                      std::move(facts), World::now()));
+  Basis basis(const cache::Installed& installed, const std::string& artifacts) const {
+    return {&installed, artifacts, &spec_, depends_on_, log_.probed || log_.proven_before};
   }
 
   World& world_;
@@ -286,29 +382,32 @@ class Attempt {
   AttemptLog& log_;
   preflight::Spec spec_;
   std::vector<fs::path> load_order_, depends_on_;
-  bool checked_whole_ = false;  // the static check passed in this bring-up
+  bool checked_whole_ = false;       // the static check passed in this bring-up
+  std::vector<load::Library> own_;   // the build's libraries, as far as they are known
+  std::vector<load::Library> left_;  // in the process, by a load that failed
   Json probe_facts_ = Json::object();
+  std::optional<Diagnosis> crashed_once_;  // in the probe, whose second try passed
 };
 
 }  // namespace
 
 Result<std::shared_ptr<Opened>> attempt(World& world, const manifest::Build& build,
-                                        const std::vector<std::string>& devices, const AttemptOptions& options,
-                                        AttemptLog& log) {
+                                        const std::vector<std::string>& devices,
+                                        const AttemptOptions& options, AttemptLog& log) {
   auto opened = Attempt(world, devices, options, log).build(build);
   if (!opened) opened.error().within("while opening " + build.id);
   return opened;
 }
 
 Result<std::shared_ptr<Opened>> attempt_ready(World& world, const Ticket& ticket,
-                                              const std::vector<std::string>& devices, const AttemptOptions& options,
-                                              AttemptLog& log) {
+                                              const std::vector<std::string>& devices,
+                                              const AttemptOptions& options, AttemptLog& log) {
   return Attempt(world, devices, options, log).ready(ticket);
 }
 
 Result<std::shared_ptr<Opened>> attempt_file(World& world, const std::filesystem::path& plugin,
-                                             const std::vector<std::string>& devices, const AttemptOptions& options,
-                                             AttemptLog& log) {
+                                             const std::vector<std::string>& devices,
+                                             const AttemptOptions& options, AttemptLog& log) {
   auto opened = Attempt(world, devices, options, log).file(plugin);
   if (!opened) opened.error().within("while opening the plugin " + plugin.native());
   return opened;

@@ -17,21 +17,26 @@ namespace enginehost::open {
 
 // What may happen on the way, and who is told.
 struct AttemptOptions {
-  bool probe = true;  // false: straight into this process, at the caller's risk; nothing is remembered as proven
+  bool probe =
+      true;  // false: straight into this process, at the caller's risk; nothing is remembered as proven
   std::function<Result<void>(const acquire::Question&)> consent;  // not set: everything is agreed to
   transfer::ProgressCallback progress;
-  std::function<void(std::int32_t level, std::string_view topic, std::string_view message)> log;  // the plugin's
+  std::function<void(std::int32_t level, std::string_view topic, std::string_view message)>
+      log;  // the plugin's
 };
 
-// An engine in this process with what keeps it usable. Destroy its models and tensors first. Members are declared so
-// that the engine goes before its plugin and the lease last.
+// An engine in this process with what keeps it usable. Destroy its models and tensors first. Members are
+// declared so that the engine goes before its plugin and the lease last.
 struct Opened {
   cache::Lease lease;
   cache::Installed installed;  // of a plugin without manifest: only `plugin` and `folder`
   std::shared_ptr<load::LoadedPlugin> plugin;
+  load::EngineOptions engine_options;                  // it was made with
+  std::vector<std::unique_ptr<load::Engine>> retired;  // lost their device; kept for their models and tensors
   std::unique_ptr<load::Engine> engine;
   std::vector<load::Device> devices;
-  // What came into the process with it: of the plugin, and of the runtime that it opened when its engine was made.
+  // What came into the process with it: of the plugin, and of the runtime that it opened when its engine was
+  // made.
   std::vector<load::Library> libraries;
 };
 
@@ -44,23 +49,26 @@ struct AttemptLog {
   std::vector<std::pair<std::string, double>> timings_ms;  // "acquire", "preflight", "probe", "load"
 };
 
-// Brings the build up. `devices`: names that must be there ("cuda:0"), empty for any. Wrong bytes found by any stage
-// are thrown away and fetched again, once. What failed for good is remembered with the files it depends on.
+// Brings the build up. `devices`: names that must be there ("cuda:0"), empty for any. Wrong bytes found by
+// any stage are thrown away and fetched again, twice; what fails for the moment (a busy device, no
+// descriptors left) is tried again three times in 2 seconds. What failed for good is remembered with the
+// files it depends on. What failed in this process leaves its libraries behind: a build that they would
+// disturb is not loaded (EH-L17 with "left_by").
 Result<std::shared_ptr<Opened>> attempt(World& world, const manifest::Build& build,
-                                        const std::vector<std::string>& devices, const AttemptOptions& options,
-                                        AttemptLog& log);
+                                        const std::vector<std::string>& devices,
+                                        const AttemptOptions& options, AttemptLog& log);
 
-// The same for a build that a ticket vouches for: its record is looked at and its files are stat'ed, nothing else. On
-// failure nothing is remembered and nothing is mended: who decides anew will meet it again. EH-F01 with "build" when
-// it is not installed, or is another than the ticket's.
+// The same for a build that a ticket vouches for: its record is looked at and its files are stat'ed, nothing
+// else. On failure nothing is remembered and nothing is mended: who decides anew will meet it again. EH-F01
+// with "build" when it is not installed, or is another than the ticket's.
 struct Ticket;
 Result<std::shared_ptr<Opened>> attempt_ready(World& world, const Ticket& ticket,
-                                              const std::vector<std::string>& devices, const AttemptOptions& options,
-                                              AttemptLog& log);
+                                              const std::vector<std::string>& devices,
+                                              const AttemptOptions& options, AttemptLog& log);
 
 // A plugin by path, without manifest and history, for engine authors.
 Result<std::shared_ptr<Opened>> attempt_file(World& world, const std::filesystem::path& plugin,
-                                             const std::vector<std::string>& devices, const AttemptOptions& options,
-                                             AttemptLog& log);
+                                             const std::vector<std::string>& devices,
+                                             const AttemptOptions& options, AttemptLog& log);
 
 }  // namespace enginehost::open

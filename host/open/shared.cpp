@@ -34,7 +34,8 @@ struct Entry {
   Clock::time_point looked_at;
 };
 
-// A folder as it is, or zeros when it is not there. Not stamp_of(), whose path and diagnosis cost as much as the call.
+// A folder as it is, or zeros when it is not there. Not stamp_of(), whose path and diagnosis cost as much as
+// the call.
 FileStamp folder_now(const std::string& path) {
   struct stat status {};
   if (path.empty() || ::stat(path.c_str(), &status) != 0) return {};
@@ -104,7 +105,13 @@ bool is_still_right(World& world, const OpenRequest& open, const SharedEngine& e
 SharedEngine::SharedEngine(std::unique_ptr<World> world, Outcome outcome)
     : world_(std::move(world)), outcome_(std::move(outcome)) {
   for (const load::Device& device : outcome_.opened->devices) device_names_.push_back(device.text());
+  health_ = outcome_.opened->engine->health();
+  listener_ = health_->add_listener([spoiled = spoiled_](const load::DeviceEvent& happened) {
+    if (happened.lost) *spoiled = true;
+  });
 }
+
+SharedEngine::~SharedEngine() { health_->remove_listener(listener_); }
 
 const std::string& SharedEngine::report() {
   const std::lock_guard<std::mutex> hold(reporting_);
@@ -130,6 +137,13 @@ Result<std::unique_lock<std::mutex>> SharedEngine::exclusive(const std::optional
     lock.try_lock();
   }
   return lock;
+}
+
+Result<load::DeviceCheck> SharedEngine::check(const std::string& device, const load::CallOptions& options) {
+  TRY_ASSIGN(const auto alone, exclusive(options.cancel));
+  // A document asks the engine for its facts; not while another takes its place.
+  const std::lock_guard<std::mutex> hold(reporting_);
+  return check_device(*outcome_.opened, device, options);
 }
 
 Result<std::shared_ptr<SharedEngine>> open_shared(const SharedRequest& request) {

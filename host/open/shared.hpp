@@ -1,6 +1,7 @@
 // Engines that this process has open, so that asking for one again costs next to nothing.
 #pragma once
 #include <atomic>
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "base/cancel.hpp"
+#include "host/open/device_check.hpp"
 #include "host/open/open.hpp"
 #include "host/open/world.hpp"
 
@@ -19,10 +21,16 @@ namespace enginehost::open {
 class SharedEngine {
  public:
   SharedEngine(std::unique_ptr<World> world, Outcome outcome);
+  SharedEngine(const SharedEngine&) = delete;
+  SharedEngine& operator=(const SharedEngine&) = delete;
+  ~SharedEngine();
 
   const Outcome& outcome() const { return outcome_; }
   const Opened& opened() const { return *outcome_.opened; }
+  // check() may put another in its place: ask while you hold exclusive().
   load::Engine& engine() const { return *outcome_.opened->engine; }
+  // What its calls have shown; the same for as long as this object lives. A lost device ends the sharing.
+  const std::shared_ptr<load::Health>& health() const { return health_; }
   const std::vector<std::string>& device_names() const { return device_names_; }
 
   // The contract's document, made when it is first asked for; then it stays. Any thread.
@@ -31,9 +39,11 @@ class SharedEngine {
   // Waits until no one else makes such a call on this engine; EH-P10 when cancelled before that.
   Result<std::unique_lock<std::mutex>> exclusive(const std::optional<CancelToken>& cancel);
 
-  // A device was lost or the engine is broken otherwise: whoever opens from now on gets one of his own.
-  void give_out_no_more() { spoiled_ = true; }
-  bool is_spoiled() const { return spoiled_; }
+  // As open::check_device(), alone on this engine.
+  Result<load::DeviceCheck> check(const std::string& device, const load::CallOptions& options);
+
+  // A device was lost: whoever opens from now on gets an engine of his own.
+  bool is_spoiled() const { return *spoiled_; }
 
  private:
   std::mutex calls_, reporting_;
@@ -41,7 +51,9 @@ class SharedEngine {
   Outcome outcome_;
   std::vector<std::string> device_names_;
   std::optional<std::string> report_;
-  std::atomic<bool> spoiled_ = false;
+  std::shared_ptr<load::Health> health_;
+  std::shared_ptr<std::atomic<bool>> spoiled_ = std::make_shared<std::atomic<bool>>(false);
+  std::size_t listener_ = 0;
 };
 
 // How an open is asked for; the functions are called only when the engine is not open already.

@@ -22,7 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view first_line = "enginehost-ready 1";
+constexpr std::string_view first_line = "enginehost-ready 2";
 constexpr std::size_t most_tickets = 100;
 // A change within one tick of a file system's clock leaves the time as it is; tickets wait until that cannot
 // be.
@@ -79,9 +79,10 @@ bool is_unchanged(std::string_view value) {
     return false;
   // Not stamp_of(): a path object for each of them costs more than the calls.
   struct stat now {};
-  return ::stat(std::string(value).c_str(), &now) == 0 && now.st_dev == stamp.device && now.st_ino == stamp.inode &&
-         static_cast<std::uint64_t>(now.st_size) == stamp.size &&
-         static_cast<std::int64_t>(now.st_mtim.tv_sec) * 1'000'000'000 + now.st_mtim.tv_nsec == stamp.modified_ns;
+  return ::stat(std::string(value).c_str(), &now) == 0 && now.st_dev == stamp.device &&
+         now.st_ino == stamp.inode && static_cast<std::uint64_t>(now.st_size) == stamp.size &&
+         static_cast<std::int64_t>(now.st_mtim.tv_sec) * 1'000'000'000 + now.st_mtim.tv_nsec ==
+             stamp.modified_ns;
 }
 
 bool is_absent(std::string_view path) {
@@ -167,6 +168,8 @@ std::optional<Ticket> TicketOffice::find() const {
       ticket.build = value;
     } else if (name == "digest") {
       ticket.digest = value;
+    } else if (name == "artifacts") {
+      ticket.artifacts = value;
     } else if (name == "fallback") {
       ticket.fallback = value == "yes";
     } else if (name == "load") {
@@ -175,6 +178,8 @@ std::optional<Ticket> TicketOffice::find() const {
       if (!is_unchanged(value)) return std::nullopt;
     } else if (name == "absent") {
       if (!is_absent(value)) return std::nullopt;
+    } else if (name == "empty") {
+      if (!is_empty_folder(fs::path(value))) return std::nullopt;
     } else {
       return std::nullopt;
     }
@@ -210,7 +215,6 @@ std::vector<std::string> TicketOffice::rests_on(const Outcome& outcome) const {
   paths.insert((world_.store().root() / "refs").native());
   for (const fs::path& layer : world_.store().layers()) paths.insert((layer / "refs").native());
   paths.insert((world_.settings().state_folder / "history").native());
-  paths.insert((world_.settings().state_folder / "running").native());
   // What the builds' records depend on themselves: a missing library that appears, a system library that is
   // updated.
   for (const resolve::Candidate& candidate : outcome.plan.candidates)
@@ -233,14 +237,18 @@ std::int64_t TicketOffice::valid_until() const {
 void TicketOffice::keep(const Outcome& outcome) const {
   if (!usable_ || is_passing(outcome)) return;
   const history::Record* proof = world_.history().find(outcome.chosen->build->id);
-  // A sentinel that stands now may become a crash without its folder changing.
-  if (proof == nullptr || !is_empty_folder(world_.settings().state_folder / "running")) return;
+  // A sentinel that stands now may become a crash without its folder changing. One that was lowered again
+  // tells nothing: the folder's time does not count.
+  const fs::path sentinels = world_.settings().state_folder / "running";
+  if (proof == nullptr || sentinels.native().find('\n') != std::string::npos || !is_empty_folder(sentinels))
+    return;
   std::string text(first_line);
   text += "\nkey " + key_ + "\nmade " + std::to_string(World::now()) + "\nuntil " +
           std::to_string(valid_until()) + "\nmachine " +
           platform::machine_key(world_.detect_request(), platform::Reach::decisive) + "\nbuild " +
-          outcome.opened->installed.build + "\ndigest " + outcome.opened->installed.digest + "\nfallback " +
-          (outcome.fallback ? "yes" : "no") + "\n";
+          outcome.opened->installed.build + "\ndigest " + outcome.opened->installed.digest + "\nartifacts " +
+          proof->artifacts_digest + "\nfallback " + (outcome.fallback ? "yes" : "no") + "\nempty " +
+          sentinels.native() + "\n";
   for (const Json& path : proof->facts["load_order"].as_array()) {
     if (path.as_string().find('\n') != std::string::npos) return;
     text += "load " + path.as_string() + "\n";

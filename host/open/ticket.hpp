@@ -15,9 +15,9 @@ struct OpenRequest;
 struct Outcome;
 
 struct Ticket {
-  std::string build, digest;
-  bool fallback = false;                // as Outcome::fallback
-  std::vector<std::string> load_order;  // of the proof
+  std::string build, digest, artifacts;  // the two digests are of the proof
+  bool fallback = false;                 // as Outcome::fallback
+  std::vector<std::string> load_order;   // of the proof
 };
 
 // One request under one set of settings; its ticket lies in <state>/ready.

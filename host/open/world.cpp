@@ -4,7 +4,8 @@
 #include <filesystem>
 #include <system_error>
 
-#include "host/history/sentinel.hpp"
+#include "host/open/crash.hpp"
+#include "host/open/this_machine.hpp"
 #include "host/platform/machine_key.hpp"
 #include "host/platform/remembered.hpp"
 
@@ -68,7 +69,7 @@ const CatalogueOrigin& World::catalogue_origin() {
 }
 
 const history::Fingerprint& World::fingerprint() {
-  if (!fingerprint_) fingerprint_ = history::host_fingerprint(platform());
+  if (!fingerprint_) fingerprint_ = fingerprint_of_this_machine(platform(), settings_.helper, settings_.cache_folder);
   return *fingerprint_;
 }
 
@@ -78,23 +79,9 @@ void World::read_history() {
   // Another machine's decision knows nothing of what happened on this one.
   if (recorded_ || settings_.state_folder.empty()) return;
   *history_ = history::read(settings_.state_folder, now(), &fingerprint());
-  for (const history::Crash& crash : history::collect_crashes(settings_.state_folder)) {
-    history::Failure failure;
-    failure.build = crash.build;
-    failure.digest = crash.digest;
-    failure.category = history::Category::crash;
-    failure.in_host = true;
-    failure.diagnosis = Json::object()
-                            .set("code", "EH-R02")
-                            .set("evidence", Json::array().push(Json::object()
-                                                                    .set("what", "stage")
-                                                                    .set("value", crash.phase)
-                                                                    .set("source", "left-over sentinel of process " +
-                                                                                       std::to_string(crash.pid))));
-    const history::Record* before = history_->history.find(crash.build);
-    if (before != nullptr) failure.artifacts_digest = before->artifacts_digest;
-    if (auto record = history::after_failure(failure, before, fingerprint(), now())) remember(std::move(*record));
-  }
+  for (const history::Crash& crash : history::collect_crashes(settings_.state_folder))
+    if (auto record = history::after_failure(failure_of(crash), before(crash.build), fingerprint(), now()))
+      remember(std::move(*record));
 }
 
 const history::History& World::history() {
@@ -124,8 +111,8 @@ void World::remember(history::Record record) {
   read_history();
   if (!settings_.state_folder.empty())
     if (auto written = history::write(settings_.state_folder, record); !written && warnings_.empty())
-      warnings_.push_back("what was learned about " + record.build + " cannot be kept: " +
-                          std::string(written.error().value("folder")) + " cannot be written (" +
+      warnings_.push_back("what was learned about " + record.build +
+                          " cannot be kept: " + std::string(written.error().value("folder")) + " cannot be written (" +
                           std::string(written.error().value("os_said")) + ")");
   const std::string build = record.build;
   history_->history.records.insert_or_assign(build, std::move(record));

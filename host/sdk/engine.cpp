@@ -74,11 +74,35 @@ enginehost_status enginehost_engine_self_test(enginehost_engine* engine, int32_t
     for (std::size_t i = 0; i < devices.size(); ++i)
       if (device == nullptr || shared.device_names()[i] == device) {
         TRY_ASSIGN(const auto alone, shared.exclusive({}));
-        return sdk::noticing_loss(shared.engine().self_test(level, devices[i].id), &shared);
+        return shared.engine().self_test(level, devices[i].id);
       }
     enginehost::Diagnosis missing = enginehost::diagnose("EH-S09");
     missing.with("device", device != nullptr ? device : "any");
     for (const std::string& name : shared.device_names()) missing.with("offered", name, "the engine");
     return fail(std::move(missing));
+  });
+}
+
+enginehost_status enginehost_engine_check(enginehost_engine* engine, const char* device,
+                                          const enginehost_cancel* cancel, enginehost_check* out,
+                                          enginehost_error** error) noexcept {
+  return sdk::guarded(error, [&]() -> Result<void> {
+    if (engine == nullptr) return fail(sdk::wrong_argument("engine", "it is NULL"));
+    if (out == nullptr || out->size < sizeof(enginehost_check))
+      return fail(sdk::wrong_argument("out", "it is NULL or its size is not set"));
+    enginehost::load::CallOptions call;
+    if (cancel != nullptr) call.cancel = cancel->token;
+    TRY_ASSIGN(const enginehost::load::DeviceCheck check,
+               engine->shared->check(device != nullptr ? device : "", call));
+    engine->checked_device = check.device;
+    engine->computed_on = check.computed_on;
+    out->device = engine->checked_device.c_str();
+    out->computed_on = engine->computed_on.c_str();
+    out->milliseconds = check.milliseconds;
+    out->cpu_milliseconds = check.cpu_milliseconds;
+    out->memory_total = check.memory_total;
+    out->memory_free = check.memory_free;
+    out->reopened = check.reopened ? 1 : 0;
+    return {};
   });
 }

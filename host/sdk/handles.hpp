@@ -25,10 +25,19 @@ struct enginehost_cancel {
 struct enginehost_engine {
   // Other handles of this process may hold the same one.
   std::shared_ptr<enginehost::open::SharedEngine> shared;
+  std::string checked_device, computed_on;           // of the last check by this handle
+  std::shared_ptr<enginehost::load::Health> health;  // where the application's callback is registered
+  std::size_t listener = 0;
+
+  enginehost_engine() = default;
+  enginehost_engine(const enginehost_engine&) = delete;
+  enginehost_engine& operator=(const enginehost_engine&) = delete;
+  ~enginehost_engine() {
+    if (health) health->remove_listener(listener);
+  }
 };
 
 struct enginehost_model {
-  std::weak_ptr<enginehost::open::SharedEngine> engine;  // to tell when its device is lost
   std::unique_ptr<enginehost::load::Model> model;
   // Descriptions of inputs and outputs, made once so that the strings handed out stay.
   std::vector<std::string> input_types, output_types;
@@ -43,14 +52,6 @@ namespace enginehost::sdk {
 
 // Gives the diagnosis out and returns its status; never ENGINEHOST_OK.
 enginehost_status report(const Diagnosis& diagnosis, enginehost_error** error) noexcept;
-
-// A lost device leaves an engine that no one else should get; passes the failure on.
-template <class T>
-Result<T> noticing_loss(Result<T> result, open::SharedEngine* engine) {
-  if (!result && engine != nullptr && result.error().value("status") == load::name_of_status(ENGINE_LOST))
-    engine->give_out_no_more();
-  return result;
-}
 
 // A copy for enginehost_text_free; NULL when memory is out.
 char* copy_text(const std::string& text) noexcept;

@@ -67,12 +67,15 @@ engine_owned_tensor* carry(std::unique_ptr<Output> output) {
 }  // namespace
 
 enginehost_status enginehost_model_load(enginehost_engine* engine, const char* path, const char* format,
-                                        const char* device, const enginehost_cancel* cancel, enginehost_model** out,
-                                        enginehost_error** error) noexcept {
+                                        const char* device, const enginehost_cancel* cancel,
+                                        enginehost_model** out, enginehost_error** error) noexcept {
   if (out != nullptr) *out = nullptr;
   return sdk::guarded(error, [&]() -> Result<void> {
     if (engine == nullptr || path == nullptr || out == nullptr)
-      return fail(sdk::wrong_argument(engine == nullptr ? "engine" : path == nullptr ? "path" : "out", "it is NULL"));
+      return fail(sdk::wrong_argument(engine == nullptr ? "engine"
+                                      : path == nullptr ? "path"
+                                                        : "out",
+                                      "it is NULL"));
     enginehost::load::ModelRequest request;
     std::error_code ignored;
     request.file = std::filesystem::absolute(path, ignored);
@@ -80,12 +83,10 @@ enginehost_status enginehost_model_load(enginehost_engine* engine, const char* p
     request.device = device != nullptr ? device : "";
     auto model = std::make_unique<enginehost_model>();
     enginehost::open::SharedEngine& shared = *engine->shared;
-    model->engine = engine->shared;
     {
       const enginehost::load::CallOptions call = call_with(cancel);
       TRY_ASSIGN(const auto alone, shared.exclusive(call.cancel));
-      TRY_ASSIGN(model->model,
-                 sdk::noticing_loss(enginehost::load::Model::load(shared.engine(), request, call), &shared));
+      TRY_ASSIGN(model->model, enginehost::load::Model::load(shared.engine(), request, call));
     }
     const engine_function& function = model->model->function();
     for (std::size_t i = 0; i < function.input_count; ++i)
@@ -124,22 +125,25 @@ enginehost_status enginehost_model_output(const enginehost_model* model, size_t 
   });
 }
 
-enginehost_status enginehost_model_run(enginehost_model* model, const enginehost_input* inputs, size_t input_count,
-                                       const enginehost_cancel* cancel, enginehost_outputs** out,
-                                       enginehost_error** error) noexcept {
+enginehost_status enginehost_model_run(enginehost_model* model, const enginehost_input* inputs,
+                                       size_t input_count, const enginehost_cancel* cancel,
+                                       enginehost_outputs** out, enginehost_error** error) noexcept {
   if (out != nullptr) *out = nullptr;
   return sdk::guarded(error, [&]() -> Result<void> {
     if (model == nullptr || out == nullptr || (inputs == nullptr && input_count > 0))
-      return fail(sdk::wrong_argument(model == nullptr ? "model" : out == nullptr ? "out" : "inputs", "it is NULL"));
+      return fail(sdk::wrong_argument(model == nullptr ? "model"
+                                      : out == nullptr ? "out"
+                                                       : "inputs",
+                                      "it is NULL"));
     std::vector<enginehost::load::NamedTensor> tensors;
     for (std::size_t i = 0; i < input_count; ++i) {
       if (inputs[i].tensor == nullptr) return fail(sdk::wrong_argument("inputs[].tensor", "it is NULL"));
       tensors.push_back({inputs[i].name != nullptr ? inputs[i].name : "", tensor_of(inputs[i].tensor)});
     }
     auto outputs = std::make_unique<enginehost_outputs>();
-    TRY_ASSIGN(outputs->outputs,
-               sdk::noticing_loss(model->model->run(tensors, call_with(cancel)), model->engine.lock().get()));
-    for (const auto& output : outputs->outputs) outputs->names.push_back(name_of(model->model->function(), *output));
+    TRY_ASSIGN(outputs->outputs, model->model->run(tensors, call_with(cancel)));
+    for (const auto& output : outputs->outputs)
+      outputs->names.push_back(name_of(model->model->function(), *output));
     *out = outputs.release();
     return {};
   });
@@ -156,12 +160,14 @@ const char* enginehost_outputs_name(const enginehost_outputs* outputs, size_t nu
 }
 
 const void* enginehost_outputs_tensor(const enginehost_outputs* outputs, size_t number) noexcept {
-  const bool there = outputs != nullptr && number < outputs->outputs.size() && outputs->outputs[number] != nullptr;
+  const bool there =
+      outputs != nullptr && number < outputs->outputs.size() && outputs->outputs[number] != nullptr;
   return there ? &outputs->outputs[number]->tensor() : nullptr;
 }
 
 DLManagedTensorVersioned* enginehost_outputs_take(enginehost_outputs* outputs, size_t number) noexcept {
-  if (outputs == nullptr || number >= outputs->outputs.size() || outputs->outputs[number] == nullptr) return nullptr;
+  if (outputs == nullptr || number >= outputs->outputs.size() || outputs->outputs[number] == nullptr)
+    return nullptr;
   try {
     return reinterpret_cast<DLManagedTensorVersioned*>(carry(std::move(outputs->outputs[number])));
   } catch (const std::bad_alloc&) {

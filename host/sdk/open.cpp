@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "base/text.hpp"
+#include "host/explain/explain.hpp"
 #include "host/open/document.hpp"
 #include "host/sdk/handles.hpp"
 
@@ -145,6 +146,22 @@ std::unique_ptr<open::World> world_for(const enginehost_request& request, settin
   return std::make_unique<open::World>(std::move(settings), std::nullopt, std::move(cancel));
 }
 
+void listen(enginehost_engine& engine, const enginehost_request& request) {
+  if (!HAS(&request, on_device) || request.on_device == nullptr) return;
+  engine.health = engine.shared->health();
+  engine.listener = engine.health->add_listener(
+      [callback = request.on_device, user_data = request.user_data](const load::DeviceEvent& happened) {
+        const std::string reason = happened.lost ? explain::one_line(happened.why) : "";
+        enginehost_device_event event{};
+        event.size = sizeof event;
+        event.device = happened.device.c_str();
+        event.lost = happened.lost ? 1 : 0;
+        event.code = happened.why.code.c_str();
+        event.reason = reason.c_str();
+        callback(&event, user_data);
+      });
+}
+
 Diagnosis why_nothing(const open::Outcome& outcome) {
   return outcome.diagnosis ? *outcome.diagnosis : diagnose("EH-S01");
 }
@@ -166,6 +183,7 @@ enginehost_status enginehost_open(const enginehost_request* request, enginehost_
     if (HAS(request, cancel) && request->cancel != nullptr) wanted.cancel = request->cancel->token;
     auto engine = std::make_unique<enginehost_engine>();
     TRY_ASSIGN(engine->shared, open::open_shared(wanted));
+    listen(*engine, *request);
     *out = engine.release();
     return {};
   });

@@ -34,6 +34,7 @@ struct RunOptions {
   std::vector<std::string> launcher;     // stands before the command
   std::string input;
   std::chrono::milliseconds deadline{120'000};
+  bool may_crash = false;  // then a command that a signal ended owes no document
 };
 
 // HOME, XDG folders and the cache below one temporary folder; no configuration of the machine is seen but the

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <thread>
 
+#include "host/history/program.hpp"
 #include "tests/history/folder.hpp"
 
 namespace enginehost::history {
@@ -101,6 +102,86 @@ TEST(SentinelTest, TwoAtOnceInOneProcessAreApart) {
   auto two = Sentinel::raise(folder.path, "b", "d1", "dlopen");
   ASSERT_TRUE(one && two);
   EXPECT_EQ(left_over(folder), 2u);
+}
+
+// What a child does with a sentinel before it ends in its own way.
+template <class Body>
+int end_of_child(Body body) {
+  const pid_t child = ::fork();
+  if (child == 0) body();
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  return status;
+}
+
+TEST(SentinelTest, AProcessThatEndsByExitWithoutClosingItsEngineIsNoCrash) {
+  Folder folder;
+  end_of_child([&] {
+    static auto sentinel = new Result<Sentinel>(Sentinel::raise(folder.path, "b", "d1", "warmup"));
+    ::exit(*sentinel ? 0 : 9);
+  });
+  EXPECT_TRUE(collect_crashes(folder.path).empty());
+  EXPECT_EQ(left_over(folder), 0u);
+}
+
+TEST(SentinelTest, ACrashNamesTheProgramAndItsBuild) {
+  Folder folder;
+  end_of_child([&] {
+    auto sentinel = Sentinel::raise(folder.path, "b", "d1", "create", "a1");
+    ::signal(SIGSEGV, SIG_DFL);
+    ::raise(SIGSEGV);
+  });
+  const auto crashes = collect_crashes(folder.path);
+  ASSERT_EQ(crashes.size(), 1u);
+  EXPECT_EQ(crashes[0].artifacts_digest, "a1");
+  EXPECT_EQ(crashes[0].program, program_id());
+  EXPECT_EQ(crashes[0].boot, boot_id());
+}
+
+TEST(SentinelTest, AForkedChildThatEndsLeavesItsParentsSentinelStanding) {
+  Folder folder;
+  auto sentinel = Sentinel::raise(folder.path, "b", "d1", "create");
+  ASSERT_TRUE(sentinel);
+  end_of_child([&] { ::exit(0); });
+  end_of_child([&] {
+    sentinel->lower();
+    ::_exit(0);
+  });
+  EXPECT_EQ(left_over(folder), 1u);
+  EXPECT_TRUE(collect_crashes(folder.path).empty());
+}
+
+TEST(SentinelTest, TwoProcessesAtOnceNeverBlameEachOtherWhateverAReaderDoesMeanwhile) {
+  Folder folder;
+  int go[2];
+  ASSERT_EQ(::pipe(go), 0);
+  const auto living = [&] {
+    const pid_t child = ::fork();
+    if (child == 0) {
+      auto sentinel = Sentinel::raise(folder.path, "b", "d1", "warmup");
+      char byte = 0;
+      ::close(go[1]);
+      while (::read(go[0], &byte, 1) > 0) {
+      }
+      ::kill(::getpid(), SIGKILL);
+    }
+    return child;
+  };
+  const pid_t one = living(), two = living();
+  while (left_over(folder) < 2) std::this_thread::yield();
+  for (int i = 0; i < 100; ++i) EXPECT_TRUE(collect_crashes(folder.path).empty());
+  EXPECT_EQ(left_over(folder), 2u);
+  // One is killed; the reader blames it alone.
+  ::kill(one, SIGKILL);
+  ::waitpid(one, nullptr, 0);
+  const auto crashes = collect_crashes(folder.path);
+  ASSERT_EQ(crashes.size(), 1u);
+  EXPECT_EQ(crashes[0].pid, one);
+  EXPECT_TRUE(collect_crashes(folder.path).empty());
+  ::close(go[1]);
+  ::close(go[0]);
+  ::waitpid(two, nullptr, 0);
+  EXPECT_EQ(collect_crashes(folder.path).size(), 1u);
 }
 
 TEST(SentinelTest, AFolderThatCannotBeWrittenIsAnError) {

@@ -83,7 +83,8 @@ TEST_F(SharedOpen, DoesNotGiveOutABuildThatWasSetAsideMeanwhile) {
 
 TEST_F(SharedOpen, DoesNotGiveOutAnEngineWhoseDeviceIsLost) {
   const auto first = ask();
-  first->give_out_no_more();
+  first->health()->lost("cpu:0", diagnose("EH-E01").with("status", "ENGINE_LOST"));
+  EXPECT_TRUE(first->is_spoiled());
   EXPECT_NE(first, ask());
 }
 

@@ -7,6 +7,9 @@ namespace {
 using history::Category;
 using S = ExitStatus;
 
+constexpr std::string_view blame =
+    "{?fetched_again}the file was fetched again {fetched_again} times and was wrong each time: suspect the disk or a "
+    "program that writes into the cache, and if the bytes come wrong already, the mirror or a proxy on the way";
 constexpr std::string_view repair = "engine-cache verify --repair fetches the damaged files again";
 
 constexpr Entry entries[] = {
@@ -18,7 +21,7 @@ constexpr Entry entries[] = {
      .causes = {"{build}: {problem}{!file}", "{library|name} of the build is missing: {file} does not exist",
                 "{file} cannot be read: {os_said}", "{file} does not exist",
                 "a file that should be there cannot be opened"},
-     .remedies = {repair, "check the path {file}"},
+     .remedies = {blame, repair, "check the path {file}"},
      .category = Category::content},
     {.code = "EH-F02",
      .title = "file is empty",
@@ -26,7 +29,7 @@ constexpr Entry entries[] = {
      .before = "file size",
      .after = "the loader says \"file too short\"",
      .causes = {"{file} has no bytes in it", "the file has no bytes in it"},
-     .remedies = {repair},
+     .remedies = {blame, repair},
      .exit_status = S::wrong_bytes,
      .category = Category::content},
     {.code = "EH-F03",
@@ -37,7 +40,7 @@ constexpr Entry entries[] = {
      .causes = {"{file} is only {size} bytes long, less than the header of a {format} file",
                 "{file} is only {size} bytes long, less than the header of a library",
                 "the file is shorter than the header of a library"},
-     .remedies = {repair},
+     .remedies = {blame, repair},
      .exit_status = S::wrong_bytes,
      .category = Category::content},
     {.code = "EH-F04",
@@ -48,7 +51,7 @@ constexpr Entry entries[] = {
      .after = "SIGBUS inside the loader",
      .causes = {"{file} ends after {size} of {needed_size} needed bytes", "{file} ends too early",
                 "the file ends before what its own header promises"},
-     .remedies = {repair},
+     .remedies = {blame, repair},
      .exit_status = S::wrong_bytes,
      .category = Category::content},
     {.code = "EH-F05",
@@ -98,7 +101,7 @@ constexpr Entry entries[] = {
                 "the loader stopped at damaged metadata of {file}: {os_said}",
                 "{file} is {format}, not a library", "{file} is damaged",
                 "the bytes of the file are not those that were published"},
-     .remedies = {repair, "if it happens again, suspect the mirror, a proxy or the disk"},
+     .remedies = {blame, repair, "if it happens again, suspect the mirror, a proxy or the disk"},
      .exit_status = S::wrong_bytes,
      .category = Category::content},
     {.code = "EH-F09",

@@ -140,11 +140,13 @@ constexpr Entry entries[] = {
                 "one of the build, or of the system, and it would be taken first.",
      .before = "the closure with and without the environment",
      .after = "where each library was really loaded from",
-     .causes = {"{library} came from {path} instead of {wanted}",
+     .causes = {"{library} came from {path} ({by}) instead of {wanted}",
+                "{library} came from {path} instead of {wanted}",
                 "LD_LIBRARY_PATH offers {path} for {library}, in place of {wanted}",
                 "{library} came from {path}, a folder of {from_environment}",
                 "{library} would come from {path}", "a library of the same name is found elsewhere first"},
      .remedies = {"nothing to do: the build's own file is opened first{?mended}",
+                  "{by=LD_PRELOAD}start the program without LD_PRELOAD",
                   "start the program without LD_LIBRARY_PATH (outside the conda environment)"}},
     {.code = "EH-L12",
      .title = "symbol missing",
@@ -194,10 +196,11 @@ constexpr Entry entries[] = {
      .meaning = "The library expects functions of the program that loads it (a Node, Python or R extension).",
      .before = "undefined symbols that no library of the closure offers",
      .after = "\"undefined symbol\"",
-     .causes = {"{required_by|name} expects {symbol} from the program itself: it is an extension of {program}",
-                "{required_by|name} expects {symbol} from the program itself: it is an extension of another "
-                "program",
-                "functions are expected from the program itself: this is an extension of another program"},
+     .causes =
+         {"{required_by|name} expects {symbol} from the program itself: it is an extension of {program}",
+          "{required_by|name} expects {symbol} from the program itself: it is an extension of another "
+          "program",
+          "functions are expected from the program itself: this is an extension of another program"},
      .remedies = {"this file is not an engine plugin; use the build's plugin"}},
     {.code = "EH-L17",
      .title = "another version of a library is loaded already",
@@ -205,11 +208,20 @@ constexpr Entry entries[] = {
                 "need with it.",
      .before = "the closure's SONAMEs against those in the process",
      .after = "where each library was really loaded from",
-     .causes = {"{library} is in the process already, from {path}, and lacks {symbol...}, which {required_by|name} needs of "
+     .causes = {"{library} is in this process already, from {path}, left there by {left_by}, which failed to "
+                "load; the "
+                "build wants {wanted}",
+                "{library} is in the process already, from {path}, and lacks {symbol...}, which "
+                "{required_by|name} needs of "
                 "{wanted}",
                 "{library} is in the process already, from {path}; the build wants {wanted}",
                 "the process holds another file of that library's name already"},
-     .remedies = {"open this engine before the other library is loaded, or in a process of its own"}},
+     .remedies =
+         {"restart the program: the next open will choose {next_open}",
+          "restart the program{?left_by}{!next_open}",
+          "open this engine before the other library is loaded, or in a process of its own{!left_by}"},
+     // Of this process and no other: nothing is remembered of it.
+     .category = Category::request},
     {.code = "EH-L18",
      .title = "no more link namespaces",
      .meaning = "The loader's namespaces (dlmopen) are used up.",
@@ -332,7 +344,8 @@ constexpr Entry entries[] = {
     {.code = "EH-L31",
      .title = "LD_LIBRARY_PATH changed too late",
      .meaning = "The loader reads the variable at program start; changing it later has no effect.",
-     .causes = {"{library...} lies at {present_at}, a folder of LD_LIBRARY_PATH, which was changed after the program started",
+     .causes = {"{library...} lies at {present_at}, a folder of LD_LIBRARY_PATH, which was changed after the "
+                "program started",
                 "LD_LIBRARY_PATH was changed after the program started"},
      .remedies = {"set it before the program starts, or not at all"}},
     {.code = "EH-L32",
@@ -363,10 +376,12 @@ constexpr Entry entries[] = {
      .category = Category::request},
     {.code = "EH-L35",
      .title = "two OpenMP runtimes in one process",
-     .meaning = "Each brings its own threads; the process gets slow, hangs, or is ended by one of them (\"OMP: Error "
+     .meaning = "Each brings its own threads; the process gets slow, hangs, or is ended by one of them "
+                "(\"OMP: Error "
                 "#15\").",
      .before = "the closure, and what the process holds already",
-     .causes = {"{library...} would be in one process: {path...}", "two OpenMP runtimes would be in one process"},
+     .causes = {"{library...} would be in one process: {path...}",
+                "two OpenMP runtimes would be in one process"},
      .remedies = {"open this engine in a process of its own",
                   "publisher: link all parts of the build with the same OpenMP runtime"},
      .category = Category::request},

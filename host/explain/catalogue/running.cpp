@@ -41,8 +41,11 @@ constexpr Entry entries[] = {
      .after = "SIGSEGV, SIGBUS or SIGFPE in the probe",
      .causes = {"{in_library|name} crashed with {signal} at stage {stage} (address {address})",
                 "the build crashed with {signal} at stage {stage}", "the build crashed with {signal}",
+                "{program} (process {process}) crashed, or was killed, at stage {stage} of this build; what was "
+                "loaded into it had begun at {began}",
                 "the build crashed"},
-     .remedies = {"use another version of the engine, and tell its publisher", set_aside},
+     .remedies = {"use another version of the engine, and tell its publisher",
+                  "if you ended {program} yourself: engine-cache quarantine clear {build}", set_aside},
      .category = Category::crash},
     {.code = "EH-R03",
      .title = "the engine ended the process",
@@ -69,7 +72,7 @@ constexpr Entry entries[] = {
      .meaning =
          "Loading or the self-test hung: a deadlock in a constructor, or a driver that does not answer.",
      .after = "the probe's deadline",
-     .causes = {"nothing happened for {deadline} at stage {stage}; the process was ended",
+     .causes = {"it did not answer in {deadline} at stage {stage}; the process was ended",
                 "the build did not come up in time"},
      .remedies = {"set probe_deadline_seconds in the configuration to more if the machine is slow or busy",
                   "the process could not even be killed: it is stuck in a driver; restart the "
@@ -179,6 +182,16 @@ constexpr Entry entries[] = {
      .causes = {"{library...} would come from {path...}, the other parts of cuDNN from {others...}",
                 "{library} is from {path}, the others are not", "the parts of cuDNN do not belong together"},
      .remedies = {"take other copies of cuDNN out of LD_LIBRARY_PATH"}},
+    {.code = "EH-R17",
+     .title = "the device does not do what it is said to do",
+     .meaning = "A small computation on the device gave a wrong answer, or its result lies on another device.",
+     .after = "a product of two matrices whose answer is known, and the device of the tensor that holds it",
+     .causes = {"a product on {device} lies on {computed_on}: the engine computes elsewhere than it says",
+                "a product on {device} gave {given} where {wanted} is right",
+                "a small computation on the device did not give what it should"},
+     .remedies = {"use another build of the engine, and tell its publisher",
+                  "a wrong answer: look at the device's memory and temperature, and at its driver{?given}"},
+     .category = Category::request},
 };
 
 }  // namespace

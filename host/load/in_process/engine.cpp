@@ -66,6 +66,7 @@ std::string Device::text() const {
 Result<std::unique_ptr<Engine>> Engine::create(std::shared_ptr<LoadedPlugin> plugin, EngineOptions options) {
   std::unique_ptr<Engine> engine(new Engine);
   engine->plugin_ = std::move(plugin);
+  engine->health_ = options.health ? std::move(options.health) : std::make_shared<Health>();
   engine->host_ = std::make_unique<Host>();
   Host& host = *engine->host_;
   host.name = std::move(options.host_name);
@@ -163,9 +164,17 @@ Result<std::vector<Device>> Engine::devices() const {
   return devices;
 }
 
+std::string Engine::name_of(engine_device wanted) const {
+  if (const auto offered = devices())
+    for (const Device& device : *offered)
+      if (device.id.type == wanted.type && device.id.index == wanted.index) return device.text();
+  return kind_of_device(wanted.type) + ":" + std::to_string(wanted.index);
+}
+
 Result<void> Engine::self_test(std::int32_t level, engine_device device, CallOptions options) {
   Call call(std::move(options));
-  return call.finish(selftest_->run(instance_, level, device, call.get()));
+  Work work(*health_, name_of(device));
+  return work.ended(call.finish(selftest_->run(instance_, level, device, call.get())));
 }
 
 }  // namespace enginehost::load

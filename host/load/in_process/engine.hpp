@@ -10,6 +10,7 @@
 
 #include "base/result.hpp"
 #include "host/load/in_process/call.hpp"
+#include "host/load/in_process/health.hpp"
 #include "host/load/in_process/load.hpp"
 
 namespace enginehost::load {
@@ -20,7 +21,8 @@ struct EngineOptions {
   // Called on the plugin's threads, possibly concurrently; must not throw.
   std::function<void(std::int32_t level, std::string_view topic, std::string_view message)> log;
   std::string host_name = "enginehost", host_version;
-  CallOptions call;  // for create()
+  CallOptions call;                // for create()
+  std::shared_ptr<Health> health;  // of an engine whose place this one takes; not set: a new one
 };
 
 struct Device {
@@ -45,6 +47,8 @@ class Engine {
 
   const LoadedPlugin& plugin() const { return *plugin_; }
   engine_instance* instance() const { return instance_; }
+  // What its work has shown. Every piece of work on a device is told there.
+  const std::shared_ptr<Health>& health() const { return health_; }
 
   // "version" = "1.22.0" always.
   const std::vector<std::pair<std::string, std::string>>& facts() const { return facts_; }
@@ -58,6 +62,8 @@ class Engine {
   const engine_model_v1* model_table() const { return models_; }
 
   Result<std::vector<Device>> devices() const;
+  // "cuda:0", as the engine calls it.
+  std::string name_of(engine_device device) const;
   // level: ENGINE_SELFTEST_*. EH-E01 with the plugin's report.
   Result<void> self_test(std::int32_t level, engine_device device, CallOptions options = {});
 
@@ -66,6 +72,7 @@ class Engine {
   struct Host;
   std::shared_ptr<LoadedPlugin> plugin_;
   std::unique_ptr<Host> host_;
+  std::shared_ptr<Health> health_;
   engine_instance* instance_ = nullptr;
   std::vector<std::pair<std::string, std::string>> facts_;
   const engine_device_v1* devices_ = nullptr;

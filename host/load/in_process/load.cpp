@@ -146,7 +146,8 @@ class Loader {
     auto state = std::make_unique<LoadedPlugin::State>();
     state->file = request.plugin;
     state->view = request.view.empty() ? request.plugin.parent_path() : request.view;
-    const std::set<std::string> before = paths_of(mapped_libraries());
+    const std::set<std::string> before =
+        paths_of(request.before != nullptr ? *request.before : mapped_libraries());
     const auto tell = [&](const char* stage) {
       if (request.on_stage) request.on_stage(stage);
     };
@@ -176,7 +177,8 @@ class Loader {
     state->loaded_so_far = loaded_so_far();
     std::vector<Library> mapped = mapped_libraries();
     state->known = paths_of(mapped);
-    for (Diagnosis& warning : substituted(mapped, request.preload)) state->warnings.push_back(std::move(warning));
+    for (Diagnosis& warning : substituted(mapped, request.preload))
+      state->warnings.push_back(std::move(warning));
     std::erase_if(mapped, [&](const Library& library) {
       return before.count(library.path) != 0 && !is_below(library.path, state->view);
     });

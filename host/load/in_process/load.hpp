@@ -13,18 +13,20 @@
 
 namespace enginehost::load {
 
+struct Library {
+  std::string soname, path;
+  std::string
+      origin;  // "cache" (below the view), "environment" (below a folder of LD_LIBRARY_PATH), "system"
+};
+
 struct LoadRequest {
   std::filesystem::path plugin;                // absolute
   std::filesystem::path view;                  // absolute; empty: the plugin's folder
   std::vector<std::filesystem::path> preload;  // preflight::Report::load_order
   // Told "preload", "load", "entry" as each begins; empty: nobody is told.
   std::function<void(std::string_view stage)> on_stage;
-};
-
-struct Library {
-  std::string soname, path;
-  std::string
-      origin;  // "cache" (below the view), "environment" (below a folder of LD_LIBRARY_PATH), "system"
+  // What the process holds, where the caller has just listed it; borrowed. nullptr: it is listed.
+  const std::vector<Library>* before = nullptr;
 };
 
 // A plugin in this process. Its libraries stay loaded until the process ends, except those of a plugin that
@@ -40,7 +42,8 @@ class LoadedPlugin {
   const std::filesystem::path& view() const;  // what the plugin is told as host->root
   // What this load brought into the process, in load order: where each library really came from.
   const std::vector<Library>& libraries() const;
-  // What came into the process after that: an adapter opens its runtime when its engine is made. Asked anew each time.
+  // What came into the process after that: an adapter opens its runtime when its engine is made. Asked anew
+  // each time.
   std::vector<Library> libraries_since() const;
   // EH-L11 for each library of the build that another file took the place of ("library", "path", "wanted");
   // EH-R08 when loading changed the floating-point mode (set back for this thread).

@@ -45,8 +45,8 @@ int collect(dl_phdr_info* object, std::size_t, void* into) {
 
 // Lexically and without allocation: both are the loader's own absolute paths.
 bool begins_in(std::string_view path, std::string_view folder) {
-  return !folder.empty() && path.starts_with(folder) && path.size() > folder.size() && path[folder.size()] == '/' &&
-         path.find("/../", folder.size()) == std::string_view::npos;
+  return !folder.empty() && path.starts_with(folder) && path.size() > folder.size() &&
+         path[folder.size()] == '/' && path.find("/../", folder.size()) == std::string_view::npos;
 }
 
 std::filesystem::path real(const std::filesystem::path& path) {
@@ -75,6 +75,19 @@ std::vector<Library> mapped_libraries() {
   return libraries;
 }
 
+bool is_preloaded_by_environment(const std::filesystem::path& library) {
+  const auto variable = environment_variable("LD_PRELOAD");
+  if (!variable) return false;
+  std::string list = *variable;  // separated by spaces or colons (ld.so(8))
+  std::replace(list.begin(), list.end(), ' ', ':');
+  for (const std::string& entry : split(list, ':')) {
+    if (entry.empty()) continue;
+    const bool is_path = entry.find('/') != std::string::npos;
+    if (is_path ? real(entry) == real(library) : library.filename() == entry) return true;
+  }
+  return false;
+}
+
 void find_origins(std::vector<Library>& libraries, const std::filesystem::path& view) {
   // Most come from the view by its own path, and need no look at the disk.
   bool all_below = true;
@@ -96,6 +109,7 @@ void find_origins(std::vector<Library>& libraries, const std::filesystem::path& 
     for (const auto& folder : from_environment)
       if (path.parent_path() == folder || real(std::filesystem::path(library.path).parent_path()) == folder)
         library.origin = "environment";
+    if (is_preloaded_by_environment(library.path)) library.origin = "environment";
     if (!view.empty() && (is_below(library.path, view) || is_below(path, real_view)))
       library.origin = "cache";
   }
@@ -127,41 +141,6 @@ std::vector<Diagnosis> substituted(const std::vector<Library>& loaded,
                           .with("library", file.filename().native())
                           .with("path", other->path, "libraries of this process after loading")
                           .with("wanted", file.native()));
-  }
-  return found;
-}
-
-std::vector<Diagnosis> hijacked(const std::vector<Library>& came,
-                                const std::vector<std::filesystem::path>& own_folders) {
-  constexpr std::string_view of_drivers[] = {"libcuda.so", "libnvidia-", "libcudadebugger.so",
-                                             "libdxcore.so"};
-  std::vector<Diagnosis> found;
-  for (const Library& library : came) {
-    if (library.origin == "cache") continue;
-    const std::string file = std::filesystem::path(library.path).filename().native();
-    const std::string& name = library.soname.empty() ? file : library.soname;
-    if (std::any_of(std::begin(of_drivers), std::end(of_drivers),
-                    [&](std::string_view prefix) { return name.starts_with(prefix); }))
-      continue;
-    const bool from_environment = library.origin == "environment";
-    std::string wanted;
-    for (const std::filesystem::path& folder : own_folders) {
-      std::error_code error;
-      if (const auto own = folder / name; wanted.empty() && std::filesystem::exists(own, error) &&
-                                          !std::filesystem::equivalent(own, library.path, error))
-        wanted = own.native();
-    }
-    // The build's own file beside a foreign one of that name: both are in the process, and each user has his.
-    const bool own_is_there = std::any_of(came.begin(), came.end(), [&](const Library& other) {
-      return other.origin == "cache" &&
-             (other.soname == name || std::filesystem::path(other.path).filename() == name);
-    });
-    if ((wanted.empty() || own_is_there) && !from_environment) continue;
-    Diagnosis diagnosis = diagnose("EH-L11");
-    diagnosis.with("library", name).with("path", library.path, "libraries of this process after loading");
-    if (!wanted.empty() && !own_is_there) diagnosis.with("wanted", wanted);
-    if (from_environment) diagnosis.with("from_environment", "LD_LIBRARY_PATH");
-    found.push_back(std::move(diagnosis));
   }
   return found;
 }

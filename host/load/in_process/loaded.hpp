@@ -9,26 +9,25 @@
 
 namespace enginehost::load {
 
-// How many objects have been loaded since the process began: while it stays, looking again shows nothing new. Any
-// thread.
+// How many objects have been loaded since the process began: while it stays, looking again shows nothing new.
+// Any thread.
 std::uint64_t loaded_so_far();
 
 // Every shared object of the process, in load order, with its SONAME read from memory, without the program
 // itself and the kernel's vDSO. Origins are not filled in. Any thread.
 std::vector<Library> mapped_libraries();
 
-// Fills in where each came from: below the view, a folder of LD_LIBRARY_PATH, or the system.
+// Fills in where each came from: below the view ("cache"), a folder of LD_LIBRARY_PATH or a file of
+// LD_PRELOAD
+// ("environment"), or the system.
 void find_origins(std::vector<Library>& libraries, const std::filesystem::path& view);
+
+// True for what LD_PRELOAD names, by path or by file name.
+bool is_preloaded_by_environment(const std::filesystem::path& library);
 
 // EH-L11 for each file of `wanted` (name: absolute path) for which the process holds another file of that
 // SONAME.
 std::vector<Diagnosis> substituted(const std::vector<Library>& loaded,
                                    const std::vector<std::filesystem::path>& wanted);
-
-// The audit after loading. EH-L11 for each library that came with an engine from elsewhere although a file of that name
-// lies in one of its own folders ("library", "path", "wanted"), or that came from a folder of LD_LIBRARY_PATH ("library",
-// "path", "from_environment"). The GPU driver's own libraries are nobody's but the driver's and never a hijack. `came`:
-// with origins filled in. Any thread.
-std::vector<Diagnosis> hijacked(const std::vector<Library>& came, const std::vector<std::filesystem::path>& own_folders);
 
 }  // namespace enginehost::load

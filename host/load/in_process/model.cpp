@@ -33,10 +33,10 @@ Result<std::string> format_for(const Engine& engine, const ModelRequest& request
                   .with("file", request.file.native()));
 }
 
-Result<engine_device> device_for(const Engine& engine, const std::string& wanted) {
+Result<Device> device_for(const Engine& engine, const std::string& wanted) {
   TRY_ASSIGN(const std::vector<Device> devices, engine.devices());
   for (const Device& device : devices)
-    if (wanted.empty() || device.text() == wanted || device.kind == wanted) return device.id;
+    if (wanted.empty() || device.text() == wanted || device.kind == wanted) return device;
   Diagnosis failure = diagnose("EH-S09").with("device", wanted.empty() ? "any" : wanted, "request");
   for (const Device& device : devices) failure.with("offered", device.text(), "the engine");
   return fail(std::move(failure));
@@ -53,7 +53,8 @@ bool fits(const engine_port& port, const engine_tensor& tensor) {
   return true;
 }
 
-// Strides may be left out; those that are given must be what they would be. Those of an axis of length 1 say nothing.
+// Strides may be left out; those that are given must be what they would be. Those of an axis of length 1 say
+// nothing.
 bool is_compact(const engine_tensor& tensor) {
   if (tensor.strides == nullptr) return true;
   std::int64_t step = 1;
@@ -83,14 +84,22 @@ std::string names_of(const engine_function& function) {
 std::string name_of_type(engine_dtype type) {
   const std::string bits = std::to_string(type.bits);
   switch (type.code) {
-    case ENGINE_FLOAT: return "float" + bits;
-    case ENGINE_INT: return "int" + bits;
-    case ENGINE_UINT: return "uint" + bits;
-    case ENGINE_COMPLEX: return "complex" + bits;
-    case ENGINE_BFLOAT: return "bfloat" + bits;
-    case ENGINE_BOOL: return "bool";
-    case ENGINE_STRING: return "string";
-    default: return "type " + std::to_string(type.code) + " of " + bits + " bits";
+    case ENGINE_FLOAT:
+      return "float" + bits;
+    case ENGINE_INT:
+      return "int" + bits;
+    case ENGINE_UINT:
+      return "uint" + bits;
+    case ENGINE_COMPLEX:
+      return "complex" + bits;
+    case ENGINE_BFLOAT:
+      return "bfloat" + bits;
+    case ENGINE_BOOL:
+      return "bool";
+    case ENGINE_STRING:
+      return "string";
+    default:
+      return "type " + std::to_string(type.code) + " of " + bits + " bits";
   }
 }
 
@@ -115,7 +124,7 @@ Result<std::unique_ptr<Model>> Model::load(Engine& engine, const ModelRequest& r
   TRY(stamp_of(request.file, "EH-P47").map([](const FileStamp&) {}));
   if (engine.model_table() == nullptr) return fail(diagnose("EH-S18").with("table", "engine.model/1"));
   TRY_ASSIGN(const std::string format, format_for(engine, request));
-  TRY_ASSIGN(const engine_device device, device_for(engine, request.device));
+  TRY_ASSIGN(const Device device, device_for(engine, request.device));
 
   std::vector<engine_entry> entries;
   for (const auto& [key, value] : request.options) entries.push_back({key.c_str(), value.c_str()});
@@ -123,19 +132,25 @@ Result<std::unique_ptr<Model>> Model::load(Engine& engine, const ModelRequest& r
   description.size = sizeof description;
   description.format = format.c_str();
   description.path = request.file.c_str();
-  description.device = device;
+  description.device = device.id;
   description.options = entries.data();
   description.option_count = entries.size();
   Call call(std::move(options));
   engine_model* model = nullptr;
-  if (auto loaded = call.finish(engine.model_table()->load(engine.instance(), &description, &model, call.get()));
+  Work work(*engine.health(), device.text());
+  if (auto loaded =
+          work.ended(call.finish(engine.model_table()->load(engine.instance(), &description, &model, call.get())));
       !loaded)
     return fail(std::move(loaded.error().with("model", request.file.native())));
   return std::unique_ptr<Model>(new Model(engine, model, device));
 }
 
-Model::Model(Engine& engine, engine_model* model, engine_device device)
-    : engine_(engine), model_(model), device_(device), info_(engine.model_table()->info(model)) {}
+Model::Model(Engine& engine, engine_model* model, const Device& device)
+    : engine_(engine),
+      model_(model),
+      device_(device.id),
+      device_name_(device.text()),
+      info_(engine.model_table()->info(model)) {}
 
 Model::~Model() { engine_.model_table()->unload(model_); }
 
@@ -185,7 +200,8 @@ Result<std::vector<std::unique_ptr<Output>>> Model::run(const std::vector<NamedT
   run.output_device = {ENGINE_CPU, 0};
   Results results;
   Call call(std::move(options));
-  TRY(call.finish(engine_.model_table()->run(model_, &run, results.get(), call.get())));
+  Work work(*engine_.health(), device_name_);
+  TRY(work.ended(call.finish(engine_.model_table()->run(model_, &run, results.get(), call.get()))));
   return results.take();
 }
 

@@ -27,11 +27,12 @@ struct NamedTensor {
   const engine_tensor* tensor = nullptr;
 };
 
-// Destroyed before its engine. run() follows the plugin's threading: [any] when concurrent(), else one at a time.
+// Destroyed before its engine. run() follows the plugin's threading: [any] when concurrent(), else one at a
+// time.
 class Model {
  public:
-  // EH-P47 no such file; EH-S18 the engine runs no models ("table"), or none of that format ("format", "offered");
-  // EH-S09 no such device; EH-E01 what the plugin says.
+  // EH-P47 no such file; EH-S18 the engine runs no models ("table"), or none of that format ("format",
+  // "offered"); EH-S09 no such device; EH-E01 what the plugin says.
   static Result<std::unique_ptr<Model>> load(Engine& engine, const ModelRequest& request, CallOptions call = {});
   Model(const Model&) = delete;
   Model& operator=(const Model&) = delete;
@@ -41,21 +42,24 @@ class Model {
   const engine_model_info& info() const { return *info_; }
   const engine_function& function(std::size_t number = 0) const { return info_->functions[number]; }
   engine_device device() const { return device_; }
+  const std::string& device_name() const { return device_name_; }
   bool concurrent() const { return (info_->flags & ENGINE_MODEL_CONCURRENT) != 0; }
 
-  // Runs one function. Inputs by name; one that is not named may be given if the function has only one. EH-P42: no
-  // such input ("input", "known"); EH-P43: one is missing; EH-P44: type or shape does not fit ("input", "given",
-  // "wanted"); EH-E01, EH-P10. Tensors are borrowed until it returns; outputs are the caller's.
+  // Runs one function. Inputs by name; one that is not named may be given if the function has only one.
+  // EH-P42: no such input ("input", "known"); EH-P43: one is missing; EH-P44: type or shape does not fit
+  // ("input", "given", "wanted"); EH-E01, EH-P10. Tensors are borrowed until it returns; outputs are the
+  // caller's.
   Result<std::vector<std::unique_ptr<Output>>> run(const std::vector<NamedTensor>& inputs, CallOptions call = {},
                                                    std::size_t function_number = 0);
 
  private:
-  Model(Engine& engine, engine_model* model, engine_device device);
+  Model(Engine& engine, engine_model* model, const Device& device);
   Result<std::vector<engine_value>> arrange(const engine_function& function,
                                             const std::vector<NamedTensor>& inputs) const;
   Engine& engine_;
   engine_model* model_;
   engine_device device_;
+  std::string device_name_;
   const engine_model_info* info_;
 };
 

@@ -95,6 +95,15 @@ typedef struct enginehost_question {
   const char* const* license_urls;
 } enginehost_question;
 
+typedef struct enginehost_device_event {
+  size_t size;
+  const char* device; /* "cuda:0" */
+  int32_t lost;       /* nonzero: calls on it fail until enginehost_engine_check() opens it again; 0: it is back */
+  int32_t reserved;
+  const char* code;   /* of what the engine reported, "EH-E01"; "" when it is back */
+  const char* reason; /* one line; "" when it is back */
+} enginehost_device_event;
+
 typedef struct enginehost_request {
   size_t size;
   const char* engine;   /* "onnxruntime" */
@@ -117,10 +126,14 @@ typedef struct enginehost_request {
   /* Nonzero agrees.  Not set: size is agreed to, licences only if accepted beforehand. */
   int32_t (*on_consent)(const enginehost_question* question, void* user_data);
   const enginehost_cancel* cancel;
+  /* A device of the engine was lost or is back.  Called as long as the handle is open, so `user_data` must last as
+   * long, on the thread whose call showed it, which may be one that works with another handle of the same engine; it
+   * must not call into the engine.  Freeing the handle waits until it runs no more. */
+  void (*on_device)(const enginehost_device_event* event, void* user_data);
 } enginehost_request;
 #define ENGINEHOST_REQUEST_INIT                                                                                  \
   {sizeof(enginehost_request), NULL, NULL, NULL, NULL, 0, 0, 0, 0, NULL, NULL, NULL, 0, NULL, 0, NULL, NULL, NULL, \
-   NULL}
+   NULL, NULL}
 
 /* Chooses, fetches, verifies, proves and loads a build; when one fails, the next best in the same call.  Blocks; [any],
  * also at the same time for different requests.  What this process has open already by the same request is given again
@@ -162,6 +175,27 @@ ENGINEHOST_API enginehost_status enginehost_engine_device(const enginehost_engin
 ENGINEHOST_API enginehost_status enginehost_engine_self_test(enginehost_engine* engine, int32_t level,
                                                              const char* device,
                                                              enginehost_error** error) ENGINEHOST_NOEXCEPT;
+
+
+typedef struct enginehost_check {
+  size_t size;
+  const char* device;      /* that was asked for: "cuda:0" */
+  const char* computed_on; /* where the engine's result lies: "cuda:0"; "" when only its self-test could be run */
+  double milliseconds;     /* of a product of two 128 x 128 matrices with its data there, or of the self-test */
+  double cpu_milliseconds; /* of the same product on the engine's cpu; 0: not measured */
+  uint64_t memory_total, memory_free; /* bytes, asked anew; 0: unknown */
+  int32_t reopened;        /* nonzero: the device was lost, and the engine was made anew in this process */
+  int32_t reserved;
+} enginehost_check;
+#define ENGINEHOST_CHECK_INIT {sizeof(enginehost_check), NULL, NULL, 0, 0, 0, 0, 0, 0}
+/* Runs a small computation on a device (NULL: the first), compares every element of its answer and fills `out`; the
+ * strings last until the next check.  It proves that the answer is right and says where the engine claims to hold it;
+ * an engine that computes elsewhere and lies about its tensors is not found out, which is why both times are told.
+ * A device that was lost is opened again where the plugin can; models of before then go on failing and are to be
+ * loaded again. */
+ENGINEHOST_API enginehost_status enginehost_engine_check(enginehost_engine* engine, const char* device,
+                                                         const enginehost_cancel* cancel, enginehost_check* out,
+                                                         enginehost_error** error) ENGINEHOST_NOEXCEPT;
 
 /* ---- models ---- */
 /* format NULL: by the file's extension; device NULL: the engine's first. */

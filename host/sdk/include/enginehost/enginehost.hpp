@@ -67,6 +67,15 @@ struct Request {
   std::function<void(const enginehost_progress&)> on_progress;
   std::function<bool(const enginehost_question&)> on_consent;
   Cancel cancel;
+  std::function<void(const enginehost_device_event&)> on_device = nullptr;  // as long as the engine is open
+};
+
+// What a small computation on a device showed; see enginehost_engine_check.
+struct Check {
+  std::string device, computed_on;
+  double milliseconds = 0, cpu_milliseconds = 0;
+  std::uint64_t memory_total = 0, memory_free = 0;
+  bool reopened = false;
 };
 
 struct Device {
@@ -142,11 +151,12 @@ class Engine {
  public:
   // Throws Error with the whole diagnosis when nothing could be opened.
   static Engine open(const Request& request) {
-    const Borrowed borrowed(request);
+    auto kept = std::make_shared<const Request>(request);  // its callbacks are called as long as the engine is open
+    const Borrowed borrowed(*kept);
     enginehost_engine* engine = nullptr;
     enginehost_error* error = nullptr;
     detail::check(enginehost_open(&borrowed.c, &engine, &error), error);
-    return Engine(engine);
+    return Engine(engine, std::move(kept));
   }
   // The decision as JSON, without downloading or loading.
   static std::string plan(const Request& request) {
@@ -180,6 +190,16 @@ class Engine {
     detail::check(
         enginehost_engine_self_test(engine_.get(), level, device.empty() ? nullptr : device.c_str(), &error), error);
   }
+  Check check(const std::string& device = {}, const Cancel& cancel = {}) {
+    enginehost_check found{};
+    found.size = sizeof found;
+    enginehost_error* error = nullptr;
+    detail::check(enginehost_engine_check(engine_.get(), device.empty() ? nullptr : device.c_str(), cancel.get(), &found,
+                                          &error),
+                  error);
+    return {found.device,       found.computed_on, found.milliseconds, found.cpu_milliseconds,
+            found.memory_total, found.memory_free, found.reopened != 0};
+  }
   Model load(const std::string& path, const std::string& device = {}, const Cancel& cancel = {}) {
     enginehost_model* model = nullptr;
     enginehost_error* error = nullptr;
@@ -190,7 +210,8 @@ class Engine {
   }
 
  private:
-  explicit Engine(enginehost_engine* engine) : engine_(engine) {}
+  Engine(enginehost_engine* engine, std::shared_ptr<const Request> request)
+      : request_(std::move(request)), engine_(engine) {}
 
   // A C request over the strings of a C++ one, which must outlive it.
   struct Borrowed {
@@ -222,6 +243,10 @@ class Engine {
           return static_cast<const Request*>(data)->on_consent(*question) ? 1 : 0;
         };
       c.cancel = request.cancel.get();
+      if (request.on_device)
+        c.on_device = [](const enginehost_device_event* event, void* data) {
+          static_cast<const Request*>(data)->on_device(*event);
+        };
     }
     Borrowed(const Borrowed&) = delete;
     Borrowed& operator=(const Borrowed&) = delete;
@@ -229,6 +254,7 @@ class Engine {
     std::vector<const char*> repositories, licenses;
   };
 
+  std::shared_ptr<const Request> request_;
   detail::Handle<enginehost_engine> engine_;
 };
 

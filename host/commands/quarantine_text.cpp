@@ -1,0 +1,96 @@
+#include "host/commands/quarantine_text.hpp"
+
+#include <cstdio>
+#include <ctime>
+
+#include "base/text.hpp"
+#include "host/explain/explain.hpp"
+
+namespace enginehost::commands {
+namespace {
+
+std::string time_text(std::int64_t seconds) {
+  const std::time_t time = static_cast<std::time_t>(seconds);
+  std::tm parts{};
+  gmtime_r(&time, &parts);
+  char text[32];
+  std::strftime(text, sizeof text, "%Y-%m-%d %H:%M UTC", &parts);
+  return text;
+}
+
+std::string line(std::string_view label, const std::string& text) {
+  std::string out = "  " + std::string(label);
+  out.append(out.size() < 16 ? 16 - out.size() : 1, ' ');
+  return out + text + "\n";
+}
+
+// The probe keeps its last lines of standard error as one text.
+std::string lines_of(std::string_view label, std::string_view joined) {
+  constexpr std::string_view between = " | ";
+  std::string text;
+  while (!joined.empty()) {
+    const std::size_t end = joined.find(between);
+    text += line(text.empty() ? label : "", std::string(joined.substr(0, end)));
+    joined = end == std::string_view::npos ? std::string_view() : joined.substr(end + between.size());
+  }
+  return text;
+}
+
+std::string how_it_ended(const Diagnosis& diagnosis) {
+  std::string text;
+  const auto add = [&](std::string_view label, std::string_view key) {
+    if (const auto value = diagnosis.value(key); !value.empty()) text += line(label, std::string(value));
+  };
+  add("stage", "stage");
+  add("signal", "signal");
+  add("exit status", "exit_code");
+  add("in library", "in_library");
+  add("no answer in", "deadline");
+  add("program", "program");
+  add("process", "process");
+  return text + lines_of("last words", diagnosis.value("last_words"));
+}
+
+std::string what_ends_it(const history::Record& record) {
+  if (record.state == history::State::disabled)
+    return line("ends", "never by itself: it was disabled by hand (engine-cache quarantine enable " + record.build +
+                            " takes that back)");
+  std::string text = line(
+      "ends", record.state == history::State::suspect ? "with its next success; until then it is tried with a warning"
+              : record.retry_after != 0 ? "on " + time_text(record.retry_after) + ", or when one of these changes"
+                                        : "when one of these changes");
+  for (const history::Witness& witness : record.witnesses)
+    text += line("", witness.path + (witness.present ? "" : " (is not there)"));
+  std::vector<std::string> parts;
+  for (const auto& [name, value] : record.host) parts.push_back(name);
+  if (!parts.empty()) text += line("", "of the machine: " + join(parts, ", "));
+  return text + line("", "or when the build has other files");
+}
+
+}  // namespace
+
+std::string line_of(const history::Record& record) {
+  return record.build + "  " + history::name_of(record.state) +
+         (record.diagnosis.is_null() ? "" : ": " + explain::one_line(explain::diagnosis_from_json(record.diagnosis)));
+}
+
+std::string full_text(const history::Record& record, const std::string& why_ended) {
+  std::string text = line_of(record) + "\n";
+  if (!why_ended.empty()) text += line("no longer", why_ended + "; it is tried again by the next open");
+  text += line("first seen", time_text(record.first_seen));
+  text += line("last seen", time_text(record.last_seen));
+  text += line("how often", std::to_string(record.count));
+  if (record.strikes > 0) {
+    char strikes[32];
+    std::snprintf(strikes, sizeof strikes, "%g of 2", record.strikes);
+    text += line("strikes", strikes);
+  }
+  if (!record.diagnosis.is_null()) text += how_it_ended(explain::diagnosis_from_json(record.diagnosis));
+  text += what_ends_it(record);
+  if (!record.diagnosis.is_null())
+    text += "\n" + explain::describe(explain::diagnosis_from_json(record.diagnosis)) + "\n";
+  return text + "\nto try it again now: engine-cache quarantine " +
+         (record.state == history::State::disabled ? "enable " : "clear ") + record.build + "\n";
+}
+
+}  // namespace enginehost::commands

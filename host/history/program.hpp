@@ -1,0 +1,14 @@
+// Which program this is and since when the machine runs: whose crash a left-over sentinel tells of.
+#pragma once
+#include <string>
+
+namespace enginehost::history {
+
+// Path and build id of the running program, or its path, size and time when it was linked without one:
+// another release of an application is another program. Read once; any thread.
+const std::string& program_id();
+
+// /proc/sys/kernel/random/boot_id; empty where there is none. Read once; any thread.
+const std::string& boot_id();
+
+}  // namespace enginehost::history

@@ -1,0 +1,42 @@
+// What a record's truth rests on, looked at again.
+#include <system_error>
+
+#include "host/history/store.hpp"
+
+namespace enginehost::history {
+
+Witness witness_of(const std::filesystem::path& path) {
+  Witness witness;
+  witness.path = path.native();
+  const auto stamp = stamp_of(path);
+  witness.present = stamp.has_value();
+  if (stamp) witness.stamp = *stamp;
+  return witness;
+}
+
+std::vector<Witness> witnesses_of_absence(std::string_view library,
+                                          const std::vector<std::filesystem::path>& folders,
+                                          const std::filesystem::path& loader_cache) {
+  std::vector<Witness> witnesses;
+  for (const std::filesystem::path& folder : folders) {
+    std::error_code error;
+    const bool there = std::filesystem::is_directory(folder, error);
+    witnesses.push_back(witness_of(there && !library.empty() ? folder / library : folder));
+  }
+  if (!loader_cache.empty()) witnesses.push_back(witness_of(loader_cache));
+  return witnesses;
+}
+
+std::string what_changed(const Fingerprint& was, const Fingerprint& is) {
+  // A part that one side does not have is not compared: it was unknown then, or is now.
+  for (const auto& [name, value] : was)
+    for (const auto& [other_name, other] : is)
+      if (name == other_name && value != other) {
+        std::string text = "the ";
+        text.append(name).append(" changed from \"").append(value).append("\" to \"").append(other);
+        return text + "\"";
+      }
+  return {};
+}
+
+}  // namespace enginehost::history

@@ -1,0 +1,116 @@
+#include "host/load/in_process/health.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "base/text.hpp"
+
+namespace enginehost::load {
+
+bool tells_of_a_lost_device(const Diagnosis& failure) {
+  if (failure.value("status") == "ENGINE_LOST") return true;
+  if (failure.value("origin") != "cuda") return false;
+  // 214 and 220 uncorrectable ECC and NVLink errors, 700 illegal address, 702 launch timeout, 709 context
+  // destroyed, 710 assertion, 714 hardware stack, 715 illegal instruction, 716 misaligned address, 717
+  // address space, 718 program counter, 719 launch failure.
+  constexpr std::int64_t sticky[] = {214, 220, 700, 702, 709, 710, 714, 715, 716, 717, 718, 719};
+  const auto native = parse_integer(failure.value("native"));
+  return native && std::find(std::begin(sticky), std::end(sticky), *native) != std::end(sticky);
+}
+
+std::size_t Health::add_listener(Listener listener) {
+  const std::lock_guard lock(mutex_);
+  listeners_[next_listener_].listener = std::make_shared<const Listener>(std::move(listener));
+  return next_listener_++;
+}
+
+void Health::remove_listener(std::size_t number) {
+  std::unique_lock lock(mutex_);
+  const auto runs_elsewhere = [&] {
+    const auto known = listeners_.find(number);
+    return known != listeners_.end() &&
+           std::any_of(known->second.running.begin(), known->second.running.end(),
+                       [](std::thread::id thread) { return thread != std::this_thread::get_id(); });
+  };
+  if (const auto known = listeners_.find(number); known != listeners_.end()) known->second.listener.reset();
+  ended_.wait(lock, [&] { return !runs_elsewhere(); });
+  listeners_.erase(number);
+}
+
+void Health::tell_first_work(std::shared_ptr<FirstWork> first) {
+  const std::lock_guard lock(mutex_);
+  first_ = std::move(first);
+  untried_ = first_ != nullptr;
+}
+
+bool Health::is_lost(const std::string& device) const {
+  if (!any_lost_) return false;
+  const std::lock_guard lock(mutex_);
+  const auto known = lost_.find(device);
+  return known != lost_.end() && known->second;
+}
+
+void Health::tell(const DeviceEvent& event) {
+  const std::thread::id here = std::this_thread::get_id();
+  std::unique_lock lock(mutex_);
+  // By number, since others may come and go while one is called.
+  for (std::size_t number = 0; number < next_listener_; ++number) {
+    auto known = listeners_.find(number);
+    if (known == listeners_.end() || !known->second.listener) continue;
+    const std::shared_ptr<const Listener> listener = known->second.listener;
+    known->second.running.push_back(here);
+    lock.unlock();
+    (*listener)(event);
+    lock.lock();
+    known = listeners_.find(number);
+    if (known == listeners_.end()) continue;
+    auto& running = known->second.running;
+    running.erase(std::find(running.begin(), running.end(), here));
+    ended_.notify_all();
+  }
+}
+
+void Health::lost(const std::string& device, const Diagnosis& why) {
+  {
+    const std::lock_guard lock(mutex_);
+    any_lost_ = true;
+    if (std::exchange(lost_[device], true)) return;
+  }
+  tell({device, true, why});
+}
+
+void Health::back(const std::string& device) {
+  if (!any_lost_) return;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto known = lost_.find(device);
+    if (known == lost_.end() || !std::exchange(known->second, false)) return;
+  }
+  tell({device, false, {}});
+}
+
+void Health::work_begins() {
+  if (!untried_) return;
+  std::shared_ptr<FirstWork> first;
+  {
+    const std::lock_guard lock(mutex_);
+    first = first_;
+  }
+  if (first) first->work_begins();
+}
+
+void Health::work_ended(const std::string& device, const Diagnosis* failure) {
+  if (untried_) {
+    std::shared_ptr<FirstWork> first;
+    {
+      const std::lock_guard lock(mutex_);
+      first = first_;
+    }
+    if (first) first->work_ended(failure == nullptr);
+    if (failure == nullptr) tell_first_work(nullptr);
+  }
+  if (failure != nullptr && tells_of_a_lost_device(*failure)) lost(device, *failure);
+}
+
+}  // namespace enginehost::load

@@ -1,0 +1,11 @@
+// A crash inside an application, learned of from the sentinel it left.
+#pragma once
+#include "host/history/sentinel.hpp"
+#include "host/history/store.hpp"
+
+namespace enginehost::open {
+
+// As a failure of the build: EH-R02 with "stage", "program", "process" and "time".
+history::Failure failure_of(const history::Crash& crash);
+
+}  // namespace enginehost::open

@@ -1,0 +1,67 @@
+#include "host/open/left_over.hpp"
+
+#include <filesystem>
+#include <mutex>
+#include <system_error>
+
+namespace enginehost::open {
+namespace {
+
+struct LeftOver {
+  std::string build;
+  std::vector<load::Library> libraries;
+  bool remembered = false;
+};
+
+struct Process {
+  std::mutex mutex;
+  std::vector<LeftOver> all;
+};
+
+// Of the process and not of a request: a later request meets the same libraries. Never destroyed.
+Process& process() {
+  static Process& one = *new Process;
+  return one;
+}
+
+bool same_file(const std::string& a, const std::string& b) {
+  std::error_code error;
+  return a == b || std::filesystem::equivalent(a, b, error);
+}
+
+}  // namespace
+
+void note_left_over(const std::string& build, std::vector<load::Library> libraries, bool remembered) {
+  std::erase_if(libraries, [](const load::Library& library) { return library.soname.empty(); });
+  const std::lock_guard lock(process().mutex);
+  for (LeftOver& known : process().all)
+    known.remembered = known.remembered || (remembered && known.build == build);
+  if (libraries.empty()) return;
+  process().all.push_back({build, std::move(libraries), remembered});
+}
+
+bool anything_left_over() {
+  const std::lock_guard lock(process().mutex);
+  return !process().all.empty();
+}
+
+std::optional<Diagnosis> conflict_with_left_over(const std::string& build,
+                                                 const std::vector<load::Library>& needs) {
+  const std::lock_guard lock(process().mutex);
+  for (const LeftOver& left : process().all)
+    for (const load::Library& there : left.libraries)
+      for (const load::Library& need : needs) {
+        if (need.soname != there.soname || same_file(need.path, there.path)) continue;
+        Diagnosis diagnosis = diagnose("EH-L17");
+        diagnosis.with("library", need.soname)
+            .with("path", there.path, "libraries of this process")
+            .with("wanted", need.path, "files of the build")
+            .with("left_by", left.build, "a build that failed to load in this process");
+        // One that is not set aside will be the first choice of a new process again.
+        if (left.remembered) diagnosis.with("next_open", build);
+        return diagnosis;
+      }
+  return std::nullopt;
+}
+
+}  // namespace enginehost::open

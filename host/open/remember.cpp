@@ -1,0 +1,79 @@
+#include "host/open/remember.hpp"
+
+#include "host/explain/explain.hpp"
+#include "host/history/firsts.hpp"
+
+namespace enginehost::open {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::vector<history::Witness> witnesses_of(const Basis& basis) {
+  std::vector<history::Witness> all;
+  for (const fs::path& path : basis.depends_on) all.push_back(history::witness_of(path));
+  return all;
+}
+
+// A library that only running code looked for, which the static check could not know of, or one whose name
+// the plugin keeps to itself: its absence is what the failure rests on.
+void add_absence(const Basis& basis, const Diagnosis& failure, std::vector<history::Witness>& all) {
+  std::string library(failure.value("missing_library"));
+  const bool lazily_opened = failure.code == "EH-R15" || !library.empty();
+  if (!lazily_opened && failure.value("status") != "ENGINE_UNAVAILABLE") return;
+  if (library.empty()) library = std::string(failure.value("library"));
+  if (library.find('/') != std::string::npos) {
+    all.push_back(history::witness_of(library));
+    return;
+  }
+  if (basis.spec == nullptr || basis.spec->plugin.empty()) return;
+  const linker::Machine& machine = basis.spec->machine;
+  std::vector<fs::path> folders(machine.library_path.begin(), machine.library_path.end());
+  folders.insert(folders.end(), machine.default_directories.begin(), machine.default_directories.end());
+  for (history::Witness& witness : history::witnesses_of_absence(library, folders, machine.cache_file))
+    all.push_back(std::move(witness));
+}
+
+history::Failure failure_of(const Basis& basis, const Diagnosis& diagnosis, history::Category category) {
+  history::Failure failure;
+  failure.build = basis.installed->build;
+  failure.digest = basis.installed->digest;
+  failure.artifacts_digest = basis.artifacts;
+  failure.category = category;
+  failure.diagnosis = explain::to_json(diagnosis);
+  failure.witnesses = witnesses_of(basis);
+  return failure;
+}
+
+bool remember(World& world, const history::Failure& failure) {
+  auto record = history::after_failure(failure, world.before(failure.build), world.fingerprint(), World::now());
+  if (!record) return false;
+  world.remember(std::move(*record));
+  return true;
+}
+
+}  // namespace
+
+bool remember_failure(World& world, const Basis& basis, const Diagnosis& diagnosis) {
+  history::Failure failure = failure_of(basis, diagnosis, explain::category(diagnosis));
+  failure.only_here = basis.works_elsewhere;
+  add_absence(basis, diagnosis, failure.witnesses);
+  return remember(world, failure);
+}
+
+void remember_success(World& world, const Basis& basis, Json facts, const std::optional<Diagnosis>& crashed_once) {
+  if (crashed_once) {
+    history::Failure failure = failure_of(basis, *crashed_once, history::Category::crash);
+    failure.repeated = false;
+    remember(world, failure);
+    return;
+  }
+  history::Record proof = history::proof_of(basis.installed->build, basis.installed->digest, basis.artifacts,
+                                            world.fingerprint(), witnesses_of(basis), std::move(facts), World::now());
+  auto record = history::after_success(std::move(proof), world.before(basis.installed->build));
+  if (!record) return;
+  if (!world.settings().state_folder.empty())
+    history::forget_survived(world.settings().state_folder, basis.installed->digest);
+  world.remember(std::move(*record));
+}
+
+}  // namespace enginehost::open

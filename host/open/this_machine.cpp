@@ -1,0 +1,57 @@
+#include "host/open/this_machine.hpp"
+
+#include <sys/statvfs.h>
+
+#include <system_error>
+
+#include "base/files.hpp"
+#include "host/binary/binary.hpp"
+#include "host/history/program.hpp"
+
+namespace enginehost::open {
+namespace {
+
+namespace fs = std::filesystem;
+
+// The file behind the links, and what it says of itself: another driver of the same version number is told
+// apart.
+std::string identity_of_library(const fs::path& library) {
+  std::error_code error;
+  const fs::path real = fs::canonical(library, error);
+  if (error) return library.native() + " (cannot be read)";
+  const auto info = binary::read_binary(real);
+  return real.native() + " " + (info && !info->build_id.empty() ? info->build_id : std::string("without build id"));
+}
+
+// Of the folder or, before it is made, of the one that it will be made in.
+std::string mount_flags_of(fs::path folder) {
+  struct statvfs mounted {};
+  while (::statvfs(folder.c_str(), &mounted) != 0) {
+    if (!folder.has_relative_path()) return {};
+    folder = folder.parent_path();
+  }
+  std::string flags = (mounted.f_flag & ST_RDONLY) != 0 ? "ro" : "rw";
+  if ((mounted.f_flag & ST_NOEXEC) != 0) flags += " noexec";
+  if ((mounted.f_flag & ST_NOSUID) != 0) flags += " nosuid";
+  return flags;
+}
+
+}  // namespace
+
+history::Fingerprint fingerprint_of_this_machine(const platform::Platform& platform, const fs::path& helper,
+                                                 const fs::path& cache_folder) {
+  history::Fingerprint parts = history::host_fingerprint(platform);
+  const auto add = [&](std::string_view name, std::string value) {
+    if (!value.empty()) parts.emplace_back(name, std::move(value));
+  };
+  add(history::boot_part, history::boot_id());
+  add(history::program_part, history::program_id());
+  if (platform.cuda.library.is_known())
+    add("file of the driver library", identity_of_library(platform.cuda.library.value().path));
+  add("mount of the cache folder", mount_flags_of(cache_folder));
+  if (const auto stamp = stamp_of(helper))
+    add("probe helper", std::to_string(stamp->size) + " bytes of " + std::to_string(stamp->modified_ns));
+  return parts;
+}
+
+}  // namespace enginehost::open

@@ -1,0 +1,18 @@
+// What a record of this machine is held to: its fingerprint, with the parts that only the running system can
+// tell.
+#pragma once
+#include <filesystem>
+
+#include "host/history/store.hpp"
+#include "host/platform/platform.hpp"
+
+namespace enginehost::open {
+
+// history::host_fingerprint() and beside it the program, the start of the machine, the driver library's real
+// file and build id, the flags the cache folder is mounted with, and which helper probes. One stat or small
+// read each. Any thread.
+history::Fingerprint fingerprint_of_this_machine(const platform::Platform& platform,
+                                                 const std::filesystem::path& helper,
+                                                 const std::filesystem::path& cache_folder);
+
+}  // namespace enginehost::open

@@ -1,0 +1,47 @@
+// A build's code that runs in this program for the first time: a sentinel stands while it is loaded, and
+// again while it does its first work, so that a crash is known of afterwards. Neither stands for what the
+// program has survived before.
+#pragma once
+#include <filesystem>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "host/history/sentinel.hpp"
+#include "host/load/in_process/health.hpp"
+
+namespace enginehost::open {
+
+struct Tried {
+  std::filesystem::path state_folder;  // empty: nothing is kept, and a crash is not known of
+  std::string build, digest, artifacts_digest;
+  bool proven = false;  // on record: what was survived before counts
+};
+
+// Shared by the engine's health, which tells of its work on any thread, and by whoever opens it.
+class Trial : public load::FirstWork {
+ public:
+  explicit Trial(Tried tried);
+
+  // "dlopen", "entry", "create": raises the sentinel, or moves it on. Where it cannot be written there is
+  // none.
+  void enter(std::string_view phase);
+  // Opening ended in an orderly way. Call it after a proof was written: what was survived is noted beside
+  // that.
+  void opening_ended(bool proven);
+
+  void work_begins() override;
+  void work_ended(bool well) override;
+
+ private:
+  bool is_kept() const { return !tried_.state_folder.empty() && !tried_.digest.empty(); }
+  void raise(std::string_view phase);
+  Tried tried_;
+  bool opened_before_ = false, worked_before_ = false;
+  std::mutex mutex_;
+  int working_ = 0;
+  std::optional<history::Sentinel> sentinel_;
+};
+
+}  // namespace enginehost::open

@@ -1,0 +1,234 @@
+// Crashes inside the application: what the sentinels tell of the process that died, and what a failed load leaves.
+#include <gmock/gmock.h>
+
+#include "tests/end-to-end/fault.hpp"
+
+namespace enginehost::test {
+namespace {
+
+constexpr const char* plugin = "libengine_reference.so";
+constexpr const char* faulty = "reference-faulty";
+constexpr const char* good = "reference-good";
+
+// The plugin tests/faults/NAME, compiled with statements for its moments.
+std::string fixture_plugin(const std::string& name, std::vector<std::string> flags = {}) {
+  const std::string root = ENGINEHOST_SOURCE_DIR;
+  flags.insert(flags.end(), {"-I" + root + "/plugin-api/include", "-w"});
+  return compile_library(
+      "#define _GNU_SOURCE\n#include <unistd.h>\n#include <string.h>\n"
+      "static int in_probe(void) { char exe[512] = \"\"; (void)!readlink(\"/proc/self/exe\", exe, "
+      "sizeof exe - 1); return strstr(exe, \"enginehost-probe\") != 0; }\n"
+      "static int in_command(const char* name) { char exe[512] = \"\"; (void)!readlink("
+      "\"/proc/self/exe\", exe, sizeof exe - 1); return strstr(exe, name) != 0; }\n" +
+          read_text(root + "/tests/faults/" + name),
+      flags);
+}
+
+class InHost : public testing::Test {
+ protected:
+  void publish(const std::string& plugin_bytes) {
+    repository.add(faulty_build({{plugin, plugin_bytes}}));
+    repository.add(good_build());
+    repository.write();
+  }
+  // Of a host that crashes.
+  int crash(const std::string& command, std::vector<std::string> arguments) const {
+    RunOptions options;
+    options.may_crash = true;
+    return workplace.run(command, std::move(arguments), options).status;
+  }
+  int crash() const {
+    return crash("engine-info", {"reference", "--repository", repository.root().native(), "--json"});
+  }
+  Ended open(const RunOptions& options = {}) const {
+    return workplace.info({"reference", "--repository", repository.root().native(), "--json"}, options);
+  }
+  Ended shown(const std::string& build) const {
+    return workplace.run("engine-cache", {"quarantine", "show", build, "--json"});
+  }
+  Workplace workplace;
+  TestRepository repository{workplace.folder() / "repository"};
+};
+
+TEST_F(InHost, ACrashWhileTheEngineIsMadeIsAStrikeTheSecondAQuarantine) {
+  publish(fixture_plugin("plugin.c", {"-DAT_CREATE=if (!in_probe()) *(volatile int*)0 = 1"}));
+  EXPECT_EQ(crash(), 128 + 11) << "the host itself crashes, after the probe passed";
+  Ended show = shown(faulty);
+  const Json first = show.document["records"].as_array().at(0);
+  EXPECT_EQ(first["state"].as_string(), "suspect") << show.said();
+  EXPECT_EQ(evidence(first["diagnosis"], "stage"), "create");
+  EXPECT_THAT(evidence(first["diagnosis"], "program"), testing::HasSubstr("engine-info"));
+  EXPECT_EQ(crash(), 128 + 11) << "one strike: it is tried again";
+  const Ended third = open();
+  EXPECT_EQ(third.status, 0) << third.said();
+  EXPECT_EQ(third.outcome()["build"].as_string(), good);
+  EXPECT_EQ(third.candidate(faulty)["verdict"].as_string(), "quarantined") << third.said();
+}
+
+TEST_F(InHost, ACrashAtTheFirstWorkIsAStrikeToo) {
+  publish(fixture_plugin("plugin.c", {"-DAT_SELFTEST=if (!in_probe()) *(volatile int*)0 = 1"}));
+  EXPECT_EQ(crash(), 128 + 11);
+  const Ended show = shown(faulty);
+  const Json record = show.document["records"].as_array().at(0);
+  EXPECT_EQ(record["state"].as_string(), "suspect") << show.said();
+  EXPECT_EQ(evidence(record["diagnosis"], "stage"), "warmup");
+  EXPECT_EQ(crash(), 128 + 11);
+  EXPECT_EQ(open().outcome()["build"].as_string(), good);
+}
+
+TEST_F(InHost, TwoCrashesOfDifferentProgramsAreNoQuarantineYet) {
+  publish(fixture_plugin("plugin.c", {"-DAT_CREATE=if (!in_probe()) *(volatile int*)0 = 1"}));
+  EXPECT_EQ(crash(), 128 + 11);
+  EXPECT_EQ(crash("engine-run", {"reference", (workplace.folder() / "no.model").native(), "--repository",
+                                 repository.root().native(), "--json"}),
+            128 + 11);
+  const Json record = shown(faulty).document["records"].as_array().at(0);
+  EXPECT_EQ(record["state"].as_string(), "suspect");
+  EXPECT_DOUBLE_EQ(record["strikes"].as_number(), 1.5);
+}
+
+TEST_F(InHost, AKilledProcessIsAStrikeButALivingOneIsNot) {
+  const std::string ready = (workplace.folder() / "ready").native();
+  publish(fixture_plugin("plugin.c", {"-DAT_CREATE=if (in_command(\"engine-run\")) { close(creat(\"" + ready +
+                                      "\", 0644)); for (;;) pause(); }"}));
+  // A process that sits in create() for as long as it lives.
+  RunOptions options;
+  options.launcher = {
+      "sh", "-c", "setsid \"$0\" \"$@\" >/dev/null 2>&1 & while [ ! -e " + ready + " ]; do sleep 0.02; done; echo $!"};
+  const Ended started =
+      workplace.run("engine-run", {"reference", "none.model", "--repository", repository.root().native()}, options);
+  const long process = std::atol(started.output.c_str());
+  ASSERT_GT(process, 0) << started.said();
+  // Another host meanwhile, and a reader: nobody is blamed.
+  EXPECT_EQ(open().outcome()["build"].as_string(), faulty);
+  EXPECT_TRUE(workplace.run("engine-cache", {"quarantine", "list", "--json"}).document["records"].as_array().empty());
+  ASSERT_EQ(std::system(("kill -9 " + std::to_string(process)).c_str()), 0);
+  while (std::system(("kill -0 " + std::to_string(process) + " 2>/dev/null").c_str()) == 0) {
+  }
+  const Ended list = workplace.run("engine-cache", {"quarantine", "list", "--json"});
+  ASSERT_EQ(list.document["records"].as_array().size(), 1u) << list.said();
+  const Json record = list.document["records"].as_array().at(0);
+  EXPECT_EQ(record["state"].as_string(), "suspect");
+  EXPECT_EQ(evidence(record["diagnosis"], "process"), std::to_string(process));
+  // Suspected, it is tried again with a warning, and its first work ends the suspicion.
+  const Ended again = open();
+  EXPECT_EQ(again.outcome()["build"].as_string(), faulty);
+  EXPECT_THAT(again.document["warnings"].dump(), testing::HasSubstr("engine-run"));
+  EXPECT_TRUE(workplace.run("engine-cache", {"quarantine", "list", "--json"}).document["records"].as_array().empty());
+}
+
+// Two builds that bring a library of one SONAME, with different content.
+class LeftBehind : public InHost {
+ protected:
+  static std::string math(int number) {
+    return compile_library("int math(void) { return " + std::to_string(number) + "; }\n",
+                           {"-Wl,-soname,libshared_math.so.1"});
+  }
+  static TestBuild needing_math(TestBuild build, const std::string& plugin_bytes, int number) {
+    const TemporaryFolder folder;
+    const std::string file = (folder / "plugin.so").native();
+    write_text(file, plugin_bytes);
+    for (const char* change : {"--set-rpath '$ORIGIN/lib'", "--add-needed libshared_math.so.1"})
+      EXPECT_EQ(std::system(("patchelf " + std::string(change) + " " + file).c_str()), 0);
+    build.files = {{plugin, read_text(file)}, {"lib/libshared_math.so.1", math(number)}};
+    build.search = {"lib"};
+    return build;
+  }
+  // Passes in the probe, fails in the host in an orderly way.
+  static std::string fails_in_host() {
+    return fixture_plugin("plugin.c",
+                          {"-DAT_CREATE=if (!in_probe()) return call->fail(call, ENGINE_UNSUPPORTED, \"\", 0, "
+                           "\"not in this program\")"});
+  }
+};
+
+TEST_F(LeftBehind, ABuildThatAFailedOneWouldDisturbIsLeftToTheNextProcess) {
+  repository.add(needing_math(faulty_build({{plugin, ""}}), fails_in_host(), 1));
+  TestBuild second = good_build("reference-second");
+  second.priority = 70;
+  repository.add(needing_math(second, reference_plugin(), 2));
+  repository.add(good_build());
+  repository.write();
+  const Ended first = open();
+  EXPECT_EQ(first.outcome()["build"].as_string(), good) << first.said();
+  EXPECT_EQ(first.candidate(faulty)["diagnosis"]["code"].as_string(), "EH-E01");
+  const Json& skipped = first.candidate("reference-second")["diagnosis"];
+  EXPECT_EQ(skipped["code"].as_string(), "EH-L17") << first.said();
+  EXPECT_EQ(evidence(skipped, "library"), "libshared_math.so.1");
+  EXPECT_EQ(evidence(skipped, "left_by"), faulty);
+  EXPECT_EQ(skipped["remedy"].as_array().at(0).as_string(),
+            "restart the program: the next open will choose reference-second");
+  // And so it does.
+  const Ended next = open();
+  EXPECT_EQ(next.outcome()["build"].as_string(), "reference-second") << next.said();
+  EXPECT_EQ(next.candidate(faulty)["verdict"].as_string(), "quarantined");
+}
+
+TEST_F(LeftBehind, ABuildThatSharesNothingWithItIsOpenedInTheSameCall) {
+  repository.add(needing_math(faulty_build({{plugin, ""}}), fails_in_host(), 1));
+  repository.add(good_build());
+  repository.write();
+  EXPECT_EQ(open().outcome()["build"].as_string(), good);
+}
+
+TEST_F(LeftBehind, TheSameFileDoesNoHarm) {
+  repository.add(needing_math(faulty_build({{plugin, ""}}), fails_in_host(), 1));
+  TestBuild second = good_build("reference-second");
+  second.priority = 70;
+  repository.add(needing_math(second, reference_plugin(), 1));
+  repository.add(good_build());
+  repository.write();
+  EXPECT_EQ(open().outcome()["build"].as_string(), "reference-second");
+}
+
+TEST_F(LeftBehind, WhatOnlyFailedInOneProgramIsStillTriedByAnother) {
+  publish(fixture_plugin("plugin.c", {"-DAT_CREATE=if (in_command(\"engine-info\")) return call->fail(call, "
+                                      "ENGINE_UNSUPPORTED, \"\", 0, \"not in this program\")"}));
+  EXPECT_EQ(open().outcome()["build"].as_string(), good);
+  EXPECT_EQ(open().candidate(faulty)["verdict"].as_string(), "quarantined");
+  const Ended other = workplace.run("engine-run", {"reference", (workplace.folder() / "no.model").native(),
+                                                   "--repository", repository.root().native(), "--json"});
+  EXPECT_EQ(other.outcome()["build"].as_string(), faulty) << other.said();
+}
+
+TEST_F(LeftBehind, APreloadedLibraryOfTheSameNameIsToldAsAHijackWithBothPaths) {
+  repository.add(needing_math(good_build(), reference_plugin(), 1));
+  repository.write();
+  const auto foreign = workplace.folder() / "foreign" / "libshared_math.so.1";
+  write_text(foreign, math(2));
+  RunOptions options;
+  options.environment = {"LD_PRELOAD=" + foreign.native()};
+  const Ended run = open(options);
+  EXPECT_EQ(run.status, 0) << run.said();
+  const std::string warnings = run.document["warnings"].dump();
+  EXPECT_THAT(warnings, testing::HasSubstr(foreign.native()));
+  EXPECT_THAT(warnings, testing::HasSubstr("lib/libshared_math.so.1"));
+  EXPECT_THAT(warnings, testing::ContainsRegex("EH-L1[17]"));
+  EXPECT_THAT(open().document["warnings"].dump(), testing::Not(testing::HasSubstr("libshared_math")));
+}
+
+TEST(Measured, EngineInfoTellsWhereEachDeviceComputesAndEngineRunWhereItRan) {
+  const Workplace workplace;
+  TestRepository repository(workplace.folder() / "repository");
+  TestBuild build = good_build();
+  build.files = {{build.plugin, fixture_plugin("device_plugin.c")}};
+  repository.add(build);
+  repository.write();
+  const std::vector<std::string> arguments = {"reference", "--repository", repository.root().native(), "--json"};
+  const Ended honest = workplace.info(arguments);
+  ASSERT_EQ(honest.outcome()["devices"].as_array().size(), 2u) << honest.said();
+  const Json& checked = honest.outcome()["devices"].as_array()[0]["checked"];
+  EXPECT_EQ(checked["computed_on"].as_string(), "cuda:0") << honest.said();
+  EXPECT_GT(checked["milliseconds"].as_number(), 0);
+  EXPECT_GT(checked["cpu_milliseconds"].as_number(), 0);
+  EXPECT_THAT(workplace.info({"reference", "--repository", repository.root().native()}).output,
+              testing::HasSubstr("result on cuda:0"));
+  RunOptions elsewhere;
+  elsewhere.environment = {"DEVICE_BEHAVIOUR=elsewhere"};
+  const Ended found = workplace.info(arguments, elsewhere);
+  EXPECT_EQ(found.outcome()["devices"].as_array().at(0)["checked"]["diagnosis"]["code"].as_string(), "EH-R17")
+      << found.said();
+}
+
+}  // namespace
+}  // namespace enginehost::test

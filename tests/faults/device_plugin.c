@@ -1,0 +1,134 @@
+/* An engine with a processor and a device that is played by it: "cuda:0" is host memory under another name. What it does
+ * comes from DEVICE_BEHAVIOUR, asked at every operation: "" works; "elsewhere" leaves its results on the processor and
+ * says so; "wrong" adds one; "lose" loses the device of this engine for good; "sticky" reports CUDA's error 700, and so
+ * does every later call; "dead" loses the device in every engine; "none" knows no operation; "crash" is a null pointer. */
+#include <enginehost/engine_plugin.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct engine_instance { const engine_host *host; int lost; };
+
+static int behaves(const char *word) {
+  const char *told = getenv("DEVICE_BEHAVIOUR");
+  return told != NULL && strcmp(told, word) == 0;
+}
+
+static engine_status create(const engine_host *host, const engine_entry *options, size_t count, engine_instance **out,
+                            engine_call *call) {
+  (void)options, (void)count, (void)call;
+  *out = calloc(1, sizeof **out);
+  (*out)->host = host;
+  return ENGINE_OK;
+}
+static void destroy(engine_instance *engine) { free(engine); }
+static const engine_entry *facts(engine_instance *engine, size_t *count) {
+  static const engine_entry entries[] = {{"version", "1.0.0"}};
+  (void)engine;
+  *count = 1;
+  return entries;
+}
+
+static uint32_t device_count(engine_instance *engine) { return (void)engine, 2; }
+static engine_status device_info(engine_instance *engine, uint32_t number, engine_device_info *out, engine_call *call) {
+  (void)engine;
+  if (number > 1) return call->fail(call, ENGINE_INVALID, "", 0, "no such device");
+  out->device.type = number == 0 ? ENGINE_CUDA : ENGINE_CPU;
+  out->device.index = 0;
+  out->kind = number == 0 ? "cuda" : "cpu";
+  out->name = number == 0 ? "Played GPU" : "processor";
+  out->architecture = "", out->driver = "";
+  out->memory_total = (uint64_t)8 << 30, out->memory_free = (uint64_t)6 << 30;
+  return ENGINE_OK;
+}
+
+static engine_status reported(engine_instance *engine, int32_t type, engine_call *call) {
+  if (type != ENGINE_CUDA) return ENGINE_OK;
+  if (behaves("crash")) *(volatile int *)0 = 1;
+  if (behaves("dead")) return call->fail(call, ENGINE_LOST, "", 0, "the device has fallen off the bus");
+  if (behaves("lose")) engine->lost = 1;
+  if (behaves("sticky")) engine->lost = 2;
+  if (engine->lost == 1) return call->fail(call, ENGINE_LOST, "", 0, "the device has fallen off the bus");
+  if (engine->lost == 2) return call->fail(call, ENGINE_INTERNAL, "cuda", 700, "an illegal memory access");
+  return ENGINE_OK;
+}
+
+static engine_status selftest(engine_instance *engine, int32_t level, engine_device device, engine_call *call) {
+  return (void)level, reported(engine, device.type, call);
+}
+
+static uint64_t bytes_of(const engine_tensor *tensor) {
+  uint64_t bytes = tensor->dtype.bits / 8;
+  for (int32_t i = 0; i < tensor->ndim; ++i) bytes *= (uint64_t)tensor->shape[i];
+  return bytes;
+}
+static void release(engine_owned_tensor *self) {
+  free(self->tensor.data);
+  free(self->owner);
+  free(self);
+}
+static engine_status tensor_create(engine_instance *engine, const engine_tensor *like, engine_owned_tensor **out,
+                                   engine_call *call) {
+  (void)engine, (void)call;
+  engine_owned_tensor *made = calloc(1, sizeof *made);
+  int64_t *shape = malloc((size_t)like->ndim * sizeof *shape + 1);
+  memcpy(shape, like->shape, (size_t)like->ndim * sizeof *shape);
+  made->major = ENGINE_DLPACK_MAJOR;
+  made->owner = shape;
+  made->release = release;
+  made->tensor = *like;
+  made->tensor.shape = shape;
+  made->tensor.strides = NULL;
+  made->tensor.byte_offset = 0;
+  made->tensor.data = aligned_alloc(64, (bytes_of(like) + 63) / 64 * 64);
+  *out = made;
+  return ENGINE_OK;
+}
+static engine_status tensor_copy(engine_instance *engine, const engine_tensor *from, const engine_tensor *to,
+                                 engine_call *call) {
+  (void)engine, (void)call;
+  memcpy(to->data, from->data, bytes_of(from));
+  return ENGINE_OK;
+}
+
+static engine_status op_run(engine_instance *engine, const char *name, const engine_tensor *const *inputs, size_t count,
+                            const engine_entry *attributes, size_t attribute_count, engine_results *results,
+                            engine_call *call) {
+  (void)attributes, (void)attribute_count;
+  if (behaves("none") || count != 2 || strcmp(name, "MatMul") != 0)
+    return call->fail(call, ENGINE_UNSUPPORTED, "", 0, "no such operation");
+  const engine_status status = reported(engine, inputs[0]->device.type, call);
+  if (status != ENGINE_OK) return status;
+  engine_tensor like = *inputs[0];
+  if (behaves("elsewhere")) like.device.type = ENGINE_CPU;
+  engine_owned_tensor *made = NULL;
+  tensor_create(engine, &like, &made, call);
+  const int64_t rows = inputs[0]->shape[0], inner = inputs[0]->shape[1], columns = inputs[1]->shape[1];
+  const float *a = inputs[0]->data, *b = inputs[1]->data;
+  float *c = made->tensor.data;
+  for (int64_t i = 0; i < rows; ++i)
+    for (int64_t j = 0; j < columns; ++j) {
+      float sum = behaves("wrong") && i == rows - 1 ? 1 : 0;
+      for (int64_t k = 0; k < inner; ++k) sum += a[i * inner + k] * b[k * columns + j];
+      c[i * columns + j] = sum;
+    }
+  results->give(results, 0, NULL, made);
+  return ENGINE_OK;
+}
+
+static const void *query(engine_instance *engine, const char *id) {
+  static const engine_device_v1 devices = {device_count, device_info};
+  static const engine_selftest_v1 test = {selftest};
+  static const engine_tensor_v1 tensors = {tensor_create, tensor_copy};
+  static const engine_op_v1 operations = {op_run};
+  (void)engine;
+  if (id == NULL) return NULL;
+  if (strcmp(id, ENGINE_DEVICE_V1) == 0) return &devices;
+  if (strcmp(id, ENGINE_SELFTEST_V1) == 0) return &test;
+  if (strcmp(id, ENGINE_TENSOR_V1) == 0) return &tensors;
+  if (strcmp(id, ENGINE_OP_V1) == 0) return &operations;
+  return NULL;
+}
+static const char *const capabilities[] = {"device.cpu", "device.cuda", NULL};
+ENGINE_EXPORT const engine_plugin engine_plugin_v1 = {
+    ENGINE_PLUGIN_MAGIC, sizeof(engine_plugin), ENGINE_ABI_MAJOR, 0, 0, 0, 0, "played", "1.0.0", "test",
+    capabilities, create, destroy, facts, query};

@@ -1,0 +1,208 @@
+// Every transition of the state machine, as a table: what was known, what happened, what is known then.
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <ostream>
+
+#include "host/history/firsts.hpp"
+#include "host/history/store.hpp"
+#include "tests/history/folder.hpp"
+
+namespace enginehost::history {
+namespace {
+
+constexpr std::int64_t minute = 60, day = 24 * 60 * minute, now = 1'000'000;
+const Fingerprint machine = {{"NVIDIA driver", "535.1"}, {std::string(boot_part), "boot1"}};
+const Fingerprint other_machine = {{"NVIDIA driver", "580.2"}, {std::string(boot_part), "boot1"}};
+
+struct Before {
+  State state;
+  double strikes = 0;
+  int count = 1;
+  const char* digest = "d1";
+  const char* program = "app1";
+  const char* boot = "boot1";
+};
+struct Event {
+  Category category;
+  bool in_host = false, repeated = true;
+  const char* program = "app1";
+  const char* boot = "boot1";
+  const char* code = "EH-R02";
+};
+struct After {
+  State state;
+  std::int64_t retry_after;  // from now; 0: no limit
+  double strikes = 0;
+  int count = 1;
+};
+struct Row {
+  const char* name;
+  std::optional<Before> before;
+  Event event;
+  std::optional<After> after;  // nothing: not remembered
+  bool elsewhere = false;      // the record was made on another machine
+};
+void PrintTo(const Row& row, std::ostream* out) { *out << row.name; }
+
+constexpr Event probe_crash{Category::crash}, host_crash{Category::crash, true};
+constexpr Event flaky{Category::crash, false, false};
+
+const Row rows[] = {
+    // Unknown builds.
+    {"ContentOfUnknown", {}, {Category::content}, {}},
+    {"TransientOfUnknown", {}, {Category::transient}, {}},
+    {"RequestOfUnknown", {}, {Category::request}, {}},
+    {"HostOfUnknown", {}, {Category::host}, After{State::unfit, 0}},
+    {"PolicyOfUnknown", {}, {Category::policy}, After{State::blocked, 10 * minute}},
+    {"CrashTwiceInProbeOfUnknown", {}, probe_crash, After{State::quarantined, 7 * day}},
+    {"CrashOnceInProbeOfUnknown", {}, flaky, After{State::suspect, 0}},
+    {"CrashInHostOfUnknown", {}, host_crash, After{State::suspect, 0, 1}},
+    // Proven ones.
+    {"ContentOfProven", Before{State::proven}, {Category::content}, {}},
+    {"TransientOfProven", Before{State::proven}, {Category::transient}, {}},
+    {"HostOfProven", Before{State::proven}, {Category::host}, After{State::unfit, 0}},
+    {"PolicyOfProven", Before{State::proven}, {Category::policy}, After{State::blocked, 10 * minute}},
+    {"CrashInProbeOfProven", Before{State::proven}, probe_crash, After{State::quarantined, 7 * day}},
+    {"CrashInHostOfProven", Before{State::proven}, host_crash, After{State::suspect, 0, 1}},
+    {"SecondCrashInHostOfWhatWasProvenBetween", Before{State::proven, 1}, host_crash,
+     After{State::quarantined, 7 * day, 2}},
+    // Suspects.
+    {"TransientOfSuspect", Before{State::suspect, 1}, {Category::transient}, {}},
+    {"HostOfSuspect", Before{State::suspect, 1}, {Category::host}, After{State::unfit, 0, 1}},
+    {"CrashOnceMoreInProbeOfSuspect", Before{State::suspect}, flaky, After{State::suspect, 0, 0, 2}},
+    {"CrashTwiceInProbeOfSuspect", Before{State::suspect, 1}, probe_crash,
+     After{State::quarantined, 7 * day, 1}},
+    {"SecondCrashInHost", Before{State::suspect, 1}, host_crash, After{State::quarantined, 7 * day, 2}},
+    {"FirstCrashInHostAfterAFlakyProbe", Before{State::suspect, 0}, host_crash,
+     After{State::suspect, 0, 1, 2}},
+    {"SecondCrashInAnotherHost",
+     Before{State::suspect, 1},
+     {Category::crash, true, true, "app2", "boot1"},
+     After{State::suspect, 0, 1.5, 2}},
+    {"SecondCrashAfterARestart",
+     Before{State::suspect, 1},
+     {Category::crash, true, true, "app1", "boot2"},
+     After{State::suspect, 0, 1.5, 2}},
+    {"ThirdCrashInAnotherHostThatCrashedBefore",
+     Before{State::suspect, 1.5, 2, "d1", "app2"},
+     {Category::crash, true, true, "app2", "boot1"},
+     After{State::quarantined, 7 * day, 2.5}},
+    {"SecondCrashOfOtherBytes", Before{State::suspect, 1, 1, "d0"}, host_crash, After{State::suspect, 0, 1}},
+    {"SecondCrashOnAnotherMachine", Before{State::suspect, 1}, host_crash, After{State::suspect, 0, 1, 2},
+     true},
+    // Quarantined, its time over or forced for one run.
+    {"CrashInProbeAgain", Before{State::quarantined}, probe_crash, After{State::quarantined, 14 * day, 0, 2}},
+    {"CrashInHostOfQuarantined", Before{State::quarantined}, host_crash,
+     After{State::quarantined, 14 * day, 1, 2}},
+    {"CrashForTheNinthTime", Before{State::quarantined, 0, 8}, probe_crash,
+     After{State::quarantined, 180 * day, 0, 9}},
+    {"TransientOfQuarantined", Before{State::quarantined}, {Category::transient}, {}},
+    {"HostOfQuarantined", Before{State::quarantined}, {Category::host}, After{State::unfit, 0}},
+    {"CrashOnceInProbeOfQuarantined", Before{State::quarantined}, flaky, After{State::suspect, 0}},
+    // Unfit and blocked.
+    {"HostAgain", Before{State::unfit}, {Category::host}, After{State::unfit, 0, 0, 2}},
+    {"PolicyAgain", Before{State::blocked}, {Category::policy}, After{State::blocked, 10 * minute, 0, 2}},
+    {"PolicyOfUnfit", Before{State::unfit}, {Category::policy}, After{State::blocked, 10 * minute}},
+    {"HostOfBlocked", Before{State::blocked}, {Category::host}, After{State::unfit, 0}},
+    {"CrashOfUnfit", Before{State::unfit}, probe_crash, After{State::quarantined, 7 * day}},
+    {"CrashInHostOfUnfit", Before{State::unfit}, host_crash, After{State::suspect, 0, 1}},
+    // What the user disabled stays so, whatever a forced run ends with.
+    {"HostOfDisabled", Before{State::disabled}, {Category::host}, After{State::disabled, 0}},
+    {"PolicyOfDisabled", Before{State::disabled}, {Category::policy}, After{State::disabled, 0}},
+    {"CrashOfDisabled", Before{State::disabled}, probe_crash, After{State::disabled, 0}},
+    {"CrashInHostOfDisabled", Before{State::disabled}, host_crash, After{State::disabled, 0}},
+    {"TransientOfDisabled", Before{State::disabled}, {Category::transient}, After{State::disabled, 0}},
+};
+
+Record record_of(const Before& before, bool elsewhere) {
+  Record record;
+  record.build = "b";
+  record.digest = before.digest;
+  record.state = before.state;
+  record.count = before.count;
+  record.strikes = before.strikes;
+  record.program = before.program;
+  record.boot = before.boot;
+  record.host = elsewhere ? other_machine : machine;
+  return record;
+}
+
+class Transition : public testing::TestWithParam<Row> {};
+
+TEST_P(Transition, LeadsToTheStateOfTheTable) {
+  const Row& row = GetParam();
+  Failure failure;
+  failure.build = "b";
+  failure.digest = "d1";
+  failure.category = row.event.category;
+  failure.in_host = row.event.in_host;
+  failure.repeated = row.event.repeated;
+  failure.program = row.event.program;
+  failure.boot = row.event.boot;
+  failure.diagnosis = Json::object().set("code", row.event.code);
+  std::optional<Record> before;
+  if (row.before) before = record_of(*row.before, row.elsewhere);
+  const auto after = after_failure(failure, before ? &*before : nullptr, machine, now);
+  ASSERT_EQ(after.has_value(), row.after.has_value());
+  if (!after) return;
+  EXPECT_EQ(after->state, row.after->state) << name_of(after->state);
+  EXPECT_EQ(after->retry_after, row.after->retry_after == 0 ? 0 : now + row.after->retry_after);
+  EXPECT_DOUBLE_EQ(after->strikes, row.after->strikes);
+  EXPECT_EQ(after->count, row.after->count);
+}
+
+INSTANTIATE_TEST_SUITE_P(Table, Transition, testing::ValuesIn(rows),
+                         [](const auto& row) { return std::string(row.param.name); });
+
+Record proof() { return proof_of("b", "d1", "", machine, {}, Json::object(), now); }
+
+TEST(Strikes, OutliveAProof) {
+  const Record suspect = record_of({State::suspect, 1}, false);
+  const auto proven = after_success(proof(), &suspect);
+  ASSERT_TRUE(proven);
+  EXPECT_EQ(proven->state, State::proven);
+  EXPECT_DOUBLE_EQ(proven->strikes, 1);
+}
+
+TEST(Strikes, AreNotThoseOfOtherBytesOrAnotherMachine) {
+  const Record other_bytes = record_of({State::suspect, 1, 1, "d0"}, false);
+  EXPECT_DOUBLE_EQ(after_success(proof(), &other_bytes)->strikes, 0);
+  const Record elsewhere = record_of({State::suspect, 1}, true);
+  EXPECT_DOUBLE_EQ(after_success(proof(), &elsewhere)->strikes, 0);
+}
+
+TEST(Survived, IsKeptByBuildAndProgramUntilItIsProvenAnew) {
+  const Folder folder;
+  note_survived(folder.path, "d1", First::opening, "app1");
+  EXPECT_TRUE(was_survived(folder.path, "d1", First::opening, "app1"));
+  EXPECT_FALSE(was_survived(folder.path, "d1", First::work, "app1"));
+  EXPECT_FALSE(was_survived(folder.path, "d1", First::opening, "app2"));
+  EXPECT_FALSE(was_survived(folder.path, "d2", First::opening, "app1"));
+  forget_survived(folder.path, "d1");
+  EXPECT_FALSE(was_survived(folder.path, "d1", First::opening, "app1"));
+}
+
+TEST(Disabled, AForcedRunThatSucceedsDoesNotEnableTheBuild) {
+  const Record disabled = record_of({State::disabled}, false);
+  EXPECT_FALSE(after_success(proof(), &disabled));
+}
+
+TEST(Restart, EndsOnlyTheRecordsThatARestartMends) {
+  Failure failure;
+  failure.build = "b";
+  const auto holds_boot = [&](const char* code) {
+    failure.diagnosis = Json::object().set("code", code);
+    const auto record = after_failure(failure, nullptr, machine, now);
+    return !what_changed(record->host, {{std::string(boot_part), "boot2"}}).empty();
+  };
+  EXPECT_TRUE(
+      holds_boot("EH-G09"));  // 803: the halves of the driver are of two versions until the next start
+  EXPECT_TRUE(holds_boot("EH-G08"));
+  EXPECT_TRUE(holds_boot("EH-G13"));
+  EXPECT_FALSE(holds_boot("EH-L01"));
+  EXPECT_TRUE(what_changed(proof().host, {{std::string(boot_part), "boot2"}}).empty());
+}
+
+}  // namespace
+}  // namespace enginehost::history

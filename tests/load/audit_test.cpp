@@ -1,0 +1,157 @@
+// Whether the libraries of a build came from the build, with files that are really there.
+#include "host/load/in_process/audit.hpp"
+
+#include <dlfcn.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "host/explain/explain.hpp"
+#include "host/load/in_process/loaded.hpp"
+#include "tests/faults/workshop.hpp"
+
+namespace enginehost::load {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+class Audit : public ::testing::Test {
+ protected:
+  Audit() {
+    build_ =
+        workshop_.library("build/libmath.so.1", "int math(void) { return 1; }", "-Wl,-soname,libmath.so.1");
+    foreign_ =
+        workshop_.library("foreign/libmath.so.1", "int math(void) { return 2; }", "-Wl,-soname,libmath.so.1");
+    own_ = {{"libmath.so.1", build_.native(), "cache"}};
+  }
+  ~Audit() override {
+    ::unsetenv("LD_PRELOAD");
+    ::unsetenv("LD_LIBRARY_PATH");
+  }
+  Library foreign() const { return {"libmath.so.1", foreign_.native(), {}}; }
+
+  faults::Workshop workshop_;
+  std::filesystem::path build_, foreign_;
+  std::vector<Library> own_;
+};
+
+TEST_F(Audit, TheBuildsOwnFilesAreNoHijack) { EXPECT_TRUE(hijacked(own_, {}, own_, {}).empty()); }
+
+TEST_F(Audit, AForeignFileOfTheNameIsToldWithBothPathsAndTheVariable) {
+  ::setenv("LD_LIBRARY_PATH", foreign_.parent_path().c_str(), 1);
+  const auto found = hijacked(own_, {}, {foreign()}, {});
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].code, "EH-L11");
+  EXPECT_EQ(found[0].value("library"), "libmath.so.1");
+  EXPECT_EQ(found[0].value("path"), foreign_.native());
+  EXPECT_EQ(found[0].value("wanted"), build_.native());
+  EXPECT_EQ(found[0].value("by"), "LD_LIBRARY_PATH");
+}
+
+TEST_F(Audit, WhatWasLoadedFirstServesEvenWhenTheBuildsOwnIsThereToo) {
+  EXPECT_EQ(hijacked(own_, {}, {foreign(), own_[0]}, {}).size(), 1u);
+  EXPECT_TRUE(hijacked(own_, {}, {own_[0], foreign()}, {}).empty());
+}
+
+TEST_F(Audit, ACopyThatTheProcessHadBeforeIsAnotherCode) {
+  const auto found = hijacked(own_, {}, {foreign()}, {foreign()});
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].code, "EH-L17");
+  EXPECT_EQ(found[0].value("by"), "the process had it before");
+}
+
+TEST_F(Audit, WhatLdPreloadBroughtIsToldAsSuch) {
+  ::setenv("LD_PRELOAD", ("libother.so " + foreign_.native()).c_str(), 1);
+  const auto found = hijacked(own_, {}, {foreign()}, {foreign()});
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].code, "EH-L11");
+  EXPECT_EQ(found[0].value("by"), "LD_PRELOAD");
+  std::vector<Library> libraries = {
+      foreign(), {"", "/usr/lib/other/libother.so", ""}, {"", "/usr/lib/libc.so.6", ""}};
+  find_origins(libraries, build_.parent_path());
+  EXPECT_EQ(libraries[0].origin, "environment");
+  EXPECT_EQ(libraries[1].origin, "environment") << "named without a path";
+  EXPECT_EQ(libraries[2].origin, "system");
+}
+
+TEST_F(Audit, ACopyOfTheSameBytesIsNoHijack) {
+  const auto copy = workshop_.file("copy/libmath.so.1", "");
+  std::filesystem::copy_file(build_, copy, std::filesystem::copy_options::overwrite_existing);
+  EXPECT_TRUE(hijacked(own_, {}, {{"libmath.so.1", copy.native(), {}}}, {}).empty());
+}
+
+TEST_F(Audit, TheDriversLibrariesMayComeFromTheSystem) {
+  const std::vector<Library> bundled = {{"libcuda.so.1", build_.native(), "cache"},
+                                        {"libdxcore.so", build_.native(), "cache"}};
+  EXPECT_TRUE(hijacked(bundled, {},
+                       {{"libcuda.so.1", "/usr/lib/x86_64-linux-gnu/libcuda.so.535.104.05", {}},
+                        {"libdxcore.so", "/usr/lib/wsl/lib/libdxcore.so", {}}},
+                       {})
+                  .empty());
+  EXPECT_TRUE(belongs_to_the_driver("/usr/lib/libnvidia-ml.so.1"));
+  EXPECT_TRUE(belongs_to_the_driver("/usr/lib/wsl/drivers/nv_dispi.inf/libcuda_loader.so"));
+  EXPECT_FALSE(belongs_to_the_driver("/usr/lib/libcudart.so.12"));
+}
+
+TEST_F(Audit, TheRealLoaderIsToldOnWhenAForeignCopyWasThereFirst) {
+  const auto before = mapped_libraries();
+  void* theirs = ::dlopen(foreign_.c_str(), RTLD_NOW | RTLD_LOCAL);
+  void* ours = ::dlopen(build_.c_str(), RTLD_NOW | RTLD_LOCAL);
+  ASSERT_TRUE(theirs != nullptr && ours != nullptr);
+  EXPECT_EQ(hijacked(own_, {}, mapped_libraries(), before).size(), 1u);
+  ::dlclose(ours);
+  ::dlclose(theirs);
+}
+
+// What came from elsewhere is held against the build's folders, whatever the build is known to bring.
+class AuditOfFolders : public ::testing::Test {
+ protected:
+  Library own(const std::string& name) { return {name, file("build/lib/" + name), "cache"}; }
+  Library foreign(const std::string& name, const std::string& origin) {
+    return {name, file("elsewhere/" + name), origin};
+  }
+  std::vector<Diagnosis> audit(const std::vector<Library>& came) {
+    return hijacked({}, {workshop_.path("build"), workshop_.path("build/lib")}, came, {});
+  }
+  std::string file(const std::string& name) { return workshop_.file(name, name).native(); }
+  faults::Workshop workshop_;
+};
+
+TEST_F(AuditOfFolders, L11_AFileFromElsewhereInPlaceOfTheBuildsIsAHijack) {
+  const std::string wanted = own("libblas.so.3").path;
+  const auto found = audit({foreign("libblas.so.3", "system")});
+  ASSERT_THAT(found, SizeIs(1));
+  EXPECT_EQ(found[0].code, "EH-L11");
+  EXPECT_EQ(found[0].value("wanted"), wanted);
+  EXPECT_THAT(explain::describe(found[0]),
+              HasSubstr("came from " + workshop_.path("elsewhere/libblas.so.3").native()));
+}
+
+TEST_F(AuditOfFolders, L11_AFileOfTheSessionIsToldWithItsVariable) {
+  const auto found = audit({foreign("libother.so.1", "environment")});
+  ASSERT_THAT(found, SizeIs(1));
+  EXPECT_EQ(found[0].value("from_environment"), "LD_LIBRARY_PATH");
+  EXPECT_THAT(explain::describe(found[0]), HasSubstr("a folder of LD_LIBRARY_PATH"));
+}
+
+TEST_F(AuditOfFolders, TheSystemsOwnLibrariesAndTheBuildsAreNone) {
+  EXPECT_THAT(audit({own("libblas.so.3"), foreign("libm.so.6", "system")}), IsEmpty());
+}
+
+TEST_F(AuditOfFolders, BothFilesInTheProcessAreNone) {
+  const Library ours = own("libblas.so.3");
+  EXPECT_THAT(audit({ours, foreign("libblas.so.3", "system")}), IsEmpty());
+}
+
+TEST_F(AuditOfFolders, Case07_TheDriversLibrariesAreNone) {
+  own("libcuda.so.1");
+  EXPECT_THAT(audit({foreign("libcuda.so.1", "environment"),
+                     foreign("libnvidia-ptxjitcompiler.so.1", "environment")}),
+              IsEmpty());
+}
+
+}  // namespace
+}  // namespace enginehost::load

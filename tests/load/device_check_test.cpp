@@ -1,0 +1,134 @@
+// What a small computation says of a device, and how its loss is noticed; the plugin is tests/faults/device_plugin.c.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "base/files.hpp"
+#include "host/explain/explain.hpp"
+#include "host/load/in_process/check.hpp"
+#include "tests/faults/workshop.hpp"
+
+namespace enginehost::load {
+namespace {
+
+class PlayedDevice : public ::testing::Test {
+ protected:
+  PlayedDevice() {
+    const auto source = read_file(ENGINEHOST_SOURCE_DIR "/tests/faults/device_plugin.c");
+    const auto file =
+        workshop_.library("libengine_played.so", source.value_or(""), "-I" ENGINEHOST_SOURCE_DIR "/plugin-api/include");
+    auto loaded = load_plugin({file, workshop_.folder(), {}, {}});
+    plugin_ = loaded ? std::move(*loaded) : nullptr;
+    behave("");
+    engine_ = make();
+    engine_->health()->add_listener([this](const DeviceEvent& event) { events_.push_back(event); });
+  }
+  ~PlayedDevice() override { behave(""); }
+
+  static void behave(const char* how) { ::setenv("DEVICE_BEHAVIOUR", how, 1); }
+  std::unique_ptr<Engine> make() {
+    auto engine = Engine::create(plugin_);
+    EXPECT_TRUE(engine);
+    return std::move(*engine);
+  }
+  Result<DeviceCheck> check(std::size_t number = 0) { return check_device(*engine_, engine_->devices()->at(number)); }
+
+  faults::Workshop workshop_;
+  std::shared_ptr<LoadedPlugin> plugin_;
+  std::unique_ptr<Engine> engine_;
+  std::vector<DeviceEvent> events_;
+};
+
+TEST_F(PlayedDevice, ThatWorksIsToldWithWhereItsResultLiesBothTimesAndFreeMemory) {
+  const auto found = check();
+  ASSERT_TRUE(found) << found.error().code;
+  EXPECT_EQ(found->device, "cuda:0");
+  EXPECT_EQ(found->computed_on, "cuda:0");
+  EXPECT_GT(found->milliseconds, 0);
+  EXPECT_GT(found->cpu_milliseconds, 0);
+  EXPECT_EQ(found->memory_free, std::uint64_t{6} << 30);
+  EXPECT_THAT(describe(*found), ::testing::HasSubstr("result on cuda:0, 6.0 GiB free"));
+  EXPECT_TRUE(events_.empty());
+}
+
+TEST_F(PlayedDevice, WhoseResultLiesElsewhereIsFoundOut) {
+  behave("elsewhere");
+  const auto found = check();
+  ASSERT_FALSE(found);
+  EXPECT_EQ(found.error().code, "EH-R17");
+  EXPECT_EQ(found.error().value("device"), "cuda:0");
+  EXPECT_EQ(found.error().value("computed_on"), "cpu:0");
+  EXPECT_THAT(explain::describe(found.error()), ::testing::HasSubstr("computes elsewhere"));
+}
+
+// What cannot be known: this plugin calls host memory a GPU's. Both times are told, and they are alike.
+TEST_F(PlayedDevice, ThatLiesAboutItsMemoryIsNotFoundOutButItsTimeIsTheProcessors) {
+  const auto found = check();
+  ASSERT_TRUE(found);
+  EXPECT_LT(found->cpu_milliseconds / found->milliseconds, 20) << "a processor under another name is no faster";
+}
+
+TEST_F(PlayedDevice, ThatCalculatesWronglyIsFoundOutByEveryElement) {
+  behave("wrong");
+  const auto found = check();
+  ASSERT_FALSE(found);
+  EXPECT_EQ(found.error().code, "EH-R17");
+  EXPECT_FALSE(found.error().value("wanted").empty());
+}
+
+TEST_F(PlayedDevice, WithoutOperationsIsAskedForItsSelfTest) {
+  behave("none");
+  const auto found = check();
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->method, DeviceCheck::Method::self_test);
+  EXPECT_EQ(found->computed_on, "") << "a self-test does not say where it ran";
+}
+
+TEST_F(PlayedDevice, ThatReportsItsLossIsLostAndTheListenersAreToldOnce) {
+  behave("lose");
+  EXPECT_FALSE(check());
+  EXPECT_FALSE(check());
+  ASSERT_EQ(events_.size(), 1u);
+  EXPECT_EQ(events_[0].device, "cuda:0");
+  EXPECT_TRUE(events_[0].lost);
+  EXPECT_EQ(events_[0].why.value("status"), "ENGINE_LOST");
+  EXPECT_TRUE(engine_->health()->is_lost("cuda:0"));
+  EXPECT_FALSE(engine_->health()->is_lost("cpu:0"));
+  EXPECT_TRUE(check(1)) << "the processor is as before";
+}
+
+TEST_F(PlayedDevice, WithAnErrorOfCudaThatStaysIsLostToo) {
+  behave("sticky");
+  EXPECT_FALSE(engine_->self_test(ENGINE_SELFTEST_DEVICE, {ENGINE_CUDA, 0}));
+  ASSERT_EQ(events_.size(), 1u);
+  EXPECT_EQ(events_[0].why.value("native"), "700");
+}
+
+TEST_F(PlayedDevice, WithAPassingErrorIsNotLost) {
+  Diagnosis busy = diagnose("EH-E01");
+  busy.with("status", "ENGINE_NO_MEMORY").with("origin", "cuda").with("native", "2");
+  EXPECT_FALSE(tells_of_a_lost_device(busy));
+}
+
+TEST_F(PlayedDevice, TheFirstWorkIsToldUntilSomeWentWell) {
+  struct Told : FirstWork {
+    void work_begins() override { words += "begin "; }
+    void work_ended(bool well) override { words += well ? "well " : "badly "; }
+    std::string words;
+  };
+  const auto told = std::make_shared<Told>();
+  engine_->health()->tell_first_work(told);
+  behave("wrong");  // an answer, but not the right one: the work ended badly
+  EXPECT_FALSE(check());
+  EXPECT_EQ(told->words, "begin badly ");
+  behave("");
+  EXPECT_TRUE(check());
+  const std::string so_far = told->words;
+  EXPECT_EQ(so_far, "begin badly begin well ");
+  EXPECT_TRUE(check());
+  EXPECT_EQ(told->words, so_far);
+}
+
+}  // namespace
+}  // namespace enginehost::load

@@ -1,0 +1,123 @@
+// Device truth over the C API: checking again, and being told of a loss and of the way back.
+#include "base/child_process.hpp"
+#include "tests/sdk/fixture.hpp"
+
+namespace enginehost::test {
+namespace {
+
+// The bytes of tests/faults/device_plugin.c, compiled once.
+const std::string& played_plugin() {
+  static const std::string bytes = [] {
+    const TemporaryFolder folder;
+    const std::string root = ENGINEHOST_SOURCE_DIR, file = (folder / "plugin.so").native();
+    ChildRequest compiler;
+    compiler.argv = {
+        "cc", "-shared", "-fPIC", "-O1", "-I" + root + "/plugin-api/include", root + "/tests/faults/device_plugin.c",
+        "-o", file};
+    const auto ended = run_child(compiler);
+    return ended && ended->succeeded() ? read_text(file) : std::string();
+  }();
+  return bytes;
+}
+
+struct Told {
+  std::vector<std::string> events;
+  static void hear(const enginehost_device_event* event, void* user_data) {
+    static_cast<Told*>(user_data)->events.push_back(std::string(event->device) + (event->lost ? " lost " : " back ") +
+                                                    event->code);
+  }
+};
+
+class Devices : public Sdk {
+ protected:
+  void SetUp() override {
+    behave("");
+    TestBuild build = good_build();
+    build.files = {{build.plugin, played_plugin()}};
+    publish(build);
+    enginehost_request asked = request();
+    asked.on_device = &Told::hear;
+    asked.user_data = &told_;
+    engine_ = open(asked);
+    ASSERT_TRUE(engine_) << said();
+  }
+  void TearDown() override { behave(""); }
+  static void behave(const char* how) { ::setenv("DEVICE_BEHAVIOUR", how, 1); }
+
+  enginehost_check check(const char* device = nullptr) {
+    enginehost_check found = ENGINEHOST_CHECK_INIT;
+    enginehost_error* error = nullptr;
+    status_ = enginehost_engine_check(engine_.get(), device, nullptr, &found, &error);
+    error_.reset(error);
+    return found;
+  }
+
+  Told told_;
+  Handle<enginehost_engine> engine_;
+};
+
+TEST_F(Devices, AreMeasured) {
+  const enginehost_check found = check();
+  ASSERT_EQ(status_, ENGINEHOST_OK) << said();
+  EXPECT_STREQ(found.device, "cuda:0");
+  EXPECT_STREQ(found.computed_on, "cuda:0");
+  EXPECT_GT(found.milliseconds, 0);
+  EXPECT_GT(found.cpu_milliseconds, 0);
+  EXPECT_GT(found.memory_free, 0u);
+  EXPECT_STREQ(check("cpu:0").computed_on, "cpu:0");
+  EXPECT_TRUE(told_.events.empty());
+}
+
+TEST_F(Devices, ThatAreLostAreToldOnceAndOpenedAgainByACheck) {
+  behave("lose");
+  enginehost_error* error = nullptr;
+  EXPECT_NE(enginehost_engine_self_test(engine_.get(), 2, "cuda:0", &error), ENGINEHOST_OK);
+  EXPECT_STREQ(enginehost_error_code(error), "EH-E01");
+  enginehost_error_free(error);
+  ASSERT_EQ(told_.events, std::vector<std::string>{"cuda:0 lost EH-E01"});
+  behave("");  // the engine that lost it has lost it for good; a new one has not
+  const enginehost_check found = check("cuda:0");
+  ASSERT_EQ(status_, ENGINEHOST_OK) << said();
+  EXPECT_EQ(found.reopened, 1);
+  EXPECT_EQ(told_.events.back(), "cuda:0 back ");
+  EXPECT_EQ(check("cuda:0").reopened, 0);
+  EXPECT_EQ(told_.events.size(), 2u);
+}
+
+TEST_F(Devices, ThatStayLostSayWhyTheyCouldNotBeOpenedAgain) {
+  behave("dead");
+  check("cuda:0");
+  EXPECT_EQ(status_, ENGINEHOST_NOT_LOADED);
+  EXPECT_EQ(code(), "EH-E01");
+  EXPECT_THAT(std::string(enginehost_error_json(error_.get())), testing::HasSubstr("reopening"));
+  EXPECT_EQ(told_.events, std::vector<std::string>{"cuda:0 lost EH-E01"});
+}
+
+TEST_F(Devices, WhoseResultsLieElsewhereAreFoundOut) {
+  behave("elsewhere");
+  check("cuda:0");
+  EXPECT_EQ(code(), "EH-R17");
+  EXPECT_THAT(said(), testing::HasSubstr("cpu:0"));
+}
+
+TEST_F(Devices, ThatTheEngineDoesNotHaveAreNamed) {
+  check("rocm:3");
+  EXPECT_EQ(code(), "EH-S09");
+  enginehost_check too_small = ENGINEHOST_CHECK_INIT;
+  too_small.size = 8;
+  EXPECT_EQ(enginehost_engine_check(engine_.get(), nullptr, nullptr, &too_small, nullptr), ENGINEHOST_INVALID);
+  EXPECT_EQ(enginehost_engine_check(nullptr, nullptr, nullptr, &too_small, nullptr), ENGINEHOST_INVALID);
+}
+
+TEST_F(Devices, ARequestOfAnOlderProgramHasNoCallback) {
+  enginehost_request old = request();
+  old.size = offsetof(enginehost_request, on_device);
+  old.on_device = [](const enginehost_device_event*, void*) { FAIL() << "beyond the caller's struct"; };
+  engine_ = open(old);
+  ASSERT_TRUE(engine_) << said();
+  behave("lose");
+  check("cuda:0");
+}
+
+}  // namespace
+}  // namespace enginehost::test
