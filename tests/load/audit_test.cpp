@@ -130,7 +130,7 @@ TEST_F(AuditOfFolders, L11_AFileFromElsewhereInPlaceOfTheBuildsIsAHijack) {
               HasSubstr("came from " + workshop_.path("elsewhere/libblas.so.3").native()));
 }
 
-TEST_F(AuditOfFolders, L11_AFileOfTheSessionIsToldWithItsVariable) {
+TEST_F(AuditOfFolders, L11_AFileOfTheEnvironmentIsToldWithItsVariable) {
   const auto found = audit({foreign("libother.so.1", "environment")});
   ASSERT_THAT(found, SizeIs(1));
   EXPECT_EQ(found[0].value("from_environment"), "LD_LIBRARY_PATH");

@@ -1,8 +1,12 @@
-// What a small computation says of a device, and how its loss is noticed; the plugin is tests/faults/device_plugin.c.
+// What a small computation says of a device, and how its loss is noticed; the plugin is
+// tests/faults/device_plugin.c.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <chrono>
 #include <cstdlib>
+#include <thread>
 
 #include "base/files.hpp"
 #include "host/explain/explain.hpp"
@@ -16,8 +20,8 @@ class PlayedDevice : public ::testing::Test {
  protected:
   PlayedDevice() {
     const auto source = read_file(ENGINEHOST_SOURCE_DIR "/tests/faults/device_plugin.c");
-    const auto file =
-        workshop_.library("libengine_played.so", source.value_or(""), "-I" ENGINEHOST_SOURCE_DIR "/plugin-api/include");
+    const auto file = workshop_.library("libengine_played.so", source.value_or(""),
+                                        "-I" ENGINEHOST_SOURCE_DIR "/plugin-api/include");
     auto loaded = load_plugin({file, workshop_.folder(), {}, {}});
     plugin_ = loaded ? std::move(*loaded) : nullptr;
     behave("");
@@ -32,7 +36,9 @@ class PlayedDevice : public ::testing::Test {
     EXPECT_TRUE(engine);
     return std::move(*engine);
   }
-  Result<DeviceCheck> check(std::size_t number = 0) { return check_device(*engine_, engine_->devices()->at(number)); }
+  Result<DeviceCheck> check(std::size_t number = 0) {
+    return check_device(*engine_, engine_->devices()->at(number));
+  }
 
   faults::Workshop workshop_;
   std::shared_ptr<LoadedPlugin> plugin_;
@@ -66,7 +72,8 @@ TEST_F(PlayedDevice, WhoseResultLiesElsewhereIsFoundOut) {
 TEST_F(PlayedDevice, ThatLiesAboutItsMemoryIsNotFoundOutButItsTimeIsTheProcessors) {
   const auto found = check();
   ASSERT_TRUE(found);
-  EXPECT_LT(found->cpu_milliseconds / found->milliseconds, 20) << "a processor under another name is no faster";
+  EXPECT_LT(found->cpu_milliseconds / found->milliseconds, 20)
+      << "a processor under another name is no faster";
 }
 
 TEST_F(PlayedDevice, ThatCalculatesWronglyIsFoundOutByEveryElement) {
@@ -128,6 +135,41 @@ TEST_F(PlayedDevice, TheFirstWorkIsToldUntilSomeWentWell) {
   EXPECT_EQ(so_far, "begin badly begin well ");
   EXPECT_TRUE(check());
   EXPECT_EQ(told->words, so_far);
+}
+
+TEST(HealthOfAnEngine, AListenerThatWasRemovedRunsOnNoThreadAnyMore) {
+  Health health;
+  std::atomic<bool> called = false, may_end = false, removed = false;
+  const std::size_t number = health.add_listener([&](const DeviceEvent&) {
+    called = true;
+    while (!may_end) std::this_thread::yield();
+    EXPECT_FALSE(removed);
+  });
+  std::thread loser([&] { health.lost("cuda:0", diagnose("EH-E01")); });
+  while (!called) std::this_thread::yield();
+  std::thread remover([&] {
+    health.remove_listener(number);
+    removed = true;
+  });
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  EXPECT_FALSE(removed);
+  may_end = true;
+  loser.join();
+  remover.join();
+  health.back("cuda:0");
+}
+
+TEST(HealthOfAnEngine, AListenerMayRemoveItself) {
+  Health health;
+  int calls = 0;
+  std::size_t number = 0;
+  number = health.add_listener([&](const DeviceEvent&) {
+    ++calls;
+    health.remove_listener(number);
+  });
+  health.lost("cuda:0", diagnose("EH-E01"));
+  health.back("cuda:0");
+  EXPECT_EQ(calls, 1);
 }
 
 }  // namespace

@@ -194,6 +194,20 @@ TEST_F(ReadyTicket, EndsWhenAProcessDiedWhileLoading) {
   EXPECT_FALSE(open().by_ticket);
 }
 
+// Its first open raises a sentinel and lowers it again, which changes that folder's time and nothing else.
+TEST_F(ReadyTicket, LeadsAProgramThatOpensTheBuildForTheFirstTimeAndAgainTheSecond) {
+  fs::remove_all(state() / "tried");
+  EXPECT_TRUE(open().by_ticket);
+  EXPECT_FALSE(fs::is_empty(state() / "tried"));
+  EXPECT_TRUE(open().by_ticket);
+}
+
+TEST_F(ReadyTicket, StandsAsideWhileASentinelStands) {
+  const auto sentinel = history::Sentinel::raise(state(), "another", "digest", "dlopen");
+  ASSERT_TRUE(sentinel);
+  expect_decided_anew();
+}
+
 TEST_F(Opening, NoTicketIsKeptWhileARepositoryCannotBeRead) {
   flags_.repositories.push_back((folder_ / "missing").native());
   for (int i = 0; i < 3; ++i) {

@@ -11,9 +11,14 @@ const std::string& played_plugin() {
     const TemporaryFolder folder;
     const std::string root = ENGINEHOST_SOURCE_DIR, file = (folder / "plugin.so").native();
     ChildRequest compiler;
-    compiler.argv = {
-        "cc", "-shared", "-fPIC", "-O1", "-I" + root + "/plugin-api/include", root + "/tests/faults/device_plugin.c",
-        "-o", file};
+    compiler.argv = {"cc",
+                     "-shared",
+                     "-fPIC",
+                     "-O1",
+                     "-I" + root + "/plugin-api/include",
+                     root + "/tests/faults/device_plugin.c",
+                     "-o",
+                     file};
     const auto ended = run_child(compiler);
     return ended && ended->succeeded() ? read_text(file) : std::string();
   }();
@@ -23,8 +28,8 @@ const std::string& played_plugin() {
 struct Told {
   std::vector<std::string> events;
   static void hear(const enginehost_device_event* event, void* user_data) {
-    static_cast<Told*>(user_data)->events.push_back(std::string(event->device) + (event->lost ? " lost " : " back ") +
-                                                    event->code);
+    static_cast<Told*>(user_data)->events.push_back(std::string(event->device) +
+                                                    (event->lost ? " lost " : " back ") + event->code);
   }
 };
 
@@ -84,6 +89,29 @@ TEST_F(Devices, ThatAreLostAreToldOnceAndOpenedAgainByACheck) {
   EXPECT_EQ(told_.events.size(), 2u);
 }
 
+TEST_F(Devices, OfASharedEngineAreToldToEveryHandleThatIsStillOpen) {
+  Told of_the_second, of_the_third;
+  enginehost_request asked = request();
+  asked.on_device = &Told::hear;
+  asked.user_data = &of_the_second;
+  const auto second = open(asked);
+  ASSERT_TRUE(second) << said();
+  asked.user_data = &of_the_third;
+  open(asked).reset();
+  behave("lose");
+  enginehost_engine_self_test(second.get(), 2, "cuda:0", nullptr);
+  behave("");
+  EXPECT_EQ(told_.events, std::vector<std::string>{"cuda:0 lost EH-E01"});
+  EXPECT_EQ(of_the_second.events, told_.events);
+  EXPECT_TRUE(of_the_third.events.empty());
+  // Whoever opens now gets an engine whose device works.
+  asked.user_data = &of_the_third;
+  const auto anew = open(asked);
+  ASSERT_TRUE(anew) << said();
+  EXPECT_EQ(enginehost_engine_self_test(anew.get(), 2, "cuda:0", nullptr), ENGINEHOST_OK);
+  EXPECT_TRUE(of_the_third.events.empty());
+}
+
 TEST_F(Devices, ThatStayLostSayWhyTheyCouldNotBeOpenedAgain) {
   behave("dead");
   check("cuda:0");
@@ -105,7 +133,8 @@ TEST_F(Devices, ThatTheEngineDoesNotHaveAreNamed) {
   EXPECT_EQ(code(), "EH-S09");
   enginehost_check too_small = ENGINEHOST_CHECK_INIT;
   too_small.size = 8;
-  EXPECT_EQ(enginehost_engine_check(engine_.get(), nullptr, nullptr, &too_small, nullptr), ENGINEHOST_INVALID);
+  EXPECT_EQ(enginehost_engine_check(engine_.get(), nullptr, nullptr, &too_small, nullptr),
+            ENGINEHOST_INVALID);
   EXPECT_EQ(enginehost_engine_check(nullptr, nullptr, nullptr, &too_small, nullptr), ENGINEHOST_INVALID);
 }
 
