@@ -155,8 +155,14 @@ TEST_F(Windows, W04_a_DLL_of_another_machine_or_no_DLL_is_named_as_such) {
   EXPECT_EQ(diagnosis.value("file"), "C:\\engine\\dep.dll");
   EXPECT_EQ(diagnosis.value("built_for"), "aarch64");
   EXPECT_EQ(diagnosis.value("needed_by"), "C:\\engine\\engine.dll");
-  // A good one further on is taken.
+  // It ends the search; one for 32-bit x86, which a 64-bit Windows runs too, is passed over (tests/windows
+  // asks a loader).
   write("app/dep.dll", whole);
+  EXPECT_FALSE(close_over("C:\\engine\\engine.dll").closure.loads());
+  std::string narrow = whole;
+  narrow[pe + 4] = '\x4c';
+  narrow[pe + 5] = '\x01';
+  write("engine/dep.dll", narrow);
   EXPECT_TRUE(close_over("C:\\engine\\engine.dll").closure.loads());
 
   write("engine/dep.dll", "<html><title>Log in</title></html>");
