@@ -139,6 +139,8 @@ TEST_F(Windows, the_order_is_that_of_the_flags) {
               ElementsAre("C:\\app", "C:\\set", "C:\\Windows\\System32", "C:\\Windows", "C:\\p"));
   machine_.default_flags = search_system32;
   EXPECT_THAT(folders(windows_places(machine_, 0, engine)), ElementsAre("C:\\Windows\\System32"));
+  EXPECT_THAT(folders(windows_places(machine_, altered_search_path, engine)),
+              ElementsAre("C:\\engine", "C:\\Windows\\System32"));
 }
 
 TEST_F(Windows, W04_a_DLL_of_another_machine_or_no_DLL_is_named_as_such) {

@@ -47,6 +47,11 @@ class WineAgreement : public Wine {
       dll("pool/" + name_of(number), names);
     }
   }
+  static std::string to_upper(std::string text) {
+    std::transform(text.begin(), text.end(), text.begin(),
+                   [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c; });
+    return text;
+  }
   static std::string name_of(unsigned number) { return "enginehost" + std::to_string(number) + ".dll"; }
 
   // The root lies in engine/; the others in none or in up to three folders, some as a copy for another
@@ -63,14 +68,22 @@ class WineAgreement : public Wine {
     }
     folders.push_back(wine_system_folder());
     folders.push_back(wine_windows_folder());
-    folders.insert(folders.end(), 12, folder() / "engine");  // most often beside the root
+    // Most often where the search of this tree's luck finds them, so that enough trees load.
+    const fs::path usual = random() % 2 == 0 ? folder() / "engine" : wine_system_folder();
+    folders.insert(folders.end(), 50, usual);
     for (unsigned number = 0; number < libraries; ++number) {
-      fs::remove(folder() / "app" / name_of(number));
+      for (const std::string& name : {name_of(number), to_upper(name_of(number))})
+        fs::remove(folder() / "app" / name);
       const std::string whole = bytes_of(folder() / "pool" / name_of(number));
       if (number == 0) write("engine/" + name_of(0), whole);
       for (unsigned long k = random() % 24 == 0 ? 0 : 1 + random() % 3; number > 0 && k > 0; --k) {
-        const fs::path to = folders[random() % folders.size()] / name_of(number);
-        const unsigned long kind = random() % 32;
+        const fs::path in = folders[random() % folders.size()];
+        // Upper and lower case are one.
+        const std::string shout = to_upper(name_of(number));
+        const bool loud = random() % 8 == 0;
+        fs::remove(in / (loud ? name_of(number) : shout));
+        const fs::path to = in / (loud ? shout : name_of(number));
+        const unsigned long kind = random() % 80;
         write(to, kind == 0   ? for_arm64(whole)
                   : kind == 1 ? narrow_
                   : kind == 2 ? "<!DOCTYPE html><title>Log in</title>" + std::string(3000, ' ')
@@ -135,7 +148,8 @@ class WineAgreement : public Wine {
     std::error_code ignored;
     for (unsigned number = 0; number < libraries; ++number)
       for (const fs::path& folder : {wine_system_folder(), wine_windows_folder()})
-        fs::remove(folder / name_of(number), ignored);
+        for (const std::string& name : {name_of(number), to_upper(name_of(number))})
+          fs::remove(folder / name, ignored);
   }
 
   std::string narrow_;
@@ -151,16 +165,24 @@ TEST_F(WineAgreement, generated_trees_load_fail_and_search_as_Wines_loader_does)
   struct Search {
     std::uint32_t flags, default_flags;
   };
-  constexpr Search searches[] = {{linker::load_flags, 0},
-                                 {linker::altered_search_path, 0},
-                                 {0, 0},
-                                 {0, linker::search_default_dirs},
-                                 {linker::search_dll_load_dir | linker::search_user_dirs, 0}};
+  using enum linker::WindowsFlags;
+  constexpr Search usual[] = {{load_flags, 0}, {altered_search_path, 0}, {0, 0}};
+  constexpr Search unusual[] = {{0, search_default_dirs},
+                                {0, search_system32 | search_user_dirs},
+                                {altered_search_path, search_default_dirs},
+                                {altered_search_path, search_system32},
+                                {load_flags, search_system32},
+                                {search_dll_load_dir, 0},
+                                {search_dll_load_dir | search_user_dirs, 0},
+                                {search_dll_load_dir | search_system32, 0},
+                                {search_dll_load_dir | search_application_dir, 0}};
   for (unsigned seed = 0; seed < trees && !HasFailure(); ++seed) {
     std::mt19937 shape(seed / per_shape), random(1000 + seed);
     if (seed % per_shape == 0) make_shape(shape);
     place(random);
     describe(random);
+    std::vector<Search> searches(std::begin(usual), std::end(usual));
+    for (unsigned i = 0; i < 2; ++i) searches.push_back(unusual[(2 * seed + i) % std::size(unusual)]);
     for (const Search& search : searches) {
       machine_.default_flags = search.default_flags;
       compare(std::to_string(seed) + "/" + std::to_string(search.flags) + "+" +

@@ -113,7 +113,7 @@ TEST_F(WineFaults, W04_what_is_no_DLL_for_this_machine_is_error_193_and_told_by_
       {"", "EH-F02", ""},
       {whole.substr(0, whole.size() / 2), "EH-F04", ""},
       {std::string(whole.size(), '\0'), "EH-F08", ""},
-      {bytes_of("/bin/true"), "EH-W04", "ELF"},
+      {bytes_of(library("elf.so", "int elf;\n")), "EH-W04", "ELF"},
   };
   for (const Content& content : contents) {
     write("engine/engine.dll", content.bytes);

@@ -69,6 +69,7 @@ void read_search(const std::string& line, const std::string& current, WineAnswer
   for (std::string folder : split(quoted_after(line, "\" in L\""), ';')) {
     if (folder == ".") folder = to_lower(current);
     if (folder.ends_with('\\')) folder.pop_back();
+    if (folder.empty()) continue;  // an empty PATH
     if (std::find(folders.begin(), folders.end(), folder) == folders.end()) folders.push_back(folder);
   }
   answer.searched[name] = folders;
