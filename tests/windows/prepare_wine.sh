@@ -14,6 +14,7 @@ if [ ! -e "$1/ready" ]; then
       wine reg add 'HKLM\Software\Microsoft\Windows NT\CurrentVersion\AeDebug' /v Debugger /t REG_SZ /d '' /f &&
       : >"$1/ready"
   } 9>&- 2>/dev/null || exit 1
+  wineserver -w 9>&- 2>/dev/null
 fi
 # It ends itself that many seconds after the last test.
 wineserver -p60 9>&- 2>/dev/null
