@@ -21,7 +21,8 @@ to_test=(
 )
 # Tests that need one of these skip themselves by name without it: a package here may conflict with what a machine has.
 if_possible=(gcc-multilib gcc-mingw-w64-x86-64 qemu-user libcap2-bin)
-# Not installed for its size (670 MB): libwine, whose Windows libraries one test reads when they are there, and else says so.
+# Not installed for its size (700 MB, and as much for its prefix): wine, whose loader and libraries tests/windows and
+# tests/binary ask when it is there; else they skip themselves by name.
 
 self=$(basename "$0")
 with_tests=false

@@ -1,6 +1,7 @@
 // Where the Windows loader would look, and what it would find: the closure of a DLL over a described machine.
 // Nothing is loaded; it runs on any system. The rules are those of Microsoft's page "Dynamic-link library
-// search order" and of "LoadLibraryExW function".
+// search order" and of "LoadLibraryExW function"; where those are silent, what Wine's loader does
+// (tests/windows holds both against each other; Windows itself was not asked).
 #pragma once
 #include <cstdint>
 #include <filesystem>

@@ -17,6 +17,16 @@ bool machine_fits(std::string_view process, std::string_view dll) {
   return dll == process;
 }
 
+// Whether the search goes on behind a file of that machine: it does where the same system runs such programs
+// too (STATUS_IMAGE_MACHINE_TYPE_MISMATCH); any other machine is a bad image, which ends it. Seen with Wine's
+// loader for x86-64 (search_dll_file in its dlls/ntdll/loader.c, tests/windows); Microsoft's pages are
+// silent, and Windows itself was not asked.
+bool machine_is_passed_over(std::string_view process, std::string_view dll) {
+  if (process == "x86_64") return dll == "i386";
+  if (process == "i386") return dll == "x86_64";
+  return dll == "x86_64" || dll == "i386" || dll == "arm";
+}
+
 class Walk {
  public:
   Walk(const WindowsMachine& machine, const WindowsRequest& request, ForeignReader& reader)
@@ -90,7 +100,6 @@ class Walk {
       const std::filesystem::path file = on_disk(machine_, path, reader_);
       if (file.empty()) continue;
       const auto& read = reader_.read(file);
-      // A DLL of another machine is passed over; that is what Wine does and is not in Microsoft's pages.
       if (refuse(written, joined(place.directory, file.filename().native()), parent, read, false)) {
         if (closure().rejected.back().fatal) return true;
         continue;
@@ -154,7 +163,7 @@ class Walk {
       rejected.diagnosis.with("file", path).with("problem", "it is " + read->sniffed);
     } else if (!machine_fits(machine_.architecture, read->machine)) {
       rejected.why = read->machine;
-      rejected.fatal = direct;
+      rejected.fatal = direct || !machine_is_passed_over(machine_.architecture, read->machine);
       rejected.diagnosis = diagnose("EH-W04");
       rejected.diagnosis.with("file", path)
           .with("problem", "it is built for " + read->machine)

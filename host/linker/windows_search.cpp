@@ -63,8 +63,12 @@ std::vector<WindowsPlace> windows_places(const WindowsMachine& machine, std::uin
   Places places;
   if ((flags & search_flags) != 0)
     add_by_flags(machine, flags, dll, places);
-  else if (machine.default_flags != 0 && (flags & altered_search_path) == 0)
-    add_by_flags(machine, machine.default_flags, dll, places);
+  else if (machine.default_flags != 0)
+    // "SetDefaultDllDirectories function": used whenever no such flag is given. The altered search then only
+    // adds the DLL's own folder (RtlGetSearchPath of Wine, tests/windows).
+    add_by_flags(machine,
+                 machine.default_flags | ((flags & altered_search_path) != 0 ? search_dll_load_dir : 0u), dll,
+                 places);
   else
     add_standard(machine, flags, dll, places);
   return places.take();

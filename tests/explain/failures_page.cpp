@@ -23,7 +23,10 @@ constexpr Family families[] = {
     {'R', "R: running", "The files load, and what they run goes wrong."},
     {'G', "G: GPUs and their drivers",
      "The build is sound; the driver, or its place on this machine, is not."},
-    {'W', "W: Windows", "What Windows' loader reports, by number: its texts are translated."},
+    {'W', "W: Windows",
+     "What Windows' loader reports, by number: its texts are translated. What is produced here is produced "
+     "by "
+     "Wine's loader, not by Windows' own."},
     {'X', "X: macOS", "What macOS's loader reports, by its texts."},
 };
 constexpr Family others[] = {
@@ -134,7 +137,8 @@ std::string failures_page(const TestsOfClasses& tests) {
       "the names of\n"
       "the tests; nothing here is edited by hand, and a test compares it with both.\n\n"
       "How far a class is proven where EngineHost is developed, on Linux without a GPU:\n\n"
-      "- *produced*: tests make the failure for real, and class, file and cause are told; they are listed. For GPUs,\n"
+      "- *produced*: tests make the failure for real, and class, file and cause are told; they are listed. "
+      "For GPUs,\n"
       "  NVIDIA's own runtime answers over a driver library made for the test.\n"
       "- *from the file*: told from files made for it; the failure itself needs another system.\n"
       "- *parsed*: the text or number that it gives is read to the class, and held against the files where "

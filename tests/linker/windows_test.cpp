@@ -139,6 +139,8 @@ TEST_F(Windows, the_order_is_that_of_the_flags) {
               ElementsAre("C:\\app", "C:\\set", "C:\\Windows\\System32", "C:\\Windows", "C:\\p"));
   machine_.default_flags = search_system32;
   EXPECT_THAT(folders(windows_places(machine_, 0, engine)), ElementsAre("C:\\Windows\\System32"));
+  EXPECT_THAT(folders(windows_places(machine_, altered_search_path, engine)),
+              ElementsAre("C:\\engine", "C:\\Windows\\System32"));
 }
 
 TEST_F(Windows, W04_a_DLL_of_another_machine_or_no_DLL_is_named_as_such) {
@@ -155,8 +157,14 @@ TEST_F(Windows, W04_a_DLL_of_another_machine_or_no_DLL_is_named_as_such) {
   EXPECT_EQ(diagnosis.value("file"), "C:\\engine\\dep.dll");
   EXPECT_EQ(diagnosis.value("built_for"), "aarch64");
   EXPECT_EQ(diagnosis.value("needed_by"), "C:\\engine\\engine.dll");
-  // A good one further on is taken.
+  // It ends the search; one for 32-bit x86, which a 64-bit Windows runs too, is passed over (tests/windows
+  // asks a loader).
   write("app/dep.dll", whole);
+  EXPECT_FALSE(close_over("C:\\engine\\engine.dll").closure.loads());
+  std::string narrow = whole;
+  narrow[pe + 4] = '\x4c';
+  narrow[pe + 5] = '\x01';
+  write("engine/dep.dll", narrow);
   EXPECT_TRUE(close_over("C:\\engine\\engine.dll").closure.loads());
 
   write("engine/dep.dll", "<html><title>Log in</title></html>");

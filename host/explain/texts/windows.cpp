@@ -16,6 +16,7 @@ struct Number {
 constexpr Number numbers[] = {
     {3, "EH-W12"},            // ERROR_PATH_NOT_FOUND
     {5, "EH-W09"},            // ERROR_ACCESS_DENIED
+    {8, "EH-W11"},            // ERROR_NOT_ENOUGH_MEMORY
     {14, "EH-W11"},           // ERROR_OUTOFMEMORY
     {32, "EH-W09"},           // ERROR_SHARING_VIOLATION
     {33, "EH-W09"},           // ERROR_LOCK_VIOLATION

@@ -1,0 +1,285 @@
+// EH-W, made for real with Wine's loader: its number gives the class, and the files say which of the things
+// that share the number it is, with the DLL, the needer and the folders that Wine itself looked into.
+// W03 cannot be made so: Wine loads a DLL whose import is missing and gives no 127 (cases_test.cpp).
+#include <gmock/gmock.h>
+
+#include "base/text.hpp"
+#include "host/explain/error_numbers.hpp"
+#include "host/explain/explain.hpp"
+#include "tests/windows/wine.hpp"
+
+namespace enginehost::test {
+namespace {
+
+using linker::altered_search_path;
+using linker::load_flags;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+namespace fs = std::filesystem;
+
+class WineFaults : public Wine {
+ protected:
+  // The one thing that the files say of what Wine refused.
+  Diagnosis found_at_the_files(const std::string& file, std::uint32_t flags = load_flags) {
+    std::vector<Diagnosis> all = linker::diagnose_windows(close_over(file, flags));
+    EXPECT_EQ(all.size(), 1u) << file;
+    if (all.empty()) return {};
+    explain::complete(all.front());
+    return all.front();
+  }
+  // What is told when the number is all there is.
+  Diagnosis told_by_number(const std::string& file, std::uint32_t number) const {
+    Diagnosis diagnosis = diagnose(explain::class_of_windows_error(number));
+    diagnosis.with("file", windows_path(file)).with("error_number", std::to_string(number));
+    explain::complete(diagnosis);
+    return diagnosis;
+  }
+  static std::vector<std::string> in_lower_case(std::vector<std::string> texts) {
+    for (std::string& text : texts) text = to_lower(text);
+    return texts;
+  }
+  std::vector<std::string> lower(const std::vector<std::string>& names) const {
+    std::vector<std::string> paths;
+    for (const std::string& name : names) paths.push_back(to_lower(windows_path(name)));
+    return paths;
+  }
+};
+
+TEST_F(WineFaults, W01_a_missing_DLL_is_error_126_and_is_named_with_its_needer_and_the_folders) {
+  dll("engine/gone.dll");
+  dll("engine/torch_cuda.dll", {"engine/gone.dll"});
+  dll("engine/torch.dll", {"engine/torch_cuda.dll"});
+  fs::remove(folder() / "engine/gone.dll");
+  machine_.path = {windows_path("tools"), "C:\\nowhere"};
+  for (const std::uint32_t flags : {load_flags + 0u, altered_search_path + 0u}) {
+    const WineAnswer answer = load("engine/torch.dll", flags);
+    ASSERT_EQ(answer.error, 126u) << answer.said;
+    EXPECT_EQ(explain::class_of_windows_error(answer.error), "EH-W01");
+    const Diagnosis diagnosis = found_at_the_files("engine/torch.dll", flags);
+    EXPECT_EQ(diagnosis.code, "EH-W01");
+    EXPECT_EQ(diagnosis.value("library"), "gone.dll");
+    EXPECT_EQ(diagnosis.value("needed_by"), windows_path("engine/torch_cuda.dll"));
+    EXPECT_THAT(diagnosis.values("chain"),
+                ElementsAre(windows_path("engine/torch.dll"), windows_path("engine/torch_cuda.dll")));
+    // Wine's log, which an application never sees, names the same.
+    EXPECT_THAT(answer.not_found, ElementsAre("gone.dll <- " + lower({"engine/torch_cuda.dll"})[0]));
+    EXPECT_EQ(in_lower_case(diagnosis.values("searched")), answer.searched.at("gone.dll"));
+    EXPECT_THAT(diagnosis.cause, HasSubstr("gone.dll is needed by torch_cuda.dll"));
+  }
+  EXPECT_THAT(load("engine/torch.dll", altered_search_path).searched.at("gone.dll"), Contains("c:\\nowhere"));
+}
+
+TEST_F(WineFaults, W01_a_file_that_is_not_there_itself_is_error_126_too_and_told_apart) {
+  const WineAnswer answer = load("engine/engine.dll", load_flags);
+  ASSERT_EQ(answer.error, 126u) << answer.said;
+  EXPECT_THAT(answer.not_found, IsEmpty());
+  const Diagnosis diagnosis = found_at_the_files("engine/engine.dll");
+  EXPECT_EQ(diagnosis.code, "EH-F01");
+  EXPECT_EQ(diagnosis.value("file"), windows_path("engine/engine.dll"));
+}
+
+TEST_F(WineFaults, W02_a_DLL_beside_the_engine_is_error_126_without_the_flags_and_loads_with_ours) {
+  dll("engine/dep.dll");
+  dll("engine/engine.dll", {"engine/dep.dll"});
+  machine_.path = {windows_path("tools")};
+  const WineAnswer plain = load("engine/engine.dll", 0);
+  ASSERT_EQ(plain.error, 126u) << plain.said;
+  const Diagnosis diagnosis = found_at_the_files("engine/engine.dll", 0);
+  EXPECT_EQ(diagnosis.code, "EH-W02");
+  EXPECT_EQ(diagnosis.value("library"), "dep.dll");
+  EXPECT_EQ(diagnosis.value("needed_by"), windows_path("engine/engine.dll"));
+  EXPECT_EQ(diagnosis.value("present_at"), windows_path("engine/dep.dll"));
+  EXPECT_EQ(in_lower_case(diagnosis.values("searched")), plain.searched.at("dep.dll"));
+  for (const std::uint32_t flags : {load_flags + 0u, altered_search_path + 0u}) {
+    EXPECT_THAT(load("engine/engine.dll", flags).modules,
+                ElementsAre(lower({"engine/engine.dll"})[0], lower({"engine/dep.dll"})[0]));
+    EXPECT_TRUE(close_over("engine/engine.dll", flags).closure.loads());
+  }
+}
+
+TEST_F(WineFaults, W04_what_is_no_DLL_for_this_machine_is_error_193_and_told_by_its_content) {
+  if (!has_tool("clang-14") || !has_tool("lld-link-14")) GTEST_SKIP() << "clang-14 or lld is not installed";
+  const std::string whole = bytes_of(dll("engine/whole.dll"));
+  struct Content {
+    std::string bytes, code, told;
+  };
+  const Content contents[] = {
+      {for_arm64(whole), "EH-W04", "aarch64"},
+      {for_i386(), "EH-W04", "i386"},
+      {"<!DOCTYPE html><title>Log in</title>" + std::string(3000, ' '), "EH-F05", "Log in"},
+      {"", "EH-F02", ""},
+      {whole.substr(0, whole.size() / 2), "EH-F04", ""},
+      {std::string(whole.size(), '\0'), "EH-F08", ""},
+      {bytes_of(library("elf.so", "int elf;\n")), "EH-W04", "ELF"},
+  };
+  for (const Content& content : contents) {
+    write("engine/engine.dll", content.bytes);
+    const WineAnswer answer = load("engine/engine.dll", load_flags);
+    ASSERT_EQ(answer.error, 193u) << content.code << "\n" << answer.said;
+    EXPECT_EQ(explain::class_of_windows_error(answer.error), "EH-W04");
+    const Diagnosis diagnosis = found_at_the_files("engine/engine.dll");
+    EXPECT_EQ(diagnosis.code, content.code);
+    EXPECT_THAT(diagnosis.cause, HasSubstr(content.told));
+    EXPECT_THAT(diagnosis.value("file"), HasSubstr("engine.dll"));
+  }
+}
+
+TEST_F(WineFaults, W04_as_a_dependency_it_is_error_126_and_told_with_its_needer) {
+  const std::string whole = bytes_of(dll("engine/dep.dll"));
+  dll("engine/engine.dll", {"engine/dep.dll"});
+  write("engine/dep.dll", for_arm64(whole));
+  const WineAnswer answer = load("engine/engine.dll", load_flags);
+  // The number says that something is missing; nothing is.
+  ASSERT_EQ(answer.error, 126u) << answer.said;
+  EXPECT_THAT(answer.not_found, ElementsAre("dep.dll <- " + lower({"engine/engine.dll"})[0]));
+  const Diagnosis diagnosis = found_at_the_files("engine/engine.dll");
+  EXPECT_EQ(diagnosis.code, "EH-W04");
+  EXPECT_EQ(diagnosis.value("file"), windows_path("engine/dep.dll"));
+  EXPECT_EQ(diagnosis.value("needed_by"), windows_path("engine/engine.dll"));
+  EXPECT_EQ(diagnosis.value("built_for"), "aarch64");
+}
+
+TEST_F(WineFaults, W04_a_copy_for_another_machine_ends_the_search_but_for_those_the_system_runs_too) {
+  if (!has_tool("clang-14") || !has_tool("lld-link-14")) GTEST_SKIP() << "clang-14 or lld is not installed";
+  const std::string whole = bytes_of(dll("engine/dep.dll"));
+  dll("engine/engine.dll", {"engine/dep.dll"});
+  write("app/dep.dll", whole);
+  write("engine/dep.dll", for_arm64(whole));
+  EXPECT_EQ(load("engine/engine.dll", load_flags).error, 126u);
+  EXPECT_FALSE(close_over("engine/engine.dll", load_flags).closure.loads());
+  write("engine/dep.dll", for_i386());
+  EXPECT_THAT(load("engine/engine.dll", load_flags).modules,
+              ElementsAre(lower({"engine/engine.dll"})[0], lower({"app/dep.dll"})[0]));
+  EXPECT_EQ(close_over("engine/engine.dll", load_flags).closure.find("dep.dll")->path,
+            windows_path("app/dep.dll"));
+}
+
+constexpr const char* start_code =
+    "int __stdcall DllMainCRTStartup(void* self, unsigned reason, void* rest) {\n"
+    "  (void)self; (void)rest;\n"
+    "  if (reason == 1) { %s }\n"
+    "  return 1;\n}\n";
+
+std::string starting_with(const std::string& statement) {
+  std::string body = start_code;
+  return body.replace(body.find("%s"), 2, statement);
+}
+
+TEST_F(WineFaults, W05_start_code_that_fails_is_error_1114_and_that_crashes_is_998_whichever_DLL_it_is) {
+  dll("engine/fails.dll", {}, starting_with("return 0;"));
+  dll("engine/crashes.dll", {}, starting_with("*(volatile int*)16 = 1;"));
+  dll("engine/on-fails.dll", {"engine/fails.dll"});
+  dll("engine/on-crashes.dll", {"engine/crashes.dll"});
+  for (const auto& [file, number] : std::map<std::string, std::uint32_t>{{"engine/fails.dll", 1114},
+                                                                         {"engine/on-fails.dll", 1114},
+                                                                         {"engine/crashes.dll", 998},
+                                                                         {"engine/on-crashes.dll", 998}}) {
+    const WineAnswer answer = load(file, load_flags);
+    ASSERT_EQ(answer.error, number) << file << "\n" << answer.said;
+    // The files are in order: the number is all that is known, and it does not say which of them it was.
+    EXPECT_TRUE(close_over(file, load_flags).closure.loads());
+    const Diagnosis diagnosis = told_by_number(file, number);
+    EXPECT_EQ(diagnosis.code, "EH-W05");
+    EXPECT_EQ(diagnosis.cause, fs::path(file).filename().native() +
+                                   ", or a DLL that it needs, failed in its start code (error " +
+                                   std::to_string(number) + ")");
+    EXPECT_EQ(explain::category(diagnosis), history::Category::crash);
+  }
+}
+
+TEST_F(WineFaults, W07_another_programs_copy_on_PATH_is_what_a_plain_load_takes_and_ours_does_not) {
+  dll("engine/ggml-base.dll");
+  dll("engine/engine.dll", {"engine/ggml-base.dll"});
+  fs::copy_file(folder() / "engine/ggml-base.dll", folder() / "tools/GGML-base.DLL");
+  machine_.path = {windows_path("tools")};
+  const linker::WindowsClosure closure = close_over("engine/engine.dll", load_flags);
+  ASSERT_EQ(closure.closure.warnings.size(), 1u);
+  const Diagnosis& warning = closure.closure.warnings[0];
+  EXPECT_EQ(warning.code, "EH-W07");
+  EXPECT_EQ(warning.value("library"), "ggml-base.dll");
+  const std::string wanted = to_lower(warning.value("wanted")), shadow = to_lower(warning.value("path"));
+  EXPECT_NE(wanted, shadow);
+  EXPECT_THAT(load("engine/engine.dll", load_flags).modules, Contains(wanted));
+  EXPECT_THAT(load("engine/engine.dll", 0).modules, Contains(shadow));
+}
+
+// An engine with a real delay-load directory, as MSVC's linker makes it, and the C library's own helper.
+TEST_F(WineFaults, W08_a_delay_loaded_DLL_fails_at_its_first_use_with_the_numbers_that_are_read) {
+  if (!has_tool("clang-14") || !has_tool("lld-link-14")) GTEST_SKIP() << "clang-14 or lld is not installed";
+  const auto def = write("late.def", "LIBRARY late.dll\nEXPORTS\nf_gone\n");
+  run({"llvm-dlltool-14", "-m", "i386:x86-64", "-d", def.native(), "-l", (folder() / "late.lib").native()});
+  const auto source = write("e.c",
+                            "__declspec(dllimport) int f_gone(void);\n"
+                            "__declspec(dllexport) int use(void) { return f_gone(); }\n");
+  run({"clang-14", "--target=x86_64-pc-windows-gnu", "-c", "-o", (folder() / "e.obj").native(),
+       source.native()});
+  const std::string libraries = "/usr/x86_64-w64-mingw32/lib/";
+  run({"lld-link-14", "/dll", "/noentry", "/nodefaultlib", "/alternatename:__image_base__=__ImageBase",
+       "/delayload:late.dll", "/out:" + (folder() / "engine/engine.dll").native(),
+       (folder() / "e.obj").native(), (folder() / "late.lib").native(), libraries + "libmingwex.a",
+       libraries + "libkernel32.a", libraries + "libmsvcrt.a"});
+  machine_.path = {windows_path("tools")};
+  const WineAnswer missing = load("engine/engine.dll", load_flags, {"call=use"});
+  EXPECT_TRUE(missing.loaded);
+  ASSERT_EQ(missing.called, "exception 0xC06D007E") << missing.said;
+  EXPECT_EQ(explain::class_of_windows_error(0xC06D007Eu), "EH-W08");
+  const linker::WindowsClosure closure = close_over("engine/engine.dll", load_flags);
+  ASSERT_EQ(closure.delayed.size(), 1u);
+  EXPECT_EQ(closure.delayed[0].name, "late.dll");
+  std::vector<std::string> searched;
+  for (const linker::Searched& place : closure.delayed[0].searched)
+    searched.push_back(to_lower(place.directory));
+  EXPECT_EQ(searched, missing.searched.at("late.dll"));
+  ASSERT_EQ(closure.closure.warnings.size(), 1u);
+  EXPECT_EQ(closure.closure.warnings[0].code, "EH-W08");
+  EXPECT_EQ(closure.closure.warnings[0].value("needed_by"), windows_path("engine/engine.dll"));
+  // There, but another: without the function.
+  dll("tools/late.dll");
+  EXPECT_EQ(load("engine/engine.dll", load_flags, {"call=use"}).called, "exception 0xC06D007F");
+  EXPECT_EQ(explain::class_of_windows_error(0xC06D007Fu), "EH-W08");
+  EXPECT_THAT(close_over("engine/engine.dll", load_flags).delayed, IsEmpty());
+}
+
+TEST_F(WineFaults, W09_a_file_that_another_holds_is_error_32_and_nothing_is_wrong_with_it) {
+  dll("engine/engine.dll");
+  const WineAnswer answer =
+      load("engine/engine.dll", load_flags, {"hold=" + windows_path("engine/engine.dll")});
+  ASSERT_EQ(answer.error, 32u) << answer.said;
+  EXPECT_TRUE(close_over("engine/engine.dll", load_flags).closure.loads());
+  const Diagnosis diagnosis = told_by_number("engine/engine.dll", answer.error);
+  EXPECT_EQ(diagnosis.code, "EH-W09");
+  EXPECT_EQ(diagnosis.cause, windows_path("engine/engine.dll") + " is held by another program (error 32)");
+  EXPECT_EQ(explain::category(diagnosis), history::Category::transient);
+  EXPECT_TRUE(load("engine/engine.dll", load_flags).loaded);
+}
+
+TEST_F(WineFaults, W11_an_image_that_the_memory_does_not_suffice_for_is_error_8) {
+  // The size of the image in its header: nearly 2 GiB.
+  std::string bytes = bytes_of(dll("engine/engine.dll"));
+  const std::size_t header = static_cast<unsigned char>(bytes.at(60));
+  bytes.replace(header + 24 + 56, 4, std::string("\0\0\xff\x7f", 4));
+  write("engine/engine.dll", bytes);
+  EXPECT_TRUE(load("engine/engine.dll", load_flags).loaded);
+  const WineAnswer answer = load("engine/engine.dll", load_flags, {}, {"prlimit", "--as=2000000000"});
+  ASSERT_EQ(answer.error, 8u) << answer.said;
+  const Diagnosis diagnosis = told_by_number("engine/engine.dll", answer.error);
+  EXPECT_EQ(diagnosis.code, "EH-W11");
+  EXPECT_EQ(diagnosis.cause, "there is not enough page file for " + windows_path("engine/engine.dll"));
+}
+
+TEST_F(WineFaults, a_path_of_more_than_260_characters_loads_under_Wine_so_its_class_is_only_read) {
+  const std::string deep = "engine/" + std::string(120, 'a') + "/" + std::string(120, 'b') + "/engine.dll";
+  dll("engine/short.dll");
+  fs::create_directories((folder() / deep).parent_path());
+  fs::copy_file(folder() / "engine/short.dll", folder() / deep);
+  // Windows without long paths refuses this one (206 or 3); Wine knows no such limit, and neither does ours.
+  EXPECT_TRUE(load(deep, load_flags).loaded);
+  EXPECT_TRUE(close_over(deep, load_flags).closure.loads());
+  EXPECT_EQ(explain::class_of_windows_error(206), "EH-W12");
+}
+
+}  // namespace
+}  // namespace enginehost::test
