@@ -92,6 +92,9 @@ TEST_F(DlopenAgreement, preflight_and_dlopen_say_the_same_of_every_shared_object
     known.compare(files[i], "dlopen", refused_before != answer.opened(),
                   "we say " + said_by(report) + ", the loader " + answer.text());
     opened += answer.opened() ? 1u : 0u;
+    if (answer.said.find("static TLS block") != std::string::npos) {
+      EXPECT_NE(find(report.warnings, "EH-L19"), nullptr) << files[i] << ": not even warned of";
+    }
     if (!refused_before || answer.end != DlopenAnswer::End::refused) continue;
     ++refused;
     ++classes[report.diagnoses.front().code];
