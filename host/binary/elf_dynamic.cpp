@@ -16,13 +16,17 @@ constexpr std::size_t version_limit = 65536;
 enum Tag : std::uint64_t {
   DT_NULL = 0,
   DT_NEEDED = 1,
+  DT_PLTRELSZ = 2,
   DT_HASH = 4,
   DT_STRTAB = 5,
   DT_SYMTAB = 6,
+  DT_RELA = 7,
+  DT_RELASZ = 8,
   DT_STRSZ = 10,
   DT_SONAME = 14,
   DT_RPATH = 15,
   DT_TEXTREL = 22,
+  DT_JMPREL = 23,
   DT_RUNPATH = 29,
   DT_FLAGS = 30,
   DT_RELR = 36,
@@ -30,9 +34,7 @@ enum Tag : std::uint64_t {
   DT_VERSYM = 0x6ffffff0,
   DT_FLAGS_1 = 0x6ffffffb,
   DT_VERDEF = 0x6ffffffc,
-  DT_VERDEFNUM = 0x6ffffffd,
   DT_VERNEED = 0x6ffffffe,
-  DT_VERNEEDNUM = 0x6fffffff,
   DT_AUXILIARY = 0x7ffffffd,
   DT_FILTER = 0x7fffffff,
 };
@@ -64,6 +66,18 @@ void take_entry(std::uint64_t tag, std::uint64_t value, ElfDynamic& dynamic) {
     case DT_SYMTAB:
       dynamic.symbol_table = value;
       break;
+    case DT_RELA:
+      dynamic.relocations = value;
+      break;
+    case DT_RELASZ:
+      dynamic.relocations_size = value;
+      break;
+    case DT_JMPREL:
+      dynamic.plt_relocations = value;
+      break;
+    case DT_PLTRELSZ:
+      dynamic.plt_relocations_size = value;
+      break;
     case DT_SONAME:
       dynamic.soname = value;
       break;
@@ -91,34 +105,30 @@ void take_entry(std::uint64_t tag, std::uint64_t value, ElfDynamic& dynamic) {
     case DT_VERNEED:
       dynamic.version_needs = value;
       break;
-    case DT_VERNEEDNUM:
-      dynamic.version_need_count = value;
-      break;
     case DT_VERDEF:
       dynamic.version_definitions = value;
-      break;
-    case DT_VERDEFNUM:
-      dynamic.version_definition_count = value;
       break;
     default:
       break;
   }
 }
 
-// DT_VERNEED: a chain of libraries, each with a chain of versions (LSB, "Symbol Versioning").
+// DT_VERNEED: a chain of libraries, each with a chain of versions (LSB, "Symbol Versioning"). The counts
+// beside the chains are not looked at, as glibc does not (elf/dl-version.c): where they differ, the chains
+// are what is done.
 bool read_version_needs(const ElfFile& elf, BinaryInfo& info) {
   if (elf.dynamic.version_needs == 0) return true;
   std::optional<std::uint64_t> at = elf.offset_of(elf.dynamic.version_needs);
   if (!at) return false;
   std::uint64_t library = *at;
   info.version_needs.reserve(8);
-  for (std::uint64_t i = 0; i < elf.dynamic.version_need_count; ++i) {
+  for (std::uint64_t i = 0;; ++i) {
     Fields need;
     if (!elf.fields(library, 16, need)) return false;
     std::optional<std::string> file = elf.string_at(need.u32(4));
     if (!file) return false;
     std::uint64_t version = library + need.u32(8);
-    for (std::uint16_t k = 0; k < need.u16(2); ++k) {
+    for (;;) {
       Fields auxiliary;
       if (info.version_needs.size() >= version_limit || !elf.fields(version, 16, auxiliary)) return false;
       std::optional<std::string> name = elf.string_at(auxiliary.u32(8));
@@ -141,7 +151,7 @@ bool read_version_definitions(const ElfFile& elf, BinaryInfo& info) {
   std::optional<std::uint64_t> at = elf.offset_of(elf.dynamic.version_definitions);
   if (!at) return false;
   std::uint64_t position = *at;
-  for (std::uint64_t i = 0; i < elf.dynamic.version_definition_count; ++i) {
+  for (std::uint64_t i = 0;; ++i) {
     Fields definition, auxiliary;
     if (i >= version_limit || !elf.fields(position, 20, definition) ||
         !elf.fields(position + definition.u32(12), 8, auxiliary))

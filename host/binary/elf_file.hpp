@@ -37,8 +37,9 @@ struct ElfDynamic {
   std::optional<std::uint64_t> soname, rpath, runpath;
   std::uint64_t string_table = 0, string_size = 0;
   std::uint64_t symbol_table = 0, hash = 0, gnu_hash = 0, version_symbols = 0;
-  std::uint64_t version_needs = 0, version_need_count = 0;
-  std::uint64_t version_definitions = 0, version_definition_count = 0;
+  std::uint64_t version_needs = 0, version_definitions = 0;
+  std::uint64_t relocations = 0, relocations_size = 0;          // DT_RELA
+  std::uint64_t plt_relocations = 0, plt_relocations_size = 0;  // DT_JMPREL
   std::uint64_t flags = 0, flags_1 = 0;
   bool text_relocations = false, packed_relocations = false;
   bool terminated = false;

@@ -27,7 +27,7 @@ Diagnosis truncated(const BinaryInfo& info, const FileView& file, std::string_vi
                        .with("needed_size", std::to_string(info.needed_size), source));
 }
 
-// What ld.so's open_verify (glibc elf/dl-load.c) asks of e_ident beyond magic and class.
+// What ld.so's open_verify (glibc elf/dl-load.c) asks of e_ident and e_version beyond magic and class.
 void check_identification(const Fields& head, const FileView& file, BinaryInfo& info) {
   std::uint8_t os_abi = head.u8(7);
   info.os_abi = os_abi_name(os_abi);
@@ -35,6 +35,14 @@ void check_identification(const Fields& head, const FileView& file, BinaryInfo& 
     info.problems.push_back(foreign(file, "unknown ELF version", "version", std::to_string(head.u8(6))));
   if (os_abi != 0 && os_abi != 3)
     info.problems.push_back(foreign(file, "foreign OS ABI", "os_abi", info.os_abi));
+  if (head.u32(20) != 1)
+    info.problems.push_back(foreign(file, "unknown ELF version", "version", std::to_string(head.u32(20))));
+  constexpr std::size_t padding = 9, identification = 16;
+  for (std::size_t at = padding; at < identification; ++at)
+    if (head.u8(at) != 0) {
+      info.problems.push_back(damaged(file, "what must be empty in its identification is not"));
+      return;
+    }
 }
 
 bool read_segments(FileView& file, ElfFile& elf, BinaryInfo& info, std::uint64_t table,

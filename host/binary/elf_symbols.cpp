@@ -47,7 +47,11 @@ std::optional<std::uint64_t> count_by_sections(const ElfFile& elf, std::uint64_t
   for (const ElfSection& section : elf.sections())
     if (section.type == SHT_DYNSYM && section.address == elf.dynamic.symbol_table)
       return section.size / entry_size;
-  // Without section headers: linkers put the string table right behind the symbols.
+  return std::nullopt;
+}
+
+// Without section headers: linkers put the string table right behind the symbols.
+std::optional<std::uint64_t> count_by_order(const ElfFile& elf, std::uint64_t entry_size) {
   if (elf.dynamic.string_table > elf.dynamic.symbol_table)
     return (elf.dynamic.string_table - elf.dynamic.symbol_table) / entry_size;
   return std::nullopt;
@@ -81,7 +85,7 @@ std::unordered_map<std::uint16_t, VersionName> version_names(const ElfFile& elf)
     for (unsigned i = 0; i < 65536 && elf.fields(library, 16, need); ++i) {
       const std::string file = elf.string_at(need.u32(4)).value_or("");
       std::uint64_t position = library + need.u32(8);
-      for (unsigned k = 0; k < need.u16(2) && ++total < 65536 && elf.fields(position, 16, auxiliary); ++k) {
+      for (; ++total < 65536 && elf.fields(position, 16, auxiliary);) {
         names[auxiliary.u16(6)] = {elf.string_at(auxiliary.u32(8)).value_or(""), file};
         if (auxiliary.u32(12) == 0) break;
         position += auxiliary.u32(12);
@@ -95,14 +99,20 @@ std::unordered_map<std::uint16_t, VersionName> version_names(const ElfFile& elf)
 
 }  // namespace
 
+std::optional<std::uint64_t> symbol_count(const ElfFile& elf) {
+  std::optional<std::uint64_t> count = count_by_hash(elf);
+  if (!count) count = count_by_gnu_hash(elf);
+  if (!count) count = count_by_sections(elf, elf.wide ? 24 : 16);
+  return count;
+}
+
 bool for_each_symbol(const ElfFile& elf, const std::function<bool(const RawSymbol&)>& visit) {
   if (elf.dynamic.symbol_table == 0) return true;
   std::optional<std::uint64_t> table = elf.offset_of(elf.dynamic.symbol_table);
   if (!table) return false;
   const std::uint64_t entry_size = elf.wide ? 24 : 16;
-  std::optional<std::uint64_t> count = count_by_hash(elf);
-  if (!count) count = count_by_gnu_hash(elf);
-  if (!count) count = count_by_sections(elf, entry_size);
+  std::optional<std::uint64_t> count = symbol_count(elf);
+  if (!count) count = count_by_order(elf, entry_size);
   if (!count) return false;
   const std::uint64_t end = std::min(*count, symbol_limit);
   for (std::uint64_t i = 1; i < end; ++i) {

@@ -31,4 +31,7 @@ struct RawSymbol {
 // to its end. A library does not tell how many symbols it has: the hash tables do, or the section headers.
 bool for_each_symbol(const ElfFile& elf, const std::function<bool(const RawSymbol&)>& visit);
 
+// How many symbols the table has, where the file tells it exactly: by a hash table, or a section of its own.
+std::optional<std::uint64_t> symbol_count(const ElfFile& elf);
+
 }  // namespace enginehost::binary

@@ -37,7 +37,7 @@ class Walk {
     take_loaded();
     for (const std::filesystem::path& file : request_.preloaded) open(file.native(), "preloaded");
     open(request_.file.native(), "request");
-    if (request_.check_versions) check_versions(closure_, names_);
+    if (request_.check_versions) check_versions(closure_, names_, machine_.libc == Libc::glibc);
     add_warnings();
     return std::move(closure_);
   }

@@ -25,6 +25,25 @@ bool is_systems_own(const Object& object) {
          object.found_by == "already loaded";
 }
 
+// Missing or refused, or the loader, which is in every process.
+bool told_of(const Closure& closure, const Object& needer, const std::string& name) {
+  return name.starts_with("ld-") || name.starts_with("ld64.") ||
+         std::any_of(closure.missing.begin(), closure.missing.end(),
+                     [&](const Missing& one) { return one.name == name; }) ||
+         std::any_of(closure.rejected.begin(), closure.rejected.end(),
+                     [&](const Rejected& one) { return one.name == name || one.path == needer.path; });
+}
+
+// glibc ends the process over versions of a library that nobody needs (elf/dl-version.c, the assertion
+// `needed != NULL'), unless the program happens to hold one of that name.
+void reject_unneeded(Closure& closure, const Object& needer, const std::string& library) {
+  Diagnosis diagnosis = diagnose("EH-F08");
+  diagnosis.with("file", needer.path)
+      .with("problem", "it asks for versions of " + library + ", which it does not need", "DT_VERNEED");
+  closure.rejected.push_back(
+      {needer.name, needer.path, needer.needed_by, "damaged", true, std::move(diagnosis)});
+}
+
 }  // namespace
 
 VersionName parse_version_name(std::string_view name) {
@@ -37,7 +56,7 @@ VersionName parse_version_name(std::string_view name) {
   return {name.substr(0, mark), dotted ? version : std::string_view{}};
 }
 
-void check_versions(Closure& closure, const std::unordered_map<std::string, int>& serving) {
+void check_versions(Closure& closure, const std::unordered_map<std::string, int>& serving, bool glibc) {
   std::vector<std::unordered_set<std::string_view>> defined(closure.objects.size());
   std::map<std::string_view, HighestVersion> highest;
   for (const Object& object : closure.objects) {
@@ -51,7 +70,10 @@ void check_versions(Closure& closure, const std::unordered_map<std::string, int>
           top = {std::string(name.family), std::string(name.version), need.library, object.path};
       }
       const auto found = serving.find(need.library);
-      if (found == serving.end()) continue;  // missing, and told as such
+      if (found == serving.end()) {
+        if (glibc && !told_of(closure, object, need.library)) reject_unneeded(closure, object, need.library);
+        continue;
+      }
       const auto index = static_cast<std::size_t>(found->second);
       const binary::BinaryInfo* library = closure.objects[index].info;
       // A library without any definitions serves all versions (the loader only remarks on it).

@@ -8,6 +8,7 @@
 
 #include "base/text.hpp"
 #include "host/binary/binary.hpp"
+#include "host/explain/loader_text.hpp"
 
 namespace enginehost::load {
 namespace {
@@ -184,11 +185,36 @@ const Diagnosis* finding_for(const Diagnosis& said, const preflight::Report& rep
   for (const Diagnosis& found : report.diagnoses)
     if (found.code == said.code) return &found;
   for (const Diagnosis& warning : report.warnings) {
-    const bool explains = warning.code == "EH-L17" || warning.code == "EH-L11";
+    // What opening the build's own files first has mended explains nothing.
+    const bool explains =
+        warning.code == "EH-L17" || (warning.code == "EH-L11" && warning.value("mended").empty());
     if ((symbol && explains) || (warning.code == "EH-L03" && about_the_same(said, warning))) return &warning;
   }
   if (report.verdict == preflight::Verdict::fails) return &report.diagnoses.front();
   return nullptr;
+}
+
+// A plugin passes on what the loader said of a library that it opened itself: that file is held against the
+// text as the plugin would be.
+std::optional<Diagnosis> recheck_passed_on(const Diagnosis& said, const preflight::Spec& spec) {
+  const std::string message(said.value("message"));
+  const auto hint = explain::read_engine_text(message);
+  if (!hint || !(hint->code.starts_with("EH-L") || hint->code.starts_with("EH-F"))) return std::nullopt;
+  Diagnosis told = merged(explain::to_diagnosis(*hint, message), said);
+  preflight::Spec opened = spec;
+  opened.plugin_header = false;
+  opened.symbols = true;
+  for (const std::string_view named : {told.value("required_by"), told.value("file")})
+    if (std::filesystem::path(named).is_absolute()) {
+      opened.plugin = named;
+      break;
+    }
+  if (told.value("file").empty()) told.with("file", opened.plugin.native());
+  const preflight::Report report = preflight::check(opened);
+  if (const Diagnosis* found = finding_for(told, report)) return merged(*found, told);
+  if (!beyond_files(told.code))
+    told.with("rechecked", "nothing at the files themselves explains it", "the static check");
+  return told;
 }
 
 }  // namespace
@@ -226,6 +252,8 @@ Diagnosis recheck(Diagnosis said, const preflight::Spec& spec) {
     if (speaks_of(said, std::string(found.value("library"))) ||
         speaks_of(said, std::string(found.value("file"))))
       return merged(found, said);
+  if (said.code == "EH-E01")
+    if (auto better = recheck_passed_on(said, spec)) return std::move(*better);
   return said;
 }
 

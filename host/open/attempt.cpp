@@ -357,7 +357,11 @@ class Attempt {
   // True when the files were not what they should be, and have been moved out of the way to be fetched again.
   bool throw_damage_away(const cache::Installed& installed, Diagnosis& failure) {
     const history::Category category = explain::category(failure);
-    const bool suspicious = category == history::Category::content || category == history::Category::crash;
+    // The files fitted together, and the loader says that they do not: a name in one of them may be another one now.
+    const bool unbound =
+        checked_whole_ && category == history::Category::host && failure.code.starts_with("EH-L");
+    const bool suspicious =
+        category == history::Category::content || category == history::Category::crash || unbound;
     if (!suspicious || installed.read_only) return false;
     const auto problems = world_.store().verify(installed.build, true, world_.cancel());
     if (!problems || problems->empty()) return false;

@@ -54,6 +54,7 @@ class Check {
     judge_device_files(spec_, closure, reader_, report_.warnings);
     for (const std::string& library : later) check_later(library, closure);
     check_missing_lazy();
+    check_tables();
     check_header();
     check_later_names(later);
     judge_gpu_code(spec_, own_files(), report_.warnings);
@@ -181,6 +182,18 @@ class Check {
         report_.warnings.push_back(std::move(missing.with("left_out", missing.value("needed_by"))));
       else
         doubts_.push_back(std::move(missing));
+    }
+  }
+
+  // A loader that follows a damaged table dies of it on one day and not on another.
+  void check_tables() {
+    for (const std::string& file : own_files()) {
+      const auto told = [&](const Diagnosis& diagnosis) { return diagnosis.value("file") == file; };
+      if (index_.optional(file) || std::any_of(report_.diagnoses.begin(), report_.diagnoses.end(), told))
+        continue;
+      auto bindings = binary::check_bindings(reader_.on_disk(file));
+      if (!bindings && bindings.error().code == "EH-F08")
+        report_.diagnoses.push_back(std::move(bindings).error());
     }
   }
 

@@ -78,6 +78,35 @@ TEST_F(Recheck, WhatThePluginMissesIsTheLibraryWhoseClosureIsNotWhole) {
   EXPECT_EQ(diagnosis.value("message"), "libruntime.so could not be opened");
 }
 
+TEST_F(Recheck, WhatThePluginPassesOnFromTheLoaderIsHeldAgainstThatFile) {
+  const auto runtime =
+      workshop_.library("lib/libruntime.so", "int far_away(void);int r(void){return far_away();}");
+  const auto plugin = workshop_.plugin("libengine_x.so");
+  Diagnosis said = diagnose("EH-E01");
+  said.with("status", "ENGINE_UNAVAILABLE")
+      .with("message", "The runtime cannot be loaded: " + runtime.native() + ": undefined symbol: far_away")
+      .with("stage", "create");
+  const Diagnosis diagnosis = recheck(said, spec(plugin));
+  EXPECT_EQ(diagnosis.code, "EH-L12");
+  EXPECT_EQ(diagnosis.value("file"), runtime.native());
+  EXPECT_EQ(diagnosis.value("symbol"), "far_away");
+  EXPECT_EQ(diagnosis.value("stage"), "create");
+  EXPECT_TRUE(diagnosis.value("rechecked").empty()) << "the file confirms it";
+}
+
+// libz.so.1 of the system would be found first, were the build's not opened before: no reason for a symbol
+// that the build's own lacks.
+TEST_F(Recheck, AnotherFileThatWillNotBeTakenExplainsNoMissingSymbol) {
+  const auto own =
+      workshop_.library("lib/libz.so.1", "int of_the_build(void){return 1;}", "-Wl,-soname,libz.so.1");
+  const auto plugin = workshop_.plugin("libengine_x.so", "-Wl,--no-as-needed " + faults::quoted(own));
+  Diagnosis said = diagnose("EH-L12");
+  said.with("symbol", "gone").with("required_by", own.native()).with("file", own.native());
+  const Diagnosis diagnosis = recheck(said, spec(plugin));
+  EXPECT_EQ(diagnosis.code, "EH-L12");
+  EXPECT_FALSE(diagnosis.value("rechecked").empty());
+}
+
 TEST_F(Recheck, OtherReportsStayAsTheyAre) {
   const auto plugin = workshop_.plugin("libengine_x.so");
   Diagnosis said = diagnose("EH-E01");

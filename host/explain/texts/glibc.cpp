@@ -40,6 +40,7 @@ constexpr Phrase phrases[] = {
     {": ELF load command alignment not page-aligned", "EH-F12"},
     {": ELF load command address/offset not properly aligned", "EH-F12"},
     {": ELF file's phentsize not the expected size", "EH-F08"},
+    {": nonzero padding in e_ident", "EH-F08"},
     {": unsupported version ", "EH-F08"},
     {": unexpected reloc type 0x", "EH-F08"},
     {": unexpected PLT reloc type 0x", "EH-F08"},

@@ -1,0 +1,49 @@
+#!/usr/bin/env bash
+# Tests what docs/reliability.md says and writes that page anew: real libraries with changed bytes, and dlopen's own
+# word on every shared object of this machine. Takes about ten minutes.
+#
+#   scripts/reliability.sh [--mutants N] [--output FILE]
+#
+# The engine onnxruntime takes part where ENGINEHOST_CACHE (or the user's cache) holds its runtime.
+set -euo pipefail
+# shellcheck source=scripts/common.sh
+source "$(dirname "$0")/common.sh"
+cd "$root"
+
+mutants=5000
+output=docs/reliability.md
+while [ $# -gt 0 ]; do
+  case $1 in
+    --mutants) mutants=${2:?} && shift ;;
+    --output) output=${2:?} && shift ;;
+    -h | --help)
+      sed -n '2,7s/^# \{0,1\}//p' "$0"
+      exit 0
+      ;;
+    *)
+      complain "unknown argument $1 (known: --mutants, --output)"
+      exit 2
+      ;;
+  esac
+  shift
+done
+
+build=${ENGINEHOST_RELIABILITY_BUILD:-build}
+if [ "$build" = build ]; then
+  cmake --preset release
+  cmake --build --preset release --parallel "$(jobs_that_fit)" --target mutation_tests preflight_tests
+fi
+figures=$(mktemp -d)
+trap 'rm -rf "$figures"' EXIT
+export ENGINEHOST_EXHAUSTIVE=1 ENGINEHOST_FIGURES=$figures
+ENGINEHOST_MUTANTS=$mutants "$build/tests/mutation_tests"
+"$build/tests/preflight_tests" --gtest_filter='DlopenAgreement.*'
+python3 - tests/faults/reliability.md.in "$figures" >"$figures/page.md" <<'PAGE'
+import pathlib, sys
+page, figures = pathlib.Path(sys.argv[1]).read_text(), pathlib.Path(sys.argv[2])
+for name in ("mutation", "dlopen-agreement"):
+    page = page.replace("@" + name + "@", (figures / (name + ".md")).read_text().strip())
+sys.stdout.write(page)
+PAGE
+cp "$figures/page.md" "$output"
+say "written: $output"

@@ -1,0 +1,125 @@
+// The verdict of preflight, its symbol pass included, against dlopen itself: every shared object and program
+// of this machine is opened by a small C child, now and local, with a deadline. What differs is listed with
+// its reason in tests/linker/known_differences.txt ("dlopen": whether it opens; "dlopen subject": what the
+// loader complains of), and nothing is listed that does not differ. Every eighth file; all with
+// ENGINEHOST_EXHAUSTIVE set.
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <iostream>
+#include <map>
+#include <sstream>
+
+#include "base/environment.hpp"
+#include "host/explain/loader_text.hpp"
+#include "tests/faults/real_dlopen.hpp"
+#include "tests/linker/known_differences.hpp"
+#include "tests/linker/machine_libraries.hpp"
+#include "tests/linker/real_loader.hpp"
+#include "tests/preflight/helpers.hpp"
+
+namespace enginehost::preflight {
+namespace {
+
+using faults::DlopenAnswer;
+
+bool same_file(std::string_view a, std::string_view b) {
+  return a == b || test::real_path(std::string(a)) == test::real_path(std::string(b));
+}
+
+// Whether some diagnosis speaks of it. The loader stops at the first; in which order it binds libraries is
+// not told.
+bool told(const Report& report, std::string_view what, std::string_view value) {
+  for (const Diagnosis& diagnosis : report.diagnoses)
+    for (const std::string_view one : diagnosis.values(what))
+      if (one == value) return true;
+  return false;
+}
+
+// Whether preflight names what the loader complains of: the first missing library, a symbol and who wants it,
+// a version, or the file itself.
+bool names_subject(const Report& report, const explain::LoaderHint& hint) {
+  if (report.diagnoses.empty()) return false;
+  if (hint.code == "EH-L01") return !report.missing.empty() && report.missing.front().name == hint.subject;
+  if (!hint.symbol.empty())
+    return told(report, "symbol", hint.symbol) &&
+           std::any_of(report.diagnoses.begin(), report.diagnoses.end(), [&](const Diagnosis& one) {
+             return same_file(one.value("required_by"), hint.required_by);
+           });
+  if (!hint.version.empty())
+    return std::any_of(report.versions.begin(), report.versions.end(),
+                       [&](const auto& one) { return one.version == hint.version; });
+  for (const Diagnosis& diagnosis : report.diagnoses)
+    for (const char* what : {"file", "path", "library"})
+      if (same_file(diagnosis.value(what), hint.subject)) return true;
+  return false;
+}
+
+std::string said_by(const Report& report) {
+  std::string said = name_of(report.verdict);
+  for (const Diagnosis& diagnosis : report.diagnoses) said += "; " + explain::one_line(diagnosis);
+  return said;
+}
+
+class DlopenAgreement : public ::testing::Test {
+ protected:
+  // Files of the machine do not decide what the child finds for their needs; a variable of this session
+  // would.
+  static DlopenAnswer opened_by_loader(const std::string& file) {
+    return faults::ask_dlopen(ENGINEHOST_OPEN_CHILD, {file}, std::chrono::seconds(20), {"LD_LIBRARY_PATH"});
+  }
+};
+
+TEST_F(DlopenAgreement, preflight_and_dlopen_say_the_same_of_every_shared_object) {
+  const std::size_t step = environment_variable("ENGINEHOST_EXHAUSTIVE") ? 1 : 8;
+  test::KnownDifferences known(std::filesystem::path(ENGINEHOST_SOURCE_DIR) /
+                               "tests/linker/known_differences.txt");
+  linker::Machine machine = linker::describe_this_machine();
+  machine.library_path.clear();
+  machine.library_path_text.reset();
+  const std::vector<std::string> files = test::machine_libraries();
+  std::size_t compared = 0, opened = 0, refused = 0, unsure = 0;
+  std::map<std::string, std::size_t> classes;
+  for (std::size_t i = 0; i < files.size(); i += step) {
+    Spec spec = alone(files[i]);
+    spec.machine = machine;
+    spec.symbols = true;
+    const Report report = check(spec);
+    const DlopenAnswer answer = opened_by_loader(files[i]);
+    ++compared;
+    unsure += report.verdict == Verdict::unsure ? 1u : 0u;
+    const bool refused_before = report.verdict == Verdict::fails;
+    known.compare(files[i], "dlopen", refused_before != answer.opened(),
+                  "we say " + said_by(report) + ", the loader " + answer.text());
+    opened += answer.opened() ? 1u : 0u;
+    if (answer.said.find("static TLS block") != std::string::npos) {
+      EXPECT_NE(find(report.warnings, "EH-L19"), nullptr) << files[i] << ": not even warned of";
+    }
+    if (!refused_before || answer.end != DlopenAnswer::End::refused) continue;
+    ++refused;
+    ++classes[report.diagnoses.front().code];
+    const auto hint = explain::read_loader_text(answer.said);
+    known.compare(files[i], "dlopen subject", hint && names_subject(report, *hint),
+                  "we say " + said_by(report) + ", the loader " + answer.said);
+  }
+  for (const std::string& line : known.unexplained()) ADD_FAILURE() << line;
+  if (step == 1)
+    for (const std::string& line : known.vanished()) ADD_FAILURE() << "listed, but does not differ: " << line;
+  EXPECT_GT(opened, 20u);
+  EXPECT_GT(refused, 20u);
+  std::ostringstream figures;
+  figures << compared << " shared objects and programs: " << opened << " open, " << refused
+          << " are refused by both with the same subject (";
+  std::string separator;
+  for (const auto& [code, number] : classes) {
+    figures << separator << code << " " << number;
+    separator = ", ";
+  }
+  figures << "), " << unsure << " left to the probe, " << known.explained() << " explained differences\n";
+  std::cout << figures.str();
+  if (const auto folder = environment_variable("ENGINEHOST_FIGURES"))
+    std::ofstream(std::filesystem::path(*folder) / "dlopen-agreement.md") << figures.str();
+}
+
+}  // namespace
+}  // namespace enginehost::preflight
