@@ -34,8 +34,8 @@ Diagnosis write_failure(int error_number, const fs::path& file) {
                        .with("folder", file.parent_path().native()));
 }
 
-// Of an absolute path; the plain calls below and this one run at every open, where std::filesystem's first use costs
-// more than they do.
+// Of an absolute path; the plain calls below and this one run at every open, where std::filesystem's first
+// use costs more than they do.
 fs::path folder_of(std::string_view file) {
   const std::size_t slash = file.find_last_of('/');
   if (slash == std::string_view::npos) return {};

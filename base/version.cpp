@@ -19,8 +19,8 @@ std::pair<std::string_view, std::string_view> number_and_text(std::string_view p
 }
 
 bool is_prerelease(std::string_view text) {
-  return text.starts_with("a") || text.starts_with("b") || text.starts_with("rc") || text.starts_with("dev") ||
-         text.starts_with("-") || text.starts_with("pre");
+  return text.starts_with("a") || text.starts_with("b") || text.starts_with("rc") ||
+         text.starts_with("dev") || text.starts_with("-") || text.starts_with("pre");
 }
 
 std::strong_ordering compare_parts(std::string_view left, std::string_view right) {
@@ -40,8 +40,8 @@ struct Condition {
   std::string_view comparison, version;
 };
 
-// The parts of a text one after another, of an empty text one empty part. Deciding compares versions by the hundred, so
-// that nothing here is copied or kept.
+// The parts of a text one after another, of an empty text one empty part. Deciding compares versions by the
+// hundred, so that nothing here is copied or kept.
 class Parts {
  public:
   Parts(std::string_view text, char separator) : rest_(text), separator_(separator) {}

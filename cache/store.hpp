@@ -111,13 +111,14 @@ class Store {
   // install makes them anew. Returns their ids. The view stays: make_view heals it.
   Result<std::vector<std::string>> reject_damaged(std::string_view build, Stage& stage) const;
   // EH-F18 ("build", "file") when it is in use; EH-F01 with "build" when it is not installed in the writable
-  // layer. Returns the bytes freed: none while something is being made, whose maker frees them when it is done.
+  // layer. Returns the bytes freed: none while something is being made, whose maker frees them when it is
+  // done.
   Result<std::uint64_t> remove(std::string_view build) const;
   // Removes what nothing refers to (trees, views, stages of dead owners), unless something is just being
   // made. Returns the bytes freed.
   Result<std::uint64_t> sweep() const;
-  // The same, where a removal was left to who is making something; else nothing, at the price of one look. To be
-  // called without a stage, by those who had one.
+  // The same, where a removal was left to who is making something; else nothing, at the price of one look. To
+  // be called without a stage, by those who had one.
   Result<std::uint64_t> sweep_if_wanted() const;
 
   // Where the bytes of an unfinished download lie; use only under the stage of its digest.

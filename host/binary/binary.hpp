@@ -107,7 +107,7 @@ struct BinaryInfo {
                         // PE also "arm64ec" (x86-64 calls, AArch64 code: needs Windows on Arm) and "arm64x"
                         // (serves aarch64 and arm64ec); Mach-O also "x86_64h" and "arm64e". A universal
                         // Mach-O file joins them with '+' unless one was chosen
-  std::string os_abi;  // "System V", "GNU/Linux", "FreeBSD", ...
+  std::string os_abi;   // "System V", "GNU/Linux", "FreeBSD", ...
   Type type = Type::unknown;
 
   std::string soname;                   // DT_SONAME, LC_ID_DYLIB, the PE export name
@@ -202,7 +202,8 @@ struct Symbol {
   bool hidden_version = false;  // f@V1 rather than f@@V1: only found by version
   bool function = false;        // STT_FUNC or STT_GNU_IFUNC; a PE export in a code section
   bool thread_local_storage = false;
-  bool variable = false;  // ELF: STT_OBJECT, STT_COMMON or STT_TLS; of an import: what it was where it was linked
+  bool variable =
+      false;  // ELF: STT_OBJECT, STT_COMMON or STT_TLS; of an import: what it was where it was linked
 };
 
 struct SymbolTable {
@@ -217,9 +218,9 @@ struct SymbolTable {
 // (problem) when the symbol table cannot be followed.
 Result<SymbolTable> read_symbols(const std::filesystem::path& file, std::string_view machine = {});
 
-// Whether what a loader follows without looking when it binds leads where it may: the versions of symbols, the
-// symbols and places of relocations. EH-F08 (problem); fails otherwise as read_binary does. ELF of x86-64 and
-// AArch64; of everything else, and of a file that has other problems, nothing is said. Reads these tables
+// Whether what a loader follows without looking when it binds leads where it may: the versions of symbols,
+// the symbols and places of relocations. EH-F08 (problem); fails otherwise as read_binary does. ELF of x86-64
+// and AArch64; of everything else, and of a file that has other problems, nothing is said. Reads these tables
 // whole: some ms for a large engine.
 Result<void> check_bindings(const std::filesystem::path& file);
 
@@ -236,9 +237,9 @@ struct PeResources {
 // Fails as read_binary does; a file that is no PE file or has no resources gives an empty value.
 Result<PeResources> pe_resources(const std::filesystem::path& file);
 
-// Names of libraries beginning with `prefix` ("libcudnn_") that the read-only data of an ELF file holds as text, as
-// libraries do that open others by name when they need them; sorted, each once. Soft: sections that are missing or
-// larger than 64 MiB give no names. Fails as read_binary does.
+// Names of libraries beginning with `prefix` ("libcudnn_") that the read-only data of an ELF file holds as
+// text, as libraries do that open others by name when they need them; sorted, each once. Soft: sections that
+// are missing or larger than 64 MiB give no names. Fails as read_binary does.
 Result<std::vector<std::string>> library_names(const std::filesystem::path& file, std::string_view prefix);
 
 // The head of the exported plugin object: its first 24 bytes hold no pointers, so they are on disk as

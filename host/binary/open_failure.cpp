@@ -85,8 +85,8 @@ Diagnosis why_not_opened(const std::filesystem::path& file, int error_number) {
     case EACCES:
       return closed(file, error_number);
     case EPERM:
-      // Reading needs no privilege that only EPERM tells of: a security module or filter says no (SELinux, fapolicyd,
-      // seccomp). The loader's search ends there, unlike at a closed file.
+      // Reading needs no privilege that only EPERM tells of: a security module or filter says no (SELinux,
+      // fapolicyd, seccomp). The loader's search ends there, unlike at a closed file.
       return std::move(diagnose_errno("EH-L24", error_number)
                            .with("file", file.native())
                            .with("folder", file.parent_path().native()));

@@ -6,7 +6,8 @@
 
 namespace enginehost::commands {
 
-CheckedDevice check_one(open::Opened& opened, const std::string& device, const std::optional<CancelToken>& cancel) {
+CheckedDevice check_one(open::Opened& opened, const std::string& device,
+                        const std::optional<CancelToken>& cancel) {
   load::CallOptions call;
   call.timeout = std::chrono::seconds(10);
   call.cancel = cancel;
@@ -32,8 +33,9 @@ std::string describe(const std::vector<CheckedDevice>& devices) {
   for (const CheckedDevice& device : devices) {
     std::string line = "  " + device.device;
     line.append(line.size() < 16 ? 16 - line.size() : 1, ' ');
-    text +=
-        line + (device.check ? load::describe(*device.check) : "FAILED " + explain::one_line(*device.failure)) + "\n";
+    text += line +
+            (device.check ? load::describe(*device.check) : "FAILED " + explain::one_line(*device.failure)) +
+            "\n";
   }
   return text;
 }

@@ -18,7 +18,8 @@ struct CheckedDevice {
 
 // Every device of the engine, in its order; at most 10 s each.
 std::vector<CheckedDevice> check_devices(open::Opened& opened, const std::optional<CancelToken>& cancel);
-CheckedDevice check_one(open::Opened& opened, const std::string& device, const std::optional<CancelToken>& cancel);
+CheckedDevice check_one(open::Opened& opened, const std::string& device,
+                        const std::optional<CancelToken>& cancel);
 
 std::string describe(const std::vector<CheckedDevice>& devices);
 // load::to_json() of the check, or {"diagnosis"}.

@@ -38,12 +38,14 @@ Result<acquire::Acquired> fetch_best(open::World& world, resolve::Plan& plan, co
   std::optional<Diagnosis> first;
   for (resolve::Candidate& candidate : plan.candidates) {
     if (candidate.rank == 0) continue;
-    auto acquired = acquire::acquire(*candidate.build, world.store(), options, bar.callback(), world.cancel());
+    auto acquired =
+        acquire::acquire(*candidate.build, world.store(), options, bar.callback(), world.cancel());
     if (acquired) {
       candidate.verdict = resolve::Verdict::chosen;
       return acquired;
     }
-    candidate.turn_down(resolve::Verdict::failed, acquired.error().within("while fetching " + candidate.build->id));
+    candidate.turn_down(resolve::Verdict::failed,
+                        acquired.error().within("while fetching " + candidate.build->id));
     if (!first) first = candidate.diagnosis();
     if (open::ends_the_search(*first)) break;
   }
@@ -125,19 +127,22 @@ Json list(const cache::Store& store, const Flags& flags) {
   return Json::object().set("format", 1).set("cache", store.root().native()).set("builds", std::move(builds));
 }
 
-// Throws the damaged parts of a build away and installs it anew from what the catalogue (or its own record) says.
+// Throws the damaged parts of a build away and installs it anew from what the catalogue (or its own record)
+// says.
 Result<void> repair(open::World& world, const std::string& id, const Flags& flags) {
   {
     TRY_ASSIGN(cache::Stage stage, world.store().stage("build-" + id));
     TRY(world.store().reject_damaged(id, stage).map([](const auto&) {}));
   }
   const auto& builds = world.catalogue().builds;
-  const auto build = std::find_if(builds.begin(), builds.end(), [&](const auto& known) { return known->id == id; });
+  const auto build =
+      std::find_if(builds.begin(), builds.end(), [&](const auto& known) { return known->id == id; });
   if (build == builds.end()) return fail(diagnose("EH-S19").with("build", id));
   transfer::ProgressBar bar(stderr, flags.common.quiet);
   acquire::AcquireOptions options;
   options.transfer = world.transfer_options();
-  return acquire::acquire(**build, world.store(), options, bar.callback(), world.cancel()).map([](const auto&) {});
+  return acquire::acquire(**build, world.store(), options, bar.callback(), world.cancel())
+      .map([](const auto&) {});
 }
 
 Result<Json> verify(open::World& world, const Flags& flags, std::optional<Diagnosis>& worst) {
@@ -147,7 +152,8 @@ Result<Json> verify(open::World& world, const Flags& flags, std::optional<Diagno
     for (const cache::Installed& build : world.store().list()) ids.push_back(build.build);
   Json builds = Json::array();
   for (const std::string& id : ids) {
-    TRY_ASSIGN(const std::vector<cache::Problem> problems, world.store().verify(id, flags.deep, world.cancel()));
+    TRY_ASSIGN(const std::vector<cache::Problem> problems,
+               world.store().verify(id, flags.deep, world.cancel()));
     Json found = Json::array();
     for (const cache::Problem& problem : problems) {
       found.push(Json::object()
@@ -166,9 +172,10 @@ Result<Json> verify(open::World& world, const Flags& flags, std::optional<Diagno
     if (!problems.empty() && !repaired && !worst) worst = problems.front().diagnosis;
     if (!flags.common.json)
       std::printf("%s  %s\n", id.c_str(),
-                  problems.empty() ? (flags.deep ? "every byte is right" : "every file is as it was installed")
-                  : repaired       ? "repaired"
-                                   : "damaged");
+                  problems.empty()
+                      ? (flags.deep ? "every byte is right" : "every file is as it was installed")
+                  : repaired ? "repaired"
+                             : "damaged");
     builds.push(Json::object()
                     .set("build", id)
                     .set("ok", problems.empty() || repaired)
@@ -191,7 +198,8 @@ int verify_command(const settings::Settings& settings, const Flags& flags, const
 
 Result<Json> remove(const cache::Store& store, const Flags& flags) {
   TRY_ASSIGN(const std::uint64_t freed, store.remove(flags.build));
-  if (!flags.common.json) std::printf("%s removed, %s freed\n", flags.build.c_str(), format_bytes(freed).c_str());
+  if (!flags.common.json)
+    std::printf("%s removed, %s freed\n", flags.build.c_str(), format_bytes(freed).c_str());
   return Json::object().set("format", 1).set("removed", flags.build).set("freed", freed);
 }
 
@@ -222,7 +230,8 @@ int run(int argc, char** argv) {
   auto settings = settings_of(flags.common);
   if (!settings) return end_with(settings.error(), flags.common.json);
   const CancelToken cancel = cancel_on_signal();
-  const cache::Store store = cache::Store::open(settings->cache_folder, settings->system_layers, "engine-cache");
+  const cache::Store store =
+      cache::Store::open(settings->cache_folder, settings->system_layers, "engine-cache");
   if (fetching->parsed()) return report(fetch(*settings, flags, cancel), flags.common.json);
   if (listing->parsed()) return report(list(store, flags), flags.common.json);
   if (removing->parsed()) return report(remove(store, flags), flags.common.json);

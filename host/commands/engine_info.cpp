@@ -21,8 +21,8 @@ struct Flags {
   CommonFlags common;
   std::string engine, flavor, device, require, platform_file, plugin, inspect;
   std::vector<std::string> codes;
-  bool plan = false, explain = false, self_test = false, bench = false, no_probe = false, platform_json = false,
-       symbols = false;
+  bool plan = false, explain = false, self_test = false, bench = false, no_probe = false,
+       platform_json = false, symbols = false;
 };
 
 void add_flags(CLI::App& app, Flags& flags) {
@@ -44,11 +44,13 @@ void add_flags(CLI::App& app, Flags& flags) {
   app.add_flag("--platform-json", flags.platform_json, "this machine as a file for --platform");
   app.add_option("--inspect", flags.inspect, "check any shared library before it is loaded");
   app.add_flag("--symbols", flags.symbols, "with --inspect: look for undefined symbols too");
-  app.add_option("--code", flags.codes, "what failure codes mean and how they are mended: EH-L01, l01")->delimiter(',');
+  app.add_option("--code", flags.codes, "what failure codes mean and how they are mended: EH-L01, l01")
+      ->delimiter(',');
   flags.common.add_to(app);
 }
 
-// Every code that was asked for; one that does not exist is an argument that cannot be read, whatever the others are.
+// Every code that was asked for; one that does not exist is an argument that cannot be read, whatever the
+// others are.
 int explain_codes(const Flags& flags) {
   std::vector<const explain::Entry*> entries;
   for (const std::string& code : flags.codes) {

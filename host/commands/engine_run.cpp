@@ -27,12 +27,14 @@ void add_flags(CLI::App& app, Flags& flags) {
   app.name("engine-run");
   app.add_option("ENGINE[@VERSION]", flags.engine, "the engine to run the model with")->required();
   app.add_option("MODEL", flags.model, "the model: a file or a folder")->required();
-  app.add_option("--input", flags.inputs, "NAME=FILE.npy; repeatable. Without any, the model's inputs are listed");
+  app.add_option("--input", flags.inputs,
+                 "NAME=FILE.npy; repeatable. Without any, the model's inputs are listed");
   app.add_option("--output", flags.output, "a folder for the results, one NAME.npy each");
   app.add_option("--device", flags.device, "where to run: cpu, cuda:0, ...");
   app.add_option("--flavor", flags.flavor, "ask for a flavor of the engine");
   app.add_option("--require", flags.require, "exactly this flavor or an error");
-  app.add_option("--repeat", flags.repeat, "run so often and print the median time")->check(CLI::Range(1, 1'000'000));
+  app.add_option("--repeat", flags.repeat, "run so often and print the median time")
+      ->check(CLI::Range(1, 1'000'000));
   flags.common.add_to(app);
 }
 
@@ -121,7 +123,8 @@ Result<Json> write_outputs(const engine_function& function, const Run& run, cons
   for (const auto& output : run.outputs) {
     const engine_tensor& tensor = output->tensor();
     Json entry = Json::object()
-                     .set("output", output->number < function.output_count ? function.outputs[output->number].name : "")
+                     .set("output",
+                          output->number < function.output_count ? function.outputs[output->number].name : "")
                      .set("type", load::describe_tensor(tensor));
     if (!folder.empty()) {
       const std::filesystem::path file = std::filesystem::path(folder) / file_name_of(function, *output);
@@ -205,7 +208,8 @@ int run(int argc, char** argv) {
       std::fprintf(stderr, "%s\n", explain::describe(*outcome.diagnosis).c_str());
     return outcome.exit_status();
   }
-  std::string text = outcome.opened->installed.build + (outcome.fallback ? "  (not what was asked for first)" : "") + "\n";
+  std::string text =
+      outcome.opened->installed.build + (outcome.fallback ? "  (not what was asked for first)" : "") + "\n";
   const Result<void> done = run_in(*outcome.opened, flags, cancel, document, text);
   if (flags.common.json) {
     document.set("diagnosis", done ? Json() : explain::to_json(done.error()));

@@ -10,9 +10,7 @@
 namespace enginehost::commands {
 namespace {
 
-Diagnosis unknown(const std::string& build) {
-  return std::move(diagnose("EH-S20").with("build", build));
-}
+Diagnosis unknown(const std::string& build) { return std::move(diagnose("EH-S20").with("build", build)); }
 
 Json ended_document(const history::Stale& stale) {
   return Json::object().set("record", history::to_json(stale.record)).set("why", stale.why);
@@ -41,7 +39,8 @@ int show(open::World& world, const QuarantineFlags& flags, bool json) {
   return 0;
 }
 
-// Every record that is not a proof; apart from them those that no longer hold, since people ask where they went.
+// Every record that is not a proof; apart from them those that no longer hold, since people ask where they
+// went.
 int list(open::World& world, bool json) {
   Json records = Json::array(), gone = Json::array();
   std::string text;
@@ -51,10 +50,11 @@ int list(open::World& world, bool json) {
     text += line_of(record) + "\n";
   }
   for (const history::Stale& stale : world.stale_records()) {
-    if (stale.record.state == history::State::proven || world.history().find(stale.record.build) != nullptr) continue;
+    if (stale.record.state == history::State::proven || world.history().find(stale.record.build) != nullptr)
+      continue;
     gone.push(ended_document(stale));
-    text += stale.record.build + "  was " + history::name_of(stale.record.state) + ", is tried again: " + stale.why +
-            "\n";
+    text += stale.record.build + "  was " + history::name_of(stale.record.state) +
+            ", is tried again: " + stale.why + "\n";
   }
   if (json)
     print(Json::object().set("format", 1).set("records", std::move(records)).set("ended", std::move(gone)));
@@ -66,7 +66,8 @@ int list(open::World& world, bool json) {
 int clear(open::World& world, const QuarantineFlags& flags, bool json) {
   std::vector<std::string> builds;
   for (const auto& [build, record] : world.history().records) {
-    const bool cleared_by_all = record.state != history::State::proven && record.state != history::State::disabled;
+    const bool cleared_by_all =
+        record.state != history::State::proven && record.state != history::State::disabled;
     if (flags.all ? cleared_by_all : build == flags.build) builds.push_back(build);
   }
   if (builds.empty() && !flags.all) return end_with(unknown(flags.build), json);
@@ -101,7 +102,8 @@ int disable(open::World& world, const QuarantineFlags& flags, bool json) {
   if (json)
     print(Json::object().set("format", 1).set("disabled", flags.build));
   else
-    std::printf("%s is not used any more (engine-cache quarantine enable takes that back)\n", flags.build.c_str());
+    std::printf("%s is not used any more (engine-cache quarantine enable takes that back)\n",
+                flags.build.c_str());
   print_warnings(world.warnings(), {}, json);
   return 0;
 }

@@ -53,12 +53,13 @@ std::string how_it_ended(const Diagnosis& diagnosis) {
 
 std::string what_ends_it(const history::Record& record) {
   if (record.state == history::State::disabled)
-    return line("ends", "never by itself: it was disabled by hand (engine-cache quarantine enable " + record.build +
-                            " takes that back)");
-  std::string text = line(
-      "ends", record.state == history::State::suspect ? "with its next success; until then it is tried with a warning"
-              : record.retry_after != 0 ? "on " + time_text(record.retry_after) + ", or when one of these changes"
-                                        : "when one of these changes");
+    return line("ends", "never by itself: it was disabled by hand (engine-cache quarantine enable " +
+                            record.build + " takes that back)");
+  std::string text = line("ends", record.state == history::State::suspect
+                                      ? "with its next success; until then it is tried with a warning"
+                                  : record.retry_after != 0 ? "on " + time_text(record.retry_after) +
+                                                                  ", or when one of these changes"
+                                                            : "when one of these changes");
   for (const history::Witness& witness : record.witnesses)
     text += line("", witness.path + (witness.present ? "" : " (is not there)"));
   std::vector<std::string> parts;
@@ -71,7 +72,9 @@ std::string what_ends_it(const history::Record& record) {
 
 std::string line_of(const history::Record& record) {
   return record.build + "  " + history::name_of(record.state) +
-         (record.diagnosis.is_null() ? "" : ": " + explain::one_line(explain::diagnosis_from_json(record.diagnosis)));
+         (record.diagnosis.is_null()
+              ? ""
+              : ": " + explain::one_line(explain::diagnosis_from_json(record.diagnosis)));
 }
 
 std::string full_text(const history::Record& record, const std::string& why_ended) {

@@ -48,9 +48,7 @@ std::map<std::string, EngineLine> engines_of(const manifest::Catalogue& catalogu
   return engines;
 }
 
-bool is_set_aside(const history::Record& record) {
-  return record.state != history::State::proven;
-}
+bool is_set_aside(const history::Record& record) { return record.state != history::State::proven; }
 
 std::string cause_of(const history::Record& record) {
   return record.diagnosis.is_null() ? "" : explain::one_line(explain::diagnosis_from_json(record.diagnosis));
@@ -67,13 +65,15 @@ std::string opened_report(const open::Outcome& outcome, bool verbose) {
   if (opened.devices.empty()) text += line("device", "none");
   text += line("capabilities", join(opened.engine->capabilities(), " "));
   // An adapter's own runtime library is told apart from the plugin's file.
-  for (const auto& [key, value] : opened.engine->facts()) text += line(key == "library" ? "runtime" : key, value);
+  for (const auto& [key, value] : opened.engine->facts())
+    text += line(key == "library" ? "runtime" : key, value);
   std::map<std::string, int> origins;
   for (const load::Library& library : opened.libraries) ++origins[library.origin];
   std::vector<std::string> counts;
   for (const auto& [origin, count] : origins) counts.push_back(std::to_string(count) + " from the " + origin);
   const std::size_t count = opened.libraries.size();
-  text += line("loaded", std::to_string(count) + (count == 1 ? " library: " : " libraries: ") + join(counts, ", "));
+  text += line("loaded",
+               std::to_string(count) + (count == 1 ? " library: " : " libraries: ") + join(counts, ", "));
   if (verbose)
     for (const load::Library& library : opened.libraries)
       text += line("", library.soname + "  " + library.path + "  (" + library.origin + ")");
@@ -107,7 +107,8 @@ std::string machine_report(open::World& world, bool verbose) {
   text += "\ninstalled\n";
   const auto installed = world.store().list();
   for (const cache::Installed& build : installed)
-    text += "  " + build.build + "  " + format_bytes(build.size) + (build.read_only ? "  (system layer)" : "") + "\n";
+    text += "  " + build.build + "  " + format_bytes(build.size) +
+            (build.read_only ? "  (system layer)" : "") + "\n";
   if (installed.empty()) text += "  nothing yet\n";
 
   text += "\nset aside\n";
@@ -128,7 +129,8 @@ std::string machine_report(open::World& world, bool verbose) {
 }
 
 Json machine_document(open::World& world, const std::optional<Diagnosis>& broken) {
-  Json engines = Json::array(), installed = Json::array(), set_aside = Json::array(), failures = Json::array();
+  Json engines = Json::array(), installed = Json::array(), set_aside = Json::array(),
+       failures = Json::array();
   for (const auto& [name, engine] : engines_of(world.catalogue()))
     engines.push(Json::object()
                      .set("engine", name)
@@ -167,7 +169,8 @@ std::string outcome_report(open::World& world, const open::Outcome& outcome, boo
     if (build != nullptr) text += line("build", build->id);
     text += opened_report(outcome, verbose);
   } else if (outcome.state == open::State::planned) {
-    text += build->engine + " " + build->version + " " + build->flavor + " would be opened: " + build->id + "\n";
+    text +=
+        build->engine + " " + build->version + " " + build->flavor + " would be opened: " + build->id + "\n";
     if (!world.is_recorded())
       text += line("installed", outcome.plan.request.installed.contains(build->id) ? "yes" : "no");
   } else {
@@ -177,7 +180,8 @@ std::string outcome_report(open::World& world, const open::Outcome& outcome, boo
   if (outcome.fallback && outcome.state != open::State::failed) {
     text += "instead of\n";
     for (const resolve::Candidate& candidate : outcome.plan.candidates)
-      if (candidate.verdict == resolve::Verdict::failed || candidate.verdict == resolve::Verdict::quarantined) {
+      if (candidate.verdict == resolve::Verdict::failed ||
+          candidate.verdict == resolve::Verdict::quarantined) {
         const std::optional<Diagnosis> diagnosis = candidate.diagnosis();
         text += "  " + candidate.build->id + "  " + (diagnosis ? explain::one_line(*diagnosis) : "") + "\n";
       }
@@ -189,7 +193,8 @@ std::string outcome_report(open::World& world, const open::Outcome& outcome, boo
     text += "\n" + resolve::describe_plan(outcome.plan, explain);
   for (const manifest::Shadowed& shadowed : world.catalogue().shadowed)
     if (explain)
-      text += "  " + shadowed.build + " of " + shadowed.repository + " is shadowed by that of " + shadowed.by + "\n";
+      text += "  " + shadowed.build + " of " + shadowed.repository + " is shadowed by that of " +
+              shadowed.by + "\n";
   return text;
 }
 

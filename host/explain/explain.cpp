@@ -42,7 +42,8 @@ const Meaning* meaning_of(const Diagnosis& diagnosis) {
 }
 
 // While a build is being tried, whatever its plugin says means that it did not come up.
-// It hung in the driver's own library, or where even SIGKILL does not reach: the driver's bad moment, not the build's.
+// It hung in the driver's own library, or where even SIGKILL does not reach: the driver's bad moment, not the
+// build's.
 bool waits_for_a_driver(const Diagnosis& diagnosis) {
   if (!diagnosis.value("survived_kill").empty()) return true;
   const std::string_view library = diagnosis.value("in_library");
@@ -95,7 +96,8 @@ history::Category category(const Diagnosis& diagnosis) {
   }
   if (diagnosis.code == "EH-R05" && waits_for_a_driver(diagnosis)) return history::Category::transient;
   // The helper could not be started for want of memory, processes or descriptors.
-  if (diagnosis.code == "EH-P20" && is_shortage(diagnosis.value("errno"))) return history::Category::transient;
+  if (diagnosis.code == "EH-P20" && is_shortage(diagnosis.value("errno")))
+    return history::Category::transient;
   const Entry* entry = find(diagnosis.code);
   return entry != nullptr ? entry->category : history::Category::request;
 }

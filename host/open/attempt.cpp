@@ -357,7 +357,8 @@ class Attempt {
   // True when the files were not what they should be, and have been moved out of the way to be fetched again.
   bool throw_damage_away(const cache::Installed& installed, Diagnosis& failure) {
     const history::Category category = explain::category(failure);
-    // The files fitted together, and the loader says that they do not: a name in one of them may be another one now.
+    // The files fitted together, and the loader says that they do not: a name in one of them may be another
+    // one now.
     const bool unbound =
         checked_whole_ && category == history::Category::host && failure.code.starts_with("EH-L");
     const bool suspicious =

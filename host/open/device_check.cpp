@@ -14,7 +14,8 @@ Result<load::Device> find_device(const std::vector<load::Device>& offered, const
 }
 
 // A new engine of the same plugin, in which the device works.
-Result<load::DeviceCheck> open_again(Opened& opened, const load::Device& device, const load::CallOptions& options) {
+Result<load::DeviceCheck> open_again(Opened& opened, const load::Device& device,
+                                     const load::CallOptions& options) {
   load::EngineOptions again = opened.engine_options;
   again.health = opened.engine->health();
   again.call = options;
@@ -30,7 +31,8 @@ Result<load::DeviceCheck> open_again(Opened& opened, const load::Device& device,
 
 }  // namespace
 
-Result<load::DeviceCheck> check_device(Opened& opened, const std::string& device, const load::CallOptions& options) {
+Result<load::DeviceCheck> check_device(Opened& opened, const std::string& device,
+                                       const load::CallOptions& options) {
   TRY_ASSIGN(const load::Device wanted, find_device(opened.devices, device));
   load::Health& health = *opened.engine->health();
   auto check = load::check_device(*opened.engine, wanted, options);

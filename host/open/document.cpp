@@ -71,7 +71,8 @@ Json tool_document() {
 Json config_document(const settings::Settings& settings) {
   Json list = Json::array();
   for (const settings::Setting& setting : settings.effective)
-    list.push(Json::object().set("key", setting.key).set("value", setting.value).set("source", setting.source));
+    list.push(
+        Json::object().set("key", setting.key).set("value", setting.value).set("source", setting.source));
   return list;
 }
 
@@ -79,16 +80,17 @@ Json warnings_document(const World& world, const std::vector<Diagnosis>& warning
   Json list = Json::array();
   for (const std::string& text : world.warnings()) list.push(Json::object().set("text", text));
   for (const Diagnosis& warning : warnings)
-    list.push(Json::object().set("text", explain::one_line(warning)).set("diagnosis", explain::to_json(warning)));
+    list.push(
+        Json::object().set("text", explain::one_line(warning)).set("diagnosis", explain::to_json(warning)));
   return list;
 }
 
 Json shadowed_document(const manifest::Catalogue& catalogue, const std::string& engine) {
   Json list = Json::array();
   for (const manifest::Shadowed& shadowed : catalogue.shadowed) {
-    const bool asked_for = std::any_of(catalogue.builds.begin(), catalogue.builds.end(), [&](const auto& build) {
-      return build->id == shadowed.build && build->engine == engine;
-    });
+    const bool asked_for = std::any_of(
+        catalogue.builds.begin(), catalogue.builds.end(),
+        [&](const auto& build) { return build->id == shadowed.build && build->engine == engine; });
     if (asked_for)
       list.push(Json::object()
                     .set("build", shadowed.build)

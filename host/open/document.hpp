@@ -5,8 +5,8 @@
 
 namespace enginehost::open {
 
-Json tool_document();                                        // {"name","version","plugin_abi"}
-Json config_document(const settings::Settings& settings);    // [{"key","value","source"}]
+Json tool_document();                                      // {"name","version","plugin_abi"}
+Json config_document(const settings::Settings& settings);  // [{"key","value","source"}]
 Json warnings_document(const World& world, const std::vector<Diagnosis>& warnings);
 // The whole document of `engine-info ENGINE --json`.
 // An outcome of a ready ticket is weighed for it.

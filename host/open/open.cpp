@@ -28,7 +28,8 @@ resolve::Request with_installed(resolve::Request request, const World& world) {
   return request;
 }
 
-// The devices that must be there: all when one is named; none when others are allowed, the plan has chosen then.
+// The devices that must be there: all when one is named; none when others are allowed, the plan has chosen
+// then.
 std::vector<std::string> demanded_devices(const resolve::Request& request) {
   const auto wished = wished_devices(request);
   return wished.size() == 1 ? wished : std::vector<std::string>{};
@@ -37,7 +38,8 @@ std::vector<std::string> demanded_devices(const resolve::Request& request) {
 bool wish_met(const resolve::Request& request, const Opened& opened) {
   if (!request.flavor.empty() && request.flavor != opened.installed.flavor) return false;
   const auto wished = wished_devices(request);
-  return wished.empty() || std::any_of(opened.devices.begin(), opened.devices.end(), [&](const load::Device& device) {
+  return wished.empty() ||
+         std::any_of(opened.devices.begin(), opened.devices.end(), [&](const load::Device& device) {
            return device.text() == wished.front() || device.kind == wished.front();
          });
 }
@@ -83,8 +85,10 @@ void try_candidates(World& world, const OpenRequest& open, Outcome& outcome) {
   if (!outcome.diagnosis) outcome.diagnosis = outcome.plan.diagnosis;
 }
 
-// "Unknown engine" is not the cause when no repository could be read, and not the whole of it when one could not.
-std::optional<Diagnosis> why_nothing_is_known(const manifest::Catalogue& catalogue, const resolve::Plan& plan) {
+// "Unknown engine" is not the cause when no repository could be read, and not the whole of it when one could
+// not.
+std::optional<Diagnosis> why_nothing_is_known(const manifest::Catalogue& catalogue,
+                                              const resolve::Plan& plan) {
   if (!plan.candidates.empty() || catalogue.failures.empty() || !plan.diagnosis) return plan.diagnosis;
   const bool none_readable = catalogue.builds.empty();
   Diagnosis diagnosis = none_readable ? catalogue.failures.front() : *plan.diagnosis;
@@ -133,9 +137,12 @@ std::optional<Outcome> open_ready(World& world, const OpenRequest& open, const T
 
 const char* name_of(State state) {
   switch (state) {
-    case State::opened: return "opened";
-    case State::planned: return "planned";
-    case State::failed: return "failed";
+    case State::opened:
+      return "opened";
+    case State::planned:
+      return "planned";
+    case State::failed:
+      return "failed";
   }
   return "failed";
 }

@@ -1,5 +1,5 @@
-// The one loop: plan, then for each candidate in order acquire, preflight, probe, load, record; else the next one.
-// The first place to look for how a request walks through the house.
+// The one loop: plan, then for each candidate in order acquire, preflight, probe, load, record; else the next
+// one. The first place to look for how a request walks through the house.
 #pragma once
 #include <filesystem>
 #include <memory>
@@ -33,10 +33,11 @@ struct Outcome {
   // With the verdicts as they ended. Of an open by a ready ticket only the request: see weigh().
   resolve::Plan plan;
   bool by_ticket = false;
-  std::shared_ptr<Opened> opened;   // state opened
-  // In plan.candidates: what was opened, or would be. Nothing where the plan is not there, or no longer lists it.
+  std::shared_ptr<Opened> opened;  // state opened
+  // In plan.candidates: what was opened, or would be. Nothing where the plan is not there, or no longer lists
+  // it.
   const resolve::Candidate* chosen = nullptr;
-  bool fallback = false;            // a better candidate failed or is set aside, or the request was not met
+  bool fallback = false;  // a better candidate failed or is set aside, or the request was not met
   bool proven_before = false, probed = false;
   std::uint64_t downloaded = 0;
   double download_seconds = 0;
@@ -47,8 +48,8 @@ struct Outcome {
   int exit_status() const;  // of a command that ends with this outcome
 };
 
-// Whoever gave up, or declined a download, does not want to be asked about the next build. A licence that nobody
-// accepted is another matter: the next build may do without it.
+// Whoever gave up, or declined a download, does not want to be asked about the next build. A licence that
+// nobody accepted is another matter: the next build may do without it.
 bool ends_the_search(const Diagnosis& failure);
 
 // Never throws. Blocks while downloading and probing; World::cancel() ends it with EH-P10.

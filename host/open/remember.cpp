@@ -45,7 +45,8 @@ history::Failure failure_of(const Basis& basis, const Diagnosis& diagnosis, hist
 }
 
 bool remember(World& world, const history::Failure& failure) {
-  auto record = history::after_failure(failure, world.before(failure.build), world.fingerprint(), World::now());
+  auto record =
+      history::after_failure(failure, world.before(failure.build), world.fingerprint(), World::now());
   if (!record) return false;
   world.remember(std::move(*record));
   return true;
@@ -60,15 +61,17 @@ bool remember_failure(World& world, const Basis& basis, const Diagnosis& diagnos
   return remember(world, failure);
 }
 
-void remember_success(World& world, const Basis& basis, Json facts, const std::optional<Diagnosis>& crashed_once) {
+void remember_success(World& world, const Basis& basis, Json facts,
+                      const std::optional<Diagnosis>& crashed_once) {
   if (crashed_once) {
     history::Failure failure = failure_of(basis, *crashed_once, history::Category::crash);
     failure.repeated = false;
     remember(world, failure);
     return;
   }
-  history::Record proof = history::proof_of(basis.installed->build, basis.installed->digest, basis.artifacts,
-                                            world.fingerprint(), witnesses_of(basis), std::move(facts), World::now());
+  history::Record proof =
+      history::proof_of(basis.installed->build, basis.installed->digest, basis.artifacts, world.fingerprint(),
+                        witnesses_of(basis), std::move(facts), World::now());
   auto record = history::after_success(std::move(proof), world.before(basis.installed->build));
   if (!record) return;
   if (!world.settings().state_folder.empty())

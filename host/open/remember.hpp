@@ -25,6 +25,7 @@ bool remember_failure(World& world, const Basis& basis, const Diagnosis& failure
 
 // A proof, with what the probe saw; or a suspicion, when the build crashed in the probe and passed only the
 // second time. A build that the user disabled and forced stays disabled.
-void remember_success(World& world, const Basis& basis, Json facts, const std::optional<Diagnosis>& crashed_once);
+void remember_success(World& world, const Basis& basis, Json facts,
+                      const std::optional<Diagnosis>& crashed_once);
 
 }  // namespace enginehost::open

@@ -16,8 +16,10 @@ constexpr std::int64_t index_lifetime_seconds = 3600;
 
 std::int64_t age_of(const fs::path& file, std::int64_t now) {
   const auto stamp = stamp_of(file);
-  // A time in the future (a clock that was set back) counts as now, so that such a copy is asked for again later.
-  return stamp ? std::max<std::int64_t>(0, now - stamp->modified_ns / 1'000'000'000) : index_lifetime_seconds + 1;
+  // A time in the future (a clock that was set back) counts as now, so that such a copy is asked for again
+  // later.
+  return stamp ? std::max<std::int64_t>(0, now - stamp->modified_ns / 1'000'000'000)
+               : index_lifetime_seconds + 1;
 }
 
 void expires(CatalogueOrigin& origin, const std::string& time, std::int64_t now) {
@@ -49,7 +51,8 @@ class KeptReader : public manifest::DocumentReader, public manifest::DocumentMem
     const fs::path kept = folder_ / (sha256_hex(location).substr(0, 32) + ".json");
     const std::int64_t age = age_of(kept, now_);
     origin_.documents.push_back(kept.native());
-    origin_.fresh_until = std::min(origin_.fresh_until, now_ + std::max<std::int64_t>(0, index_lifetime_seconds - age));
+    origin_.fresh_until =
+        std::min(origin_.fresh_until, now_ + std::max<std::int64_t>(0, index_lifetime_seconds - age));
     if (age <= index_lifetime_seconds)
       if (auto bytes = read_file(kept, limit)) return bytes;
     auto fresh = transfer::fetch_text(location, transfer_, limit, "application/json", cancel_);
@@ -85,8 +88,8 @@ class KeptReader : public manifest::DocumentReader, public manifest::DocumentMem
   const std::optional<CancelToken>& cancel_;
 };
 
-void add_repository(manifest::Catalogue& catalogue, Result<manifest::RepositoryContent> content, std::int64_t now,
-                    CatalogueOrigin& origin) {
+void add_repository(manifest::Catalogue& catalogue, Result<manifest::RepositoryContent> content,
+                    std::int64_t now, CatalogueOrigin& origin) {
   if (!content) {
     catalogue.failures.push_back(std::move(content).error());
     return;
@@ -106,7 +109,8 @@ void add_installed(manifest::Catalogue& catalogue, const cache::Store& store) {
     if (!record || !*record) continue;
     const std::string name = "the record of the installed " + summary.build;
     auto document = parse_json((*record)->manifest, name);
-    auto manifest = document ? manifest::read_manifest(*document, "", name) : fail(std::move(document).error());
+    auto manifest =
+        document ? manifest::read_manifest(*document, "", name) : fail(std::move(document).error());
     if (manifest)
       manifest::merge(catalogue, std::move(*manifest));
     else
@@ -122,9 +126,10 @@ manifest::Catalogue load_catalogue(const settings::Settings& settings, const cac
   manifest::Catalogue catalogue;
   for (const settings::Repository& repository : settings.repositories) {
     if (settings::is_url(repository.location)) {
-      KeptReader reader(store.root() / "repositories" / sha256_hex(repository.location).substr(0, 32), transfer, now,
-                        origin, cancel);
-      add_repository(catalogue, manifest::load_repository(repository.location, reader, now, &reader), now, origin);
+      KeptReader reader(store.root() / "repositories" / sha256_hex(repository.location).substr(0, 32),
+                        transfer, now, origin, cancel);
+      add_repository(catalogue, manifest::load_repository(repository.location, reader, now, &reader), now,
+                     origin);
       catalogue.warnings.insert(catalogue.warnings.end(), reader.warnings.begin(), reader.warnings.end());
     } else {
       NotingReader reader(origin);

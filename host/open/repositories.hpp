@@ -19,11 +19,11 @@ struct CatalogueOrigin {
   std::int64_t fresh_until = INT64_MAX;  // seconds since 1970: when one is asked for again, or expires
 };
 
-// Reads every repository of the settings, strongest first, and adds the installed builds that none of them lists (any
-// more), so that what is installed can be opened without its repository. Documents of URL repositories are kept below
-// <cache>/repositories and asked for again after an hour; without a network the kept ones serve, with a warning.
-// Never fails as a whole: what could not be read is in Catalogue::failures and ::warnings. Opens no socket when
-// transfer.offline. Fills in `origin`. Any thread.
+// Reads every repository of the settings, strongest first, and adds the installed builds that none of them
+// lists (any more), so that what is installed can be opened without its repository. Documents of URL
+// repositories are kept below <cache>/repositories and asked for again after an hour; without a network the
+// kept ones serve, with a warning. Never fails as a whole: what could not be read is in Catalogue::failures
+// and ::warnings. Opens no socket when transfer.offline. Fills in `origin`. Any thread.
 manifest::Catalogue load_catalogue(const settings::Settings& settings, const cache::Store& store,
                                    const transfer::TransferOptions& transfer, std::int64_t now,
                                    CatalogueOrigin& origin, const std::optional<CancelToken>& cancel = {});

@@ -20,7 +20,8 @@ std::string identity_of_library(const fs::path& library) {
   const fs::path real = fs::canonical(library, error);
   if (error) return library.native() + " (cannot be read)";
   const auto info = binary::read_binary(real);
-  return real.native() + " " + (info && !info->build_id.empty() ? info->build_id : std::string("without build id"));
+  return real.native() + " " +
+         (info && !info->build_id.empty() ? info->build_id : std::string("without build id"));
 }
 
 // Of the folder or, before it is made, of the one that it will be made in.

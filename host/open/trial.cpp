@@ -12,12 +12,13 @@ using history::First;
 
 Trial::Trial(Tried tried) : tried_(std::move(tried)) {
   if (!is_kept() || !tried_.proven) return;
-  opened_before_ = history::was_survived(tried_.state_folder, tried_.digest, First::opening, history::program_id());
+  opened_before_ =
+      history::was_survived(tried_.state_folder, tried_.digest, First::opening, history::program_id());
 }
 
 void Trial::raise(std::string_view phase) {
-  if (auto raised =
-          history::Sentinel::raise(tried_.state_folder, tried_.build, tried_.digest, phase, tried_.artifacts_digest))
+  if (auto raised = history::Sentinel::raise(tried_.state_folder, tried_.build, tried_.digest, phase,
+                                             tried_.artifacts_digest))
     sentinel_ = std::move(*raised);
 }
 
@@ -42,8 +43,8 @@ void Trial::work_begins() {
   if (!is_kept()) return;
   const std::lock_guard lock(mutex_);
   if (worked_before_ || ++working_ > 1) return;
-  worked_before_ =
-      tried_.proven && history::was_survived(tried_.state_folder, tried_.digest, First::work, history::program_id());
+  worked_before_ = tried_.proven && history::was_survived(tried_.state_folder, tried_.digest, First::work,
+                                                          history::program_id());
   if (!worked_before_) raise("warmup");
 }
 
@@ -58,8 +59,8 @@ void Trial::work_ended(bool well) {
   history::note_survived(tried_.state_folder, tried_.digest, First::work, history::program_id());
   auto record = history::read_one(tried_.state_folder, tried_.build, std::time(nullptr));
   if (!record || record->digest != tried_.digest || record->strikes == 0) return;
-  // It works in the program that it once ended: that was not its fault, or is over. Another program's work says nothing
-  // of that.
+  // It works in the program that it once ended: that was not its fault, or is over. Another program's work
+  // says nothing of that.
   if (record->program != history::program_id()) return;
   record->strikes = 0;
   static_cast<void>(history::write(tried_.state_folder, *record));

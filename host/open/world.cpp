@@ -11,7 +11,8 @@
 
 namespace enginehost::open {
 
-World::World(settings::Settings settings, std::optional<platform::Platform> recorded, std::optional<CancelToken> cancel)
+World::World(settings::Settings settings, std::optional<platform::Platform> recorded,
+             std::optional<CancelToken> cancel)
     : settings_(std::move(settings)),
       store_(cache::Store::open(settings_.cache_folder, settings_.system_layers)),
       recorded_(recorded.has_value()),
@@ -69,7 +70,8 @@ const CatalogueOrigin& World::catalogue_origin() {
 }
 
 const history::Fingerprint& World::fingerprint() {
-  if (!fingerprint_) fingerprint_ = fingerprint_of_this_machine(platform(), settings_.helper, settings_.cache_folder);
+  if (!fingerprint_)
+    fingerprint_ = fingerprint_of_this_machine(platform(), settings_.helper, settings_.cache_folder);
   return *fingerprint_;
 }
 
@@ -112,8 +114,8 @@ void World::remember(history::Record record) {
   if (!settings_.state_folder.empty())
     if (auto written = history::write(settings_.state_folder, record); !written && warnings_.empty())
       warnings_.push_back("what was learned about " + record.build +
-                          " cannot be kept: " + std::string(written.error().value("folder")) + " cannot be written (" +
-                          std::string(written.error().value("os_said")) + ")");
+                          " cannot be kept: " + std::string(written.error().value("folder")) +
+                          " cannot be written (" + std::string(written.error().value("os_said")) + ")");
   const std::string build = record.build;
   history_->history.records.insert_or_assign(build, std::move(record));
 }

@@ -18,8 +18,8 @@
 
 namespace enginehost::open {
 
-// Each part is gathered when it is first asked for and then stays, so that one request sees one world. Use one object
-// from one thread at a time; several objects are independent.
+// Each part is gathered when it is first asked for and then stays, so that one request sees one world. Use
+// one object from one thread at a time; several objects are independent.
 class World {
  public:
   // `recorded`: decide for that machine instead of this one.
@@ -45,7 +45,8 @@ class World {
   // What holds of the records on disk, and those kept in memory because the state folder cannot be written.
   const history::History& history();
   const std::vector<history::Stale>& stale_records();
-  // What was last known of a build, even if its time is over: a quarantine that is repeated lasts longer. Or nullptr.
+  // What was last known of a build, even if its time is over: a quarantine that is repeated lasts longer. Or
+  // nullptr.
   const history::Record* before(const std::string& build);
   // The machine as the loader sees it, with what this process has loaded already (asked anew each time).
   linker::Machine machine();

@@ -30,8 +30,8 @@ bool is_unchanged(const Json& witness) {
 
 }  // namespace
 
-std::optional<Platform> recall(const DetectRequest& request, const std::string& key, const std::filesystem::path& file,
-                               std::int64_t now) {
+std::optional<Platform> recall(const DetectRequest& request, const std::string& key,
+                               const std::filesystem::path& file, std::int64_t now) {
   const auto text = read_file(file, largest_file);
   if (!text) return std::nullopt;
   const auto document = parse_json(*text, file.native());
@@ -48,9 +48,11 @@ std::optional<Platform> recall(const DetectRequest& request, const std::string& 
   return std::move(*platform);
 }
 
-void remember(const Platform& platform, const std::string& key, const std::filesystem::path& file, std::int64_t now) {
+void remember(const Platform& platform, const std::string& key, const std::filesystem::path& file,
+              std::int64_t now) {
   Json files = Json::array();
-  for (const FileWitness& witness : file_witnesses(platform, Reach::everything)) files.push(document_of(witness));
+  for (const FileWitness& witness : file_witnesses(platform, Reach::everything))
+    files.push(document_of(witness));
   const Json document = Json::object()
                             .set("format", 1)
                             .set("key", key)

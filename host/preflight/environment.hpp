@@ -1,5 +1,5 @@
-// What the environment (LD_LIBRARY_PATH, LD_PRELOAD, the libraries this process holds already) does to a build's
-// search.
+// What the environment (LD_LIBRARY_PATH, LD_PRELOAD, the libraries this process holds already) does to a
+// build's search.
 #pragma once
 #include <string>
 #include <vector>

@@ -122,8 +122,9 @@ std::optional<Place> default_repository(const Environment& environment, std::vec
   for (const fs::path& prefix : prefixes(environment)) {
     const fs::path repository = prefix / "share" / "enginehost" / "repository";
     if (access((repository / "index.json").c_str(), F_OK) != 0) continue;
-    const fs::path sdk = access(environment.library_folder.c_str(), F_OK) == 0 ? environment.library_folder
-                                                                               : environment.executable_folder;
+    const fs::path sdk = access(environment.library_folder.c_str(), F_OK) == 0
+                             ? environment.library_folder
+                             : environment.executable_folder;
     const std::string why = why_untrusted(repository, sdk);
     if (why.empty()) return Place{repository, "default"};
     warnings.push_back("the repository " + repository.string() + " is not used: " + why);

@@ -72,7 +72,8 @@ TEST_F(AcquireTest, ABuildThatIsRemovedDuringADownloadIsFreedAtItsEnd) {
   test::give_plugin(other, folder / "repository");
   const std::string archive = test::make_archive("zip", {{"lib/libother.so.1", test::noise(200'000)}});
   test::write_text(server.root() / "other", archive);
-  other.runtime().artifacts = {SampleBuild::artifact(archive, "zip", {SampleBuild::url(server.url("other"))})};
+  other.runtime().artifacts = {
+      SampleBuild::artifact(archive, "zip", {SampleBuild::url(server.url("other"))})};
   auto renamed = std::make_shared<manifest::Build>(*other.build);
   renamed->id = "other";
   bool removed = false;

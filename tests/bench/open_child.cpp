@@ -4,8 +4,8 @@
 //   EngineHost would bench_open_child open CACHE REPOSITORY ENGINE    settings, machine, plan, store, load,
 //   create: all of an open bench_open_child again CACHE REPOSITORY ENGINE   the same once more, in the
 //   process that has it open bench_open_child detect HELPER                   looking at the machine
-//   bench_open_child recall HELPER FILE              the same from what is remembered in FILE, looked at before
-//   bench_open_child read FILE…                      reading files, the floor of looking
+//   bench_open_child recall HELPER FILE              the same from what is remembered in FILE, looked at
+//   before bench_open_child read FILE…                      reading files, the floor of looking
 // REPOSITORY may be "" for the configured ones.
 #include <dlfcn.h>
 #include <enginehost/engine_plugin.h>
@@ -142,7 +142,8 @@ int recall(const char* helper, const char* file) {
   request.cache_folder = "/tmp";
   const std::int64_t now = open::World::now();
   const auto key_of = [&] { return platform::machine_key(request, platform::Reach::everything); };
-  if (!platform::recall(request, key_of(), file, now)) platform::remember(platform::detect(request), key_of(), file, now);
+  if (!platform::recall(request, key_of(), file, now))
+    platform::remember(platform::detect(request), key_of(), file, now);
   const auto begin = Clock::now();
   if (!platform::recall(request, key_of(), file, now)) return fail_with("nothing is remembered");
   return finish(begin);
@@ -173,5 +174,6 @@ int main(int argc, char** argv) {
   if (mode == "recall" && argc == 4) return recall(argv[2], argv[3]);
   if (mode == "read" && argc > 2) return read_files(argv + 2, argc - 2);
   return fail_with(
-      "dlopen|create PLUGIN [PRELOAD…] | open|again CACHE REPOSITORY ENGINE | detect HELPER | recall HELPER FILE | read FILE…");
+      "dlopen|create PLUGIN [PRELOAD…] | open|again CACHE REPOSITORY ENGINE | detect HELPER | recall HELPER "
+      "FILE | read FILE…");
 }

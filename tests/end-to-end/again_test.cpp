@@ -1,5 +1,6 @@
-// Case05, 06, 26: what was set aside is tried again by the very next open once its reason is gone, without any command;
-// and nothing is probed again as long as nothing changed. Probes are counted by the launcher they are started through.
+// Case05, 06, 26: what was set aside is tried again by the very next open once its reason is gone, without
+// any command; and nothing is probed again as long as nothing changed. Probes are counted by the launcher
+// they are started through.
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -17,12 +18,15 @@ constexpr const char* good = "reference-good";
 // A library of the build, opened first, whose constructor runs this.
 TestBuild with_constructor(const std::string& body) {
   const std::string source =
-      "#define _GNU_SOURCE\n#include <dlfcn.h>\n#include <errno.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include "
+      "#define _GNU_SOURCE\n#include <dlfcn.h>\n#include <errno.h>\n#include <stdio.h>\n#include "
+      "<stdlib.h>\n#include "
       "<string.h>\n#include <unistd.h>\nint* volatile nowhere;\n"
-      "static int counted(const char* file) { FILE* f = fopen(file, \"a\"); fputc('x', f); long n = ftell(f); "
+      "static int counted(const char* file) { FILE* f = fopen(file, \"a\"); fputc('x', f); long n = "
+      "ftell(f); "
       "fclose(f); "
       "return (int)n; }\n"
-      "static int in_probe(void) { char exe[512] = \"\"; (void)!readlink(\"/proc/self/exe\", exe, sizeof exe - 1); "
+      "static int in_probe(void) { char exe[512] = \"\"; (void)!readlink(\"/proc/self/exe\", exe, sizeof exe "
+      "- 1); "
       "return strstr(exe, \"enginehost-probe\") != NULL; }\n"
       "__attribute__((constructor)) static void begin(void) { (void)counted; (void)in_probe; " +
       body + " }\n";
@@ -35,8 +39,8 @@ TestBuild with_constructor(const std::string& body) {
 class Again : public testing::Test {
  protected:
   Again() {
-    write_text(launcher(),
-               "#!/bin/sh\ncase \" $* \" in *\" probe \"*) echo x >> " + log().native() + ";; esac\nexec \"$@\"\n");
+    write_text(launcher(), "#!/bin/sh\ncase \" $* \" in *\" probe \"*) echo x >> " + log().native() +
+                               ";; esac\nexec \"$@\"\n");
     std::filesystem::permissions(launcher(), std::filesystem::perms::owner_all);
   }
   std::filesystem::path launcher() const { return workplace.folder() / "count.sh"; }
@@ -59,8 +63,8 @@ class Again : public testing::Test {
     const std::string text = read_text(log());
     return std::count(text.begin(), text.end(), '\n');
   }
-  // Opens with `first`, which must not choose the faulty build, again with nothing changed, which must not probe, and
-  // with `second`, which must choose it.
+  // Opens with `first`, which must not choose the faulty build, again with nothing changed, which must not
+  // probe, and with `second`, which must choose it.
   void expect_chosen_after(
       const std::vector<std::string>& before, const std::vector<std::string>& after,
       const std::function<void()>& change = [] {}, const std::vector<std::string>& prefix_after = {}) {
@@ -110,10 +114,10 @@ TEST_F(Again, WhenALibraryThatOnlyRunningCodeLooksForIsInstalled) {
   const auto folder = workplace.folder() / "libraries";
   std::filesystem::create_directories(folder);
   const std::string variable = "LD_LIBRARY_PATH=" + folder.native();
-  publish(
-      with_constructor("if (dlopen(\"libcudnn_played.so.9\", RTLD_NOW) == NULL) { fputs(\"Could not load library "
-                       "libcudnn_played.so.9. Error: libcudnn_played.so.9: cannot open shared object file: No such "
-                       "file or directory\\n\", stderr); abort(); }"));
+  publish(with_constructor(
+      "if (dlopen(\"libcudnn_played.so.9\", RTLD_NOW) == NULL) { fputs(\"Could not load library "
+      "libcudnn_played.so.9. Error: libcudnn_played.so.9: cannot open shared object file: No such "
+      "file or directory\\n\", stderr); abort(); }"));
   expect_chosen_after({variable}, {variable},
                       [&] { write_text(folder / "libcudnn_played.so.9", compile_library("int x;\n")); });
 }
@@ -144,16 +148,18 @@ TEST_F(Again, WhenTheLoadersCacheNamesTheLibrary) {
   // ldconfig -C writes another cache file; it takes the place of the machine's for one command.
   const auto configuration = workplace.folder() / "ld.so.conf", cache = workplace.folder() / "ld.so.cache";
   write_text(configuration, "include /etc/ld.so.conf\n" + folder.native() + "\n");
-  ASSERT_EQ(std::system(("/sbin/ldconfig -X -f " + configuration.native() + " -C " + cache.native() + " 2>&1").c_str()),
-            0);
-  expect_chosen_after(
-      {}, {}, [] {},
-      {"unshare", "-m", "sh", "-c", "mount --bind " + cache.native() + " /etc/ld.so.cache && exec \"$0\" \"$@\""});
+  ASSERT_EQ(
+      std::system(
+          ("/sbin/ldconfig -X -f " + configuration.native() + " -C " + cache.native() + " 2>&1").c_str()),
+      0);
+  expect_chosen_after({}, {}, [] {},
+                      {"unshare", "-m", "sh", "-c",
+                       "mount --bind " + cache.native() + " /etc/ld.so.cache && exec \"$0\" \"$@\""});
 }
 
 TEST_F(Again, AfterARestartWhereTheDriversHalvesDidNotFitTogether) {
-  // 803: the kernel's half was loaded before the last update. What the record says of the start of the machine is
-  // changed here as the next start would change it.
+  // 803: the kernel's half was loaded before the last update. What the record says of the start of the
+  // machine is changed here as the next start would change it.
   const std::string flag = (workplace.folder() / "restarted").native();
   publish(with_constructor("if (access(\"" + flag + "\", F_OK) != 0) abort();"));
   const Ended first = open();
@@ -207,9 +213,9 @@ TEST_F(Again, ACrashThatDoesNotRepeatIsASuspicionUntilTheNextSuccess) {
 
 TEST_F(Again, DamagedFilesAreFetchedAgainTwiceAndThenTheDiskOrTheMirrorIsBlamed) {
   // Its own constructor damages the plugin in the store, as a disk would that loses what is written to it.
-  publish(
-      with_constructor("if (in_probe()) { Dl_info i; dladdr((void*)begin, &i); chmod(i.dli_fname, 0644); FILE* f = "
-                       "fopen(i.dli_fname, \"r+\"); fseek(f, -1, SEEK_END); fputc('x', f); fclose(f); abort(); }"));
+  publish(with_constructor(
+      "if (in_probe()) { Dl_info i; dladdr((void*)begin, &i); chmod(i.dli_fname, 0644); FILE* f = "
+      "fopen(i.dli_fname, \"r+\"); fseek(f, -1, SEEK_END); fputc('x', f); fclose(f); abort(); }"));
   const Ended run = open();
   EXPECT_EQ(run.outcome()["build"].as_string(), good) << run.said();
   const Json& diagnosis = run.candidate(faulty)["diagnosis"];

@@ -1,4 +1,5 @@
-// Crashes inside the application: what the sentinels tell of the process that died, and what a failed load leaves.
+// Crashes inside the application: what the sentinels tell of the process that died, and what a failed load
+// leaves.
 #include <gmock/gmock.h>
 
 #include "tests/end-to-end/fault.hpp"
@@ -94,14 +95,16 @@ TEST_F(InHost, AKilledProcessIsAStrikeButALivingOneIsNot) {
   // A process that sits in create() for as long as it lives.
   RunOptions options;
   options.launcher = {
-      "sh", "-c", "setsid \"$0\" \"$@\" >/dev/null 2>&1 & while [ ! -e " + ready + " ]; do sleep 0.02; done; echo $!"};
-  const Ended started =
-      workplace.run("engine-run", {"reference", "none.model", "--repository", repository.root().native()}, options);
+      "sh", "-c",
+      "setsid \"$0\" \"$@\" >/dev/null 2>&1 & while [ ! -e " + ready + " ]; do sleep 0.02; done; echo $!"};
+  const Ended started = workplace.run(
+      "engine-run", {"reference", "none.model", "--repository", repository.root().native()}, options);
   const long process = std::atol(started.output.c_str());
   ASSERT_GT(process, 0) << started.said();
   // Another host meanwhile, and a reader: nobody is blamed.
   EXPECT_EQ(open().outcome()["build"].as_string(), faulty);
-  EXPECT_TRUE(workplace.run("engine-cache", {"quarantine", "list", "--json"}).document["records"].as_array().empty());
+  EXPECT_TRUE(
+      workplace.run("engine-cache", {"quarantine", "list", "--json"}).document["records"].as_array().empty());
   ASSERT_EQ(std::system(("kill -9 " + std::to_string(process)).c_str()), 0);
   while (std::system(("kill -0 " + std::to_string(process) + " 2>/dev/null").c_str()) == 0) {
   }
@@ -114,7 +117,8 @@ TEST_F(InHost, AKilledProcessIsAStrikeButALivingOneIsNot) {
   const Ended again = open();
   EXPECT_EQ(again.outcome()["build"].as_string(), faulty);
   EXPECT_THAT(again.document["warnings"].dump(), testing::HasSubstr("engine-run"));
-  EXPECT_TRUE(workplace.run("engine-cache", {"quarantine", "list", "--json"}).document["records"].as_array().empty());
+  EXPECT_TRUE(
+      workplace.run("engine-cache", {"quarantine", "list", "--json"}).document["records"].as_array().empty());
 }
 
 // Two builds that bring a library of one SONAME, with different content.
@@ -136,9 +140,9 @@ class LeftBehind : public InHost {
   }
   // Passes in the probe, fails in the host in an orderly way.
   static std::string fails_in_host() {
-    return fixture_plugin("plugin.c",
-                          {"-DAT_CREATE=if (!in_probe()) return call->fail(call, ENGINE_UNSUPPORTED, \"\", 0, "
-                           "\"not in this program\")"});
+    return fixture_plugin(
+        "plugin.c", {"-DAT_CREATE=if (!in_probe()) return call->fail(call, ENGINE_UNSUPPORTED, \"\", 0, "
+                     "\"not in this program\")"});
   }
 };
 
@@ -214,7 +218,8 @@ TEST(Measured, EngineInfoTellsWhereEachDeviceComputesAndEngineRunWhereItRan) {
   build.files = {{build.plugin, fixture_plugin("device_plugin.c")}};
   repository.add(build);
   repository.write();
-  const std::vector<std::string> arguments = {"reference", "--repository", repository.root().native(), "--json"};
+  const std::vector<std::string> arguments = {"reference", "--repository", repository.root().native(),
+                                              "--json"};
   const Ended honest = workplace.info(arguments);
   ASSERT_EQ(honest.outcome()["devices"].as_array().size(), 2u) << honest.said();
   const Json& checked = honest.outcome()["devices"].as_array()[0]["checked"];

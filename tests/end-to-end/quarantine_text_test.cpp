@@ -1,5 +1,6 @@
-// Case30: what `engine-cache quarantine show` says, word for word: time, stage, signal, last words, what would end it,
-// and the one command that clears it. The record is written as an open would write it, with times that stay.
+// Case30: what `engine-cache quarantine show` says, word for word: time, stage, signal, last words, what
+// would end it, and the one command that clears it. The record is written as an open would write it, with
+// times that stay.
 #include <gmock/gmock.h>
 
 #include "tests/end-to-end/fault.hpp"
@@ -33,18 +34,19 @@ class Case30 : public testing::Test {
                  .set("code", "EH-R02")
                  .set("title", "crash")
                  .set("cause", "libonnxruntime.so crashed with SIGSEGV at stage selftest (address 0x0)")
-                 .set("evidence",
-                      Json::array()
-                          .push(fact("stage", "selftest", "the probe"))
-                          .push(fact("signal", "SIGSEGV", "how the probe ended"))
-                          .push(fact("in_library", "/cache/lib/libonnxruntime.so", "the probe's crash handler"))
-                          .push(fact("last_words", "loading kernels | CUDA failure 719 | bye",
-                                     "standard error of the probe")))
+                 .set("evidence", Json::array()
+                                      .push(fact("stage", "selftest", "the probe"))
+                                      .push(fact("signal", "SIGSEGV", "how the probe ended"))
+                                      .push(fact("in_library", "/cache/lib/libonnxruntime.so",
+                                                 "the probe's crash handler"))
+                                      .push(fact("last_words", "loading kernels | CUDA failure 719 | bye",
+                                                 "standard error of the probe")))
                  .set("remedy", Json::strings({"use another version of the engine, and tell its publisher"}))
                  .set("context", Json::array()))
         .set("host", Json::array())
         .set("witnesses",
-             Json::array().push(Json::object().set("path", "/no/such/folder/libcudnn.so.9").set("present", false)))
+             Json::array().push(
+                 Json::object().set("path", "/no/such/folder/libcudnn.so.9").set("present", false)))
         .set("first_seen", 1763700000)
         .set("last_seen", 1763786400)
         .set("retry_after", 4102444800)
@@ -57,7 +59,8 @@ class Case30 : public testing::Test {
 
 TEST_F(Case30, ShowSaysHowItEndedWhatWouldEndItAndTheOneCommand) {
   write_record(crashed());
-  const Ended shown = workplace.run("engine-cache", {"quarantine", "show", "onnxruntime-1.22.0-cu126-linux-x86_64"});
+  const Ended shown =
+      workplace.run("engine-cache", {"quarantine", "show", "onnxruntime-1.22.0-cu126-linux-x86_64"});
   EXPECT_EQ(shown.status, 0) << shown.said();
   EXPECT_EQ(shown.output,
             read_text(std::string(ENGINEHOST_SOURCE_DIR) + "/tests/end-to-end/golden/quarantine_show.txt"));
@@ -74,7 +77,8 @@ TEST_F(Case30, ARecordThatNoLongerHoldsIsShownWithWhatChanged) {
   Json record = crashed();
   record.set("host", Json::array().push(Json::array().push("kernel").push("2.4.18")));
   write_record(record);
-  const Ended shown = workplace.run("engine-cache", {"quarantine", "show", "onnxruntime-1.22.0-cu126-linux-x86_64"});
+  const Ended shown =
+      workplace.run("engine-cache", {"quarantine", "show", "onnxruntime-1.22.0-cu126-linux-x86_64"});
   EXPECT_EQ(shown.status, 0) << shown.said();
   EXPECT_THAT(shown.output, HasSubstr("no longer     the kernel changed from \"2.4.18\" to "));
   const Ended list = workplace.run("engine-cache", {"quarantine", "list"});

@@ -98,7 +98,8 @@ void Victims::add_system(const std::string& library) {
     left_out_.push_back(library);
     return;
   }
-  const fs::path asks = workshop_.plugin("libengine_" + library, "-Wl,--no-as-needed " + faults::quoted(*path));
+  const fs::path asks =
+      workshop_.plugin("libengine_" + library, "-Wl,--no-as-needed " + faults::quoted(*path));
   linker::Reader reader;
   linker::Request request;
   request.file = asks;

@@ -20,7 +20,8 @@ TEST(CasesTest, Case01_an_ancient_cudart_on_path_does_not_decide) {
   EXPECT_EQ(chosen(plan_for(machine)), "2.8.0-cu128");
 }
 
-// The same as a person's report would have it: the recorded machine names the file that is left out of account.
+// The same as a person's report would have it: the recorded machine names the file that is left out of
+// account.
 TEST(CasesTest, Case01_the_recorded_machine_names_the_file_that_is_ignored) {
   const std::string file = ENGINEHOST_SOURCE_DIR "/tests/profiles/windows11-cudart65-driver595-rtx5090.json";
   const auto text = read_file(file);

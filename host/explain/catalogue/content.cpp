@@ -8,8 +8,10 @@ using history::Category;
 using S = ExitStatus;
 
 constexpr std::string_view blame =
-    "{?fetched_again}the file was fetched again {fetched_again} times and was wrong each time: suspect the disk or a "
-    "program that writes into the cache, and if the bytes come wrong already, the mirror or a proxy on the way";
+    "{?fetched_again}the file was fetched again {fetched_again} times and was wrong each time: suspect the "
+    "disk or a "
+    "program that writes into the cache, and if the bytes come wrong already, the mirror or a proxy on the "
+    "way";
 constexpr std::string_view repair = "engine-cache verify --repair fetches the damaged files again";
 
 constexpr Entry entries[] = {

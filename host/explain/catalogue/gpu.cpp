@@ -159,12 +159,14 @@ constexpr Entry entries[] = {
      .remedies = {"engine-info shows driver, devices and what is visible"}},
     {.code = "EH-G17",
      .title = "CUDA libraries from two places",
-     .meaning = "Libraries of the CUDA toolkit must be of one release and come from one place; here some would come from "
+     .meaning = "Libraries of the CUDA toolkit must be of one release and come from one place; here some "
+                "would come from "
                 "the build and some from the system, or from two toolkits.",
      .before = "the folders of CUDA's libraries in the closure",
      .causes = {"{library...} would come from {path...}, the other CUDA libraries from {others...}",
                 "the CUDA libraries of the build come from two places"},
-     .remedies = {"take other CUDA toolkits out of LD_LIBRARY_PATH", "publisher: bring all of CUDA's libraries, or none"},
+     .remedies = {"take other CUDA toolkits out of LD_LIBRARY_PATH",
+                  "publisher: bring all of CUDA's libraries, or none"},
      .category = Category::request},
 };
 

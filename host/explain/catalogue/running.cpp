@@ -39,11 +39,12 @@ constexpr Entry entries[] = {
      .title = "crash",
      .meaning = "Code of the build accessed memory that is not there.",
      .after = "SIGSEGV, SIGBUS or SIGFPE in the probe",
-     .causes = {"{in_library|name} crashed with {signal} at stage {stage} (address {address})",
-                "the build crashed with {signal} at stage {stage}", "the build crashed with {signal}",
-                "{program} (process {process}) crashed, or was killed, at stage {stage} of this build; what was "
-                "loaded into it had begun at {began}",
-                "the build crashed"},
+     .causes =
+         {"{in_library|name} crashed with {signal} at stage {stage} (address {address})",
+          "the build crashed with {signal} at stage {stage}", "the build crashed with {signal}",
+          "{program} (process {process}) crashed, or was killed, at stage {stage} of this build; what was "
+          "loaded into it had begun at {began}",
+          "the build crashed"},
      .remedies = {"use another version of the engine, and tell its publisher",
                   "if you ended {program} yourself: engine-cache quarantine clear {build}", set_aside},
      .category = Category::crash},
@@ -184,7 +185,8 @@ constexpr Entry entries[] = {
      .remedies = {"take other copies of cuDNN out of LD_LIBRARY_PATH"}},
     {.code = "EH-R17",
      .title = "the device does not do what it is said to do",
-     .meaning = "A small computation on the device gave a wrong answer, or its result lies on another device.",
+     .meaning =
+         "A small computation on the device gave a wrong answer, or its result lies on another device.",
      .after = "a product of two matrices whose answer is known, and the device of the tensor that holds it",
      .causes = {"a product on {device} lies on {computed_on}: the engine computes elsewhere than it says",
                 "a product on {device} gave {given} where {wanted} is right",

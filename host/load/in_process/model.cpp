@@ -42,7 +42,9 @@ Result<Device> device_for(const Engine& engine, const std::string& wanted) {
   return fail(std::move(failure));
 }
 
-bool same_type(engine_dtype a, engine_dtype b) { return a.code == b.code && a.bits == b.bits && a.lanes == b.lanes; }
+bool same_type(engine_dtype a, engine_dtype b) {
+  return a.code == b.code && a.bits == b.bits && a.lanes == b.lanes;
+}
 
 bool fits(const engine_port& port, const engine_tensor& tensor) {
   if (port.dtype.bits != 0 && !same_type(port.dtype, tensor.dtype)) return false;
@@ -108,7 +110,8 @@ std::string describe_port(const engine_port& port) {
   if (port.ndim < 0) return type + " of any shape";
   std::vector<std::string> extents;
   for (std::int32_t i = 0; i < port.ndim; ++i) {
-    const bool named = port.dimensions != nullptr && port.dimensions[i] != nullptr && port.dimensions[i][0] != '\0';
+    const bool named =
+        port.dimensions != nullptr && port.dimensions[i] != nullptr && port.dimensions[i][0] != '\0';
     extents.push_back(port.shape[i] >= 0 ? std::to_string(port.shape[i]) : named ? port.dimensions[i] : "?");
   }
   return type + "[" + join(extents, ", ") + "]";
@@ -138,8 +141,8 @@ Result<std::unique_ptr<Model>> Model::load(Engine& engine, const ModelRequest& r
   Call call(std::move(options));
   engine_model* model = nullptr;
   Work work(*engine.health(), device.text());
-  if (auto loaded =
-          work.ended(call.finish(engine.model_table()->load(engine.instance(), &description, &model, call.get())));
+  if (auto loaded = work.ended(
+          call.finish(engine.model_table()->load(engine.instance(), &description, &model, call.get())));
       !loaded)
     return fail(std::move(loaded.error().with("model", request.file.native())));
   return std::unique_ptr<Model>(new Model(engine, model, device));
@@ -159,7 +162,8 @@ Result<std::vector<engine_value>> Model::arrange(const engine_function& function
   // A name that the model does not know first: it is most often why another one seems to be missing.
   for (const NamedTensor& input : inputs)
     if (!takes(function, input, inputs.size()))
-      return fail(diagnose("EH-P42").with("input", input.name).with("known", names_of(function), "the model"));
+      return fail(
+          diagnose("EH-P42").with("input", input.name).with("known", names_of(function), "the model"));
   std::vector<engine_value> values;
   for (std::size_t number = 0; number < function.input_count; ++number) {
     const engine_port& port = function.inputs[number];
@@ -184,13 +188,14 @@ Result<std::vector<engine_value>> Model::arrange(const engine_function& function
       given = true;
     }
     if (!given && (port.flags & (ENGINE_PORT_OPTIONAL | ENGINE_PORT_REPEATED)) == 0)
-      return fail(diagnose("EH-P43").with("input", port.name).with("wanted", describe_port(port), "the model"));
+      return fail(
+          diagnose("EH-P43").with("input", port.name).with("wanted", describe_port(port), "the model"));
   }
   return values;
 }
 
-Result<std::vector<std::unique_ptr<Output>>> Model::run(const std::vector<NamedTensor>& inputs, CallOptions options,
-                                                        std::size_t function_number) {
+Result<std::vector<std::unique_ptr<Output>>> Model::run(const std::vector<NamedTensor>& inputs,
+                                                        CallOptions options, std::size_t function_number) {
   TRY_ASSIGN(const std::vector<engine_value> values, arrange(function(function_number), inputs));
   engine_run run{};
   run.size = sizeof run;

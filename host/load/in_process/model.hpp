@@ -33,7 +33,8 @@ class Model {
  public:
   // EH-P47 no such file; EH-S18 the engine runs no models ("table"), or none of that format ("format",
   // "offered"); EH-S09 no such device; EH-E01 what the plugin says.
-  static Result<std::unique_ptr<Model>> load(Engine& engine, const ModelRequest& request, CallOptions call = {});
+  static Result<std::unique_ptr<Model>> load(Engine& engine, const ModelRequest& request,
+                                             CallOptions call = {});
   Model(const Model&) = delete;
   Model& operator=(const Model&) = delete;
   ~Model();
@@ -49,8 +50,8 @@ class Model {
   // EH-P42: no such input ("input", "known"); EH-P43: one is missing; EH-P44: type or shape does not fit
   // ("input", "given", "wanted"); EH-E01, EH-P10. Tensors are borrowed until it returns; outputs are the
   // caller's.
-  Result<std::vector<std::unique_ptr<Output>>> run(const std::vector<NamedTensor>& inputs, CallOptions call = {},
-                                                   std::size_t function_number = 0);
+  Result<std::vector<std::unique_ptr<Output>>> run(const std::vector<NamedTensor>& inputs,
+                                                   CallOptions call = {}, std::size_t function_number = 0);
 
  private:
   Model(Engine& engine, engine_model* model, const Device& device);

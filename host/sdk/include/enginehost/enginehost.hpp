@@ -103,7 +103,9 @@ class Outputs {
   std::string name(std::size_t number) const { return enginehost_outputs_name(outputs_.get(), number); }
   // A DLTensor, until this object goes or the tensor is taken.
   const void* tensor(std::size_t number) const { return enginehost_outputs_tensor(outputs_.get(), number); }
-  DLManagedTensorVersioned* take(std::size_t number) { return enginehost_outputs_take(outputs_.get(), number); }
+  DLManagedTensorVersioned* take(std::size_t number) {
+    return enginehost_outputs_take(outputs_.get(), number);
+  }
 
  private:
   detail::Handle<enginehost_outputs> outputs_;
@@ -125,7 +127,8 @@ class Model {
     enginehost_outputs* outputs = nullptr;
     enginehost_error* error = nullptr;
     detail::check(
-        enginehost_model_run(model_.get(), borrowed.data(), borrowed.size(), cancel.get(), &outputs, &error), error);
+        enginehost_model_run(model_.get(), borrowed.data(), borrowed.size(), cancel.get(), &outputs, &error),
+        error);
     return Outputs(outputs);
   }
 
@@ -151,7 +154,8 @@ class Engine {
  public:
   // Throws Error with the whole diagnosis when nothing could be opened.
   static Engine open(const Request& request) {
-    auto kept = std::make_shared<const Request>(request);  // its callbacks are called as long as the engine is open
+    auto kept =
+        std::make_shared<const Request>(request);  // its callbacks are called as long as the engine is open
     const Borrowed borrowed(*kept);
     enginehost_engine* engine = nullptr;
     enginehost_error* error = nullptr;
@@ -188,14 +192,15 @@ class Engine {
   void self_test(int level = 2, const std::string& device = {}) {
     enginehost_error* error = nullptr;
     detail::check(
-        enginehost_engine_self_test(engine_.get(), level, device.empty() ? nullptr : device.c_str(), &error), error);
+        enginehost_engine_self_test(engine_.get(), level, device.empty() ? nullptr : device.c_str(), &error),
+        error);
   }
   Check check(const std::string& device = {}, const Cancel& cancel = {}) {
     enginehost_check found{};
     found.size = sizeof found;
     enginehost_error* error = nullptr;
-    detail::check(enginehost_engine_check(engine_.get(), device.empty() ? nullptr : device.c_str(), cancel.get(), &found,
-                                          &error),
+    detail::check(enginehost_engine_check(engine_.get(), device.empty() ? nullptr : device.c_str(),
+                                          cancel.get(), &found, &error),
                   error);
     return {found.device,       found.computed_on, found.milliseconds, found.cpu_milliseconds,
             found.memory_total, found.memory_free, found.reopened != 0};
@@ -203,9 +208,10 @@ class Engine {
   Model load(const std::string& path, const std::string& device = {}, const Cancel& cancel = {}) {
     enginehost_model* model = nullptr;
     enginehost_error* error = nullptr;
-    detail::check(enginehost_model_load(engine_.get(), path.c_str(), nullptr,
-                                        device.empty() ? nullptr : device.c_str(), cancel.get(), &model, &error),
-                  error);
+    detail::check(
+        enginehost_model_load(engine_.get(), path.c_str(), nullptr, device.empty() ? nullptr : device.c_str(),
+                              cancel.get(), &model, &error),
+        error);
     return Model(model);
   }
 
