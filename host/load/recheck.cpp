@@ -165,14 +165,18 @@ bool offers(std::string_view library, std::string_view symbol) {
                               [&](const binary::Symbol& offered) { return offered.name == symbol; });
 }
 
+// Another file is served in place of the build's own. Where opening the build's own first has mended that, it
+// explains nothing.
+bool is_substitution(const Diagnosis& found) {
+  return found.code == "EH-L17" || (found.code == "EH-L11" && found.value("mended").empty());
+}
+
 // What the files say about a text: the same class, or the finding about what the text speaks of; warnings too
 // (a library of another version in the process, one that lies where the loader does not look).
 const Diagnosis* finding_for(const Diagnosis& said, const preflight::Report& report) {
   for (const auto* list : {&report.diagnoses, &report.warnings})
     for (const Diagnosis& found : *list)
-      if ((found.code == "EH-L17" || found.code == "EH-L11") &&
-          offers(found.value("wanted"), said.value("symbol")))
-        return &found;
+      if (is_substitution(found) && offers(found.value("wanted"), said.value("symbol"))) return &found;
   for (const auto* list : {&report.diagnoses, &report.warnings})
     for (const Diagnosis& found : *list)
       if (found.code == said.code && about_the_same(said, found)) return &found;
@@ -185,9 +189,7 @@ const Diagnosis* finding_for(const Diagnosis& said, const preflight::Report& rep
   for (const Diagnosis& found : report.diagnoses)
     if (found.code == said.code) return &found;
   for (const Diagnosis& warning : report.warnings) {
-    // What opening the build's own files first has mended explains nothing.
-    const bool explains =
-        warning.code == "EH-L17" || (warning.code == "EH-L11" && warning.value("mended").empty());
+    const bool explains = is_substitution(warning);
     if ((symbol && explains) || (warning.code == "EH-L03" && about_the_same(said, warning))) return &warning;
   }
   if (report.verdict == preflight::Verdict::fails) return &report.diagnoses.front();
