@@ -54,7 +54,7 @@ class ForeignBuild : public ::testing::Test {
   faults::Workshop workshop_;
 };
 
-TEST_F(ForeignBuild, Case2_an_optional_nvfuser_that_cannot_load_is_left_out_with_one_warning) {
+TEST_F(ForeignBuild, Case02_an_optional_nvfuser_that_cannot_load_is_left_out_with_one_warning) {
   const auto missing = dll("cudart64_110.dll");
   dll("nvfuser_codegen.dll", {"cudart64_110.dll"});
   const auto torch = dll("torch.dll");
@@ -71,7 +71,7 @@ TEST_F(ForeignBuild, Case2_an_optional_nvfuser_that_cannot_load_is_left_out_with
   EXPECT_THAT(explain::describe(report.warnings[0]), HasSubstr("CUDA runtime 11"));
 }
 
-TEST_F(ForeignBuild, Case3_the_first_unresolved_DLL_its_importer_and_the_folders_are_told) {
+TEST_F(ForeignBuild, Case03_the_first_unresolved_DLL_its_importer_and_the_folders_are_told) {
   const auto missing = dll("cudnn64_9.dll");
   dll("torch_cuda.dll", {"cudnn64_9.dll"});
   const auto torch = dll("torch.dll", {"torch_cuda.dll"});
@@ -86,7 +86,7 @@ TEST_F(ForeignBuild, Case3_the_first_unresolved_DLL_its_importer_and_the_folders
   EXPECT_THAT(explain::describe(diagnosis), HasSubstr("cuDNN 9"));
 }
 
-TEST_F(ForeignBuild, Case4_cublas_whose_needs_sort_after_it_is_opened_leaves_first) {
+TEST_F(ForeignBuild, Case04_cublas_whose_needs_sort_after_it_is_opened_leaves_first) {
   dll("cublasLt64_12.dll");
   dll("cublas64_12.dll", {"cublasLt64_12.dll"});
   const auto torch = dll("torch_cuda.dll", {"cublas64_12.dll"});
@@ -96,7 +96,7 @@ TEST_F(ForeignBuild, Case4_cublas_whose_needs_sort_after_it_is_opened_leaves_fir
               ElementsAre(workshop_.path("lib/cublasLt64_12.dll"), workshop_.path("lib/cublas64_12.dll")));
 }
 
-TEST_F(ForeignBuild, Case8_a_library_opened_at_run_time_belongs_to_the_closure) {
+TEST_F(ForeignBuild, Case08_a_library_opened_at_run_time_belongs_to_the_closure) {
   const auto torch = dll("torch.dll");
   ForeignSpec spec = build(torch);
   spec.lazy = {"nvrtc-builtins64_113.dll"};

@@ -73,7 +73,7 @@ TEST_F(Devices, AreMeasured) {
   EXPECT_TRUE(told_.events.empty());
 }
 
-TEST_F(Devices, ThatAreLostAreToldOnceAndOpenedAgainByACheck) {
+TEST_F(Devices, Case27_ThatAreLostAreToldOnceAndOpenedAgainByACheck) {
   behave("lose");
   enginehost_error* error = nullptr;
   EXPECT_NE(enginehost_engine_self_test(engine_.get(), 2, "cuda:0", &error), ENGINEHOST_OK);
