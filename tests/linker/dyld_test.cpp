@@ -34,7 +34,8 @@ class Dyld : public test::Workshop {
     const std::string name = std::filesystem::path(path).filename().native();
     const auto symbol = [](const std::string& file) {
       std::string text = "f";
-      for (const char c : std::filesystem::path(file).filename().native())
+      const std::string name = std::filesystem::path(file).filename().native();
+      for (const char c : name)
         text += (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ? c : '_';
       return text;
     };
