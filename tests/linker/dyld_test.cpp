@@ -34,8 +34,8 @@ class Dyld : public test::Workshop {
     const std::string name = std::filesystem::path(path).filename().native();
     const auto symbol = [](const std::string& file) {
       std::string text = "f";
-      const std::string name = std::filesystem::path(file).filename().native();
-      for (const char c : name)
+      const std::string library = std::filesystem::path(file).filename().native();
+      for (const char c : library)
         text += (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ? c : '_';
       return text;
     };

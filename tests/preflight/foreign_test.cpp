@@ -28,7 +28,8 @@ class ForeignBuild : public ::testing::Test {
   }
   static std::string symbol(const std::string& name) {
     std::string text = "f_";
-    for (const char c : std::filesystem::path(name).stem().native())
+    const std::string stem = std::filesystem::path(name).stem().native();
+    for (const char c : stem)
       text += (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ? c : '_';
     return text;
   }
