@@ -10,12 +10,14 @@ void read_elf(FileView& file, ElfFile& elf, BinaryInfo& info) {
     return info.problems.back();
   };
   const bool loadable_type = info.type == Type::shared_library || info.type == Type::executable;
+  // A loader maps the segments before it follows a table: what it says first is said first.
+  if (loadable_type && !info.has_load) cannot_be_mapped("no PT_LOAD");
+  if (loadable_type && info.misaligned)
+    cannot_be_mapped("misaligned").with("alignment", std::to_string(info.load_alignment));
   const bool followed = read_elf_dynamic(elf, info);
   read_elf_notes(elf, info);
-  if (!loadable_type) return;
-  if (!info.has_load) cannot_be_mapped("no PT_LOAD");
-  if (!followed && !info.has_dynamic && info.type == Type::shared_library) cannot_be_mapped("no PT_DYNAMIC");
-  if (info.misaligned) cannot_be_mapped("misaligned").with("alignment", std::to_string(info.load_alignment));
+  if (loadable_type && !followed && !info.has_dynamic && info.type == Type::shared_library)
+    cannot_be_mapped("no PT_DYNAMIC");
 }
 
 }  // namespace enginehost::binary
