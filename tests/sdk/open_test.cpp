@@ -4,6 +4,7 @@
 #include "base/json.hpp"
 #include "tests/end-to-end/served.hpp"
 #include "tests/sdk/fixture.hpp"
+#include "tests/support/played_plugin.hpp"
 
 namespace enginehost::test {
 namespace {
@@ -233,6 +234,47 @@ TEST_F(Sdk, ThePlatformIsToldWithoutWhatIdentifiesAPerson) {
   EXPECT_EQ(document["format"].as_integer(), 1);
   EXPECT_TRUE(document["platform"]["os"].is_object());
   EXPECT_TRUE(document["platform"]["cpu"].is_object());
+}
+
+// A plugin whose library never comes up.
+TestBuild hanging_build() {
+  TestBuild build = good_build();
+  build.files = {{build.plugin, played_plugin("#include <unistd.h>\n__attribute__((constructor)) static void "
+                                              "begin(void) { for (;;) pause(); }\n")}};
+  return build;
+}
+
+TEST_F(Sdk, TheProbesDeadlineIsTheRequestsAndToldWithItsSource) {
+  publish(hanging_build());
+  enginehost_request asked = request();
+  asked.probe_seconds = 1;
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_FALSE(open(asked));
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(15)) << "two tries";
+  EXPECT_EQ(code(), "EH-R05") << said();
+  EXPECT_THAT(said(), HasSubstr("did not answer in 1 s at stage load"));
+  EXPECT_THAT(enginehost_error_json(error_.get()), HasSubstr("the request"));
+}
+
+TEST_F(Sdk, TheProbesDeadlineIsTheManifestsWhereThatIsLongerThanTheConfigured) {
+  TestBuild build = hanging_build();
+  build.probe_seconds = 2;
+  publish(build);
+  write_text(configuration_, "{\"repositories_default\": false, \"probe_deadline_seconds\": 1}");
+  EXPECT_FALSE(open(request()));
+  EXPECT_THAT(said(), HasSubstr("did not answer in 2 s at stage load"));
+  EXPECT_THAT(enginehost_error_json(error_.get()), HasSubstr("probe_seconds of the manifest"));
+}
+
+TEST_F(Sdk, AProbesDeadlineBeyondTheLimitIsToldWithBoth) {
+  publish();
+  enginehost_request asked = request();
+  asked.probe_seconds = 5000;
+  EXPECT_FALSE(open(asked));
+  EXPECT_EQ(status_, ENGINEHOST_INVALID);
+  EXPECT_EQ(code(), "EH-P45");
+  EXPECT_THAT(said(), testing::HasSubstr("5000"));
+  EXPECT_THAT(said(), testing::HasSubstr("3600"));
 }
 
 }  // namespace

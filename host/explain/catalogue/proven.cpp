@@ -107,6 +107,8 @@ constexpr Row rows[] = {
     {"EH-R14", produced},
     {"EH-R15", produced},
     {"EH-R16", produced},
+    {"EH-R17", produced},
+    {"EH-R18", produced},
     {"EH-W01", produced},
     {"EH-W02", produced},
     {"EH-W03", from_file, "Wine loads what lacks an import, and gives no 127: needs Windows' own loader"},
