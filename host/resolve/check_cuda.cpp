@@ -4,6 +4,7 @@
 
 #include "base/text.hpp"
 #include "base/version.hpp"
+#include "host/platform/compute_capability.hpp"
 #include "host/resolve/checks.hpp"
 
 namespace enginehost::resolve {

@@ -24,10 +24,10 @@ class DyldSymbols : public test::Workshop {
     const std::string object = (folder() / "object.o").native();
     run({"clang-14", "-target", architecture_ + "-apple-macos11", "-fPIC", "-c", "-o", object,
          write("source.c", source).native()});
-    std::vector<std::string> command{"ld64.lld-14",    "-arch",  architecture_,  "-platform_version",
-                                     "macos",          "11.0",   "11.0",         "-dylib",
-                                     object,           "-o",     to.native(),    "-undefined",
-                                     "dynamic_lookup", "-rpath", "@loader_path", "-install_name",
+    std::vector<std::string> command{"ld64.lld-14",    "-arch",  architecture_,    "-platform_version",
+                                     "macos",          "11.0",   "11.0",           "-dylib",
+                                     object,           "-o",     to.native(),      "-undefined",
+                                     "dynamic_lookup", "-rpath", "@loader_path/.", "-install_name",
                                      "@rpath/" + name};
     for (const std::string& flag : flags)
       command.push_back(flag.starts_with("lib") ? (machine_.root / "engine" / flag).native() : flag);

@@ -85,7 +85,7 @@ TEST_P(MacosWheels, nothing_is_missing_where_nm_finds_every_name) {
 
 INSTANTIATE_TEST_SUITE_P(Published, MacosWheels,
                          testing::Values(Wheel{"numpy", "2.2.6", "macosx_11_0_arm64", 100},
-                                         Wheel{"onnxruntime", "1.22.0", "macosx_13_0_universal2", 1}),
+                                         Wheel{"pillow", "11.1.0", "macosx_11_0_arm64", 100}),
                          [](const testing::TestParamInfo<Wheel>& wheel) {
                            return std::string(wheel.param.project);
                          });
