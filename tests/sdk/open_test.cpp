@@ -1,5 +1,6 @@
 // Opening through the C API: what is given, what is asked, what is told.
 #include <chrono>
+#include <thread>
 
 #include "base/json.hpp"
 #include "tests/end-to-end/served.hpp"
@@ -234,6 +235,36 @@ TEST_F(Sdk, ThePlatformIsToldWithoutWhatIdentifiesAPerson) {
   EXPECT_EQ(document["format"].as_integer(), 1);
   EXPECT_TRUE(document["platform"]["os"].is_object());
   EXPECT_TRUE(document["platform"]["cpu"].is_object());
+}
+
+// A watchdog that gave up once left applications on the processor for as long as they lived. Takes the
+// deadline of a driver's answer.
+TEST_F(Sdk, Case26_ADriverThatAnsweredTooLateIsAskedAgainByTheSameProcess) {
+  TestBuild for_gpu = good_build("reference-cu124");
+  for_gpu.flavor = "cu124";
+  for_gpu.priority = 90;
+  for_gpu.requirements = Json::object().set(
+      "cuda",
+      Json::object().set("toolkit", "12.4").set("sass", Json::strings({"8.6"})).set("ptx", Json::array()));
+  repository_.add(for_gpu);
+  publish();
+  const std::string mark = (folder_ / "the-driver-hangs").native();
+  write_text(mark, "");
+  write_text(folder_ / "driver/libcuda.so.1", read_text(ENGINEHOST_FAKE_CUDA));
+  ::setenv("LD_LIBRARY_PATH", (folder_ / "driver").c_str(), 1);
+  ::setenv("FAKE_CU_VERSION", "12040", 1);
+  ::setenv("FAKE_CU_HANG_WHILE", mark.c_str(), 1);
+  const auto late = open(request());
+  ASSERT_NE(late, nullptr) << said();
+  EXPECT_STREQ(enginehost_engine_build(late.get()), "reference-good");
+  EXPECT_THAT(enginehost_engine_report(late.get()), HasSubstr("did not answer"));
+  std::filesystem::remove(mark);
+  // What a process has open is looked at again after a second.
+  std::this_thread::sleep_for(std::chrono::milliseconds(1100));
+  const auto next = open(request());
+  ASSERT_NE(next, nullptr) << said();
+  EXPECT_STREQ(enginehost_engine_build(next.get()), "reference-cu124");
+  for (const char* name : {"LD_LIBRARY_PATH", "FAKE_CU_VERSION", "FAKE_CU_HANG_WHILE"}) ::unsetenv(name);
 }
 
 // A plugin whose library never comes up.

@@ -31,6 +31,7 @@ constexpr Entry entries[] = {
      .causes = {"{in_library|name} ran an instruction (bytes {instruction}) that this processor does not "
                 "have, at stage "
                 "{stage}",
+                "{in_library|name} ran an instruction that this processor does not have, at stage {stage}",
                 "an instruction that this processor does not have was run, at stage {stage}",
                 "an instruction that this processor does not have was run"},
      .remedies = {"use a build for this processor: engine-info ENGINE --explain lists them", set_aside},
