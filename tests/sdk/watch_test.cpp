@@ -1,10 +1,13 @@
 // Devices that are watched: told once when they are lost and once when they are back, also to an application
 // that does not call.
+#include <enginehost/enginehost.hpp>
+
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <functional>
 #include <mutex>
+#include <optional>
 #include <thread>
 
 #include "tests/sdk/fixture.hpp"
@@ -206,6 +209,30 @@ TEST_F(Watched, OfASharedEngineAreToldToEveryWatch) {
   ASSERT_TRUE(told_.wait_for(2));
   ASSERT_TRUE(other.wait_for(2));
   EXPECT_EQ(told_.events(), other.events());
+}
+
+TEST_F(Watched, TheCallbackOfTheCppFaceMayLetTheEngineGo) {
+  open_with("vanish");
+  engine_.reset();
+  sdk::Request wanted;
+  wanted.engine = "reference";
+  wanted.cache = cache_;
+  wanted.repositories = {repository_path_};
+  std::optional<sdk::Engine> engine = sdk::Engine::open(wanted);
+  std::atomic<bool> gone = false;
+  std::string code;
+  engine->watch(
+      [&](const enginehost_device_event& event) {
+        code = event.code;
+        engine.reset();
+        gone = true;
+      },
+      100, "cuda:0");
+  take_away();
+  const auto begin = std::chrono::steady_clock::now();
+  while (!gone && std::chrono::steady_clock::now() - begin < 20s) std::this_thread::sleep_for(5ms);
+  ASSERT_TRUE(gone);
+  EXPECT_EQ(code, "EH-R18");
 }
 
 TEST_F(Watched, WrongArgumentsAreToldAndNothingIsWatched) {
