@@ -53,9 +53,12 @@ for target in "${targets[@]}"; do
   log=build-fuzz/$target.log
   if build-fuzz/tests/"${target}"_fuzz -max_total_time="$seconds" -max_len=16384 -timeout=10 -rss_limit_mb=2048 \
     -print_final_stats=1 -artifact_prefix=build-fuzz/finds/"$target"- "$keep/$target" "${seeds[@]}" >"$log" 2>&1; then
-    say "$target: $(sed -n 's/^stat::number_of_executed_units: *//p' "$log") inputs in $seconds s, nothing found"
+    inputs=$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")
+    say "$target: $inputs inputs in $seconds s, nothing found"
+    [ -z "${ENGINEHOST_FIGURES:-}" ] || echo "| $target | $inputs | $seconds | nothing |" >>"$ENGINEHOST_FIGURES/fuzzing.md"
   else
     found=1
+    [ -z "${ENGINEHOST_FIGURES:-}" ] || echo "| $target | | $seconds | something |" >>"$ENGINEHOST_FIGURES/fuzzing.md"
     say "$target: FOUND something; the end of $log:"
     tail -n 25 "$log"
   fi

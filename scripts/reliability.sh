@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # Tests what docs/reliability.md says and writes that page anew: real libraries with changed bytes, and dlopen's own
-# word on every shared object of this machine. Takes about ten minutes.
+# word on every shared object of this machine, and libFuzzer on the readers of strangers' bytes for so many seconds a
+# reader (300). Takes about forty minutes, most of them the fuzzer's.
 #
-#   scripts/reliability.sh [--mutants N] [--output FILE]
+#   scripts/reliability.sh [--mutants N] [--fuzz-seconds N] [--output FILE]
 #
 # The engine onnxruntime takes part where ENGINEHOST_CACHE (or the user's cache) holds its runtime.
 set -euo pipefail
@@ -11,17 +12,19 @@ source "$(dirname "$0")/common.sh"
 cd "$root"
 
 mutants=5000
+fuzz_seconds=300
 output=docs/reliability.md
 while [ $# -gt 0 ]; do
   case $1 in
     --mutants) mutants=${2:?} && shift ;;
+    --fuzz-seconds) fuzz_seconds=${2:?} && shift ;;
     --output) output=${2:?} && shift ;;
     -h | --help)
-      sed -n '2,7s/^# \{0,1\}//p' "$0"
+      sed -n '2,8s/^# \{0,1\}//p' "$0"
       exit 0
       ;;
     *)
-      complain "unknown argument $1 (known: --mutants, --output)"
+      complain "unknown argument $1 (known: --mutants, --fuzz-seconds, --output)"
       exit 2
       ;;
   esac
@@ -38,10 +41,15 @@ trap 'rm -rf "$figures"' EXIT
 export ENGINEHOST_EXHAUSTIVE=1 ENGINEHOST_FIGURES=$figures
 ENGINEHOST_MUTANTS=$mutants "$build/tests/mutation_tests"
 "$build/tests/preflight_tests" --gtest_filter='DlopenAgreement.*'
+echo "| fuzzing was left out | | | |" >"$figures/fuzzing.md"
+if [ "$fuzz_seconds" -gt 0 ] && command -v clang-14 >/dev/null; then
+  : >"$figures/fuzzing.md"
+  scripts/fuzz.sh --seconds "$fuzz_seconds"
+fi
 python3 - tests/faults/reliability.md.in "$figures" >"$figures/page.md" <<'PAGE'
 import pathlib, sys
 page, figures = pathlib.Path(sys.argv[1]).read_text(), pathlib.Path(sys.argv[2])
-for name in ("mutation", "dlopen-agreement"):
+for name in ("mutation", "dlopen-agreement", "fuzzing"):
     page = page.replace("@" + name + "@", (figures / (name + ".md")).read_text().strip())
 sys.stdout.write(page)
 PAGE

@@ -221,7 +221,7 @@ Result<SymbolTable> read_symbols(const std::filesystem::path& file, std::string_
 // Whether what a loader follows without looking when it binds leads where it may: the versions of symbols,
 // the symbols and places of relocations. EH-F08 (problem); fails otherwise as read_binary does. ELF of x86-64
 // and AArch64; of everything else, and of a file that has other problems, nothing is said. Reads these tables
-// whole: some ms for a large engine.
+// whole: some ms for a large engine, 10 ms for a million relocations.
 Result<void> check_bindings(const std::filesystem::path& file);
 
 // What the resources of a Windows library tell. Undocumented corners are read softly: what does not fit is

@@ -9,6 +9,8 @@ namespace {
 
 constexpr std::uint64_t table_limit = 512u << 20;
 constexpr std::uint64_t entry_size = 24;  // Elf64_Rela
+// Millions of relocations are looked through in pieces that stay in the processor's cache.
+constexpr std::uint64_t piece = 10'000 * entry_size;
 constexpr std::uint16_t EM_X86_64 = 62, EM_AARCH64 = 183;
 
 std::uint64_t number_at(const std::vector<std::uint8_t>& bytes, std::size_t at, std::size_t count) {
@@ -79,11 +81,20 @@ class Bindings {
 
   const char* relocations(std::uint64_t address, std::uint64_t size) {
     if (address == 0 || size == 0) return nullptr;
+    constexpr const char* outside = "its relocations lie outside the file";
     const auto at = elf_.offset_of(address);
-    const auto table = at ? elf_.file->bulk(*at, size, table_limit) : std::nullopt;
-    if (!table) return "its relocations lie outside the file";
-    for (std::size_t i = 0; i + entry_size <= table->size(); i += entry_size) {
-      const std::uint64_t place = number_at(*table, i, 8), info = number_at(*table, i + 8, 8);
+    if (!at || size > table_limit) return outside;
+    for (std::uint64_t done = 0; done < size; done += piece) {
+      const auto entries = elf_.file->bulk(*at + done, std::min(piece, size - done), piece);
+      if (!entries) return outside;
+      if (const char* problem = relocations(*entries)) return problem;
+    }
+    return nullptr;
+  }
+
+  const char* relocations(const std::vector<std::uint8_t>& entries) {
+    for (std::size_t i = 0; i + entry_size <= entries.size(); i += entry_size) {
+      const std::uint64_t place = number_at(entries, i, 8), info = number_at(entries, i + 8, 8);
       if ((info & 0xffffffff) == 0) continue;  // R_X86_64_NONE, R_AARCH64_NONE
       if (symbols_ && (info >> 32) >= *symbols_ && (info >> 32) != 0)
         return "a relocation asks for a symbol that the file does not list";

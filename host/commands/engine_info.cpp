@@ -81,10 +81,15 @@ std::string inspect_report(const preflight::Report& report) {
   std::string text = report.file.native() + ": " + preflight::name_of(report.verdict) + "\n";
   for (const Diagnosis& diagnosis : report.diagnoses) text += "\n" + explain::describe(diagnosis) + "\n";
   text += "\nthe file\n";
-  for (const std::string& line : preflight::to_lines(report.facts)) text += "  " + line + "\n";
-  if (!report.closure.empty()) text += "\nlibraries, in the order they would be loaded\n";
+  const bool listed = !report.closure.empty();
+  for (const std::string& line : preflight::to_lines(report.facts, !listed)) text += "  " + line + "\n";
+  if (listed) text += "\nlibraries, in the order they would be loaded\n";
   for (const preflight::Report::Item& item : report.closure)
-    text += "  " + item.name + "  " + item.path + "\n";
+    text += "  " + (item.path == item.name ? item.path : item.name + "  ") +
+            (item.path.empty()        ? "(of the system)"
+             : item.path == item.name ? ""
+                                      : item.path) +
+            "\n";
   for (const linker::HighestVersion& version : report.highest)
     text += "needs " + version.family + " " + version.version + " (" + version.required_by + ")\n";
   for (const binary::GpuCode::Entry& code : report.gpu_code)

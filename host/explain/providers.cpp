@@ -52,9 +52,10 @@ std::string provider_text(std::string_view library) {
     separator = ", ";
   };
   add("Debian package ", provider->debian);
-  // A package of theirs offers each of its libraries by name; 64-bit ones with this mark.
-  if (provider->fedora) add("Fedora: dnf install ", "'" + std::string(library) + "()(64bit)'");
-  add("conda package ", provider->conda);
+  // A package of theirs offers each of its libraries by name; 64-bit ones with this mark. Unlike the others,
+  // these two were not compared with the packages themselves.
+  if (provider->fedora) add("probably Fedora: dnf install ", "'" + std::string(library) + "()(64bit)'");
+  add("probably conda package ", provider->conda);
   add("package index ", provider->package_index);
   add("NVIDIA's package ", provider->nvidia);
   add("", provider->other);

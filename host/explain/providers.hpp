@@ -13,11 +13,12 @@ struct Provider {
   std::string_view file{};           // a whole SONAME or DLL name, or its beginning up to and with ".so"
   std::string_view what{};           // "CUDA runtime 12", "NVIDIA driver"
   std::string_view debian{};         // Debian and Ubuntu
-  std::string_view conda{};          // channels conda-forge and nvidia
+  std::string_view conda{};          // channels conda-forge and nvidia; from their documents, not verified
   std::string_view package_index{};  // the usual Python package index
   std::string_view nvidia{};         // NVIDIA's own repositories, for apt and dnf alike
   std::string_view other{};  // what no package manager brings: a driver, the Visual C++ Redistributable
-  // In the repositories of Fedora and RHEL, where a package is asked for by the name of the library.
+  // In the repositories of Fedora and RHEL, where a package is asked for by the name of the library; not
+  // verified.
   bool fedora = false;
   bool comes_with_driver = false;  // installed with the NVIDIA driver; no package of libraries may bring it
 };

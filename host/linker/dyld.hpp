@@ -56,4 +56,10 @@ Closure close_macos(const AppleMachine& machine, const AppleRequest& request, Fo
 // and the file's own problems (EH-F..).
 std::vector<Diagnosis> diagnose_macos(const Closure& closure);
 
+// What libraries of the closure import from others of it which do not export it (EH-L12: file, required_by,
+// library, expected_in, symbol...), in load order. Weak imports, those of libraries without a file (the
+// system's), and those that any library may serve (flat or dynamic lookup) are taken to be served. Reads all
+// symbol tables once.
+std::vector<Diagnosis> missing_macos_symbols(const AppleMachine& machine, const Closure& closure);
+
 }  // namespace enginehost::linker

@@ -26,6 +26,7 @@ struct ProbeRequest {
   int self_test = ENGINE_SELFTEST_GRAPH;  // level; -1: stop after create
   bool unload = true;                     // the stages "unload" and "exit", apart: a crash there is a warning
   std::chrono::milliseconds deadline{30'000};
+  std::string deadline_source;  // who set it; for the evidence
   std::optional<CancelToken> cancel;
 };
 

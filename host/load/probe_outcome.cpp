@@ -134,7 +134,7 @@ Diagnosis why(const ChildOutcome& outcome, const Told& told, const ProbeRequest&
   if (outcome.cancelled) return diagnose("EH-P10").with("reason", "on request");
   if (outcome.timed_out) {
     Diagnosis diagnosis = diagnose("EH-R05");
-    diagnosis.with("deadline", seconds_text(request.deadline));
+    diagnosis.with("deadline", seconds_text(request.deadline), request.deadline_source);
     if (const std::string& library = told.crash["in_library"].as_string(); !library.empty())
       diagnosis.with("in_library", library, "the stack when it was ended");
     if (outcome.survived_kill) diagnosis.with("survived_kill", "yes");

@@ -147,6 +147,9 @@ std::shared_ptr<const Build> read_build(Reading& reading, const Json& object, co
   std::int64_t priority = 0;
   fields.number("priority", Need::optional, -1'000'000, 1'000'000, priority);
   build->priority = static_cast<int>(priority);
+  std::int64_t probe_seconds = 0;
+  fields.number("probe_seconds", Need::optional, 1, 600, probe_seconds);
+  build->probe_seconds = static_cast<int>(probe_seconds);
   fields.text("yanked", Need::nullable, is_text, build->yanked);
   fields.text("not_built", Need::nullable, is_text, build->not_built);
   fields.text("digest", Need::nullable, is_digest, build->digest);
@@ -165,16 +168,16 @@ std::optional<Diagnosis> check_format(const Json& document, const std::string& n
 std::optional<Diagnosis> check_critical(const Json& document, const std::string& name) {
   // Every field that some part of a manifest or an index has; "requires.cuda" counts by its last word.
   static const std::set<std::string_view> known = {
-      "$schema",       "accept",     "arch",     "archive",   "artifacts", "builds",       "capabilities",
-      "component",     "components", "cpu",      "created",   "critical",  "cuda",         "cxxabi",
-      "device_memory", "digest",     "driver",   "engine",    "expires",   "file",         "flavor",
-      "format",        "gfx",        "glibc",    "glibcxx",   "id",        "lazy",         "libc",
-      "libraries",     "license",    "licenses", "manifests", "memory",    "metal",        "name",
-      "not_built",     "oci",        "optional", "options",   "os",        "os_version",   "package_index",
-      "path",          "plugin",     "priority", "project",   "ptx",       "redistribute", "requires",
-      "rocm",          "sass",       "search",   "select",    "serial",    "sha256",       "size",
-      "sources",       "strip",      "toolkit",  "tree",      "url",       "vcruntime",    "version",
-      "yanked"};
+      "$schema",       "accept",     "arch",     "archive",       "artifacts", "builds",     "capabilities",
+      "component",     "components", "cpu",      "created",       "critical",  "cuda",       "cxxabi",
+      "device_memory", "digest",     "driver",   "engine",        "expires",   "file",       "flavor",
+      "format",        "gfx",        "glibc",    "glibcxx",       "id",        "lazy",       "libc",
+      "libraries",     "license",    "licenses", "manifests",     "memory",    "metal",      "name",
+      "not_built",     "oci",        "optional", "options",       "os",        "os_version", "package_index",
+      "path",          "plugin",     "priority", "probe_seconds", "project",   "ptx",        "redistribute",
+      "requires",      "rocm",       "sass",     "search",        "select",    "serial",     "sha256",
+      "size",          "sources",    "strip",    "toolkit",       "tree",      "url",        "vcruntime",
+      "version",       "yanked"};
   for (const Json& field : document["critical"].as_array()) {
     const std::string_view text = field.as_string();
     if (!known.contains(text.substr(text.rfind('.') + 1)))

@@ -62,6 +62,7 @@ class Attempt {
   Result<std::shared_ptr<Opened>> build(const manifest::Build& build) {
     const std::string artifacts = build.artifacts_digest();
     warn_of_suspicion(build);
+    hinted_deadline_ = std::chrono::seconds(build.probe_seconds);
     for (int repairs = 0, retries = 0;;) {
       auto opened = std::make_shared<Opened>();
       const std::size_t warnings = log_.warnings.size();
@@ -254,7 +255,7 @@ class Attempt {
     request.load = load_request(installed);
     request.options = installed.options;
     request.devices = devices_;
-    request.deadline = std::chrono::seconds(world_.settings().probe_deadline_seconds);
+    set_deadline(request);
     request.cancel = world_.cancel();
     load::ProbeResult result = load::probe(request);
     for (Diagnosis& warning : result.warnings) log_.warnings.push_back(std::move(warning));
@@ -263,6 +264,23 @@ class Attempt {
     crashed_once_ = std::move(result.crashed_once);
     if (result.passed) return {};
     return fail(load::recheck(std::move(*result.diagnosis), spec_));
+  }
+
+  // Who asks knows best; else the longer of what the machine's owner and the build's publisher allow.
+  void set_deadline(load::ProbeRequest& request) const {
+    const settings::Settings& settings = world_.settings();
+    const auto configured = std::chrono::seconds(settings.probe_deadline_seconds);
+    if (options_.probe_deadline) {
+      request.deadline = *options_.probe_deadline;
+      request.deadline_source = "the request";
+    } else if (hinted_deadline_ > configured) {
+      request.deadline = hinted_deadline_;
+      request.deadline_source = "probe_seconds of the manifest";
+    } else {
+      const settings::Setting* set = settings.find("probe_deadline_seconds");
+      request.deadline = configured;
+      request.deadline_source = "probe_deadline_seconds, " + (set != nullptr ? set->source : "default");
+    }
   }
 
   load::LoadRequest load_request(const cache::Installed& installed) const {
@@ -387,9 +405,10 @@ class Attempt {
   AttemptLog& log_;
   preflight::Spec spec_;
   std::vector<fs::path> load_order_, depends_on_;
-  bool checked_whole_ = false;       // the static check passed in this bring-up
-  std::vector<load::Library> own_;   // the build's libraries, as far as they are known
-  std::vector<load::Library> left_;  // in the process, by a load that failed
+  std::chrono::seconds hinted_deadline_{0};  // by the manifest
+  bool checked_whole_ = false;               // the static check passed in this bring-up
+  std::vector<load::Library> own_;           // the build's libraries, as far as they are known
+  std::vector<load::Library> left_;          // in the process, by a load that failed
   Json probe_facts_ = Json::object();
   std::optional<Diagnosis> crashed_once_;  // in the probe, whose second try passed
 };

@@ -1,7 +1,9 @@
 // One candidate: installed, checked, tried in a child, loaded, remembered.
 #pragma once
+#include <chrono>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -19,6 +21,7 @@ namespace enginehost::open {
 struct AttemptOptions {
   bool probe =
       true;  // false: straight into this process, at the caller's risk; nothing is remembered as proven
+  std::optional<std::chrono::seconds> probe_deadline;             // not set: the settings' or the manifest's
   std::function<Result<void>(const acquire::Question&)> consent;  // not set: everything is agreed to
   transfer::ProgressCallback progress;
   std::function<void(std::int32_t level, std::string_view topic, std::string_view message)>

@@ -38,6 +38,8 @@ class SharedEngine {
 
   // Waits until no one else makes such a call on this engine; EH-P10 when cancelled before that.
   Result<std::unique_lock<std::mutex>> exclusive(const std::optional<CancelToken>& cancel);
+  // Without waiting: owns nothing when someone makes such a call.
+  std::unique_lock<std::mutex> try_exclusive() { return std::unique_lock(calls_, std::try_to_lock); }
 
   // As open::check_device(), alone on this engine.
   Result<load::DeviceCheck> check(const std::string& device, const load::CallOptions& options);

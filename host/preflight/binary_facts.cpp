@@ -134,7 +134,7 @@ void add_text(std::vector<std::string>& lines, const char* word, const std::stri
   if (!value.empty()) lines.push_back(std::string(word) + " " + value);
 }
 
-void add_file_lines(const BinaryInfo& info, std::vector<std::string>& lines) {
+void add_file_lines(const BinaryInfo& info, bool with_needs, std::vector<std::string>& lines) {
   add_text(lines, "named", info.soname);
   const bool macho = info.kind == Kind::macho;
   std::vector<std::string> needs = info.needed;
@@ -145,7 +145,8 @@ void add_file_lines(const BinaryInfo& info, std::vector<std::string>& lines) {
         needs.push_back(need.name + " (" + std::string(binary::name_of(need.how)) + ", at least " +
                         need.compatibility_version + ")");
   }
-  for (const std::string& need : needs) lines.push_back("needs " + need);
+  if (with_needs)
+    for (const std::string& need : needs) lines.push_back("needs " + need);
   add_list(lines, "needs at first use:", info.delayed);
   add_list(lines, "may do without:", info.optional);
   add_list(lines, "searches (RPATH)", info.rpath);
@@ -211,14 +212,14 @@ Json to_json(const BinaryFacts& facts) {
   return members.take();
 }
 
-std::vector<std::string> to_lines(const BinaryFacts& facts) {
+std::vector<std::string> to_lines(const BinaryFacts& facts, bool with_needs) {
   std::vector<std::string> lines{head_line(facts.info)};
   if (facts.info.kind == Kind::unknown) return lines;
-  if (facts.slices.empty()) add_file_lines(facts.info, lines);
+  if (facts.slices.empty()) add_file_lines(facts.info, with_needs, lines);
   for (const BinaryInfo& slice : facts.slices) {
     lines.push_back("slice for " + slice.machine);
     std::vector<std::string> own;
-    add_file_lines(slice, own);
+    add_file_lines(slice, with_needs, own);
     for (std::string& line : own) lines.push_back("  " + std::move(line));
   }
   add_text(lines, "file version", facts.resources.file_version);

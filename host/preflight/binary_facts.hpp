@@ -23,7 +23,8 @@ BinaryFacts gather_facts(const std::filesystem::path& file, binary::BinaryInfo i
 // out.
 Json to_json(const BinaryFacts& facts);
 
-// Lines of a report; each begins with a word of its own ("machine", "needs", ...).
-std::vector<std::string> to_lines(const BinaryFacts& facts);
+// Lines of a report; each begins with a word of its own ("machine", "needs", ...). Without needs for a report
+// that lists the libraries it would be loaded with.
+std::vector<std::string> to_lines(const BinaryFacts& facts, bool with_needs = true);
 
 }  // namespace enginehost::preflight

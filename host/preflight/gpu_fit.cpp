@@ -4,7 +4,7 @@
 #include <set>
 
 #include "base/text.hpp"
-#include "host/resolve/cuda_tables.hpp"
+#include "host/platform/compute_capability.hpp"
 
 namespace enginehost::preflight {
 namespace {
@@ -12,11 +12,11 @@ namespace {
 using platform::CudaDevice;
 
 bool runs_on(const binary::GpuCode::Entry& code, const CudaDevice& device) {
-  const auto compiled = resolve::parse_capability(code.arch);
-  const auto capability = resolve::parse_capability(device.compute_capability);
+  const auto compiled = platform::parse_capability(code.arch);
+  const auto capability = platform::parse_capability(device.compute_capability);
   if (!compiled || !capability) return true;  // what cannot be compared is not called unfit
-  return code.kind == "ptx" ? resolve::ptx_runs_on(*compiled, *capability)
-                            : resolve::sass_runs_on(*compiled, *capability);
+  return code.kind == "ptx" ? platform::ptx_runs_on(*compiled, *capability)
+                            : platform::sass_runs_on(*compiled, *capability);
 }
 
 }  // namespace

@@ -40,16 +40,17 @@ class MacosLoader final : public ForeignLoader {
     linker::AppleRequest request;
     request.file = file;
     request.preloaded = preloaded;
-    Outcome outcome{linker::close_macos(machine_, request, reader_), {}, {}};
-    outcome.diagnoses = linker::diagnose_macos(outcome.closure);
-    return outcome;
+    closure_ = linker::close_macos(machine_, request, reader_);
+    return {closure_, linker::diagnose_macos(closure_), {}};
   }
-  // Two-level names are checked by dyld against the library itself; not looked at here.
-  std::vector<Diagnosis> missing_symbols() override { return {}; }
+  std::vector<Diagnosis> missing_symbols() override {
+    return linker::missing_macos_symbols(machine_, closure_);
+  }
 
  private:
   linker::AppleMachine machine_;
   linker::ForeignReader reader_;
+  linker::Closure closure_;
 };
 
 }  // namespace

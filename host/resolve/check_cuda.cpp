@@ -4,6 +4,7 @@
 
 #include "base/text.hpp"
 #include "base/version.hpp"
+#include "host/platform/compute_capability.hpp"
 #include "host/resolve/checks.hpp"
 
 namespace enginehost::resolve {
@@ -132,13 +133,14 @@ struct Served {
 
 // The second gate, for one device: is there code that it can run.
 Served serve(const CudaDevice& device, const CudaRequirement& required, bool ptx_compiles) {
-  const auto capability = parse_capability(device.compute_capability);
+  const auto capability = platform::parse_capability(device.compute_capability);
   if (!capability) return {Answer::unknown, false, "compute capability unknown", nullptr};
   for (const std::string& text : required.sass)
-    if (const auto code = parse_capability(text); code && sass_runs_on(*code, *capability))
+    if (const auto code = platform::parse_capability(text);
+        code && platform::sass_runs_on(*code, *capability))
       return {Answer::yes, false, "SASS ", &text};
   for (const std::string& text : required.ptx)
-    if (const auto code = parse_capability(text); code && ptx_runs_on(*code, *capability))
+    if (const auto code = platform::parse_capability(text); code && platform::ptx_runs_on(*code, *capability))
       return {ptx_compiles ? Answer::yes : Answer::no, !ptx_compiles, "PTX ", &text};
   return {};
 }

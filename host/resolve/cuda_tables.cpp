@@ -1,6 +1,5 @@
 #include "host/resolve/cuda_tables.hpp"
 
-#include "base/text.hpp"
 #include "base/version.hpp"
 
 namespace enginehost::resolve {
@@ -50,32 +49,6 @@ std::string minor_version_driver(int toolkit_major, bool windows) {
     default:
       return {};
   }
-}
-
-std::optional<Capability> parse_capability(std::string_view text) {
-  Capability capability;
-  if (text.ends_with('a') || text.ends_with('f')) {
-    capability.suffix = text.back();
-    text.remove_suffix(1);
-  }
-  const std::size_t dot = text.find('.');
-  if (dot == std::string_view::npos) return std::nullopt;
-  const auto major = parse_integer(text.substr(0, dot)), minor = parse_integer(text.substr(dot + 1));
-  if (!major || !minor || *major < 0 || *major > 99 || *minor < 0 || *minor > 9) return std::nullopt;
-  capability.major = static_cast<int>(*major);
-  capability.minor = static_cast<int>(*minor);
-  return capability;
-}
-
-bool sass_runs_on(const Capability& code, const Capability& device) {
-  if (code.suffix == 'a') return code.major == device.major && code.minor == device.minor;
-  return code.major == device.major && code.minor <= device.minor;
-}
-
-bool ptx_runs_on(const Capability& code, const Capability& device) {
-  if (code.suffix == 'a') return code.major == device.major && code.minor == device.minor;
-  if (code.suffix == 'f') return code.major == device.major && code.minor <= device.minor;
-  return code.major < device.major || (code.major == device.major && code.minor <= device.minor);
 }
 
 }  // namespace enginehost::resolve

@@ -12,16 +12,18 @@
 
 namespace enginehost::sdk {
 
+enginehost_error error_of(const Diagnosis& diagnosis) {
+  Diagnosis complete = diagnosis;
+  explain::complete(complete);
+  return {complete.code, complete.title, complete.cause, explain::describe(complete),
+          explain::to_json(complete).dump()};
+}
+
 enginehost_status report(const Diagnosis& diagnosis, enginehost_error** error) noexcept {
   enginehost_status status = ENGINEHOST_BUG;
   try {
     status = static_cast<enginehost_status>(explain::exit_status(diagnosis));
-    if (error != nullptr) {
-      Diagnosis complete = diagnosis;
-      explain::complete(complete);
-      *error = new enginehost_error{complete.code, complete.title, complete.cause, explain::describe(complete),
-                                    explain::to_json(complete).dump()};
-    }
+    if (error != nullptr) *error = new enginehost_error(error_of(diagnosis));
   } catch (...) {
     // Out of memory while telling of a failure: the status is all there is.
   }
@@ -38,14 +40,18 @@ char* copy_text(const std::string& text) noexcept {
 
 const char* enginehost_version(void) noexcept { return ENGINEHOST_VERSION; }
 
-const char* enginehost_error_code(const enginehost_error* error) noexcept { return error ? error->code.c_str() : ""; }
+const char* enginehost_error_code(const enginehost_error* error) noexcept {
+  return error ? error->code.c_str() : "";
+}
 const char* enginehost_error_title(const enginehost_error* error) noexcept {
   return error ? error->title.c_str() : "";
 }
 const char* enginehost_error_cause(const enginehost_error* error) noexcept {
   return error ? error->cause.c_str() : "";
 }
-const char* enginehost_error_text(const enginehost_error* error) noexcept { return error ? error->text.c_str() : ""; }
+const char* enginehost_error_text(const enginehost_error* error) noexcept {
+  return error ? error->text.c_str() : "";
+}
 const char* enginehost_error_json(const enginehost_error* error) noexcept {
   return error ? error->json.c_str() : "{}";
 }

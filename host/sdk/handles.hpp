@@ -6,12 +6,14 @@
 #include <memory>
 #include <new>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "base/cancel.hpp"
 #include "base/result.hpp"
 #include "host/load/in_process/model.hpp"
+#include "host/open/device_watch.hpp"
 #include "host/open/shared.hpp"
 
 struct enginehost_error {
@@ -28,6 +30,7 @@ struct enginehost_engine {
   std::string checked_device, computed_on;           // of the last check by this handle
   std::shared_ptr<enginehost::load::Health> health;  // where the application's callback is registered
   std::size_t listener = 0;
+  std::unique_ptr<enginehost::open::DeviceWatch> watch;
 
   enginehost_engine() = default;
   enginehost_engine(const enginehost_engine&) = delete;
@@ -49,6 +52,13 @@ struct enginehost_outputs {
 };
 
 namespace enginehost::sdk {
+
+// The diagnosis as the API gives it out.
+enginehost_error error_of(const Diagnosis& diagnosis);
+
+// Calls the application's callback with an event of the engine.
+using DeviceCallback = void (*)(const enginehost_device_event* event, void* user_data);
+void tell(DeviceCallback callback, void* user_data, const load::DeviceEvent& happened);
 
 // Gives the diagnosis out and returns its status; never ENGINEHOST_OK.
 enginehost_status report(const Diagnosis& diagnosis, enginehost_error** error) noexcept;
@@ -75,7 +85,7 @@ enginehost_status guarded(enginehost_error** error, Body&& body) noexcept {
 }
 
 // EH-P45: an argument of the C API that cannot be ("argument", "problem").
-inline Diagnosis wrong_argument(const char* argument, const char* problem) {
+inline Diagnosis wrong_argument(const char* argument, std::string_view problem) {
   return std::move(diagnose("EH-P45").with("argument", argument).with("problem", problem));
 }
 

@@ -2,11 +2,13 @@
 
 #include <enginehost/enginehost.h>
 
+#include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
+#include <string>
 
 #include "base/text.hpp"
-#include "host/explain/explain.hpp"
 #include "host/open/document.hpp"
 #include "host/sdk/handles.hpp"
 
@@ -17,6 +19,8 @@ using namespace enginehost;  // NOLINT: the functions below are the C API's and 
 // True when the caller's struct is long enough to hold the field.
 #define HAS(request, field) \
   ((request)->size >= offsetof(enginehost_request, field) + sizeof((request)->field))
+
+constexpr std::uint32_t longest_probe = 3600;  // as in a configuration file
 
 std::string text_or_empty(const char* text) { return text != nullptr ? text : ""; }
 
@@ -33,6 +37,10 @@ Result<void> check_request(const enginehost_request* request) {
     return fail(sdk::wrong_argument("request.accepted_licenses", "it is NULL, and the count is not 0"));
   if (HAS(request, require) && request->require != 0 && request->flavor == nullptr)
     return fail(sdk::wrong_argument("request.require", "it needs request.flavor"));
+  if (HAS(request, probe_seconds) && request->probe_seconds > longest_probe)
+    return fail(sdk::wrong_argument("request.probe_seconds",
+                                    "it is " + std::to_string(request->probe_seconds) + "; at most " +
+                                        std::to_string(longest_probe) + " are allowed"));
   return {};
 }
 
@@ -123,6 +131,8 @@ open::OpenRequest open_request(const enginehost_request& request, const settings
   if (HAS(&request, device)) open.request.device = text_or_empty(request.device);
   open.request.require = HAS(&request, require) && request.require != 0;
   open.attempt.probe = !(HAS(&request, no_probe) && request.no_probe != 0);
+  if (HAS(&request, probe_seconds) && request.probe_seconds != 0)
+    open.attempt.probe_deadline = std::chrono::seconds(request.probe_seconds);
   if (HAS(&request, on_progress) && request.on_progress != nullptr)
     open.attempt.progress = [&request](const transfer::Progress& now) {
       enginehost_progress progress{};
@@ -151,14 +161,7 @@ void listen(enginehost_engine& engine, const enginehost_request& request) {
   engine.health = engine.shared->health();
   engine.listener = engine.health->add_listener(
       [callback = request.on_device, user_data = request.user_data](const load::DeviceEvent& happened) {
-        const std::string reason = happened.lost ? explain::one_line(happened.why) : "";
-        enginehost_device_event event{};
-        event.size = sizeof event;
-        event.device = happened.device.c_str();
-        event.lost = happened.lost ? 1 : 0;
-        event.code = happened.why.code.c_str();
-        event.reason = reason.c_str();
-        callback(&event, user_data);
+        sdk::tell(callback, user_data, happened);
       });
 }
 

@@ -53,6 +53,7 @@ void add_comparison(const Effort& effort, const std::string& name, int rounds,
 Comparison skipped(std::string why);
 
 // One function for each file of benchmarks.
+void add_bindings_benchmarks(const Effort& effort);
 void add_call_benchmarks(const Effort& effort);
 void add_closure_benchmarks(const Effort& effort);
 void add_command_benchmarks(const Effort& effort);

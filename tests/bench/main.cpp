@@ -15,6 +15,7 @@ int main(int argc, char** argv) {
   if (benchmark::ReportUnrecognizedArguments(kept, argv)) return 2;
   using namespace enginehost::bench;
   add_closure_benchmarks(effort);
+  add_bindings_benchmarks(effort);
   add_decide_benchmarks(effort);
   add_list_benchmarks(effort);
   add_detect_benchmarks(effort);

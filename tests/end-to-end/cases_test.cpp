@@ -7,6 +7,7 @@
 #include "tests/end-to-end/fault.hpp"
 #include "tests/end-to-end/served.hpp"
 #include "tests/support/fault_server.hpp"
+#include "tests/support/freezer.hpp"
 
 namespace enginehost::test {
 namespace {
@@ -193,14 +194,42 @@ TEST_F(Cases, Case23_Case26_ADriverThatDoesNotAnswerIsUnknownNowAndAskedAgainAtT
   repository.add(for_cuda(faulty_build({{plugin, reference_plugin()}}), "12.4", 90));
   repository.add(good_build());
   repository.write();
-  const Ended hung = open({}, with_driver({"FAKE_CU_VERSION=12040", "FAKE_CU_HANG=1"}));
+  // Nothing but the driver changes between the two.
+  const fs::path mark = workplace.folder() / "the-driver-hangs";
+  write_text(mark, "");
+  const RunOptions driver = with_driver({"FAKE_CU_VERSION=12040", "FAKE_CU_HANG_WHILE=" + mark.native()});
+  const Ended hung = open({}, driver);
   EXPECT_EQ(hung.status, 0) << hung.said();
   EXPECT_FALSE(hung.timed_out);
   EXPECT_TRUE(hung.document["platform"]["cuda"]["devices"]["unknown"].as_bool())
       << hung.document["platform"]["cuda"].dump(2);
   EXPECT_THAT(hung.document["platform"]["cuda"]["devices"]["why"].as_string(), HasSubstr("did not answer"));
-  const Ended next = open({}, with_driver({"FAKE_CU_VERSION=12040"}));
+  EXPECT_EQ(hung.outcome()["build"].as_string(), "reference-good") << hung.said();
+  fs::remove(mark);
+  const Ended next = open({}, driver);
   EXPECT_EQ(next.outcome()["build"].as_string(), "reference-cu124") << next.said();
+}
+
+// "task blocked for more than 120 seconds in nvidia_uvm": what not even SIGKILL ends is left behind.
+TEST_F(Cases, Case23_AProbeThatCannotBeKilledHoldsNeitherTheOpeningNorTheEndOfTheProgram) {
+  const Freezer freezer;
+  if (!freezer.works())
+    GTEST_SKIP() << "there is no freezer of control groups here, or it is not ours to use";
+  repository.add(good_build());
+  repository.write();
+  workplace.configure(Json::object().set("repositories_default", false).set("probe_deadline_seconds", 1));
+  const fs::path launcher = workplace.folder() / "stuck";
+  write_text(launcher, "#!/bin/sh\n" + freezer.line());
+  fs::permissions(launcher, fs::perms(0755));
+  RunOptions options;
+  options.environment = {"ENGINEHOST_PROBE_LAUNCHER=" + launcher.native()};
+  const Ended run = open({}, options);
+  EXPECT_FALSE(run.timed_out);
+  EXPECT_EQ(run.status, 6) << run.said();
+  const Json& diagnosis = run.candidate("reference-good")["diagnosis"];
+  EXPECT_EQ(diagnosis["code"].as_string(), "EH-R05") << run.said();
+  EXPECT_THAT(diagnosis.dump(), HasSubstr("restart the machine"));
+  EXPECT_THAT(diagnosis.dump(), testing::Not(HasSubstr("\"tries\""))) << "a second would be stuck beside it";
 }
 
 // Tools read nvidia-smi's text, which changes from version to version and from card to card.

@@ -21,6 +21,7 @@ struct TestBuild {
   std::string version = "1.0.0";
   std::string flavor = "cpu";
   int priority = 50;
+  int probe_seconds = 0;  // 0: none is written
   std::vector<std::string> search;
   std::vector<std::string> optional, lazy;  // of the manifest
   Json requirements = Json::object();

@@ -1,6 +1,7 @@
 // EH-R: the plugin links, but what runs while it is opened crashes, ends the process, hangs, or is no plugin.
 #include <gtest/gtest.h>
 
+#include "base/text.hpp"
 #include "tests/end-to-end/fault.hpp"
 
 namespace enginehost::test {
@@ -26,6 +27,25 @@ std::string hostile(const std::string& name) {
 
 TEST(RunningFaults, R01_AnInstructionThatTheProcessorLacksIsToldWithTheLibrary) {
   expect_fault({with_constructor("__builtin_trap();"), "EH-R01", {"libstart.so"}});
+}
+
+// The instruction is AVX2's, and nothing in the file says that it is there.
+TEST(RunningFaults, R01_AnInstructionOfANewerProcessorIsToldOnAnOlderOne) {
+#if !defined(__x86_64__)
+  GTEST_SKIP() << "needs an x86-64 processor to play an older one";
+#endif
+  const std::vector<std::string> older = {"qemu-x86_64", "-cpu", "Nehalem"};
+  ChildRequest request;
+  request.argv = older;
+  request.argv.emplace_back("/bin/true");
+  const auto child = run_child(request);
+  if (!child || !child->succeeded()) GTEST_SKIP() << "qemu-user is not installed";
+  RunOptions played;
+  played.environment = {"ENGINEHOST_PROBE_LAUNCHER=" + join(older, " ")};
+  expect_fault({with_constructor("__asm__ volatile(\"vpaddd %ymm0, %ymm1, %ymm2\");"),
+                "EH-R01",
+                {"libstart.so", "c5f5fed0"},
+                played});
 }
 
 TEST(RunningFaults, R02_ACrashWhileLoadingIsToldWithTheLibraryAndHarmsNobody) {

@@ -144,7 +144,12 @@ std::string failures_page(const TestsOfClasses& tests) {
       "- *parsed*: the text or number that it gives is read to the class, and held against the files where "
       "there are "
       "any.\n"
-      "- *described*: only explained; nothing here detects it yet.\n\n" +
+      "- *described*: only explained; nothing here detects it yet.\n\n"
+      "Names of packages that a remedy gives were compared with Debian's packages and with the package "
+      "index. "
+      "Those of\n"
+      "conda and Fedora come from their documents and are unverified: a remedy says \"probably\" before "
+      "them.\n\n" +
       summary() + "\n";
   for (const Family& family : families) {
     text += "## " + std::string(family.title) + "\n\n" + family.about + "\n\n";

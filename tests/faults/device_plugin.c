@@ -1,10 +1,13 @@
 /* An engine with a processor and a device that is played by it: "cuda:0" is host memory under another name. What it does
  * comes from DEVICE_BEHAVIOUR, asked at every operation: "" works; "elsewhere" leaves its results on the processor and
  * says so; "wrong" adds one; "lose" loses the device of this engine for good; "sticky" reports CUDA's error 700, and so
- * does every later call; "dead" loses the device in every engine; "none" knows no operation; "crash" is a null pointer. */
+ * does every later call; "dead" loses the device in every engine; "none" knows no operation; "crash" is a null pointer.
+ * With DEVICE_FILE the device is there while that file is: "vanish" loses it meanwhile, "vanish for good" in this engine
+ * for ever, and "unavailable" only says that it is not available. */
 #include <enginehost/engine_plugin.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 struct engine_instance { const engine_host *host; int lost; };
 
@@ -45,6 +48,12 @@ static engine_status reported(engine_instance *engine, int32_t type, engine_call
   if (type != ENGINE_CUDA) return ENGINE_OK;
   if (behaves("crash")) *(volatile int *)0 = 1;
   if (behaves("dead")) return call->fail(call, ENGINE_LOST, "", 0, "the device has fallen off the bus");
+  const char *file = getenv("DEVICE_FILE");
+  if (file != NULL && access(file, F_OK) != 0) {
+    if (behaves("unavailable")) return call->fail(call, ENGINE_UNAVAILABLE, "", 0, "no such device");
+    if (behaves("vanish")) return call->fail(call, ENGINE_LOST, "", 0, "the device has fallen off the bus");
+    if (behaves("vanish for good")) engine->lost = 1;
+  }
   if (behaves("lose")) engine->lost = 1;
   if (behaves("sticky")) engine->lost = 2;
   if (engine->lost == 1) return call->fail(call, ENGINE_LOST, "", 0, "the device has fallen off the bus");

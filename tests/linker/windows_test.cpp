@@ -49,6 +49,22 @@ class Windows : public test::Workshop {
     flags.insert(flags.end(), more.begin(), more.end());
     return library(name, source, flags, {"x86_64-w64-mingw32-gcc"});
   }
+  // An object with a file version, and with a manifest where an assembly is named.
+  std::string resources(const std::string& version, const std::string& assembly = {}) const {
+    std::string script = "1 VERSIONINFO\nFILEVERSION " + version + "\nBEGIN\nEND\n";
+    if (!assembly.empty())
+      script +=
+          "2 24 \"" +
+          write("source.manifest",
+                "<assembly xmlns=\"urn:schemas-microsoft-com:asm.v1\" manifestVersion=\"1.0\">"
+                "<dependency><dependentAssembly><assemblyIdentity type=\"win32\" name=\"" +
+                    assembly + "\" version=\"9.0.21022.8\"/></dependentAssembly></dependency></assembly>\n")
+              .native() +
+          "\"\n";
+    const std::string object = (folder() / "resources.o").native();
+    run({"x86_64-w64-mingw32-windres", write("source.rc", script).native(), "-O", "coff", "-o", object});
+    return object;
+  }
   WindowsClosure close_over(const std::string& file, std::uint32_t flags = load_flags,
                             std::vector<std::string> preloaded = {}) {
     reader_ = ForeignReader();
@@ -188,6 +204,34 @@ TEST_F(Windows, W07_another_copy_that_a_plain_search_would_take_is_named) {
   EXPECT_EQ(warning.value("wanted"), "C:\\engine\\ggml-base.dll");
   // Our flags take the engine's own, which PATH and System32 cannot shadow (users.md, cases 7 and 28).
   EXPECT_EQ(closure.closure.find("ggml-base.dll")->path, "C:\\engine\\ggml-base.dll");
+}
+
+TEST_F(Windows, W06_an_MSVC_runtime_older_than_the_toolset_of_its_user_is_a_warning) {
+  dll("app/msvcp140.dll", {}, {resources("14,16,27033,0")});
+  const auto engine = dll("engine/engine.dll", {"app/msvcp140.dll"});
+  std::string bytes = bytes_of(engine);
+  const std::size_t optional_header = static_cast<unsigned char>(bytes[60]) + 24u;
+  bytes[optional_header + 2] = 14;  // the linker's version: 14.40
+  bytes[optional_header + 3] = 40;
+  write("engine/engine.dll", bytes);
+  const WindowsClosure closure = close_over("C:\\engine\\engine.dll");
+  EXPECT_TRUE(closure.closure.loads());
+  ASSERT_THAT(warnings(closure), ElementsAre("EH-W06"));
+  const Diagnosis& warning = closure.closure.warnings[0];
+  EXPECT_EQ(warning.value("path"), "C:\\app\\msvcp140.dll");
+  EXPECT_EQ(warning.value("found"), "14.16.27033.0");
+  EXPECT_EQ(warning.value("required"), "14.40");
+  EXPECT_EQ(warning.value("required_by"), "C:\\engine\\engine.dll");
+  dll("app/msvcp140.dll", {}, {resources("14,40,33810,0")});
+  EXPECT_THAT(warnings(close_over("C:\\engine\\engine.dll")), IsEmpty());
+}
+
+TEST_F(Windows, W12_a_manifest_that_names_an_assembly_is_a_warning) {
+  dll("engine/engine.dll", {}, {resources("1,0,0,0", "Microsoft.VC90.CRT")});
+  const WindowsClosure closure = close_over("C:\\engine\\engine.dll");
+  EXPECT_TRUE(closure.closure.loads()) << "Windows looks in a store that is not described";
+  ASSERT_THAT(warnings(closure), ElementsAre("EH-W12"));
+  EXPECT_EQ(closure.closure.warnings[0].value("assembly"), "Microsoft.VC90.CRT 9.0.21022.8");
 }
 
 TEST_F(Windows, W03_a_DLL_found_first_that_lacks_a_function_is_named) {

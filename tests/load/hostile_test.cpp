@@ -5,9 +5,8 @@
 #include <fstream>
 
 #include "host/explain/explain.hpp"
-#include "host/load/probe.hpp"
 #include "host/load/recheck.hpp"
-#include "tests/faults/workshop.hpp"
+#include "tests/load/probe_request.hpp"
 
 namespace enginehost::load {
 namespace {
@@ -18,13 +17,7 @@ using ::testing::SizeIs;
 
 class Hostile : public ::testing::Test {
  protected:
-  ProbeRequest request(const std::filesystem::path& plugin) {
-    ProbeRequest request;
-    request.helper = ENGINEHOST_PROBE;
-    request.load.plugin = plugin;
-    request.load.view = workshop_.folder();
-    return request;
-  }
+  ProbeRequest request(const std::filesystem::path& plugin) { return probe_request(workshop_, plugin); }
   ProbeResult tried(const std::string& flags) {
     return probe(request(workshop_.plugin("libengine_x.so", flags)));
   }

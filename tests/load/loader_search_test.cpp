@@ -7,9 +7,8 @@
 
 #include "host/linker/linker.hpp"
 #include "host/load/loader_search.hpp"
-#include "host/load/probe.hpp"
 #include "host/load/recheck.hpp"
-#include "tests/faults/workshop.hpp"
+#include "tests/load/probe_request.hpp"
 
 namespace enginehost::load {
 namespace {
@@ -20,13 +19,7 @@ using ::testing::IsEmpty;
 
 class LoaderSearchOf : public ::testing::Test {
  protected:
-  ProbeRequest request(const std::filesystem::path& plugin) {
-    ProbeRequest request;
-    request.helper = ENGINEHOST_PROBE;
-    request.load.plugin = plugin;
-    request.load.view = workshop_.folder();
-    return request;
-  }
+  ProbeRequest request(const std::filesystem::path& plugin) { return probe_request(workshop_, plugin); }
   // A plugin that needs libmiddle.so, which needs libgone.so.2, which is not there any more.
   std::filesystem::path plugin_without_its_end(const std::string& middle_flags) {
     const std::string here = " -Wl,--no-as-needed -L" + faults::quoted(workshop_.folder());

@@ -48,6 +48,17 @@ TEST(CatalogueTest, every_field_of_a_manifest_is_read) {
   EXPECT_THAT(build.capabilities, ElementsAre("device.cuda", "format.torchscript"));
   EXPECT_THAT(build.search, ElementsAre("torch/lib", "."));
   EXPECT_EQ(build.priority, 50);
+  EXPECT_EQ(build.probe_seconds, 0);
+}
+
+TEST(CatalogueTest, a_hint_of_the_probes_time_is_read_and_bounded) {
+  const auto hinted = [](int seconds) {
+    return changed(documents()["manifest"], "/builds/0/probe_seconds", Json(seconds));
+  };
+  EXPECT_EQ(read(hinted(90))->builds[0]->probe_seconds, 90);
+  const auto too_long = read_manifest(hinted(601), "/one", "pytorch.json");
+  ASSERT_FALSE(too_long);
+  EXPECT_EQ(too_long.error().code, "EH-M02");
 }
 
 TEST(CatalogueTest, an_unknown_requirement_is_kept_with_its_text) {

@@ -6,6 +6,7 @@
 
 #include "host/platform/detect.hpp"
 #include "tests/platform/fixtures.hpp"
+#include "tests/support/freezer.hpp"
 
 namespace enginehost::platform {
 namespace {
@@ -177,6 +178,19 @@ TEST_F(Driver, Case23_WhatWasLearnedBeforeTheDriverHungOrCrashedSurvives) {
     EXPECT_EQ(cuda.driver.source(), "nvmlSystemGetDriverVersion");
     EXPECT_EQ(cuda.driver_cuda.value(), "12.2");
   }
+}
+
+TEST_F(Driver, Case23_AHelperThatNotEvenSigkillEndsHoldsNobodyUp) {
+  const test::Freezer freezer;
+  if (!freezer.works())
+    GTEST_SKIP() << "there is no freezer of control groups here, or it is not ours to use";
+  helper_is(freezer.line());
+  request.driver_deadline = milliseconds(300);
+  const auto begin = std::chrono::steady_clock::now();
+  const Cuda cuda = ask();
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(6));
+  EXPECT_TRUE(cuda.devices.is_unknown()) << "never: no GPU";
+  EXPECT_EQ(cuda.devices.why(), "the driver did not answer in 300 ms and its process cannot be ended");
 }
 
 TEST_F(Driver, AnAnswerThatStopsAtTheDevicesIsNotTakenForAllOfThem) {

@@ -2,6 +2,7 @@
 //   FAKE_CU_VERSION   what cuDriverGetVersion tells (default 12020)
 //   FAKE_CU_INIT      what cuInit answers (default 0, or 100 when no device is visible)
 //   FAKE_CU_HANG=1    cuInit never returns, and ignores SIGABRT as a thread stuck in a driver would
+//   FAKE_CU_HANG_WHILE the same as long as this file is there
 //   FAKE_CU_CRASH=1   cuInit crashes
 //   FAKE_CU_CHATTER=1 a constructor writes a false answer to standard output and to descriptor 3
 //   FAKE_CU_MODULE    what loading GPU code answers (default 0)
@@ -93,7 +94,8 @@ EXPORT int cuDriverGetVersion(int* version) {
 
 EXPORT int cuInit(unsigned flags) {
   (void)flags;
-  if (number("FAKE_CU_HANG", 0)) {
+  const char* mark = getenv("FAKE_CU_HANG_WHILE");
+  if (number("FAKE_CU_HANG", 0) || (mark != NULL && access(mark, F_OK) == 0)) {
     signal(SIGABRT, SIG_IGN);
     for (;;) pause();
   }

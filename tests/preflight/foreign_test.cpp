@@ -29,8 +29,7 @@ class ForeignBuild : public ::testing::Test {
   static std::string symbol(const std::string& name) {
     std::string text = "f_";
     const std::string stem = std::filesystem::path(name).stem().native();
-    for (const char c : stem)
-      text += (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ? c : '_';
+    for (const char c : stem) text += (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ? c : '_';
     return text;
   }
   // lib/NAME, which calls a function of each of `needs`.
@@ -201,6 +200,15 @@ TEST_F(MacBuild, a_library_beside_one_without_LC_RPATH_is_opened_first) {
   EXPECT_EQ(report.kind, binary::Kind::macho);
   EXPECT_EQ(report.verdict, Verdict::loads);
   EXPECT_THAT(report.load_order, ElementsAre(base));
+  spec.symbols = true;
+  EXPECT_EQ(check_foreign(spec).verdict, Verdict::loads);
+  dylib("libggml-base.dylib", "int another(void){return 1;}");
+  const Report older = check_foreign(spec);
+  EXPECT_EQ(older.verdict, Verdict::fails);
+  ASSERT_EQ(first_code(older), "EH-L12");
+  EXPECT_THAT(explain::describe(older.diagnoses.front()),
+              HasSubstr("libengine.dylib needs _base of " + base.native() + ", which does not offer it"));
+  spec.symbols = false;
   workshop_.remove(base);
   const Report broken = check_foreign(spec);
   EXPECT_EQ(first_code(broken), "EH-X01");

@@ -253,26 +253,6 @@ TEST(CudaTest, ptx_is_not_compiled_where_that_is_switched_off) {
   EXPECT_EQ(code_of(plan_for(machine), "2.8.0-cu129"), "EH-G06");
 }
 
-TEST(CudaTest, code_and_devices) {
-  const auto runs = [](bool (*rule)(const Capability&, const Capability&), const char* code,
-                       const char* device) {
-    return rule(*parse_capability(code), *parse_capability(device));
-  };
-  EXPECT_TRUE(runs(sass_runs_on, "8.6", "8.6"));
-  EXPECT_TRUE(runs(sass_runs_on, "8.6", "8.9"));
-  EXPECT_FALSE(runs(sass_runs_on, "8.9", "8.6"));
-  EXPECT_FALSE(runs(sass_runs_on, "8.6", "9.0"));
-  EXPECT_TRUE(runs(sass_runs_on, "9.0a", "9.0"));
-  EXPECT_FALSE(runs(sass_runs_on, "10.0a", "10.3"));
-  EXPECT_TRUE(runs(sass_runs_on, "10.0f", "10.3"));
-  EXPECT_FALSE(runs(sass_runs_on, "10.0f", "12.0"));
-  EXPECT_TRUE(runs(ptx_runs_on, "8.0", "12.0"));
-  EXPECT_FALSE(runs(ptx_runs_on, "12.0", "10.3"));
-  EXPECT_FALSE(runs(ptx_runs_on, "9.0a", "10.0"));
-  EXPECT_FALSE(runs(ptx_runs_on, "10.0f", "12.0"));
-  EXPECT_FALSE(parse_capability("sm_86"));
-}
-
 TEST(CudaTest, the_newest_cuda_of_a_driver) {
   EXPECT_EQ(cuda_of_driver("535.104.05", false), "12.2");
   EXPECT_EQ(cuda_of_driver("525.147.05", false), "12.0");

@@ -1,29 +1,9 @@
 // Device truth over the C API: checking again, and being told of a loss and of the way back.
-#include "base/child_process.hpp"
 #include "tests/sdk/fixture.hpp"
+#include "tests/support/played_plugin.hpp"
 
 namespace enginehost::test {
 namespace {
-
-// The bytes of tests/faults/device_plugin.c, compiled once.
-const std::string& played_plugin() {
-  static const std::string bytes = [] {
-    const TemporaryFolder folder;
-    const std::string root = ENGINEHOST_SOURCE_DIR, file = (folder / "plugin.so").native();
-    ChildRequest compiler;
-    compiler.argv = {"cc",
-                     "-shared",
-                     "-fPIC",
-                     "-O1",
-                     "-I" + root + "/plugin-api/include",
-                     root + "/tests/faults/device_plugin.c",
-                     "-o",
-                     file};
-    const auto ended = run_child(compiler);
-    return ended && ended->succeeded() ? read_text(file) : std::string();
-  }();
-  return bytes;
-}
 
 struct Told {
   std::vector<std::string> events;
@@ -121,7 +101,7 @@ TEST_F(Devices, ThatStayLostSayWhyTheyCouldNotBeOpenedAgain) {
   EXPECT_EQ(told_.events, std::vector<std::string>{"cuda:0 lost EH-E01"});
 }
 
-TEST_F(Devices, WhoseResultsLieElsewhereAreFoundOut) {
+TEST_F(Devices, R17_WhoseResultsLieElsewhereAreFoundOut) {
   behave("elsewhere");
   check("cuda:0");
   EXPECT_EQ(code(), "EH-R17");

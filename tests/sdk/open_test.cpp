@@ -1,9 +1,11 @@
 // Opening through the C API: what is given, what is asked, what is told.
 #include <chrono>
+#include <thread>
 
 #include "base/json.hpp"
 #include "tests/end-to-end/served.hpp"
 #include "tests/sdk/fixture.hpp"
+#include "tests/support/played_plugin.hpp"
 
 namespace enginehost::test {
 namespace {
@@ -233,6 +235,84 @@ TEST_F(Sdk, ThePlatformIsToldWithoutWhatIdentifiesAPerson) {
   EXPECT_EQ(document["format"].as_integer(), 1);
   EXPECT_TRUE(document["platform"]["os"].is_object());
   EXPECT_TRUE(document["platform"]["cpu"].is_object());
+}
+
+// A watchdog that gave up once left applications on the processor for as long as they lived. Takes the
+// deadline of a driver's answer.
+TEST_F(Sdk, Case26_ADriverThatAnsweredTooLateIsAskedAgainByTheSameProcess) {
+  const char* const mark = std::getenv("FAKE_CU_HANG_WHILE");
+  if (mark ==
+      nullptr) {  // a loader knows the LD_LIBRARY_PATH that its program was started with, and no other
+    write_text(folder_ / "driver/libcuda.so.1", read_text(ENGINEHOST_FAKE_CUDA));
+    ChildRequest again;
+    again.argv = {"/proc/self/exe", "--gtest_filter=Sdk.Case26_*"};
+    again.environment = {"LD_LIBRARY_PATH=" + (folder_ / "driver").native(), "FAKE_CU_VERSION=12040",
+                         "FAKE_CU_HANG_WHILE=" + (folder_ / "the-driver-hangs").native()};
+    again.deadline = std::chrono::minutes(4);
+    const auto ended = run_child(again);
+    ASSERT_TRUE(ended && ended->succeeded()) << (ended ? ended->output : "not started");
+    return;
+  }
+  TestBuild for_gpu = good_build("reference-cu124");
+  for_gpu.flavor = "cu124";
+  for_gpu.priority = 90;
+  for_gpu.requirements = Json::object().set(
+      "cuda",
+      Json::object().set("toolkit", "12.4").set("sass", Json::strings({"8.6"})).set("ptx", Json::array()));
+  repository_.add(for_gpu);
+  publish();
+  write_text(mark, "");
+  const auto late = open(request());
+  ASSERT_NE(late, nullptr) << said();
+  EXPECT_STREQ(enginehost_engine_build(late.get()), "reference-good");
+  EXPECT_THAT(enginehost_engine_report(late.get()), HasSubstr("did not answer"));
+  std::filesystem::remove(mark);
+  // What a process has open is looked at again after a second.
+  std::this_thread::sleep_for(std::chrono::milliseconds(1100));
+  const auto next = open(request());
+  ASSERT_NE(next, nullptr) << said();
+  EXPECT_STREQ(enginehost_engine_build(next.get()), "reference-cu124");
+}
+
+// A plugin whose library never comes up.
+TestBuild hanging_build() {
+  TestBuild build = good_build();
+  build.files = {{build.plugin, played_plugin("#include <unistd.h>\n__attribute__((constructor)) static void "
+                                              "begin(void) { for (;;) pause(); }\n")}};
+  return build;
+}
+
+TEST_F(Sdk, TheProbesDeadlineIsTheRequestsAndToldWithItsSource) {
+  publish(hanging_build());
+  enginehost_request asked = request();
+  asked.probe_seconds = 1;
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_FALSE(open(asked));
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(15)) << "two tries";
+  EXPECT_EQ(code(), "EH-R05") << said();
+  EXPECT_THAT(said(), HasSubstr("did not answer in 1 s at stage load"));
+  EXPECT_THAT(enginehost_error_json(error_.get()), HasSubstr("the request"));
+}
+
+TEST_F(Sdk, TheProbesDeadlineIsTheManifestsWhereThatIsLongerThanTheConfigured) {
+  TestBuild build = hanging_build();
+  build.probe_seconds = 2;
+  publish(build);
+  write_text(configuration_, "{\"repositories_default\": false, \"probe_deadline_seconds\": 1}");
+  EXPECT_FALSE(open(request()));
+  EXPECT_THAT(said(), HasSubstr("did not answer in 2 s at stage load"));
+  EXPECT_THAT(enginehost_error_json(error_.get()), HasSubstr("probe_seconds of the manifest"));
+}
+
+TEST_F(Sdk, AProbesDeadlineBeyondTheLimitIsToldWithBoth) {
+  publish();
+  enginehost_request asked = request();
+  asked.probe_seconds = 5000;
+  EXPECT_FALSE(open(asked));
+  EXPECT_EQ(status_, ENGINEHOST_INVALID);
+  EXPECT_EQ(code(), "EH-P45");
+  EXPECT_THAT(said(), testing::HasSubstr("5000"));
+  EXPECT_THAT(said(), testing::HasSubstr("3600"));
 }
 
 }  // namespace

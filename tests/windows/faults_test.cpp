@@ -270,6 +270,25 @@ TEST_F(WineFaults, W11_an_image_that_the_memory_does_not_suffice_for_is_error_8)
   EXPECT_EQ(diagnosis.cause, "there is not enough page file for " + windows_path("engine/engine.dll"));
 }
 
+TEST_F(WineFaults, W12_an_assembly_that_is_nowhere_is_told_from_the_manifest_though_Wine_does_without) {
+  const auto manifest = write("source.manifest",
+                              "<assembly xmlns=\"urn:schemas-microsoft-com:asm.v1\" manifestVersion=\"1.0\">"
+                              "<dependency><dependentAssembly><assemblyIdentity type=\"win32\" "
+                              "name=\"Engine.Nowhere\" version=\"1.0.0.0\"/></dependentAssembly></dependency>"
+                              "</assembly>\n");
+  const auto script = write("source.rc", "2 24 \"" + manifest.native() + "\"\n");
+  const std::string object = (folder() / "resources.o").native();
+  run({"x86_64-w64-mingw32-windres", script.native(), "-O", "coff", "-o", object});
+  library("engine/engine.dll", "__declspec(dllexport) int f(void) { return 1; }\n",
+          {"-nostdlib", "-Wl,--entry,0", object}, {"x86_64-w64-mingw32-gcc"});
+  EXPECT_TRUE(load("engine/engine.dll", load_flags).loaded) << "Windows gives 14001 here";
+  const linker::WindowsClosure closure = close_over("engine/engine.dll", load_flags);
+  ASSERT_EQ(closure.closure.warnings.size(), 1u);
+  EXPECT_EQ(closure.closure.warnings[0].code, "EH-W12");
+  EXPECT_THAT(std::string(closure.closure.warnings[0].value("assembly")), HasSubstr("Engine.Nowhere"));
+  EXPECT_EQ(explain::class_of_windows_error(14001), "EH-W12");
+}
+
 TEST_F(WineFaults, a_path_of_more_than_260_characters_loads_under_Wine_so_its_class_is_only_read) {
   const std::string deep = "engine/" + std::string(120, 'a') + "/" + std::string(120, 'b') + "/engine.dll";
   dll("engine/short.dll");

@@ -5,12 +5,7 @@
 namespace enginehost::explain {
 namespace {
 
-constexpr std::string_view windows = "needs Windows' loader; its number is read";
-constexpr std::string_view described_windows =
-    "real DLLs in a described Windows; its loader's number is read";
 constexpr std::string_view described_macos = "real Mach-O files in a described macOS; dyld's text is read";
-constexpr std::string_view macos = "needs dyld; its text is read";
-constexpr std::string_view gpu = "needs an NVIDIA GPU; the runtime's name, number and sentence are read";
 
 struct Row {
   std::string_view code;
@@ -107,24 +102,34 @@ constexpr Row rows[] = {
     {"EH-R14", produced},
     {"EH-R15", produced},
     {"EH-R16", produced},
+    {"EH-R17", produced},
+    {"EH-R18", produced},
     {"EH-W01", produced},
     {"EH-W02", produced},
     {"EH-W03", from_file, "Wine loads what lacks an import, and gives no 127: needs Windows' own loader"},
     {"EH-W04", produced},
     {"EH-W05", produced},
-    {"EH-W06", from_file, described_windows},
+    {"EH-W06", from_file,
+     "Wine's own Visual C++ runtime answers under any version: needs Microsoft's, old and new"},
     {"EH-W07", produced},
     {"EH-W08", produced},
     {"EH-W09", produced},
-    {"EH-W10", parsed, windows},
+    {"EH-W10", parsed,
+     "Wine has no application control, and no file tells what a policy allows: needs Windows; its numbers "
+     "are "
+     "read"},
     {"EH-W11", produced},
-    {"EH-W12", parsed, windows},
+    {"EH-W12", from_file,
+     "Wine loads from long paths and without the assembly that a manifest names: needs Windows; its numbers "
+     "are "
+     "read"},
     {"EH-X01", from_file, described_macos},
     {"EH-X02", from_file, described_macos},
     {"EH-X03", from_file, described_macos},
     {"EH-X04", from_file, described_macos},
-    {"EH-X05", parsed, macos},
-    {"EH-X06", parsed, macos},
+    {"EH-X05", parsed,
+     "the mark is an attribute that Linux's file systems do not keep: needs macOS; dyld's text is read"},
+    {"EH-X06", parsed, "the sandbox is the program's and in no library: needs macOS; dyld's text is read"},
     {"EH-X07", from_file, described_macos},
     {"EH-X08", from_file, described_macos},
 };

@@ -31,6 +31,7 @@ constexpr Entry entries[] = {
      .causes = {"{in_library|name} ran an instruction (bytes {instruction}) that this processor does not "
                 "have, at stage "
                 "{stage}",
+                "{in_library|name} ran an instruction that this processor does not have, at stage {stage}",
                 "an instruction that this processor does not have was run, at stage {stage}",
                 "an instruction that this processor does not have was run"},
      .remedies = {"use a build for this processor: engine-info ENGINE --explain lists them", set_aside},
@@ -75,7 +76,8 @@ constexpr Entry entries[] = {
      .after = "the probe's deadline",
      .causes = {"it did not answer in {deadline} at stage {stage}; the process was ended",
                 "the build did not come up in time"},
-     .remedies = {"set probe_deadline_seconds in the configuration to more if the machine is slow or busy",
+     .remedies = {"set probe_deadline_seconds in the configuration, or probe_seconds of the request, to more "
+                  "(3600 at most) if the machine is slow or busy",
                   "the process could not even be killed: it is stuck in a driver; restart the "
                   "machine{?survived_kill}",
                   set_aside},
@@ -193,6 +195,24 @@ constexpr Entry entries[] = {
                 "a small computation on the device did not give what it should"},
      .remedies = {"use another build of the engine, and tell its publisher",
                   "a wrong answer: look at the device's memory and temperature, and at its driver{?given}"},
+     .category = Category::request},
+    {.code = "EH-R18",
+     .title = "device lost",
+     .meaning =
+         "A device that an open engine uses went away while the program runs: it fell off the bus, its "
+         "driver was reset or replaced, it was taken from the container, or its context broke.",
+     .after =
+         "what the engine's calls report; while it is watched, its self-test, asked now and then and when "
+         "device files or the driver's version change",
+     .causes = {"{device} is lost to {build}: {message} ({sign...})",
+                "{device} is lost to {build}: {message}",
+                "{device} is lost to {build}, whose engine reports {status} ({sign...})",
+                "{device} is lost to {build}, whose engine reports {status}", "a device is lost"},
+     .remedies =
+         {"wait until the device is told to be back, then load the models again",
+          "{origin=cuda}start the program again: in a process that lost its device CUDA goes on failing",
+          "the kernel's log tells why a driver gave a device up (NVIDIA: lines with Xid)",
+          "use a cpu build meanwhile: --flavor cpu"},
      .category = Category::request},
 };
 

@@ -102,6 +102,7 @@ typedef struct enginehost_device_event {
   int32_t reserved;
   const char* code;   /* of what the engine reported, "EH-E01"; "" when it is back */
   const char* reason; /* one line; "" when it is back */
+  const enginehost_error* error; /* all that is known of the loss, until the callback returns; NULL when it is back */
 } enginehost_device_event;
 
 typedef struct enginehost_request {
@@ -130,10 +131,12 @@ typedef struct enginehost_request {
    * long, on the thread whose call showed it, which may be one that works with another handle of the same engine; it
    * must not call into the engine.  Freeing the handle waits until it runs no more. */
   void (*on_device)(const enginehost_device_event* event, void* user_data);
+  uint32_t probe_seconds; /* a build may take to come up in the child process; 0: as configured; 3600 at most */
+  uint32_t reserved_end;
 } enginehost_request;
 #define ENGINEHOST_REQUEST_INIT                                                                                  \
   {sizeof(enginehost_request), NULL, NULL, NULL, NULL, 0, 0, 0, 0, NULL, NULL, NULL, 0, NULL, 0, NULL, NULL, NULL, \
-   NULL, NULL}
+   NULL, NULL, 0, 0}
 
 /* Chooses, fetches, verifies, proves and loads a build; when one fails, the next best in the same call.  Blocks; [any],
  * also at the same time for different requests.  What this process has open already by the same request is given again
@@ -195,6 +198,25 @@ typedef struct enginehost_check {
  * loaded again. */
 ENGINEHOST_API enginehost_status enginehost_engine_check(enginehost_engine* engine, const char* device,
                                                          const enginehost_cancel* cancel, enginehost_check* out,
+                                                         enginehost_error** error) ENGINEHOST_NOEXCEPT;
+
+typedef struct enginehost_watch {
+  size_t size;
+  const char* device;   /* "cuda:0"; NULL: every device of the engine but the processor */
+  uint32_t interval_ms; /* between two questions to the engine; 0: 30 s; less than 100 is taken as 100 */
+  uint32_t reserved;
+  void* user_data;
+  void (*on_device)(const enginehost_device_event* event, void* user_data);
+} enginehost_watch;
+#define ENGINEHOST_WATCH_INIT {sizeof(enginehost_watch), NULL, 0, 0, NULL, NULL}
+/* Has a thread look after the engine's devices, also while the application does not call: it asks the engine's own
+ * self-test now and then, and at once when device files or the driver's version change (looked at each second), and
+ * tells a loss (EH-R18) once and the way back once.  It opens a lost device again as enginehost_engine_check() does.
+ * The callback runs on that thread, one call at a time; it may use the engine if no other thread does, end the watch
+ * and free the engine, but must not unload this library.  One watch per handle: another call replaces the one before,
+ * NULL ends it, and so does freeing the engine; both wait for a callback that runs on the watch's thread, so hold no
+ * lock then that it takes, and cancel a question that is under way. */
+ENGINEHOST_API enginehost_status enginehost_engine_watch(enginehost_engine* engine, const enginehost_watch* watch,
                                                          enginehost_error** error) ENGINEHOST_NOEXCEPT;
 
 /* ---- models ---- */

@@ -68,6 +68,7 @@ struct Request {
   std::function<bool(const enginehost_question&)> on_consent;
   Cancel cancel;
   std::function<void(const enginehost_device_event&)> on_device = nullptr;  // as long as the engine is open
+  std::uint32_t probe_seconds = 0;  // 0: as configured
 };
 
 // What a small computation on a device showed; see enginehost_engine_check.
@@ -205,6 +206,24 @@ class Engine {
     return {found.device,       found.computed_on, found.milliseconds, found.cpu_milliseconds,
             found.memory_total, found.memory_free, found.reopened != 0};
   }
+  // The callback runs on a thread of the watch, until another is given, an empty one ends it or the engine goes.
+  // See enginehost_engine_watch; what it throws ends the program.
+  void watch(std::function<void(const enginehost_device_event&)> on_device, std::uint32_t interval_ms = 0,
+             const std::string& device = {}) {
+    auto callback = on_device ? std::make_shared<const Watcher>(std::move(on_device)) : nullptr;
+    enginehost_watch asked{};
+    asked.size = sizeof asked;
+    asked.device = device.empty() ? nullptr : device.c_str();
+    asked.interval_ms = interval_ms;
+    asked.user_data = const_cast<Watcher*>(callback.get());
+    asked.on_device = [](const enginehost_device_event* event, void* data) {
+      const Watcher kept = *static_cast<const Watcher*>(data);  // it may free the engine, and this with it
+      kept(*event);
+    };
+    enginehost_error* error = nullptr;
+    detail::check(enginehost_engine_watch(engine_.get(), callback ? &asked : nullptr, &error), error);
+    watcher_ = std::move(callback);
+  }
   Model load(const std::string& path, const std::string& device = {}, const Cancel& cancel = {}) {
     enginehost_model* model = nullptr;
     enginehost_error* error = nullptr;
@@ -233,6 +252,7 @@ class Engine {
       c.require = request.require;
       c.offline = request.offline;
       c.no_probe = !request.probe;
+      c.probe_seconds = request.probe_seconds;
       c.cache = text(request.cache);
       c.helper = text(request.helper);
       c.repositories = repositories.data();
@@ -260,8 +280,10 @@ class Engine {
     std::vector<const char*> repositories, licenses;
   };
 
+  using Watcher = std::function<void(const enginehost_device_event&)>;
   std::shared_ptr<const Request> request_;
-  detail::Handle<enginehost_engine> engine_;
+  std::shared_ptr<const Watcher> watcher_;
+  detail::Handle<enginehost_engine> engine_;  // goes first: nobody is told anything then
 };
 
 }  // namespace enginehost::sdk

@@ -1,0 +1,178 @@
+#include "host/open/device_watch.hpp"
+
+#include <algorithm>
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+#include "base/cancel.hpp"
+#include "base/text.hpp"
+#include "host/load/in_process/call.hpp"
+#include "host/platform/device_signs.hpp"
+
+namespace enginehost::open {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr std::chrono::seconds longest_question{10};  // what engine_plugin.h grants a self-test
+constexpr int rarest = 16;
+
+// What may pass by itself says nothing of the device.
+bool is_passing(const Diagnosis& failure) {
+  return failure.code == "EH-P10" || failure.value("status") == "ENGINE_NO_MEMORY" ||
+         failure.value("status") == "ENGINE_CANCELLED" || failure.value("status") == "ENGINE_UNSUPPORTED";
+}
+
+Diagnosis lost_device(const std::string& device, const std::string& build, const Diagnosis& why,
+                      const std::vector<std::string>& signs) {
+  Diagnosis lost = diagnose("EH-R18");
+  lost.with("device", device, "the engine").with("build", build);
+  for (const std::string& sign : signs) lost.with("sign", sign, "a look at the machine's files");
+  lost.evidence.insert(lost.evidence.end(), why.evidence.begin(), why.evidence.end());
+  return lost;
+}
+
+}  // namespace
+
+struct DeviceWatch::State {
+  struct Watched {
+    load::Device device;
+    Clock::time_point next;
+    int patience = 1;  // intervals to the next question
+  };
+
+  std::shared_ptr<SharedEngine> engine;
+  WatchOptions options;
+  std::vector<Watched> watched;
+  platform::DeviceSigns first_signs, signs;  // as the watch began; as last seen
+  CancelToken cancel;
+  std::thread thread;
+
+  std::mutex mutex;
+  std::condition_variable woken;
+  bool ended = false;                   // under the mutex, as is
+  std::deque<load::DeviceEvent> heard;  // what is to be told
+
+  void hear(const load::DeviceEvent& event) {
+    {
+      const std::lock_guard<std::mutex> hold(mutex);
+      const bool ours = std::any_of(watched.begin(), watched.end(),
+                                    [&](const Watched& one) { return one.device.text() == event.device; });
+      if (!ours) return;
+      heard.push_back(event);
+    }
+    woken.notify_one();
+  }
+
+  // The self-test as any caller would run it, but not as work of the application's: a question that goes well
+  // must not end the watch over its first real work.
+  Result<void> ask(const load::Device& device, bool& asked) {
+    const auto alone = engine->try_exclusive();
+    asked = alone.owns_lock();
+    if (!asked) return {};
+    const load::Engine& open = engine->engine();
+    load::CallOptions call_options;
+    call_options.timeout = longest_question;
+    call_options.cancel = cancel;
+    load::Call call(std::move(call_options));
+    return call.finish(
+        open.selftest_table()->run(open.instance(), ENGINE_SELFTEST_DEVICE, device.id, call.get()));
+  }
+
+  void look_after(Watched& one) {
+    const std::string name = one.device.text();
+    load::Health& health = *engine->health();
+    bool asked = false;
+    const auto answer = ask(one.device, asked);
+    if (health.is_lost(name)) {
+      load::CallOptions call_options;
+      call_options.cancel = cancel;
+      if (asked && answer)
+        health.back(name);
+      else if (asked)
+        static_cast<void>(engine->check(name, call_options));  // tells of its own when it is back
+      one.patience = health.is_lost(name) ? std::min(one.patience * 2, rarest) : 1;
+    } else if (!answer) {
+      const bool signs_differ = !platform::sign_changes(first_signs, signs).empty();
+      if (load::tells_of_a_lost_device(answer.error()) || (signs_differ && !is_passing(answer.error())))
+        health.lost(name, answer.error());
+    }
+    one.next = Clock::now() + one.patience * options.interval;
+  }
+
+  void tell(load::DeviceEvent event) {
+    if (event.lost)
+      event.why = lost_device(event.device, engine->opened().installed.build, event.why,
+                              platform::sign_changes(first_signs, signs));
+    else
+      first_signs = signs;  // what it looks like while the device works
+    options.told(event);
+  }
+
+  void run() {
+    std::unique_lock<std::mutex> lock(mutex);
+    while (!ended) {
+      if (!heard.empty()) {
+        load::DeviceEvent event = std::move(heard.front());
+        heard.pop_front();
+        lock.unlock();
+        tell(std::move(event));
+        lock.lock();
+        continue;
+      }
+      Clock::time_point until = Clock::now() + options.signs_interval;
+      for (const Watched& one : watched) until = std::min(until, one.next);
+      woken.wait_until(lock, until, [&] { return ended || !heard.empty(); });
+      if (ended || !heard.empty()) continue;
+      lock.unlock();
+      platform::DeviceSigns now = platform::device_signs(options.root);
+      const bool changed = now != signs;
+      signs = std::move(now);
+      for (Watched& one : watched) {
+        if (changed) one.patience = 1;
+        if ((changed || Clock::now() >= one.next) && !cancel.cancelled()) look_after(one);
+      }
+      lock.lock();
+    }
+  }
+};
+
+DeviceWatch::DeviceWatch(std::shared_ptr<SharedEngine> engine, WatchOptions options)
+    : state_(std::make_shared<State>()) {
+  State& state = *state_;
+  state.engine = std::move(engine);
+  state.options = std::move(options);
+  const Clock::time_point first = Clock::now() + state.options.interval;
+  for (load::Device& device : state.options.devices) state.watched.push_back({std::move(device), first});
+  state.first_signs = state.signs = platform::device_signs(state.options.root);
+  listener_ = state.engine->health()->add_listener(
+      [weak = std::weak_ptr<State>(state_)](const load::DeviceEvent& event) {
+        if (const auto strong = weak.lock()) strong->hear(event);
+      });
+}
+
+void DeviceWatch::start() {
+  // Held until `thread` is set: `told` may destroy this object, which then looks at it.
+  const std::shared_ptr<State> kept = state_;
+  const std::lock_guard<std::mutex> hold(kept->mutex);
+  kept->thread = std::thread([kept] { kept->run(); });
+}
+
+DeviceWatch::~DeviceWatch() {
+  state_->engine->health()->remove_listener(listener_);
+  state_->cancel.cancel();
+  {
+    const std::lock_guard<std::mutex> hold(state_->mutex);
+    state_->ended = true;
+  }
+  state_->woken.notify_one();
+  // `told` may be what ends the watch; its thread then ends by itself, with the state in its hands.
+  if (state_->thread.get_id() == std::this_thread::get_id())
+    state_->thread.detach();
+  else if (state_->thread.joinable())
+    state_->thread.join();
+}
+
+}  // namespace enginehost::open

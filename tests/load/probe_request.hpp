@@ -1,0 +1,17 @@
+// What the tests of the probe ask of it.
+#pragma once
+#include "host/load/probe.hpp"
+#include "tests/faults/workshop.hpp"
+
+namespace enginehost::load {
+
+// For a plugin of the workshop, whose folder is the view.
+inline ProbeRequest probe_request(const faults::Workshop& workshop, const std::filesystem::path& plugin) {
+  ProbeRequest request;
+  request.helper = ENGINEHOST_PROBE;
+  request.load.plugin = plugin;
+  request.load.view = workshop.folder();
+  return request;
+}
+
+}  // namespace enginehost::load

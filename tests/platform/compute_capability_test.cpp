@@ -1,0 +1,30 @@
+// Which code runs on which GPU.
+#include "host/platform/compute_capability.hpp"
+
+#include <gtest/gtest.h>
+
+namespace enginehost::platform {
+namespace {
+
+TEST(ComputeCapability, code_and_devices) {
+  const auto runs = [](bool (*rule)(const Capability&, const Capability&), const char* code,
+                       const char* device) {
+    return rule(*parse_capability(code), *parse_capability(device));
+  };
+  EXPECT_TRUE(runs(sass_runs_on, "8.6", "8.6"));
+  EXPECT_TRUE(runs(sass_runs_on, "8.6", "8.9"));
+  EXPECT_FALSE(runs(sass_runs_on, "8.9", "8.6"));
+  EXPECT_FALSE(runs(sass_runs_on, "8.6", "9.0"));
+  EXPECT_TRUE(runs(sass_runs_on, "9.0a", "9.0"));
+  EXPECT_FALSE(runs(sass_runs_on, "10.0a", "10.3"));
+  EXPECT_TRUE(runs(sass_runs_on, "10.0f", "10.3"));
+  EXPECT_FALSE(runs(sass_runs_on, "10.0f", "12.0"));
+  EXPECT_TRUE(runs(ptx_runs_on, "8.0", "12.0"));
+  EXPECT_FALSE(runs(ptx_runs_on, "12.0", "10.3"));
+  EXPECT_FALSE(runs(ptx_runs_on, "9.0a", "10.0"));
+  EXPECT_FALSE(runs(ptx_runs_on, "10.0f", "12.0"));
+  EXPECT_FALSE(parse_capability("sm_86"));
+}
+
+}  // namespace
+}  // namespace enginehost::platform

@@ -1,0 +1,253 @@
+// Devices that are watched: told once when they are lost and once when they are back, also to an application
+// that does not call.
+#include <enginehost/enginehost.hpp>
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <thread>
+
+#include "tests/sdk/fixture.hpp"
+#include "tests/support/played_plugin.hpp"
+
+namespace enginehost::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+// What was told, from another thread.
+class Told {
+ public:
+  static void hear(const enginehost_device_event* event, void* user_data) {
+    auto& told = *static_cast<Told*>(user_data);
+    {
+      const std::lock_guard hold(told.mutex_);
+      told.events_.push_back(std::string(event->device) + (event->lost ? " lost " : " back ") + event->code);
+      if (event->error != nullptr) told.text_ = enginehost_error_text(event->error);
+    }
+    told.changed_.notify_all();
+    if (told.then) told.then(*event);
+    ++told.ended;
+  }
+  bool wait_for(std::size_t count) {
+    std::unique_lock lock(mutex_);
+    return changed_.wait_for(lock, 20s, [&] { return events_.size() >= count; });
+  }
+  std::vector<std::string> events() {
+    const std::lock_guard hold(mutex_);
+    return events_;
+  }
+  std::string text() {
+    const std::lock_guard hold(mutex_);
+    return text_;
+  }
+  std::function<void(const enginehost_device_event&)> then;
+  std::atomic<int> ended = 0;
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<std::string> events_;
+  std::string text_;
+};
+
+class Watched : public Sdk {
+ protected:
+  // The variables stay as they are while a watch runs: its plugin reads them on another thread.
+  void open_with(const char* behaviour) {
+    ::setenv("DEVICE_BEHAVIOUR", behaviour, 1);
+    ::setenv("DEVICE_FILE", device().c_str(), 1);
+    write_text(device(), "");
+    TestBuild build = good_build();
+    build.files = {{build.plugin, played_plugin()}};
+    publish(build);
+    engine_ = open(request());
+    ASSERT_TRUE(engine_) << said();
+  }
+  void TearDown() override {
+    engine_.reset();
+    ::unsetenv("DEVICE_BEHAVIOUR");
+    ::unsetenv("DEVICE_FILE");
+  }
+  std::string device() const { return (folder_ / "device").native(); }
+  void take_away() { std::filesystem::remove(device()); }
+  void bring_back() { write_text(device(), ""); }
+
+  enginehost_status watch(enginehost_engine* engine, Told& told, const char* name = nullptr) {
+    enginehost_watch watch = ENGINEHOST_WATCH_INIT;
+    watch.device = name;
+    watch.interval_ms = 100;
+    watch.user_data = &told;
+    watch.on_device = &Told::hear;
+    return enginehost_engine_watch(engine, &watch, nullptr);
+  }
+
+  Told told_;  // longer than the engine
+  Handle<enginehost_engine> engine_;
+};
+
+TEST_F(Watched, Case27_R18_AreToldLostOnceAndBackOnceWithoutACall) {
+  open_with("vanish");
+  ASSERT_EQ(watch(engine_.get(), told_), ENGINEHOST_OK);
+  std::this_thread::sleep_for(300ms);
+  EXPECT_TRUE(told_.events().empty());
+  take_away();
+  ASSERT_TRUE(told_.wait_for(1));
+  std::this_thread::sleep_for(500ms);
+  EXPECT_EQ(told_.events(), std::vector<std::string>{"cuda:0 lost EH-R18"});
+  EXPECT_THAT(told_.text(), testing::HasSubstr("cuda:0 is lost to reference-good: the device has fallen off "
+                                               "the bus"));
+  bring_back();
+  ASSERT_TRUE(told_.wait_for(2));
+  std::this_thread::sleep_for(300ms);
+  EXPECT_EQ(told_.events(), (std::vector<std::string>{"cuda:0 lost EH-R18", "cuda:0 back "}));
+}
+
+TEST_F(Watched, ThatAnEngineHasLostForGoodAreOpenedAgainInANewOne) {
+  open_with("vanish for good");
+  ASSERT_EQ(watch(engine_.get(), told_, "cuda:0"), ENGINEHOST_OK);
+  take_away();
+  ASSERT_TRUE(told_.wait_for(1));
+  bring_back();
+  ASSERT_TRUE(told_.wait_for(2));
+  EXPECT_EQ(told_.events().back(), "cuda:0 back ");
+  EXPECT_EQ(enginehost_engine_self_test(engine_.get(), 2, "cuda:0", nullptr), ENGINEHOST_OK);
+}
+
+TEST_F(Watched, WhoseLossACallShowsAreToldWithoutWaitingForTheNextQuestion) {
+  open_with("vanish");
+  enginehost_watch rare = ENGINEHOST_WATCH_INIT;
+  rare.interval_ms = 600'000;
+  rare.user_data = &told_;
+  rare.on_device = &Told::hear;
+  ASSERT_EQ(enginehost_engine_watch(engine_.get(), &rare, nullptr), ENGINEHOST_OK);
+  take_away();
+  EXPECT_NE(enginehost_engine_self_test(engine_.get(), 2, "cuda:0", nullptr), ENGINEHOST_OK);
+  ASSERT_TRUE(told_.wait_for(1));
+  EXPECT_EQ(told_.events(), std::vector<std::string>{"cuda:0 lost EH-R18"});
+}
+
+TEST_F(Watched, ThatAreOnlyUnavailableForAWhileAreNotLost) {
+  open_with("unavailable");
+  ASSERT_EQ(watch(engine_.get(), told_), ENGINEHOST_OK);
+  take_away();
+  std::this_thread::sleep_for(600ms);
+  EXPECT_TRUE(told_.events().empty()) << "no sign says that the device is gone";
+}
+
+TEST_F(Watched, AreWatchedNoMoreWhenTheEngineIsFreed) {
+  open_with("vanish");
+  for (int i = 0; i < 50; ++i) {
+    ASSERT_EQ(watch(engine_.get(), told_), ENGINEHOST_OK) << "one replaces the one before";
+    std::this_thread::sleep_for(std::chrono::milliseconds(i % 7));
+  }
+  take_away();
+  std::this_thread::sleep_for(95ms);
+  engine_.reset();
+  const auto events = told_.events();
+  std::this_thread::sleep_for(300ms);
+  EXPECT_EQ(told_.events(), events);
+}
+
+TEST_F(Watched, FreeingTheEngineWaitsForTheCallback) {
+  open_with("vanish");
+  told_.then = [](const enginehost_device_event&) { std::this_thread::sleep_for(200ms); };
+  ASSERT_EQ(watch(engine_.get(), told_), ENGINEHOST_OK);
+  take_away();
+  ASSERT_TRUE(told_.wait_for(1));
+  EXPECT_EQ(told_.ended, 0);
+  engine_.reset();
+  EXPECT_EQ(told_.ended, 1);
+}
+
+TEST_F(Watched, TheCallbackMayFreeTheEngine) {
+  open_with("vanish");
+  enginehost_engine* const engine = engine_.release();
+  told_.then = [engine](const enginehost_device_event&) { enginehost_engine_free(engine); };
+  ASSERT_EQ(watch(engine, told_), ENGINEHOST_OK);
+  take_away();
+  ASSERT_TRUE(told_.wait_for(1));
+  while (told_.ended == 0) std::this_thread::yield();
+  bring_back();
+  std::this_thread::sleep_for(300ms);
+  EXPECT_EQ(told_.events().size(), 1u);
+}
+
+TEST_F(Watched, TheCallbackMayUseTheEngineAndEndTheWatch) {
+  open_with("vanish");
+  enginehost_status checked = ENGINEHOST_OK, stopped = ENGINEHOST_BUG;
+  told_.then = [&](const enginehost_device_event&) {
+    enginehost_check found = ENGINEHOST_CHECK_INIT;
+    checked = enginehost_engine_check(engine_.get(), "cuda:0", nullptr, &found, nullptr);
+    stopped = enginehost_engine_watch(engine_.get(), nullptr, nullptr);
+  };
+  ASSERT_EQ(watch(engine_.get(), told_), ENGINEHOST_OK);
+  take_away();
+  ASSERT_TRUE(told_.wait_for(1));
+  while (told_.ended == 0) std::this_thread::yield();
+  EXPECT_EQ(checked, ENGINEHOST_NOT_LOADED);
+  EXPECT_EQ(stopped, ENGINEHOST_OK);
+  bring_back();
+  std::this_thread::sleep_for(300ms);
+  EXPECT_EQ(told_.events().size(), 1u);
+}
+
+TEST_F(Watched, OfASharedEngineAreToldToEveryWatch) {
+  open_with("vanish");
+  Told other;
+  const auto second = open(request());
+  ASSERT_TRUE(second) << said();
+  ASSERT_EQ(watch(engine_.get(), told_), ENGINEHOST_OK);
+  ASSERT_EQ(watch(second.get(), other), ENGINEHOST_OK);
+  take_away();
+  ASSERT_TRUE(told_.wait_for(1));
+  ASSERT_TRUE(other.wait_for(1));
+  bring_back();
+  ASSERT_TRUE(told_.wait_for(2));
+  ASSERT_TRUE(other.wait_for(2));
+  EXPECT_EQ(told_.events(), other.events());
+}
+
+TEST_F(Watched, TheCallbackOfTheCppFaceMayLetTheEngineGo) {
+  open_with("vanish");
+  engine_.reset();
+  sdk::Request wanted;
+  wanted.engine = "reference";
+  wanted.cache = cache_;
+  wanted.repositories = {repository_path_};
+  std::optional<sdk::Engine> engine = sdk::Engine::open(wanted);
+  std::atomic<bool> gone = false;
+  std::string code;
+  engine->watch(
+      [&](const enginehost_device_event& event) {
+        code = event.code;
+        engine.reset();
+        gone = true;
+      },
+      100, "cuda:0");
+  take_away();
+  const auto begin = std::chrono::steady_clock::now();
+  while (!gone && std::chrono::steady_clock::now() - begin < 20s) std::this_thread::sleep_for(5ms);
+  ASSERT_TRUE(gone);
+  EXPECT_EQ(code, "EH-R18");
+}
+
+TEST_F(Watched, WrongArgumentsAreToldAndNothingIsWatched) {
+  open_with("");
+  enginehost_error* error = nullptr;
+  EXPECT_EQ(watch(nullptr, told_), ENGINEHOST_INVALID);
+  EXPECT_EQ(watch(engine_.get(), told_, "rocm:3"), ENGINEHOST_NOTHING_FITS);
+  enginehost_watch wrong = ENGINEHOST_WATCH_INIT;
+  EXPECT_EQ(enginehost_engine_watch(engine_.get(), &wrong, &error), ENGINEHOST_INVALID);
+  EXPECT_STREQ(enginehost_error_code(error), "EH-P45");
+  enginehost_error_free(error);
+  wrong.size = 8;
+  EXPECT_EQ(enginehost_engine_watch(engine_.get(), &wrong, nullptr), ENGINEHOST_INVALID);
+  EXPECT_EQ(enginehost_engine_watch(engine_.get(), nullptr, nullptr), ENGINEHOST_OK) << "none to end";
+}
+
+}  // namespace
+}  // namespace enginehost::test
