@@ -1,0 +1,52 @@
+// How an error travels inside this adapter: as an exception, up to the entry point, which walls it in.
+#pragma once
+#include <c10/util/Exception.h>
+
+#include <exception>
+#include <new>
+#include <string>
+
+#include "engines/support/text.hpp"
+
+namespace enginehost::engines::pytorch {
+
+inline constexpr const char* origin = "pytorch";
+
+struct Failure {
+  engine_status status;
+  std::string message;
+};
+
+// Whether a message of libtorch tells of a device that answers no more. CUDA's codes of that kind stick to
+// the process (CUDA Runtime API, cudaError: 214, 700, 710, 713 to 719, 999).
+bool tells_of_a_lost_device(const std::string& message);
+
+// Runs `body`; whatever it throws becomes a report and a status. Every function of a table goes through here.
+// `otherwise` is what an error of libtorch means here that says nothing more of itself.
+template <class Body>
+engine_status walled(engine_call* call, engine_status otherwise, Body&& body) noexcept {
+  try {
+    body();
+    return ENGINE_OK;
+  } catch (const Failure& failure) {
+    return call->fail(call, failure.status, "", 0, failure.message.c_str());
+  } catch (const c10::OutOfMemoryError& error) {
+    return call->fail(call, ENGINE_NO_MEMORY, origin, 0, error.what_without_backtrace());
+  } catch (const c10::NotImplementedError& error) {
+    return call->fail(call, ENGINE_UNSUPPORTED, origin, 0, error.what_without_backtrace());
+  } catch (const c10::Error& error) {
+    const char* message = error.what_without_backtrace();
+    engine_status status = tells_of_a_lost_device(message) ? ENGINE_LOST : otherwise;
+    // The allocator for host memory throws a plain Error.
+    if (std::strstr(message, "DefaultCPUAllocator: can't allocate") != nullptr) status = ENGINE_NO_MEMORY;
+    return call->fail(call, status, origin, 0, message);
+  } catch (const std::bad_alloc&) {
+    return call->fail(call, ENGINE_NO_MEMORY, "", 0, "The adapter for PyTorch is out of memory.");
+  } catch (const std::exception& error) {
+    return call->fail(call, otherwise, origin, 0, error.what());
+  } catch (...) {
+    return call->fail(call, ENGINE_INTERNAL, "", 0, "libtorch threw something that is no exception.");
+  }
+}
+
+}  // namespace enginehost::engines::pytorch

@@ -1,0 +1,100 @@
+// libengine_pytorch: PyTorch behind the plugin tables, by libtorch's C++ interface. Start reading at
+// engine_plugin_v1, at the end. It runs with the release and C++ ABI it was compiled for and no other:
+// libtorch promises neither.
+#include <ATen/Parallel.h>
+#include <ATen/detail/CUDAHooksInterface.h>
+#include <torch/csrc/api/include/torch/version.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <memory>
+
+#include "engines/pytorch/instance.hpp"
+
+namespace enginehost::engines::pytorch {
+namespace {
+
+// "threads": libtorch has one pool for the whole process, so the last engine that asks decides.
+void set_threads(const engine_host* host, const char* text, engine_call* call) {
+  char* end = nullptr;
+  errno = 0;
+  long count = std::strtol(text, &end, 10);
+  if (*text == '\0' || *end != '\0' || errno != 0 || count < 0 || count > 4096) {
+    call->detail(call, "option", "threads");
+    throw Failure{ENGINE_INVALID,
+                  std::string("The option threads is a number from 0 (libtorch's choice) to 4096, not \"") +
+                      text + "\"."};
+  }
+  if (count == 0 || count == at::get_num_threads()) return;
+  at::set_num_threads(static_cast<int>(count));
+  if (host->log_level <= ENGINE_LOG_INFO)
+    host->log(host, ENGINE_LOG_INFO, "threads", "libtorch's number of threads holds for the whole process.");
+}
+
+engine_status create(const engine_host* host, const engine_entry* options, size_t option_count,
+                     engine_instance** out, engine_call* call) noexcept {
+  *out = nullptr;
+  return walled(call, ENGINE_UNAVAILABLE, [&] {
+    for (size_t i = 0; i < option_count; i++) {
+      if (!is_private_option(options[i].key)) continue;
+      call->detail(call, "option", options[i].key);
+      throw Failure{ENGINE_INVALID,
+                    std::string("The engine pytorch has no option \"") + options[i].key + "\"."};
+    }
+    if (const char* threads = find_entry(options, option_count, "threads")) set_threads(host, threads, call);
+    std::unique_ptr<engine_instance> engine(new engine_instance{host, list_devices(), {}, {}});
+    auto fact = [&](const char* key, std::string value) {
+      engine->facts.push_back({key, engine->texts.emplace_back(std::move(value)).c_str()});
+    };
+    fact("version", TORCH_VERSION);
+    fact("cxx11_abi", _GLIBCXX_USE_CXX11_ABI != 0 ? "1" : "0");
+    fact("threads", std::to_string(at::get_num_threads()));
+    const at::CUDAHooksInterface& cuda = at::detail::getCUDAHooks();
+    if (cuda.hasCUDA()) {
+      long runtime = cuda.versionCUDART();
+      fact("cuda", std::to_string(runtime / 1000) + "." + std::to_string(runtime % 1000 / 10));
+      if (cuda.hasCuDNN()) fact("cudnn", std::to_string(cuda.versionCuDNN()));
+    }
+    *out = engine.release();
+  });
+}
+
+void destroy(engine_instance* engine) noexcept { delete engine; }
+
+const engine_entry* facts(engine_instance* engine, size_t* count) noexcept {
+  *count = engine->facts.size();
+  return engine->facts.data();
+}
+
+const void* query(engine_instance*, const char* id) noexcept {
+  if (id == nullptr) return nullptr;
+  if (std::strcmp(id, ENGINE_DEVICE_V1) == 0) return &device_table;
+  if (std::strcmp(id, ENGINE_SELFTEST_V1) == 0) return &selftest_table;
+  if (std::strcmp(id, ENGINE_TENSOR_V1) == 0) return &tensor_table;
+  if (std::strcmp(id, ENGINE_OP_V1) == 0) return &operation_table;
+  if (std::strcmp(id, ENGINE_MODEL_V1) == 0) return &model_table;
+  return nullptr;
+}
+
+constexpr const char* capabilities[] = {"device.cpu", "format.torchscript", nullptr};
+
+}  // namespace
+}  // namespace enginehost::engines::pytorch
+
+using namespace enginehost::engines::pytorch;
+// Not UNLOADABLE: libtorch registers operators and starts threads that never go.
+extern "C" constexpr engine_plugin engine_plugin_v1 = {ENGINE_PLUGIN_MAGIC,
+                                                       sizeof(engine_plugin),
+                                                       ENGINE_ABI_MAJOR,
+                                                       ENGINE_ABI_MINOR,
+                                                       0,
+                                                       0,
+                                                       0,
+                                                       "pytorch",
+                                                       ENGINEHOST_PLUGIN_VERSION,
+                                                       ENGINEHOST_PLUGIN_BUILD,
+                                                       capabilities,
+                                                       create,
+                                                       destroy,
+                                                       facts,
+                                                       query};

@@ -1,0 +1,107 @@
+// PyTorch through the whole way: Debian's libtorch opened in place, and the published builds decided for
+// recorded machines.
+#include <gmock/gmock.h>
+
+#include "tests/end-to-end/workplace.hpp"
+
+namespace enginehost::test {
+namespace {
+
+using testing::HasSubstr;
+
+const std::string repository = std::string(ENGINEHOST_BUILD_DIR) + "/share/enginehost/repository";
+const std::string profiles = std::string(ENGINEHOST_SOURCE_DIR) + "/tests/profiles/";
+const char* const cu118 = "pytorch-2.0.1-cu118-linux-x86_64";
+
+std::vector<std::string> pytorch(std::vector<std::string> more) {
+  std::vector<std::string> arguments{"pytorch", "--json", "--repository", repository};
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  return arguments;
+}
+
+#ifdef ENGINEHOST_MAKE_TORCHSCRIPT
+TEST(PyTorchEngine, OpensTheSystemsLibtorchInPlaceAndPassesItsSelfTest) {
+  const Workplace workplace;
+  const Ended opened = workplace.info(pytorch({"--self-test"}));
+  ASSERT_EQ(opened.status, 0) << opened.said();
+  EXPECT_EQ(opened.outcome()["state"].as_string(), "opened");
+  EXPECT_EQ(opened.outcome()["flavor"].as_string(), "cpu");
+  bool from_the_system = false;
+  for (const Json& library : opened.outcome()["loaded"].as_array()) {
+    if (library["soname"].as_string().starts_with("libtorch_cpu.so"))
+      from_the_system = library["origin"].as_string() == "system";
+  }
+  EXPECT_TRUE(from_the_system) << opened.said();
+  // Its constructors compute, which raises the flag for inexact results; that is no change of mode.
+  EXPECT_THAT(opened.said(), testing::Not(HasSubstr("EH-R08")));
+}
+
+TEST(PyTorchEngine, RunsATorchScriptModel) {
+  const Workplace workplace;
+  const std::string models = workplace.folder().string() + "/models";
+  std::filesystem::create_directories(models);
+  ASSERT_EQ(std::system(("'" ENGINEHOST_MAKE_TORCHSCRIPT "' '" + models + "'").c_str()), 0);
+  const std::string input = std::string(ENGINEHOST_SOURCE_DIR) + "/tests/end-to-end/golden/three_floats.npy";
+  const Ended ran = workplace.run("engine-run", {"pytorch", models + "/linear.pt", "--input", "x=" + input,
+                                                 "--output", models + "/out", "--repository", repository});
+  ASSERT_EQ(ran.status, 0) << ran.said();
+  EXPECT_THAT(ran.output, HasSubstr("float32[3]"));
+  EXPECT_TRUE(std::filesystem::exists(models + "/out/output.npy")) << ran.said();
+}
+
+TEST(PyTorchEngine, WithoutItsLibraryTheFileAndTheNeederAreNamed) {
+  if (!can_mount()) GTEST_SKIP() << "needs the right to mount, to take the library away";
+  const Workplace workplace;
+  // An empty file where the library was, in this command's mount namespace alone.
+  RunOptions options;
+  options.launcher = {"unshare",
+                      "--mount",
+                      "sh",
+                      "-c",
+                      "mount --bind /dev/null \"$(readlink -f /usr/lib/*/libc10.so.1.13)\" && exec \"$@\"",
+                      "sh"};
+  const Ended ended = workplace.info(pytorch({}), options);
+  EXPECT_EQ(ended.status, 6) << ended.said();
+  EXPECT_THAT(ended.said(), HasSubstr("libc10.so.1.13"));
+}
+#endif
+
+struct Decision {
+  const char* machine;
+  const char*
+      code;  // of the first check that says no; EH-S12: it fits, and only its plugin is not compiled here
+};
+
+class PyTorchDecisions : public testing::TestWithParam<Decision> {};
+
+TEST_P(PyTorchDecisions, OfThePublishedCu118Build) {
+  const Workplace workplace;
+  const Ended planned = workplace.info(pytorch({"--plan", "--platform", profiles + GetParam().machine}));
+  const Json& candidate = planned.candidate(cu118);
+  ASSERT_FALSE(candidate.is_null()) << planned.said();
+  EXPECT_EQ(candidate["diagnosis"]["code"].as_string(), GetParam().code) << planned.said();
+}
+
+// The driver decides first (CUDA 11.8 runs on every driver from 450.80.02 on), then the code for the card:
+// sm_90 is the newest in these wheels and there is no PTX, so a GeForce RTX 50 is refused whatever its
+// driver.
+INSTANTIATE_TEST_SUITE_P(RecordedMachines, PyTorchDecisions,
+                         testing::Values(Decision{"linux-ubuntu2004-driver470-gtx1080ti.json", "EH-S12"},
+                                         Decision{"linux-rhel9-driver580-v100.json", "EH-S12"},
+                                         Decision{"linux-laptop-toolkit129-driver535-rtx4060.json", "EH-S12"},
+                                         Decision{"linux-ubuntu2404-driver580-rtx5090.json", "EH-G05"},
+                                         Decision{"linux-centos7-no-gpu.json", "EH-G01"},
+                                         Decision{"linux-toolkit-without-driver.json", "EH-G01"},
+                                         Decision{"linux-container-without-gpus.json", "EH-G01"},
+                                         Decision{"linux-ubuntu2204-stub-library.json", "EH-G02"},
+                                         Decision{"linux-alpine-musl.json", "EH-L29"}),
+                         [](const auto& instance) {
+                           std::string name;
+                           for (char one : std::string(instance.param.machine)) {
+                             if (std::isalnum(static_cast<unsigned char>(one)) != 0) name += one;
+                           }
+                           return name.substr(0, name.size() - 4);
+                         });
+
+}  // namespace
+}  // namespace enginehost::test
