@@ -5,6 +5,7 @@
 
 #include "host/acquire/component.hpp"
 #include "host/acquire/description.hpp"
+#include "host/acquire/registry_sources.hpp"
 #include "host/transfer/package_index.hpp"
 #include "host/transfer/transfer.hpp"
 
@@ -32,6 +33,10 @@ std::optional<std::uint64_t> asked_size(const manifest::Artifact& artifact, cons
           transfer::locate_package(source.project, source.file, artifact.sha256, options.transfer, cancel);
       if (found && found->size) return found->size;
       where = found ? found->url : std::string();
+    }
+    if (source.kind == manifest::Source::Kind::oci) {
+      if (const auto size = size_in_registry(source, artifact, build, options, cancel)) return size;
+      continue;
     }
     std::error_code error;
     if (!transfer::is_url(where) && std::filesystem::is_regular_file(where, error))

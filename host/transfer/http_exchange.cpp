@@ -206,6 +206,7 @@ void HttpClient::State::authorize(const HttpRequest& request, const std::string&
   const Authorization& who = request.authorization;
   if (who.empty() || origin_of(url) != origin_of(request.url)) return;
   ::curl_easy_setopt(easy, CURLOPT_NETRC, static_cast<long>(CURL_NETRC_IGNORED));
+  if (who.anonymous) return;
   if (!who.bearer.empty()) {
     ::curl_easy_setopt(easy, CURLOPT_HTTPAUTH, static_cast<long>(CURLAUTH_BEARER));
     ::curl_easy_setopt(easy, CURLOPT_XOAUTH2_BEARER, who.bearer.c_str());
@@ -365,6 +366,8 @@ HttpOutcome HttpClient::exchange(const HttpRequest& request, const OnAnswer& on_
       headers = ::curl_slist_append(headers, ("If-Range: " + request.if_range).c_str());
     if (request.upload)
       headers = ::curl_slist_append(headers, ("Content-Type: " + request.upload->content_type).c_str());
+    if (request.upload && !request.upload->content_range.empty())
+      headers = ::curl_slist_append(headers, ("Content-Range: " + request.upload->content_range).c_str());
     state.prepare(request, url, headers);
     const CURLcode result = state.run(on_tick);
     ::curl_slist_free_all(headers);

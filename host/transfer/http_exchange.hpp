@@ -20,7 +20,7 @@ namespace enginehost::transfer {
 // ends the exchange. Called from the thread of the exchange.
 struct HttpUpload {
   std::uint64_t size = 0;
-  std::string content_type;
+  std::string content_type, content_range;  // content_range: "0-99", of an upload in pieces; else empty
   std::function<std::size_t(char* to, std::size_t room)> read;
 };
 

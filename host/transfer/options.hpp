@@ -12,7 +12,8 @@ namespace enginehost::transfer {
 struct Authorization {
   std::string bearer;          // a token
   std::string user, password;  // where there is no token
-  bool empty() const { return bearer.empty() && user.empty(); }
+  bool anonymous = false;      // nobody, whatever netrc says
+  bool empty() const { return bearer.empty() && user.empty() && !anonymous; }
 };
 
 struct TransferOptions {
