@@ -81,7 +81,15 @@ cache::Installed record_for(const manifest::Build& build, std::vector<std::strin
 // The same id may come to mean other bytes: then what is installed is not this build.
 bool is_current(const cache::Installed& installed, const manifest::Build& build) {
   const std::string wanted = build.artifacts_digest();
-  return wanted.empty() || installed.artifacts_digest == wanted;
+  if (wanted.empty() || installed.artifacts_digest == wanted) return true;
+  // Packed anew it has other archives and the same files: a registry's copy of a build that a layer holds
+  // already.
+  const std::vector<const manifest::Component*> components = build.all_components();
+  if (components.size() != installed.trees.size()) return false;
+  for (std::size_t i = 0; i < components.size(); ++i)
+    if (components[i]->artifacts.empty() || components[i]->artifacts.front().tree != installed.trees[i])
+      return false;
+  return true;
 }
 
 Result<cache::Installed> install(Work& work) {

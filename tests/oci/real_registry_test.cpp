@@ -29,7 +29,7 @@ Said run(const std::vector<std::string>& command) {
   request.keep_bytes = 1u << 20;
   request.deadline = std::chrono::seconds(60);
   const auto outcome = run_child(request);
-  return {outcome && outcome->succeeded(), outcome ? outcome->output + outcome->errors : "not started"};
+  return {outcome && outcome->succeeded(), outcome ? outcome->output + outcome->error : "not started"};
 }
 
 class RealRegistry : public test::InstalledBuildTest {
