@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/files.hpp"
+#include "base/names_in_utf8.hpp"
 #include "base/sha256.hpp"
 
 namespace enginehost::oci {
@@ -143,6 +144,7 @@ Result<Packed> pack_tree(const cache::TreeList& list, const fs::path& folder, co
     return fail(std::move(diagnose_errno(code_of_write_error(errno), errno)
                               .with("file", file.native())
                               .with("folder", file.parent_path().native())));
+  const NamesInUtf8 locale;
   Packing packing(folder, output, cancel);
   TRY(packing.begin());
   for (const cache::TreeEntry& entry : list.entries) TRY(packing.add(entry));

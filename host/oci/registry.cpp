@@ -156,7 +156,8 @@ Result<transfer::HttpOutcome> Registry::first_exchange(const RegistryRequest& re
   if (plain_allowed_) {
     scheme_ = "http";
     transfer::HttpOutcome outcome = exchange(request, body);
-    if (outcome.answer.status != 400 && outcome.answer.status != 0) return outcome;
+    if (outcome.answer.status != 400 && outcome.answer.status != 0)
+      return outcome.transient ? patient_exchange(request, body) : outcome;
     scheme_ = "https";
     transfer::HttpOutcome secure = exchange(request, body);
     if (secure.answer.status != 0) return secure;

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <clocale>
+
 #include "host/acquire/acquire.hpp"
 #include "host/oci/artifact.hpp"
 #include "tests/acquire/sample_build.hpp"
@@ -18,6 +20,7 @@ class InstalledBuildTest : public testing::Test {
 
   // The runtime's archive is a file for as long as the install takes.
   void install(SampleBuild& what) {
+    std::setlocale(LC_ALL, "C.UTF-8");  // make_archive's libarchive wants it; ours must not
     const std::string archive =
         make_archive("tar.gz", {{"lib/libruntime.so.1",
                                  "\x7f"
@@ -26,6 +29,7 @@ class InstalledBuildTest : public testing::Test {
                                 {"lib/libruntime.so", "", 0777, "libruntime.so.1"},
                                 {"bin/tool", "#!/bin/sh\n", 0755},
                                 {"share/" + std::string(120, 'n') + "/ä.txt", std::string(50'000, 'x')}});
+    std::setlocale(LC_ALL, "C");
     write_text(folder / "repository/runtime.tar.gz", archive);
     what.runtime().artifacts = {
         SampleBuild::artifact(archive, "tar.gz", {SampleBuild::file("runtime.tar.gz")})};
