@@ -67,8 +67,11 @@ RegistryServer::RegistryServer(const RegistryOptions& options) {
     write_text(folder_ / "registry.yml", configuration(folder_.path(), port_, options));
     const std::string file = (folder_ / "registry.yml").native(), log = (folder_ / "log").native();
     // A test that crashes must not leave its server behind.
-    const char* arguments[] = {"setpriv", "--pdeathsig", "TERM", "/usr/bin/docker-registry",
-                               "serve",   file.c_str(),  nullptr};
+    // It takes variables that begin with REGISTRY_ for its own configuration, REGISTRY_AUTH_FILE of the tools
+    // too.
+    const char* arguments[] = {
+        "setpriv", "--pdeathsig", "TERM", "env", "-u", "REGISTRY_AUTH_FILE", "/usr/bin/docker-registry",
+        "serve",   file.c_str(),  nullptr};
     posix_spawn_file_actions_t actions;
     ::posix_spawn_file_actions_init(&actions);
     for (const int stream : {1, 2})

@@ -40,7 +40,7 @@ constexpr Entry entries[] = {
      .after = "strict parsing of the document",
      .causes = {"{reference} is a document of the type {media_type}: {problem}", "{reference}: {problem}",
                 "the registry gave no image manifest"},
-     .remedies = {"check that the reference names what was pushed by engine-cache or oras, not an image in "
+     .remedies = {"check that the reference names what EngineHost (or oras) pushed, not an image in "
                   "Docker's old "
                   "format",
                   "if the registry is behind a sign-in page or a proxy, check what it answers"},
