@@ -5,6 +5,7 @@
 
 #include "host/acquire/component.hpp"
 #include "host/acquire/description.hpp"
+#include "host/acquire/registry_sources.hpp"
 #include "host/transfer/package_index.hpp"
 #include "host/transfer/transfer.hpp"
 
@@ -32,6 +33,10 @@ std::optional<std::uint64_t> asked_size(const manifest::Artifact& artifact, cons
           transfer::locate_package(source.project, source.file, artifact.sha256, options.transfer, cancel);
       if (found && found->size) return found->size;
       where = found ? found->url : std::string();
+    }
+    if (source.kind == manifest::Source::Kind::oci) {
+      if (const auto size = size_in_registry(source, artifact, build, options, cancel)) return size;
+      continue;
     }
     std::error_code error;
     if (!transfer::is_url(where) && std::filesystem::is_regular_file(where, error))
@@ -76,7 +81,15 @@ cache::Installed record_for(const manifest::Build& build, std::vector<std::strin
 // The same id may come to mean other bytes: then what is installed is not this build.
 bool is_current(const cache::Installed& installed, const manifest::Build& build) {
   const std::string wanted = build.artifacts_digest();
-  return wanted.empty() || installed.artifacts_digest == wanted;
+  if (wanted.empty() || installed.artifacts_digest == wanted) return true;
+  // Packed anew it has other archives and the same files: a registry's copy of a build that a layer holds
+  // already.
+  const std::vector<const manifest::Component*> components = build.all_components();
+  if (components.size() != installed.trees.size()) return false;
+  for (std::size_t i = 0; i < components.size(); ++i)
+    if (components[i]->artifacts.empty() || components[i]->artifacts.front().tree != installed.trees[i])
+      return false;
+  return true;
 }
 
 Result<cache::Installed> install(Work& work) {

@@ -6,6 +6,7 @@
 #include "base/text.hpp"
 #include "host/acquire/description.hpp"
 #include "host/acquire/growing_file.hpp"
+#include "host/acquire/registry_sources.hpp"
 #include "host/acquire/unpacking.hpp"
 #include "host/acquire/zip_directory.hpp"
 #include "host/transfer/package_index.hpp"
@@ -23,7 +24,7 @@ struct Failure {
 };
 
 bool is_wrong_bytes(const std::string& code) {
-  return code == "EH-N06" || code == "EH-N07" || code == "EH-N08";
+  return code == "EH-N06" || code == "EH-N07" || code == "EH-N08" || code == "EH-N33";
 }
 // Sources that were not asked at all.
 bool is_skipped(const std::string& code) { return code == "EH-N10" || code == "EH-N12" || code == "EH-N16"; }
@@ -56,6 +57,9 @@ class ArtifactInstaller {
   const manifest::Artifact& artifact_;
   Work& work_;
   std::optional<cache::Stage> stage_;
+  const transfer::ProgressCallback progress_ = [this](const transfer::Progress& now) {
+    tell(now.phase, now.done, now.bytes_per_second, now.source);
+  };
 };
 
 void ArtifactInstaller::tell(Phase phase, std::uint64_t done, double rate, const std::string& source) {
@@ -69,17 +73,14 @@ void ArtifactInstaller::tell(Phase phase, std::uint64_t done, double rate, const
 Result<transfer::TransferReport> ArtifactInstaller::fetch_from(const std::string& where,
                                                                const std::string& certificate,
                                                                GrowingFile& file) {
-  const auto progress = [this](const transfer::Progress& now) {
-    tell(now.phase, now.done, now.bytes_per_second, now.source);
-  };
   if (!transfer::is_url(where))
-    return transfer::fetch_file(where, artifact_.size, file, progress, work_.cancel);
+    return transfer::fetch_file(where, artifact_.size, file, progress_, work_.cancel);
   transfer::UrlRequest request;
   request.url = where;
   request.expected_size = artifact_.size;
   request.limit = work_.options.download_limit;
   request.ca_bundle = certificate;
-  return transfer::fetch_url(request, file, work_.options.transfer, progress, work_.cancel);
+  return transfer::fetch_url(request, file, work_.options.transfer, progress_, work_.cancel);
 }
 
 Result<transfer::TransferReport> ArtifactInstaller::fetch(const manifest::Source& source, GrowingFile& file) {
@@ -96,9 +97,11 @@ Result<transfer::TransferReport> ArtifactInstaller::fetch(const manifest::Source
       return fetch_from(found.url.empty() ? found.path.native() : found.url, found.certificate, file);
     }
     case manifest::Source::Kind::oci:
-      break;
+      tell(Phase::asking, 0, 0, source.text());
+      return oci::fetch(source.location, wanted_of(artifact_, work_.build, work_.options), file,
+                        work_.options.transfer, progress_, work_.cancel);
   }
-  return fail(diagnose("EH-N16").with("source", source.text()).with("kind", "oci"));
+  return fail(diagnose("EH-N16").with("source", source.text()).with("kind", "unknown"));
 }
 
 Diagnosis ArtifactInstaller::wrong_digest(const std::string& actual, const GrowingFile& file,
@@ -184,7 +187,7 @@ Result<std::string> ArtifactInstaller::run(std::vector<Failure>& failures) {
   const std::uint64_t size = artifact_.size.value_or(0);
   // The archive, and what is in it, which is rarely smaller.
   TRY(work_.store.require_space(2 * size, size));
-  for (const manifest::Source& source : artifact_.sources) {
+  for (const manifest::Source& source : with_registry_mirrors(artifact_.sources, work_.options.transfer)) {
     auto tree = from_source(source);
     if (tree) return tree;
     if (work_.cancel && work_.cancel->cancelled())

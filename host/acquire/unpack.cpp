@@ -2,12 +2,12 @@
 
 #include <archive.h>
 #include <archive_entry.h>
-#include <locale.h>
 
 #include <algorithm>
 #include <array>
 #include <memory>
 
+#include "base/names_in_utf8.hpp"
 #include "base/text.hpp"
 
 namespace enginehost::acquire {
@@ -16,25 +16,6 @@ namespace {
 using Archive = std::unique_ptr<archive, int (*)(archive*)>;
 constexpr std::size_t piece = 1u << 20;
 constexpr std::uint64_t most_entries = 1'000'000;  // also of those that are not selected
-
-// libarchive drops names that the thread's locale cannot show, and "C" shows ASCII only. For this thread and
-// for the time of unpacking it is given one that can; the host's own locale is left alone.
-class NamesInUtf8 {
- public:
-  NamesInUtf8() : ours_(::newlocale(LC_CTYPE_MASK, "C.UTF-8", nullptr)) {
-    if (ours_ != nullptr) before_ = ::uselocale(ours_);
-  }
-  ~NamesInUtf8() {
-    if (ours_ == nullptr) return;
-    ::uselocale(before_);
-    ::freelocale(ours_);
-  }
-  NamesInUtf8(const NamesInUtf8&) = delete;
-  NamesInUtf8& operator=(const NamesInUtf8&) = delete;
-
- private:
-  locale_t ours_, before_ = nullptr;
-};
 
 // What libarchive's callbacks work on.
 struct Reader {

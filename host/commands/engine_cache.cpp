@@ -5,6 +5,8 @@
 
 #include "base/files.hpp"
 #include "base/text.hpp"
+#include "host/commands/cache_export_oci.hpp"
+#include "host/commands/cache_push.hpp"
 #include "host/commands/common.hpp"
 #include "host/commands/quarantine.hpp"
 #include "host/explain/explain.hpp"
@@ -211,6 +213,8 @@ int run(int argc, char** argv) {
   app.fallthrough();
   Flags flags;
   QuarantineFlags quarantine_flags;
+  PushFlags push_flags;
+  ExportOciFlags export_flags;
   flags.common.add_to(app);
   CLI::App* fetching = app.add_subcommand("fetch", "install a build for this machine or another");
   fetching->add_option("ENGINE[@VERSION]", flags.engine)->required();
@@ -224,6 +228,8 @@ int run(int argc, char** argv) {
   verifying->add_option("ID", flags.build, "one build; all without it");
   CLI::App* removing = app.add_subcommand("remove", "remove an installed build");
   removing->add_option("ID", flags.build)->required();
+  CLI::App* pushing = add_push(app, push_flags);
+  CLI::App* exporting = add_export(app, export_flags);
   CLI::App* quarantining = add_quarantine(app, quarantine_flags);
   if (const auto status = parse(app, argc, argv)) return *status;
 
@@ -236,6 +242,9 @@ int run(int argc, char** argv) {
   if (listing->parsed()) return report(list(store, flags), flags.common.json);
   if (removing->parsed()) return report(remove(store, flags), flags.common.json);
   if (verifying->parsed()) return verify_command(*settings, flags, cancel);
+  if (pushing->parsed())
+    return run_push(*settings, push_flags, flags.common.json, flags.common.quiet, cancel);
+  if (exporting->parsed()) return run_export_oci(*settings, export_flags, flags.common.json, cancel);
   if (quarantining->parsed()) return run_quarantine(*settings, quarantine_flags, flags.common.json);
   if (path->parsed() && flags.common.json)
     print(Json::object().set("format", 1).set("cache", store.root().native()));

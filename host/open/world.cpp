@@ -25,6 +25,8 @@ transfer::TransferOptions World::transfer_options() const {
   transfer::TransferOptions options;
   options.offline = settings_.offline;
   options.package_index = settings_.package_index;
+  options.plain_http_registries = settings_.plain_http_registries;
+  options.registry_mirrors = settings_.registry_mirrors;
   options.connect_limit = std::chrono::seconds(settings_.downloads.connect_timeout_seconds);
   options.stall_limit = std::chrono::seconds(settings_.downloads.stall_timeout_seconds);
   options.retries = settings_.downloads.retries;

@@ -118,6 +118,17 @@ void read_values(Members& members, Layer& layer) {
   constexpr std::int64_t one_hour = 3600;
   members.number("probe_deadline_seconds", 1, one_hour, layer.probe_deadline);
   members.folder("helper", layer.helper);
+  members.texts("plain_http_registries", layer.plain_http_registries);
+  for (const std::string& host : layer.plain_http_registries.value_or(std::vector<std::string>{}))
+    if (host.empty() || host.find_first_of("/@= ") != std::string::npos)
+      members.refuse("plain_http_registries", "\"" + host + "\" is not HOST or HOST:PORT");
+  members.texts("registry_mirrors", layer.registry_mirrors);
+  for (const std::string& rule : layer.registry_mirrors.value_or(std::vector<std::string>{})) {
+    const std::vector<std::string> sides = split(rule, '=');
+    if (sides.size() != 2 || sides[0].empty() || sides[1].empty() ||
+        rule.find_first_of("/@ ") != std::string::npos)
+      members.refuse("registry_mirrors", "\"" + rule + "\" is not HOST[:PORT]=MIRROR[:PORT]");
+  }
   members.text("package_index", layer.package_index);
   if (layer.package_index && !is_url(*layer.package_index))
     members.refuse("package_index", "\"" + *layer.package_index + "\" is not a URL");

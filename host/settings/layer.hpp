@@ -18,6 +18,7 @@ struct Layer {
   std::optional<bool> repositories_default, offline;
   std::optional<std::string> cache, state, flavor, device, log, force, helper, package_index;
   std::optional<std::vector<std::string>> system_layers, probe_launcher;
+  std::optional<std::vector<std::string>> plain_http_registries, registry_mirrors;
   std::optional<std::int64_t> max_artifact_bytes, max_unpacked_bytes, connect_timeout, stall_timeout, retries,
       probe_deadline;
 };

@@ -236,6 +236,10 @@ Result<Settings> load_settings(const FlagValues& flags, const Environment& envir
   settings.probe_launcher =
       weighing.pick("probe_launcher", &Layer::probe_launcher).value_or(std::vector<std::string>{});
   settings.package_index = weighing.pick("package_index", &Layer::package_index).value_or("");
+  settings.plain_http_registries = weighing.pick("plain_http_registries", &Layer::plain_http_registries)
+                                       .value_or(std::vector<std::string>{});
+  settings.registry_mirrors =
+      weighing.pick("registry_mirrors", &Layer::registry_mirrors).value_or(std::vector<std::string>{});
   const auto offline = weighing.pick("offline", &Layer::offline);
   settings.offline = offline.value_or(false);
   if (!offline) weighing.record("offline", "false", "default");

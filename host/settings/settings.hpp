@@ -83,6 +83,9 @@ struct Settings {
       30;  // for a build to come up in the helper, before it is taken for one that hangs
   std::filesystem::path helper;  // enginehost-probe; empty: not found
   std::string package_index;     // used only where pip cannot be asked
+  std::vector<std::string>
+      plain_http_registries;                  // HOST[:PORT] of OCI registries that may be asked without TLS
+  std::vector<std::string> registry_mirrors;  // "HOST[:PORT]=MIRROR[:PORT]": asked before HOST
   DownloadLimits downloads;
   Policy policy;
   std::vector<std::string> accept_licenses;  // of the flags and of the policy

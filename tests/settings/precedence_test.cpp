@@ -128,6 +128,8 @@ INSTANTIATE_TEST_SUITE_P(
                     Wrong{R"({"repositories": [{"location": "/x", "unsigned": 1}]})", "repositories",
                           "each element"},
                     Wrong{R"({"package_index": "packages"})", "package_index", "not a URL"},
+                    Wrong{R"({"plain_http_registries": ["http://a"]})", "plain_http_registries", "HOST:PORT"},
+                    Wrong{R"({"registry_mirrors": ["a.example"]})", "registry_mirrors", "HOST[:PORT]=MIRROR"},
                     Wrong{R"({"downloads": {"retries": 1000}})", "downloads.retries", "not between"},
                     Wrong{R"({"policy": 3})", "policy", "expected an object"}));
 

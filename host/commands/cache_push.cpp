@@ -1,0 +1,117 @@
+#include "host/commands/cache_push.hpp"
+
+#include <cstdio>
+
+#include "base/files.hpp"
+#include "base/text.hpp"
+#include "host/commands/common.hpp"
+#include "host/oci/push.hpp"
+#include "host/open/world.hpp"
+#include "host/transfer/progress_bar.hpp"
+
+namespace enginehost::commands {
+namespace {
+
+// One EngineHost manifest of all that was pushed: what a repository publishes, so that machines fetch from
+// the registry.
+Result<Json> manifest_of(const std::vector<oci::Artifact>& artifacts, const oci::Pushed& pushed) {
+  Json components = Json::object(), licenses = Json::object(), builds = Json::array();
+  std::int64_t serial = 0;
+  for (std::size_t i = 0; i < artifacts.size(); ++i) {
+    if (artifacts[i].engine != artifacts.front().engine)
+      return fail(
+          diagnose("EH-P40")
+              .with("program", "engine-cache")
+              .with("problem", "--manifest: a manifest describes one engine, and these builds are of " +
+                                   artifacts.front().engine + " and " + artifacts[i].engine));
+    const Json description = artifacts[i].description_with(pushed.references[i]);
+    serial = std::max(serial, description["serial"].as_integer());
+    for (const auto& [id, component] : description["components"].as_object()) components.set(id, component);
+    for (const auto& [id, license] : description["licenses"].as_object()) licenses.set(id, license);
+    for (const Json& build : description["builds"].as_array()) builds.push(build);
+  }
+  return Json::object()
+      .set("format", 1)
+      .set("engine", artifacts.front().engine)
+      .set("serial", serial)
+      .set("licenses", std::move(licenses))
+      .set("components", std::move(components))
+      .set("builds", std::move(builds));
+}
+
+Result<Json> push(const settings::Settings& settings, const PushFlags& flags, bool json, bool quiet,
+                  const CancelToken& cancel) {
+  const std::vector<std::string> ids(flags.what.begin(), flags.what.end() - 1);
+  TRY_ASSIGN(const oci::Reference target, oci::read_reference(flags.what.back()));
+  open::World world(settings, {}, cancel);
+  oci::PushOptions options;
+  options.transfer = world.transfer_options();
+  options.cancel = cancel;
+  if (settings.offline) return fail(diagnose("EH-N10").with("url", target.text()));
+  // Of our own name: whoever installs one of these builds meanwhile is not kept waiting.
+  TRY_ASSIGN(const cache::Stage stage, world.store().stage("push"));
+  std::vector<oci::Artifact> artifacts;
+  std::vector<cache::Lease> leases;
+  for (const std::string& id : ids) {
+    TRY_ASSIGN(const auto installed, world.store().record_of(id));
+    if (!installed) return fail(diagnose("EH-F01").with("build", id).with("problem", "it is not installed"));
+    TRY_ASSIGN(cache::Lease lease, world.store().lease(*installed));
+    leases.push_back(std::move(lease));
+    oci::ArtifactRequest request;
+    TRY_ASSIGN(request.folder, make_private_folder(stage.folder(), "pack-"));
+    request.redistribute.insert(flags.redistribute.begin(), flags.redistribute.end());
+    TRY_ASSIGN(oci::Artifact artifact, oci::make_artifact(*installed, request, cancel));
+    artifacts.push_back(std::move(artifact));
+  }
+  oci::Pushed pushed;
+  {
+    transfer::ProgressBar bar(stderr, quiet);
+    options.progress = bar.callback();
+    TRY_ASSIGN(pushed, oci::push(target, artifacts, options));
+  }
+  if (!flags.manifest.empty()) {
+    TRY_ASSIGN(const Json manifest, manifest_of(artifacts, pushed));
+    TRY(write_file(std::filesystem::absolute(flags.manifest), manifest.dump(1) + "\n"));
+  }
+  Json builds = Json::array();
+  for (std::size_t i = 0; i < artifacts.size(); ++i) {
+    builds.push(Json::object().set("build", artifacts[i].build).set("reference", pushed.references[i]));
+    if (!json) std::printf("%s  %s\n", artifacts[i].build.c_str(), pushed.references[i].c_str());
+  }
+  if (!json)
+    std::printf("%s: %s sent, %d of %d blobs were there already\n", pushed.reference.c_str(),
+                format_bytes(pushed.sent).c_str(), pushed.blobs_present,
+                pushed.blobs_present + pushed.blobs_sent);
+  return Json::object()
+      .set("format", 1)
+      .set("pushed", std::move(builds))
+      .set("reference", pushed.reference)
+      .set("sent", pushed.sent)
+      .set("blobs_sent", pushed.blobs_sent)
+      .set("blobs_present", pushed.blobs_present);
+}
+
+}  // namespace
+
+CLI::App* add_push(CLI::App& app, PushFlags& flags) {
+  CLI::App* pushing = app.add_subcommand("push", "send installed builds to an OCI registry");
+  pushing->add_option("ID... HOST/NAME[:TAG]", flags.what, "installed builds, and where to")
+      ->required()
+      ->expected(2, 1000);
+  pushing->add_option("--redistribute", flags.redistribute, "a licence that I may pass on; repeatable")
+      ->expected(1)
+      ->allow_extra_args(false)
+      ->take_all();
+  pushing->add_option("--manifest", flags.manifest, "write a manifest whose builds come from there");
+  return pushing;
+}
+
+int run_push(const settings::Settings& settings, const PushFlags& flags, bool json, bool quiet,
+             const CancelToken& cancel) {
+  const auto pushed = push(settings, flags, json, quiet, cancel);
+  if (!pushed) return end_with(pushed.error(), json);
+  if (json) print(*pushed);
+  return 0;
+}
+
+}  // namespace enginehost::commands

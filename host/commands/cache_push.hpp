@@ -1,0 +1,22 @@
+// `engine-cache push`: installed builds into an OCI registry.
+#pragma once
+#include <CLI/App.hpp>
+#include <string>
+#include <vector>
+
+#include "base/cancel.hpp"
+#include "host/settings/settings.hpp"
+
+namespace enginehost::commands {
+
+struct PushFlags {
+  std::vector<std::string> what;  // ids, and the registry last
+  std::vector<std::string> redistribute;
+  std::string manifest;
+};
+
+CLI::App* add_push(CLI::App& app, PushFlags& flags);
+int run_push(const settings::Settings& settings, const PushFlags& flags, bool json, bool quiet,
+             const CancelToken& cancel);
+
+}  // namespace enginehost::commands

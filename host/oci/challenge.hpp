@@ -1,0 +1,22 @@
+// What a server asks for when it answers 401.
+#pragma once
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace enginehost::oci {
+
+// One challenge of a WWW-Authenticate header (RFC 9110, 11.6.1).
+struct Challenge {
+  std::string scheme;                                           // in lower case: "bearer", "basic"
+  std::vector<std::pair<std::string, std::string>> parameters;  // names in lower case, values without quotes
+  // The value, or an empty text.
+  const std::string& operator[](std::string_view name) const;
+};
+
+// The challenges of one header, in order. What cannot be read ends the list there: a stranger's header is no
+// reason to fail. At most 8 challenges with 16 parameters each.
+std::vector<Challenge> read_challenges(std::string_view header);
+
+}  // namespace enginehost::oci

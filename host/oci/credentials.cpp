@@ -1,0 +1,83 @@
+#include "host/oci/credentials.hpp"
+
+#include "base/environment.hpp"
+#include "base/files.hpp"
+#include "base/json.hpp"
+
+namespace enginehost::oci {
+namespace {
+
+namespace fs = std::filesystem;
+
+// RFC 4648; nothing when a character is none of its alphabet.
+std::optional<std::string> from_base64(std::string_view text) {
+  constexpr std::string_view alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  while (text.ends_with('=')) text.remove_suffix(1);
+  std::string bytes;
+  std::uint32_t bits = 0;
+  int held = 0;
+  for (const char character : text) {
+    const std::size_t value = alphabet.find(character);
+    if (value == std::string_view::npos) return {};
+    bits = ((bits << 6) | static_cast<std::uint32_t>(value)) & 0xffffffu;
+    held += 6;
+    if (held >= 8) {
+      held -= 8;
+      bytes += static_cast<char>((bits >> held) & 0xffu);
+    }
+  }
+  return bytes;
+}
+
+// "https://registry.example/v2/", as Docker writes it, is the host's. "registry.example/team" is not: it
+// holds what counts below that name only.
+std::string_view host_of(std::string_view key) {
+  for (const std::string_view scheme : {"https://", "http://"})
+    if (key.starts_with(scheme))
+      return key.substr(scheme.size(), key.find('/', scheme.size()) - scheme.size());
+  return key;
+}
+
+}  // namespace
+
+std::vector<fs::path> credential_files() {
+  if (const auto named = environment_variable("REGISTRY_AUTH_FILE"); named && !named->empty())
+    return {*named};
+  std::vector<fs::path> files;
+  const auto add = [&](const char* variable, const char* below) {
+    const auto folder = environment_variable(variable);
+    if (folder && fs::path(*folder).is_absolute()) files.push_back(fs::path(*folder) / below);
+    return folder && !folder->empty();
+  };
+  add("XDG_RUNTIME_DIR", "containers/auth.json");
+  if (!add("XDG_CONFIG_HOME", "containers/auth.json")) add("HOME", ".config/containers/auth.json");
+  if (!add("DOCKER_CONFIG", "config.json")) add("HOME", ".docker/config.json");
+  return files;
+}
+
+std::optional<transfer::Authorization> credentials_in(std::string_view json, std::string_view host) {
+  const auto document = parse_json(json, "credentials", {1u << 20, 16});
+  if (!document) return {};
+  for (const auto& [key, entry] : (*document)["auths"].as_object()) {
+    if (host_of(key) != host) continue;
+    const auto text = from_base64(entry["auth"].as_string());
+    const std::size_t colon = text ? text->find(':') : std::string::npos;
+    if (colon == std::string::npos || colon == 0) continue;
+    transfer::Authorization who;
+    who.user = text->substr(0, colon);
+    who.password = text->substr(colon + 1);
+    return who;
+  }
+  return {};
+}
+
+std::optional<transfer::Authorization> credentials_for(std::string_view host) {
+  for (const fs::path& file : credential_files()) {
+    const auto text = read_file(file, 1u << 20);
+    if (!text) continue;
+    if (auto who = credentials_in(*text, host)) return who;
+  }
+  return {};
+}
+
+}  // namespace enginehost::oci

@@ -1,0 +1,56 @@
+// The documents of a registry: image manifests and indexes, read as what a stranger sent.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/result.hpp"
+
+namespace enginehost::oci {
+
+inline constexpr std::string_view manifest_type = "application/vnd.oci.image.manifest.v1+json";
+inline constexpr std::string_view index_type = "application/vnd.oci.image.index.v1+json";
+// An Accept header that names every document read here; Docker's two are the same documents under older
+// names.
+inline constexpr std::string_view accepted_types =
+    "application/vnd.oci.image.manifest.v1+json, application/vnd.oci.image.index.v1+json, "
+    "application/vnd.docker.distribution.manifest.v2+json, "
+    "application/vnd.docker.distribution.manifest.list.v2+json";
+inline constexpr std::uint64_t largest_document = 4u << 20;  // what registries take, too
+
+// Our names. An artifact is one build: its config is the EngineHost manifest of that build, its layers are
+// the components' archives.
+inline constexpr std::string_view artifact_type = "application/vnd.enginehost.build.v1";
+inline constexpr std::string_view config_type = "application/vnd.enginehost.manifest.v1+json";
+inline constexpr std::string_view flavor_annotation = "org.enginehost.flavor";
+inline constexpr std::string_view build_annotation = "org.enginehost.build";
+inline constexpr std::string_view component_annotation = "org.enginehost.component";
+inline constexpr std::string_view tree_annotation = "org.enginehost.tree";
+
+struct Descriptor {
+  std::string media_type, digest;  // digest: 64 hexadecimal digits
+  std::uint64_t size = 0;
+  std::string artifact_type;
+  std::string os, architecture, variant;  // of an index's entry; empty: not said
+  std::vector<std::pair<std::string, std::string>> annotations;
+
+  std::string annotation(std::string_view name) const;
+};
+
+// A manifest (config and layers) or an index (manifests).
+struct Document {
+  bool is_index = false;
+  std::string media_type, artifact_type;
+  Descriptor config;
+  std::vector<Descriptor> layers;
+  std::vector<Descriptor> manifests;
+};
+
+// EH-N32 with "reference" = name, "media_type" and "problem" for anything else: a document of another media
+// type (Docker's schema 1), a digest that is no sha256, a negative size, more than 1000 entries. JSON that
+// cannot be read is EH-N32, too, with what the reader said.
+Result<Document> read_document(std::string_view text, std::string_view name);
+
+}  // namespace enginehost::oci

@@ -1,0 +1,128 @@
+#include "host/oci/layout.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <map>
+
+#include "base/files.hpp"
+#include "base/json.hpp"
+
+namespace enginehost::oci {
+namespace {
+
+namespace fs = std::filesystem;
+constexpr const char* packing_prefix = ".packing-";
+constexpr const char* reference_name = "org.opencontainers.image.ref.name";
+
+Diagnosis disk_failure(int error, const fs::path& file) {
+  return std::move(diagnose_errno(code_of_write_error(error), error)
+                       .with("file", file.native())
+                       .with("folder", file.parent_path().native()));
+}
+
+// A copy that is whole or absent.
+Result<void> copy_into_place(const fs::path& from, const fs::path& to) {
+  const fs::path temporary = to.native() + ".part-" + random_hex(4);
+  std::error_code error;
+  if (!fs::copy_file(from, temporary, error)) return fail(disk_failure(error.value(), to));
+  const FileDescriptor file(::open(temporary.c_str(), O_RDONLY | O_CLOEXEC));
+  const bool synced = file.valid() && ::fchmod(file.get(), 0644) == 0 && ::fsync(file.get()) == 0;
+  if (!synced || ::rename(temporary.c_str(), to.c_str()) != 0) {
+    const int number = errno;
+    fs::remove(temporary, error);
+    return fail(disk_failure(number, to));
+  }
+  return {};
+}
+
+Result<void> write_blob(const fs::path& blobs, const Blob& blob) {
+  const fs::path target = blobs / blob.descriptor.digest;
+  std::error_code error;
+  if (fs::file_size(target, error) == blob.descriptor.size && !error) return {};
+  if (blob.file.empty()) return write_file(target, blob.bytes);
+  // What was packed below is this layout's own; what lies elsewhere is not.
+  if (is_below(blob.file, blobs.parent_path())) {
+    if (::rename(blob.file.c_str(), target.c_str()) == 0) return {};
+    return fail(disk_failure(errno, target));
+  }
+  return copy_into_place(blob.file, target);
+}
+
+tl::unexpected<Diagnosis> no_layout(const fs::path& folder, std::string_view problem) {
+  return fail(diagnose("EH-P47").with("file", folder.native()).with("problem", problem));
+}
+
+Result<Json> present_entries(const fs::path& folder) {
+  const fs::path index = folder / "index.json";
+  std::error_code error;
+  if (!fs::exists(index, error)) return Json::array();
+  TRY_ASSIGN(const std::string text, read_file(index, largest_document));
+  TRY_ASSIGN(const Json document, parse_json(text, index.native()));
+  const Json* manifests = document.find("manifests");
+  if (manifests == nullptr || !manifests->is_array())
+    return no_layout(folder, "its index.json lists no manifests");
+  return *manifests;
+}
+
+void remove_packing_folders(const fs::path& folder) {
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(folder / "blobs", error))
+    if (entry.path().filename().native().starts_with(packing_prefix)) fs::remove_all(entry.path(), error);
+}
+
+}  // namespace
+
+Result<fs::path> begin_layout(const fs::path& folder) {
+  std::error_code error;
+  if (fs::exists(folder, error) && !fs::is_directory(folder, error))
+    return no_layout(folder, "it is not a folder");
+  if (fs::exists(folder, error) && !fs::is_empty(folder, error) && !fs::exists(folder / "oci-layout", error))
+    return no_layout(folder, "the folder holds other things than an OCI image layout");
+  TRY(present_entries(folder).map([](const Json&) {}));
+  TRY(make_folders(folder / "blobs" / "sha256"));
+  TRY(write_file(folder / "oci-layout", "{\"imageLayoutVersion\": \"1.0.0\"}\n"));
+  remove_packing_folders(folder);  // of a run that was cut off
+  return make_private_folder(folder / "blobs", packing_prefix);
+}
+
+Result<void> write_layout(const fs::path& folder, const std::vector<Artifact>& artifacts,
+                          const std::string& index_name) {
+  TRY_ASSIGN(const Json present, present_entries(folder));
+  const fs::path blobs = folder / "blobs" / "sha256";
+  std::map<std::string, Json> named;  // sorted, so that the order of the request decides nothing
+  const auto name = [&](Descriptor entry, const std::string& tag) {
+    entry.annotations.emplace_back(reference_name, tag);
+    named[tag] = to_json(entry);
+  };
+  for (const Artifact& artifact : artifacts) {
+    for (const Blob& layer : artifact.layers) TRY(write_blob(blobs, layer));
+    TRY(write_blob(blobs, artifact.config));
+    TRY(write_blob(blobs, artifact.manifest));
+    name(artifact.entry(), tag_of(artifact.build));
+  }
+  if (artifacts.size() > 1) {
+    const Blob index = make_index(artifacts);
+    TRY(write_blob(blobs, index));
+    name(index.descriptor, index_name);
+  }
+  for (const Json& entry : present.as_array()) {
+    const std::string& tag = entry["annotations"][reference_name].as_string();
+    named.try_emplace(tag.empty() ? entry["digest"].as_string() : tag, entry);
+  }
+  TRY(sync_folder(blobs));
+  remove_packing_folders(folder);
+  Json manifests = Json::array();
+  for (auto& [tag, entry] : named) manifests.push(std::move(entry));
+  return write_file(folder / "index.json", Json::object()
+                                                   .set("schemaVersion", 2)
+                                                   .set("mediaType", index_type)
+                                                   .set("manifests", std::move(manifests))
+                                                   .dump(1) +
+                                               "\n");
+}
+
+}  // namespace enginehost::oci

@@ -1,0 +1,180 @@
+#include "host/oci/pull.hpp"
+
+#include <algorithm>
+
+#include "base/sha256.hpp"
+#include "base/text.hpp"
+#include "host/oci/documents.hpp"
+#include "host/oci/platform_names.hpp"
+#include "host/oci/reference.hpp"
+#include "host/oci/registry.hpp"
+
+namespace enginehost::oci {
+namespace {
+
+constexpr std::size_t most_manifests = 32;  // of one index that are looked into
+constexpr int most_tokens = 5;              // for one blob, without progress between them
+
+Diagnosis not_there(const Reference& reference, const RegistryAnswer& answer) {
+  Diagnosis diagnosis = diagnose(answer.status == 404 ? "EH-N31" : "EH-N04");
+  diagnosis.with("reference", reference.text()).with("registry", reference.host).with("url", answer.url);
+  diagnosis.with("status", std::to_string(answer.status));
+  if (!answer.said.empty()) diagnosis.with("registry_said", answer.said);
+  return diagnosis;
+}
+
+Result<Document> fetch_document(Registry& registry, const Reference& reference, const std::string& version) {
+  RegistryRequest request;
+  request.path = "manifests/" + version;
+  request.accept = accepted_types;
+  request.limit = largest_document;
+  TRY_ASSIGN(const RegistryAnswer answer, registry.ask(request));
+  if (answer.status != 200) return fail(not_there(reference, answer));
+  if (version.starts_with("sha256:"))
+    if (const std::string actual = sha256_hex(answer.body);
+        version.compare(7, std::string::npos, actual) != 0)
+      return fail(diagnose("EH-N33")
+                      .with("reference", reference.text())
+                      .with("url", answer.url)
+                      .with("expected_sha256", version.substr(7))
+                      .with("actual_sha256", actual));
+  return read_document(answer.body, reference.host + "/" + reference.repository +
+                                        (version.starts_with("sha256:") ? "@" : ":") + version);
+}
+
+// How well an index's entry fits, or nothing when it is for another platform. What it does not say does not
+// speak against it.
+std::optional<int> fit_of(const Descriptor& entry, const Wanted& wanted) {
+  const PlatformName here = platform_name(wanted.os, wanted.arch);
+  int points = 0;
+  const auto weigh = [&](const std::string& said, const std::string& looked_for, int worth) {
+    if (said.empty() || said == "unknown" || looked_for.empty()) return true;
+    points += worth;
+    return said == looked_for;
+  };
+  if (!weigh(entry.os, here.os, 1) || !weigh(entry.architecture, here.architecture, 1)) return {};
+  if (!here.variant.empty() && !weigh(entry.variant, here.variant, 1)) return {};
+  if (!weigh(entry.annotation(flavor_annotation), wanted.flavor, 4)) return {};
+  return points;
+}
+
+std::string said_of(const Descriptor& entry) {
+  std::string text = entry.os + "/" + entry.architecture + (entry.variant.empty() ? "" : "/" + entry.variant);
+  if (const std::string flavor = entry.annotation(flavor_annotation); !flavor.empty()) text += " " + flavor;
+  return text;
+}
+
+bool lists(const Document& manifest, const std::string& sha256) {
+  return std::any_of(manifest.layers.begin(), manifest.layers.end(),
+                     [&](const Descriptor& layer) { return layer.digest == sha256; });
+}
+
+// That what the reference names holds the blob: nothing is asked of a registry by a digest that its publisher
+// did not put there.
+Result<void> find_in_documents(Registry& registry, const Reference& reference, const Wanted& wanted) {
+  const std::string version = reference.digest.empty() ? reference.tag : "sha256:" + reference.digest;
+  TRY_ASSIGN(const Document top, fetch_document(registry, reference, version));
+  Diagnosis missing = diagnose("EH-N34");
+  missing.with("reference", reference.text()).with("sha256", wanted.sha256);
+  if (!top.is_index) {
+    if (lists(top, wanted.sha256)) return {};
+    return fail(std::move(missing.with("problem", "its manifest lists no layer with that digest")));
+  }
+  std::vector<std::pair<int, const Descriptor*>> fitting;
+  for (const Descriptor& entry : top.manifests) {
+    missing.with("offered", said_of(entry));
+    if (const auto points = fit_of(entry, wanted)) fitting.emplace_back(*points, &entry);
+  }
+  std::stable_sort(fitting.begin(), fitting.end(),
+                   [](const auto& a, const auto& b) { return a.first > b.first; });
+  if (fitting.size() > most_manifests) fitting.resize(most_manifests);
+  const PlatformName here = platform_name(wanted.os, wanted.arch);
+  missing.with("platform", here.os + "/" + here.architecture +
+                               (here.variant.empty() ? "" : "/" + here.variant) + " " + wanted.flavor);
+  for (const auto& [points, entry] : fitting) {
+    TRY_ASSIGN(const Document manifest, fetch_document(registry, reference, "sha256:" + entry->digest));
+    if (!manifest.is_index && lists(manifest, wanted.sha256)) return {};
+  }
+  return fail(std::move(missing.with("problem", fitting.empty()
+                                                    ? "its index has no entry for this platform and flavor"
+                                                    : "no manifest of its index lists that digest")));
+}
+
+// Signs in and asks for the blob's length.
+Result<Located> look_at_blob(Registry& registry, const Reference& reference, const Wanted& wanted) {
+  RegistryRequest request;
+  request.method = "HEAD";
+  request.path = "blobs/sha256:" + wanted.sha256;
+  TRY_ASSIGN(const RegistryAnswer answer, registry.ask(request));
+  if (answer.status < 200 || answer.status > 399) return fail(not_there(reference, answer));
+  Located located{registry.url_of(request.path), registry.authorization(), {}};
+  if (answer.status == 200) located.size = answer.length;  // of a redirect the length is that of its page
+  return located;
+}
+
+Result<Reference> usable_reference(std::string_view text, const transfer::TransferOptions& options) {
+  TRY_ASSIGN(Reference reference, read_reference(text));
+  if (options.offline) return fail(diagnose("EH-N10").with("url", reference.text()));
+  return reference;
+}
+
+bool names_the_blob(const Reference& reference, const Wanted& wanted) {
+  return reference.digest == wanted.sha256 || (reference.digest.empty() && reference.tag.empty());
+}
+
+}  // namespace
+
+Result<Located> locate(std::string_view text, const Wanted& wanted, const transfer::TransferOptions& options,
+                       const std::optional<CancelToken>& cancel) {
+  TRY_ASSIGN(const Reference reference, usable_reference(text, options));
+  Registry registry(reference.host, reference.repository, "pull", options, cancel);
+  if (!names_the_blob(reference, wanted)) TRY(find_in_documents(registry, reference, wanted));
+  return look_at_blob(registry, reference, wanted);
+}
+
+Result<transfer::TransferReport> fetch(std::string_view text, const Wanted& wanted, transfer::Sink& sink,
+                                       const transfer::TransferOptions& options,
+                                       const transfer::ProgressCallback& progress,
+                                       const std::optional<CancelToken>& cancel) {
+  TRY_ASSIGN(const Reference reference, usable_reference(text, options));
+  Registry registry(reference.host, reference.repository, "pull", options, cancel);
+  if (!names_the_blob(reference, wanted)) TRY(find_in_documents(registry, reference, wanted));
+  std::uint64_t received = 0, best = sink.held();
+  for (int tokens = 0;; ++tokens) {
+    TRY_ASSIGN(const Located located, look_at_blob(registry, reference, wanted));
+    transfer::UrlRequest request;
+    request.url = located.url;
+    request.expected_size = wanted.size;
+    request.limit = wanted.limit;
+    request.authorization = located.authorization;
+    const std::uint64_t before = sink.held();
+    auto report = transfer::fetch_url(request, sink, options, progress, cancel);
+    if (report) {
+      report->received += received;
+      return report;
+    }
+    // A token lives for minutes, a blob may take an hour: a new one, and on from where it stands.
+    const bool expired = report.error().value("status") == "401";
+    if (sink.held() > best) tokens = 0;
+    best = std::max(best, sink.held());
+    if (!expired || tokens >= most_tokens) return report;
+    received += sink.held() > before ? sink.held() - before : 0;
+    registry.forget_token();
+  }
+}
+
+std::vector<std::string> with_mirrors(std::string_view text, const transfer::TransferOptions& options) {
+  std::vector<std::string> all;
+  if (const auto reference = read_reference(text))
+    for (const std::string& rule : options.registry_mirrors) {
+      const std::size_t equals = rule.find('=');
+      if (equals == std::string::npos || to_lower(rule.substr(0, equals)) != reference->host) continue;
+      Reference mirrored = *reference;
+      mirrored.host = to_lower(rule.substr(equals + 1));
+      all.push_back(mirrored.text());
+    }
+  all.emplace_back(text);
+  return all;
+}
+
+}  // namespace enginehost::oci

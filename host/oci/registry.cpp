@@ -1,0 +1,285 @@
+#include "host/oci/registry.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
+#include "base/json.hpp"
+#include "base/text.hpp"
+#include "host/oci/credentials.hpp"
+#include "host/oci/reference.hpp"
+#include "host/transfer/transfer.hpp"
+
+namespace enginehost::oci {
+namespace {
+
+constexpr std::size_t longest_token = 64u << 10;
+constexpr std::uint64_t largest_token_answer = 1u << 20;
+
+std::string one_line(std::string_view text) {
+  std::string line;
+  for (const char character : text.substr(0, 200))
+    line += static_cast<unsigned char>(character) < 0x20 || character == 0x7f ? ' ' : character;
+  return line;
+}
+
+std::string host_of(std::string_view url) {
+  const std::size_t start = url.find("://");
+  if (start == std::string_view::npos) return {};
+  std::string_view host = url.substr(start + 3);
+  host = host.substr(0, host.find_first_of("/?#"));
+  return to_lower(host.substr(host.rfind('@') + 1));
+}
+
+std::string_view name_of(std::string_view host) {
+  return host.starts_with('[') ? host.substr(0, host.find(']') + 1) : host.substr(0, host.find(':'));
+}
+
+std::string escaped(std::string_view text) {
+  constexpr std::string_view digits = "0123456789ABCDEF";
+  std::string result;
+  for (const char character : text) {
+    const auto byte = static_cast<unsigned char>(character);
+    const bool plain = (byte >= '0' && byte <= '9') || (byte >= 'A' && byte <= 'Z') ||
+                       (byte >= 'a' && byte <= 'z') ||
+                       std::string_view("-._~").find(character) != std::string_view::npos;
+    if (plain)
+      result += character;
+    else
+      (result += '%') += {digits[byte >> 4], digits[byte & 15]};
+  }
+  return result;
+}
+
+bool may_go_plain(const std::string& host, const std::vector<std::string>& allowed) {
+  return is_loopback(host) || std::find(allowed.begin(), allowed.end(), host) != allowed.end();
+}
+
+}  // namespace
+
+std::string said_by_registry(std::string_view body) {
+  if (const auto title = transfer::title_of_page(body)) return one_line(*title);
+  const auto document = parse_json(body, "registry", {64u << 10, 16});
+  if (!document) return {};
+  for (const Json& error : (*document)["errors"].as_array()) {
+    const std::string& message = error["message"].as_string();
+    return one_line(message.empty() ? error["code"].as_string() : message);
+  }
+  return one_line((*document)["details"].as_string());
+}
+
+Result<std::string> token_in(std::string_view body) {
+  const auto refuse = [](std::string_view problem) {
+    return fail(diagnose("EH-N30").with("problem", problem));
+  };
+  const auto document = parse_json(body, "token service", {largest_token_answer, 16});
+  if (!document) return refuse("the token service's answer is not JSON");
+  const Json* token = document->find("token");
+  if (token == nullptr || token->as_string().empty()) token = document->find("access_token");
+  if (token == nullptr || token->as_string().empty())
+    return refuse("the token service's answer holds no token");
+  const std::string& text = token->as_string();
+  // It goes into a header.
+  const bool printable = std::all_of(text.begin(), text.end(), [](char character) {
+    return static_cast<unsigned char>(character) > 0x20 && static_cast<unsigned char>(character) < 0x7f;
+  });
+  if (!printable || text.size() > longest_token) return refuse("the token service's token cannot be sent");
+  return text;
+}
+
+Registry::Registry(std::string host, std::string repository, std::string actions,
+                   transfer::TransferOptions options, std::optional<CancelToken> cancel)
+    : host_(std::move(host)),
+      repository_(std::move(repository)),
+      actions_(std::move(actions)),
+      options_(std::move(options)),
+      cancel_(std::move(cancel)),
+      client_(options_, cancel_),
+      plain_allowed_(may_go_plain(host_, options_.plain_http_registries)) {}
+
+std::string Registry::url_of(std::string_view path) const {
+  if (transfer::is_url(path)) return std::string(path);
+  const std::string base =
+      (scheme_.empty() ? std::string(plain_allowed_ ? "http" : "https") : scheme_) + "://" + host_;
+  if (path.starts_with('/')) return base + std::string(path);
+  return base + "/v2/" + repository_ + "/" + std::string(path);
+}
+
+transfer::HttpOutcome Registry::exchange(const RegistryRequest& request, std::string& body) {
+  transfer::HttpRequest http;
+  http.url = url_of(request.path);
+  http.accept = request.accept;
+  http.follow = false;
+  http.head_only = request.method == "HEAD";
+  if (request.method != "GET" && request.method != "HEAD") http.method = request.method;
+  if (request.body) http.upload = request.body();
+  // Where an upload goes on is the registry's to say; who we are is told to the registry's own host only.
+  if (http.url.starts_with(url_of("/")))
+    http.authorization = authorization_;
+  else
+    http.authorization.anonymous = true;
+  body.clear();
+  return client_.exchange(
+      http, [](const transfer::HttpAnswer&) { return Result<void>(); },
+      [&](std::string_view bytes) -> Result<void> {
+        if (bytes.size() > request.limit - body.size())
+          return fail(diagnose("EH-N32")
+                          .with("reference", transfer::without_credentials(http.url))
+                          .with("problem", "it is longer than " + format_bytes(request.limit)));
+        body += bytes;
+        return {};
+      });
+}
+
+// Tries again what may go better later: an overloaded server, a cut connection.
+Result<transfer::HttpOutcome> Registry::patient_exchange(const RegistryRequest& request, std::string& body) {
+  for (int failures = 0;; ++failures) {
+    transfer::HttpOutcome outcome = exchange(request, body);
+    // What sends a body has changed something, perhaps: its caller knows where to begin again.
+    const bool unlucky =
+        !request.body && outcome.diagnosis && outcome.transient && outcome.answer.status != 401;
+    if (!unlucky || failures >= std::min(options_.retries, 3)) return outcome;
+    const auto asked = outcome.answer.retry_after ? std::chrono::milliseconds(*outcome.answer.retry_after)
+                                                  : options_.first_backoff * (1 << failures);
+    const auto end = std::chrono::steady_clock::now() +
+                     std::min<std::chrono::milliseconds>(asked, std::chrono::seconds(30));
+    while (std::chrono::steady_clock::now() < end) {
+      if (cancel_ && cancel_->cancelled()) return fail(diagnose("EH-P10").with("url", url_of(request.path)));
+      std::this_thread::sleep_for(std::min<std::chrono::milliseconds>(asked, std::chrono::milliseconds(50)));
+    }
+  }
+}
+
+// Finds out whether the registry speaks TLS. Only one that may be asked without is asked without, and first:
+// a server without TLS may keep one waiting that begins with it, while one with TLS answers 400.
+Result<transfer::HttpOutcome> Registry::first_exchange(const RegistryRequest& request, std::string& body) {
+  if (plain_allowed_) {
+    scheme_ = "http";
+    transfer::HttpOutcome outcome = exchange(request, body);
+    if (outcome.answer.status != 400 && outcome.answer.status != 0)
+      return outcome.transient ? patient_exchange(request, body) : outcome;
+    scheme_ = "https";
+    transfer::HttpOutcome secure = exchange(request, body);
+    if (secure.answer.status != 0) return secure;
+    scheme_ = "http";
+    if (outcome.answer.status != 0) return outcome;
+    return patient_exchange(request, body);
+  }
+  scheme_ = "https";
+  TRY_ASSIGN(transfer::HttpOutcome outcome, patient_exchange(request, body));
+  // A certificate that is refused is no handshake that failed: only the latter may mean a server without TLS.
+  if (outcome.diagnosis && outcome.diagnosis->code == "EH-N05" && outcome.transient)
+    return fail(
+        diagnose("EH-N37").with("registry", host_).with("curl_said", outcome.diagnosis->value("curl_said")));
+  return outcome;
+}
+
+Diagnosis Registry::refusal(const transfer::HttpOutcome& refused) const {
+  Diagnosis diagnosis = diagnose("EH-N30");
+  diagnosis.with("registry", host_).with("repository", repository_).with("actions", actions_);
+  diagnosis.with("status", std::to_string(refused.answer.status));
+  if (const std::string said = said_by_registry(refused.error_body); !said.empty())
+    diagnosis.with("registry_said", said);
+  diagnosis.with("signed_in", authorization_.empty() ? "no" : "yes");
+  return diagnosis;
+}
+
+Result<void> Registry::fetch_token(const Challenge& challenge) {
+  const std::string& realm = challenge["realm"];
+  const std::string realm_host = host_of(realm);
+  const auto refuse = [&](std::string_view problem) {
+    return fail(diagnose("EH-N30")
+                    .with("registry", host_)
+                    .with("repository", repository_)
+                    .with("token_service", one_line(transfer::without_credentials(realm)))
+                    .with("problem", problem));
+  };
+  if (!transfer::is_url(realm) || realm_host.empty())
+    return refuse("the registry names no token service that is a URL");
+  if (to_lower(realm.substr(0, 5)) != "https" &&
+      !(scheme_ == "http" && may_go_plain(realm_host, options_.plain_http_registries)))
+    return refuse("the token service would be asked without TLS");
+  transfer::HttpRequest request;
+  request.url = realm;
+  const std::string scope =
+      challenge["scope"].empty() ? "repository:" + repository_ + ":" + actions_ : challenge["scope"];
+  request.url += realm.find('?') == std::string::npos ? '?' : '&';
+  if (!challenge["service"].empty()) request.url += "service=" + escaped(challenge["service"]) + "&";
+  // A scope may hold several, separated by spaces; each is a parameter of its own.
+  std::string scopes;
+  for (const std::string& one : split(scope, ' '))
+    if (!one.empty()) scopes += (scopes.empty() ? "scope=" : "&scope=") + escaped(one);
+  request.url += scopes;
+  request.follow = true;
+  if (auto who = credentials_for(host_))
+    request.authorization = std::move(*who);
+  else
+    // Of netrc only what stands there for the registry itself: another registry could name a token service
+    // that is not its own, and be sent what that one gives.
+    request.authorization.anonymous = name_of(realm_host) != name_of(host_);
+  std::string body;
+  const transfer::HttpOutcome outcome = client_.exchange(
+      request, [](const transfer::HttpAnswer&) { return Result<void>(); },
+      [&](std::string_view bytes) -> Result<void> {
+        if (bytes.size() > largest_token_answer - body.size())
+          return fail(diagnose("EH-N30").with("problem", "too long"));
+        body += bytes;
+        return {};
+      });
+  if (outcome.diagnosis && outcome.answer.status >= 400 && outcome.answer.status < 500) {
+    Diagnosis diagnosis = refusal(outcome);
+    return fail(std::move(diagnosis.with("token_service", transfer::without_credentials(realm))));
+  }
+  if (outcome.diagnosis) return fail(*outcome.diagnosis);
+  auto token = token_in(body);
+  if (!token) return refuse(token.error().value("problem"));
+  authorization_ = {};
+  authorization_.bearer = std::move(*token);
+  return {};
+}
+
+Result<void> Registry::sign_in(const std::vector<Challenge>& challenges,
+                               const transfer::HttpOutcome& refused) {
+  for (const Challenge& challenge : challenges)
+    if (challenge.scheme == "bearer") return fetch_token(challenge);
+  for (const Challenge& challenge : challenges) {
+    if (challenge.scheme != "basic" || !authorization_.empty()) continue;
+    if (auto who = credentials_for(host_)) {
+      authorization_ = std::move(*who);
+      return {};
+    }
+  }
+  return fail(refusal(refused));
+}
+
+Result<RegistryAnswer> Registry::ask(const RegistryRequest& request) {
+  if (options_.offline) return fail(diagnose("EH-N10").with("url", url_of(request.path)));
+  std::string body;
+  for (bool signed_in = false;; signed_in = true) {
+    TRY_ASSIGN(transfer::HttpOutcome outcome,
+               scheme_.empty() ? first_exchange(request, body) : patient_exchange(request, body));
+    if (outcome.answer.status == 0 || (outcome.diagnosis && outcome.diagnosis->code != "EH-N04"))
+      return fail(outcome.diagnosis ? std::move(*outcome.diagnosis)
+                                    : diagnose("EH-N02").with("url", url_of("")));
+    if (outcome.answer.status == 401 && !signed_in) {
+      std::vector<Challenge> challenges;
+      for (const std::string& header : outcome.answer.challenges)
+        for (Challenge& challenge : read_challenges(header)) challenges.push_back(std::move(challenge));
+      TRY(sign_in(challenges, outcome));
+      continue;
+    }
+    if (outcome.answer.status == 401 || outcome.answer.status == 403) return fail(refusal(outcome));
+    RegistryAnswer answer;
+    answer.status = outcome.answer.status;
+    answer.url = transfer::without_credentials(outcome.answer.url);
+    answer.location = outcome.answer.location.empty()
+                          ? ""
+                          : transfer::join_url(outcome.answer.url, outcome.answer.location);
+    answer.length = outcome.answer.length;
+    answer.said = said_by_registry(outcome.error_body);
+    answer.body = std::move(body);
+    return answer;
+  }
+}
+
+}  // namespace enginehost::oci

@@ -1,0 +1,79 @@
+// The way to one repository of a registry: with or without TLS, signed in as the registry asks.
+#pragma once
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/cancel.hpp"
+#include "base/result.hpp"
+#include "host/oci/challenge.hpp"
+#include "host/transfer/http_exchange.hpp"
+#include "host/transfer/options.hpp"
+
+namespace enginehost::oci {
+
+// One request. `path` goes below /v2/NAME/ ("blobs/sha256:…"), unless it is a whole URL.
+struct RegistryRequest {
+  std::string method = "GET";
+  std::string path;
+  std::string accept;
+  std::function<transfer::HttpUpload()> body;  // asked again after signing in
+  std::uint64_t limit = 4u << 20;              // of the answer's body
+};
+
+struct RegistryAnswer {
+  long status = 0;
+  std::string body, location, url;  // url: with credentials never in it
+  std::optional<std::uint64_t> length;
+  std::string said;  // the registry's own words of an error, on one line
+};
+
+// Speaks the OCI distribution protocol with one repository. Keeps its connections and its token between
+// requests; one thread at a time. Credentials are those written down for the registry's host; they go to that
+// host, and to the token service that it names itself, over TLS, and nowhere else.
+class Registry {
+ public:
+  // `actions`: "pull" or "pull,push".
+  Registry(std::string host, std::string repository, std::string actions, transfer::TransferOptions options,
+           std::optional<CancelToken> cancel);
+
+  // Any answer with a status is a success here, redirects too (they are not followed). Errors: EH-N30 (401
+  // and 403 after signing in: "registry", "repository", "status", "registry_said"), EH-N37 (it speaks no TLS,
+  // and may not be asked without), EH-N10 offline, EH-P10, and what fetch_url says of connections.
+  Result<RegistryAnswer> ask(const RegistryRequest& request);
+
+  // For transfers of blobs. Valid after a request that succeeded.
+  std::string url_of(std::string_view path) const;
+  const transfer::Authorization& authorization() const { return authorization_; }
+  // The token has run out: the next request asks for another one.
+  void forget_token() { authorization_ = {}; }
+
+  const std::string& host() const { return host_; }
+  const std::string& repository() const { return repository_; }
+
+ private:
+  transfer::HttpOutcome exchange(const RegistryRequest& request, std::string& body);
+  Result<transfer::HttpOutcome> patient_exchange(const RegistryRequest& request, std::string& body);
+  Result<transfer::HttpOutcome> first_exchange(const RegistryRequest& request, std::string& body);
+  Result<void> sign_in(const std::vector<Challenge>& challenges, const transfer::HttpOutcome& refused);
+  Result<void> fetch_token(const Challenge& challenge);
+  Diagnosis refusal(const transfer::HttpOutcome& refused) const;
+
+  std::string host_, repository_, actions_;
+  transfer::TransferOptions options_;
+  std::optional<CancelToken> cancel_;
+  transfer::HttpClient client_;
+  bool plain_allowed_ = false;
+  std::string scheme_;  // empty until the first answer
+  transfer::Authorization authorization_;
+};
+
+// The message of a registry's error document, or of a web page its title; one line of at most 200 characters.
+std::string said_by_registry(std::string_view body);
+
+// The token of a token service's answer. EH-N30 with "problem" when it holds none that may stand in a header.
+Result<std::string> token_in(std::string_view body);
+
+}  // namespace enginehost::oci
