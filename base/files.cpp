@@ -92,15 +92,22 @@ Result<std::string> read_file(const fs::path& file, std::uint64_t limit, std::st
   struct stat status {};
   if (!opened.valid() || ::fstat(opened.get(), &status) != 0)
     return fail(diagnose_errno(code, errno).with("file", file.native()));
+  // One byte more than there should be is asked for: who then gets just what there should be has it all.
+  // Files of the kernel tell no size, or a wrong one, and are read until they give nothing.
+  constexpr std::uint64_t usual = 4096, most_at_once = 1u << 24;
+  const std::uint64_t size = S_ISREG(status.st_mode) ? static_cast<std::uint64_t>(status.st_size) : 0;
   std::string bytes;
-  if (S_ISREG(status.st_mode)) bytes.reserve(std::min(static_cast<std::uint64_t>(status.st_size), limit) + 1);
-  char buffer[65536];
   for (;;) {
-    const ssize_t got = ::read(opened.get(), buffer, sizeof buffer);
+    const std::size_t before = bytes.size();
+    const std::uint64_t rest = std::min(size, limit) > before ? std::min(size, limit) - before + 1 : usual;
+    const auto step = static_cast<std::size_t>(std::min(rest, most_at_once));
+    bytes.resize(before + step);
+    const ssize_t got = ::read(opened.get(), bytes.data() + before, step);
+    bytes.resize(before + static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return fail(diagnose_errno(code, errno).with("file", file.native()));
-    if (got == 0) return bytes;
-    bytes.append(buffer, static_cast<std::size_t>(got));
+    const bool whole = size > 0 && bytes.size() == size && static_cast<std::size_t>(got) < step;
+    if (bytes.size() <= limit && (got == 0 || whole)) return bytes;
     if (bytes.size() > limit)
       return fail(diagnose(code)
                       .with("file", file.native())
