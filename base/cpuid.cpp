@@ -4,11 +4,11 @@
 #include <cpuid.h>
 
 #include <cstring>
-#if __has_include(<sys/platform/x86.h>)
-#include <sys/platform/x86.h>
-// In glibc since 2.33; a program that was built with it still starts on an older one.
-#pragma weak __x86_get_cpuid_feature_leaf
-#define ENGINEHOST_ASKS_LIBC 1
+#ifdef __GLIBC__
+// In glibc since 2.33 (its manual, "X86-specific Facilities"); weak, so that a program still starts on an
+// older one. Declared here since <sys/platform/x86.h> is not C++ to every compiler: cpuid_array, then
+// active_array.
+extern "C" const unsigned* __x86_get_cpuid_feature_leaf(unsigned index) __attribute__((weak));
 #endif
 #endif
 
@@ -25,19 +25,20 @@ Cpuid::Registers ask(std::uint32_t leaf, std::uint32_t sub_leaf) {
 
 constexpr std::uint32_t first_extended = 0x80000000u, last_of_brand = 0x80000004u;
 
-#ifdef ENGINEHOST_ASKS_LIBC
+#ifdef __GLIBC__
 // The loader has asked the processor already, to choose its own memcpy, and keeps what it said.
 bool ask_libc(Cpuid& answers) {
   if (__x86_get_cpuid_feature_leaf == nullptr) return false;
+  // CPUID_INDEX_1 and so on of its <bits/platform/x86.h>.
+  constexpr unsigned index_1 = 0, index_7 = 1, index_80000001 = 2, index_7_1 = 6;
   const auto leaf = [](unsigned index) {
-    const cpuid_feature* feature = __x86_get_cpuid_feature_leaf(index);
-    const unsigned* said = feature->cpuid_array;
+    const unsigned* said = __x86_get_cpuid_feature_leaf(index);
     return Cpuid::Registers{said[0], said[1], said[2], said[3]};
   };
-  answers.leaf1 = leaf(CPUID_INDEX_1);
-  answers.leaf7 = leaf(CPUID_INDEX_7);
-  answers.extended1 = leaf(CPUID_INDEX_80000001);
-  if (answers.leaf7.eax >= 1) answers.leaf7_1 = leaf(CPUID_INDEX_7_ECX_1);
+  answers.leaf1 = leaf(index_1);
+  answers.leaf7 = leaf(index_7);
+  answers.extended1 = leaf(index_80000001);
+  if (answers.leaf7.eax >= 1) answers.leaf7_1 = leaf(index_7_1);
   return answers.leaf1.edx != 0;
 }
 #else
