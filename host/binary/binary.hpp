@@ -7,12 +7,14 @@
 #pragma once
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/result.hpp"
+#include "host/binary/rare.hpp"
 
 namespace enginehost::binary {
 
@@ -144,8 +146,8 @@ struct BinaryInfo {
   std::string minimum_os;                        // Mach-O minos, PE subsystem version
   std::string build_id;                          // hex; of a Mach-O file its LC_UUID
 
-  PeFacts pe;
-  MachoFacts macho;
+  Rare<PeFacts> pe;
+  Rare<MachoFacts> macho;
   std::vector<Slice> slices;  // of a universal Mach-O file, in the file's order; else empty
 
   // What is wrong with the content, worst first; empty = nothing was found. Codes and their evidence (each
@@ -163,6 +165,20 @@ struct BinaryInfo {
   //   EH-F13 refuses dlopen       flag
   //   EH-L07 foreign ELF variety  problem, os_abi | byte_order | version
   std::vector<Diagnosis> problems;
+};
+
+// Memory that is used again for the next file; who reads hundreds in turn keeps one. One thread at a time.
+class Buffers {
+ public:
+  Buffers();
+  Buffers(Buffers&&) noexcept;
+  Buffers& operator=(Buffers&&) noexcept;
+  ~Buffers();
+
+ private:
+  friend class FileView;
+  struct Kept;
+  std::unique_ptr<Kept> kept_;
 };
 
 // Reads what the file says of itself. Fails only when the file cannot be opened or read:
@@ -184,7 +200,8 @@ Result<BinaryInfo> read_binary(const std::filesystem::path& file, std::string_vi
 // path as the name). `path` is how the file is told of. Nothing when there is no such file, or only a link
 // that leads nowhere: a loader passes on to its next folder then, and a search asks so often that it may cost
 // no more than one system call.
-std::optional<Result<BinaryInfo>> read_binary_in(int folder, const std::string& name, std::string path);
+std::unique_ptr<Result<BinaryInfo>> read_binary_in(int folder, const std::string& name, std::string path,
+                                                   Buffers* buffers = nullptr);
 
 // A symbol of the dynamic symbol table, of a PE export or import table, or of a Mach-O export trie or symbol
 // table. Mach-O names keep the underscore that the compiler puts before them.

@@ -204,18 +204,27 @@ bool read_elf_dynamic(ElfFile& elf, BinaryInfo& info) {
   const std::uint64_t count = std::min<std::uint64_t>(segment->file_size / size, entry_limit);
   ElfDynamic& dynamic = elf.dynamic;
   dynamic.needed.reserve(8);
-  for (std::uint64_t i = 0; i < count && !dynamic.terminated; ++i) {
-    Fields entry;
-    if (segment->offset > elf.file->size() || !elf.fields(segment->offset + i * size, size, entry)) {
+  // Several at a time: what a need costs counts in a closure of hundreds of libraries.
+  constexpr std::uint64_t at_once = 64;
+  for (std::uint64_t i = 0; i < count && !dynamic.terminated;) {
+    const std::uint64_t at = segment->offset + i * size;
+    Fields entries;
+    const std::uint64_t left =
+        segment->offset > elf.file->size() || at > elf.file->size() ? 0 : elf.file->size() - at;
+    const std::uint64_t bytes = std::min({at_once, (count - i) * size, left / size * size});
+    if (bytes == 0 || !elf.fields(at, static_cast<std::size_t>(bytes), entries)) {
       info.problems.push_back(damaged(*elf.file, "the dynamic section cannot be read"));
       return false;
     }
-    std::uint64_t tag = entry.word(0, elf.wide);
-    if (tag == DT_NULL)
-      dynamic.terminated = true;
-    else
-      take_entry(tag, entry.word(size / 2, elf.wide), dynamic);
+    for (std::size_t entry = 0; entry < bytes && !dynamic.terminated; entry += size, ++i) {
+      const std::uint64_t tag = entries.word(entry, elf.wide);
+      if (tag == DT_NULL)
+        dynamic.terminated = true;
+      else
+        take_entry(tag, entries.word(entry + size / 2, elf.wide), dynamic);
+    }
   }
+  dynamic.string_offset = elf.offset_of(dynamic.string_table);
   info.text_relocations = dynamic.text_relocations || (dynamic.flags & DF_TEXTREL) != 0;
   info.static_tls = (dynamic.flags & DF_STATIC_TLS) != 0;
   info.no_dlopen = (dynamic.flags_1 & DF_1_NOOPEN) != 0;

@@ -36,6 +36,7 @@ struct ElfDynamic {
   std::vector<std::uint64_t> optional;
   std::optional<std::uint64_t> soname, rpath, runpath;
   std::uint64_t string_table = 0, string_size = 0;
+  std::optional<std::uint64_t> string_offset;  // of the string table, in the file
   std::uint64_t symbol_table = 0, hash = 0, gnu_hash = 0, version_symbols = 0;
   std::uint64_t version_needs = 0, version_definitions = 0;
   std::uint64_t relocations = 0, relocations_size = 0;          // DT_RELA

@@ -206,7 +206,7 @@ std::optional<std::uint64_t> ElfFile::offset_of(std::uint64_t address) const {
 
 std::optional<std::string> ElfFile::string_at(std::uint64_t index) const {
   if (index >= dynamic.string_size) return std::nullopt;
-  std::optional<std::uint64_t> table = offset_of(dynamic.string_table);
+  const std::optional<std::uint64_t>& table = dynamic.string_offset;
   if (!table || *table > std::numeric_limits<std::uint64_t>::max() - index) return std::nullopt;
   // A search path may be long; nothing that a loader takes is longer than this.
   constexpr std::uint64_t longest = 65536;

@@ -16,6 +16,9 @@ namespace enginehost::binary {
 namespace {
 
 // O_NONBLOCK: opening a named pipe must not wait for a writer; regular files ignore it.
+// Of a block's memory at most so much waits for the next file.
+constexpr std::size_t blocks_kept = 8;
+
 int open_to_read(int folder, const char* name) {
   int descriptor = -1;
   do {
@@ -26,21 +29,58 @@ int open_to_read(int folder, const char* name) {
 
 }  // namespace
 
+struct FileView::Block {
+  std::uint64_t start = 0;
+  std::size_t length = 0;
+  std::array<std::uint8_t, block_size> bytes;
+};
+
+struct FileView::Memory {
+  // The file's beginning: the first block of it, or all of a small one. Read at the first use of any part.
+  std::array<std::uint8_t, small_file> head;
+  std::vector<std::unique_ptr<Block>> blocks;
+};
+
+struct Buffers::Kept {
+  std::unique_ptr<FileView::Memory> memory;
+};
+
+Buffers::Buffers() : kept_(std::make_unique<Kept>()) {}
+Buffers::Buffers(Buffers&&) noexcept = default;
+Buffers& Buffers::operator=(Buffers&&) noexcept = default;
+Buffers::~Buffers() = default;
+
+void FileView::Return::operator()(Memory* memory) const {
+  std::unique_ptr<Memory> back(memory);
+  if (to == nullptr || to->kept_->memory) return;
+  if (back->blocks.size() > blocks_kept) back->blocks.resize(blocks_kept);
+  to->kept_->memory = std::move(back);
+}
+
+FileView::FileView(Buffers* buffers) : memory_(nullptr, Return{buffers}) {
+  std::unique_ptr<Memory> memory;
+  if (buffers != nullptr) memory = std::move(buffers->kept_->memory);
+  // Not zeroed first: no byte is looked at that was not read.
+  if (!memory) memory = std::make_unique_for_overwrite<Memory>();
+  memory_.reset(memory.release());
+}
+
 Result<FileView> FileView::open(const std::filesystem::path& file) {
   const int descriptor = open_to_read(AT_FDCWD, file.c_str());
   if (descriptor < 0) return fail(why_not_opened(file, errno));
-  return take(descriptor, file.native());
+  return take(descriptor, file.native(), nullptr);
 }
 
-std::optional<Result<FileView>> FileView::open_in(int folder, const std::string& name, std::string path) {
+std::optional<Result<FileView>> FileView::open_in(int folder, const std::string& name, std::string path,
+                                                  Buffers* buffers) {
   const int descriptor = open_to_read(folder, name.c_str());
-  if (descriptor >= 0) return take(descriptor, std::move(path));
+  if (descriptor >= 0) return take(descriptor, std::move(path), buffers);
   if (errno == ENOENT) return std::nullopt;
   return fail(why_not_opened(path, errno));
 }
 
-Result<FileView> FileView::take(int descriptor, std::string path) {
-  FileView view;
+Result<FileView> FileView::take(int descriptor, std::string path, Buffers* buffers) {
+  FileView view(buffers);
   view.descriptor_ = FileDescriptor(descriptor);
   view.path_ = std::move(path);
   struct stat status {};
@@ -58,9 +98,9 @@ Result<FileView> FileView::take(int descriptor, std::string path) {
 }
 
 const std::uint8_t* FileView::window(std::uint64_t offset, std::size_t count) const {
-  if (offset < head_length_) return count <= head_length_ - offset ? head_.get() + offset : nullptr;
-  if (last_ >= blocks_.size()) return nullptr;
-  const Block& block = *blocks_[last_];
+  if (offset < head_length_) return count <= head_length_ - offset ? memory_->head.data() + offset : nullptr;
+  if (last_ >= blocks_) return nullptr;
+  const Block& block = *memory_->blocks[last_];
   if (offset < block.start || offset - block.start >= block.length) return nullptr;
   const auto skip = static_cast<std::size_t>(offset - block.start);
   return count <= block.length - skip ? block.bytes.data() + skip : nullptr;
@@ -80,22 +120,22 @@ bool FileView::read_directly(std::uint64_t offset, void* to, std::size_t count) 
 }
 
 const FileView::Block* FileView::block_at(std::uint64_t start) {
-  if (last_ < blocks_.size() && blocks_[last_]->start == start) return blocks_[last_].get();
-  for (std::size_t i = 0; i < blocks_.size(); ++i)
-    if (blocks_[i]->start == start) {
+  std::vector<std::unique_ptr<Block>>& blocks = memory_->blocks;
+  if (last_ < blocks_ && blocks[last_]->start == start) return blocks[last_].get();
+  for (std::size_t i = 0; i < blocks_; ++i)
+    if (blocks[i]->start == start) {
       last_ = i;
-      return blocks_[i].get();
+      return blocks[i].get();
     }
   auto length = static_cast<std::size_t>(std::min<std::uint64_t>(block_size, size_ - start));
-  if (blocks_.size() < block_limit) {
-    // Not zeroed first: no byte beyond `length` is ever looked at.
-    blocks_.push_back(std::make_unique_for_overwrite<Block>());
-    last_ = blocks_.size() - 1;
+  if (blocks_ < block_limit) {
+    if (blocks_ == blocks.size()) blocks.push_back(std::make_unique_for_overwrite<Block>());
+    last_ = blocks_++;
   } else {
     last_ = victim_;
     victim_ = (victim_ + 1) % block_limit;
   }
-  Block& block = *blocks_[last_];
+  Block& block = *blocks[last_];
   block.start = start;
   block.length = length;
   if (!read_directly(start, block.bytes.data(), length)) {
@@ -108,8 +148,7 @@ const FileView::Block* FileView::block_at(std::uint64_t start) {
 bool FileView::read_head() {
   const auto length =
       static_cast<std::size_t>(size_ <= small_file ? size_ : static_cast<std::uint64_t>(block_size));
-  head_ = std::make_unique_for_overwrite<std::uint8_t[]>(length);
-  if (!read_directly(0, head_.get(), length)) return false;
+  if (!read_directly(0, memory_->head.data(), length)) return false;
   head_length_ = length;
   return true;
 }
@@ -117,7 +156,7 @@ bool FileView::read_head() {
 bool FileView::read(std::uint64_t offset, void* to, std::size_t count) {
   if (offset > size_ || size_ - offset < count) return false;
   if (count == 0) return true;
-  if (head_ == nullptr && !read_head()) return false;
+  if (head_length_ == 0 && !read_head()) return false;
   if (const std::uint8_t* from = window(offset, count)) {
     std::memcpy(to, from, count);
     return true;
@@ -153,11 +192,11 @@ bool FileView::read_fields(std::uint64_t offset, std::size_t count, bool big_end
 
 std::optional<std::string> FileView::text(std::uint64_t offset, std::uint64_t limit) {
   if (offset >= size_) return std::nullopt;
-  if (head_ == nullptr && !read_head()) return std::nullopt;
+  if (head_length_ == 0 && !read_head()) return std::nullopt;
   if (const std::uint8_t* from = window(offset, 1)) {
-    const std::uint8_t* block_end = offset < head_length_
-                                        ? head_.get() + head_length_
-                                        : blocks_[last_]->bytes.data() + blocks_[last_]->length;
+    const std::uint8_t* block_end =
+        offset < head_length_ ? memory_->head.data() + head_length_
+                              : memory_->blocks[last_]->bytes.data() + memory_->blocks[last_]->length;
     const auto most = static_cast<std::size_t>(
         std::min<std::uint64_t>(limit, static_cast<std::uint64_t>(block_end - from)));
     if (const void* end = std::memchr(from, 0, most))

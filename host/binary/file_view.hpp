@@ -12,6 +12,7 @@
 
 #include "base/files.hpp"
 #include "base/result.hpp"
+#include "host/binary/binary.hpp"
 
 namespace enginehost::binary {
 
@@ -24,7 +25,7 @@ class Fields {
   std::uint32_t u32(std::size_t at) const { return static_cast<std::uint32_t>(number(at, 4)); }
   std::uint64_t u64(std::size_t at) const { return number(at, 8); }
   // The machine word of the file's class.
-  std::uint64_t word(std::size_t at, bool wide) const { return number(at, wide ? 8 : 4); }
+  std::uint64_t word(std::size_t at, bool wide) const { return wide ? u64(at) : u32(at); }
 
  private:
   friend class FileView;
@@ -47,11 +48,14 @@ class Fields {
 // and reading 4 KiB costs less than mapping the file. For one thread.
 class FileView {
  public:
+  struct Memory;
   // Fails with EH-F01, EH-F11, EH-L25, EH-L26 or EH-L33, as binary.hpp tells.
   static Result<FileView> open(const std::filesystem::path& file);
   // `name` in the folder with this descriptor; `path` is how the file is told of. Nothing when there is no
   // such file (or only a link that leads nowhere), which costs one system call and no diagnosis.
-  static std::optional<Result<FileView>> open_in(int folder, const std::string& name, std::string path);
+  // `buffers`, if given, must outlive the view.
+  static std::optional<Result<FileView>> open_in(int folder, const std::string& name, std::string path,
+                                                 Buffers* buffers = nullptr);
 
   const std::string& path() const { return path_; }
   std::uint64_t size() const { return size_; }
@@ -74,13 +78,14 @@ class FileView {
   // A file up to this size is read at once: half of what is installed is not larger.
   static constexpr std::size_t small_file = 8192;
   static constexpr std::size_t block_limit = 64;
-  struct Block {
-    std::uint64_t start = 0;
-    std::size_t length = 0;
-    std::array<std::uint8_t, block_size> bytes;
+  struct Block;
+  // Gives it back to where it was lent from.
+  struct Return {
+    Buffers* to = nullptr;
+    void operator()(Memory* memory) const;
   };
-  FileView() = default;
-  static Result<FileView> take(int descriptor, std::string path);
+  explicit FileView(Buffers* buffers);
+  static Result<FileView> take(int descriptor, std::string path, Buffers* buffers);
   // Where these bytes lie in what was read, if they lie together there; else null.
   const std::uint8_t* window(std::uint64_t offset, std::size_t count) const;
   bool read_head();
@@ -92,10 +97,9 @@ class FileView {
   std::uint64_t size_ = 0;
   std::uint64_t device_ = 0;
   std::uint64_t inode_ = 0;
-  // The file's beginning: the first block of it, or all of a small one. Read at the first use of any part.
-  std::unique_ptr<std::uint8_t[]> head_;
   std::size_t head_length_ = 0;
-  std::vector<std::unique_ptr<Block>> blocks_;
+  std::unique_ptr<Memory, Return> memory_;
+  std::size_t blocks_ = 0;  // of the memory's, those that hold parts of this file
   std::size_t last_ = 0;    // index of the block used last
   std::size_t victim_ = 0;  // index of the block replaced next
 };

@@ -179,14 +179,14 @@ bool read_macho_slice(FileView& file, const MachoPlace& place, MachoFile& macho,
   info.machine = macho_machine(head.u32(4), head.u32(8));
   const FileType type = file_type_of(head.u32(12));
   info.type = type.type;
-  info.macho.file_type = type.name;
-  info.macho.two_level_namespace = (macho.flags & 0x80) != 0;  // MH_TWOLEVEL
-  info.macho.thread_locals = (macho.flags & 0x800000) != 0;    // MH_HAS_TLV_DESCRIPTORS
+  info.macho.fill().file_type = type.name;
+  info.macho.fill().two_level_namespace = (macho.flags & 0x80) != 0;  // MH_TWOLEVEL
+  info.macho.fill().thread_locals = (macho.flags & 0x800000) != 0;    // MH_HAS_TLV_DESCRIPTORS
   const bool followed = read_commands(macho, head.u32(16), head.u32(20), info);
   if (info.needed_size > file.size() && (info.problems.empty() || info.problems.front().code != "EH-F04"))
     add_truncated(file, info, info.needed_size, "segments");
-  add_type_problem(file, info, info.macho.file_type, "filetype");
-  info.macho.dylibs = macho.dylibs;
+  add_type_problem(file, info, info.macho->file_type, "filetype");
+  info.macho.fill().dylibs = macho.dylibs;
   return followed;
 }
 

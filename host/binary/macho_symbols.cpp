@@ -109,7 +109,7 @@ Result<SymbolTable> read_macho_symbols(FileView& file, std::string_view machine)
     Symbol symbol;
     symbol.name = found.name;
     symbol.weak = (found.description & 0x40) != 0;  // N_WEAK_REF
-    if (info.macho.two_level_namespace) symbol.library = library_of(macho, found.description >> 8);
+    if (info.macho->two_level_namespace) symbol.library = library_of(macho, found.description >> 8);
     const bool affordable = budget.take(symbol.name.size() + symbol.library.size());
     if (affordable) table.imports.push_back(std::move(symbol));
     return affordable;

@@ -23,7 +23,7 @@ void read_load_configuration(const PeFile& pe, BinaryInfo& info) {
   const std::uint32_t size = head.u32(0);
   const std::uint64_t flags_at = pe.wide ? 78 : 54;
   if (size >= flags_at + 2 && pe.fields_at(directory.address + flags_at, 2, head))
-    info.pe.dependent_load_flags = head.u16(0);
+    info.pe.fill().dependent_load_flags = head.u16(0);
   // CHPEMetadataPointer: code for two machines in one file. On disk such a file names the machine of the one
   // view only.
   constexpr std::uint64_t hybrid_at = 200;
@@ -50,9 +50,9 @@ void read_pe(FileView& file, BinaryInfo& info) {
     info.soname = pe.text_at(exports.u32(12)).value_or("");
   read_thread_locals(pe, info);
   read_load_configuration(pe, info);
-  info.pe.bound_imports = pe.directory(PeDirectory::bound_imports).address != 0;
-  info.pe.managed = pe.directory(PeDirectory::managed_code).address != 0;
-  info.pe.has_resources = pe.directory(PeDirectory::resources).address != 0;
+  info.pe.fill().bound_imports = pe.directory(PeDirectory::bound_imports).address != 0;
+  info.pe.fill().managed = pe.directory(PeDirectory::managed_code).address != 0;
+  info.pe.fill().has_resources = pe.directory(PeDirectory::resources).address != 0;
 }
 
 }  // namespace enginehost::binary

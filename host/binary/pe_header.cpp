@@ -91,7 +91,7 @@ bool read_optional_header(std::uint64_t at, PeFile& pe, BinaryInfo& info) {
     return false;
   }
   info.bits = pe.wide ? 64 : 32;
-  PeFacts& facts = info.pe;
+  PeFacts& facts = info.pe.fill();
   pe.base = facts.image_base = pe.wide ? first.u64(24) : first.u32(28);
   facts.linker_version = dotted(first.u8(2), first.u8(3));
   facts.system_version = dotted(first.u16(40), first.u16(42));
@@ -242,7 +242,7 @@ bool read_pe_header(FileView& file, PeFile& pe, BinaryInfo& info) {
   }
   pe.machine = head.u16(4);
   info.machine = machine_of(pe.machine);
-  info.pe.timestamp = head.u32(8);
+  info.pe.fill().timestamp = head.u32(8);
   constexpr std::uint16_t IMAGE_FILE_DLL = 0x2000;
   info.type = (head.u16(22) & IMAGE_FILE_DLL) != 0 ? Type::shared_library : Type::executable;
   if (!read_optional_header(at + 24, pe, info)) return false;

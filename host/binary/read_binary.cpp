@@ -40,11 +40,12 @@ Result<BinaryInfo> read_binary(const std::filesystem::path& path, std::string_vi
   return info;
 }
 
-std::optional<Result<BinaryInfo>> read_binary_in(int folder, const std::string& name, std::string path) {
-  auto file = FileView::open_in(folder, name, std::move(path));
-  if (!file) return std::nullopt;
-  if (!*file) return fail(std::move(*file).error());
-  std::optional<Result<BinaryInfo>> info(std::in_place, tl::in_place);
+std::unique_ptr<Result<BinaryInfo>> read_binary_in(int folder, const std::string& name, std::string path,
+                                                   Buffers* buffers) {
+  auto file = FileView::open_in(folder, name, std::move(path), buffers);
+  if (!file) return nullptr;
+  if (!*file) return std::make_unique<Result<BinaryInfo>>(fail(std::move(*file).error()));
+  auto info = std::make_unique<Result<BinaryInfo>>(tl::in_place);
   look_into(**file, {}, **info);
   return info;
 }

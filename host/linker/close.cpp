@@ -21,6 +21,8 @@ struct IdentityHash {
   }
 };
 constexpr std::size_t object_limit = 8192;
+// Enough for most closures, so that the tables are not made anew while they grow.
+constexpr std::size_t usual_names = 512;
 
 std::string folder_of(const std::string& path) {
   return path.substr(0, std::max<std::size_t>(path.rfind('/'), 1));
@@ -31,6 +33,8 @@ class Walk {
   Walk(const Machine& machine, const Request& request, Reader& reader)
       : machine_(machine), request_(request), reader_(reader) {
     closure_.file = request.file.native();
+    names_.reserve(usual_names);
+    identities_.reserve(usual_names);
   }
 
   Closure run() {

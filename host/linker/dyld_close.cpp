@@ -154,7 +154,7 @@ class Walk {
       return rejected;
     }
     const binary::BinaryInfo& info = *read;
-    const std::string& type = info.macho.file_type;
+    const std::string& type = info.macho->file_type;
     if (info.kind != binary::Kind::macho && info.kind != binary::Kind::unknown) {
       rejected.why = info.sniffed;
       rejected.diagnosis = diagnose("EH-X03");
@@ -169,11 +169,11 @@ class Walk {
     } else if (!info.problems.empty()) {
       rejected.why = info.kind == binary::Kind::macho ? "damaged" : info.sniffed;
       rejected.diagnosis = info.problems.front();
-    } else if (!info.macho.platform.empty() && info.macho.platform != "macos" &&
-               info.macho.platform != "maccatalyst") {
-      rejected.why = "for " + info.macho.platform;
+    } else if (!info.macho->platform.empty() && info.macho->platform != "macos" &&
+               info.macho->platform != "maccatalyst") {
+      rejected.why = "for " + info.macho->platform;
       rejected.diagnosis = diagnose("EH-X08");
-      rejected.diagnosis.with("file", path).with("built_for", info.macho.platform, "LC_BUILD_VERSION");
+      rejected.diagnosis.with("file", path).with("built_for", info.macho->platform, "LC_BUILD_VERSION");
     } else if (type != "dylib" && !(direct && type == "bundle")) {
       // A bundle is for dlopen; nothing can be linked against it.
       rejected.why = type;

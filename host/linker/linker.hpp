@@ -3,6 +3,7 @@
 // files.
 #pragma once
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -51,7 +52,8 @@ class Reader {
 
  private:
   std::filesystem::path root_;
-  std::unordered_map<std::string, Result<binary::BinaryInfo>> files_;
+  binary::Buffers buffers_;
+  std::unordered_map<std::string, std::unique_ptr<Result<binary::BinaryInfo>>> files_;
   std::unordered_map<std::string, Folder> folders_;
   std::size_t folders_open_ = 0;
 };

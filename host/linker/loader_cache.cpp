@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "host/linker/machine.hpp"
 
@@ -64,18 +65,21 @@ LoaderCache LoaderCache::parse(std::string bytes) {
   if (start >= bytes.size() || std::string_view(bytes).substr(start, new_magic.size()) != new_magic)
     return {};
   LoaderCache cache;
-  cache.bytes_ = bytes.substr(start);
+  bytes.erase(0, start);
+  cache.bytes_ = std::move(bytes);
   std::uint32_t count = 0, extension = 0;
   const std::string_view view = cache.bytes_;
   if (!take(view, 20, count) || !take(view, 32, extension)) return {};
   if (count > entry_limit || count > (view.size() - new_header) / new_entry) return {};
   cache.slots_.reserve(count);
   for (std::uint32_t i = 0; i < count; ++i) {
-    const std::size_t at = new_header + std::size_t{i} * new_entry;
+    // All of the entries lie in the file, as was just seen.
+    const char* const entry = view.data() + new_header + std::size_t{i} * new_entry;
     Slot slot{};
-    if (!take(view, at, slot.flags) || !take(view, at + 4, slot.soname) || !take(view, at + 8, slot.path) ||
-        !take(view, at + 16, slot.hwcap))
-      return {};
+    std::memcpy(&slot.flags, entry, sizeof slot.flags);
+    std::memcpy(&slot.soname, entry + 4, sizeof slot.soname);
+    std::memcpy(&slot.path, entry + 8, sizeof slot.path);
+    std::memcpy(&slot.hwcap, entry + 16, sizeof slot.hwcap);
     if (slot.soname >= view.size() || slot.path >= view.size()) return {};
     cache.slots_.push_back(slot);
   }

@@ -13,6 +13,7 @@
 #include <cstdlib>
 #include <system_error>
 
+#include "base/cpuid.hpp"
 #include "base/environment.hpp"
 #include "base/files.hpp"
 #include "base/text.hpp"
@@ -56,26 +57,13 @@ struct Cpu {
   bool avx512_group = false;  // the features glibc before 2.37 calls "avx512_1"
 };
 
-// The levels of the x86-64 psABI; the operating system must save the registers too (xgetbv). In a virtual
-// machine each cpuid costs tens of microseconds: no leaf is asked for twice, as __get_cpuid() would to learn
-// the highest one.
+// The levels of the x86-64 psABI; the operating system must save the registers too.
 Cpu describe_cpu() {
+  const Cpuid& answers = cpuid_of_this_processor();
   Cpu cpu;
-  unsigned a = 0, b = 0, c = 0, d = 0;
-  if (__get_cpuid(0, &a, &b, &c, &d) == 0) return cpu;
-  const unsigned highest = a;
-  cpu.intel = b == 0x756e6547;  // "Genu"
-  unsigned features = 0, more_b = 0, extended = 0, unused = 0, saved = 0;
-  if (highest >= 1) __cpuid(1, a, b, features, d);
-  // Every processor with leaf 7 has leaf 0x80000001 too.
-  if (highest >= 7) {
-    __cpuid_count(7, 0, a, more_b, c, unused);
-    __cpuid(0x80000001, a, b, extended, unused);
-  }
-  if ((features & bit_OSXSAVE) != 0) {
-    unsigned high = 0;
-    __asm__ volatile("xgetbv" : "=a"(saved), "=d"(high) : "c"(0));
-  }
+  cpu.intel = answers.intel;
+  const unsigned features = answers.leaf1.ecx, more_b = answers.leaf7.ebx, extended = answers.extended1.ecx;
+  const auto saved = static_cast<unsigned>(answers.xcr0);
   auto all = [](unsigned value, unsigned wanted) { return (value & wanted) == wanted; };
   constexpr unsigned lahf = 1u, lzcnt = 1u << 5;
   cpu.isa = 1;

@@ -43,24 +43,27 @@ std::filesystem::path Reader::on_disk(const std::string& path) const {
 
 const Result<binary::BinaryInfo>& Reader::read(const std::string& path) {
   auto known = files_.find(path);
-  if (known == files_.end()) known = files_.emplace(path, binary::read_binary(on_disk(path))).first;
-  return known->second;
+  if (known == files_.end())
+    known =
+        files_.emplace(path, std::make_unique<Result<binary::BinaryInfo>>(binary::read_binary(on_disk(path))))
+            .first;
+  return *known->second;
 }
 
 const Result<binary::BinaryInfo>* Reader::find(const Folder& folder, const std::string& name,
                                                const std::string& path) {
   if (const auto known = files_.find(path); known != files_.end()) {
     // A link that leads nowhere is known as an error; for a search it is no file.
-    return known->second || file_exists(path) ? &known->second : nullptr;
+    return *known->second || file_exists(path) ? known->second.get() : nullptr;
   }
   if (!root_.empty()) return file_exists(path) ? &read(path) : nullptr;
-  std::optional<Result<binary::BinaryInfo>> info =
-      folder.descriptor.valid() ? binary::read_binary_in(folder.descriptor.get(), name, path)
-                                : binary::read_binary_in(AT_FDCWD, path, path);
+  std::unique_ptr<Result<binary::BinaryInfo>> info =
+      folder.descriptor.valid() ? binary::read_binary_in(folder.descriptor.get(), name, path, &buffers_)
+                                : binary::read_binary_in(AT_FDCWD, path, path, &buffers_);
   if (!info) return nullptr;
   // In a folder that may not be entered nobody knows whether there is such a file.
   if (!*info && !file_exists(path)) return nullptr;
-  return &files_.emplace(path, std::move(*info)).first->second;
+  return files_.emplace(path, std::move(info)).first->second.get();
 }
 
 const Reader::Folder& Reader::folder(const std::string& path) {
@@ -81,7 +84,7 @@ const Reader::Folder& Reader::folder(const std::string& path) {
 }
 
 bool Reader::file_exists(const std::string& path) {
-  if (auto known = files_.find(path); known != files_.end() && known->second) return true;
+  if (auto known = files_.find(path); known != files_.end() && *known->second) return true;
   return ::access(root_.empty() ? path.c_str() : on_disk(path).c_str(), F_OK) == 0;
 }
 

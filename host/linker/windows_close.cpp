@@ -80,7 +80,7 @@ class Walk {
     if (info == nullptr) return;
     // All needs, also those further down, are searched with the flags and the folder of the DLL that is
     // loaded; only /DEPENDENTLOADFLAG gives a DLL a search of its own.
-    const std::uint32_t own = info->pe.dependent_load_flags;
+    const std::uint32_t own = info->pe->dependent_load_flags;
     const std::vector<WindowsPlace> places =
         windows_places(machine_, own != 0 ? own : request_.flags, own != 0 ? object(index).path : root);
     const std::vector<std::string> needed = info->needed;

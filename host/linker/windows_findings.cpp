@@ -54,25 +54,25 @@ class Warnings {
     const auto resources = binary::pe_resources(on_disk(machine_, one.path, reader_));
     if (!resources || resources->file_version.empty()) return;
     for (const Object& user : result_.closure.objects) {
-      if (user.info == nullptr || !user.info->pe.linker_version.starts_with("14.")) continue;
+      if (user.info == nullptr || !user.info->pe->linker_version.starts_with("14.")) continue;
       const auto& needed = user.info->needed;
       const bool uses = std::any_of(needed.begin(), needed.end(), [&](const std::string& name) {
         return module_name(name) == module_name(one.path);
       });
-      if (!uses || compare_versions(resources->file_version, user.info->pe.linker_version) >= 0) continue;
+      if (!uses || compare_versions(resources->file_version, user.info->pe->linker_version) >= 0) continue;
       result_.closure.warnings.push_back(
           std::move(diagnose("EH-W06")
                         .with("library", one.name)
                         .with("path", one.path, one.found_by)
                         .with("found", resources->file_version, "VS_FIXEDFILEINFO")
-                        .with("required", user.info->pe.linker_version, "linker version")
+                        .with("required", user.info->pe->linker_version, "linker version")
                         .with("required_by", user.path)));
       return;
     }
   }
 
   void warn_of_assemblies(const Object& one) {
-    if (!one.info->pe.has_resources) return;
+    if (!one.info->pe->has_resources) return;
     const auto resources = binary::pe_resources(on_disk(machine_, one.path, reader_));
     if (!resources) return;
     for (const std::string& assembly : resources->assemblies)

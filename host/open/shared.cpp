@@ -1,5 +1,6 @@
 #include "host/open/shared.hpp"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -19,7 +20,34 @@ using Clock = std::chrono::steady_clock;
 constexpr std::chrono::seconds look_again_after{1};
 constexpr std::chrono::milliseconds wait_step{2};
 
-// What is looked at each time: two stats and the environment.
+// A folder that is held open, so that looking at it again walks no path. One that was not there when it was
+// first looked at is looked for by its path.
+class WatchedFolder {
+ public:
+  WatchedFolder() = default;
+  explicit WatchedFolder(std::string path)
+      : path_(std::move(path)),
+        descriptor_(path_.empty() ? -1 : ::open(path_.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC)) {}
+
+  // As it is now, or zeros when it is not there (any more).
+  FileStamp now() const {
+    struct stat status {};
+    const bool held = descriptor_.valid();
+    if (held ? ::fstat(descriptor_.get(), &status) != 0
+             : path_.empty() || ::stat(path_.c_str(), &status) != 0)
+      return {};
+    if (status.st_nlink == 0) return {};
+    return {status.st_dev, status.st_ino, 0,
+            static_cast<std::int64_t>(status.st_mtim.tv_sec) * 1'000'000'000 + status.st_mtim.tv_nsec};
+  }
+
+ private:
+  std::string path_;
+  FileDescriptor descriptor_;
+};
+
+// What is looked at each time: two folders and the environment. A folder that was moved away is noticed at
+// the next look by the ticket, within a second.
 struct Generation {
   std::uint64_t environment = 0;
   FileStamp builds, records;
@@ -29,19 +57,10 @@ struct Generation {
 struct Entry {
   std::string key;
   std::weak_ptr<SharedEngine> engine;
-  std::string builds_folder, records_folder;
+  WatchedFolder builds_folder, records_folder;
   Generation generation;
   Clock::time_point looked_at;
 };
-
-// A folder as it is, or zeros when it is not there. Not stamp_of(), whose path and diagnosis cost as much as
-// the call.
-FileStamp folder_now(const std::string& path) {
-  struct stat status {};
-  if (path.empty() || ::stat(path.c_str(), &status) != 0) return {};
-  return {status.st_dev, status.st_ino, 0,
-          static_cast<std::int64_t>(status.st_mtim.tv_sec) * 1'000'000'000 + status.st_mtim.tv_nsec};
-}
 
 class Table {
  public:
@@ -70,9 +89,9 @@ class Table {
     Entry entry;
     entry.key = key;
     entry.engine = engine;
-    entry.builds_folder = (world.store().root() / "refs").native();
+    entry.builds_folder = WatchedFolder((world.store().root() / "refs").native());
     if (!world.settings().state_folder.empty())
-      entry.records_folder = (world.settings().state_folder / "history").native();
+      entry.records_folder = WatchedFolder((world.settings().state_folder / "history").native());
     entry.looked_at = looked_at;
     entry.generation = generation_of(entry);
     entries_.push_back(std::move(entry));
@@ -85,7 +104,7 @@ class Table {
     return found != entries_.end() ? &*found : nullptr;
   }
   static Generation generation_of(const Entry& entry) {
-    return {environment_digest(), folder_now(entry.builds_folder), folder_now(entry.records_folder)};
+    return {environment_digest(), entry.builds_folder.now(), entry.records_folder.now()};
   }
 
   std::mutex mutex_;

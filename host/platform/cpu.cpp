@@ -2,14 +2,10 @@
 
 #include <sched.h>
 
-#include <cstring>
-
 #include "base/text.hpp"
 #include "host/platform/parts.hpp"
 
-#if defined(__x86_64__)
-#include <cpuid.h>
-#elif defined(__aarch64__)
+#if defined(__aarch64__)
 #include <sys/auxv.h>
 
 #include <algorithm>
@@ -26,36 +22,9 @@ int usable_cores() {
 
 #if defined(__x86_64__)
 
-// Each CPUID leaves a virtual machine for its monitor (20 to 70 µs nested, 1 µs at best), so every leaf is
-// asked once: nine in all.
 Cpu ask_processor() {
-  CpuidAnswers answers;
-  const auto ask = [](std::uint32_t leaf, std::uint32_t sub_leaf) {
-    CpuidAnswers::Registers registers;
-    __cpuid_count(leaf, sub_leaf, registers.eax, registers.ebx, registers.ecx, registers.edx);
-    return registers;
-  };
-  const std::uint32_t highest = ask(0, 0).eax;
-  answers.leaf1 = ask(1, 0);
-  if (highest >= 7) answers.leaf7 = ask(7, 0);
-  if (answers.leaf7.eax >= 1) answers.leaf7_1 = ask(7, 1);
-  const std::uint32_t highest_extended = ask(0x80000000u, 0).eax;
-  if (highest_extended >= 0x80000001u) answers.extended1 = ask(0x80000001u, 0);
-  constexpr std::uint32_t osxsave = 1u << 27;
-  if ((answers.leaf1.ecx & osxsave) != 0) {
-    std::uint32_t low = 0, high = 0;
-    __asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
-    answers.xcr0 = static_cast<std::uint64_t>(high) << 32 | low;
-  }
-  Cpu cpu = x86_cpu(answers);
-  if (highest_extended >= 0x80000004u) {
-    char model[49] = "";
-    for (std::uint32_t part = 0; part < 3; ++part) {
-      const CpuidAnswers::Registers registers = ask(0x80000002u + part, 0);
-      std::memcpy(model + 16 * part, &registers, sizeof registers);
-    }
-    cpu.model = trim(model);
-  }
+  Cpu cpu = x86_cpu(cpuid_of_this_processor());
+  cpu.model = trim(processor_brand());
   return cpu;
 }
 constexpr const char* asked = "cpuid";

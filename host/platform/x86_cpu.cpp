@@ -103,7 +103,7 @@ std::string level_of(const std::vector<std::string>& sorted) {
 
 }  // namespace
 
-Cpu x86_cpu(const CpuidAnswers& answers) {
+Cpu x86_cpu(const Cpuid& answers) {
   const std::uint32_t registers[register_count] = {
       answers.leaf1.ecx, answers.leaf1.edx,   answers.leaf7.ebx,    answers.leaf7.ecx,
       answers.leaf7.edx, answers.leaf7_1.eax, answers.extended1.ecx};

@@ -201,7 +201,7 @@ Facts our_macho_facts(const std::string& file, const std::string& machine) {
   EXPECT_TRUE(table->complete) << file;
   EXPECT_EQ(info->machine, machine) << file;
   EXPECT_TRUE(info->problems.empty()) << file << ": " << info->problems.front().code;
-  const MachoFacts& macho = info->macho;
+  const MachoFacts& macho = *info->macho;
   std::string type = macho.file_type;
   for (char& letter : type) letter = static_cast<char>(std::toupper(static_cast<unsigned char>(letter)));
   facts.insert("type " + type);

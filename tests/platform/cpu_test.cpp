@@ -1,6 +1,9 @@
 #include "host/platform/cpu.hpp"
 
 #include <gmock/gmock.h>
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
 
 #include <set>
 #include <sstream>
@@ -17,8 +20,8 @@ using ::testing::Contains;
 using ::testing::Not;
 
 // A processor that has everything the tables ask for.
-CpuidAnswers everything() {
-  CpuidAnswers answers;
+Cpuid everything() {
+  Cpuid answers;
   for (auto* leaf : {&answers.leaf1, &answers.leaf7, &answers.leaf7_1, &answers.extended1})
     *leaf = {0xffffffffu, 0xffffffffu, 0xffffffffu, 0xffffffffu};
   answers.xcr0 = 0x600e7;
@@ -28,7 +31,7 @@ CpuidAnswers everything() {
 TEST(Cpu, LevelIsFourWhenEverythingIsThere) { EXPECT_EQ(x86_cpu(everything()).level, "x86-64-v4"); }
 
 TEST(Cpu, RegistersThatTheSystemDoesNotSaveTakeTheirFeaturesAway) {
-  CpuidAnswers answers = everything();
+  Cpuid answers = everything();
   answers.xcr0 = 0x7;  // AVX is saved, AVX-512 and AMX are not
   const Cpu cpu = x86_cpu(answers);
   EXPECT_EQ(cpu.level, "x86-64-v3");
@@ -38,7 +41,7 @@ TEST(Cpu, RegistersThatTheSystemDoesNotSaveTakeTheirFeaturesAway) {
 }
 
 TEST(Cpu, WithoutSavedStateNoAvxAtAll) {
-  CpuidAnswers answers = everything();
+  Cpuid answers = everything();
   answers.xcr0 = 0;
   const Cpu cpu = x86_cpu(answers);
   EXPECT_EQ(cpu.level, "x86-64-v2");
@@ -48,13 +51,13 @@ TEST(Cpu, WithoutSavedStateNoAvxAtAll) {
 
 TEST(Cpu, EachFeatureOfALevelIsNeededForIt) {
   struct Missing {
-    std::uint32_t CpuidAnswers::Registers::*where;
-    CpuidAnswers::Registers CpuidAnswers::*leaf;
+    std::uint32_t Cpuid::Registers::*where;
+    Cpuid::Registers Cpuid::*leaf;
     int bit;
     const char* level;
   };
-  using R = CpuidAnswers::Registers;
-  using A = CpuidAnswers;
+  using R = Cpuid::Registers;
+  using A = Cpuid;
   const Missing cases[] = {
       {&R::ecx, &A::leaf1, 13, "x86-64-v1"},     // CMPXCHG16B
       {&R::ecx, &A::extended1, 0, "x86-64-v1"},  // LAHF
@@ -78,7 +81,7 @@ TEST(Cpu, EachFeatureOfALevelIsNeededForIt) {
       {&R::ebx, &A::leaf7, 31, "x86-64-v3"},     // AVX512VL
   };
   for (const Missing& missing : cases) {
-    CpuidAnswers answers = everything();
+    Cpuid answers = everything();
     (answers.*missing.leaf).*missing.where &= ~(1u << missing.bit);
     EXPECT_EQ(x86_cpu(answers).level, missing.level) << "bit " << missing.bit;
   }
@@ -103,6 +106,31 @@ TEST(Cpu, OfThisMachineAgreesWithTheKernel) {
               std::binary_search(fact.value().features.begin(), fact.value().features.end(), feature))
         << feature;
 }
+
+#if defined(__x86_64__)
+// The loader's copy of the processor's answers spares asking; it must be no summary of them.
+TEST(Cpu, AnswersAreThoseOfTheProcessor) {
+  const Cpuid& answers = cpuid_of_this_processor();
+  Cpuid::Registers said;
+  __cpuid_count(0, 0, said.eax, said.ebx, said.ecx, said.edx);
+  const std::uint32_t highest = said.eax;
+  EXPECT_EQ(answers.intel, said.ebx == 0x756e6547);
+  __cpuid_count(1, 0, said.eax, said.ebx, said.ecx, said.edx);
+  EXPECT_EQ(answers.leaf1.eax, said.eax);
+  EXPECT_EQ(answers.leaf1.ecx, said.ecx);
+  EXPECT_EQ(answers.leaf1.edx, said.edx);
+  __cpuid_count(0x80000001, 0, said.eax, said.ebx, said.ecx, said.edx);
+  EXPECT_EQ(answers.extended1.ecx, said.ecx);
+  if (highest < 7) return;
+  __cpuid_count(7, 0, said.eax, said.ebx, said.ecx, said.edx);
+  EXPECT_EQ(answers.leaf7.ebx, said.ebx);
+  EXPECT_EQ(answers.leaf7.ecx, said.ecx);
+  EXPECT_EQ(answers.leaf7.edx, said.edx);
+  if (said.eax < 1) return;
+  __cpuid_count(7, 1, said.eax, said.ebx, said.ecx, said.edx);
+  EXPECT_EQ(answers.leaf7_1.eax, said.eax);
+}
+#endif
 
 TEST(Cpu, LevelOfThisMachineIsTheLoaders) {
   const std::string loader = "/lib64/ld-linux-x86-64.so.2";
