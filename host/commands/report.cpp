@@ -122,8 +122,8 @@ std::string machine_report(open::World& world, bool verbose) {
 
   text += "\nconfiguration\n";
   for (const settings::Setting& setting : world.settings().effective)
-    if (verbose || setting.source != "default")
-      text += line(setting.key, setting.value + "  (" + setting.source + ")");
+    if (verbose || setting.locked || setting.source != "default")
+      text += line(setting.key, setting.value + "  (" + setting.source + (setting.locked ? ", locked)" : ")"));
   if (!verbose) text += "  everything else is at its default (--verbose lists it)\n";
   return text;
 }

@@ -83,6 +83,11 @@ std::optional<Diagnosis> forbidden_license(const Policy& policy, const std::stri
   return refusal(policy, "forbid_licenses", join(forbidden, " "), "the licence " + id);
 }
 
+std::optional<Diagnosis> consent_locked(const Policy& policy, const std::string& id) {
+  if (!policy.locks("accept_licenses")) return std::nullopt;
+  return refusal(policy, "locked", "accept_licenses", "accepting the licence " + id);
+}
+
 bool accepts_license(const Policy& policy, const std::string& id, const std::string& sha256) {
   return std::any_of(policy.accepted_licenses.begin(), policy.accepted_licenses.end(),
                      [&](const AcceptedLicense& license) {

@@ -21,6 +21,9 @@ Result<void> check_host(const Policy& policy, std::string_view url);
 // A licence that nobody on this machine may accept, by whatever way.
 std::optional<Diagnosis> forbidden_license(const Policy& policy, const std::string& id);
 
+// Accepting is the administrator's alone (policy.locked names accept_licenses), and this one is not accepted.
+std::optional<Diagnosis> consent_locked(const Policy& policy, const std::string& id);
+
 // The administrator's acceptance for everyone; `sha256` of the text as the manifest has it, or empty.
 bool accepts_license(const Policy& policy, const std::string& id, const std::string& sha256);
 

@@ -2,7 +2,11 @@
 #pragma once
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <string>
+#include <string_view>
+
+#include "base/result.hpp"
 
 namespace enginehost::transfer {
 
@@ -15,6 +19,9 @@ struct TransferOptions {
   std::chrono::milliseconds first_backoff{500};  // doubles up to 32 times; Retry-After is honoured up to 60 s
   int max_redirects = 8;
   std::string user_agent = "enginehost";
+  // Asked before every request and every redirection with its URL; an error (policy's) is the answer then,
+  // and no connection is made. Not set: everything may be asked.
+  std::function<Result<void>(std::string_view url)> permit;
   std::string package_index;  // when pip cannot be asked; empty: such sources are skipped
 };
 

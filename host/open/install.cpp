@@ -1,0 +1,47 @@
+#include "host/open/install.hpp"
+
+namespace enginehost::open {
+namespace {
+
+// Declining and giving up fetched nothing.
+bool asked_somebody(const Diagnosis& failure) {
+  return failure.code.starts_with("EH-N") || !failure.values("source_tried").empty();
+}
+
+Json fetch_failed(const manifest::Build& build, const Diagnosis& failure) {
+  Json facts = Json::object().set("build", build.id).set("ok", false).set("code", failure.code);
+  for (const char* what : {"component", "url", "expected_sha256", "actual_sha256"})
+    if (!failure.value(what).empty()) facts.set(what, failure.value(what));
+  if (const auto tried = failure.values("source_tried"); !tried.empty())
+    facts.set("sources", Json::strings(tried));
+  return facts;
+}
+
+}  // namespace
+
+Result<acquire::Acquired> install_noted(World& world, const manifest::Build& build,
+                                        const acquire::AcquireOptions& options,
+                                        const transfer::ProgressCallback& progress) {
+  auto acquired = acquire::acquire(build, world.store(), options, progress, world.cancel());
+  if (!acquired) {
+    if (asked_somebody(acquired.error())) world.note("fetch", fetch_failed(build, acquired.error()));
+    return acquired;
+  }
+  // A source that failed before another one served, most of all one that sent wrong bytes.
+  for (const Diagnosis& warning : acquired->warnings)
+    if (asked_somebody(warning)) world.note("fetch", fetch_failed(build, warning));
+  if (acquired->downloaded > 0)
+    world.note("fetch", Json::object()
+                            .set("build", build.id)
+                            .set("ok", true)
+                            .set("bytes", acquired->downloaded)
+                            .set("sources", Json::strings(acquired->sources)));
+  if (acquired->published)
+    world.note("install", Json::object()
+                              .set("build", build.id)
+                              .set("digest", acquired->installed.digest)
+                              .set("repaired", acquired->repaired));
+  return acquired;
+}
+
+}  // namespace enginehost::open
