@@ -11,23 +11,19 @@
 #include "base/text.hpp"
 
 namespace enginehost::settings {
-namespace {
-
-// getpwuid() may ask a daemon over a socket, which "offline" promises not to open.
-std::string name_of_user(uid_t uid) {
+std::vector<std::string> local_user(std::uint64_t uid) {
   const std::string wanted = std::to_string(uid);
   if (const auto users = read_file("/etc/passwd", 8u << 20))
     for (const std::string& line : split(*users, '\n'))
-      if (const auto fields = split(line, ':'); fields.size() > 2 && fields[2] == wanted) return fields[0];
-  return environment_variable("LOGNAME").value_or("");
+      if (auto fields = split(line, ':'); fields.size() == 7 && fields[2] == wanted) return fields;
+  return {};
 }
-
-}  // namespace
 
 Person Person::of_this_process() {
   Person person;
   person.uid = ::getuid();
-  person.user = name_of_user(::getuid());
+  const std::vector<std::string> fields = local_user(person.uid);
+  person.user = fields.empty() ? environment_variable("LOGNAME").value_or("") : fields[0];
   char name[256] = {};
   if (::gethostname(name, sizeof name - 1) == 0) person.host = name;
   std::error_code error;
