@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
+#include <map>
 #include <set>
 
 #include "base/files.hpp"
@@ -21,6 +22,7 @@ namespace {
 struct Listed {
   manifest::License license;
   std::set<std::string> names, builds;  // the manifests' keys; what it covers
+  std::map<std::string, int> engines;   // with the number of their builds
 };
 
 std::vector<Listed> licenses_of(const manifest::Catalogue& catalogue) {
@@ -36,9 +38,9 @@ std::vector<Listed> licenses_of(const manifest::Catalogue& catalogue) {
         return one.license.id == license.id && one.license.sha256 == license.sha256 &&
                one.license.url == license.url;
       });
-      if (same == listed.end()) same = listed.insert(listed.end(), Listed{license, {}, {}});
+      if (same == listed.end()) same = listed.insert(listed.end(), Listed{license, {}, {}, {}});
       same->names.insert(component->license);
-      same->builds.insert(build->id);
+      if (same->builds.insert(build->id).second) ++same->engines[build->engine];
       same->license.explicit_consent = same->license.explicit_consent || license.explicit_consent;
     }
   }
@@ -66,6 +68,13 @@ std::string sentence(const settings::Settings& settings, const std::string& stat
   if (mine != nullptr) return "accepted by " + whom(*mine);
   if (state == "accepted") return "accepted for everyone by the policy of " + settings.policy.file;
   return anyone != nullptr ? "not accepted by you; accepted by " + whom(*anyone) : "not accepted";
+}
+
+std::string covered(const std::map<std::string, int>& engines) {
+  std::vector<std::string> texts;
+  for (const auto& [engine, builds] : engines)
+    texts.push_back(engine + " (" + std::to_string(builds) + (builds == 1 ? " build)" : " builds)"));
+  return join(texts, ", ");
 }
 
 Result<Json> list(open::World& world, bool json) {
@@ -105,7 +114,7 @@ Result<Json> list(open::World& world, bool json) {
     std::printf("%s  %s\n", license.id.c_str(), sentence(world.settings(), state, mine, anyone).c_str());
     if (kept || !license.url.empty())
       std::printf("  text       %s\n", kept ? file.c_str() : license.url.c_str());
-    std::printf("  covers     %s\n", join({listed.builds.begin(), listed.builds.end()}, " ").c_str());
+    std::printf("  covers     %s\n", covered(listed.engines).c_str());
     if (!used.empty()) std::printf("  installed  %s\n", join(used, " ").c_str());
   }
   if (!json && licenses.as_array().empty()) std::printf("no known engine build names a licence\n");

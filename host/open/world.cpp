@@ -30,6 +30,9 @@ transfer::TransferOptions World::transfer_options() const {
   options.connect_limit = std::chrono::seconds(settings_.downloads.connect_timeout_seconds);
   options.stall_limit = std::chrono::seconds(settings_.downloads.stall_timeout_seconds);
   options.retries = settings_.downloads.retries;
+  options.extra_ca = settings_.extra_ca.native();
+  options.proxy = settings_.proxy;
+  options.no_proxy = settings_.no_proxy;
   if (!settings_.policy.allowed_hosts.empty())
     options.permit = [policy = settings_.policy](std::string_view url) {
       return settings::check_host(policy, url);

@@ -94,6 +94,9 @@ class Members {
       const Json &of = element["of"], &use = element["use"];
       if (!is_url(of.as_string()) || !is_url(use.as_string()))
         return refuse(key, "each element is {\"of\": URL, \"use\": URL}");
+      // They go into records of what is installed, which many may read.
+      if (of.as_string().find('@') != std::string::npos || use.as_string().find('@') != std::string::npos)
+        return refuse(key, "a URL holds no user and password here: put them into ~/.netrc");
       target->push_back({folder_of(of), folder_of(use)});
     }
   }
@@ -154,6 +157,8 @@ void read_values(Members& members, Layer& layer) {
     members.refuse("package_index", "\"" + *layer.package_index + "\" is not a URL");
   members.mirrors("mirrors", layer.mirrors);
   members.folder("extra_ca", layer.extra_ca);
+  members.text("proxy", layer.proxy);
+  members.text("no_proxy", layer.no_proxy);
   members.number("quota_bytes", 0, most_bytes, layer.quota_bytes);
   members.number("audit_rotate_bytes", 4096, most_bytes, layer.audit_rotate_bytes);
 }

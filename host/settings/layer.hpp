@@ -19,7 +19,7 @@ struct Layer {
   std::optional<std::string> cache, state, flavor, device, log, force, helper, package_index;
   std::optional<std::vector<std::string>> system_layers, probe_launcher;
   std::optional<std::vector<Mirror>> mirrors;
-  std::optional<std::string> extra_ca;
+  std::optional<std::string> extra_ca, proxy, no_proxy;
   std::optional<std::int64_t> quota_bytes, audit_rotate_bytes;
   std::optional<std::int64_t> max_artifact_bytes, max_unpacked_bytes, connect_timeout, stall_timeout, retries,
       probe_deadline;

@@ -26,8 +26,7 @@ std::string text_of(std::int64_t value) { return std::to_string(value); }
 std::string text_of(const std::vector<std::string>& values) { return join(values, " "); }
 std::string text_of(const std::vector<Mirror>& mirrors) {
   std::vector<std::string> texts;
-  for (const Mirror& mirror : mirrors)
-    texts.push_back(without_password(mirror.of) + " -> " + without_password(mirror.use));
+  for (const Mirror& mirror : mirrors) texts.push_back(mirror.of + " -> " + mirror.use);
   return join(texts, " ");
 }
 
@@ -107,6 +106,7 @@ class Weighing {
 
   void record(std::string key, std::string value, std::string source) {
     const bool locked = settings_.policy.locks(key) || source == locked_.source;
+    if (key == "proxy") value = without_password(value);
     settings_.effective.push_back({std::move(key), std::move(value), std::move(source), locked});
   }
   void refuse(Diagnosis diagnosis) {
@@ -302,6 +302,8 @@ Result<Settings> load_settings(const FlagValues& flags, const Environment& envir
       weighing.pick("probe_launcher", &Layer::probe_launcher).value_or(std::vector<std::string>{});
   settings.package_index = weighing.pick("package_index", &Layer::package_index).value_or("");
   settings.mirrors = weighing.pick("mirrors", &Layer::mirrors).value_or(std::vector<Mirror>{});
+  settings.proxy = weighing.pick("proxy", &Layer::proxy).value_or("");
+  settings.no_proxy = weighing.pick("no_proxy", &Layer::no_proxy).value_or("");
   settings.extra_ca = weighing.pick("extra_ca", &Layer::extra_ca).value_or("");
   const auto offline = weighing.pick("offline", &Layer::offline);
   settings.offline = offline.value_or(false);

@@ -99,11 +99,12 @@ struct Settings {
   std::vector<std::string> probe_launcher;
   int probe_deadline_seconds =
       30;  // for a build to come up in the helper, before it is taken for one that hangs
-  std::filesystem::path helper;                 // enginehost-probe; empty: not found
-  std::string package_index;                    // used only where pip cannot be asked
-  std::vector<Mirror> mirrors;                  // in order
-  std::filesystem::path extra_ca;               // PEM certificates trusted beside the system's; empty: none
-  std::uint64_t quota_bytes = 0;                // of the cache; 0: no bound
+  std::filesystem::path helper;    // enginehost-probe; empty: not found
+  std::string package_index;       // used only where pip cannot be asked
+  std::vector<Mirror> mirrors;     // in order
+  std::string proxy, no_proxy;     // empty: what the environment says, as libcurl's users know it
+  std::filesystem::path extra_ca;  // PEM certificates trusted beside the system's; empty: none
+  std::uint64_t quota_bytes = 0;   // of the cache; 0: no bound
   std::uint64_t audit_rotate_bytes = 1u << 20;  // a longer audit log is put aside and a new one begun
   DownloadLimits downloads;
   Policy policy;

@@ -13,6 +13,9 @@ namespace enginehost::transfer {
 struct TransferOptions {
   bool offline = false;   // no socket is opened: EH-N10
   std::string ca_bundle;  // a PEM file used instead of the system's; empty: the system's
+  std::string extra_ca;   // a PEM file whose certificates are trusted besides those; empty: none
+  std::string proxy;      // for every host but those of no_proxy; empty: what the environment says
+  std::string no_proxy;   // host names, separated by commas; empty: what the environment says
   std::chrono::milliseconds connect_limit{20'000};
   std::chrono::milliseconds stall_limit{15'000};  // without a byte
   int retries = 6;                                // in a row without progress

@@ -166,16 +166,21 @@ TEST_F(PolicyFile, every_rule_is_shown_with_its_source_and_as_locked) {
 
 TEST_F(PolicyFile, mirrors_and_certificates_are_shown_with_their_source_and_can_be_locked) {
   system_file(R"({"policy": {"extra_ca": "/etc/ssl/lab.pem"}})");
-  user_file(R"({"mirrors": [{"of": "https://files.example/whl", "use": "https://me:word@mirror.lab/whl/"}],
+  user_file(R"({"mirrors": [{"of": "https://files.example/whl", "use": "https://mirror.lab/whl/"}],
                 "extra_ca": "/home/mine.pem"})");
   const Settings settings = load();
-  EXPECT_THAT(settings.mirrors,
-              ElementsAre(Mirror{"https://files.example/whl/", "https://me:word@mirror.lab/whl/"}));
-  EXPECT_EQ(settings.find("mirrors")->value, "https://files.example/whl/ -> https://…@mirror.lab/whl/");
+  EXPECT_THAT(settings.mirrors, ElementsAre(Mirror{"https://files.example/whl/", "https://mirror.lab/whl/"}));
+  EXPECT_EQ(settings.find("mirrors")->value, "https://files.example/whl/ -> https://mirror.lab/whl/");
   EXPECT_EQ(settings.find("mirrors")->source, (root_ / "home/.config/enginehost/config.json").string());
   EXPECT_FALSE(settings.find("mirrors")->locked);
   EXPECT_EQ(settings.extra_ca, "/etc/ssl/lab.pem");
   EXPECT_TRUE(settings.find("extra_ca")->locked);
+  user_file(R"({"proxy": "http://me:word@proxy.lab:3128", "no_proxy": "mirror.lab"})");
+  EXPECT_EQ(load().proxy, "http://me:word@proxy.lab:3128");
+  EXPECT_EQ(load().find("proxy")->value, "http://…@proxy.lab:3128");
+  EXPECT_EQ(load().find("no_proxy")->value, "mirror.lab");
+  user_file(R"({"mirrors": [{"of": "https://files.example/", "use": "https://me:word@mirror.lab/"}]})");
+  EXPECT_EQ(refusal().value("key"), "mirrors") << "a password would go into records that many may read";
   user_file(R"({"mirrors": [{"of": "files.example", "use": "https://mirror.lab/"}]})");
   EXPECT_EQ(refusal().value("key"), "mirrors");
 }
