@@ -1,5 +1,7 @@
 #include "host/open/install.hpp"
 
+#include <algorithm>
+
 namespace enginehost::open {
 namespace {
 
@@ -17,11 +19,36 @@ Json fetch_failed(const manifest::Build& build, const Diagnosis& failure) {
   return facts;
 }
 
+// The manifest's own size is no bound on what the administrator wants fetched.
+Result<void> check_size(const World& world, const manifest::Build& build) {
+  const settings::Settings& settings = world.settings();
+  const std::string key = "downloads.max_artifact_bytes";
+  if (!settings.policy.locks(key)) return {};
+  const std::uint64_t most = settings.downloads.max_artifact_bytes;
+  for (const manifest::Component* component : build.all_components()) {
+    const auto fits = [&](const manifest::Artifact& artifact) { return artifact.size.value_or(0) <= most; };
+    if (component->artifacts.empty() ||
+        std::any_of(component->artifacts.begin(), component->artifacts.end(), fits))
+      continue;
+    return fail(diagnose("EH-P01")
+                    .with("file", settings.policy.file)
+                    .with("key", "policy." + key)
+                    .with("policy", "policy." + key + " = " + std::to_string(most))
+                    .with("what", component->id + " of " +
+                                      std::to_string(component->artifacts.front().size.value_or(0)) +
+                                      " bytes")
+                    .with("build", build.id));
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<acquire::Acquired> install_noted(World& world, const manifest::Build& build,
                                         const acquire::AcquireOptions& options,
                                         const transfer::ProgressCallback& progress) {
+  if (const auto installed = world.store().find(build.id); !installed || !*installed)
+    TRY(check_size(world, build));
   auto acquired = acquire::acquire(build, world.store(), options, progress, world.cancel());
   if (!acquired) {
     if (asked_somebody(acquired.error())) world.note("fetch", fetch_failed(build, acquired.error()));

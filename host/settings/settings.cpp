@@ -59,8 +59,8 @@ class Weighing {
         record(key, text_of(*said), source);
         return said;
       }
-      overrule(key, source, text_of(*said), layer->source == "flag", by_value,
-               fixed ? text_of(*fixed) : "its default");
+      overrule(key, source, shown(key, text_of(*said)), layer->source == "flag", by_value,
+               fixed ? shown(key, text_of(*fixed)) : "its default");
     }
     if (fixed) record(key, text_of(*fixed), by_value ? locked_.source : layers_.back()->source);
     return fixed;
@@ -106,7 +106,7 @@ class Weighing {
 
   void record(std::string key, std::string value, std::string source) {
     const bool locked = settings_.policy.locks(key) || source == locked_.source;
-    if (key == "proxy") value = without_password(value);
+    value = shown(key, value);
     settings_.effective.push_back({std::move(key), std::move(value), std::move(source), locked});
   }
   void refuse(Diagnosis diagnosis) {
@@ -116,6 +116,9 @@ class Weighing {
   const std::vector<const Layer*>& layers() const { return layers_; }
 
  private:
+  static std::string shown(const std::string& key, const std::string& value) {
+    return key == "proxy" ? without_password(value) : value;
+  }
   static std::string source_of(const Layer& layer, std::string key) {
     if (layer.source == "flag") {
       std::replace(key.begin(), key.end(), '_', '-');
