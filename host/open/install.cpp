@@ -24,6 +24,7 @@ Result<void> check_size(const World& world, const manifest::Build& build) {
   const settings::Settings& settings = world.settings();
   const std::string key = "downloads.max_artifact_bytes";
   if (!settings.policy.locks(key)) return {};
+  if (const auto installed = world.store().find(build.id); installed && *installed) return {};
   const std::uint64_t most = settings.downloads.max_artifact_bytes;
   for (const manifest::Component* component : build.all_components()) {
     const auto fits = [&](const manifest::Artifact& artifact) { return artifact.size.value_or(0) <= most; };
@@ -47,8 +48,7 @@ Result<void> check_size(const World& world, const manifest::Build& build) {
 Result<acquire::Acquired> install_noted(World& world, const manifest::Build& build,
                                         const acquire::AcquireOptions& options,
                                         const transfer::ProgressCallback& progress) {
-  if (const auto installed = world.store().find(build.id); !installed || !*installed)
-    TRY(check_size(world, build));
+  TRY(check_size(world, build));
   auto acquired = acquire::acquire(build, world.store(), options, progress, world.cancel());
   if (!acquired) {
     if (asked_somebody(acquired.error())) world.note("fetch", fetch_failed(build, acquired.error()));

@@ -105,7 +105,8 @@ class Weighing {
   }
 
   void record(std::string key, std::string value, std::string source) {
-    const bool locked = settings_.policy.locks(key) || source == locked_.source;
+    const bool locked =
+        settings_.policy.locks(key == "repository" ? "repositories" : key) || source == locked_.source;
     value = shown(key, value);
     settings_.effective.push_back({std::move(key), std::move(value), std::move(source), locked});
   }
