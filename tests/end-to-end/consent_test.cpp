@@ -186,7 +186,8 @@ TEST_F(Consents, WhatCannotBeRecordedIsNotFetched) {
   if (!can_mount()) GTEST_SKIP() << "mounting needs root with CAP_SYS_ADMIN";
   publish(first_text, first_text);
   std::filesystem::path state;
-  for (const Json& setting : open().document["config"].as_array())
+  const Ended told = open();
+  for (const Json& setting : told.document["config"].as_array())
     if (setting["key"].as_string() == "state") state = setting["value"].as_string();
   ASSERT_FALSE(state.empty());
   std::filesystem::create_directories(state / "consents");
