@@ -113,7 +113,9 @@ Result<cache::Installed> install(Work& work) {
                     .with("file", (view / build.plugin_path).native())
                     .with("component", build.plugin_component)
                     .with("problem", "the plugin's archive does not hold it"));
-  return work.store.write_ref(record_for(build, std::move(trees)));
+  auto installed = work.store.write_ref(record_for(build, std::move(trees)));
+  work.acquired.published = installed.has_value();
+  return installed;
 }
 
 // What was damaged stays the cause when no source could mend it; why none could is told with it.

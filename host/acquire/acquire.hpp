@@ -48,6 +48,7 @@ struct Acquired {
   std::uint64_t downloaded = 0;      // bytes over the wire (or from files)
   double seconds = 0;                // 0 when it was installed already
   bool repaired = false;             // it was damaged and mended
+  bool published = false;            // by this call: it was not there, and no other process made it
   std::vector<std::string> sources;  // where the parts came from
   std::vector<Diagnosis> warnings;   // sources that failed before one served; what was damaged
 };

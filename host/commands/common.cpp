@@ -8,15 +8,11 @@
 #include <cstdio>
 #include <cstring>
 #include <exception>
-#include <iostream>
 
-#include "base/text.hpp"
 #include "host/explain/explain.hpp"
 
 namespace enginehost::commands {
 namespace {
-
-constexpr std::uint64_t size_to_ask_for = 100'000'000;  // bytes
 
 const CancelToken* token_of_signals = nullptr;
 
@@ -28,20 +24,6 @@ void on_signal(int signal) {
 
 bool json_asked_for(int argc, char** argv) {
   return std::any_of(argv + 1, argv + argc, [](const char* argument) { return std::strcmp(argument, "--json") == 0; });
-}
-
-bool accepted(const settings::Settings& settings, const acquire::LicenseQuestion& question) {
-  const auto names_it = [&](const std::string& id) { return id == question.license.id || id == question.name; };
-  return std::any_of(settings.accept_licenses.begin(), settings.accept_licenses.end(), names_it);
-}
-
-// Yes only for an answer that begins with y; end of input is a no.
-bool ask(const std::string& question) {
-  std::fprintf(stderr, "%s [y/N] ", question.c_str());
-  std::fflush(stderr);
-  std::string answer;
-  return static_cast<bool>(std::getline(std::cin, answer)) && !answer.empty() &&
-         (answer.front() == 'y' || answer.front() == 'Y');
 }
 
 }  // namespace
@@ -101,30 +83,6 @@ CancelToken cancel_on_signal() {
   ::sigaction(SIGINT, &action, nullptr);
   ::sigaction(SIGTERM, &action, nullptr);
   return token;
-}
-
-std::function<Result<void>(const acquire::Question&)> consent_for(const settings::Settings& settings) {
-  return [&settings](const acquire::Question& question) -> Result<void> {
-    const bool terminal = is_terminal(STDIN_FILENO) && is_terminal(STDERR_FILENO);
-    for (const acquire::LicenseQuestion& license : question.licenses) {
-      if (!license.license.explicit_consent || accepted(settings, license)) continue;
-      const auto refused = [&] {
-        return fail(diagnose("EH-P03")
-                        .with("build", question.build)
-                        .with("license", license.license.id)
-                        .with("url", license.license.url)
-                        .with("component", join(license.components, ", ")));
-      };
-      if (!terminal || !ask(question.build + " is covered by " + license.license.id + " (" + license.license.url +
-                            "). Do you accept it?"))
-        return refused();
-    }
-    if (terminal && question.download > size_to_ask_for &&
-        !ask(question.build + " has to be downloaded: " + (question.download_known ? "" : "at least ") +
-             format_bytes(question.download) + " from " + join(question.sources, ", ") + ". Go on?"))
-      return fail(diagnose("EH-P03").with("build", question.build).with("bytes", format_bytes(question.download)));
-    return {};
-  };
 }
 
 int end_with(const Diagnosis& diagnosis, bool json) {

@@ -40,9 +40,11 @@ Result<settings::Settings> settings_without_configuration(const CommonFlags& fla
 // Ctrl-C and SIGTERM cancel this token; a second one ends the process at once.
 CancelToken cancel_on_signal();
 
-// Asks on a terminal for more than 100 MB or a licence that wants acceptance; without a terminal a licence must have
-// been accepted by --accept-license, configuration or policy. EH-P03 with "license", "url", EH-P10 when declined.
-std::function<Result<void>(const acquire::Question&)> consent_for(const settings::Settings& settings);
+// Asks on a terminal for more than 100 MB or a licence that wants acceptance, whose text is shown first where it can be
+// had; without a terminal a licence must have been accepted before, by --accept-license or by policy. What is accepted
+// is recorded. EH-P03 with "license", "url" or "bytes" when declined; else as open::licenses_to_ask. The world must
+// outlive the function.
+std::function<Result<void>(const acquire::Question&)> consent_for(open::World& world);
 
 // Prints a diagnosis, as a document on stdout ("format", "diagnosis") with `json`, else as text on stderr, and returns
 // its exit status.

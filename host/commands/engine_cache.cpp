@@ -7,10 +7,13 @@
 #include "base/text.hpp"
 #include "host/commands/cache_export_oci.hpp"
 #include "host/commands/cache_push.hpp"
+#include "host/commands/audit_check.hpp"
 #include "host/commands/common.hpp"
+#include "host/commands/licenses.hpp"
 #include "host/commands/quarantine.hpp"
 #include "host/explain/explain.hpp"
 #include "host/open/document.hpp"
+#include "host/open/install.hpp"
 #include "host/resolve/describe.hpp"
 
 namespace enginehost::commands {
@@ -36,12 +39,11 @@ Result<acquire::Acquired> fetch_best(open::World& world, resolve::Plan& plan, co
   options.transfer = world.transfer_options();
   options.download_limit = world.settings().downloads.max_artifact_bytes;
   options.unpacked_limit = world.settings().downloads.max_unpacked_bytes;
-  options.consent = consent_for(world.settings());
+  options.consent = consent_for(world);
   std::optional<Diagnosis> first;
   for (resolve::Candidate& candidate : plan.candidates) {
     if (candidate.rank == 0) continue;
-    auto acquired =
-        acquire::acquire(*candidate.build, world.store(), options, bar.callback(), world.cancel());
+    auto acquired = open::install_noted(world, *candidate.build, options, bar.callback());
     if (acquired) {
       candidate.verdict = resolve::Verdict::chosen;
       return acquired;
@@ -143,8 +145,7 @@ Result<void> repair(open::World& world, const std::string& id, const Flags& flag
   transfer::ProgressBar bar(stderr, flags.common.quiet);
   acquire::AcquireOptions options;
   options.transfer = world.transfer_options();
-  return acquire::acquire(**build, world.store(), options, bar.callback(), world.cancel())
-      .map([](const auto&) {});
+  return open::install_noted(world, **build, options, bar.callback()).map([](const auto&) {});
 }
 
 Result<Json> verify(open::World& world, const Flags& flags, std::optional<Diagnosis>& worst) {
@@ -192,14 +193,18 @@ int verify_command(const settings::Settings& settings, const Flags& flags, const
   std::optional<Diagnosis> worst;
   auto verified = verify(world, flags, worst);
   if (!verified) return end_with(verified.error(), flags.common.json);
+  if (flags.build.empty()) verified->set("audit", check_audit_log(settings, !flags.common.json, worst));
   if (flags.common.json) print(*verified);
   if (!worst) return 0;
   if (!flags.common.json) std::fprintf(stderr, "%s\n", explain::describe(*worst).c_str());
   return static_cast<int>(explain::exit_status(*worst));
 }
 
-Result<Json> remove(const cache::Store& store, const Flags& flags) {
-  TRY_ASSIGN(const std::uint64_t freed, store.remove(flags.build));
+Result<Json> remove(const settings::Settings& settings, const Flags& flags) {
+  open::World world(settings);
+  TRY_ASSIGN(const std::uint64_t freed, world.store().remove(flags.build));
+  world.note("remove", Json::object().set("build", flags.build).set("freed", freed));
+  print_warnings(world.warnings(), {}, flags.common.quiet || flags.common.json);
   if (!flags.common.json)
     std::printf("%s removed, %s freed\n", flags.build.c_str(), format_bytes(freed).c_str());
   return Json::object().set("format", 1).set("removed", flags.build).set("freed", freed);
@@ -231,6 +236,8 @@ int run(int argc, char** argv) {
   CLI::App* pushing = add_push(app, push_flags);
   CLI::App* exporting = add_export(app, export_flags);
   CLI::App* quarantining = add_quarantine(app, quarantine_flags);
+  LicenseFlags license_flags;
+  CLI::App* licensing = add_licenses(app, license_flags);
   if (const auto status = parse(app, argc, argv)) return *status;
 
   auto settings = settings_of(flags.common);
@@ -240,11 +247,12 @@ int run(int argc, char** argv) {
       cache::Store::open(settings->cache_folder, settings->system_layers, "engine-cache");
   if (fetching->parsed()) return report(fetch(*settings, flags, cancel), flags.common.json);
   if (listing->parsed()) return report(list(store, flags), flags.common.json);
-  if (removing->parsed()) return report(remove(store, flags), flags.common.json);
+  if (removing->parsed()) return report(remove(*settings, flags), flags.common.json);
   if (verifying->parsed()) return verify_command(*settings, flags, cancel);
   if (pushing->parsed())
     return run_push(*settings, push_flags, flags.common.json, flags.common.quiet, cancel);
   if (exporting->parsed()) return run_export_oci(*settings, export_flags, flags.common.json, cancel);
+  if (licensing->parsed()) return run_licenses(*settings, license_flags, flags.common, cancel);
   if (quarantining->parsed()) return run_quarantine(*settings, quarantine_flags, flags.common.json);
   if (path->parsed() && flags.common.json)
     print(Json::object().set("format", 1).set("cache", store.root().native()));

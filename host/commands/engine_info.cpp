@@ -145,7 +145,7 @@ int machine(const Flags& flags, open::World& world, const std::optional<Diagnosi
   return 0;
 }
 
-open::OpenRequest request_of(const Flags& flags, const settings::Settings& settings) {
+open::OpenRequest request_of(const Flags& flags, open::World& world) {
   open::OpenRequest open;
   const std::size_t at = flags.engine.find('@');
   open.request.engine = flags.engine.substr(0, at);
@@ -157,12 +157,12 @@ open::OpenRequest request_of(const Flags& flags, const settings::Settings& setti
   std::error_code error;
   if (!flags.plugin.empty()) open.plugin = std::filesystem::absolute(flags.plugin, error);
   open.attempt.probe = !flags.no_probe;
-  open.attempt.consent = consent_for(settings);
+  open.attempt.consent = consent_for(world);
   return open;
 }
 
 int engine(const Flags& flags, open::World& world) {
-  open::OpenRequest request = request_of(flags, world.settings());
+  open::OpenRequest request = request_of(flags, world);
   transfer::ProgressBar bar(stderr, flags.common.quiet);
   request.attempt.progress = bar.callback();
   request.decide_anew = true;  // every candidate is told

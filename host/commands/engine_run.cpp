@@ -195,7 +195,7 @@ int run(int argc, char** argv) {
   request.request.flavor = flags.require.empty() ? flags.flavor : flags.require;
   request.request.require = !flags.require.empty();
   request.request.device = flags.device;
-  request.attempt.consent = consent_for(world.settings());
+  request.attempt.consent = consent_for(world);
   transfer::ProgressBar bar(stderr, flags.common.quiet);
   request.attempt.progress = bar.callback();
   open::Outcome outcome = open::open_engine(world, request);

@@ -75,6 +75,7 @@ int clear(open::World& world, const QuarantineFlags& flags, bool json) {
   for (const std::string& build : builds) {
     const Json covered = world.history().find(build)->facts["covers"];
     world.forget(build);
+    world.note("quarantine_" + flags.action, Json::object().set("build", build));
     if (flags.action == "enable")
       if (auto before = history::record_from_json(covered, build)) world.remember(std::move(*before));
   }
@@ -99,6 +100,7 @@ int disable(open::World& world, const QuarantineFlags& flags, bool json) {
   if (record.first_seen == 0) record.first_seen = record.last_seen;
   record.retry_after = 0;
   world.remember(std::move(record));
+  world.note("quarantine_disable", Json::object().set("build", flags.build));
   if (json)
     print(Json::object().set("format", 1).set("disabled", flags.build));
   else

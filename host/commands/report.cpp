@@ -90,6 +90,19 @@ std::string opened_report(const open::Outcome& outcome, bool verbose) {
   return text + line("time", join(times, ", "));
 }
 
+// Builds that fit and would have to be downloaded, with what brings each where there is a network.
+std::string missing_report(const resolve::Plan& plan) {
+  std::string text;
+  for (const resolve::Candidate& candidate : plan.candidates) {
+    if (candidate.verdict != resolve::Verdict::unavailable) continue;
+    const auto diagnosis = candidate.diagnosis();
+    if (!diagnosis || diagnosis->code != "EH-S13") continue;
+    if (text.empty()) text = "not installed, and offline\n";
+    text += "  " + candidate.build->id + "  " + std::string(diagnosis->value("command")) + "\n";
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string machine_report(open::World& world, bool verbose) {
@@ -122,8 +135,9 @@ std::string machine_report(open::World& world, bool verbose) {
 
   text += "\nconfiguration\n";
   for (const settings::Setting& setting : world.settings().effective)
-    if (verbose || setting.source != "default")
-      text += line(setting.key, setting.value + "  (" + setting.source + ")");
+    if (verbose || setting.locked || setting.source != "default")
+      text +=
+          line(setting.key, setting.value + "  (" + setting.source + (setting.locked ? ", locked)" : ")"));
   if (!verbose) text += "  everything else is at its default (--verbose lists it)\n";
   return text;
 }
@@ -188,6 +202,7 @@ std::string outcome_report(open::World& world, const open::Outcome& outcome, boo
     if (!outcome.plan.request.flavor.empty() && outcome.plan.request.flavor != build->flavor)
       text += "  the flavor " + outcome.plan.request.flavor + " that was asked for (--explain says why)\n";
   }
+  if (outcome.plan.request.offline) text += missing_report(outcome.plan);
   const bool plan_matters = outcome.state != open::State::opened || explain;
   if (plan_matters && !outcome.plan.candidates.empty())
     text += "\n" + resolve::describe_plan(outcome.plan, explain);

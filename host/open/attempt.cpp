@@ -11,6 +11,7 @@
 #include "host/load/probe.hpp"
 #include "host/load/recheck.hpp"
 #include "host/load/wire.hpp"
+#include "host/open/install.hpp"
 #include "host/open/left_over.hpp"
 #include "host/open/remember.hpp"
 #include "host/open/ticket.hpp"
@@ -118,6 +119,7 @@ class Attempt {
     TRY(check_and_probe(*opened, !options_.probe));
     Trial trial({});
     TRY(load(*opened, trial));
+    if (!log_.probed) note_unproven(opened->installed);
     return opened;
   }
 
@@ -147,8 +149,7 @@ class Attempt {
     acquiring.download_limit = world_.settings().downloads.max_artifact_bytes;
     acquiring.unpacked_limit = world_.settings().downloads.max_unpacked_bytes;
     acquiring.consent = options_.consent;
-    TRY_ASSIGN(acquire::Acquired acquired,
-               acquire::acquire(build, world_.store(), acquiring, options_.progress, world_.cancel()));
+    TRY_ASSIGN(acquire::Acquired acquired, install_noted(world_, build, acquiring, options_.progress));
     log_.downloaded += acquired.downloaded;
     log_.download_seconds += acquired.seconds;
     for (Diagnosis& warning : acquired.warnings) log_.warnings.push_back(std::move(warning));
@@ -175,6 +176,7 @@ class Attempt {
       probe_facts_.set("load_order", strings_of(load_order_));
       remember_success(world_, basis(opened.installed, artifacts), probe_facts_, crashed_once_);
     }
+    if (!proof && !log_.probed) note_unproven(opened.installed);
     trial->opening_ended(proof || (log_.probed && !crashed_once_));
     opened.engine->health()->tell_first_work(std::move(trial));
     return {};
@@ -186,6 +188,14 @@ class Attempt {
     if (record == nullptr || record->state != history::State::proven || record->digest != installed.digest)
       return std::nullopt;
     return record->facts;
+  }
+
+  // It ran in this process without having run in a child first.
+  void note_unproven(const cache::Installed& installed) {
+    world_.note("load_unproven", Json::object()
+                                     .set("build", installed.build)
+                                     .set("digest", installed.digest)
+                                     .set("file", (installed.folder / installed.plugin).native()));
   }
 
   // The build's own libraries: those that are opened first, and those that a probe saw beside them.

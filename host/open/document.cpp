@@ -71,8 +71,11 @@ Json tool_document() {
 Json config_document(const settings::Settings& settings) {
   Json list = Json::array();
   for (const settings::Setting& setting : settings.effective)
-    list.push(
-        Json::object().set("key", setting.key).set("value", setting.value).set("source", setting.source));
+    list.push(Json::object()
+                  .set("key", setting.key)
+                  .set("value", setting.value)
+                  .set("source", setting.source)
+                  .set("locked", setting.locked));
   return list;
 }
 

@@ -6,6 +6,7 @@
 #include "base/text.hpp"
 #include "host/explain/explain.hpp"
 #include "host/open/ticket.hpp"
+#include "host/settings/policy.hpp"
 
 namespace enginehost::open {
 namespace {
@@ -26,6 +27,17 @@ resolve::Request completed(const OpenRequest& open, const World& world) {
 resolve::Request with_installed(resolve::Request request, const World& world) {
   for (const cache::Installed& installed : world.store().list()) request.installed.insert(installed.build);
   return request;
+}
+
+// What a request asks for beside the settings, against the keys that the policy locks.
+std::optional<Diagnosis> refused_by_policy(const resolve::Request& request,
+                                           const settings::Settings& settings) {
+  for (const auto& [key, value] : {std::pair<const char*, const std::string&>{"flavor", request.flavor},
+                                   {"device", request.device},
+                                   {"force", request.force}})
+    if (auto allowed = settings::check_locked(settings, key, value); !allowed)
+      return std::move(allowed).error();
+  return std::nullopt;
 }
 
 // The devices that must be there: all when one is named; none when others are allowed, the plan has chosen
@@ -170,6 +182,12 @@ Outcome open_engine(World& world, const OpenRequest& open) {
     stopped.plan.request = completed(open, world);
     stopped.diagnosis = diagnose("EH-P10");
     return stopped;
+  }
+  if (auto refused = refused_by_policy(open.request, world.settings())) {
+    Outcome outcome;
+    outcome.plan.request = open.request;
+    outcome.diagnosis = std::move(refused);
+    return outcome;
   }
   const TicketOffice office(world, open);
   if (!open.plan_only && !open.decide_anew)

@@ -6,6 +6,7 @@
 #include "base/files.hpp"
 #include "base/sha256.hpp"
 #include "host/manifest/repository.hpp"
+#include "host/open/mirrors.hpp"
 #include "host/transfer/transfer.hpp"
 
 namespace enginehost::open {
@@ -89,11 +90,12 @@ class KeptReader : public manifest::DocumentReader, public manifest::DocumentMem
 };
 
 void add_repository(manifest::Catalogue& catalogue, Result<manifest::RepositoryContent> content,
-                    std::int64_t now, CatalogueOrigin& origin) {
+                    const std::vector<settings::Mirror>& mirrors, std::int64_t now, CatalogueOrigin& origin) {
   if (!content) {
     catalogue.failures.push_back(std::move(content).error());
     return;
   }
+  for (auto& manifest : content->manifests) manifest = with_mirrors(std::move(manifest), mirrors);
   manifest::merge(catalogue, *content);
   expires(origin, content->index.expires, now);
   for (const auto& manifest : content->manifests) expires(origin, manifest->expires, now);
@@ -128,12 +130,13 @@ manifest::Catalogue load_catalogue(const settings::Settings& settings, const cac
     if (settings::is_url(repository.location)) {
       KeptReader reader(store.root() / "repositories" / sha256_hex(repository.location).substr(0, 32),
                         transfer, now, origin, cancel);
-      add_repository(catalogue, manifest::load_repository(repository.location, reader, now, &reader), now,
-                     origin);
+      add_repository(catalogue, manifest::load_repository(repository.location, reader, now, &reader),
+                     settings.mirrors, now, origin);
       catalogue.warnings.insert(catalogue.warnings.end(), reader.warnings.begin(), reader.warnings.end());
     } else {
       NotingReader reader(origin);
-      add_repository(catalogue, manifest::load_repository(repository.location, reader, now), now, origin);
+      add_repository(catalogue, manifest::load_repository(repository.location, reader, now), settings.mirrors,
+                     now, origin);
     }
   }
   add_installed(catalogue, store);

@@ -8,6 +8,8 @@
 #include "host/open/this_machine.hpp"
 #include "host/platform/machine_key.hpp"
 #include "host/platform/remembered.hpp"
+#include "host/settings/audit.hpp"
+#include "host/settings/policy.hpp"
 
 namespace enginehost::open {
 
@@ -30,6 +32,13 @@ transfer::TransferOptions World::transfer_options() const {
   options.connect_limit = std::chrono::seconds(settings_.downloads.connect_timeout_seconds);
   options.stall_limit = std::chrono::seconds(settings_.downloads.stall_timeout_seconds);
   options.retries = settings_.downloads.retries;
+  options.extra_ca = settings_.extra_ca.native();
+  options.proxy = settings_.proxy;
+  options.no_proxy = settings_.no_proxy;
+  if (!settings_.policy.allowed_hosts.empty())
+    options.permit = [policy = settings_.policy](std::string_view url) {
+      return settings::check_host(policy, url);
+    };
   return options;
 }
 
@@ -126,6 +135,15 @@ void World::forget(const std::string& build) {
   read_history();
   if (!settings_.state_folder.empty()) static_cast<void>(history::clear(settings_.state_folder, build));
   history_->history.records.erase(build);
+}
+
+void World::note(std::string_view event, const Json& facts) {
+  const settings::AuditLog log(settings_.state_folder, settings_.audit_rotate_bytes);
+  auto added = log.add(event, facts);
+  if (added || audit_failed_) return;
+  audit_failed_ = true;
+  warnings_.push_back("the audit log of " + settings_.state_folder.native() + " cannot be written (" +
+                      added.error().code + " " + std::string(added.error().value("os_said")) + ")");
 }
 
 std::vector<std::string> World::warnings() const {

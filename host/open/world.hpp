@@ -3,9 +3,11 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/cancel.hpp"
+#include "base/json.hpp"
 #include "cache/store.hpp"
 #include "host/history/store.hpp"
 #include "host/linker/machine.hpp"
@@ -56,6 +58,9 @@ class World {
   // Forgets everything about a build's failures, so that it is tried again.
   void forget(const std::string& build);
 
+  // One line of the audit log (settings/audit.hpp); where it cannot be written warnings() says so once.
+  void note(std::string_view event, const Json& facts);
+
   // Of settings, catalogue and history, for people.
   std::vector<std::string> warnings() const;
 
@@ -74,6 +79,7 @@ class World {
   std::optional<history::Fingerprint> fingerprint_;
   std::optional<history::ReadResult> history_;
   std::vector<std::string> warnings_;
+  bool audit_failed_ = false;
 };
 
 }  // namespace enginehost::open

@@ -74,6 +74,11 @@ Check refusal(std::string requirement, std::string observed, std::vector<Evidenc
   return check;
 }
 
+// What brings this very build where there is a network.
+std::string fetch_command(const Build& build) {
+  return "engine-cache fetch " + build.engine + "@" + build.version + " --flavor " + build.flavor;
+}
+
 bool offers(const Build& build, std::string_view kind) {
   bool lists_devices = false;
   for (const std::string& capability : build.capabilities) {
@@ -151,8 +156,9 @@ void check_availability(const Build& build, const Request& request, Findings& fi
   };
   if (const manifest::Component* component = first_component(build, owner.get(), is_far))
     findings.note(Answer::no, "EH-S13", [&] {
-      return refusal("installed, or all of it in files (offline)",
-                     component->id + " would have to be fetched", {{"component", component->id, "manifest"}});
+      return refusal(
+          "installed, or all of it in files (offline)", component->id + " would have to be fetched",
+          {{"component", component->id, "manifest"}, {"command", fetch_command(build), "manifest"}});
     });
 }
 

@@ -9,6 +9,8 @@
 #include <string>
 
 #include "base/text.hpp"
+#include "host/explain/explain.hpp"
+#include "host/open/consent.hpp"
 #include "host/open/document.hpp"
 #include "host/sdk/handles.hpp"
 
@@ -89,20 +91,15 @@ std::string key_of(const enginehost_request& request) {
   return key;
 }
 
-bool is_accepted(const settings::Settings& settings, const acquire::LicenseQuestion& license) {
-  for (const std::string& id : settings.accept_licenses)
-    if (id == license.license.id || id == license.name) return true;
-  return !license.license.explicit_consent;
-}
-
 // The caller's answer; without a callback, licences that nobody accepted stand in the way.
 Result<void> consent(const enginehost_request& request, const settings::Settings& settings,
                      const acquire::Question& asked) {
-  std::vector<const char*> ids, urls;
-  for (const acquire::LicenseQuestion& license : asked.licenses) {
-    if (is_accepted(settings, license)) continue;
+  TRY_ASSIGN(const std::vector<acquire::LicenseQuestion> licenses, open::licenses_to_ask(settings, asked));
+  std::vector<const char*> ids, urls, digests;
+  for (const acquire::LicenseQuestion& license : licenses) {
     ids.push_back(license.license.id.c_str());
     urls.push_back(license.license.url.c_str());
+    digests.push_back(license.license.sha256.c_str());
   }
   const bool callback = HAS(&request, on_consent) && request.on_consent != nullptr;
   if (callback) {
@@ -114,13 +111,17 @@ Result<void> consent(const enginehost_request& request, const settings::Settings
     question.license_count = ids.size();
     question.license_ids = ids.data();
     question.license_urls = urls.data();
-    if (request.on_consent(&question, request.user_data) != 0) return {};
+    question.license_sha256s = digests.data();
+    if (request.on_consent(&question, request.user_data) != 0) {
+      for (const acquire::LicenseQuestion& license : licenses)
+        TRY(open::accept_license(settings, open::terms_of(license.license), settings::ConsentWay::api));
+      return {};
+    }
     if (ids.empty())
       return fail(diagnose("EH-P03").with("build", asked.build).with("bytes", format_bytes(asked.download)));
   }
-  if (ids.empty()) return {};
-  return fail(
-      diagnose("EH-P03").with("build", asked.build).with("license", ids.front()).with("url", urls.front()));
+  if (licenses.empty()) return {};
+  return fail(open::consent_missing(asked.build, licenses.front()));
 }
 
 open::OpenRequest open_request(const enginehost_request& request, const settings::Settings& settings) {

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "base/files.hpp"
+#include "base/sha256.hpp"
 #include "base/text.hpp"
 #include "host/settings/layer.hpp"
 
@@ -81,6 +82,37 @@ class Members {
       target->push_back({location.as_string(), allowed.as_bool(), file_});
     }
   }
+  void mirrors(const char* key, std::optional<std::vector<Mirror>>& target) {
+    const Json* value = find(key);
+    if (value == nullptr) return;
+    if (!value->is_array()) return refuse(key, wrong_type(*value, "a list"));
+    target.emplace();
+    const auto folder_of = [](const Json& url) {
+      return url.as_string().ends_with('/') ? url.as_string() : url.as_string() + "/";
+    };
+    for (const Json& element : value->as_array()) {
+      const Json &of = element["of"], &use = element["use"];
+      if (!is_url(of.as_string()) || !is_url(use.as_string()))
+        return refuse(key, "each element is {\"of\": URL, \"use\": URL}");
+      // They go into records of what is installed, which many may read.
+      if (of.as_string().find('@') != std::string::npos || use.as_string().find('@') != std::string::npos)
+        return refuse(key, "a URL holds no user and password here: put them into ~/.netrc");
+      target->push_back({folder_of(of), folder_of(use)});
+    }
+  }
+  void accepted_licenses(const char* key, std::vector<AcceptedLicense>& target) {
+    const Json* value = find(key);
+    if (value == nullptr) return;
+    if (!value->is_array()) return refuse(key, wrong_type(*value, "a list"));
+    for (const Json& element : value->as_array()) {
+      const Json& id = element.is_object() ? element["id"] : element;
+      const Json& sha256 = element["sha256"];
+      if (!id.is_string() || id.as_string().empty() ||
+          !(sha256.is_null() || is_sha256_hex(sha256.as_string())))
+        return refuse(key, "each element is a licence id or {\"id\": …, \"sha256\": digest of its text}");
+      target.push_back({id.as_string(), sha256.as_string()});
+    }
+  }
   void warn_unknown(std::vector<std::string>& warnings) const {
     for (const auto& [key, value] : object_.as_object()) {
       if (std::find(known_.begin(), known_.end(), key) != known_.end()) continue;
@@ -101,6 +133,8 @@ class Members {
   std::string file_, prefix_;
   std::vector<std::string> known_;
 };
+
+constexpr std::int64_t most_bytes = std::int64_t{1} << 50;
 
 // The values that both a configuration file and a policy block may hold.
 void read_values(Members& members, Layer& layer) {
@@ -132,6 +166,12 @@ void read_values(Members& members, Layer& layer) {
   members.text("package_index", layer.package_index);
   if (layer.package_index && !is_url(*layer.package_index))
     members.refuse("package_index", "\"" + *layer.package_index + "\" is not a URL");
+  members.mirrors("mirrors", layer.mirrors);
+  members.folder("extra_ca", layer.extra_ca);
+  members.text("proxy", layer.proxy);
+  members.text("no_proxy", layer.no_proxy);
+  members.number("quota_bytes", 0, most_bytes, layer.quota_bytes);
+  members.number("audit_rotate_bytes", 4096, most_bytes, layer.audit_rotate_bytes);
 }
 
 Result<void> read_downloads(Members& above, const std::string& file, const std::string& prefix, Layer& layer,
@@ -142,10 +182,9 @@ Result<void> read_downloads(Members& above, const std::string& file, const std::
     above.refuse("downloads", std::string("expected an object, found ") + downloads->type_name());
     return {};
   }
-  constexpr std::int64_t most = std::int64_t{1} << 50;
   Members members(*downloads, file, prefix + "downloads.");
-  members.number("max_artifact_bytes", 1, most, layer.max_artifact_bytes);
-  members.number("max_unpacked_bytes", 1, most, layer.max_unpacked_bytes);
+  members.number("max_artifact_bytes", 1, most_bytes, layer.max_artifact_bytes);
+  members.number("max_unpacked_bytes", 1, most_bytes, layer.max_unpacked_bytes);
   members.number("connect_timeout_seconds", 1, 3600, layer.connect_timeout);
   members.number("stall_timeout_seconds", 1, 3600, layer.stall_timeout);
   members.number("retries", 0, 100, layer.retries);
@@ -159,18 +198,23 @@ Result<void> read_policy(const Json& block, const std::string& file, ConfigFile&
   config.locked.source = "policy of " + file;
   read_values(members, config.locked);
   TRY(read_downloads(members, file, "policy.", config.locked, config.warnings));
-  std::optional<std::vector<std::string>> repositories, accepted, forbidden;
-  std::optional<bool> unsigned_repositories;
+  std::optional<std::vector<std::string>> repositories, hosts, forbidden, locked;
+  std::optional<bool> unsigned_repositories, require_signatures;
   members.texts("repositories", repositories);
   members.flag("unsigned_repositories", unsigned_repositories);
-  members.texts("accept_licenses", accepted);
+  members.texts("allowed_hosts", hosts);
+  members.flag("require_signatures", require_signatures);
+  members.texts("locked", locked);
+  members.accepted_licenses("accept_licenses", config.policy.accepted_licenses);
   members.texts("forbid_licenses", forbidden);
   members.warn_unknown(config.warnings);
   if (members.mistake) return fail(*members.mistake);
   config.policy.file = file;
   config.policy.allowed_repositories = repositories.value_or(std::vector<std::string>{});
   config.policy.unsigned_repositories = unsigned_repositories.value_or(true);
-  config.policy.accepted_licenses = accepted.value_or(std::vector<std::string>{});
+  config.policy.allowed_hosts = hosts.value_or(std::vector<std::string>{});
+  config.policy.require_signatures = require_signatures.value_or(false);
+  config.locked_keys = locked.value_or(std::vector<std::string>{});
   config.policy.forbidden_licenses = forbidden.value_or(std::vector<std::string>{});
   return {};
 }

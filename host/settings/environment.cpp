@@ -7,6 +7,7 @@
 #include "base/files.hpp"
 #include "base/text.hpp"
 #include "host/settings/layer.hpp"
+#include "host/settings/person.hpp"
 #include "host/settings/places.hpp"
 
 extern char** environ;
@@ -20,10 +21,13 @@ namespace fs = std::filesystem;
 fs::path home_of(const std::map<std::string, std::string>& variables) {
   const auto home = variables.find("HOME");
   if (home != variables.end() && fs::path(home->second).is_absolute()) return home->second;
+  std::error_code error;
+  // First without the name services: they may open a socket, which "offline" promises not to do.
+  if (const auto fields = local_user(::getuid()); !fields.empty())
+    return fs::is_directory(fields[5], error) ? fs::path(fields[5]) : fs::path();
   char buffer[4096];
   passwd entry{}, *found = nullptr;
   if (getpwuid_r(getuid(), &entry, buffer, sizeof buffer, &found) != 0 || found == nullptr) return {};
-  std::error_code error;
   return fs::is_directory(found->pw_dir, error) ? fs::path(found->pw_dir) : fs::path();
 }
 

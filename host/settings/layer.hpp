@@ -19,6 +19,9 @@ struct Layer {
   std::optional<std::string> cache, state, flavor, device, log, force, helper, package_index;
   std::optional<std::vector<std::string>> system_layers, probe_launcher;
   std::optional<std::vector<std::string>> plain_http_registries, registry_mirrors;
+  std::optional<std::vector<Mirror>> mirrors;
+  std::optional<std::string> extra_ca, proxy, no_proxy;
+  std::optional<std::int64_t> quota_bytes, audit_rotate_bytes;
   std::optional<std::int64_t> max_artifact_bytes, max_unpacked_bytes, connect_timeout, stall_timeout, retries,
       probe_deadline;
 };
@@ -26,7 +29,8 @@ struct Layer {
 // A configuration file: its layer and, for the system's, its policy.
 struct ConfigFile {
   Layer layer;
-  Layer locked;  // values that the policy block fixes
+  Layer locked;                          // values that the policy block fixes
+  std::vector<std::string> locked_keys;  // whose value of this file, or else the default, is fixed
   Policy policy;
   std::vector<std::string> warnings;
 };

@@ -6,16 +6,12 @@
 #include "base/text.hpp"
 #include "host/settings/layer.hpp"
 #include "host/settings/places.hpp"
+#include "host/settings/policy.hpp"
 
 namespace enginehost::settings {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string text_of(const std::string& value) { return value; }
-std::string text_of(bool value) { return value ? "true" : "false"; }
-std::string text_of(std::int64_t value) { return std::to_string(value); }
-std::string text_of(const std::vector<std::string>& values) { return join(values, " "); }
 
 // A URL without the password in it, for reports.
 std::string without_password(const std::string& url) {
@@ -24,47 +20,95 @@ std::string without_password(const std::string& url) {
   return url.substr(0, begin + 3) + "…" + url.substr(end);
 }
 
+std::string text_of(const std::string& value) { return value; }
+std::string text_of(bool value) { return value ? "true" : "false"; }
+std::string text_of(std::int64_t value) { return std::to_string(value); }
+std::string text_of(const std::vector<std::string>& values) { return join(values, " "); }
+std::string text_of(const std::vector<Mirror>& mirrors) {
+  std::vector<std::string> texts;
+  for (const Mirror& mirror : mirrors) texts.push_back(mirror.of + " -> " + mirror.use);
+  return join(texts, " ");
+}
+
 // Weighs the sources key by key and keeps the record for engine-info.
 class Weighing {
  public:
-  Weighing(Settings& settings, std::vector<const Layer*> layers, const Layer& locked)
-      : settings_(settings), layers_(std::move(layers)), locked_(locked) {}
+  // `layers`: the strongest first, the system's file last.
+  Weighing(Settings& settings, std::vector<const Layer*> layers, const ConfigFile& system)
+      : settings_(settings),
+        layers_(std::move(layers)),
+        locked_(system.locked),
+        locked_keys_(system.locked_keys) {}
 
   // The strongest source's value, or nothing. Policy stands above all: a flag that says something else is an
-  // error, a weaker source that does is overridden with a warning.
+  // error, a weaker source that does is overridden with a warning. A key that the policy locks without a
+  // value has that of the system's file, or its default.
   template <class T>
   std::optional<T> pick(const char* key, std::optional<T> Layer::*member) {
-    const std::optional<T>& fixed = locked_.*member;
-    if (fixed) settings_.policy.locked.emplace_back(key);
+    known_.emplace_back(key);
+    std::optional<T> fixed = locked_.*member;
+    const bool by_value = fixed.has_value();
+    const bool locked = by_value || is_locked_key(key);
+    if (locked && !by_value) fixed = layers_.back()->*member;
+    if (locked) settings_.policy.locked.emplace_back(key);
     for (const Layer* layer : layers_) {
       const std::optional<T>& said = layer->*member;
-      if (!said) continue;
+      if (!said || (locked && fixed && *said == *fixed)) continue;
       const std::string source = source_of(*layer, key);
-      if (!fixed) {
+      if (!locked) {
         record(key, text_of(*said), source);
         return said;
       }
-      if (*said == *fixed) continue;
-      if (layer->source == "flag") {
-        if (!conflict_)
-          conflict_ = diagnose("EH-P01")
-                          .with("file", settings_.policy.file)
-                          .with("key", std::string("policy.") + key)
-                          .with("policy", std::string("policy.") + key + " = " + text_of(*fixed))
-                          .with("what", source + " " + text_of(*said))
-                          .with("flag", source);
-      } else {
-        settings_.warnings.push_back(source + " sets " + key + " to \"" + text_of(*said) +
-                                     "\"; the policy of " + settings_.policy.file + " keeps it at \"" +
-                                     text_of(*fixed) + "\"");
-      }
+      overrule(key, source, shown(key, text_of(*said)), layer->source == "flag", by_value,
+               fixed ? shown(key, text_of(*fixed)) : "its default");
     }
-    if (fixed) record(key, text_of(*fixed), locked_.source);
+    if (fixed) record(key, text_of(*fixed), by_value ? locked_.source : layers_.back()->source);
     return fixed;
   }
 
+  // Someone below said something else than what stands.
+  void overrule(const std::string& key, const std::string& source, const std::string& said, bool by_flag,
+                bool by_value, const std::string& standing) {
+    const std::string rule = by_value ? "policy." + key : "policy.locked";
+    if (by_flag)
+      refuse(diagnose("EH-P01")
+                 .with("file", settings_.policy.file)
+                 .with("key", rule)
+                 .with("policy",
+                       by_value ? rule + " = " + standing : "policy.locked = " + join(locked_keys_, " "))
+                 .with("what", source + " " + said)
+                 .with("flag", source));
+    else
+      settings_.warnings.push_back(source + " sets " + key + " to \"" + said + "\"; the policy of " +
+                                   settings_.policy.file + " keeps it at \"" + standing + "\"");
+  }
+
+  bool is_locked_key(const std::string& key) const {
+    return std::find(locked_keys_.begin(), locked_keys_.end(), key) != locked_keys_.end();
+  }
+  // A key named in policy.locked that means nothing protects nothing: the administrator must hear of it.
+  void warn_of_unknown_locks() {
+    for (const std::string& key : locked_keys_) {
+      if (std::find(known_.begin(), known_.end(), key) != known_.end()) continue;
+      std::string warning =
+          settings_.policy.file + ": policy.locked names \"" + key + "\", which is no setting";
+      if (const auto meant = nearest(key, known_)) warning += "; did you mean \"" + *meant + "\"?";
+      settings_.warnings.push_back(warning);
+    }
+  }
+  // A key that pick() does not weigh.
+  bool lock(const char* key) {
+    known_.emplace_back(key);
+    if (!is_locked_key(key)) return false;
+    settings_.policy.locked.emplace_back(key);
+    return true;
+  }
+
   void record(std::string key, std::string value, std::string source) {
-    settings_.effective.push_back({std::move(key), std::move(value), std::move(source)});
+    const bool locked =
+        settings_.policy.locks(key == "repository" ? "repositories" : key) || source == locked_.source;
+    value = shown(key, value);
+    settings_.effective.push_back({std::move(key), std::move(value), std::move(source), locked});
   }
   void refuse(Diagnosis diagnosis) {
     if (!conflict_) conflict_ = std::move(diagnosis);
@@ -73,6 +117,9 @@ class Weighing {
   const std::vector<const Layer*>& layers() const { return layers_; }
 
  private:
+  static std::string shown(const std::string& key, const std::string& value) {
+    return key == "proxy" ? without_password(value) : value;
+  }
   static std::string source_of(const Layer& layer, std::string key) {
     if (layer.source == "flag") {
       std::replace(key.begin(), key.end(), '_', '-');
@@ -87,28 +134,26 @@ class Weighing {
   Settings& settings_;
   std::vector<const Layer*> layers_;
   const Layer& locked_;
+  const std::vector<std::string>& locked_keys_;
+  std::vector<std::string> known_;
   std::optional<Diagnosis> conflict_;
 };
-
-// A location lies in the allowed one when it is it, or goes on after a "/": "https://a.example.evil" does not
-// lie in "https://a.example".
-bool is_allowed(const std::string& location, const std::vector<std::string>& allowed) {
-  return allowed.empty() || std::any_of(allowed.begin(), allowed.end(), [&](const std::string& one) {
-           const std::string prefix = one.ends_with('/') ? one.substr(0, one.size() - 1) : one;
-           if (location.find("/../") != std::string::npos || location.ends_with("/..")) return false;
-           return location == prefix || location.starts_with(prefix + "/");
-         });
-}
 
 void add_repositories(Settings& settings, Weighing& weighing, const Environment& environment) {
   const auto known = [&](const std::string& location) {
     return std::any_of(settings.repositories.begin(), settings.repositories.end(),
                        [&](const Repository& repository) { return repository.location == location; });
   };
+  const bool locked = weighing.lock("repositories");
   for (const Layer* layer : weighing.layers())
     for (Repository repository : layer->repositories.value_or(std::vector<Repository>{})) {
       if (known(repository.location)) continue;
-      if (!is_allowed(repository.location, settings.policy.allowed_repositories)) {
+      if (locked && layer != weighing.layers().back()) {
+        weighing.overrule("repositories", repository.source, repository.location, layer->source == "flag",
+                          false, "the system's list");
+        continue;
+      }
+      if (!lies_in(repository.location, settings.policy.allowed_repositories)) {
         if (layer->source == "flag")
           weighing.refuse(
               diagnose("EH-P01")
@@ -123,7 +168,8 @@ void add_repositories(Settings& settings, Weighing& weighing, const Environment&
                                       " does not allow it");
         continue;
       }
-      repository.unsigned_allowed = repository.unsigned_allowed && settings.policy.unsigned_repositories;
+      repository.unsigned_allowed = repository.unsigned_allowed && settings.policy.unsigned_repositories &&
+                                    !settings.policy.require_signatures;
       settings.repositories.push_back(std::move(repository));
     }
   settings.repositories_default =
@@ -131,7 +177,8 @@ void add_repositories(Settings& settings, Weighing& weighing, const Environment&
   if (settings.repositories_default)
     if (const auto place = default_repository(environment, settings.warnings);
         place && !known(place->folder.string()))
-      settings.repositories.push_back({place->folder.string(), true, "default"});
+      settings.repositories.push_back(
+          {place->folder.string(), !settings.policy.require_signatures, "default"});
   for (const Repository& repository : settings.repositories)
     weighing.record("repository", without_password(repository.location), repository.source);
 }
@@ -187,6 +234,24 @@ void choose_limits(Settings& settings, Weighing& weighing) {
   number("downloads.stall_timeout_seconds", &Layer::stall_timeout, limits.stall_timeout_seconds);
   number("downloads.retries", &Layer::retries, limits.retries);
   number("probe_deadline_seconds", &Layer::probe_deadline, settings.probe_deadline_seconds);
+  bytes("quota_bytes", &Layer::quota_bytes, settings.quota_bytes);
+  bytes("audit_rotate_bytes", &Layer::audit_rotate_bytes, settings.audit_rotate_bytes);
+}
+
+// What the policy says beyond values: it decides as much as they do, so it is shown as they are.
+void record_policy(const Policy& policy, const std::string& source, Weighing& weighing) {
+  const auto list = [&](const char* key, const std::vector<std::string>& values) {
+    if (!values.empty()) weighing.record(key, join(values, " "), source);
+  };
+  list("policy.repositories", policy.allowed_repositories);
+  list("policy.allowed_hosts", policy.allowed_hosts);
+  if (!policy.unsigned_repositories) weighing.record("policy.unsigned_repositories", "false", source);
+  if (policy.require_signatures) weighing.record("policy.require_signatures", "true", source);
+  std::vector<std::string> accepted;
+  for (const AcceptedLicense& license : policy.accepted_licenses)
+    accepted.push_back(license.sha256.empty() ? license.id : license.id + "@sha256:" + license.sha256);
+  list("policy.accept_licenses", accepted);
+  list("policy.forbid_licenses", policy.forbidden_licenses);
 }
 
 // Proxies and certificates are libcurl's business; they are listed because they decide where requests go.
@@ -198,6 +263,10 @@ void record_transfer_environment(Weighing& weighing, const Environment& environm
 }
 
 }  // namespace
+
+bool Policy::locks(const std::string& key) const {
+  return std::find(locked.begin(), locked.end(), key) != locked.end();
+}
 
 const Setting* Settings::find(const std::string& key) const {
   const auto found = std::find_if(effective.begin(), effective.end(),
@@ -225,7 +294,7 @@ Result<Settings> load_settings(const FlagValues& flags, const Environment& envir
   settings.policy = system.policy;
   settings.warnings = user.warnings;
   settings.warnings.insert(settings.warnings.end(), system.warnings.begin(), system.warnings.end());
-  Weighing weighing(settings, {&from_flags, &from_environment, &user.layer, &system.layer}, system.locked);
+  Weighing weighing(settings, {&from_flags, &from_environment, &user.layer, &system.layer}, system);
   weighing.record("config", user_file.string(), named != nullptr ? "ENGINEHOST_CONFIG" : "default");
   add_repositories(settings, weighing, environment);
   choose_places(settings, weighing, environment);
@@ -240,6 +309,10 @@ Result<Settings> load_settings(const FlagValues& flags, const Environment& envir
                                        .value_or(std::vector<std::string>{});
   settings.registry_mirrors =
       weighing.pick("registry_mirrors", &Layer::registry_mirrors).value_or(std::vector<std::string>{});
+  settings.mirrors = weighing.pick("mirrors", &Layer::mirrors).value_or(std::vector<Mirror>{});
+  settings.proxy = weighing.pick("proxy", &Layer::proxy).value_or("");
+  settings.no_proxy = weighing.pick("no_proxy", &Layer::no_proxy).value_or("");
+  settings.extra_ca = weighing.pick("extra_ca", &Layer::extra_ca).value_or("");
   const auto offline = weighing.pick("offline", &Layer::offline);
   settings.offline = offline.value_or(false);
   if (!offline) weighing.record("offline", "false", "default");
@@ -249,18 +322,19 @@ Result<Settings> load_settings(const FlagValues& flags, const Environment& envir
   choose_limits(settings, weighing);
   record_transfer_environment(weighing, environment);
 
-  settings.accept_licenses = settings.policy.accepted_licenses;
+  for (const AcceptedLicense& license : settings.policy.accepted_licenses)
+    if (license.sha256.empty()) settings.accept_licenses.push_back(license.id);
+  const bool consent_locked = weighing.lock("accept_licenses");
   for (const std::string& license : flags.accept_licenses) {
-    const auto& forbidden = settings.policy.forbidden_licenses;
-    if (std::find(forbidden.begin(), forbidden.end(), license) != forbidden.end())
-      weighing.refuse(diagnose("EH-P01")
-                          .with("file", settings.policy.file)
-                          .with("key", "policy.forbid_licenses")
-                          .with("policy", "policy.forbid_licenses = " + join(forbidden, " "))
-                          .with("what", "the licence " + license)
-                          .with("flag", "--accept-license"));
+    if (auto forbidden = forbidden_license(settings.policy, license))
+      weighing.refuse(std::move(forbidden->with("flag", "--accept-license")));
+    if (consent_locked)
+      weighing.overrule("accept_licenses", "--accept-license", license, true, false,
+                        "policy.accept_licenses");
     settings.accept_licenses.push_back(license);
   }
+  if (!settings.policy.file.empty()) record_policy(settings.policy, system.locked.source, weighing);
+  weighing.warn_of_unknown_locks();
   if (weighing.conflict()) return fail(*weighing.conflict());
   return settings;
 }

@@ -23,6 +23,14 @@ struct Repository {
 // One effective value and where it came from, for engine-info.
 struct Setting {
   std::string key, value, source;
+  bool locked = false;  // nobody below the system's file can change it
+};
+
+// Another place that holds the same files: what a URL that begins with `of` names is looked for below `use`
+// first.
+struct Mirror {
+  std::string of, use;  // both http(s) URLs that end in "/"
+  bool operator==(const Mirror&) const = default;
 };
 
 // What was given on the command line or through the API; what is not set falls through to the next source.
@@ -59,13 +67,23 @@ struct DownloadLimits {
   int retries = 4;
 };
 
-// The system file's `policy` block beyond the values that it locks.
+// A licence that the administrator accepts for everyone on this machine; with a digest only that text.
+struct AcceptedLicense {
+  std::string id, sha256;
+};
+
+// The system file's `policy` block beyond the values that it locks. policy.hpp asks it.
 struct Policy {
   std::string file;                               // empty: no policy
   std::vector<std::string> allowed_repositories;  // empty: any; else a location must begin with one of them
-  bool unsigned_repositories = true;              // false: not even one named on the command line
-  std::vector<std::string> accepted_licenses, forbidden_licenses;  // licence ids
-  std::vector<std::string> locked;                                 // keys whose value the policy fixed
+  std::vector<std::string> allowed_hosts;  // empty: any; "example.org", "*.example.org", "example.org:8443"
+  bool unsigned_repositories = true;       // false: not even one named on the command line
+  bool require_signatures = false;         // not even the local one that is trusted by its place
+  std::vector<AcceptedLicense> accepted_licenses;
+  std::vector<std::string> forbidden_licenses;  // ids
+  std::vector<std::string> locked;              // keys that nobody below can change
+
+  bool locks(const std::string& key) const;
 };
 
 struct Settings {
@@ -86,10 +104,16 @@ struct Settings {
   std::vector<std::string>
       plain_http_registries;                  // HOST[:PORT] of OCI registries that may be asked without TLS
   std::vector<std::string> registry_mirrors;  // "HOST[:PORT]=MIRROR[:PORT]": asked before HOST
+  std::vector<Mirror> mirrors;     // in order
+  std::string proxy, no_proxy;     // empty: what the environment says, as libcurl's users know it
+  std::filesystem::path extra_ca;  // PEM certificates trusted beside the system's; empty: none
+  std::uint64_t quota_bytes = 0;   // of the cache; 0: no bound
+  std::uint64_t audit_rotate_bytes = 1u << 20;  // a longer audit log is put aside and a new one begun
   DownloadLimits downloads;
   Policy policy;
-  std::vector<std::string> accept_licenses;  // of the flags and of the policy
-  std::vector<Setting> effective;            // every value above and the proxies, with its source
+  std::vector<std::string>
+      accept_licenses;                // ids, of the flags or the API, and the policy's whatever the text
+  std::vector<Setting> effective;     // every value above, policy and the proxies, with its source
   std::vector<std::string> warnings;  // unknown keys, values that policy overrode, a repository not trusted
 
   const Setting* find(const std::string& key) const;

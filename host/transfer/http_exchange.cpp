@@ -351,6 +351,10 @@ HttpOutcome HttpClient::exchange(const HttpRequest& request, const OnAnswer& on_
   HttpOutcome outcome;
   std::string url = request.url;
   for (int hops = 0;; ++hops) {
+    if (auto permitted = state.options.permit ? state.options.permit(url) : Result<void>(); !permitted) {
+      outcome.diagnosis = std::move(permitted.error().with("url", without_credentials(url)));
+      return outcome;
+    }
     state.on_answer = &on_answer;
     state.on_body = &on_body;
     state.answer = HttpAnswer{};

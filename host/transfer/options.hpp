@@ -2,8 +2,12 @@
 #pragma once
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
+#include <string_view>
+
+#include "base/result.hpp"
 
 namespace enginehost::transfer {
 
@@ -19,12 +23,18 @@ struct Authorization {
 struct TransferOptions {
   bool offline = false;   // no socket is opened: EH-N10
   std::string ca_bundle;  // a PEM file used instead of the system's; empty: the system's
+  std::string extra_ca;   // a PEM file whose certificates are trusted besides those; empty: none
+  std::string proxy;      // for every host but those of no_proxy; empty: what the environment says
+  std::string no_proxy;   // host names, separated by commas; empty: what the environment says
   std::chrono::milliseconds connect_limit{20'000};
   std::chrono::milliseconds stall_limit{15'000};  // without a byte
   int retries = 6;                                // in a row without progress
   std::chrono::milliseconds first_backoff{500};  // doubles up to 32 times; Retry-After is honoured up to 60 s
   int max_redirects = 8;
   std::string user_agent = "enginehost";
+  // Asked before every request and every redirection with its URL; an error (policy's) is the answer then,
+  // and no connection is made. Not set: everything may be asked.
+  std::function<Result<void>(std::string_view url)> permit;
   std::string package_index;  // when pip cannot be asked; empty: such sources are skipped
   std::vector<std::string>
       plain_http_registries;                  // HOST[:PORT] of OCI registries that may be asked without TLS

@@ -71,10 +71,12 @@ void TestRepository::add_with_artifacts(const TestBuild& build, Json artifacts) 
 
 void TestRepository::add_build(const TestBuild& build, const std::vector<std::string>& components) {
   if (!build.license.empty())
-    licenses_.set(build.license, Json::object()
-                                     .set("id", "LicenseRef-" + build.license)
-                                     .set("url", "https://licenses.example/" + build.license)
-                                     .set("accept", "explicit"));
+    licenses_.set(build.license, !build.terms.is_null()
+                                     ? build.terms
+                                     : Json::object()
+                                           .set("id", "LicenseRef-" + build.license)
+                                           .set("url", "https://licenses.example/" + build.license)
+                                           .set("accept", "explicit"));
   Json document =
       Json::object()
           .set("id", build.id)

@@ -112,6 +112,23 @@ bool can_mount() {
   return can;
 }
 
+std::vector<std::string> with_system_file(const Workplace& workplace, const Json& configuration) {
+  const std::filesystem::path etc = workplace.folder() / "etc";
+  if (!std::filesystem::exists(etc)) {
+    ChildRequest copy;
+    copy.argv = {"cp", "-a", "/etc", etc.native()};
+    const auto copied = run_child(copy);
+    EXPECT_TRUE(copied && copied->succeeded());
+  }
+  write_text(etc / "enginehost" / "config.json", configuration.dump(2));
+  return {"unshare", "-m", "sh", "-c", R"(mount --bind "$1" /etc && shift && exec "$@")", "sh", etc.native()};
+}
+
+std::vector<std::string> on_a_terminal() {
+  return {"python3", "-c",
+          "import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))"};
+}
+
 std::vector<std::string> with_tmpfs(const std::filesystem::path& folder, const std::string& options) {
   return {
       "unshare", "-m",    "sh",           "-c", R"(mount -t tmpfs -o "$1" none "$2" && shift 2 && exec "$@")",

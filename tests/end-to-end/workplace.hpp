@@ -73,4 +73,11 @@ bool can_mount();
 // namespace.
 std::vector<std::string> with_tmpfs(const std::filesystem::path& folder, const std::string& options);
 
+// A launcher that runs the command in a mount namespace where /etc/enginehost/config.json is that document.
+// The copy of /etc that it stands in is made below the workplace.
+std::vector<std::string> with_system_file(const Workplace& workplace, const Json& configuration);
+// A launcher that gives the command a terminal; what it prints to both streams is the output, the input is
+// typed.
+std::vector<std::string> on_a_terminal();
+
 }  // namespace enginehost::test

@@ -93,6 +93,7 @@ typedef struct enginehost_question {
   size_t license_count;    /* licences that cover it and want explicit acceptance */
   const char* const* license_ids;
   const char* const* license_urls;
+  const char* const* license_sha256s; /* of each text, as the manifest names it; "" where it names none */
 } enginehost_question;
 
 typedef struct enginehost_device_event {

@@ -1,0 +1,58 @@
+#include <unistd.h>
+
+#include <cstdio>
+#include <iostream>
+
+#include "base/text.hpp"
+#include "host/commands/common.hpp"
+#include "host/explain/explain.hpp"
+#include "host/open/consent.hpp"
+#include "host/open/license_text.hpp"
+
+namespace enginehost::commands {
+namespace {
+
+constexpr std::uint64_t size_to_ask_for = 100'000'000;  // bytes
+
+// Yes only for an answer that begins with y; end of input is a no.
+bool ask(const std::string& question) {
+  std::fprintf(stderr, "%s [y/N] ", question.c_str());
+  std::fflush(stderr);
+  std::string answer;
+  return static_cast<bool>(std::getline(std::cin, answer)) && !answer.empty() &&
+         (answer.front() == 'y' || answer.front() == 'Y');
+}
+
+// The text that would be agreed to; why it cannot be shown, when it cannot. Declined: EH-P03 is the caller's.
+bool ask_for_license(const open::World& world, const std::string& build, const manifest::License& license) {
+  if (const auto text = open::license_text(world.store(), license, world.transfer_options(), world.cancel()))
+    std::fprintf(stderr, "%s\n\n", text->c_str());
+  else
+    std::fprintf(stderr, "the text of %s cannot be shown: %s\n", license.id.c_str(),
+                 explain::one_line(text.error()).c_str());
+  return ask(build + " is covered by " + license.id + " (" + license.url + "). Do you accept it?");
+}
+
+}  // namespace
+
+std::function<Result<void>(const acquire::Question&)> consent_for(open::World& world) {
+  return [&world](const acquire::Question& question) -> Result<void> {
+    const bool terminal = is_terminal(STDIN_FILENO) && is_terminal(STDERR_FILENO);
+    TRY_ASSIGN(const std::vector<acquire::LicenseQuestion> licenses,
+               open::licenses_to_ask(world.settings(), question));
+    for (const acquire::LicenseQuestion& license : licenses) {
+      if (!terminal || !ask_for_license(world, question.build, license.license))
+        return fail(open::consent_missing(question.build, license));
+      TRY(open::accept_license(world.settings(), open::terms_of(license.license),
+                               settings::ConsentWay::terminal));
+    }
+    if (terminal && question.download > size_to_ask_for &&
+        !ask(question.build + " has to be downloaded: " + (question.download_known ? "" : "at least ") +
+             format_bytes(question.download) + " from " + join(question.sources, ", ") + ". Go on?"))
+      return fail(
+          diagnose("EH-P03").with("build", question.build).with("bytes", format_bytes(question.download)));
+    return {};
+  };
+}
+
+}  // namespace enginehost::commands

@@ -1,0 +1,222 @@
+#include "host/commands/licenses.hpp"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <map>
+#include <set>
+
+#include "base/files.hpp"
+#include "base/sha256.hpp"
+#include "base/text.hpp"
+#include "host/explain/explain.hpp"
+#include "host/open/consent.hpp"
+#include "host/open/license_text.hpp"
+#include "host/settings/person.hpp"
+#include "host/settings/policy.hpp"
+
+namespace enginehost::commands {
+namespace {
+
+// One text, however many manifests name it.
+struct Listed {
+  manifest::License license;
+  std::set<std::string> names, builds;  // the manifests' keys; what it covers
+  std::map<std::string, int> engines;   // with the number of their builds
+};
+
+std::vector<Listed> licenses_of(const manifest::Catalogue& catalogue) {
+  std::vector<Listed> listed;
+  for (const auto& build : catalogue.builds) {
+    const auto owner = build->manifest.lock();
+    if (!owner) continue;
+    for (const manifest::Component* component : build->all_components()) {
+      const auto found = owner->licenses.find(component->license);
+      if (found == owner->licenses.end()) continue;
+      const manifest::License& license = found->second;
+      auto same = std::find_if(listed.begin(), listed.end(), [&](const Listed& one) {
+        return one.license.id == license.id && one.license.sha256 == license.sha256 &&
+               one.license.url == license.url;
+      });
+      if (same == listed.end()) same = listed.insert(listed.end(), Listed{license, {}, {}, {}});
+      same->names.insert(component->license);
+      if (same->builds.insert(build->id).second) ++same->engines[build->engine];
+      same->license.explicit_consent = same->license.explicit_consent || license.explicit_consent;
+    }
+  }
+  return listed;
+}
+
+std::string state_of(const settings::Settings& settings, const Listed& listed,
+                     const settings::Consent* mine) {
+  const manifest::License& license = listed.license;
+  if (settings::forbidden_license(settings.policy, license.id)) return "forbidden";
+  if (!license.explicit_consent) return "not_needed";
+  return mine != nullptr || settings::accepts_license(settings.policy, license.id, license.sha256)
+             ? "accepted"
+             : "not_accepted";
+}
+
+std::string sentence(const settings::Settings& settings, const std::string& state,
+                     const settings::Consent* mine, const settings::Consent* anyone) {
+  const auto whom = [](const settings::Consent& consent) {
+    return (consent.user.empty() ? "user " + std::to_string(consent.uid) : consent.user) + " on " +
+           consent.time + " (" + consent.how + ", " + consent.application + ")";
+  };
+  if (state == "forbidden") return "forbidden by the policy of " + settings.policy.file;
+  if (state == "not_needed") return "asks for no acceptance";
+  if (mine != nullptr) return "accepted by " + whom(*mine);
+  if (state == "accepted") return "accepted for everyone by the policy of " + settings.policy.file;
+  return anyone != nullptr ? "not accepted by you; accepted by " + whom(*anyone) : "not accepted";
+}
+
+std::string covered(const std::map<std::string, int>& engines) {
+  std::vector<std::string> texts;
+  for (const auto& [engine, builds] : engines)
+    texts.push_back(engine + " (" + std::to_string(builds) + (builds == 1 ? " build)" : " builds)"));
+  return join(texts, ", ");
+}
+
+Result<Json> list(open::World& world, bool json) {
+  TRY_ASSIGN(const settings::Consents consents, settings::Consents::read(world.settings().state_folder));
+  std::set<std::string> installed;
+  for (const cache::Installed& build : world.store().list()) installed.insert(build.build);
+  const std::uint64_t uid = settings::Person::of_this_process().uid;
+  Json licenses = Json::array(), records = Json::array();
+  for (const Listed& listed : licenses_of(world.catalogue())) {
+    const manifest::License& license = listed.license;
+    const settings::LicenseTerms terms = open::terms_of(license);
+    const settings::Consent* mine = consents.find(terms, uid);
+    const settings::Consent* anyone = mine != nullptr ? mine : consents.find(terms);
+    const std::string state = state_of(world.settings(), listed, mine);
+    std::vector<std::string> used;
+    std::set_intersection(listed.builds.begin(), listed.builds.end(), installed.begin(), installed.end(),
+                          std::back_inserter(used));
+    // Of a text that no manifest pins, the one that was accepted.
+    const std::string digest = !license.sha256.empty() ? license.sha256
+                               : anyone != nullptr     ? anyone->terms.sha256
+                                                       : "";
+    const bool kept = open::kept_text(world.store(), digest).has_value();
+    const std::string file = kept ? open::text_file(world.store(), digest).native() : "";
+    licenses.push(Json::object()
+                      .set("license", license.id)
+                      .set("names", Json::strings({listed.names.begin(), listed.names.end()}))
+                      .set("url", license.url)
+                      .set("text_sha256", license.sha256)
+                      .set("text", kept ? Json(file) : Json())
+                      .set("accept", license.explicit_consent ? "explicit" : "implicit")
+                      .set("redistribute", license.redistribute)
+                      .set("state", state)
+                      .set("consent", anyone != nullptr ? settings::to_json(*anyone) : Json())
+                      .set("builds", Json::strings({listed.builds.begin(), listed.builds.end()}))
+                      .set("installed", Json::strings(used)));
+    if (json) continue;
+    std::printf("%s  %s\n", license.id.c_str(), sentence(world.settings(), state, mine, anyone).c_str());
+    if (kept || !license.url.empty())
+      std::printf("  text       %s\n", kept ? file.c_str() : license.url.c_str());
+    std::printf("  covers     %s\n", covered(listed.engines).c_str());
+    if (!used.empty()) std::printf("  installed  %s\n", join(used, " ").c_str());
+  }
+  if (!json && licenses.as_array().empty()) std::printf("no known engine build names a licence\n");
+  for (const settings::Consent& consent : consents.all()) records.push(settings::to_json(consent));
+  return Json::object()
+      .set("format", 1)
+      .set("licenses", std::move(licenses))
+      .set("consents", std::move(records))
+      .set("unreadable_consents", consents.unreadable());
+}
+
+Diagnosis unknown(const std::string& id, const std::vector<Listed>& known) {
+  Diagnosis diagnosis = diagnose("EH-P07").with("license", id);
+  std::vector<std::string> ids;
+  for (const Listed& listed : known) ids.push_back(listed.license.id);
+  if (const auto meant = nearest(id, ids)) diagnosis.with("nearest", *meant);
+  return diagnosis;
+}
+
+// Those of `known` that are meant; with a text only those whose text it is.
+Result<std::vector<Listed>> meant_by(const LicenseFlags& flags, const std::vector<Listed>& known,
+                                     const std::string& text_sha256) {
+  std::vector<Listed> meant;
+  const Listed* other = nullptr;
+  for (const Listed& listed : known) {
+    if (listed.license.id != flags.id && !listed.names.contains(flags.id)) continue;
+    if (text_sha256.empty() || listed.license.sha256.empty() || listed.license.sha256 == text_sha256)
+      meant.push_back(listed);
+    else
+      other = &listed;
+  }
+  if (!meant.empty()) return meant;
+  if (other == nullptr) return fail(unknown(flags.id, known));
+  return fail(diagnose("EH-P05")
+                  .with("license", other->license.id)
+                  .with("file", flags.text)
+                  .with("expected_sha256", other->license.sha256, "manifest")
+                  .with("actual_sha256", text_sha256));
+}
+
+Result<Json> accept(open::World& world, const LicenseFlags& flags, const CommonFlags& common) {
+  const settings::Settings& settings = world.settings();
+  std::string given_sha256, given;
+  if (!flags.text.empty()) {
+    TRY_ASSIGN(given, read_file(flags.text, 4u << 20, "EH-P47"));
+    given_sha256 = sha256_hex(given);
+  }
+  TRY_ASSIGN(std::vector<Listed> licenses, meant_by(flags, licenses_of(world.catalogue()), given_sha256));
+  Json accepted = Json::array();
+  for (Listed& listed : licenses) {
+    manifest::License& license = listed.license;
+    if (auto forbidden = settings::forbidden_license(settings.policy, license.id))
+      return fail(std::move(*forbidden));
+    if (auto locked = settings::consent_locked(settings.policy, license.id)) return fail(std::move(*locked));
+    Result<std::string> text = given;
+    if (given.empty())
+      text = open::license_text(world.store(), license, world.transfer_options(), world.cancel());
+    // Another text than the one that would be agreed to is no text of this licence; none at all is for the
+    // person who accepts to judge.
+    if (!text && text.error().code == "EH-N08") return fail(std::move(text).error());
+    if (text) {
+      TRY_ASSIGN(license.sha256, open::keep_text(world.store(), *text));
+      if (!common.json && !common.quiet) std::printf("%s\n\n", text->c_str());
+    } else if (!common.quiet) {
+      std::fprintf(stderr, "warning: the text of %s was not shown: %s\n", license.id.c_str(),
+                   explain::one_line(text.error()).c_str());
+    }
+    const settings::LicenseTerms terms = open::terms_of(license);
+    TRY(open::accept_license(settings, terms, settings::ConsentWay::command));
+    accepted.push(settings::to_json(settings::Consent::now(terms, settings::ConsentWay::command)));
+    if (!common.json)
+      std::printf("%s is accepted%s%s\n", license.id.c_str(),
+                  license.sha256.empty() ? "" : ": the text with sha256 ", license.sha256.c_str());
+  }
+  return Json::object().set("format", 1).set("accepted", std::move(accepted));
+}
+
+}  // namespace
+
+CLI::App* add_licenses(CLI::App& app, LicenseFlags& flags) {
+  CLI::App* licenses = app.add_subcommand("licenses", "the licences of the engines, and who accepted them");
+  licenses->require_subcommand(1);
+  licenses->fallthrough();
+  licenses->add_subcommand("list", "every licence that is known")->callback([&flags] {
+    flags.action = "list";
+  });
+  CLI::App* accepting =
+      licenses->add_subcommand("accept", "show a licence's text and record that you accept it");
+  accepting->callback([&flags] { flags.action = "accept"; });
+  accepting->add_option("ID", flags.id)->required();
+  accepting->add_option("--text", flags.text, "a file with the text, where it cannot be fetched");
+  return licenses;
+}
+
+int run_licenses(const settings::Settings& settings, const LicenseFlags& flags, const CommonFlags& common,
+                 const CancelToken& cancel) {
+  open::World world(settings, {}, cancel);
+  auto document = flags.action == "list" ? list(world, common.json) : accept(world, flags, common);
+  if (!document) return end_with(document.error(), common.json);
+  if (common.json) print(*document);
+  print_warnings(world.warnings(), {}, common.quiet || common.json);
+  return 0;
+}
+
+}  // namespace enginehost::commands

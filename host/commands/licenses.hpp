@@ -1,0 +1,19 @@
+// engine-cache licenses: what covers the engines, what of it was accepted, and by whom.
+#pragma once
+#include <CLI/App.hpp>
+#include <string>
+
+#include "base/cancel.hpp"
+#include "host/commands/common.hpp"
+
+namespace enginehost::commands {
+
+struct LicenseFlags {
+  std::string action, id, text;
+};
+
+CLI::App* add_licenses(CLI::App& app, LicenseFlags& flags);
+int run_licenses(const settings::Settings& settings, const LicenseFlags& flags, const CommonFlags& common,
+                 const CancelToken& cancel);
+
+}  // namespace enginehost::commands

@@ -1,0 +1,74 @@
+#include "host/open/install.hpp"
+
+#include <algorithm>
+
+namespace enginehost::open {
+namespace {
+
+// Declining and giving up fetched nothing.
+bool asked_somebody(const Diagnosis& failure) {
+  return failure.code.starts_with("EH-N") || !failure.values("source_tried").empty();
+}
+
+Json fetch_failed(const manifest::Build& build, const Diagnosis& failure) {
+  Json facts = Json::object().set("build", build.id).set("ok", false).set("code", failure.code);
+  for (const char* what : {"component", "url", "expected_sha256", "actual_sha256"})
+    if (!failure.value(what).empty()) facts.set(what, failure.value(what));
+  if (const auto tried = failure.values("source_tried"); !tried.empty())
+    facts.set("sources", Json::strings(tried));
+  return facts;
+}
+
+// The manifest's own size is no bound on what the administrator wants fetched.
+Result<void> check_size(const World& world, const manifest::Build& build) {
+  const settings::Settings& settings = world.settings();
+  const std::string key = "downloads.max_artifact_bytes";
+  if (!settings.policy.locks(key)) return {};
+  if (const auto installed = world.store().find(build.id); installed && *installed) return {};
+  const std::uint64_t most = settings.downloads.max_artifact_bytes;
+  for (const manifest::Component* component : build.all_components()) {
+    const auto fits = [&](const manifest::Artifact& artifact) { return artifact.size.value_or(0) <= most; };
+    if (component->artifacts.empty() ||
+        std::any_of(component->artifacts.begin(), component->artifacts.end(), fits))
+      continue;
+    return fail(diagnose("EH-P01")
+                    .with("file", settings.policy.file)
+                    .with("key", "policy." + key)
+                    .with("policy", "policy." + key + " = " + std::to_string(most))
+                    .with("what", component->id + " of " +
+                                      std::to_string(component->artifacts.front().size.value_or(0)) +
+                                      " bytes")
+                    .with("build", build.id));
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<acquire::Acquired> install_noted(World& world, const manifest::Build& build,
+                                        const acquire::AcquireOptions& options,
+                                        const transfer::ProgressCallback& progress) {
+  TRY(check_size(world, build));
+  auto acquired = acquire::acquire(build, world.store(), options, progress, world.cancel());
+  if (!acquired) {
+    if (asked_somebody(acquired.error())) world.note("fetch", fetch_failed(build, acquired.error()));
+    return acquired;
+  }
+  // A source that failed before another one served, most of all one that sent wrong bytes.
+  for (const Diagnosis& warning : acquired->warnings)
+    if (asked_somebody(warning)) world.note("fetch", fetch_failed(build, warning));
+  if (acquired->downloaded > 0)
+    world.note("fetch", Json::object()
+                            .set("build", build.id)
+                            .set("ok", true)
+                            .set("bytes", acquired->downloaded)
+                            .set("sources", Json::strings(acquired->sources)));
+  if (acquired->published)
+    world.note("install", Json::object()
+                              .set("build", build.id)
+                              .set("digest", acquired->installed.digest)
+                              .set("repaired", acquired->repaired));
+  return acquired;
+}
+
+}  // namespace enginehost::open

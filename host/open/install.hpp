@@ -1,0 +1,15 @@
+// acquire() with what it did in the audit log.
+#pragma once
+#include "host/acquire/acquire.hpp"
+#include "host/open/world.hpp"
+
+namespace enginehost::open {
+
+// As acquire::acquire(). Events: "fetch" for bytes that came or sources that failed, "install" for a build
+// that this call installed or mended; nothing for one that was there. EH-P01 when a part is larger than
+// policy allows.
+Result<acquire::Acquired> install_noted(World& world, const manifest::Build& build,
+                                        const acquire::AcquireOptions& options,
+                                        const transfer::ProgressCallback& progress);
+
+}  // namespace enginehost::open

@@ -1,0 +1,106 @@
+#include "host/settings/policy.hpp"
+
+#include <algorithm>
+
+#include "base/text.hpp"
+
+namespace enginehost::settings {
+namespace {
+
+Diagnosis refusal(const Policy& policy, const std::string& key, const std::string& value,
+                  const std::string& what) {
+  return std::move(diagnose("EH-P01")
+                       .with("file", policy.file)
+                       .with("key", "policy." + key)
+                       .with("policy", "policy." + key + " = " + value)
+                       .with("what", what));
+}
+
+struct HostAndPort {
+  std::string host, port;
+};
+
+// "example.org", "example.org:8443", "[::1]:80"
+HostAndPort parts_of(std::string text) {
+  const std::size_t bracket = text.rfind(']'), colon = text.rfind(':');
+  HostAndPort parts;
+  if (colon != std::string::npos &&
+      (bracket == std::string::npos ? text.find(':') == colon : colon > bracket)) {
+    parts.port = text.substr(colon + 1);
+    text.resize(colon);
+  }
+  parts.host = to_lower(text);
+  while (parts.host.ends_with('.')) parts.host.pop_back();  // the root of the domain name system
+  return parts;
+}
+
+// The host of "https://user:secret@Host:8443/path?query#part" as a server would be looked for by it.
+HostAndPort host_of(std::string_view url) {
+  const std::size_t scheme = url.find("://");
+  if (scheme == std::string_view::npos) return {};
+  const std::string_view after = url.substr(scheme + 3);
+  std::string_view authority = after.substr(0, after.find_first_of("/?#"));
+  // Readers of URLs disagree about a backslash: one of them would connect to another host than was checked.
+  if (authority.find('\\') != std::string_view::npos) return {};
+  if (const std::size_t at = authority.rfind('@'); at != std::string_view::npos)
+    authority.remove_prefix(at + 1);
+  HostAndPort parts = parts_of(std::string(authority));
+  if (parts.port.empty()) parts.port = to_lower(url.substr(0, scheme)) == "https" ? "443" : "80";
+  return parts;
+}
+
+// A pattern without a port allows any; "*.example.org" is every host below example.org, not itself.
+bool fits(const HostAndPort& host, const std::string& pattern) {
+  const HostAndPort wanted = parts_of(pattern);
+  if (!wanted.port.empty() && wanted.port != host.port) return false;
+  if (wanted.host.starts_with("*.")) return host.host.ends_with(wanted.host.substr(1));
+  return host.host == wanted.host;
+}
+
+}  // namespace
+
+bool lies_in(const std::string& location, const std::vector<std::string>& allowed) {
+  return allowed.empty() || std::any_of(allowed.begin(), allowed.end(), [&](const std::string& one) {
+           const std::string prefix = one.ends_with('/') ? one.substr(0, one.size() - 1) : one;
+           if (location.find("/../") != std::string::npos || location.ends_with("/..")) return false;
+           return location == prefix || location.starts_with(prefix + "/");
+         });
+}
+
+Result<void> check_host(const Policy& policy, std::string_view url) {
+  if (policy.allowed_hosts.empty()) return {};
+  const HostAndPort host = host_of(url);
+  if (!host.host.empty())
+    for (const std::string& pattern : policy.allowed_hosts)
+      if (fits(host, pattern)) return {};
+  return fail(refusal(policy, "allowed_hosts", join(policy.allowed_hosts, " "),
+                      "the host " + (host.host.empty() ? "of that URL" : host.host + ":" + host.port)));
+}
+
+std::optional<Diagnosis> forbidden_license(const Policy& policy, const std::string& id) {
+  const auto& forbidden = policy.forbidden_licenses;
+  if (std::find(forbidden.begin(), forbidden.end(), id) == forbidden.end()) return std::nullopt;
+  return refusal(policy, "forbid_licenses", join(forbidden, " "), "the licence " + id);
+}
+
+std::optional<Diagnosis> consent_locked(const Policy& policy, const std::string& id) {
+  if (!policy.locks("accept_licenses")) return std::nullopt;
+  return refusal(policy, "locked", "accept_licenses", "accepting the licence " + id);
+}
+
+bool accepts_license(const Policy& policy, const std::string& id, const std::string& sha256) {
+  return std::any_of(policy.accepted_licenses.begin(), policy.accepted_licenses.end(),
+                     [&](const AcceptedLicense& license) {
+                       return license.id == id && (license.sha256.empty() || license.sha256 == sha256);
+                     });
+}
+
+Result<void> check_locked(const Settings& settings, const std::string& key, const std::string& value) {
+  if (value.empty() || !settings.policy.locks(key)) return {};
+  const Setting* standing = settings.find(key);
+  if (standing != nullptr && standing->value == value) return {};
+  return fail(refusal(settings.policy, standing != nullptr ? key : "locked",
+                      standing != nullptr ? standing->value : key, "the " + key + " " + value));
+}
+
+}  // namespace enginehost::settings

@@ -1,0 +1,202 @@
+// Licences: nothing is fetched before its text was agreed to, and who agreed stays on record.
+#include <gmock/gmock.h>
+#include <unistd.h>
+
+#include "base/text.hpp"
+#include "tests/end-to-end/served.hpp"
+#include "tests/end-to-end/workplace.hpp"
+
+namespace enginehost::test {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+const std::string first_text = "You may use it on one machine.\n",
+                  second_text = "You may use it on no machine.\n";
+
+Json last_consent(const Workplace& workplace) {
+  for (const auto& entry : std::filesystem::directory_iterator(workplace.cache() / "state")) {
+    const std::string text = read_text(entry.path() / "consents" / "consents.jsonl");
+    const auto lines = split(std::string(trim(text)), '\n');
+    return parse_json(lines.back(), "consents").value();
+  }
+  return {};
+}
+
+// A build under a licence whose text a server has.
+class Consents : public testing::Test {
+ protected:
+  // `text`: the one that the manifest names.
+  void publish(const std::string& text, const std::string& served_text) {
+    write_text(server.root() / "eula.txt", served_text);
+    TestBuild build = good_build();
+    build.license = "vendor";
+    build.terms = Json::object()
+                      .set("id", "LicenseRef-vendor")
+                      .set("url", server.url("eula.txt"))
+                      .set("sha256", sha256_hex(text))
+                      .set("accept", "explicit");
+    TestRepository repository(workplace.folder() / "repository");
+    repository.add(build);
+    repository.write();
+  }
+  Ended open(std::vector<std::string> more = {}, const RunOptions& options = {}) const {
+    std::vector<std::string> arguments = {"reference", "--repository", location(), "--json"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return workplace.info(arguments, options);
+  }
+  Ended licenses(std::vector<std::string> arguments) const {
+    arguments.insert(arguments.begin(), "licenses");
+    arguments.insert(arguments.end(), {"--repository", location(), "--json"});
+    return workplace.run("engine-cache", arguments);
+  }
+  void remove() const {
+    ASSERT_EQ(workplace.run("engine-cache", {"remove", "reference-good", "--json"}).status, 0);
+  }
+  std::string location() const { return (workplace.folder() / "repository").native(); }
+
+  Workplace workplace;
+  NginxServer server;
+};
+
+TEST_F(Consents, WhatWasAcceptedHoldsUntilTheTextChanges) {
+  publish(first_text, first_text);
+  const Ended refused = open();
+  EXPECT_EQ(refused.status, 8) << refused.said();
+  EXPECT_EQ(evidence(refused.diagnosis(), "sha256"), sha256_hex(first_text));
+  ASSERT_EQ(open({"--accept-license", "LicenseRef-vendor"}).status, 0);
+  const Json record = last_consent(workplace);
+  EXPECT_EQ(record["license"].as_string(), "LicenseRef-vendor");
+  EXPECT_EQ(record["text_sha256"].as_string(), sha256_hex(first_text));
+  EXPECT_EQ(record["how"].as_string(), "flag");
+  EXPECT_EQ(record["application"].as_string(), "engine-info");
+  EXPECT_EQ(record["uid"].as_integer(), ::getuid());
+  remove();
+  EXPECT_EQ(open().status, 0) << "the same text is not asked about again";
+  remove();
+  publish(second_text, second_text);
+  const Ended changed = open();
+  EXPECT_EQ(changed.status, 8) << changed.said();
+  EXPECT_EQ(changed.code(), "EH-P03");
+  EXPECT_EQ(evidence(changed.diagnosis(), "sha256"), sha256_hex(second_text));
+}
+
+TEST_F(Consents, OnATerminalTheTextIsShownBeforeItIsAskedFor) {
+  publish(first_text, first_text);
+  RunOptions options;
+  options.launcher = on_a_terminal();
+  options.input = "n\n";
+  const std::vector<std::string> arguments = {"reference", "--repository", location()};
+  const Ended declined = workplace.info(arguments, options);
+  EXPECT_EQ(declined.status, 8) << declined.said();
+  EXPECT_THAT(declined.output, HasSubstr(std::string(trim(first_text))));
+  EXPECT_THAT(declined.output, HasSubstr("Do you accept it? [y/N]"));
+  EXPECT_FALSE(std::filesystem::exists(workplace.cache() / "refs" / "reference-good.json"));
+  options.input = "y\n";
+  const Ended agreed = workplace.info(arguments, options);
+  EXPECT_EQ(agreed.status, 0) << agreed.said();
+  EXPECT_EQ(last_consent(workplace)["how"].as_string(), "terminal");
+  EXPECT_EQ(server.requests("GET /eula.txt"), 1) << "the text was kept the first time";
+}
+
+TEST_F(Consents, ATextThatCannotBeShownIsSaidAndAskedForAllTheSame) {
+  publish(first_text, second_text);
+  RunOptions options;
+  options.launcher = on_a_terminal();
+  options.input = "y\n";
+  const Ended run = workplace.info({"reference", "--repository", location()}, options);
+  EXPECT_EQ(run.status, 0) << run.said();
+  EXPECT_THAT(run.output, HasSubstr("the text of LicenseRef-vendor cannot be shown: EH-N08"));
+  EXPECT_THAT(run.output, Not(HasSubstr(std::string(trim(second_text)))));
+}
+
+TEST_F(Consents, LicencesAreListedAndAcceptedBeforehand) {
+  publish(first_text, first_text);
+  const Ended before = licenses({"list"});
+  ASSERT_EQ(before.status, 0) << before.said();
+  ASSERT_EQ(before.document["licenses"].as_array().size(), 1u);
+  const Json& listed = before.document["licenses"].as_array()[0];
+  EXPECT_EQ(listed["license"].as_string(), "LicenseRef-vendor");
+  EXPECT_EQ(listed["state"].as_string(), "not_accepted");
+  EXPECT_EQ(listed["accept"].as_string(), "explicit");
+  EXPECT_TRUE(listed["text"].is_null());
+  EXPECT_EQ(listed["builds"].as_array()[0].as_string(), "reference-good");
+
+  const Ended accepted = licenses({"accept", "LicenseRef-vendor"});
+  ASSERT_EQ(accepted.status, 0) << accepted.said();
+  const Ended after = licenses({"list", "--offline"});
+  const Json& now = after.document["licenses"].as_array()[0];
+  EXPECT_EQ(now["state"].as_string(), "accepted") << after.said();
+  EXPECT_EQ(now["consent"]["how"].as_string(), "command");
+  EXPECT_EQ(read_text(now["text"].as_string()), first_text) << "the text is kept";
+  EXPECT_EQ(open().status, 0);
+  // What is installed keeps its licence, also when no repository names it any more.
+  std::filesystem::remove_all(workplace.folder() / "repository");
+  const Ended alone = workplace.run("engine-cache", {"licenses", "list", "--json"});
+  ASSERT_EQ(alone.document["licenses"].as_array().size(), 1u) << alone.said();
+  EXPECT_EQ(alone.document["licenses"].as_array()[0]["installed"].as_array()[0].as_string(),
+            "reference-good");
+}
+
+TEST_F(Consents, TheTextIsShownToWhoAcceptsByCommand) {
+  publish(first_text, first_text);
+  const Ended run =
+      workplace.run("engine-cache", {"licenses", "accept", "vendor", "--repository", location()});
+  EXPECT_EQ(run.status, 0) << run.said();
+  EXPECT_THAT(run.output, HasSubstr(first_text));
+  const Ended list = workplace.run("engine-cache", {"licenses", "list", "--repository", location()});
+  EXPECT_THAT(list.output, HasSubstr("LicenseRef-vendor  accepted by "));
+}
+
+TEST_F(Consents, AFileGivesTheTextWhereThereIsNoNetwork) {
+  publish(first_text, first_text);
+  write_text(workplace.folder() / "other.txt", second_text);
+  write_text(workplace.folder() / "right.txt", first_text);
+  const Ended other = licenses(
+      {"accept", "LicenseRef-vendor", "--offline", "--text", (workplace.folder() / "other.txt").native()});
+  EXPECT_EQ(other.status, 8) << other.said();
+  EXPECT_EQ(other.code(), "EH-P05");
+  EXPECT_EQ(evidence(other.diagnosis(), "expected_sha256"), sha256_hex(first_text));
+  EXPECT_EQ(open().status, 8);
+  const Ended right = licenses(
+      {"accept", "LicenseRef-vendor", "--offline", "--text", (workplace.folder() / "right.txt").native()});
+  EXPECT_EQ(right.status, 0) << right.said();
+  EXPECT_EQ(server.log(), "");
+  EXPECT_EQ(open().status, 0);
+}
+
+TEST_F(Consents, AnotherTextAtTheAddressIsNotAccepted) {
+  publish(first_text, second_text);
+  const Ended run = licenses({"accept", "LicenseRef-vendor"});
+  EXPECT_EQ(run.status, 5) << run.said();
+  EXPECT_EQ(run.code(), "EH-N08");
+  EXPECT_EQ(open().status, 8);
+}
+
+TEST_F(Consents, AnUnknownLicenceIsToldWithTheNearest) {
+  publish(first_text, first_text);
+  const Ended run = licenses({"accept", "LicenseRef-vendr"});
+  EXPECT_EQ(run.status, 2) << run.said();
+  EXPECT_EQ(run.code(), "EH-P07");
+  EXPECT_EQ(evidence(run.diagnosis(), "nearest"), "LicenseRef-vendor");
+}
+
+TEST_F(Consents, WhatCannotBeRecordedIsNotFetched) {
+  if (!can_mount()) GTEST_SKIP() << "mounting needs root with CAP_SYS_ADMIN";
+  publish(first_text, first_text);
+  std::filesystem::path state;
+  const Ended told = open();
+  for (const Json& setting : told.document["config"].as_array())
+    if (setting["key"].as_string() == "state") state = setting["value"].as_string();
+  ASSERT_FALSE(state.empty());
+  std::filesystem::create_directories(state / "consents");
+  RunOptions options;
+  options.launcher = with_tmpfs(state / "consents", "ro");
+  const Ended run = open({"--accept-license", "LicenseRef-vendor"}, options);
+  EXPECT_EQ(run.status, 7) << run.said();
+  EXPECT_FALSE(std::filesystem::exists(workplace.cache() / "refs" / "reference-good.json"));
+}
+
+}  // namespace
+}  // namespace enginehost::test

@@ -1,0 +1,177 @@
+// The administrator's policy, through the commands; and where files are looked for first.
+#include <gmock/gmock.h>
+
+#include "tests/end-to-end/served.hpp"
+#include "tests/end-to-end/workplace.hpp"
+
+namespace enginehost::test {
+namespace {
+
+using testing::HasSubstr;
+
+const char* const system_file = "/etc/enginehost/config.json";
+
+const Json& setting(const Ended& run, const std::string& key) {
+  static const Json none;
+  for (const Json& entry : run.document["config"].as_array())
+    if (entry["key"].as_string() == key) return entry;
+  return none;
+}
+
+class Policies : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!can_mount()) GTEST_SKIP() << "mounting needs root with CAP_SYS_ADMIN";
+  }
+  Ended run(const Json& policy, std::vector<std::string> arguments) const {
+    RunOptions options;
+    options.launcher = with_system_file(workplace, Json::object().set("policy", policy));
+    return workplace.info(std::move(arguments), options);
+  }
+  void expect_refusal(const Ended& run, const std::string& key, const std::string& rule) const {
+    EXPECT_EQ(run.status, 8) << run.said();
+    EXPECT_EQ(run.code(), "EH-P01");
+    EXPECT_EQ(evidence(run.diagnosis(), "file"), system_file);
+    EXPECT_EQ(evidence(run.diagnosis(), "key"), key);
+    EXPECT_EQ(evidence(run.diagnosis(), "policy"), rule);
+    EXPECT_FALSE(evidence(run.diagnosis(), "what").empty());
+  }
+  static Json one(const char* key, Json value) { return Json::object().set(key, std::move(value)); }
+  Workplace workplace;
+};
+
+TEST_F(Policies, AHostThatIsNotAllowedIsNotAsked) {
+  Served served;
+  served.publish();
+  const Ended refused = run(one("allowed_hosts", Json::strings({"mirror.example"})), served.arguments());
+  expect_refusal(refused, "policy.allowed_hosts", "policy.allowed_hosts = mirror.example");
+  EXPECT_EQ(served.server.log(), "");
+  EXPECT_EQ(run(one("allowed_hosts", Json::strings({"127.0.0.1"})), served.arguments()).status, 0);
+}
+
+TEST_F(Policies, ARedirectionToAHostThatIsNotAllowedIsNotFollowed) {
+  Served served, elsewhere;
+  const Json url = Json::object().set("url", served.server.url("moved"));
+  Served redirecting("location = /moved { return 302 http://localhost:" +
+                     std::to_string(elsewhere.server.port()) + "/repository/files/" + served.digest + "; }");
+  redirecting.publish(Json::array().push(Json::object().set("url", redirecting.server.url("moved"))));
+  const Ended refused = run(one("allowed_hosts", Json::strings({"127.0.0.1"})), redirecting.arguments());
+  expect_refusal(refused, "policy.allowed_hosts", "policy.allowed_hosts = 127.0.0.1");
+  EXPECT_EQ(redirecting.server.requests("GET /moved"), 1);
+  EXPECT_EQ(elsewhere.server.log(), "");
+}
+
+TEST_F(Policies, ARepositoryThatIsNotAllowedIsRefused) {
+  Served served;
+  served.publish();
+  expect_refusal(run(one("repositories", Json::strings({"https://mirror.example/"})), served.arguments()),
+                 "policy.repositories", "policy.repositories = https://mirror.example/");
+}
+
+TEST_F(Policies, AFileLargerThanAllowedIsNotFetched) {
+  Served served;
+  served.publish();
+  const Ended refused =
+      run(one("downloads", Json::object().set("max_artifact_bytes", 1000)), served.arguments());
+  expect_refusal(refused, "policy.downloads.max_artifact_bytes",
+                 "policy.downloads.max_artifact_bytes = 1000");
+  EXPECT_EQ(served.server.requests("GET " + served.path()), 0);
+}
+
+TEST_F(Policies, ALockedFlavorCannotBeAskedAway) {
+  Served served;
+  served.publish();
+  std::vector<std::string> arguments = served.arguments();
+  arguments.insert(arguments.end(), {"--flavor", "cu118"});
+  expect_refusal(run(one("flavor", "cpu"), arguments), "policy.flavor", "policy.flavor = cpu");
+  EXPECT_EQ(run(one("flavor", "cpu"), served.arguments()).status, 0);
+}
+
+TEST_F(Policies, OfflineByPolicyOpensNoSocketAndIsShownAsLocked) {
+  Served served;
+  served.publish();
+  workplace.configure(Json::object().set("repositories_default", false).set("offline", false));
+  const Ended refused = run(one("offline", true), served.arguments());
+  EXPECT_EQ(served.server.log(), "");
+  EXPECT_NE(refused.status, 0);
+  EXPECT_EQ(setting(refused, "offline")["value"].as_string(), "true");
+  EXPECT_EQ(setting(refused, "offline")["source"].as_string(), std::string("policy of ") + system_file);
+  EXPECT_TRUE(setting(refused, "offline")["locked"].as_bool());
+  EXPECT_FALSE(setting(refused, "log")["locked"].as_bool(true));
+  const Ended text = run(one("offline", true), {});
+  EXPECT_THAT(text.output,
+              HasSubstr(std::string("offline       true  (policy of ") + system_file + ", locked)"));
+  EXPECT_THAT(text.error, HasSubstr("keeps it at \"true\""));
+}
+
+TEST_F(Policies, ALicenceIsAcceptedOnBehalfOfEveryoneOrOfNobody) {
+  TestBuild build = good_build();
+  build.license = "vendor";
+  TestRepository repository(workplace.folder() / "repository");
+  repository.add(build);
+  repository.write();
+  const std::vector<std::string> arguments = {"reference", "--repository", repository.root().native(),
+                                              "--json"};
+  std::vector<std::string> accepting = arguments;
+  accepting.insert(accepting.end(), {"--accept-license", "LicenseRef-vendor"});
+  const Json forbids = one("forbid_licenses", Json::strings({"LicenseRef-vendor"}));
+  const std::string rule = "policy.forbid_licenses = LicenseRef-vendor";
+  expect_refusal(run(forbids, arguments), "policy.forbid_licenses", rule);
+  expect_refusal(run(forbids, accepting), "policy.forbid_licenses", rule);
+  const Json locks = one("locked", Json::strings({"accept_licenses"}));
+  expect_refusal(run(locks, arguments), "policy.locked", "policy.locked = accept_licenses");
+  expect_refusal(run(locks, accepting), "policy.locked", "policy.locked = accept_licenses");
+  const Ended accepted = run(one("accept_licenses", Json::strings({"LicenseRef-vendor"})), arguments);
+  EXPECT_EQ(accepted.status, 0) << accepted.said();
+  const Ended list = workplace.run(
+      "engine-cache", {"licenses", "list", "--repository", repository.root().native(), "--json"});
+  ASSERT_EQ(list.document["consents"].as_array().size(), 1u) << list.said();
+  EXPECT_EQ(list.document["consents"].as_array()[0]["how"].as_string(), "policy");
+  EXPECT_EQ(list.document["licenses"].as_array()[0]["state"].as_string(), "not_accepted")
+      << "it does not outlast the policy";
+}
+
+// Behind a mirror, people could not tell which address was really asked.
+TEST(Mirrored, Case18_TheMirrorIsAskedFirstAndShownWithItsSource) {
+  Served mirror, origin;
+  origin.publish();
+  write_text(mirror.server.root() / "copy" / origin.digest, origin.archive);
+  const Workplace workplace;
+  workplace.configure(
+      Json::object()
+          .set("repositories_default", false)
+          .set("mirrors", Json::array().push(Json::object()
+                                                 .set("of", origin.server.url("repository/files"))
+                                                 .set("use", mirror.server.url("copy")))));
+  const Ended run = workplace.info(origin.arguments());
+  EXPECT_EQ(run.status, 0) << run.said();
+  EXPECT_EQ(mirror.server.requests("GET /copy/" + origin.digest), 1);
+  EXPECT_EQ(origin.server.requests("GET " + origin.path()), 0);
+  EXPECT_EQ(setting(run, "mirrors")["value"].as_string(),
+            origin.server.url("repository/files/") + " -> " + mirror.server.url("copy/"));
+  EXPECT_EQ(setting(run, "mirrors")["source"].as_string(),
+            (workplace.folder() / "config/enginehost/config.json").native());
+}
+
+TEST(Mirrored, WhatAMirrorLacksOrHasOtherwiseComesFromWhereItIs) {
+  for (const bool other : {false, true}) {
+    Served mirror, origin;
+    origin.publish();
+    if (other)
+      write_text(mirror.server.root() / "copy" / origin.digest, std::string(origin.archive.size(), 'x'));
+    const Workplace workplace;
+    workplace.configure(
+        Json::object()
+            .set("repositories_default", false)
+            .set("mirrors", Json::array().push(Json::object()
+                                                   .set("of", origin.server.url("repository/files"))
+                                                   .set("use", mirror.server.url("copy")))));
+    const Ended run = workplace.info(origin.arguments());
+    EXPECT_EQ(run.status, 0) << run.said();
+    EXPECT_GE(mirror.server.requests("GET /copy/" + origin.digest), 1);
+    EXPECT_EQ(origin.server.requests("GET " + origin.path()), 1);
+  }
+}
+
+}  // namespace
+}  // namespace enginehost::test

@@ -1,0 +1,166 @@
+#include "host/settings/audit.hpp"
+
+#include <gmock/gmock.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <thread>
+
+#include "base/sha256.hpp"
+#include "base/text.hpp"
+#include "host/settings/record_lines.hpp"
+#include "tests/settings/fixture.hpp"
+
+namespace enginehost::settings {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+class Audit : public SettingsTest {
+ protected:
+  std::filesystem::path state() const { return root_ / "state"; }
+  std::filesystem::path file() const { return state() / "audit/audit.jsonl"; }
+  void add(const std::string& event, const Json& facts = Json::object(), std::uint64_t rotate = 1u << 20) {
+    const auto added = AuditLog(state(), rotate).add(event, facts);
+    ASSERT_TRUE(added) << added.error().code;
+  }
+  std::vector<std::string> lines() const { return *read_lines(file()); }
+  void replace(const std::vector<std::string>& lines) const {
+    ASSERT_TRUE(write_file(file(), join(lines, "\n") + "\n", false));
+  }
+  AuditReport report() const { return *check_audit(state()); }
+};
+
+TEST_F(Audit, an_event_says_what_when_who_and_where) {
+  add("install", Json::object().set("build", "reference-1").set("bytes", 17));
+  const Json event = *parse_json(lines().at(0), "line");
+  EXPECT_EQ(event["event"].as_string(), "install");
+  EXPECT_EQ(event["build"].as_string(), "reference-1");
+  EXPECT_EQ(event["bytes"].as_integer(), 17);
+  EXPECT_EQ(event["number"].as_integer(), 1);
+  EXPECT_EQ(event["uid"].as_integer(), ::getuid());
+  EXPECT_EQ(event["process"].as_integer(), ::getpid());
+  EXPECT_EQ(event["application"].as_string(), "settings_tests");
+  EXPECT_EQ(event["previous"].as_string(), std::string(64, '0'));
+}
+
+TEST_F(Audit, each_line_holds_the_digest_of_the_one_before_it) {
+  for (const char* event : {"fetch", "install", "remove"}) add(event);
+  const auto all = lines();
+  EXPECT_EQ((*parse_json(all[1], "line"))["previous"].as_string(), sha256_hex(all[0]));
+  EXPECT_EQ((*parse_json(all[2], "line"))["previous"].as_string(), sha256_hex(all[1]));
+  EXPECT_TRUE(report().problems.empty());
+  EXPECT_EQ(report().events, 3);
+  EXPECT_EQ(report().last, sha256_hex(all[2]));
+}
+
+TEST_F(Audit, secrets_of_urls_never_reach_it) {
+  add("fetch", Json::object()
+                   .set("url", "https://me:word@files.example/a.whl?token=secret#part")
+                   .set("sources", Json::strings({"first https://me:word@b.example/x?sig=secret then text",
+                                                  "https://c.example/a@b"})));
+  EXPECT_THAT(lines()[0], Not(HasSubstr("secret")));
+  EXPECT_THAT(lines()[0], Not(HasSubstr("word")));
+  const Json event = *parse_json(lines()[0], "line");
+  EXPECT_EQ(event["url"].as_string(), "https://files.example/a.whl");
+  EXPECT_EQ(event["sources"].as_array()[0].as_string(), "first https://b.example/x then text");
+  EXPECT_EQ(event["sources"].as_array()[1].as_string(), "https://c.example/a@b");
+}
+
+TEST_F(Audit, a_changed_removed_added_or_swapped_line_is_found) {
+  for (int i = 0; i < 5; ++i) add("install", Json::object().set("build", "build-" + std::to_string(i)));
+  const auto all = lines();
+  ASSERT_TRUE(report().problems.empty());
+  auto changed = all;
+  changed[2].replace(changed[2].find("build-2"), 7, "build-9");
+  replace(changed);
+  ASSERT_EQ(report().problems.size(), 1u);
+  EXPECT_EQ(report().problems[0].line, 4) << "the one after it does not follow any more";
+  auto removed = all;
+  removed.erase(removed.begin() + 1);
+  replace(removed);
+  EXPECT_EQ(report().problems.at(0).line, 2);
+  auto added = all;
+  added.insert(added.begin() + 3, all[0]);
+  replace(added);
+  EXPECT_FALSE(report().problems.empty());
+  auto swapped = all;
+  std::swap(swapped[1], swapped[2]);
+  replace(swapped);
+  EXPECT_FALSE(report().problems.empty());
+  replace({all[0], all[1], all[2], all[3]});
+  EXPECT_TRUE(report().problems.empty()) << "a cut end cannot be seen in the log itself";
+  EXPECT_NE(report().last, sha256_hex(all[4])) << "but by who kept the last digest";
+}
+
+TEST_F(Audit, after_a_power_cut_it_goes_on_and_the_cut_line_is_told) {
+  add("install");
+  add("remove");
+  std::string text = *read_file(file());
+  text.resize(text.size() - 40);
+  ASSERT_TRUE(write_file(file(), text, false));
+  add("fetch");
+  ASSERT_EQ(lines().size(), 3u);
+  EXPECT_EQ((*parse_json(lines()[2], "line"))["number"].as_integer(), 3);
+  ASSERT_EQ(report().problems.size(), 1u);
+  EXPECT_EQ(report().problems[0].line, 2);
+  EXPECT_THAT(report().problems[0].problem, HasSubstr("cut"));
+}
+
+TEST_F(Audit, a_long_log_is_put_aside_and_the_chain_goes_on) {
+  for (int i = 0; i < 40; ++i) add("install", Json::object().set("build", std::string(200, 'b')), 4096);
+  int files = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(state() / "audit"))
+    if (entry.path().extension() == ".jsonl") {
+      ++files;
+      EXPECT_LT(entry.file_size(), 4096u + 1000u) << entry.path();
+    }
+  EXPECT_GT(files, 3);
+  EXPECT_EQ(report().files, files);
+  EXPECT_EQ(report().events, 40);
+  EXPECT_TRUE(report().problems.empty()) << report().problems[0].problem;
+  // The oldest may be taken away, one from the middle not.
+  std::vector<std::filesystem::path> rotated;
+  for (const auto& entry : std::filesystem::directory_iterator(state() / "audit"))
+    if (matches_pattern(entry.path().filename().native(), "audit-*.jsonl")) rotated.push_back(entry.path());
+  std::sort(rotated.begin(), rotated.end());
+  std::filesystem::remove(rotated[0]);
+  EXPECT_TRUE(report().problems.empty());
+  std::filesystem::remove(rotated[2]);
+  EXPECT_EQ(report().problems.size(), 1u);
+}
+
+TEST_F(Audit, many_processes_and_threads_write_one_chain) {
+  std::vector<pid_t> children;
+  for (int i = 0; i < 4; ++i) {
+    const pid_t child = ::fork();
+    if (child == 0) {
+      bool good = true;
+      for (int k = 0; k < 10; ++k)
+        good = AuditLog(state(), 4096).add("install", Json::object()).has_value() && good;
+      ::_exit(good ? 0 : 1);
+    }
+    children.push_back(child);
+  }
+  std::thread one([&] { add("fetch"); }), two([&] { add("remove"); });
+  one.join();
+  two.join();
+  for (const pid_t child : children) {
+    int status = 0;
+    ASSERT_EQ(::waitpid(child, &status, 0), child);
+    EXPECT_EQ(status, 0);
+  }
+  EXPECT_EQ(report().events, 42);
+  EXPECT_TRUE(report().problems.empty());
+}
+
+TEST_F(Audit, without_a_place_nothing_is_kept_and_nothing_fails) {
+  EXPECT_TRUE(AuditLog({}, 4096).add("install", Json::object()));
+  EXPECT_EQ(check_audit({})->events, 0);
+  EXPECT_EQ(report().events, 0);
+}
+
+}  // namespace
+}  // namespace enginehost::settings

@@ -1,0 +1,91 @@
+#include "host/settings/consents.hpp"
+
+#include <gmock/gmock.h>
+#include <unistd.h>
+
+#include "host/settings/record_lines.hpp"
+#include "tests/settings/fixture.hpp"
+
+namespace enginehost::settings {
+namespace {
+
+using testing::MatchesRegex;
+
+class ConsentFile : public SettingsTest {
+ protected:
+  std::filesystem::path state() const { return root_ / "state"; }
+  Consents all() const { return *Consents::read(state()); }
+  void accept(const LicenseTerms& terms, ConsentWay way = ConsentWay::command) {
+    ASSERT_TRUE(record_consent(state(), Consent::now(terms, way)));
+  }
+  const std::string one_ = std::string(64, '1'), two_ = std::string(64, '2');
+  const std::uint64_t me_ = ::getuid();
+};
+
+TEST_F(ConsentFile, nothing_is_accepted_before_anybody_did) {
+  EXPECT_TRUE(all().all().empty());
+  EXPECT_TRUE(Consents::read({})->all().empty()) << "no state folder";
+  EXPECT_EQ(all().find({"Vendor", "https://v.example/", one_}, me_), nullptr);
+}
+
+TEST_F(ConsentFile, a_record_says_which_text_who_where_when_how_and_by_what) {
+  accept({"Vendor", "https://v.example/", one_}, ConsentWay::flag);
+  const Consents consents = all();
+  const Consent* consent = consents.find({"Vendor", "https://v.example/", one_}, me_);
+  ASSERT_NE(consent, nullptr);
+  EXPECT_EQ(consent->terms.sha256, one_);
+  EXPECT_EQ(consent->uid, me_);
+  EXPECT_FALSE(consent->host.empty());
+  EXPECT_EQ(consent->how, "flag");
+  EXPECT_EQ(consent->application, "settings_tests");
+  EXPECT_THAT(consent->tool, MatchesRegex("enginehost [0-9.]+"));
+  EXPECT_THAT(consent->time, MatchesRegex("[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:]{8}Z"));
+}
+
+TEST_F(ConsentFile, another_text_is_another_question) {
+  accept({"Vendor", "https://v.example/", one_});
+  EXPECT_EQ(all().find({"Vendor", "https://v.example/", two_}, me_), nullptr);
+  EXPECT_EQ(all().find({"Other", "https://v.example/", one_}, me_), nullptr);
+  EXPECT_NE(all().find({"Vendor", "https://elsewhere.example/", one_}, me_), nullptr) << "the same text";
+}
+
+TEST_F(ConsentFile, without_a_digest_the_address_is_the_text) {
+  accept({"Vendor", "https://v.example/1", ""});
+  EXPECT_NE(all().find({"Vendor", "https://v.example/1", ""}, me_), nullptr);
+  EXPECT_EQ(all().find({"Vendor", "https://v.example/2", ""}, me_), nullptr);
+  EXPECT_EQ(all().find({"Vendor", "https://v.example/1", one_}, me_), nullptr) << "the text is known now";
+}
+
+TEST_F(ConsentFile, one_user_does_not_accept_for_another) {
+  accept({"Vendor", "", one_});
+  EXPECT_EQ(all().find({"Vendor", "", one_}, me_ + 1), nullptr);
+  EXPECT_NE(all().find({"Vendor", "", one_}), nullptr) << "but it is known that someone did";
+}
+
+TEST_F(ConsentFile, what_a_policy_accepted_does_not_outlast_it) {
+  accept({"Vendor", "", one_}, ConsentWay::policy);
+  EXPECT_EQ(all().find({"Vendor", "", one_}, me_), nullptr);
+}
+
+TEST_F(ConsentFile, a_line_that_was_cut_hides_no_other) {
+  accept({"First", "", one_});
+  const auto file = state() / "consents/consents.jsonl";
+  std::string text = *read_file(file);
+  ASSERT_TRUE(write_file(file, text + R"({"format":1,"license":"Se)", false));
+  accept({"Third", "", two_});
+  EXPECT_EQ(all().unreadable(), 1);
+  EXPECT_NE(all().find({"First", "", one_}, me_), nullptr);
+  EXPECT_NE(all().find({"Third", "", two_}, me_), nullptr);
+}
+
+TEST_F(ConsentFile, lines_are_only_added) {
+  accept({"First", "", one_});
+  const auto file = state() / "consents/consents.jsonl";
+  const std::string before = *read_file(file);
+  accept({"Second", "", one_});
+  EXPECT_TRUE(read_file(file)->starts_with(before));
+  EXPECT_EQ(read_lines(file)->size(), 2u);
+}
+
+}  // namespace
+}  // namespace enginehost::settings

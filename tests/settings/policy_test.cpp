@@ -1,0 +1,189 @@
+#include "host/settings/policy.hpp"
+
+#include <gmock/gmock.h>
+
+#include "tests/settings/fixture.hpp"
+
+namespace enginehost::settings {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+Policy hosts(std::vector<std::string> allowed) {
+  Policy policy;
+  policy.file = "/etc/enginehost/config.json";
+  policy.allowed_hosts = std::move(allowed);
+  return policy;
+}
+
+TEST(AllowedHosts, any_host_may_be_asked_without_a_list) {
+  EXPECT_TRUE(check_host({}, "https://anywhere.example/x"));
+}
+
+TEST(AllowedHosts, a_name_stands_for_itself_and_a_star_for_what_is_below) {
+  const Policy policy = hosts({"mirror.example", "*.lab.example"});
+  for (const char* url : {"https://mirror.example/x", "http://MIRROR.example:8080/", "https://a.lab.example",
+                          "https://a.b.lab.example/x", "https://mirror.example./x"})
+    EXPECT_TRUE(check_host(policy, url)) << url;
+  for (const char* url : {"https://lab.example/x", "https://evil-lab.example/",
+                          "https://mirror.example.evil/", "https://xmirror.example/", "mirror.example", ""})
+    EXPECT_FALSE(check_host(policy, url)) << url;
+}
+
+TEST(AllowedHosts, who_is_asked_is_not_who_is_named_before_the_at_or_behind_the_slash) {
+  const Policy policy = hosts({"good.example"});
+  for (const char* url : {"https://good.example@evil.example/", "https://evil.example/good.example",
+                          "https://evil.example?good.example", "https://evil.example#@good.example",
+                          "https://good.example\\@evil.example/", "https://good.example:443@evil.example/"})
+    EXPECT_FALSE(check_host(policy, url)) << url;
+  EXPECT_TRUE(check_host(policy, "https://user:secret@good.example/"));
+}
+
+TEST(AllowedHosts, a_port_in_the_list_is_the_only_one) {
+  const Policy policy = hosts({"good.example:443", "[::1]:8080", "10.0.0.5"});
+  EXPECT_TRUE(check_host(policy, "https://good.example/"));
+  EXPECT_FALSE(check_host(policy, "http://good.example/"));
+  EXPECT_FALSE(check_host(policy, "https://good.example:8443/"));
+  EXPECT_TRUE(check_host(policy, "http://[::1]:8080/x"));
+  EXPECT_FALSE(check_host(policy, "http://[::1]:8081/x"));
+  EXPECT_TRUE(check_host(policy, "http://10.0.0.5:9/x"));
+}
+
+TEST(AllowedHosts, the_refusal_names_file_key_value_and_host) {
+  const auto refused =
+      check_host(hosts({"good.example", "*.lab"}), "https://user:secret@evil.example/x?token=1");
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, "EH-P01");
+  EXPECT_EQ(refused.error().value("file"), "/etc/enginehost/config.json");
+  EXPECT_EQ(refused.error().value("key"), "policy.allowed_hosts");
+  EXPECT_EQ(refused.error().value("policy"), "policy.allowed_hosts = good.example *.lab");
+  EXPECT_EQ(refused.error().value("what"), "the host evil.example:443");
+}
+
+class PolicyFile : public SettingsTest {};
+
+TEST_F(PolicyFile, a_locked_key_has_the_systems_value_or_its_default) {
+  system_file(R"({"flavor": "cpu", "policy": {"locked": ["flavor", "offline"]}})");
+  user_file(R"({"flavor": "cu118", "offline": true})");
+  const Settings settings = load();
+  EXPECT_EQ(settings.flavor, "cpu");
+  EXPECT_FALSE(settings.offline);
+  EXPECT_THAT(settings.warnings,
+              ElementsAre(HasSubstr("sets flavor to \"cu118\""), HasSubstr("sets offline")));
+  EXPECT_TRUE(settings.find("flavor")->locked);
+  EXPECT_EQ(settings.find("flavor")->source, (root_ / "etc/config.json").string());
+  EXPECT_TRUE(settings.find("offline")->locked);
+  EXPECT_FALSE(settings.find("log")->locked);
+  flags_.offline = true;
+  EXPECT_EQ(refusal().code, "EH-P01");
+  EXPECT_EQ(refusal().value("policy"), "policy.locked = flavor offline");
+}
+
+TEST_F(PolicyFile, a_lock_that_names_no_setting_is_told) {
+  system_file(R"({"policy": {"locked": ["ofline", "repositories", "accept_licenses", "mirrors"]}})");
+  EXPECT_THAT(load().warnings, ElementsAre(HasSubstr("did you mean \"offline\"")));
+}
+
+TEST_F(PolicyFile, locked_repositories_are_the_systems_alone) {
+  system_file(R"({"repositories": ["https://a.example/r"], "policy": {"locked": ["repositories"]}})");
+  user_file(R"({"repositories": ["https://b.example/r"]})");
+  ASSERT_EQ(load().repositories.size(), 1u);
+  EXPECT_EQ(load().repositories[0].location, "https://a.example/r");
+  EXPECT_EQ(load().warnings.size(), 1u);
+  flags_.repositories = {"/srv/mine"};
+  EXPECT_EQ(refusal().code, "EH-P01");
+}
+
+TEST_F(PolicyFile, required_signatures_leave_no_unsigned_repository) {
+  system_file(R"({"policy": {"require_signatures": true}})");
+  flags_.repositories = {"/srv/mine"};
+  write("prefix/share/enginehost/repository/index.json", "{}");
+  const Settings settings = load();
+  ASSERT_EQ(settings.repositories.size(), 2u);
+  for (const Repository& repository : settings.repositories)
+    EXPECT_FALSE(repository.unsigned_allowed) << repository.location;
+  EXPECT_TRUE(settings.policy.require_signatures);
+}
+
+TEST_F(PolicyFile, what_a_request_brings_must_be_what_a_locked_key_says) {
+  system_file(R"({"policy": {"flavor": "cpu", "locked": ["device"]}})");
+  const Settings settings = load();
+  EXPECT_TRUE(check_locked(settings, "flavor", ""));
+  EXPECT_TRUE(check_locked(settings, "flavor", "cpu"));
+  EXPECT_TRUE(check_locked(settings, "force", "some-build"));
+  const auto refused = check_locked(settings, "flavor", "cu118");
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().value("policy"), "policy.flavor = cpu");
+  EXPECT_FALSE(check_locked(settings, "device", "cuda:0"));
+}
+
+TEST_F(PolicyFile, licences_are_accepted_by_id_or_by_one_text_only) {
+  const std::string digest(64, 'a');
+  system_file(R"({"policy": {"accept_licenses": ["Any", {"id": "One", "sha256": ")" + digest + R"("}]}})");
+  const Policy policy = load().policy;
+  EXPECT_TRUE(accepts_license(policy, "Any", ""));
+  EXPECT_TRUE(accepts_license(policy, "Any", digest));
+  EXPECT_TRUE(accepts_license(policy, "One", digest));
+  EXPECT_FALSE(accepts_license(policy, "One", std::string(64, 'b')));
+  EXPECT_FALSE(accepts_license(policy, "One", ""));
+  system_file(R"({"policy": {"accept_licenses": [{"id": "One", "sha256": "short"}]}})");
+  EXPECT_EQ(refusal().code, "EH-P02");
+  EXPECT_EQ(refusal().value("key"), "policy.accept_licenses");
+}
+
+TEST_F(PolicyFile, whoever_may_not_accept_cannot_by_flag) {
+  system_file(R"({"policy": {"accept_licenses": ["LicenseRef-Y"], "locked": ["accept_licenses"]}})");
+  EXPECT_TRUE(consent_locked(load().policy, "LicenseRef-X"));
+  flags_.accept_licenses = {"LicenseRef-X"};
+  EXPECT_EQ(refusal().code, "EH-P01");
+}
+
+TEST_F(PolicyFile, every_rule_is_shown_with_its_source_and_as_locked) {
+  system_file(
+      R"({"policy": {"allowed_hosts": ["a.example", "*.b.example"], "repositories": ["https://a.example/"],
+                  "unsigned_repositories": false, "accept_licenses": ["Y"], "forbid_licenses": ["X"],
+                  "quota_bytes": 1000000, "downloads": {"max_artifact_bytes": 5000}}})");
+  const Settings settings = load();
+  const std::string source = "policy of " + (root_ / "etc/config.json").string();
+  for (const auto& [key, value] :
+       std::map<std::string, std::string>{{"policy.allowed_hosts", "a.example *.b.example"},
+                                          {"policy.repositories", "https://a.example/"},
+                                          {"policy.unsigned_repositories", "false"},
+                                          {"policy.accept_licenses", "Y"},
+                                          {"policy.forbid_licenses", "X"},
+                                          {"quota_bytes", "1000000"},
+                                          {"downloads.max_artifact_bytes", "5000"}}) {
+    const Setting* setting = settings.find(key);
+    ASSERT_NE(setting, nullptr) << key;
+    EXPECT_EQ(setting->value, value);
+    EXPECT_EQ(setting->source, source);
+    EXPECT_TRUE(setting->locked) << key;
+  }
+  EXPECT_EQ(settings.quota_bytes, 1000000u);
+  EXPECT_EQ(settings.downloads.max_artifact_bytes, 5000u);
+}
+
+TEST_F(PolicyFile, mirrors_and_certificates_are_shown_with_their_source_and_can_be_locked) {
+  system_file(R"({"policy": {"extra_ca": "/etc/ssl/lab.pem"}})");
+  user_file(R"({"mirrors": [{"of": "https://files.example/whl", "use": "https://mirror.lab/whl/"}],
+                "extra_ca": "/home/mine.pem"})");
+  const Settings settings = load();
+  EXPECT_THAT(settings.mirrors, ElementsAre(Mirror{"https://files.example/whl/", "https://mirror.lab/whl/"}));
+  EXPECT_EQ(settings.find("mirrors")->value, "https://files.example/whl/ -> https://mirror.lab/whl/");
+  EXPECT_EQ(settings.find("mirrors")->source, (root_ / "home/.config/enginehost/config.json").string());
+  EXPECT_FALSE(settings.find("mirrors")->locked);
+  EXPECT_EQ(settings.extra_ca, "/etc/ssl/lab.pem");
+  EXPECT_TRUE(settings.find("extra_ca")->locked);
+  user_file(R"({"proxy": "http://me:word@proxy.lab:3128", "no_proxy": "mirror.lab"})");
+  EXPECT_EQ(load().proxy, "http://me:word@proxy.lab:3128");
+  EXPECT_EQ(load().find("proxy")->value, "http://…@proxy.lab:3128");
+  EXPECT_EQ(load().find("no_proxy")->value, "mirror.lab");
+  user_file(R"({"mirrors": [{"of": "https://files.example/", "use": "https://me:word@mirror.lab/"}]})");
+  EXPECT_EQ(refusal().value("key"), "mirrors") << "a password would go into records that many may read";
+  user_file(R"({"mirrors": [{"of": "files.example", "use": "https://mirror.lab/"}]})");
+  EXPECT_EQ(refusal().value("key"), "mirrors");
+}
+
+}  // namespace
+}  // namespace enginehost::settings
