@@ -117,6 +117,7 @@ void read_values(Members& members, Layer& layer) {
   members.texts("probe_launcher", layer.probe_launcher);
   constexpr std::int64_t one_hour = 3600;
   members.number("probe_deadline_seconds", 1, one_hour, layer.probe_deadline);
+  members.number("cache_max_bytes", 1, std::int64_t{1} << 50, layer.cache_max_bytes);
   members.folder("helper", layer.helper);
   members.text("package_index", layer.package_index);
   if (layer.package_index && !is_url(*layer.package_index))
