@@ -122,9 +122,13 @@ void sweep_locks(Sweep& sweep, const std::set<std::string>& names) {
 std::int64_t believable_time(const fs::path& root) {
   const std::int64_t now = std::time(nullptr);
   std::int64_t newest = 0;
-  for (const char* folder : {"refs", "leases", "locks", "stage"})
-    newest = std::max(newest, changed_at(root / folder));
-  for (const fs::path& lease : children_of(root / "leases")) newest = std::max(newest, changed_at(lease));
+  const auto look = [&](const fs::path& path) {
+    struct stat status {};
+    if (::lstat(path.c_str(), &status) == 0) newest = std::max<std::int64_t>(newest, status.st_mtime);
+  };
+  look(root / "refs");
+  for (const char* folder : {"refs", "leases"})
+    for (const fs::path& file : children_of(root / folder)) look(file);
   return newest == 0 || now - newest < leap_seconds ? now : newest;
 }
 

@@ -28,10 +28,11 @@ class StoreTest : public testing::Test {
     EXPECT_TRUE(installed) << (installed ? "" : installed.error().code);
     return installed ? *installed : Installed{};
   }
-  // Installed files are read-only; damage is done by someone who may.
+  // Installed files are read-only; damage is done by someone who may, and who leaves the mode as it was.
   static void damage(const fs::path& file, std::string_view bytes) {
     ::chmod(file.c_str(), 0644);
     test::write_text(file, bytes);
+    ::chmod(file.c_str(), 0444);
   }
   std::string code_of_find(const std::string& build = "one") {
     const auto found = store.find(build);
