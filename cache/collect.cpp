@@ -43,7 +43,11 @@ Measured measure(const fs::path& root) {
     std::error_code error;
     for (auto it = fs::directory_iterator(root / folder, error); !error && it != fs::end(it);
          it.increment(error)) {
-      std::uint64_t& sum = measured.parts[std::string(folder) + "/" + it->path().filename().native()];
+      std::string name = it->path().filename().native();
+      // What an archive gave goes with the tree that it names.
+      if (name.starts_with("of-") && std::string_view(folder) == "lists")
+        name = std::string(trim(read_file(it->path(), 4096).value_or(name)));
+      std::uint64_t& sum = measured.parts[std::string(folder) + "/" + name];
       count(it->path(), sum);
       std::error_code inner;
       if (fs::is_directory(it->symlink_status(inner)))
@@ -75,9 +79,7 @@ std::uint64_t bytes_with(const Measured& measured, const std::vector<const Insta
   }
   std::uint64_t bytes = 0;
   for (const auto& [name, size] : measured.parts)
-    if (names.contains(name) || name.starts_with("partial/") || name.starts_with("rejected/") ||
-        name.starts_with("lists/of-"))
-      bytes += size;
+    if (names.contains(name) || name.starts_with("partial/") || name.starts_with("rejected/")) bytes += size;
   return bytes;
 }
 

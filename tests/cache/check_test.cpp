@@ -16,7 +16,10 @@ namespace fs = std::filesystem;
 
 class Checking : public testing::Test {
  protected:
-  Checking() { installed = *test::install_small_build(store, "one"); }
+  Checking() {
+    installed = *test::install_small_build(store, "one");
+    EXPECT_TRUE(store.sweep());
+  }
 
   // "I1 wrong bytes lib/shared.so.1 of one", sorted.
   std::vector<std::string> found(bool deep = true, bool at_rest = false) const {

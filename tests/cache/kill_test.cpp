@@ -190,8 +190,9 @@ TEST_P(Faults, AFailingDiskIsATypedErrorAndLosesNothing) {
           EXPECT_EQ(outcome.output.substr(0, 4), "EH-F") << inject;
           const std::string_view name(call);
           if (std::string_view(error) == "ENOSPC" && name != "openat" && name != "read" &&
-              name != "pread64" && name != "flock")
+              name != "pread64" && name != "flock") {
             EXPECT_EQ(outcome.output, "EH-F15\n") << inject;
+          }
         }
         expect_sound(root, inject);
         fs::remove_all(root);
