@@ -226,7 +226,8 @@ Result<std::optional<Installed>> Store::find(std::string_view build) const {
       }
     auto checked = check_files(layer, **record);
     if (!checked) {
-      note(std::move(checked.error()));
+      // What someone removed while we looked is not damaged: it is not there.
+      if (::access(ref_file(layer, build).c_str(), F_OK) == 0) note(std::move(checked.error()));
       return {};
     }
     if (*checked && !read_only) renew(layer, **record);

@@ -71,7 +71,26 @@ struct Sweep {
   }
 };
 
+// What write_file and try_locks leave when they are killed: ".NAME.<12 hexadecimal digits>" and ".try-…".
+bool is_temporary(std::string_view name) {
+  if (!name.starts_with('.')) return false;
+  if (name.starts_with(".try-")) return true;
+  const std::string_view end = name.substr(name.rfind('.') + 1);
+  return end.size() == 12 && end.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
+
+void sweep_temporary(const Sweep& sweep) {
+  for (const char* folder : {"", "refs", "pins", "locks", "leases"})
+    for (const fs::path& file : children_of(sweep.root / folder)) {
+      struct stat status {};
+      if (is_temporary(file.filename().native()) && ::lstat(file.c_str(), &status) == 0 &&
+          S_ISREG(status.st_mode) && status.st_mtime < sweep.now - one_day)
+        ::unlink(file.c_str());
+    }
+}
+
 Result<void> sweep_unfinished(Sweep& sweep) {
+  sweep_temporary(sweep);
   for (const fs::path& left : children_of(sweep.root / "stage")) {
     if (sweep.kept) {
       TRY(sweep.drop(left));
@@ -241,6 +260,7 @@ Result<std::uint64_t> Store::remove(std::string_view build) const {
 
 Result<std::uint64_t> Store::sweep() const {
   TRY(prepare());
+  if (!locks_are_kept(root_)) return sweep_layer(root_, {});
   TRY_ASSIGN(const std::optional<FileLock> alone, FileLock::try_exclusive(publishing_lock(root_), program_));
   if (!alone) return 0;
   ::unlink(sweep_wanted(root_).c_str());

@@ -38,7 +38,7 @@ class Verification {
   Result<void> repair(const std::string& id, Verified& verified);
   Result<void> fetch_anew(const std::string& id);
   Json tell(const std::string& id, const Verified& verified) const;
-  Json tell_the_rest() const;
+  void tell_the_rest(Json& document) const;
   acquire::AcquireOptions options() const;
   const manifest::Build* known(const std::string& id);
 
@@ -177,7 +177,7 @@ Json Verification::tell(const std::string& id, const Verified& verified) const {
 }
 
 // What lies beside the builds, and the folders themselves.
-Json Verification::tell_the_rest() const {
+void Verification::tell_the_rest(Json& document) const {
   Json problems = Json::array(), places = Json::array();
   for (const cache::Problem& problem : beside_) {
     problems.push(json_of(problem));
@@ -188,9 +188,9 @@ Json Verification::tell_the_rest() const {
     for (Diagnosis& diagnosis : cache::place_problems(layer)) found.push_back(std::move(diagnosis));
   for (const Diagnosis& diagnosis : found) {
     places.push(explain::to_json(diagnosis));
-    if (!json_) std::fprintf(stderr, "warning: %s\n", explain::one_line(diagnosis).c_str());
+    if (!json_ && !quiet_) std::fprintf(stderr, "warning: %s\n", explain::one_line(diagnosis).c_str());
   }
-  return Json::object().set("problems", std::move(problems)).set("warnings", std::move(places));
+  document.set("problems", std::move(problems)).set("warnings", std::move(places));
 }
 
 Result<Json> Verification::run() {
@@ -216,7 +216,10 @@ Result<Json> Verification::run() {
     });
   }
   if (!beside_.empty() && !worst) worst = beside_.front().diagnosis;
-  return Json::object().set("format", 1).set("builds", std::move(builds)).set("cache", tell_the_rest());
+  Json document = Json::object();
+  document.set("format", 1).set("cache", store_.root().native()).set("builds", std::move(builds));
+  tell_the_rest(document);
+  return document;
 }
 
 }  // namespace

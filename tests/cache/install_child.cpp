@@ -1,7 +1,7 @@
 // Does one thing to the cache named on the command line: what the kill and fault tests run.
 //   cache_install_child ROOT BUILD          installs a small build
 //   cache_install_child ROOT BUILD mend     mends it, bringing what is not at hand from nowhere but this
-//   program cache_install_child ROOT BUILD gc       collects everything that was not used for a second
+//   program cache_install_child ROOT BUILD gc       collects everything that was not used for a day
 //   cache_install_child ROOT BUILD hold     takes the build's lock and keeps it
 // Prints what it did or the code of the diagnosis; exit status 0 or 3.
 #include <unistd.h>
@@ -19,7 +19,7 @@ using namespace enginehost;
 Result<const char*> run(const cache::Store& store, std::string_view build, std::string_view what) {
   if (what == "gc") {
     cache::CollectOptions options;
-    options.max_age = std::chrono::seconds(1);
+    options.max_age = std::chrono::hours(24);
     TRY(store.collect(options).map([](const auto&) {}));
     return "collected";
   }

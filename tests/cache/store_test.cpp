@@ -307,6 +307,19 @@ TEST_F(StoreTest, SweepingLeavesWhatIsBeingMade) {
   EXPECT_TRUE(fs::is_empty(folder / "cache/trees"));
 }
 
+TEST_F(StoreTest, I5_WhatAKilledWriterLeftGoesAfterADay) {
+  install();
+  const fs::path fresh = folder / "cache/refs/.one.ref.0123456789ab",
+                 old = folder / "cache/refs/.one.ref.ba9876543210";
+  test::write_text(fresh, "half");
+  test::write_text(old, "half");
+  fs::last_write_time(old, fs::file_time_type::clock::now() - std::chrono::hours(25));
+  ASSERT_TRUE(store.sweep());
+  EXPECT_TRUE(fs::exists(fresh)) << "it may be someone's who writes just now";
+  EXPECT_EQ(code_of_find(), "found");
+  EXPECT_FALSE(fs::exists(old));
+}
+
 TEST_F(StoreTest, BuildIdsCannotNameFilesOutsideTheStore) {
   Installed record = install();
   record.build = "../../evil";

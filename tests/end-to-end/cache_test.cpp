@@ -132,7 +132,7 @@ TEST_F(CacheCommands, VerifyTellsOfAFolderThatEveryoneMayWrite) {
   ::chmod(workplace.cache().c_str(), 0777);
   const Ended told = cache({"verify", "--json"});
   EXPECT_EQ(told.status, 0) << "it is a warning";
-  EXPECT_EQ(told.document["cache"]["warnings"].as_array().at(0)["code"].as_string(), "EH-F22") << told.said();
+  EXPECT_EQ(told.document["warnings"].as_array().at(0)["code"].as_string(), "EH-F22") << told.said();
   EXPECT_THAT(cache({"verify"}).error, HasSubstr("is not trusted: everybody may write into it"));
 }
 
@@ -143,7 +143,7 @@ TEST_F(CacheCommands, L22_VerifyTellsOfANoexecMount) {
   RunOptions options;
   options.launcher = with_tmpfs(other, "noexec,mode=0755");
   const Ended told = workplace.run("engine-cache", {"verify", "--cache", other.native(), "--json"}, options);
-  EXPECT_THAT(told.document["cache"]["warnings"].dump(), HasSubstr("EH-L22")) << told.said();
+  EXPECT_THAT(told.document["warnings"].dump(), HasSubstr("EH-L22")) << told.said();
 }
 
 }  // namespace
