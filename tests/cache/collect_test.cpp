@@ -263,7 +263,7 @@ TEST_F(Collecting, WhoComesWhileABuildGoesMissesItAndInstallsItAnew) {
   });
   int misses = 0, used = 0;
   const auto deadline = std::chrono::steady_clock::now() + 120s;
-  while (used < rounds && std::chrono::steady_clock::now() < deadline) {
+  while ((used < rounds || misses < 3) && std::chrono::steady_clock::now() < deadline) {
     const auto found = store.find("one");
     ASSERT_TRUE(found || found.error().code == "EH-F01") << found.error().code;
     if (!found || !*found) {
@@ -290,9 +290,9 @@ TEST_F(Collecting, WhoComesWhileABuildGoesMissesItAndInstallsItAnew) {
   }
   ending = true;
   collector.join();
-  EXPECT_EQ(used, rounds);
+  EXPECT_GE(used, rounds);
   EXPECT_GT(removed, 0);
-  EXPECT_GT(misses, 0);
+  EXPECT_GE(misses, 3);
   ASSERT_TRUE(store.sweep());
   expect_sound();
 }
