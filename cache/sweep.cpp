@@ -161,7 +161,8 @@ Result<std::uint64_t> sweep_layer(const fs::path& root, std::string_view freed) 
     if (!names->contains(tree.filename().native())) TRY(sweep.drop(tree));
   for (const fs::path& list : children_of(root / "lists")) {
     const std::string name = list.filename().native();
-    if (names->contains(name)) continue;
+    // A tree that stays keeps its list.
+    if (names->contains(name) || ::access((root / "trees" / name).c_str(), F_OK) == 0) continue;
     const auto of = name.starts_with("of-") ? read_file(list, 4096) : Result<std::string>(std::string());
     if (!of || !names->contains(of->substr(0, 64))) TRY(sweep.drop(list));
   }

@@ -108,7 +108,9 @@ Result<void> Verification::fetch_anew(const std::string& id) {
     TRY(store_.reject_damaged(id, stage).map([](const auto&) {}));
   }
   transfer::ProgressBar bar(stderr, quiet_);
-  return acquire::acquire(*build, store_, options(), bar.callback(), world_.cancel()).map([](const auto&) {});
+  acquire::AcquireOptions again = options();
+  again.anew = true;
+  return acquire::acquire(*build, store_, again, bar.callback(), world_.cancel()).map([](const auto&) {});
 }
 
 // File by file first; what cannot be had that way is installed anew.

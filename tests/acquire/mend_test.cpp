@@ -108,6 +108,9 @@ TEST_F(MendTest, WhatComesOnlyAsAWholeIsLeftAndInstalledAnew) {
     ASSERT_TRUE(stage);
     ASSERT_TRUE(store.reject_damaged(sample.build->id, *stage));
   }
+  ASSERT_TRUE(get()) << "its libraries are right, and more is not looked at";
+  EXPECT_EQ(test::read_text(view / "lib/data.txt"), "x");
+  options.anew = true;
   ASSERT_TRUE(get());
   expect_whole();
 }

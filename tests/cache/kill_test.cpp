@@ -68,7 +68,9 @@ const std::vector<Operation> operations{
        text.replace(at, text.find('\n', at) - at, "installed_at 1000000000");
        test::write_text(ref, text);
        fs::create_directories(root / "stage/dead/s1/view");
-       fs::create_directories(root / "trees/orphan/lib");
+       const Store store = Store::open(root);
+       auto stage = store.stage("orphan");
+       ASSERT_TRUE(stage && test::publish(store, *stage, "orphan", {{"lib/orphan.so.1", "nobody's"}}));
      }},
 };
 
