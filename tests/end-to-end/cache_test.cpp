@@ -90,7 +90,7 @@ TEST_F(CacheCommands, WhatIsNoSizeOrAgeIsWrongUsage) {
     EXPECT_EQ(cache({"gc", "--max-size=" + std::string(size)}).status, 2) << size;
   for (const char* age : {"old", "30", "-1d"})
     EXPECT_EQ(cache({"gc", "--max-age=" + std::string(age)}).status, 2) << age;
-  for (const char* size : {"20G", "1.5 GiB", "500M", "4096"})
+  for (const char* size : {"20G", "1.5 GiB", "500M", "4000000000"})
     EXPECT_EQ(cache({"gc", "--max-size", size}).status, 0) << size;
   EXPECT_EQ(installed(), 1u);
 }
