@@ -87,7 +87,9 @@ Result<FileStamp> stamp_of(const fs::path& file, std::string_view code) {
                    static_cast<std::int64_t>(status.st_mtim.tv_sec) * 1'000'000'000 + status.st_mtim.tv_nsec};
 }
 
-Result<std::string> read_file(const fs::path& file, std::uint64_t limit, std::string_view code) {
+namespace {
+
+Result<std::string> read_once(const fs::path& file, std::uint64_t limit, std::string_view code) {
   const FileDescriptor opened(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
   struct stat status {};
   if (!opened.valid() || ::fstat(opened.get(), &status) != 0)
@@ -113,6 +115,16 @@ Result<std::string> read_file(const fs::path& file, std::uint64_t limit, std::st
                       .with("file", file.native())
                       .with("size", "more than " + std::to_string(limit))
                       .with("limit", std::to_string(limit)));
+  }
+}
+
+}  // namespace
+
+// On NFS a file that another machine replaced by a rename is stale until it is opened by its name once more.
+Result<std::string> read_file(const fs::path& file, std::uint64_t limit, std::string_view code) {
+  for (int tries = 1;; ++tries) {
+    auto bytes = read_once(file, limit, code);
+    if (bytes || tries == 3 || bytes.error().value("errno") != "ESTALE") return bytes;
   }
 }
 

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <ctime>
 #include <thread>
 
@@ -20,9 +21,12 @@ using std::chrono::milliseconds;
 constexpr milliseconds longest_sleep{50};
 constexpr milliseconds tell_every{250};
 
+enum class Missing { make, fail };
+
 // A lock file that cannot be written can still be locked: flock asks for no access mode.
-Result<FileDescriptor> open_lock(const std::filesystem::path& file) {
-  FileDescriptor opened(::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644));
+Result<FileDescriptor> open_lock(const std::filesystem::path& file, Missing missing) {
+  const int make = missing == Missing::make ? O_CREAT : 0;
+  FileDescriptor opened(::open(file.c_str(), O_RDWR | make | O_CLOEXEC | O_NOFOLLOW, 0644));
   if (!opened.valid()) {
     const int why = errno;
     opened = FileDescriptor(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
@@ -88,13 +92,14 @@ Diagnosis held_by_another(const std::filesystem::path& file, const LockHolder& h
   return diagnosis;
 }
 
-Result<FileDescriptor> wait_for(const std::filesystem::path& file, int operation, const WaitOptions& wait) {
+Result<FileDescriptor> wait_for(const std::filesystem::path& file, int operation, const WaitOptions& wait,
+                                Missing missing = Missing::make) {
   const Clock::time_point began = Clock::now();
   Clock::time_point last_sign = began, last_told = began - tell_every;
   std::string content;
   milliseconds sleep{1};
   for (;;) {
-    TRY_ASSIGN(FileDescriptor lock, open_lock(file));
+    TRY_ASSIGN(FileDescriptor lock, open_lock(file, missing));
     for (;;) {
       if (::flock(lock.get(), operation | LOCK_NB) == 0) {
         if (still_there(lock, file)) return lock;
@@ -114,7 +119,8 @@ Result<FileDescriptor> wait_for(const std::filesystem::path& file, int operation
         LockHolder holder = holder_in(content);
         holder.waited = std::chrono::duration_cast<milliseconds>(now - began);
         if (wait.on_wait) wait.on_wait(holder);
-        if (now - last_sign >= wait.patience) return fail(held_by_another(file, holder));
+        if (now - last_sign >= wait.patience || (wait.at_most && now - began >= *wait.at_most))
+          return fail(held_by_another(file, holder));
         if (!still_there(lock, file)) break;
       }
       std::this_thread::sleep_for(sleep);
@@ -129,6 +135,7 @@ Result<FileLock> FileLock::exclusive(const std::filesystem::path& file, std::str
                                      const WaitOptions& wait) {
   FileLock lock;
   TRY_ASSIGN(lock.file_, wait_for(file, LOCK_EX, wait));
+  if (program.empty()) return lock;
   lock.program_ = program;
   lock.since_ = static_cast<std::int64_t>(std::time(nullptr));
   // What an earlier owner wrote may be longer. Failing to say who we are is no reason not to work.
@@ -152,7 +159,22 @@ Result<FileLock> FileLock::shared(const std::filesystem::path& file, const WaitO
   return lock;
 }
 
+Result<FileLock> FileLock::shared_existing(const std::filesystem::path& file, const WaitOptions& wait) {
+  FileLock lock;
+  TRY_ASSIGN(lock.file_, wait_for(file, LOCK_SH, wait, Missing::fail));
+  return lock;
+}
+
+void FileLock::note_use() const {
+  constexpr std::int64_t one_hour = 3600;
+  struct stat status {};
+  if (::fstat(file_.get(), &status) != 0) return;
+  if (std::abs(std::time(nullptr) - status.st_mtime) <= one_hour) return;
+  if (::futimens(file_.get(), nullptr) != 0) return;
+}
+
 void FileLock::tell_progress(std::uint64_t done, std::uint64_t total) {
+  if (!held()) return;
   const std::string content = content_of(program_, since_, done, total);
   if (::pwrite(file_.get(), content.data(), content.size(), 0) < 0) return;
 }

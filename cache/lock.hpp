@@ -24,6 +24,8 @@ struct LockHolder {
 struct WaitOptions {
   // Given up (EH-F18) when the holder has shown no progress for so long.
   std::chrono::milliseconds patience{120'000};
+  // Given up (EH-F18) after so long, whatever the holder does. Nothing: it may take its time.
+  std::optional<std::chrono::milliseconds> at_most;
   std::function<void(const LockHolder&)> on_wait;  // about four times a second, from the waiting thread
   std::optional<CancelToken> cancel;
 };
@@ -34,8 +36,9 @@ class FileLock {
  public:
   FileLock() = default;
 
-  // Waits for the exclusive lock and writes who holds it into the file. EH-F18: "file", "holder",
-  // "holder_name", "since", "waited"; EH-P10 when cancelled; EH-F15/EH-F16 when the file cannot be made.
+  // Waits for the exclusive lock and writes who holds it into the file; with an empty `program` the file is
+  // left as it is (what a lease's time tells is its last use). EH-F18: "file", "holder", "holder_name",
+  // "since", "waited"; EH-P10 when cancelled; EH-F15/EH-F16 when the file cannot be made.
   static Result<FileLock> exclusive(const std::filesystem::path& file, std::string_view program,
                                     const WaitOptions& wait = {});
   // Nothing when someone else holds it.
@@ -43,8 +46,13 @@ class FileLock {
                                                        std::string_view program);
   // Waits for a shared lock; works on a file that can only be read.
   static Result<FileLock> shared(const std::filesystem::path& file, const WaitOptions& wait = {});
+  // The same for a file that is already there; makes none. EH-F16 when there is none.
+  static Result<FileLock> shared_existing(const std::filesystem::path& file, const WaitOptions& wait = {});
 
   bool held() const { return file_.valid(); }
+  // Gives the file the time of now when its time is more than an hour away, so that it tells the last use.
+  // Where that is not permitted nothing happens.
+  void note_use() const;
   // Tells those who wait; cheap enough for every few MiB. Only meaningful for an exclusive lock.
   void tell_progress(std::uint64_t done, std::uint64_t total);
 

@@ -13,6 +13,8 @@
 #include "base/files.hpp"
 #include "base/json.hpp"
 #include "base/sha256.hpp"
+#include "cache/place.hpp"
+#include "cache/sharing.hpp"
 #include "cache/store_paths.hpp"
 
 namespace enginehost::cache {
@@ -20,7 +22,6 @@ namespace {
 
 using namespace inside;
 
-constexpr int layer_format = 1;
 constexpr std::uint64_t record_limit = 16u << 20;
 constexpr std::size_t summary_bytes = 4096;
 // https://bford.info/cachedir/ names these very bytes.
@@ -35,22 +36,9 @@ constexpr std::string_view readme =
     "program uses it, and is then fetched again on demand. state/ holds what was learnt about this "
     "machine.\n";
 
-Result<void> check_format(const fs::path& root) {
-  const auto text = read_file(root / "LAYER.json", 1u << 20);
-  if (!text) return {};
-  TRY_ASSIGN(const Json layer, parse_json(*text, (root / "LAYER.json").native()));
-  const std::int64_t format = layer["format"].as_integer();
-  if (format <= layer_format) return {};
-  return fail(diagnose("EH-F16")
-                  .with("folder", root.native())
-                  .with("format", std::to_string(format), (root / "LAYER.json").native())
-                  .with("supported_format", std::to_string(layer_format))
-                  .with("problem", "a newer program made this cache"));
-}
-
 Result<void> make_layer(const fs::path& root, std::string_view program) {
-  for (const char* folder :
-       {"trees", "lists", "views", "refs", "leases", "locks", "stage", "partial", "rejected", "state"})
+  for (const char* folder : {"trees", "lists", "views", "refs", "leases", "locks", "stage", "partial",
+                             "rejected", "state", "pins"})
     TRY(make_folders(root / folder));
   const auto write_once = [&](const char* name, std::string_view text) -> Result<void> {
     if (::access((root / name).c_str(), F_OK) == 0) return {};
@@ -104,19 +92,9 @@ Result<bool> check_files(const fs::path& root, Installed& installed) {
   return renewed;
 }
 
-Result<std::optional<Installed>> read_ref(const fs::path& root, std::string_view build, bool read_only) {
-  const fs::path file = ref_file(root, build);
-  if (::access(file.c_str(), F_OK) != 0 && errno == ENOENT) return std::optional<Installed>();
-  TRY_ASSIGN(const std::string text, read_file(file, record_limit));
-  TRY_ASSIGN(Installed installed, read_record(text, file.native()));
-  installed.folder = root / "views" / installed.digest;
-  installed.layer = root;
-  installed.read_only = read_only;
-  return std::optional<Installed>(std::move(installed));
-}
-
 // Writes the new stamps down, so that the next open need not hash. Only when nobody is changing this build.
 void renew(const fs::path& root, const Installed& installed) {
+  if (!check_format(root)) return;
   const auto lock = FileLock::try_exclusive(lock_file(root, Store::key_of(installed.build)), {});
   if (!lock || !*lock) return;
   const auto now = read_ref(root, installed.build, false);
@@ -148,6 +126,30 @@ void list_layer(const fs::path& root, bool read_only, std::set<std::string>& see
 }  // namespace
 
 namespace inside {
+
+Result<std::optional<Installed>> read_ref(const fs::path& root, std::string_view build, bool read_only) {
+  const fs::path file = ref_file(root, build);
+  if (::access(file.c_str(), F_OK) != 0 && errno == ENOENT) return std::optional<Installed>();
+  TRY_ASSIGN(const std::string text, read_file(file, record_limit));
+  TRY_ASSIGN(Installed installed, read_record(text, file.native()));
+  installed.folder = root / "views" / installed.digest;
+  installed.layer = root;
+  installed.read_only = read_only;
+  return std::optional<Installed>(std::move(installed));
+}
+
+Result<void> check_format(const fs::path& root) {
+  const auto text = read_file(root / "LAYER.json", 1u << 20);
+  if (!text) return {};
+  TRY_ASSIGN(const Json layer, parse_json(*text, (root / "LAYER.json").native()));
+  const std::int64_t format = layer["format"].as_integer();
+  if (format <= layer_format) return {};
+  return fail(diagnose("EH-F16")
+                  .with("folder", root.native())
+                  .with("format", std::to_string(format), (root / "LAYER.json").native())
+                  .with("supported_format", std::to_string(layer_format))
+                  .with("problem", "a newer program made this cache"));
+}
 
 std::string file_name_for(std::string_view text) {
   static constexpr char digits[] = "0123456789ABCDEF";
@@ -195,12 +197,13 @@ Store Store::open(fs::path root, std::vector<fs::path> layers, std::string progr
 
 Result<void> Store::prepare() const {
   TRY(check_format(root_));
-  return make_layer(root_, program_);
+  TRY(make_layer(root_, program_));
+  return try_locks(root_);
 }
 
 Result<std::optional<Installed>> Store::record_of(std::string_view build) const {
   for (const fs::path& layer : layers_)
-    if (auto record = read_ref(layer, build, true); record && *record) return record;
+    if (auto record = read_ref(layer, build, true); record && *record && !layer_problem(layer)) return record;
   return read_ref(root_, build, false);
 }
 
@@ -216,9 +219,15 @@ Result<std::optional<Installed>> Store::find(std::string_view build) const {
       return {};
     }
     if (!*record) return {};
+    if (read_only)
+      if (auto problem = layer_problem(layer)) {
+        note(std::move(*problem));
+        return {};
+      }
     auto checked = check_files(layer, **record);
     if (!checked) {
-      note(std::move(checked.error()));
+      // What someone removed while we looked is not damaged: it is not there.
+      if (::access(ref_file(layer, build).c_str(), F_OK) == 0) note(std::move(checked.error()));
       return {};
     }
     if (*checked && !read_only) renew(layer, **record);
@@ -234,25 +243,12 @@ Result<std::optional<Installed>> Store::find(std::string_view build) const {
 std::vector<Installed> Store::list() const {
   std::set<std::string> seen;
   std::vector<Installed> result;
-  for (const fs::path& layer : layers_) list_layer(layer, true, seen, result);
+  for (const fs::path& layer : layers_)
+    if (!layer_problem(layer)) list_layer(layer, true, seen, result);
   list_layer(root_, false, seen, result);
   std::sort(result.begin(), result.end(),
             [](const Installed& left, const Installed& right) { return left.build < right.build; });
   return result;
-}
-
-Result<Lease> Store::lease(const Installed& installed) const {
-  if (installed.read_only) return Lease();
-  auto lock = FileLock::shared(lease_file(installed.layer, installed.digest));
-  // Where no lock file can be made, nobody without more rights than ours removes anything either.
-  if (!lock && (lock.error().code == "EH-F16" || lock.error().code == "EH-F15")) return Lease();
-  if (!lock) return fail(std::move(lock.error()));
-  // It may have been removed before the lock was ours.
-  TRY(stamp_of(ref_file(installed.layer, installed.build))
-          .map([](const FileStamp&) {})
-          .map_error(
-              [&](Diagnosis diagnosis) { return std::move(diagnosis.with("build", installed.build)); }));
-  return Lease(std::move(*lock));
 }
 
 }  // namespace enginehost::cache

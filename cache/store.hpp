@@ -5,7 +5,8 @@
 //     lists/<tree id>       its canonical list;   lists/of-<key>  the tree that an archive gave
 //     views/<digest>/       the folder a build is loaded from: hard links to (or copies of) its trees' files
 //     refs/<build>.ref      the record of an installed build: written last, removed first
-//     leases/<digest>.lk    flock SH: in use          locks/<key>.lk   flock EX: being made
+//     leases/<digest>.lk    flock SH: in use; its time: last used      locks/<key>.lk   flock EX: being made
+//     pins/<build>.pin      collecting leaves it alone
 //     stage/<key>/<nonce>/  the only place with unfinished things
 //     partial/<sha256>      the bytes of an archive that have arrived so far
 //     rejected/             damaged trees, out of the way
@@ -19,32 +20,16 @@
 #include <string_view>
 #include <vector>
 
+#include "cache/collect.hpp"
 #include "cache/installed.hpp"
+#include "cache/lease.hpp"
 #include "cache/lock.hpp"
+#include "cache/mend.hpp"
+#include "cache/problem.hpp"
 #include "cache/stage.hpp"
 #include "cache/tree_list.hpp"
 
 namespace enginehost::cache {
-
-// Keeps a build in use: it is not removed while the lease lives.
-class Lease {
- public:
-  Lease() = default;
-
- private:
-  friend class Store;
-  explicit Lease(FileLock lock) : lock_(std::move(lock)) {}
-  FileLock lock_;
-};
-
-// One thing wrong with an installed build.
-struct Problem {
-  enum class Kind { missing, empty, truncated, wrong_size, wrong_bytes, wrong_kind, unexpected, unreadable };
-  Kind kind = Kind::missing;
-  std::string path;     // in the view
-  Diagnosis diagnosis;  // EH-F01, F02, F04, F08: "build", "file", "needed_size", "size", …
-};
-const char* name_of(Problem::Kind kind);
 
 // A handle: cheap to copy, no state but paths. All functions may be called from any thread and any number of
 // processes at once.
@@ -74,8 +59,9 @@ class Store {
   // Everything of one record without looking at its files; nothing when not installed.
   Result<std::optional<Installed>> record_of(std::string_view build) const;
 
-  // Keeps the build from being removed. On a layer that cannot be written the lease holds nothing, since
-  // nothing is removed there.
+  // Keeps the build from being removed, and notes that it was used (at most hourly). Waits for nobody longer
+  // than two seconds; the lease then holds nothing, as on a layer without lock files. EH-F01 ("build",
+  // "problem") when the build was removed meanwhile: look it up again.
   Result<Lease> lease(const Installed& installed) const;
 
   // --- making ---
@@ -107,12 +93,18 @@ class Store {
   // not installed (EH-F01 with "build") or its lists cannot be read.
   Result<std::vector<Problem>> verify(std::string_view build, bool deep,
                                       const std::optional<CancelToken>& cancel = {}) const;
+  // Replaces what is damaged or missing of an installed build of the writable layer, file by file: from the
+  // build's view, another tree of this store, a layer, and at last `fetch`, which may be empty. A process
+  // that has a file open keeps what it has. What could not be mended is left in the answer. EH-F01, EH-F08
+  // when the record or a list is beyond repair (and the build must be installed anew).
+  Result<Mended> mend(std::string_view build, Stage& stage, const FetchFiles& fetch,
+                      const std::optional<CancelToken>& cancel = {}) const;
   // Moves those trees of the build that are damaged (every file is hashed) to rejected/, so that the next
   // install makes them anew. Returns their ids. The view stays: make_view heals it.
   Result<std::vector<std::string>> reject_damaged(std::string_view build, Stage& stage) const;
   // EH-F18 ("build", "file") when it is in use; EH-F01 with "build" when it is not installed in the writable
-  // layer. Returns the bytes freed: none while something is being made, whose maker frees them when it is
-  // done.
+  // layer. Its pin goes, too. Returns the bytes freed: none while something is being made, whose maker frees
+  // them when it is done.
   Result<std::uint64_t> remove(std::string_view build) const;
   // Removes what nothing refers to (trees, views, stages of dead owners), unless something is just being
   // made. Returns the bytes freed.
@@ -120,8 +112,22 @@ class Store {
   // The same, where a removal was left to who is making something; else nothing, at the price of one look. To
   // be called without a stage, by those who had one.
   Result<std::uint64_t> sweep_if_wanted() const;
+  // Removes builds by age and size, never one that is in use, pinned or being made, then sweeps. A process
+  // that comes for a build which is just going finds it missing (find, lease) and installs it anew.
+  Result<Collected> collect(const CollectOptions& options) const;
+  Usage usage() const;  // of the writable layer; reads every folder
+  // When the build of the writable layer was last leased, or installed; seconds since 1970, never in the
+  // future.
+  std::int64_t last_used(const Installed& installed) const;
+  // A pinned build is never collected. EH-F01 ("build") when it is not installed in the writable layer.
+  Result<void> pin(std::string_view build) const;
+  // False when it was not pinned.
+  Result<bool> unpin(std::string_view build) const;
+  bool is_pinned(std::string_view build) const;
 
-  // Where the bytes of an unfinished download lie; use only under the stage of its digest.
+  // Where the bytes of an unfinished download lie; use only under the stage of its digest. The first is in
+  // the stage itself where locks are not kept: nobody goes on with what someone else may still be writing.
+  std::filesystem::path partial(std::string_view sha256, const Stage& stage) const;
   std::filesystem::path partial(std::string_view sha256) const { return root_ / "partial" / sha256; }
 
  private:

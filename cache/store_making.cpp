@@ -15,6 +15,7 @@
 #include "base/files.hpp"
 #include "base/sha256.hpp"
 #include "base/text.hpp"
+#include "cache/sharing.hpp"
 #include "cache/store_paths.hpp"
 
 namespace enginehost::cache {
@@ -22,91 +23,15 @@ namespace {
 
 using namespace inside;
 
+// Rather twice the same download than waiting for a machine that may have died.
+constexpr std::chrono::seconds longest_wait_without_locks{30};
+
 // Makes sure that what this program finds under a name is on the disk before anything refers to it.
 Result<void> rename_into_place(const fs::path& from, const fs::path& to, const fs::path& root) {
   // rename() onto a folder that holds something fails: then someone else was first, with the same content.
   if (::rename(from.c_str(), to.c_str()) != 0 && errno != ENOTEMPTY && errno != EEXIST)
     return fail(disk_failure(errno, to, root));
   return sync_folder(to.parent_path());
-}
-
-Result<void> copy_file(const fs::path& from, const fs::path& to, const fs::path& root) {
-  const FileDescriptor source(::open(from.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
-  struct stat status {};
-  if (!source.valid() || ::fstat(source.get(), &status) != 0)
-    return fail(diagnose_errno("EH-F01", errno).with("file", from.native()));
-  FileDescriptor target(::open(to.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
-  if (!target.valid()) return fail(disk_failure(errno, to, root));
-  if (::ioctl(target.get(), FICLONE, source.get()) != 0) {
-    std::array<char, 1 << 16> buffer{};
-    for (;;) {
-      const ssize_t got = ::read(source.get(), buffer.data(), buffer.size());
-      if (got < 0 && errno == EINTR) continue;
-      if (got < 0) return fail(diagnose_errno("EH-F01", errno).with("file", from.native()));
-      if (got == 0) break;
-      for (ssize_t at = 0; at < got;) {
-        const ssize_t written = ::write(target.get(), buffer.data() + at, static_cast<std::size_t>(got - at));
-        if (written < 0 && errno == EINTR) continue;
-        if (written < 0) return fail(disk_failure(errno, to, root));
-        at += written;
-      }
-    }
-  }
-  if (::fchmod(target.get(), status.st_mode & 0555) != 0 || ::fsync(target.get()) != 0)
-    return fail(disk_failure(errno, to, root));
-  if (::close(target.release()) != 0) return fail(disk_failure(errno, to, root));
-  return {};
-}
-
-// One entry of a tree under a new name: a second name of the same file where the file system allows it.
-Result<void> place(const TreeEntry& entry, const fs::path& from, const fs::path& to, const fs::path& root) {
-  if (entry.kind == TreeEntry::Kind::link) {
-    if (::symlink(entry.identity.c_str(), to.c_str()) != 0) return fail(disk_failure(errno, to, root));
-    return {};
-  }
-  if (::link(from.c_str(), to.c_str()) == 0) return {};
-  switch (errno) {
-    case EXDEV:
-    case EPERM:
-    case EMLINK:
-    case EOPNOTSUPP:
-      return copy_file(from, to, root);
-    case ENOENT:
-      return fail(diagnose_errno("EH-F01", errno).with("file", from.native()));
-    default:
-      return fail(disk_failure(errno, to, root));
-  }
-}
-
-struct ViewEntry {
-  TreeEntry entry;
-  std::string tree;
-};
-using ViewPlan = std::map<std::string, ViewEntry>;
-
-Result<ViewPlan> plan_view(const fs::path& root, const std::vector<std::string>& tree_ids) {
-  ViewPlan plan;
-  const auto collide = [&](const std::string& path, const ViewEntry& first, const std::string& second) {
-    return fail(diagnose("EH-F20")
-                    .with("path", path)
-                    .with("first", first.tree, "tree")
-                    .with("second", second, "tree"));
-  };
-  for (const std::string& tree : tree_ids) {
-    TRY_ASSIGN(const TreeList list, load_list(root, tree));
-    for (const TreeEntry& entry : list.entries) {
-      const auto [found, fresh] = plan.emplace(entry.path, ViewEntry{entry, tree});
-      const bool both_files =
-          (entry.kind == TreeEntry::Kind::link) == (found->second.entry.kind == TreeEntry::Kind::link);
-      if (!fresh && (!both_files || entry.identity != found->second.entry.identity))
-        return collide(entry.path, found->second, tree);
-    }
-  }
-  for (const auto& [path, planned] : plan)
-    for (fs::path parent = fs::path(path).parent_path(); !parent.empty(); parent = parent.parent_path())
-      if (const auto found = plan.find(parent.native()); found != plan.end())
-        return collide(parent.native(), found->second, planned.tree);
-  return plan;
 }
 
 Result<void> build_view(const fs::path& root, const ViewPlan& plan, const fs::path& folder) {
@@ -174,19 +99,42 @@ bool is_loadable(const fs::path& file) {
   return start.starts_with("MZ");
 }
 
+// Users of a layer that they cannot write hold builds through this file, so it must be there before them.
+Result<void> make_lease_file(const fs::path& root, std::string_view digest) {
+  const fs::path file = lease_file(root, digest);
+  const FileDescriptor made(::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644));
+  if (!made.valid()) return fail(disk_failure(errno, file, root));
+  static_cast<void>(::futimens(made.get(), nullptr));
+  return {};
+}
+
 }  // namespace
 
+// Where locks are not kept, several may work under one key at once: each in its own folder, of which a dead
+// owner's goes with time, and what they publish is the same.
 Result<Stage> Store::stage(std::string_view key, const WaitOptions& wait) const {
   TRY(prepare());
-  TRY_ASSIGN(FileLock lock, FileLock::exclusive(lock_file(root_, key), program_, wait));
-  TRY_ASSIGN(FileLock publishing, FileLock::shared(publishing_lock(root_), {wait.patience, {}, wait.cancel}));
+  const bool kept = locks_are_kept(root_);
+  WaitOptions waiting = wait;
+  if (!kept && !waiting.at_most) waiting.at_most = longest_wait_without_locks;
+  const auto or_without = [&](Result<FileLock> lock) -> Result<FileLock> {
+    if (!lock && !kept && lock.error().code == "EH-F18") return FileLock();
+    return lock;
+  };
+  TRY_ASSIGN(FileLock lock, or_without(FileLock::exclusive(lock_file(root_, key), program_, waiting)));
+  waiting.on_wait = {};
+  TRY_ASSIGN(FileLock publishing, or_without(FileLock::shared(publishing_lock(root_), waiting)));
   const fs::path parent = root_ / "stage" / file_name_for(key);
   // The lock is ours: whatever lies here belongs to someone who died.
   std::error_code error;
-  fs::remove_all(parent, error);
+  if (kept) fs::remove_all(parent, error);
   TRY(make_folders(parent));
   TRY_ASSIGN(fs::path folder, make_private_folder(parent, "s"));
   return Stage(std::move(lock), std::move(publishing), std::move(folder));
+}
+
+fs::path Store::partial(std::string_view sha256, const Stage& stage) const {
+  return locks_are_kept(root_) ? partial(sha256) : stage.folder() / "partial";
 }
 
 Result<void> Store::require_space(std::uint64_t bytes, std::uint64_t largest) const {
@@ -267,6 +215,7 @@ Result<Installed> Store::write_ref(Installed installed) const {
     TRY_ASSIGN(const FileStamp stamp, stamp_of(installed.folder / path));
     installed.files.push_back({path, stamp.size, stamp.inode, stamp.modified_ns});
   }
+  TRY(make_lease_file(root_, installed.digest));
   TRY(write_file(ref_file(root_, installed.build), write_record(installed)));
   return installed;
 }

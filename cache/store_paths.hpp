@@ -1,15 +1,22 @@
 // Where things lie in a layer; for the store's own files only.
 #pragma once
 #include <filesystem>
+#include <map>
 #include <set>
 #include <string>
 #include <string_view>
 
+#include "cache/file_check.hpp"
 #include "cache/store.hpp"
 
 namespace enginehost::cache::inside {
 
 namespace fs = std::filesystem;
+
+constexpr int layer_format = 1;
+
+// EH-F16 ("format") when a newer program made this cache: it may be read, never written.
+Result<void> check_format(const fs::path& root);
 
 // A file name for any text: harmless characters stay, others become %XX, long ones a digest.
 std::string file_name_for(std::string_view text);
@@ -23,6 +30,9 @@ inline fs::path lock_file(const fs::path& root, std::string_view key) {
 inline fs::path lease_file(const fs::path& root, std::string_view digest) {
   return root / "leases" / (std::string(digest) + ".lk");
 }
+inline fs::path pin_file(const fs::path& root, std::string_view build) {
+  return root / "pins" / (file_name_for(build) + ".pin");
+}
 // Held shared by everyone who makes something, exclusively by who sweeps.
 inline fs::path publishing_lock(const fs::path& root) { return root / "locks" / ".publishing.lk"; }
 
@@ -32,8 +42,20 @@ inline fs::path sweep_wanted(const fs::path& root) { return root / "locks" / ".s
 // The list of a tree in this layer, checked against its id. EH-F01, EH-F08.
 Result<TreeList> load_list(const fs::path& root, std::string_view tree_id);
 
-// What is wrong with one file or link under `folder`; nothing when it is as listed.
-std::optional<Problem> problem_of(const fs::path& folder, const TreeEntry& entry, bool deep);
+// What all trees together put under each path. EH-F20 when two of them hold different things there.
+struct ViewEntry {
+  TreeEntry entry;
+  std::string tree;
+};
+using ViewPlan = std::map<std::string, ViewEntry>;
+Result<ViewPlan> plan_view(const fs::path& root, const std::vector<std::string>& tree_ids);
+
+// The record of a build in one layer; nothing when it is not installed there.
+Result<std::optional<Installed>> read_ref(const fs::path& root, std::string_view build, bool read_only);
+
+// One entry of a tree under a new name: a second name of the same file where the file system allows it.
+Result<void> place(const TreeEntry& entry, const fs::path& from, const fs::path& to, const fs::path& root);
+Result<void> copy_file(const fs::path& from, const fs::path& to, const fs::path& root);
 
 // Moves a file or folder out of sight, then removes it; returns the bytes that held the last name of their
 // file.

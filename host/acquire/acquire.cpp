@@ -96,7 +96,7 @@ Result<cache::Installed> install(Work& work) {
   const manifest::Build& build = work.build;
   TRY_ASSIGN(cache::Stage stage, work.store.stage(cache::Store::key_of(build.id), waiting(work)));
   const auto found = work.store.find(build.id);
-  if (found && *found && is_current(**found, build)) return **found;
+  if (found && *found && is_current(**found, build) && !work.options.anew) return **found;
   work.stage = &stage;
   if (!found) TRY(work.store.reject_damaged(build.id, stage));
   std::vector<std::string> trees;
@@ -167,7 +167,8 @@ Result<Acquired> acquire(const manifest::Build& build, const cache::Store& store
   Acquired acquired;
   for (int attempt = 0;; ++attempt) {
     auto found = store.find(build.id);
-    if (found && *found && is_current(**found, build)) {
+    const bool look_no_further = attempt > 0 || !options.anew;
+    if (found && *found && is_current(**found, build) && look_no_further) {
       acquired.installed = std::move(**found);
       if (acquired.downloaded > 0 || acquired.repaired)
         acquired.seconds = std::chrono::duration<double>(Clock::now() - began).count();

@@ -37,6 +37,8 @@ struct AcquireOptions {
   transfer::TransferOptions transfer;  // transfer.offline: url and package_index sources are skipped (EH-N10)
   std::uint64_t download_limit = std::uint64_t{16} << 30;  // an artifact without size may not be longer
   std::uint64_t unpacked_limit = std::uint64_t{64} << 30;  // of one component
+  // Also when the build is installed and looks right: what the store rejected of it is brought again.
+  bool anew = false;
   int repairs = 2;                                         // attempts to mend a damaged install
   // Asked once when something has to be downloaded; an error (settings' EH-P..) ends the acquisition with it.
   std::function<Result<void>(const Question&)> consent;

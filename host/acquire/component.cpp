@@ -151,7 +151,7 @@ Result<std::string> ArtifactInstaller::publish(UnpackedTree tree, GrowingFile& f
 }
 
 Result<std::string> ArtifactInstaller::from_source(const manifest::Source& source) {
-  const fs::path partial = work_.store.partial(artifact_.sha256);
+  const fs::path partial = work_.store.partial(artifact_.sha256, *stage_);
   for (;;) {
     TRY_ASSIGN(const std::unique_ptr<GrowingFile> file, GrowingFile::open(partial, work_.store.root()));
     if (artifact_.size && file->held() > *artifact_.size) TRY(file->start(0));

@@ -139,6 +139,12 @@ Result<std::uint64_t> check_header(int file, std::uint64_t size, const ZipEntry&
 
 }  // namespace
 
+Result<std::pair<std::uint64_t, std::uint64_t>> zip_directory_span(int file, std::uint64_t size) {
+  TRY_ASSIGN(const End end, find_end(file, size));
+  if (end.size > largest_directory) return fail(broken("the directory is too long"));
+  return std::pair(end.at, end.size);
+}
+
 Result<std::vector<ZipEntry>> read_zip_directory(int file, std::uint64_t size) {
   TRY_ASSIGN(const End end, find_end(file, size));
   if (end.size > largest_directory) return fail(broken("the directory is too long"));

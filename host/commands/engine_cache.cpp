@@ -7,7 +7,8 @@
 #include "base/text.hpp"
 #include "host/commands/cache_export_oci.hpp"
 #include "host/commands/cache_push.hpp"
-#include "host/commands/audit_check.hpp"
+#include "host/commands/cache_gc.hpp"
+#include "host/commands/cache_verify.hpp"
 #include "host/commands/common.hpp"
 #include "host/commands/licenses.hpp"
 #include "host/commands/quarantine.hpp"
@@ -23,7 +24,6 @@ struct Flags {
   CommonFlags common;
   std::string engine, flavor, build;
   std::vector<std::string> platforms;
-  bool deep = false, repair = false;
 };
 
 int report(const Result<Json>& result, bool json) {
@@ -131,75 +131,6 @@ Json list(const cache::Store& store, const Flags& flags) {
   return Json::object().set("format", 1).set("cache", store.root().native()).set("builds", std::move(builds));
 }
 
-// Throws the damaged parts of a build away and installs it anew from what the catalogue (or its own record)
-// says.
-Result<void> repair(open::World& world, const std::string& id, const Flags& flags) {
-  {
-    TRY_ASSIGN(cache::Stage stage, world.store().stage("build-" + id));
-    TRY(world.store().reject_damaged(id, stage).map([](const auto&) {}));
-  }
-  const auto& builds = world.catalogue().builds;
-  const auto build =
-      std::find_if(builds.begin(), builds.end(), [&](const auto& known) { return known->id == id; });
-  if (build == builds.end()) return fail(diagnose("EH-S19").with("build", id));
-  transfer::ProgressBar bar(stderr, flags.common.quiet);
-  acquire::AcquireOptions options;
-  options.transfer = world.transfer_options();
-  return open::install_noted(world, **build, options, bar.callback()).map([](const auto&) {});
-}
-
-Result<Json> verify(open::World& world, const Flags& flags, std::optional<Diagnosis>& worst) {
-  std::vector<std::string> ids;
-  if (!flags.build.empty()) ids.push_back(flags.build);
-  if (flags.build.empty())
-    for (const cache::Installed& build : world.store().list()) ids.push_back(build.build);
-  Json builds = Json::array();
-  for (const std::string& id : ids) {
-    TRY_ASSIGN(const std::vector<cache::Problem> problems,
-               world.store().verify(id, flags.deep, world.cancel()));
-    Json found = Json::array();
-    for (const cache::Problem& problem : problems) {
-      found.push(Json::object()
-                     .set("file", problem.path)
-                     .set("problem", cache::name_of(problem.kind))
-                     .set("diagnosis", explain::to_json(problem.diagnosis)));
-      if (!flags.common.json)
-        std::printf("%s  %s  %s\n", id.c_str(), cache::name_of(problem.kind), problem.path.c_str());
-    }
-    bool repaired = false;
-    if (!problems.empty() && flags.repair) {
-      TRY(repair(world, id, flags));
-      TRY_ASSIGN(const std::vector<cache::Problem> left, world.store().verify(id, true, world.cancel()));
-      repaired = left.empty();
-    }
-    if (!problems.empty() && !repaired && !worst) worst = problems.front().diagnosis;
-    if (!flags.common.json)
-      std::printf("%s  %s\n", id.c_str(),
-                  problems.empty()
-                      ? (flags.deep ? "every byte is right" : "every file is as it was installed")
-                  : repaired ? "repaired"
-                             : "damaged");
-    builds.push(Json::object()
-                    .set("build", id)
-                    .set("ok", problems.empty() || repaired)
-                    .set("repaired", repaired)
-                    .set("problems", std::move(found)));
-  }
-  return Json::object().set("format", 1).set("builds", std::move(builds));
-}
-
-int verify_command(const settings::Settings& settings, const Flags& flags, const CancelToken& cancel) {
-  open::World world(settings, {}, cancel);
-  std::optional<Diagnosis> worst;
-  auto verified = verify(world, flags, worst);
-  if (!verified) return end_with(verified.error(), flags.common.json);
-  if (flags.build.empty()) verified->set("audit", check_audit_log(settings, !flags.common.json, worst));
-  if (flags.common.json) print(*verified);
-  if (!worst) return 0;
-  if (!flags.common.json) std::fprintf(stderr, "%s\n", explain::describe(*worst).c_str());
-  return static_cast<int>(explain::exit_status(*worst));
-}
-
 Result<Json> remove(const settings::Settings& settings, const Flags& flags) {
   open::World world(settings);
   TRY_ASSIGN(const std::uint64_t freed, world.store().remove(flags.build));
@@ -220,6 +151,8 @@ int run(int argc, char** argv) {
   QuarantineFlags quarantine_flags;
   PushFlags push_flags;
   ExportOciFlags export_flags;
+  VerifyFlags verify_flags;
+  GcFlags gc_flags;
   flags.common.add_to(app);
   CLI::App* fetching = app.add_subcommand("fetch", "install a build for this machine or another");
   fetching->add_option("ENGINE[@VERSION]", flags.engine)->required();
@@ -227,14 +160,12 @@ int run(int argc, char** argv) {
   fetching->add_option("--platform", flags.platforms, "a recorded machine to fetch for; repeatable");
   CLI::App* listing = app.add_subcommand("list", "what is installed");
   CLI::App* path = app.add_subcommand("path", "where the cache is");
-  CLI::App* verifying = app.add_subcommand("verify", "look for damage");
-  verifying->add_flag("--deep", flags.deep, "hash every file");
-  verifying->add_flag("--repair", flags.repair, "fetch what is damaged again");
-  verifying->add_option("ID", flags.build, "one build; all without it");
+  CLI::App* verifying = add_verify(app, verify_flags);
   CLI::App* removing = app.add_subcommand("remove", "remove an installed build");
   removing->add_option("ID", flags.build)->required();
   CLI::App* pushing = add_push(app, push_flags);
   CLI::App* exporting = add_export(app, export_flags);
+  add_gc(app, gc_flags);
   CLI::App* quarantining = add_quarantine(app, quarantine_flags);
   LicenseFlags license_flags;
   CLI::App* licensing = add_licenses(app, license_flags);
@@ -248,11 +179,13 @@ int run(int argc, char** argv) {
   if (fetching->parsed()) return report(fetch(*settings, flags, cancel), flags.common.json);
   if (listing->parsed()) return report(list(store, flags), flags.common.json);
   if (removing->parsed()) return report(remove(*settings, flags), flags.common.json);
-  if (verifying->parsed()) return verify_command(*settings, flags, cancel);
   if (pushing->parsed())
     return run_push(*settings, push_flags, flags.common.json, flags.common.quiet, cancel);
   if (exporting->parsed()) return run_export_oci(*settings, export_flags, flags.common.json, cancel);
   if (licensing->parsed()) return run_licenses(*settings, license_flags, flags.common, cancel);
+  if (verifying->parsed())
+    return run_verify(*settings, verify_flags, flags.common.json, flags.common.quiet, cancel);
+  if (gc_flags.parsed()) return run_gc(*settings, store, gc_flags, flags.common.json);
   if (quarantining->parsed()) return run_quarantine(*settings, quarantine_flags, flags.common.json);
   if (path->parsed() && flags.common.json)
     print(Json::object().set("format", 1).set("cache", store.root().native()));

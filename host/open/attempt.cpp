@@ -64,11 +64,15 @@ class Attempt {
     const std::string artifacts = build.artifacts_digest();
     warn_of_suspicion(build);
     hinted_deadline_ = std::chrono::seconds(build.probe_seconds);
-    for (int repairs = 0, retries = 0;;) {
+    for (int repairs = 0, retries = 0, removals = 0;;) {
       auto opened = std::make_shared<Opened>();
       const std::size_t warnings = log_.warnings.size();
       TRY_ASSIGN(opened->installed, install(build));
-      TRY_ASSIGN(opened->lease, world_.store().lease(opened->installed));
+      auto lease = world_.store().lease(opened->installed);
+      // Someone removed it in this very moment: it is installed anew.
+      if (!lease && lease.error().code == "EH-F01" && ++removals <= most_repairs) continue;
+      if (!lease) return fail(std::move(lease).error());
+      opened->lease = std::move(*lease);
       auto brought_up = bring_up(*opened, artifacts);
       if (brought_up) return opened;
       Diagnosis failure = std::move(brought_up).error();

@@ -151,6 +151,7 @@ void read_values(Members& members, Layer& layer) {
   members.texts("probe_launcher", layer.probe_launcher);
   constexpr std::int64_t one_hour = 3600;
   members.number("probe_deadline_seconds", 1, one_hour, layer.probe_deadline);
+  members.number("cache_max_bytes", 1, std::int64_t{1} << 50, layer.cache_max_bytes);
   members.folder("helper", layer.helper);
   members.texts("plain_http_registries", layer.plain_http_registries);
   for (const std::string& host : layer.plain_http_registries.value_or(std::vector<std::string>{}))

@@ -230,6 +230,7 @@ void choose_limits(Settings& settings, Weighing& weighing) {
   };
   bytes("downloads.max_artifact_bytes", &Layer::max_artifact_bytes, limits.max_artifact_bytes);
   bytes("downloads.max_unpacked_bytes", &Layer::max_unpacked_bytes, limits.max_unpacked_bytes);
+  bytes("cache_max_bytes", &Layer::cache_max_bytes, settings.cache_max_bytes);
   number("downloads.connect_timeout_seconds", &Layer::connect_timeout, limits.connect_timeout_seconds);
   number("downloads.stall_timeout_seconds", &Layer::stall_timeout, limits.stall_timeout_seconds);
   number("downloads.retries", &Layer::retries, limits.retries);

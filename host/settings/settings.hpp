@@ -99,6 +99,7 @@ struct Settings {
   std::vector<std::string> probe_launcher;
   int probe_deadline_seconds =
       30;  // for a build to come up in the helper, before it is taken for one that hangs
+  std::uint64_t cache_max_bytes = 0;  // what `engine-cache gc` keeps the cache below; 0: no bound
   std::filesystem::path helper;  // enginehost-probe; empty: not found
   std::string package_index;     // used only where pip cannot be asked
   std::vector<std::string>

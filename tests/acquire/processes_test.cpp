@@ -8,10 +8,12 @@
 
 #include <cstdlib>
 #include <map>
+#include <random>
 #include <sstream>
 #include <thread>
 
 #include "base/child_process.hpp"
+#include "cache/check.hpp"
 #include "host/acquire/description.hpp"
 #include "tests/acquire/sample_build.hpp"
 #include "tests/support/nginx_server.hpp"
@@ -98,6 +100,44 @@ TEST_F(Processes, SixteenAtOnceDownloadOnce) {
   }
   EXPECT_EQ(server->requests("GET /runtime"), 1);
   expect_installed(folder / "cache", "16");
+}
+
+// Row 5 of the fault plan: cold caches, sixteen processes each, and in every second round the owner of the
+// download dies.
+TEST_F(Processes, SixteenInManyRoundsDownloadOnceWhoeverDies) {
+  const int rounds = std::getenv("ENGINEHOST_EXHAUSTIVE") != nullptr ? 50 : 2;
+  offer(1'000'000, "limit_rate 4m; limit_rate_after 200k;");
+  std::mt19937 random(20261121);
+  for (int round = 0; round < rounds; ++round) {
+    const fs::path cache = folder / ("cache" + std::to_string(round));
+    const std::uint64_t before = bytes_sent();
+    std::vector<pid_t> processes;
+    for (int i = 0; i < 16; ++i) processes.push_back(start(command(cache)));
+    pid_t killed = -1;
+    if (round % 2 == 1) {
+      std::this_thread::sleep_for(
+          std::chrono::milliseconds(std::uniform_int_distribution<int>(20, 400)(random)));
+      const fs::path lock = cache / ("locks/archive-" + sample.runtime().artifacts[0].sha256 + ".lk");
+      std::error_code error;
+      const std::string text = fs::exists(lock, error) ? test::read_text(lock) : "";
+      if (text.size() > 24) killed = static_cast<pid_t>(std::strtol(text.c_str() + 4, nullptr, 10));
+      if (killed > 0 && testing::Value(processes, testing::Contains(killed))) ::kill(killed, SIGKILL);
+    }
+    int failures = 0;
+    for (const pid_t process : processes) {
+      int status = -1;
+      ::waitpid(process, &status, 0);
+      failures += status != 0 ? 1 : 0;
+    }
+    EXPECT_LE(failures, killed > 0 ? 1 : 0) << round;
+    // What a server had sent when its reader died is sent again at most in part.
+    EXPECT_LE(bytes_sent() - before, archive.size() * 105 / 100 + (killed > 0 ? archive.size() : 0)) << round;
+    expect_installed(cache, std::to_string(round));
+    const auto violations = cache::check(cache);
+    EXPECT_TRUE(violations && violations->empty()) << round;
+    fs::remove_all(cache);
+    if (HasFailure()) return;
+  }
 }
 
 TEST_F(Processes, TheOthersGoOnWhenTheOneThatDownloadsIsKilled) {
@@ -200,7 +240,8 @@ TEST_F(SystemCalls, AFullOrFailingDiskIsToldAndLosesNothing) {
       if (outcome.exit_code == 3) {
         ++failed;
         // Calls are counted per thread: the same number may hit the child's own last word.
-        EXPECT_TRUE(outcome.output == "EH-F15\n" || (outcome.output.empty() && std::string_view(call) == "write"))
+        EXPECT_TRUE(outcome.output == "EH-F15\n" ||
+                    (outcome.output.empty() && std::string_view(call) == "write"))
             << inject << " " << outcome.output;
       }
       ASSERT_THAT(run(command(cache)).output, testing::StartsWith("installed")) << inject;

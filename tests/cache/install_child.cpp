@@ -1,14 +1,49 @@
-// Installs one small build into the cache named on the command line: what the kill and fault tests run.
-// Prints "installed" or the code of the diagnosis; exit status 0 or 3.
+// Does one thing to the cache named on the command line: what the kill and fault tests run.
+//   cache_install_child ROOT BUILD          installs a small build
+//   cache_install_child ROOT BUILD mend     mends it, bringing what is not at hand from nowhere but this
+//   program cache_install_child ROOT BUILD gc       collects everything that was not used for a day
+//   cache_install_child ROOT BUILD hold     takes the build's lock and keeps it
+// Prints what it did or the code of the diagnosis; exit status 0 or 3.
+#include <unistd.h>
+
 #include <cstdio>
+#include <string_view>
 
 #include "cache/store.hpp"
 #include "tests/cache/small_build.hpp"
 
+namespace {
+
+using namespace enginehost;
+
+Result<const char*> run(const cache::Store& store, std::string_view build, std::string_view what) {
+  if (what == "gc") {
+    cache::CollectOptions options;
+    options.max_age = std::chrono::hours(24);
+    TRY(store.collect(options).map([](const auto&) {}));
+    return "collected";
+  }
+  if (what == "mend") {
+    TRY_ASSIGN(cache::Stage stage, store.stage(cache::Store::key_of(build)));
+    TRY_ASSIGN(const cache::Mended mended, store.mend(build, stage, test::bring_small_files));
+    return mended.left.empty() ? "mended" : "left";
+  }
+  if (what == "hold") {
+    TRY_ASSIGN(const cache::Stage stage, store.stage(cache::Store::key_of(build)));
+    std::puts("held");
+    std::fflush(stdout);
+    for (;;) ::pause();
+  }
+  TRY(test::install_small_build(store, std::string(build)).map([](const auto&) {}));
+  return "installed";
+}
+
+}  // namespace
+
 int main(int count, char** arguments) {
-  if (count != 3) return 2;
-  const auto store = enginehost::cache::Store::open(arguments[1], {}, "install_child");
-  const auto installed = enginehost::test::install_small_build(store, arguments[2]);
-  std::puts(installed ? "installed" : installed.error().code.c_str());
-  return installed ? 0 : 3;
+  if (count < 3 || count > 4) return 2;
+  const auto store = cache::Store::open(arguments[1], {}, "install_child");
+  const auto done = run(store, arguments[2], count > 3 ? arguments[3] : "install");
+  std::puts(done ? *done : done.error().code.c_str());
+  return done ? 0 : 3;
 }

@@ -57,4 +57,21 @@ inline Result<cache::Installed> install_small_build(const cache::Store& store, c
   return store.write_ref(std::move(record));
 }
 
+// The files of any small build, as a source would bring them.
+inline Result<std::string> bring_small_files(const std::string&, const std::vector<cache::TreeEntry>& wanted,
+                                             const std::filesystem::path& into) {
+  for (const cache::TreeEntry& entry : wanted) {
+    std::string bytes = "text\n";
+    if (entry.path == "lib/shared.so.1") bytes = large_library_bytes();
+    constexpr std::string_view plugin = "lib/plugin-";
+    if (entry.path.starts_with(plugin))
+      bytes =
+          library_bytes("plugin " + entry.path.substr(plugin.size(), entry.path.size() - plugin.size() - 5));
+    const std::filesystem::path file = into / entry.path;
+    TRY(make_folders(file.parent_path()));
+    TRY(write_file(file, bytes, false));
+  }
+  return std::string("the test");
+}
+
 }  // namespace enginehost::test

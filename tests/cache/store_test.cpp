@@ -28,10 +28,11 @@ class StoreTest : public testing::Test {
     EXPECT_TRUE(installed) << (installed ? "" : installed.error().code);
     return installed ? *installed : Installed{};
   }
-  // Installed files are read-only; damage is done by someone who may.
+  // Installed files are read-only; damage is done by someone who may, and who leaves the mode as it was.
   static void damage(const fs::path& file, std::string_view bytes) {
     ::chmod(file.c_str(), 0644);
     test::write_text(file, bytes);
+    ::chmod(file.c_str(), 0444);
   }
   std::string code_of_find(const std::string& build = "one") {
     const auto found = store.find(build);
@@ -304,6 +305,19 @@ TEST_F(StoreTest, SweepingLeavesWhatIsBeingMade) {
   { const Stage ended = std::move(*stage); }
   ASSERT_TRUE(store.sweep());
   EXPECT_TRUE(fs::is_empty(folder / "cache/trees"));
+}
+
+TEST_F(StoreTest, I5_WhatAKilledWriterLeftGoesAfterADay) {
+  install();
+  const fs::path fresh = folder / "cache/refs/.one.ref.0123456789ab",
+                 old = folder / "cache/refs/.one.ref.ba9876543210";
+  test::write_text(fresh, "half");
+  test::write_text(old, "half");
+  fs::last_write_time(old, fs::file_time_type::clock::now() - std::chrono::hours(25));
+  ASSERT_TRUE(store.sweep());
+  EXPECT_TRUE(fs::exists(fresh)) << "it may be someone's who writes just now";
+  EXPECT_EQ(code_of_find(), "found");
+  EXPECT_FALSE(fs::exists(old));
 }
 
 TEST_F(StoreTest, BuildIdsCannotNameFilesOutsideTheStore) {

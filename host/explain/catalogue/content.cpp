@@ -219,6 +219,16 @@ constexpr Entry entries[] = {
      .remedies = {"tell the publisher of the manifest: the archive is not what the manifest says"},
      .exit_status = S::wrong_bytes,
      .category = Category::content},
+    {.code = "EH-F22",
+     .title = "folder of the cache is not trusted",
+     .meaning = "A folder of the cache belongs to someone who is neither this user nor root, or others may write into "
+                "it: they decide what code would be loaded from it. A system layer like this is passed over.",
+     .before = "owner and mode of the folders that lead to a build",
+     .causes = {"{folder} is not trusted: {problem}", "a folder of the cache is not trusted"},
+     .remedies = {"let its owner be root and nobody else write there: chown -R root and chmod -R go-w",
+                  "take the layer out of \"system_layers\" of the configuration"},
+     .exit_status = S::cache,
+     .category = Category::request},
 };
 
 }  // namespace

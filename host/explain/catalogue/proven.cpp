@@ -34,6 +34,7 @@ constexpr Row rows[] = {
     {"EH-F16", produced},
     {"EH-F17", produced},
     {"EH-F18", produced},
+    {"EH-F22", produced},
     {"EH-G01", produced},
     {"EH-G02", produced},
     {"EH-G03", produced},

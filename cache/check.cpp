@@ -1,0 +1,209 @@
+#include "cache/check.hpp"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "base/files.hpp"
+#include "base/sha256.hpp"
+#include "cache/store_paths.hpp"
+
+namespace enginehost::cache {
+namespace {
+
+using namespace inside;
+
+class Checker {
+ public:
+  Checker(const fs::path& root, const CheckOptions& options) : root_(root), options_(options) {}
+
+  Result<std::vector<Violation>> run() {
+    TRY(records());
+    TRY(trees());
+    if (options_.at_rest) rest();
+    return std::move(violations_);
+  }
+
+ private:
+  Result<void> records();
+  Result<void> record(const fs::path& file);
+  Result<void> trees();
+  Result<void> tree(const std::string& id);
+  void rest();
+
+  bool cancelled() const { return options_.cancel && options_.cancel->cancelled(); }
+  void note(const char* invariant, const std::string& build, Problem problem) {
+    problem.diagnosis.with("layer", root_.native()).with("invariant", invariant);
+    if (!build.empty()) problem.diagnosis.with("build", build);
+    violations_.push_back({invariant, build, std::move(problem)});
+  }
+  void note_missing(const char* invariant, const std::string& build, const fs::path& what) {
+    note(invariant, build,
+         {Problem::Kind::missing, what.lexically_relative(root_).native(),
+          diagnose("EH-F01").with("file", what.native())});
+  }
+  std::optional<Problem> problem_in(const fs::path& folder, const TreeEntry& entry) {
+    auto problem = problem_of(folder, entry, options_.deep, &digests_);
+    return problem ? problem : mode_problem_of(folder, entry);
+  }
+  std::vector<std::string> names_in(const char* folder) const {
+    std::vector<std::string> names;
+    std::error_code error;
+    for (auto it = fs::directory_iterator(root_ / folder, error); !error && it != fs::end(it);
+         it.increment(error))
+      names.push_back(it->path().filename().native());
+    std::sort(names.begin(), names.end());
+    return names;
+  }
+  template <class Known>
+  void strangers(const char* invariant, const std::string& build, const fs::path& folder,
+                 const Known& known) {
+    std::error_code error;
+    for (auto it = fs::recursive_directory_iterator(folder, error); !error && it != fs::end(it);
+         it.increment(error)) {
+      const std::string path = it->path().lexically_relative(folder).native();
+      if (fs::is_directory(it->symlink_status(error)) || known(path)) continue;
+      note(invariant, build,
+           {Problem::Kind::unexpected, path,
+            diagnose("EH-F08").with("file", it->path().native()).with("problem", "nobody installed it")});
+    }
+  }
+
+  const fs::path& root_;
+  const CheckOptions& options_;
+  Digests digests_;
+  std::map<std::string, std::string> owner_;  // tree -> a build that it belongs to
+  std::set<std::string> views_;
+  bool all_read_ = true;
+  std::vector<Violation> violations_;
+};
+
+Result<void> Checker::records() {
+  for (const std::string& name : names_in("refs")) {
+    const fs::path file = root_ / "refs" / name;
+    if (!name.ends_with(".ref") || name.front() == '.') continue;
+    if (options_.build.empty() || file == ref_file(root_, options_.build)) TRY(record(file));
+  }
+  return {};
+}
+
+Result<void> Checker::record(const fs::path& file) {
+  const auto text = read_file(file);
+  auto installed = text ? read_record(*text, file.native()) : fail(text.error());
+  if (!installed) {
+    all_read_ = false;
+    note("I2", file.stem().native(),
+         {text ? Problem::Kind::wrong_bytes : Problem::Kind::unreadable,
+          file.lexically_relative(root_).native(), std::move(installed).error()});
+    return {};
+  }
+  const std::string& build = installed->build;
+  const fs::path view = root_ / "views" / installed->digest;
+  views_.insert(installed->digest);
+  struct stat status {};
+  bool whole = true;
+  for (const std::string& tree : installed->trees) {
+    owner_.emplace(tree, build);
+    if (::lstat((root_ / "trees" / tree).c_str(), &status) == 0) continue;
+    note_missing("I2", build, root_ / "trees" / tree);
+    whole = false;
+  }
+  if (::lstat(view.c_str(), &status) != 0) {
+    note_missing("I2", build, view);
+    return {};
+  }
+  const auto plan = plan_view(root_, installed->trees);
+  if (!plan) {
+    // A list that is damaged is told with its tree.
+    if (whole && plan.error().code == "EH-F20")
+      note("I2", build, {Problem::Kind::wrong_bytes, view.lexically_relative(root_).native(), plan.error()});
+    return {};
+  }
+  for (const auto& [path, planned] : *plan) {
+    if (cancelled()) return fail(diagnose("EH-P10").with("build", build));
+    if (auto problem = problem_in(view, planned.entry)) note("I2", build, std::move(*problem));
+  }
+  strangers("I2", build, view, [&](const std::string& path) { return plan->contains(path); });
+  return {};
+}
+
+Result<void> Checker::trees() {
+  for (const std::string& id : names_in("trees"))
+    if (options_.build.empty() || owner_.contains(id)) TRY(tree(id));
+  if (options_.build.empty())
+    for (const std::string& name : names_in("lists"))
+      if (is_sha256_hex(name) && ::access((root_ / "trees" / name).c_str(), F_OK) != 0)
+        if (const auto list = load_list(root_, name); !list)
+          note("I1", "", {Problem::Kind::wrong_bytes, "lists/" + name, list.error()});
+  return {};
+}
+
+Result<void> Checker::tree(const std::string& id) {
+  const fs::path folder = root_ / "trees" / id;
+  const auto owner = owner_.find(id);
+  const std::string build = owner == owner_.end() ? "" : owner->second;
+  const auto list = load_list(root_, id);
+  if (!list) {
+    note("I1", build,
+         {list.error().code == "EH-F01" ? Problem::Kind::missing : Problem::Kind::wrong_bytes, "lists/" + id,
+          list.error()});
+    return {};
+  }
+  std::set<std::string_view> known;
+  for (const TreeEntry& entry : list->entries) {
+    if (cancelled()) return fail(diagnose("EH-P10"));
+    known.insert(entry.path);
+    if (auto problem = problem_in(folder, entry)) note("I1", build, std::move(*problem));
+  }
+  strangers("I1", build, folder, [&](const std::string& path) { return known.contains(path); });
+  return {};
+}
+
+void Checker::rest() {
+  const auto left = [&](const char* folder, const std::string& name) {
+    note("I5", "",
+         {Problem::Kind::unexpected, std::string(folder) + "/" + name,
+          diagnose("EH-F08")
+              .with("file", (root_ / folder / name).native())
+              .with("problem", "nothing refers to it")});
+  };
+  for (const std::string& name : names_in("stage")) left("stage", name);
+  if (!all_read_) return;
+  for (const std::string& name : names_in("trees"))
+    if (!owner_.contains(name)) left("trees", name);
+  for (const std::string& name : names_in("views"))
+    if (!views_.contains(name)) left("views", name);
+  for (const std::string& name : names_in("lists"))
+    if (is_sha256_hex(name) && !owner_.contains(name)) left("lists", name);
+}
+
+}  // namespace
+
+Result<std::vector<Violation>> check(const fs::path& root, const CheckOptions& options) {
+  return Checker(root, options).run();
+}
+
+std::string fingerprint_of(const fs::path& folder) {
+  std::map<std::string, std::string> lines;
+  std::error_code error;
+  const auto add = [&](const fs::path& path) {
+    struct stat status {};
+    if (::lstat(path.c_str(), &status) != 0) return;
+    std::string line = std::to_string(status.st_mode) + " " + std::to_string(status.st_size) + " " +
+                       std::to_string(status.st_mtim.tv_sec) + "." + std::to_string(status.st_mtim.tv_nsec) +
+                       " ";
+    if (S_ISREG(status.st_mode)) line += sha256_of_file(path).value_or("unreadable");
+    if (S_ISLNK(status.st_mode)) line += fs::read_symlink(path, error).native();
+    lines.emplace(path.lexically_relative(folder).native(), std::move(line));
+  };
+  add(folder);
+  for (auto it = fs::recursive_directory_iterator(folder, error); !error && it != fs::end(it);
+       it.increment(error))
+    add(it->path());
+  std::string text;
+  for (const auto& [path, line] : lines) text += line + " " + path + "\n";
+  return sha256_hex(text);
+}
+
+}  // namespace enginehost::cache

@@ -1,0 +1,233 @@
+// Collecting: which builds go, by age and size.
+#include "cache/collect.hpp"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <ctime>
+#include <map>
+
+#include "base/files.hpp"
+#include "base/text.hpp"
+#include "cache/sharing.hpp"
+#include "cache/store_paths.hpp"
+#include "cache/sweep.hpp"
+
+namespace enginehost::cache {
+namespace {
+
+using namespace inside;
+
+// Bytes on disk by what holds them: "trees/<id>", "views/<digest>" (files of its own only) and the rest.
+struct Measured {
+  std::map<std::string, std::uint64_t> parts;
+  std::uint64_t sum() const {
+    std::uint64_t bytes = 0;
+    for (const auto& [name, size] : parts) bytes += size;
+    return bytes;
+  }
+};
+
+Measured measure(const fs::path& root) {
+  Measured measured;
+  std::set<std::pair<dev_t, ino_t>> seen;
+  const auto count = [&](const fs::path& file, std::uint64_t& sum) {
+    struct stat status {};
+    if (::lstat(file.c_str(), &status) != 0 || S_ISDIR(status.st_mode)) return;
+    if (status.st_nlink > 1 && !seen.insert({status.st_dev, status.st_ino}).second) return;
+    sum += static_cast<std::uint64_t>(status.st_blocks) * 512;
+  };
+  // Trees first: a file that a view shares with its tree is the tree's.
+  for (const char* folder : {"trees", "views", "lists", "partial", "stage", "rejected"}) {
+    std::error_code error;
+    for (auto it = fs::directory_iterator(root / folder, error); !error && it != fs::end(it);
+         it.increment(error)) {
+      std::string name = it->path().filename().native();
+      // What an archive gave goes with the tree that it names.
+      if (name.starts_with("of-") && std::string_view(folder) == "lists")
+        name = std::string(trim(read_file(it->path(), 4096).value_or(name)));
+      std::uint64_t& sum = measured.parts[std::string(folder) + "/" + name];
+      count(it->path(), sum);
+      std::error_code inner;
+      if (fs::is_directory(it->symlink_status(inner)))
+        for (auto at = fs::recursive_directory_iterator(it->path(), inner); !inner && at != fs::end(at);
+             at.increment(inner))
+          count(at->path(), sum);
+    }
+  }
+  return measured;
+}
+
+std::vector<Installed> builds_of(const fs::path& root) { return Store::open(root).list(); }
+
+std::uint64_t logical_of(const std::vector<Installed>& builds) {
+  std::uint64_t bytes = 0;
+  for (const Installed& build : builds) bytes += build.size;
+  return bytes;
+}
+
+// What stays on disk when only these builds do.
+std::uint64_t bytes_with(const Measured& measured, const std::vector<const Installed*>& builds) {
+  std::set<std::string> names;
+  for (const Installed* build : builds) {
+    names.insert("views/" + build->digest);
+    for (const std::string& tree : build->trees) {
+      names.insert("trees/" + tree);
+      names.insert("lists/" + tree);
+    }
+  }
+  std::uint64_t bytes = 0;
+  for (const auto& [name, size] : measured.parts)
+    if (names.contains(name) || name.starts_with("partial/") || name.starts_with("rejected/")) bytes += size;
+  return bytes;
+}
+
+// One collection from its look at the layer to its report.
+class Collection {
+ public:
+  Collection(const Store& store, const CollectOptions& options) : store_(store), options_(options) {
+    for (Installed& build : builds_of(store.root())) builds_.push_back({std::move(build), 0, false});
+    for (Candidate& candidate : builds_) candidate.last_used = store.last_used(candidate.build);
+    std::stable_sort(builds_.begin(), builds_.end(), [](const Candidate& left, const Candidate& right) {
+      return left.last_used < right.last_used;
+    });
+    measured_ = measure(store.root());
+    now_ = believable_time(store.root());
+    report.clock_in_doubt = now_ != std::time(nullptr) && std::time(nullptr) - now_ > 60;
+    report.waits_for_rest = !locks_are_kept(store.root());
+    report.physical_before = measured_.sum();
+    for (const Candidate& candidate : builds_) report.logical_before += candidate.build.size;
+  }
+
+  // `take`: removes the build's record and tells why it cannot, or nothing.
+  template <class Take>
+  Result<void> choose(const Take& take) {
+    for (Candidate& candidate : builds_) {
+      const std::int64_t age = now_ - candidate.last_used;
+      if (options_.max_age && !report.clock_in_doubt && age >= options_.max_age->count())
+        TRY(let_go(candidate, "not used for " + std::to_string(age / (24 * 3600)) + " days", take));
+    }
+    if (!options_.max_bytes || left() <= *options_.max_bytes) return {};
+    const std::uint64_t low_water = *options_.max_bytes / 10 * 9;
+    for (Candidate& candidate : builds_) {
+      if (left() <= low_water) break;
+      TRY(let_go(candidate, "to stay below " + format_bytes(*options_.max_bytes), take));
+    }
+    return {};
+  }
+
+  std::uint64_t left() const {
+    std::vector<const Installed*> staying;
+    for (const Candidate& candidate : builds_)
+      if (!candidate.gone) staying.push_back(&candidate.build);
+    return bytes_with(measured_, staying);
+  }
+
+  Collected report;
+
+ private:
+  struct Candidate {
+    Installed build;
+    std::int64_t last_used;
+    bool gone, tried = false;
+  };
+
+  template <class Take>
+  Result<void> let_go(Candidate& candidate, const std::string& why, const Take& take) {
+    if (candidate.gone || std::exchange(candidate.tried, true)) return {};
+    TRY_ASSIGN(const std::string kept, take(candidate.build));
+    candidate.gone = kept.empty();
+    Collected::Build told{candidate.build.build, candidate.build.size, candidate.last_used,
+                          candidate.gone ? why : kept};
+    (candidate.gone ? report.removed : report.kept).push_back(std::move(told));
+    return {};
+  }
+
+  const Store& store_;
+  const CollectOptions& options_;
+  std::vector<Candidate> builds_;
+  Measured measured_;
+  std::int64_t now_ = 0;
+};
+
+// Without changing anything: why the build could not go now, or "".
+std::string what_keeps(const fs::path& root, const Installed& build) {
+  const auto is_free = [](const fs::path& file) {
+    if (::access(file.c_str(), F_OK) != 0) return true;
+    const auto lock = FileLock::try_exclusive(file, {});
+    return lock && *lock;
+  };
+  if (::access(pin_file(root, build.build).c_str(), F_OK) == 0) return "pinned";
+  if (!locks_are_kept(root)) return anyone_alive(root, build.digest) ? "in use" : "";
+  if (!is_free(lock_file(root, Store::key_of(build.build)))) return "being made";
+  return is_free(lease_file(root, build.digest)) ? "" : "in use";
+}
+
+}  // namespace
+
+std::int64_t Store::last_used(const Installed& installed) const {
+  struct stat status {};
+  std::int64_t used = installed.installed_at;
+  if (::stat(lease_file(root_, installed.digest).c_str(), &status) == 0)
+    used = std::max<std::int64_t>(used, status.st_mtime);
+  return std::min<std::int64_t>(used, std::time(nullptr));
+}
+
+Usage Store::usage() const { return {logical_of(builds_of(root_)), measure(root_).sum()}; }
+
+Result<Collected> Store::collect(const CollectOptions& options) const {
+  if (::access(root_.c_str(), F_OK) != 0) return Collected{};
+  if (!options.dry_run) TRY(prepare());
+  Collection collection(*this, options);
+  Collected& report = collection.report;
+  std::string freed;
+  std::vector<Released> released;  // their locks are held until the files are gone
+  TRY(collection.choose([&](const Installed& build) -> Result<std::string> {
+    if (std::string why = what_keeps(root_, build); !why.empty() || options.dry_run) return why;
+    auto gone = release(root_, build.build, program_);
+    // Between the look and the lock someone came for it, or took it away.
+    if (!gone && gone.error().code == "EH-F18") return std::string("in use");
+    if (!gone && gone.error().code == "EH-F01") return std::string();
+    if (!gone) return fail(std::move(gone).error());
+    released.push_back(std::move(*gone));
+    return std::string();
+  }));
+  if (options.dry_run) {
+    report.physical_after = collection.left();
+    report.logical_after = report.logical_before;
+    for (const Collected::Build& gone : report.removed) report.logical_after -= gone.size;
+    return report;
+  }
+  // Two builds may share a view; a lock of ours on it would look like someone else's to the sweep.
+  for (Released& one : released) one.unused = FileLock();
+  TRY_ASSIGN(const auto swept, sweep_alone(root_, {}, program_));
+  report.left_to_maker = !swept;
+  const Usage after = usage();
+  report.logical_after = after.logical;
+  report.physical_after = after.physical;
+  return report;
+}
+
+Result<void> Store::pin(std::string_view build) const {
+  TRY(prepare());
+  if (::access(ref_file(root_, build).c_str(), F_OK) != 0)
+    return fail(diagnose("EH-F01")
+                    .with("build", build)
+                    .with("problem", "not installed")
+                    .with("layer", root_.native()));
+  return write_file(pin_file(root_, build), "");
+}
+
+Result<bool> Store::unpin(std::string_view build) const {
+  const fs::path file = pin_file(root_, build);
+  if (::unlink(file.c_str()) == 0) return true;
+  if (errno == ENOENT) return false;
+  return fail(disk_failure(errno, file, root_));
+}
+
+bool Store::is_pinned(std::string_view build) const {
+  return ::access(pin_file(root_, build).c_str(), F_OK) == 0;
+}
+
+}  // namespace enginehost::cache

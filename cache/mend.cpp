@@ -1,0 +1,261 @@
+// Mending: one file at a time, from what is nearest.
+#include "cache/mend.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "base/files.hpp"
+#include "cache/place.hpp"
+#include "cache/store_paths.hpp"
+
+namespace enginehost::cache {
+namespace {
+
+using namespace inside;
+
+// Everything under a tree's or view's folder that is no folder and not listed.
+std::vector<std::string> strangers_in(const fs::path& folder, const std::set<std::string>& known) {
+  std::vector<std::string> strangers;
+  std::error_code error;
+  for (auto it = fs::recursive_directory_iterator(folder, error); !error && it != fs::end(it);
+       it.increment(error)) {
+    const std::string path = it->path().lexically_relative(folder).native();
+    if (!fs::is_directory(it->symlink_status(error)) && !known.contains(path)) strangers.push_back(path);
+  }
+  return strangers;
+}
+
+class Mending {
+ public:
+  Mending(const Store& store, const Installed& installed, const fs::path& scratch, const FetchFiles& fetch,
+          const std::optional<CancelToken>& cancel)
+      : store_(store),
+        root_(store.root()),
+        installed_(installed),
+        scratch_(scratch),
+        fetch_(fetch),
+        cancel_(cancel) {}
+
+  Result<Mended> run() {
+    for (const std::string& tree : installed_.trees) TRY(tree_of(tree));
+    if (mended_.left.empty()) TRY(view());
+    return std::move(mended_);
+  }
+
+ private:
+  Result<TreeList> list_of(const std::string& tree);
+  Result<void> tree_of(const std::string& tree);
+  Result<std::vector<Problem>> from_nearby(const fs::path& folder, const std::string& tree,
+                                           const TreeList& list);
+  Result<bool> from_here(const fs::path& folder, const std::string& tree, const TreeEntry& entry,
+                         const Problem& problem);
+  Result<void> from_afar(const fs::path& folder, const std::string& tree, const TreeList& list,
+                         std::vector<Problem> wanted);
+  Result<bool> take(const TreeEntry& entry, const fs::path& from, const fs::path& folder,
+                    const Problem& problem, const std::string& told);
+  Result<void> put(const TreeEntry& entry, const fs::path& fresh, const fs::path& folder);
+  Result<void> view();
+  Result<void> drop_strangers(const fs::path& folder, const std::set<std::string>& known);
+  void note(const Problem& problem, const std::string& from) {
+    for (const MendedFile& file : mended_.files)
+      if (file.problem.path == problem.path) return;
+    mended_.files.push_back({problem, from});
+    mended_.files.back().problem.diagnosis.with("build", installed_.build).with("layer", root_.native());
+  }
+
+  const Store& store_;
+  const fs::path& root_;
+  const Installed& installed_;
+  const fs::path& scratch_;
+  const FetchFiles& fetch_;
+  const std::optional<CancelToken>& cancel_;
+  Digests digests_;
+  Mended mended_;
+};
+
+// A damaged list is the same in every layer that has the tree.
+Result<TreeList> Mending::list_of(const std::string& tree) {
+  auto list = load_list(root_, tree);
+  if (list) return list;
+  for (const fs::path& layer : store_.layers()) {
+    if (layer_problem(layer)) continue;
+    auto other = load_list(layer, tree);
+    if (!other) continue;
+    TRY(write_file(root_ / "lists" / tree, other->text()));
+    note({Problem::Kind::wrong_bytes, "lists/" + tree, list.error()}, "layer " + layer.native());
+    return other;
+  }
+  return list;
+}
+
+// The fresh file takes the place of whatever stands there; who has the old one open keeps it.
+Result<void> Mending::put(const TreeEntry& entry, const fs::path& fresh, const fs::path& folder) {
+  const fs::path target = folder / entry.path;
+  std::error_code error;
+  for (fs::path parent = target.parent_path(); is_below(parent, folder) && parent != folder;
+       parent = parent.parent_path())
+    if (const auto status = fs::symlink_status(parent, error);
+        fs::exists(status) && !fs::is_directory(status))
+      TRY(discard(root_, parent));
+  if (fs::is_directory(fs::symlink_status(target, error))) TRY(discard(root_, target));
+  TRY(make_folders(target.parent_path()));
+  if (entry.kind != TreeEntry::Kind::link) {
+    const FileDescriptor file(::open(fresh.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+    if (!file.valid() || ::fchmod(file.get(), mode_of(entry)) != 0 || ::fsync(file.get()) != 0)
+      return fail(disk_failure(errno, fresh, root_));
+  }
+  if (::rename(fresh.c_str(), target.c_str()) != 0) return fail(disk_failure(errno, target, root_));
+  return sync_folder(target.parent_path());
+}
+
+// False when what lies at `from` is not what is needed.
+Result<bool> Mending::take(const TreeEntry& entry, const fs::path& from, const fs::path& folder,
+                           const Problem& problem, const std::string& told) {
+  const fs::path fresh = scratch_ / random_hex(8);
+  if (!copy_file(from, fresh, root_)) return false;
+  TreeEntry copied = entry;
+  copied.path = fresh.filename();
+  if (problem_of(scratch_, copied, true)) return false;
+  TRY(put(entry, fresh, folder));
+  note(problem, told);
+  return true;
+}
+
+Result<bool> Mending::from_here(const fs::path& folder, const std::string& tree, const TreeEntry& entry,
+                                const Problem& problem) {
+  if (problem.kind == Problem::Kind::wrong_mode) {
+    const FileDescriptor file(::open((folder / entry.path).c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+    if (file.valid() && ::fchmod(file.get(), mode_of(entry)) == 0 && !mode_problem_of(folder, entry)) {
+      note(problem, "mode");
+      return true;
+    }
+  }
+  if (entry.kind == TreeEntry::Kind::link) {
+    const fs::path fresh = scratch_ / random_hex(8);
+    if (::symlink(entry.identity.c_str(), fresh.c_str()) != 0) return fail(disk_failure(errno, fresh, root_));
+    TRY(put(entry, fresh, folder));
+    note(problem, "its list");
+    return true;
+  }
+  TRY_ASSIGN(const bool in_view, take(entry, installed_.folder / entry.path, folder, problem, "the view"));
+  if (in_view) return true;
+  for (const fs::path& layer : store_.layers()) {
+    if (layer_problem(layer)) continue;
+    TRY_ASSIGN(const bool there,
+               take(entry, layer / "trees" / tree / entry.path, folder, problem, "layer " + layer.native()));
+    if (there) return true;
+  }
+  // The same bytes may lie in another tree, under another name.
+  std::error_code error;
+  for (auto it = fs::directory_iterator(root_ / "lists", error); !error && it != fs::end(it);
+       it.increment(error)) {
+    const std::string other = it->path().filename().native();
+    if (other == tree || other.starts_with("of-")) continue;
+    const auto list = load_list(root_, other);
+    if (!list) continue;
+    for (const TreeEntry& twin : list->entries) {
+      if (twin.kind == TreeEntry::Kind::link || twin.identity != entry.identity) continue;
+      TRY_ASSIGN(const bool there,
+                 take(entry, root_ / "trees" / other / twin.path, folder, problem, "tree " + other));
+      if (there) return true;
+    }
+  }
+  return false;
+}
+
+// What is left when all that is at hand was tried.
+Result<std::vector<Problem>> Mending::from_nearby(const fs::path& folder, const std::string& tree,
+                                                  const TreeList& list) {
+  std::vector<Problem> left;
+  for (const TreeEntry& entry : list.entries) {
+    if (cancel_ && cancel_->cancelled()) return fail(diagnose("EH-P10").with("build", installed_.build));
+    auto problem = problem_of(folder, entry, true, &digests_);
+    if (!problem) problem = mode_problem_of(folder, entry);
+    if (!problem) continue;
+    TRY_ASSIGN(const bool mended, from_here(folder, tree, entry, *problem));
+    if (!mended) left.push_back(std::move(*problem));
+  }
+  return left;
+}
+
+Result<void> Mending::from_afar(const fs::path& folder, const std::string& tree, const TreeList& list,
+                                std::vector<Problem> wanted) {
+  TRY_ASSIGN(const fs::path into, make_private_folder(scratch_, "fetched"));
+  std::vector<TreeEntry> entries;
+  for (const Problem& problem : wanted) entries.push_back(*list.find(problem.path));
+  auto told = fetch_ ? fetch_(tree, entries, into) : Result<std::string>(std::string());
+  if (!told) {
+    if (told.error().code == "EH-P10") return fail(std::move(told).error());
+    mended_.not_fetched.push_back(std::move(told).error());
+  }
+  for (std::size_t at = 0; at < wanted.size(); ++at) {
+    const fs::path fresh = into / entries[at].path;
+    const bool right = told && !problem_of(into, entries[at], true);
+    if (!right) {
+      mended_.left.push_back(std::move(wanted[at]));
+      continue;
+    }
+    TRY(put(entries[at], fresh, folder));
+    note(wanted[at], *told);
+  }
+  return {};
+}
+
+Result<void> Mending::tree_of(const std::string& tree) {
+  TRY_ASSIGN(const TreeList list, list_of(tree));
+  const fs::path folder = root_ / "trees" / tree;
+  TRY_ASSIGN(std::vector<Problem> left, from_nearby(folder, tree, list));
+  if (!left.empty()) TRY(from_afar(folder, tree, list, std::move(left)));
+  std::set<std::string> known;
+  for (const TreeEntry& entry : list.entries) known.insert(entry.path);
+  return drop_strangers(folder, known);
+}
+
+Result<void> Mending::drop_strangers(const fs::path& folder, const std::set<std::string>& known) {
+  for (const std::string& stranger : strangers_in(folder, known)) {
+    note({Problem::Kind::unexpected, stranger,
+          diagnose("EH-F08")
+              .with("file", (folder / stranger).native())
+              .with("problem", "nobody installed it")},
+         "removed");
+    TRY(discard(root_, folder / stranger));
+  }
+  return {};
+}
+
+// The trees are whole now; what the view lacks is in them.
+Result<void> Mending::view() {
+  TRY_ASSIGN(const ViewPlan plan, plan_view(root_, installed_.trees));
+  std::set<std::string> known;
+  Digests digests;
+  for (const auto& [path, planned] : plan) {
+    known.insert(path);
+    auto problem = problem_of(installed_.folder, planned.entry, true, &digests);
+    if (!problem) problem = mode_problem_of(installed_.folder, planned.entry);
+    if (!problem) continue;
+    const fs::path fresh = scratch_ / random_hex(8);
+    TRY(place(planned.entry, root_ / "trees" / planned.tree / path, fresh, root_));
+    TRY(put(planned.entry, fresh, installed_.folder));
+    note(*problem, "the tree");
+  }
+  return drop_strangers(installed_.folder, known);
+}
+
+}  // namespace
+
+Result<Mended> Store::mend(std::string_view build, Stage& stage, const FetchFiles& fetch,
+                           const std::optional<CancelToken>& cancel) const {
+  TRY_ASSIGN(std::optional<Installed> installed, read_ref(root_, build, false));
+  if (!installed)
+    return fail(diagnose("EH-F01")
+                    .with("build", build)
+                    .with("problem", "not installed")
+                    .with("layer", root_.native()));
+  TRY_ASSIGN(const fs::path scratch, make_private_folder(stage.folder(), "mend"));
+  return Mending(*this, *installed, scratch, fetch, cancel).run();
+}
+
+}  // namespace enginehost::cache

@@ -1,0 +1,21 @@
+// What a cache's folder must be for its bytes to be believed and loaded.
+#pragma once
+#include <filesystem>
+#include <optional>
+#include <vector>
+
+#include "base/result.hpp"
+
+namespace enginehost::cache {
+
+// Why what lies in a layer that others look after must not be loaded: EH-F22 ("folder", "problem", "owner")
+// when the layer, or a folder of it that is searched, belongs to someone who is neither this user nor root,
+// or may be written by everybody. Nothing when it may be loaded, or does not exist.
+std::optional<Diagnosis> layer_problem(const std::filesystem::path& layer);
+
+// Everything that an administrator should know of a cache's folder: EH-F22 as above, also for a folder that a
+// group may write whose members are not all this user; EH-L27 when its file system is mounted noexec; EH-F16
+// when a newer program made it.
+std::vector<Diagnosis> place_problems(const std::filesystem::path& root);
+
+}  // namespace enginehost::cache

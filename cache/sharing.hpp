@@ -1,0 +1,48 @@
+// Whether the locks of a layer mean anything, and what stands in for them where they do not.
+#pragma once
+#include <condition_variable>
+#include <filesystem>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <thread>
+
+#include "base/result.hpp"
+
+namespace enginehost::cache::inside {
+
+// False on file systems that several machines share (NFS, SMB, Lustre, GPFS, CephFS, 9p, FUSE, …: some of
+// them grant every lock, some only within one machine) and where try_locks() once found that a lock is not
+// kept. Two system calls.
+bool locks_are_kept(const std::filesystem::path& root);
+
+// Takes a lock twice through two descriptors, which must fail; where it does not, leaves a note for everyone
+// who uses this layer from then on. EH-F15, EH-F16 when no file can be made.
+Result<void> try_locks(const std::filesystem::path& root);
+
+// A file that says "in use" where locks cannot: <lease>.<machine>-<process>-<random>.alive, renewed by a
+// thread of its own, removed with the object. One owner.
+class Heartbeat {
+ public:
+  // Nothing is made where nothing can be written.
+  static std::unique_ptr<Heartbeat> start(const std::filesystem::path& root, std::string_view digest);
+  ~Heartbeat();
+  Heartbeat(const Heartbeat&) = delete;
+  Heartbeat& operator=(const Heartbeat&) = delete;
+
+ private:
+  explicit Heartbeat(std::filesystem::path file);
+
+  std::filesystem::path file_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool stop_ = false;
+  std::thread thread_;
+};
+
+// True while some process says that it uses the view: one of this machine that is alive, or one of another
+// machine whose file was renewed within a day. Files of the dead are removed.
+bool anyone_alive(const std::filesystem::path& root, std::string_view digest);
+
+}  // namespace enginehost::cache::inside

@@ -1,0 +1,276 @@
+// Removing: builds by name, and whatever nothing refers to.
+#include "cache/sweep.hpp"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <ctime>
+
+#include "base/files.hpp"
+#include "cache/sharing.hpp"
+#include "cache/store_paths.hpp"
+
+namespace enginehost::cache {
+namespace inside {
+namespace {
+
+constexpr std::int64_t one_day = 24 * 3600;
+constexpr std::int64_t keep_seconds = 7 * one_day;    // interrupted downloads and rejected trees
+constexpr std::int64_t rest_seconds = 14 * one_day;   // of anything, where locks are not kept
+constexpr std::int64_t leap_seconds = 365 * one_day;  // a clock that is so far ahead is not believed
+
+std::vector<fs::path> children_of(const fs::path& folder) {
+  std::vector<fs::path> children;
+  std::error_code error;
+  for (auto it = fs::directory_iterator(folder, error); !error && it != fs::end(it); it.increment(error))
+    children.push_back(it->path());
+  return children;
+}
+
+std::int64_t changed_at(const fs::path& path) {
+  struct stat status {};
+  return ::lstat(path.c_str(), &status) == 0 ? std::max(status.st_mtime, status.st_ctime) : 0;
+}
+
+// Everything that a record of this layer refers to. Nothing when a record cannot be read: then nothing is
+// swept.
+std::optional<std::set<std::string>> referred(const fs::path& root) {
+  std::set<std::string> names;
+  std::error_code error;
+  for (auto it = fs::directory_iterator(root / "refs", error); !error && it != fs::end(it);
+       it.increment(error)) {
+    if (it->path().extension() != ".ref") continue;
+    const auto text = read_file(it->path());
+    if (!text) return {};
+    const auto record = read_record(*text, it->path().native());
+    if (!record) return {};
+    names.insert(record->digest);
+    names.insert(record->trees.begin(), record->trees.end());
+  }
+  if (error) return {};
+  return names;
+}
+
+// What one sweep knows and has done.
+struct Sweep {
+  const fs::path& root;
+  std::int64_t now = believable_time(root);
+  bool kept = locks_are_kept(root);
+  std::uint64_t bytes = 0;
+
+  // Where no lock tells whether someone is at work on it, only time does.
+  bool may_go(const fs::path& what) const { return kept || changed_at(what) < now - rest_seconds; }
+  bool is_old(const fs::path& what) const { return changed_at(what) < now - keep_seconds; }
+  Result<void> drop(const fs::path& what) {
+    if (!may_go(what)) return {};
+    TRY_ASSIGN(const std::uint64_t gone, discard(root, what));
+    bytes += gone;
+    return {};
+  }
+};
+
+// What write_file and try_locks leave when they are killed: ".NAME.<12 hexadecimal digits>" and ".try-…".
+bool is_temporary(std::string_view name) {
+  if (!name.starts_with('.')) return false;
+  if (name.starts_with(".try-")) return true;
+  const std::string_view end = name.substr(name.rfind('.') + 1);
+  return end.size() == 12 && end.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
+
+void sweep_temporary(const Sweep& sweep) {
+  for (const char* folder : {"", "refs", "pins", "locks", "leases"})
+    for (const fs::path& file : children_of(sweep.root / folder)) {
+      struct stat status {};
+      if (is_temporary(file.filename().native()) && ::lstat(file.c_str(), &status) == 0 &&
+          S_ISREG(status.st_mode) && status.st_mtime < sweep.now - one_day)
+        ::unlink(file.c_str());
+    }
+}
+
+Result<void> sweep_unfinished(Sweep& sweep) {
+  sweep_temporary(sweep);
+  for (const fs::path& left : children_of(sweep.root / "stage")) {
+    if (sweep.kept) {
+      TRY(sweep.drop(left));
+      continue;
+    }
+    for (const fs::path& nonce : children_of(left)) TRY(sweep.drop(nonce));
+    ::rmdir(left.c_str());
+  }
+  for (const char* folder : {"partial", "rejected"})
+    for (const fs::path& left : children_of(sweep.root / folder))
+      if (sweep.is_old(left)) TRY(sweep.drop(left));
+  return {};
+}
+
+Result<void> sweep_views(Sweep& sweep, const std::set<std::string>& names, std::string_view freed) {
+  for (const fs::path& view : children_of(sweep.root / "views")) {
+    const std::string digest = view.filename().native();
+    if (names.contains(digest)) continue;
+    std::optional<FileLock> unused;
+    if (digest != freed) {
+      auto lock = FileLock::try_exclusive(lease_file(sweep.root, digest), {});
+      if (lock) unused = std::move(*lock);
+      if (!unused && sweep.kept) continue;
+    }
+    if (!sweep.kept && (anyone_alive(sweep.root, digest) || !sweep.may_go(lease_file(sweep.root, digest))))
+      continue;
+    TRY(sweep.drop(view));
+  }
+  return {};
+}
+
+// Lock files of what is gone would stay for ever. Who waits for one looks whether it is still the one under
+// its name.
+void sweep_locks(Sweep& sweep, const std::set<std::string>& names) {
+  if (!sweep.kept) return;
+  const auto unlink_unused = [&](const fs::path& file) {
+    if (changed_at(file) >= sweep.now - one_day) return;
+    if (const auto lock = FileLock::try_exclusive(file, {}); lock && *lock) ::unlink(file.c_str());
+  };
+  for (const fs::path& lease : children_of(sweep.root / "leases"))
+    if (!names.contains(lease.stem().native())) unlink_unused(lease);
+  for (const fs::path& lock : children_of(sweep.root / "locks"))
+    if (!lock.filename().native().starts_with('.')) unlink_unused(lock);
+}
+
+}  // namespace
+
+std::int64_t believable_time(const fs::path& root) {
+  const std::int64_t now = std::time(nullptr);
+  std::int64_t newest = 0;
+  const auto look = [&](const fs::path& path) {
+    struct stat status {};
+    if (::lstat(path.c_str(), &status) == 0) newest = std::max<std::int64_t>(newest, status.st_mtime);
+  };
+  look(root / "refs");
+  for (const char* folder : {"refs", "leases"})
+    for (const fs::path& file : children_of(root / folder)) look(file);
+  return newest == 0 || now - newest < leap_seconds ? now : newest;
+}
+
+Result<std::uint64_t> sweep_layer(const fs::path& root, std::string_view freed) {
+  Sweep sweep{root};
+  TRY(sweep_unfinished(sweep));
+  const auto names = referred(root);
+  if (!names) return sweep.bytes;
+  TRY(sweep_views(sweep, *names, freed));
+  for (const fs::path& tree : children_of(root / "trees"))
+    if (!names->contains(tree.filename().native())) TRY(sweep.drop(tree));
+  for (const fs::path& list : children_of(root / "lists")) {
+    const std::string name = list.filename().native();
+    // A tree that stays keeps its list.
+    if (names->contains(name) || ::access((root / "trees" / name).c_str(), F_OK) == 0) continue;
+    const auto of = name.starts_with("of-") ? read_file(list, 4096) : Result<std::string>(std::string());
+    if (!of || !names->contains(of->substr(0, 64))) TRY(sweep.drop(list));
+  }
+  sweep_locks(sweep, *names);
+  return sweep.bytes;
+}
+
+Result<std::uint64_t> discard(const fs::path& root, const fs::path& what) {
+  std::uint64_t bytes = 0;
+  std::error_code error;
+  const auto count = [&](const fs::path& path) {
+    struct stat status {};
+    if (::lstat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) && status.st_nlink == 1)
+      bytes += static_cast<std::uint64_t>(status.st_size);
+  };
+  count(what);
+  if (fs::is_directory(fs::symlink_status(what, error)))
+    for (auto it = fs::recursive_directory_iterator(what, error); !error && it != fs::end(it);
+         it.increment(error))
+      count(it->path());
+  // Gone from its place in one step; a death while removing leaves something that the next sweep finds in
+  // stage/.
+  const fs::path trash = root / "stage" / ("trash-" + random_hex(8));
+  if (::rename(what.c_str(), trash.c_str()) != 0) {
+    if (errno == ENOENT) return 0;
+    return fail(disk_failure(errno, what, root));
+  }
+  fs::remove_all(trash, error);
+  if (error) return fail(disk_failure(error.value(), trash, root));
+  return bytes;
+}
+
+Diagnosis in_use(std::string_view build, const fs::path& lock) {
+  return std::move(diagnose("EH-F18").with("build", build).with("file", lock.native()));
+}
+
+// The record goes while nobody holds the build, and with it the build; the bytes are the sweep's.
+Result<Released> release(const fs::path& root, std::string_view build, std::string_view program) {
+  const fs::path key = lock_file(root, Store::key_of(build)), ref = ref_file(root, build);
+  const bool kept = locks_are_kept(root);
+  auto ours = FileLock::try_exclusive(key, program);
+  if (kept && !ours) return fail(std::move(ours).error());
+  if (kept && !*ours) return fail(in_use(build, key));
+  if (::access(ref.c_str(), F_OK) != 0)
+    return fail(diagnose("EH-F01")
+                    .with("build", build)
+                    .with("problem", "not installed")
+                    .with("layer", root.native()));
+  Released released;
+  if (const auto text = read_file(ref)) {
+    if (const auto record = read_record(*text, ref.native())) {
+      released.digest = record->digest;
+      const fs::path lease = lease_file(root, released.digest);
+      auto unused = FileLock::try_exclusive(lease, {});
+      if (kept && !unused) return fail(std::move(unused).error());
+      if ((kept && !*unused) || (!kept && anyone_alive(root, released.digest)))
+        return fail(in_use(build, lease));
+      if (unused && *unused) released.unused = std::move(**unused);
+    }
+  }
+  if (ours && *ours) released.key = std::move(**ours);
+  if (::unlink(ref.c_str()) != 0) return fail(disk_failure(errno, ref, root));
+  TRY(sync_folder(ref.parent_path()));
+  return released;
+}
+
+Result<std::optional<std::uint64_t>> sweep_alone(const fs::path& root, std::string_view freed,
+                                                 std::string_view program) {
+  auto alone = FileLock::try_exclusive(publishing_lock(root), program);
+  if (!locks_are_kept(root))
+    return sweep_layer(root, freed).map([](std::uint64_t bytes) { return std::optional(bytes); });
+  if (alone && !*alone) {
+    // Something is being made: its maker frees what is left. It looks for the note when it has let go of the
+    // lock, and here the lock is tried again with the note in place, so that one of the two finds the
+    // other's. A note that cannot be written costs only that the next sweep is the one.
+    static_cast<void>(write_file(sweep_wanted(root), ""));
+    alone = FileLock::try_exclusive(publishing_lock(root), program);
+  }
+  if (!alone) return fail(std::move(alone).error());
+  if (!*alone) return std::optional<std::uint64_t>();
+  ::unlink(sweep_wanted(root).c_str());
+  return sweep_layer(root, freed).map([](std::uint64_t bytes) { return std::optional(bytes); });
+}
+
+}  // namespace inside
+
+using namespace inside;
+
+Result<std::uint64_t> Store::remove(std::string_view build) const {
+  TRY(prepare());
+  TRY_ASSIGN(const Released released, release(root_, build, program_));
+  ::unlink(pin_file(root_, build).c_str());
+  TRY_ASSIGN(const auto freed, sweep_alone(root_, released.digest, program_));
+  return freed.value_or(0);
+}
+
+Result<std::uint64_t> Store::sweep() const {
+  TRY(prepare());
+  if (!locks_are_kept(root_)) return sweep_layer(root_, {});
+  TRY_ASSIGN(const std::optional<FileLock> alone, FileLock::try_exclusive(publishing_lock(root_), program_));
+  if (!alone) return 0;
+  ::unlink(sweep_wanted(root_).c_str());
+  return sweep_layer(root_, {});
+}
+
+Result<std::uint64_t> Store::sweep_if_wanted() const {
+  if (::access(sweep_wanted(root_).c_str(), F_OK) != 0) return 0;
+  return sweep();
+}
+
+}  // namespace enginehost::cache

@@ -1,0 +1,19 @@
+// An installed build made whole again, bringing no more than what is damaged.
+#pragma once
+#include <optional>
+
+#include "base/cancel.hpp"
+#include "cache/store.hpp"
+#include "host/acquire/acquire.hpp"
+#include "host/manifest/catalogue.hpp"
+
+namespace enginehost::acquire {
+
+// cache::Store::mend under the build's lock; what is not at hand is asked of the artifacts' sources in turn,
+// as parts of zip archives. What comes only as a whole (other archives, servers without ranges) stays in
+// Mended::left: then Store::reject_damaged and acquire() bring the component anew. `build` may be nullptr:
+// only what is at hand serves. EH-F18 when someone else works on the build for too long. Blocks; any thread.
+Result<cache::Mended> mend(std::string_view id, const manifest::Build* build, const cache::Store& store,
+                           const AcquireOptions& options, const std::optional<CancelToken>& cancel = {});
+
+}  // namespace enginehost::acquire

@@ -1,0 +1,206 @@
+#include "host/acquire/partial_zip.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <functional>
+#include <set>
+
+#include "base/files.hpp"
+#include "base/text.hpp"
+#include "host/acquire/growing_file.hpp"
+#include "host/acquire/unpack.hpp"
+#include "host/acquire/zip_directory.hpp"
+#include "host/transfer/transfer.hpp"
+
+namespace enginehost::acquire {
+namespace {
+
+namespace fs = std::filesystem;
+using TakeBytes = std::function<Result<void>(std::string_view)>;
+
+constexpr std::uint64_t tail_size = 256u << 10;  // holds the end, and most directories whole
+
+// One stretch of a file out of a transfer that would go on to its end: stops it when there is enough.
+class Stretch : public transfer::Sink {
+ public:
+  Stretch(std::uint64_t from, std::uint64_t to, const TakeBytes& take) : at_(from), to_(to), take_(take) {}
+  std::uint64_t held() const override { return at_; }
+  Result<void> start(std::uint64_t offset) override {
+    if (offset == at_) return {};
+    return fail(diagnose("EH-N02").with("problem", "the server does not send parts of a file"));
+  }
+  Result<void> write(std::string_view bytes) override {
+    const std::string_view mine = bytes.substr(0, std::min<std::uint64_t>(bytes.size(), to_ - at_));
+    TRY(take_(mine));
+    at_ += mine.size();
+    return at_ < to_ ? Result<void>() : fail(diagnose("EH-P10").with("problem", "enough"));
+  }
+  bool complete() const { return at_ == to_; }
+
+ private:
+  std::uint64_t at_, to_;
+  const TakeBytes& take_;
+};
+
+// Where parts come from, and how much has come.
+class Parts {
+ public:
+  Parts(const PartSource& source, const AcquireOptions& options, const std::optional<CancelToken>& cancel)
+      : source_(source), options_(options), cancel_(cancel) {}
+
+  Result<std::uint64_t> size();
+  Result<void> read(std::uint64_t from, std::uint64_t to, const TakeBytes& take);
+  std::uint64_t received() const { return received_; }
+
+ private:
+  Result<void> read_file_part(std::uint64_t from, std::uint64_t to, const TakeBytes& take);
+
+  const PartSource& source_;
+  const AcquireOptions& options_;
+  const std::optional<CancelToken>& cancel_;
+  std::uint64_t received_ = 0;
+};
+
+Result<std::uint64_t> Parts::size() {
+  if (source_.size) return *source_.size;
+  if (!transfer::is_url(source_.where))
+    return stamp_of(source_.where, "EH-N14").map([](const FileStamp& s) { return s.size; });
+  TRY_ASSIGN(const auto told, transfer::ask_size(source_.where, options_.transfer, cancel_));
+  if (!told) return fail(diagnose("EH-N02").with("problem", "the server does not tell the size"));
+  return *told;
+}
+
+Result<void> Parts::read_file_part(std::uint64_t from, std::uint64_t to, const TakeBytes& take) {
+  const FileDescriptor file(::open(source_.where.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file.valid()) return fail(diagnose_errno("EH-N14", errno).with("file", source_.where));
+  std::array<char, 1 << 16> buffer{};
+  while (from < to) {
+    const ssize_t got = ::pread(file.get(), buffer.data(), std::min<std::uint64_t>(buffer.size(), to - from),
+                                static_cast<off_t>(from));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return fail(diagnose_errno("EH-N14", errno).with("file", source_.where));
+    if (got == 0) return fail(diagnose("EH-N07").with("file", source_.where).with("problem", "cut off"));
+    TRY(take({buffer.data(), static_cast<std::size_t>(got)}));
+    from += static_cast<std::uint64_t>(got);
+  }
+  return {};
+}
+
+Result<void> Parts::read(std::uint64_t from, std::uint64_t to, const TakeBytes& take) {
+  if (from >= to) return {};
+  received_ += to - from;
+  if (!transfer::is_url(source_.where)) return read_file_part(from, to, take);
+  Stretch stretch(from, to, take);
+  transfer::UrlRequest request;
+  request.url = source_.where;
+  request.expected_size = source_.size;
+  request.limit = options_.download_limit;
+  request.ca_bundle = source_.certificate;
+  auto report = transfer::fetch_url(request, stretch, options_.transfer, {}, cancel_);
+  if (stretch.complete()) return {};
+  if (!report) return fail(std::move(report).error());
+  return fail(diagnose("EH-N07")
+                  .with("url", transfer::without_credentials(source_.where))
+                  .with("problem", "cut off"));
+}
+
+Result<void> write_all(int file, std::string_view bytes, std::uint64_t at, const fs::path& path) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::pwrite(file, bytes.data(), bytes.size(), static_cast<off_t>(at));
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0)
+      return fail(diagnose_errno(code_of_write_error(errno), errno).with("file", path.native()));
+    bytes.remove_prefix(static_cast<std::size_t>(written));
+    at += static_cast<std::uint64_t>(written);
+  }
+  return {};
+}
+
+// A file as long as the archive that holds nothing but its end, and so its directory.
+struct Directory {
+  std::vector<ZipEntry> entries;
+  std::uint64_t at = 0;
+};
+Result<Directory> read_directory(Parts& parts, const fs::path& scratch) {
+  TRY_ASSIGN(const std::uint64_t size, parts.size());
+  const FileDescriptor file(::open(scratch.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+  if (!file.valid() || ::ftruncate(file.get(), static_cast<off_t>(size)) != 0)
+    return fail(diagnose_errno(code_of_write_error(errno), errno).with("file", scratch.native()));
+  std::uint64_t at = size - std::min(size, tail_size);
+  const std::uint64_t tail_at = at;
+  const TakeBytes keep = [&](std::string_view bytes) -> Result<void> {
+    TRY(write_all(file.get(), bytes, at, scratch));
+    at += bytes.size();
+    return {};
+  };
+  TRY(parts.read(tail_at, size, keep));
+  TRY_ASSIGN(const auto span, zip_directory_span(file.get(), size));
+  at = span.first;
+  if (span.first < tail_at) TRY(parts.read(span.first, tail_at, keep));
+  TRY_ASSIGN(auto entries, read_zip_directory(file.get(), size));
+  return Directory{std::move(entries), span.first};
+}
+
+struct Span {
+  std::uint64_t from, to;
+};
+
+// The stretches of the archive that hold the wanted entries, each with its header; neighbours in one.
+Result<std::vector<Span>> spans_of(const Directory& directory, const manifest::Artifact& artifact,
+                                   const std::vector<cache::TreeEntry>& wanted) {
+  std::set<std::string> paths;
+  for (const cache::TreeEntry& entry : wanted) paths.insert(entry.path);
+  std::vector<const ZipEntry*> by_place;
+  for (const ZipEntry& entry : directory.entries) by_place.push_back(&entry);
+  std::sort(by_place.begin(), by_place.end(),
+            [](const ZipEntry* left, const ZipEntry* right) { return left->header_at < right->header_at; });
+  std::vector<Span> spans;
+  for (std::size_t i = 0; i < by_place.size(); ++i) {
+    TRY_ASSIGN(const std::string path, path_in_tree(artifact, by_place[i]->name));
+    if (path.empty() || by_place[i]->name.ends_with('/') || paths.erase(path) == 0) continue;
+    const std::uint64_t from = by_place[i]->header_at;
+    const std::uint64_t to = i + 1 < by_place.size() ? by_place[i + 1]->header_at : directory.at;
+    if (to < from || to > directory.at)
+      return fail(
+          diagnose("EH-F21").with("archive", "zip").with("problem", "the directory lies about an entry"));
+    if (!spans.empty() && spans.back().to == from)
+      spans.back().to = to;
+    else
+      spans.push_back({from, to});
+  }
+  if (!paths.empty())
+    return fail(diagnose("EH-F21")
+                    .with("archive", "zip")
+                    .with("entry", *paths.begin())
+                    .with("problem", "its directory does not list a wanted file"));
+  return spans;
+}
+
+}  // namespace
+
+Result<std::string> unpack_parts(const PartSource& source, const manifest::Artifact& artifact,
+                                 const std::vector<cache::TreeEntry>& wanted, const fs::path& into,
+                                 const AcquireOptions& options, const std::optional<CancelToken>& cancel) {
+  Parts parts(source, options, cancel);
+  TRY_ASSIGN(const fs::path scratch, make_private_folder(into.parent_path(), "parts"));
+  TRY_ASSIGN(const Directory directory, read_directory(parts, scratch / "directory"));
+  TRY_ASSIGN(const std::vector<Span> spans, spans_of(directory, artifact, wanted));
+  // An archive of these entries alone: they follow each other as in the whole one, and end with an empty
+  // directory.
+  TRY_ASSIGN(const std::unique_ptr<GrowingFile> file, GrowingFile::open(scratch / "entries", into));
+  TRY(file->start(0));
+  for (const Span& span : spans)
+    TRY(parts.read(span.from, span.to, [&](std::string_view bytes) { return file->write(bytes); }));
+  TRY(file->write(std::string("PK\5\6") + std::string(18, '\0')));
+  file->complete();
+  cache::TreeWriter writer(into, {options.unpacked_limit, 200'000});
+  TRY(unpack(artifact, *file, false, writer, cancel, {}).map([](const Unpacked&) {}));
+  TRY(writer.settle());
+  return transfer::without_credentials(source.where) + " (" + format_bytes(parts.received()) + ")";
+}
+
+}  // namespace enginehost::acquire

@@ -1,0 +1,169 @@
+#include "host/commands/cache_gc.hpp"
+
+#include <CLI/CLI.hpp>
+#include <charconv>
+#include <cmath>
+#include <ctime>
+
+#include "base/text.hpp"
+#include "host/commands/common.hpp"
+
+namespace enginehost::commands {
+namespace {
+
+// A number that may have a fraction, and the letters after it.
+std::optional<std::pair<double, std::string>> number_and_unit(std::string_view text) {
+  const std::string_view all = trim(text);
+  double number = 0;
+  const auto [after, error] = std::from_chars(all.data(), all.data() + all.size(), number);
+  if (error != std::errc{} || !std::isfinite(number) || number < 0) return {};
+  return std::pair(number, to_lower(trim(all.substr(static_cast<std::size_t>(after - all.data())))));
+}
+
+Json builds_of(const std::vector<cache::Collected::Build>& builds) {
+  Json list = Json::array();
+  for (const cache::Collected::Build& build : builds)
+    list.push(Json::object()
+                  .set("build", build.build)
+                  .set("size", build.size)
+                  .set("last_used", build.last_used)
+                  .set("why", build.why));
+  return list;
+}
+
+Json sizes(std::uint64_t logical, std::uint64_t physical) {
+  return Json::object().set("logical", logical).set("physical", physical);
+}
+
+Diagnosis unusable(const char* flag, const std::string& value, const char* expected) {
+  return std::move(diagnose("EH-P40")
+                       .with("program", "engine-cache")
+                       .with("problem", std::string(flag) + " " + value + ": that is not " + expected));
+}
+
+void tell(const cache::Store& store, const cache::Collected& done, bool dry_run) {
+  for (const auto& build : done.removed)
+    std::printf("%s %s  %s  (%s)\n", dry_run ? "would remove" : "removed", build.build.c_str(),
+                format_bytes(build.size).c_str(), build.why.c_str());
+  for (const auto& build : done.kept)
+    std::printf("kept %s  %s  (%s)\n", build.build.c_str(), format_bytes(build.size).c_str(),
+                build.why.c_str());
+  const std::uint64_t freed =
+      done.physical_before > done.physical_after ? done.physical_before - done.physical_after : 0;
+  std::printf("%s: %s %s, %s on disk for %s of builds\n", store.root().c_str(), format_bytes(freed).c_str(),
+              dry_run ? "would be freed" : "freed", format_bytes(done.physical_after).c_str(),
+              format_bytes(done.logical_after).c_str());
+  if (done.left_to_maker)
+    std::printf("something is being installed: what is no longer needed is freed when that is done\n");
+  if (done.waits_for_rest)
+    std::printf("locks are not kept on this file system: files go two weeks after their last use\n");
+  if (done.clock_in_doubt)
+    std::printf("the clock is more than a year ahead of everything in the cache: nothing went for its age\n");
+}
+
+int collect(const settings::Settings& settings, const cache::Store& store, const GcFlags& flags, bool json) {
+  cache::CollectOptions options;
+  options.dry_run = flags.dry_run;
+  if (settings.cache_max_bytes != 0) options.max_bytes = settings.cache_max_bytes;
+  if (!flags.max_size.empty()) {
+    options.max_bytes = parse_size(flags.max_size);
+    if (!options.max_bytes)
+      return end_with(unusable("--max-size", flags.max_size, "a size, as 500M or 20G"), json);
+  }
+  if (!flags.max_age.empty()) {
+    options.max_age = parse_age(flags.max_age);
+    if (!options.max_age)
+      return end_with(unusable("--max-age", flags.max_age, "a time, as 30d or 12h"), json);
+  }
+  const auto done = store.collect(options);
+  if (!done) return end_with(done.error(), json);
+  if (!json) {
+    tell(store, *done, options.dry_run);
+    return 0;
+  }
+  Json document = Json::object();
+  document.set("format", 1).set("cache", store.root().native()).set("dry_run", options.dry_run);
+  if (options.max_bytes) document.set("max_bytes", *options.max_bytes);
+  if (options.max_age) document.set("max_age_seconds", static_cast<std::int64_t>(options.max_age->count()));
+  print(document.set("removed", builds_of(done->removed))
+            .set("kept", builds_of(done->kept))
+            .set("before", sizes(done->logical_before, done->physical_before))
+            .set("after", sizes(done->logical_after, done->physical_after))
+            .set("left_to_maker", done->left_to_maker)
+            .set("waits_for_rest", done->waits_for_rest)
+            .set("clock_in_doubt", done->clock_in_doubt));
+  return 0;
+}
+
+}  // namespace
+
+std::optional<std::uint64_t> parse_size(std::string_view text) {
+  const auto parts = number_and_unit(text);
+  if (!parts) return {};
+  std::string unit = parts->second;
+  if (unit.ends_with("ib"))
+    unit.resize(unit.size() - 2);
+  else if (unit.size() > 1 && unit.ends_with("b"))
+    unit.pop_back();
+  static constexpr std::string_view units = "kmgt";
+  double factor = 1;
+  if (!unit.empty() && unit != "b" && unit != "bytes") {
+    const std::size_t power = unit.size() == 1 ? units.find(unit[0]) : std::string_view::npos;
+    if (power == std::string_view::npos) return {};
+    factor = std::pow(1024.0, static_cast<double>(power + 1));
+  }
+  const double bytes = parts->first * factor;
+  if (bytes > 1e18) return {};
+  return static_cast<std::uint64_t>(bytes);
+}
+
+std::optional<std::chrono::seconds> parse_age(std::string_view text) {
+  const auto parts = number_and_unit(text);
+  if (!parts) return {};
+  double factor = 0;
+  for (const auto& [unit, seconds] :
+       {std::pair{"s", 1.0}, {"m", 60.0}, {"h", 3600.0}, {"d", 86'400.0}, {"w", 604'800.0}})
+    if (parts->second == unit) factor = seconds;
+  // A bare number could be meant in any of them; only nothing is nothing in all.
+  if (factor == 0 && !(parts->second.empty() && parts->first == 0)) return {};
+  const double seconds = parts->first * factor;
+  if (seconds > 1e11) return {};
+  return std::chrono::seconds(static_cast<std::int64_t>(seconds));
+}
+
+void add_gc(CLI::App& app, GcFlags& flags) {
+  flags.collecting = app.add_subcommand("gc", "remove builds by age and size, and everything unfinished");
+  flags.collecting->add_option("--max-size", flags.max_size,
+                               "remove the longest unused builds until the cache is below nine tenths of it");
+  flags.collecting->add_option("--max-age", flags.max_age,
+                               "remove builds that were not used for so long (30d, 12h)");
+  flags.collecting->add_flag("--dry-run", flags.dry_run, "only tell what would go");
+  flags.pinning = app.add_subcommand("pin", "keep a build from being removed by gc");
+  flags.pinning->add_option("ID", flags.build)->required();
+  flags.unpinning = app.add_subcommand("unpin", "let gc remove a pinned build again");
+  flags.unpinning->add_option("ID", flags.build)->required();
+}
+
+int run_gc(const settings::Settings& settings, const cache::Store& store, const GcFlags& flags, bool json) {
+  if (flags.collecting->parsed()) return collect(settings, store, flags, json);
+  const bool pin = flags.pinning->parsed();
+  bool changed = true;
+  if (pin) {
+    if (const auto pinned = store.pin(flags.build); !pinned) return end_with(pinned.error(), json);
+  } else {
+    const auto unpinned = store.unpin(flags.build);
+    if (!unpinned) return end_with(unpinned.error(), json);
+    changed = *unpinned;
+  }
+  if (json)
+    print(
+        Json::object().set("format", 1).set("build", flags.build).set("pinned", pin).set("changed", changed));
+  else
+    std::printf("%s %s\n", flags.build.c_str(),
+                pin       ? "is pinned"
+                : changed ? "is no longer pinned"
+                          : "was not pinned");
+  return 0;
+}
+
+}  // namespace enginehost::commands

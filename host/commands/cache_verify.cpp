@@ -1,0 +1,252 @@
+#include "host/commands/cache_verify.hpp"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "cache/check.hpp"
+#include "cache/place.hpp"
+#include "host/acquire/mend.hpp"
+#include "host/commands/audit_check.hpp"
+#include "host/commands/common.hpp"
+#include "host/explain/explain.hpp"
+#include "host/open/install.hpp"
+#include "host/open/world.hpp"
+
+namespace enginehost::commands {
+namespace {
+
+// What became of one build.
+struct Verified {
+  std::vector<cache::Problem> problems;
+  std::vector<cache::MendedFile> mended;
+  std::vector<Diagnosis> not_fetched;
+  bool fetched_anew = false, repaired = false;
+  bool sound() const { return problems.empty() || repaired; }
+};
+
+class Verification {
+ public:
+  Verification(open::World& world, const VerifyFlags& flags, bool json, bool quiet)
+      : world_(world), store_(world.store()), flags_(flags), json_(json), quiet_(quiet) {}
+
+  Result<Json> run();
+  std::optional<Diagnosis> worst;  // that was not mended
+
+ private:
+  Result<void> look();
+  Result<std::vector<cache::Problem>> look_at(const std::string& id) const;
+  Result<void> repair(const std::string& id, Verified& verified);
+  Result<void> fetch_anew(const std::string& id);
+  Json tell(const std::string& id, const Verified& verified) const;
+  void tell_the_rest(Json& document) const;
+  acquire::AcquireOptions options() const;
+  const manifest::Build* known(const std::string& id);
+
+  open::World& world_;
+  const cache::Store& store_;
+  const VerifyFlags& flags_;
+  bool json_, quiet_;
+  std::map<std::string, Verified> builds_;
+  std::vector<cache::Problem> beside_;  // what belongs to no build
+};
+
+bool told_already(const std::vector<cache::Problem>& problems, const cache::Problem& problem) {
+  return std::any_of(problems.begin(), problems.end(),
+                     [&](const cache::Problem& other) { return other.path == problem.path; });
+}
+
+// Everything, or one build. A file is told once, though it lies in a view and in a tree.
+Result<void> Verification::look() {
+  std::set<std::string> layered;
+  for (const cache::Installed& build : store_.list()) {
+    if (!flags_.build.empty() && build.build != flags_.build) continue;
+    builds_[build.build];
+    if (!build.read_only) continue;
+    layered.insert(build.build);
+    TRY_ASSIGN(builds_[build.build].problems, store_.verify(build.build, flags_.deep, world_.cancel()));
+  }
+  if (!flags_.build.empty() && layered.contains(flags_.build)) return {};
+  TRY_ASSIGN(std::vector<cache::Violation> violations,
+             cache::check(store_.root(), {flags_.deep, false, flags_.build, world_.cancel()}));
+  for (cache::Violation& violation : violations) {
+    auto& problems = violation.build.empty() ? beside_ : builds_[violation.build].problems;
+    if (!told_already(problems, violation.problem)) problems.push_back(std::move(violation.problem));
+  }
+  if (!flags_.build.empty() && builds_.empty())
+    return fail(diagnose("EH-F01").with("build", flags_.build).with("problem", "not installed"));
+  return {};
+}
+
+Result<std::vector<cache::Problem>> Verification::look_at(const std::string& id) const {
+  TRY_ASSIGN(const auto violations, cache::check(store_.root(), {true, false, id, world_.cancel()}));
+  std::vector<cache::Problem> problems;
+  for (const cache::Violation& violation : violations) problems.push_back(violation.problem);
+  return problems;
+}
+
+acquire::AcquireOptions Verification::options() const {
+  acquire::AcquireOptions options;
+  options.transfer = world_.transfer_options();
+  options.download_limit = world_.settings().downloads.max_artifact_bytes;
+  options.unpacked_limit = world_.settings().downloads.max_unpacked_bytes;
+  return options;
+}
+
+const manifest::Build* Verification::known(const std::string& id) {
+  for (const auto& build : world_.catalogue().builds)
+    if (build->id == id) return build.get();
+  return nullptr;
+}
+
+// The damaged parts go aside, and the build is installed anew from what the catalogue (or its own record)
+// says.
+Result<void> Verification::fetch_anew(const std::string& id) {
+  const manifest::Build* build = known(id);
+  if (build == nullptr) return fail(diagnose("EH-S19").with("build", id));
+  {
+    TRY_ASSIGN(cache::Stage stage, store_.stage(cache::Store::key_of(id)));
+    TRY(store_.reject_damaged(id, stage).map([](const auto&) {}));
+  }
+  transfer::ProgressBar bar(stderr, quiet_);
+  acquire::AcquireOptions again = options();
+  again.anew = true;
+  return open::install_noted(world_, *build, again, bar.callback()).map([](const auto&) {});
+}
+
+// File by file first; what cannot be had that way is installed anew.
+Result<void> Verification::repair(const std::string& id, Verified& verified) {
+  auto mended = acquire::mend(id, known(id), store_, options(), world_.cancel());
+  if (!mended && (mended.error().code == "EH-P10" || mended.error().code == "EH-F18"))
+    return fail(std::move(mended).error());
+  if (mended) {
+    verified.mended = std::move(mended->files);
+    verified.not_fetched = std::move(mended->not_fetched);
+  }
+  if (!mended || !mended->left.empty()) {
+    if (auto fetched = fetch_anew(id); !fetched) {
+      verified.not_fetched.push_back(std::move(fetched).error());
+      if (verified.not_fetched.back().code == "EH-P10") return fail(verified.not_fetched.back());
+      return {};
+    }
+    verified.fetched_anew = true;
+  }
+  TRY_ASSIGN(const std::vector<cache::Problem> left, look_at(id));
+  verified.repaired = left.empty();
+  // Renews the stamps, so that the next open need not hash.
+  static_cast<void>(store_.find(id));
+  return {};
+}
+
+Json json_of(const cache::Problem& problem) {
+  return Json::object()
+      .set("file", problem.path)
+      .set("problem", cache::name_of(problem.kind))
+      .set("diagnosis", explain::to_json(problem.diagnosis));
+}
+
+Json Verification::tell(const std::string& id, const Verified& verified) const {
+  Json found = Json::array(), mended = Json::array(), failures = Json::array();
+  for (const cache::Problem& problem : verified.problems) {
+    found.push(json_of(problem));
+    if (!json_) std::printf("%s  %s  %s\n", id.c_str(), cache::name_of(problem.kind), problem.path.c_str());
+  }
+  for (const cache::MendedFile& file : verified.mended) {
+    mended.push(Json::object()
+                    .set("file", file.problem.path)
+                    .set("problem", cache::name_of(file.problem.kind))
+                    .set("from", file.from));
+    if (!json_)
+      std::printf("%s  mended %s (%s), from %s\n", id.c_str(), file.problem.path.c_str(),
+                  cache::name_of(file.problem.kind), file.from.c_str());
+  }
+  for (const Diagnosis& failure : verified.not_fetched) failures.push(explain::to_json(failure));
+  if (!json_) {
+    const char* verdict = verified.problems.empty()
+                              ? (flags_.deep ? "every byte is right" : "every file is as it was installed")
+                          : verified.repaired
+                              ? (verified.fetched_anew ? "repaired, fetched anew" : "repaired")
+                              : "damaged";
+    std::printf("%s  %s\n", id.c_str(), verdict);
+  }
+  return Json::object()
+      .set("build", id)
+      .set("ok", verified.sound())
+      .set("repaired", verified.repaired)
+      .set("problems", std::move(found))
+      .set("mended", std::move(mended))
+      .set("fetched_anew", verified.fetched_anew)
+      .set("not_fetched", std::move(failures));
+}
+
+// What lies beside the builds, and the folders themselves.
+void Verification::tell_the_rest(Json& document) const {
+  Json problems = Json::array(), places = Json::array();
+  for (const cache::Problem& problem : beside_) {
+    problems.push(json_of(problem));
+    if (!json_) std::printf("the cache  %s  %s\n", cache::name_of(problem.kind), problem.path.c_str());
+  }
+  std::vector<Diagnosis> found = cache::place_problems(store_.root());
+  for (const std::filesystem::path& layer : store_.layers())
+    for (Diagnosis& diagnosis : cache::place_problems(layer)) found.push_back(std::move(diagnosis));
+  for (const Diagnosis& diagnosis : found) {
+    places.push(explain::to_json(diagnosis));
+    if (!json_ && !quiet_) std::fprintf(stderr, "warning: %s\n", explain::one_line(diagnosis).c_str());
+  }
+  document.set("problems", std::move(problems)).set("warnings", std::move(places));
+}
+
+Result<Json> Verification::run() {
+  TRY(look());
+  Json builds = Json::array();
+  for (auto& [id, verified] : builds_) {
+    const bool ours = cache::Store::open(store_.root())
+                          .record_of(id)
+                          .map([](const auto& r) { return r.has_value(); })
+                          .value_or(true);
+    if (!verified.problems.empty() && flags_.repair && ours) TRY(repair(id, verified));
+    if (!verified.sound() && !worst) worst = verified.problems.front().diagnosis;
+    builds.push(tell(id, verified));
+  }
+  // What no build needs is not worth mending: the sweep takes it away.
+  if (!beside_.empty() && flags_.repair) {
+    TRY(store_.sweep().map([](std::uint64_t) {}));
+    TRY_ASSIGN(const auto left, cache::check(store_.root(), {flags_.deep, false, {}, world_.cancel()}));
+    std::erase_if(beside_, [&](const cache::Problem& problem) {
+      return std::none_of(left.begin(), left.end(), [&](const cache::Violation& violation) {
+        return violation.build.empty() && violation.problem.path == problem.path;
+      });
+    });
+  }
+  if (!beside_.empty() && !worst) worst = beside_.front().diagnosis;
+  Json document = Json::object();
+  document.set("format", 1).set("cache", store_.root().native()).set("builds", std::move(builds));
+  tell_the_rest(document);
+  return document;
+}
+
+}  // namespace
+
+CLI::App* add_verify(CLI::App& app, VerifyFlags& flags) {
+  CLI::App* verifying = app.add_subcommand("verify", "look for damage");
+  verifying->add_flag("--deep", flags.deep, "hash every file");
+  verifying->add_flag("--repair", flags.repair, "mend what is damaged, file by file where it can be had so");
+  verifying->add_option("ID", flags.build, "one build; all without it");
+  return verifying;
+}
+
+int run_verify(const settings::Settings& settings, const VerifyFlags& flags, bool json, bool quiet,
+               const CancelToken& cancel) {
+  open::World world(settings, {}, cancel);
+  Verification verification(world, flags, json, quiet);
+  auto document = verification.run();
+  if (!document) return end_with(document.error(), json);
+  if (flags.build.empty()) document->set("audit", check_audit_log(settings, !json, verification.worst));
+  if (json) print(*document);
+  if (!verification.worst) return 0;
+  if (!json) std::fprintf(stderr, "%s\n", explain::describe(*verification.worst).c_str());
+  return static_cast<int>(explain::exit_status(*verification.worst));
+}
+
+}  // namespace enginehost::commands

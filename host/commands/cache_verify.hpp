@@ -1,0 +1,21 @@
+// engine-cache verify: what is wrong in the cache, and mending it.
+#pragma once
+#include <CLI/App.hpp>
+#include <string>
+
+#include "base/cancel.hpp"
+#include "host/settings/settings.hpp"
+
+namespace enginehost::commands {
+
+struct VerifyFlags {
+  std::string build;
+  bool deep = false, repair = false;
+};
+
+CLI::App* add_verify(CLI::App& app, VerifyFlags& flags);
+// The exit status: that of the first thing that is wrong and was not mended.
+int run_verify(const settings::Settings& settings, const VerifyFlags& flags, bool json, bool quiet,
+               const CancelToken& cancel);
+
+}  // namespace enginehost::commands

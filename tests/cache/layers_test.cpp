@@ -1,0 +1,171 @@
+// Row 19 of the fault plan: a read-only layer under a user's own.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/files.hpp"
+#include "cache/check.hpp"
+#include "cache/place.hpp"
+#include "cache/store.hpp"
+#include "tests/cache/small_build.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+namespace enginehost::cache {
+namespace {
+
+namespace fs = std::filesystem;
+
+class Layers : public testing::Test {
+ protected:
+  Layers() { install(Store::open(folder / "system"), "one"); }
+
+  static Installed install(const Store& store, const std::string& build) {
+    auto installed = test::install_small_build(store, build);
+    EXPECT_TRUE(installed) << (installed ? "" : installed.error().code);
+    return installed ? *installed : Installed{};
+  }
+  std::string found_in(const std::string& build = "one") const {
+    const auto found = store.find(build);
+    if (!found) return found.error().code;
+    return *found ? (*found)->layer.filename().native() : "nowhere";
+  }
+
+  test::TemporaryFolder folder;
+  Store store = Store::open(folder / "user", {folder / "system"}, "layers_test");
+};
+
+TEST_F(Layers, TheSystemsIsLookedIntoBeforeTheUsers) {
+  EXPECT_EQ(found_in(), "system");
+  install(Store::open(folder / "user"), "one");
+  EXPECT_EQ(found_in(), "system");
+  EXPECT_EQ(store.list().size(), 1u);
+  const Store two = Store::open(folder / "user", {folder / "absent", folder / "system"}, "layers_test");
+  EXPECT_TRUE(two.find("one").value()->read_only);
+}
+
+TEST_F(Layers, WhatTheSystemLacksComesFromTheUsers) {
+  install(Store::open(folder / "user"), "two");
+  EXPECT_EQ(found_in("two"), "user");
+  EXPECT_EQ(found_in("three"), "nowhere");
+}
+
+TEST_F(Layers, ALayerThatIsMissingOrEmptyIsNoFailure) {
+  fs::remove_all(folder / "system");
+  EXPECT_EQ(found_in(), "nowhere");
+  EXPECT_FALSE(fs::exists(folder / "system"));
+  fs::create_directory(folder / "system");
+  EXPECT_EQ(found_in(), "nowhere");
+  EXPECT_TRUE(fs::is_empty(folder / "system"));
+}
+
+TEST_F(Layers, AHalfSeededLayerFallsBackToTheUsersOwn) {
+  const fs::path view = store.find("one").value()->folder;
+  fs::remove(view / "lib/shared.so.1");
+  EXPECT_EQ(found_in(), "EH-F01") << "told, not passed over in silence, while nothing else serves";
+  install(Store::open(folder / "user"), "one");
+  EXPECT_EQ(found_in(), "user");
+}
+
+TEST_F(Layers, ALayerOfANewerFormatIsReadAndNeverWritten) {
+  test::write_text(folder / "system/LAYER.json", "{\"format\": 2}");
+  EXPECT_EQ(found_in(), "system");
+  const auto problems = place_problems(folder / "system");
+  ASSERT_EQ(problems.size(), 1u);
+  EXPECT_EQ(problems[0].code, "EH-F16");
+  const Store writer = Store::open(folder / "system");
+  CollectOptions everything;
+  everything.max_bytes = 0;
+  EXPECT_EQ(writer.remove("one").error().code, "EH-F16");
+  EXPECT_EQ(writer.collect(everything).error().code, "EH-F16");
+  EXPECT_EQ(writer.sweep().error().code, "EH-F16");
+  // Copied, its stamps differ: the bytes are believed, the new stamps are not written down.
+  fs::copy(folder / "system", folder / "copy", fs::copy_options::recursive | fs::copy_options::copy_symlinks);
+  const std::string before = fingerprint_of(folder / "copy");
+  EXPECT_TRUE(*Store::open(folder / "copy").find("one"));
+  EXPECT_EQ(fingerprint_of(folder / "copy"), before);
+}
+
+TEST_F(Layers, F22_ALayerOfAnUntrustedOwnerIsPassedOver) {
+  if (::geteuid() != 0) GTEST_SKIP() << "giving a folder to another user needs root";
+  EXPECT_FALSE(layer_problem(folder / "system"));
+  for (const char* part : {"system", "system/refs", "system/views"}) {
+    ASSERT_EQ(::chown((folder / part).c_str(), 12345, 12345), 0);
+    EXPECT_EQ(found_in(), "EH-F22") << part;
+    EXPECT_TRUE(store.list().empty());
+    EXPECT_FALSE(*store.record_of("one"));
+    EXPECT_EQ(store.find("one").error().value("owner"), "12345");
+    ASSERT_EQ(::chown((folder / part).c_str(), 0, 0), 0);
+  }
+  EXPECT_EQ(found_in(), "system");
+}
+
+TEST_F(Layers, F22_ALayerThatEveryoneMayWriteIsPassedOver) {
+  ASSERT_EQ(::chmod((folder / "system/refs").c_str(), 0777), 0);
+  EXPECT_EQ(found_in(), "EH-F22");
+  install(Store::open(folder / "user"), "one");
+  EXPECT_EQ(found_in(), "user");
+}
+
+TEST_F(Layers, TheUsersOwnFolderIsToldAboutNotRefused) {
+  install(Store::open(folder / "user"), "two");
+  ASSERT_EQ(::chmod((folder / "user").c_str(), 0777), 0);
+  EXPECT_EQ(found_in("two"), "user");
+  const auto problems = place_problems(folder / "user");
+  ASSERT_EQ(problems.size(), 1u);
+  EXPECT_EQ(problems[0].code, "EH-F22");
+  EXPECT_EQ(problems[0].value("folder"), (folder / "user").native());
+}
+
+TEST_F(Layers, L22_AFolderOnANoexecMountIsTold) {
+  fs::create_directory(folder / "mounted");
+  if (::mount("tmpfs", (folder / "mounted").c_str(), "tmpfs", MS_NOEXEC | MS_NODEV | MS_NOSUID,
+              "size=4m,mode=0755") != 0)
+    GTEST_SKIP() << "mounting needs root";
+  install(Store::open(folder / "mounted"), "one");
+  const auto problems = place_problems(folder / "mounted");
+  ::umount2((folder / "mounted").c_str(), MNT_DETACH);
+  ASSERT_EQ(problems.size(), 1u);
+  EXPECT_EQ(problems[0].code, "EH-L22");
+}
+
+TEST_F(Layers, I9_ALeaseWritesNothingThereAndHoldsAllTheSame) {
+  const std::string before = fingerprint_of(folder / "system");
+  const auto found = store.find("one");
+  ASSERT_TRUE(found && *found);
+  const auto lease = store.lease(**found);
+  ASSERT_TRUE(lease);
+  EXPECT_TRUE(lease->holds());
+  EXPECT_EQ(fingerprint_of(folder / "system"), before);
+  EXPECT_EQ(Store::open(folder / "system").remove("one").error().code, "EH-F18")
+      << "the administrator sees that a user has it open";
+}
+
+TEST_F(Layers, I9_EverythingAUserDoesLeavesAReadOnlyMountAsItIs) {
+  if (::mount((folder / "system").c_str(), (folder / "system").c_str(), nullptr, MS_BIND, nullptr) != 0 ||
+      ::mount(nullptr, (folder / "system").c_str(), nullptr, MS_BIND | MS_REMOUNT | MS_RDONLY, nullptr) != 0)
+    GTEST_SKIP() << "mounting needs root";
+  const std::string before = fingerprint_of(folder / "system");
+  const auto found = store.find("one");
+  const bool there = found && *found;
+  const bool leased = there && store.lease(**found).has_value();
+  const auto verified = store.verify("one", true);
+  install(store, "two");
+  CollectOptions everything;
+  everything.max_bytes = 0;
+  const auto collected = store.collect(everything);
+  const std::string refused = Store::open(folder / "system").remove("one").error().code;
+  const std::string after = fingerprint_of(folder / "system");
+  ::umount2((folder / "system").c_str(), MNT_DETACH);
+  EXPECT_TRUE(there && leased);
+  EXPECT_TRUE(verified && verified->empty());
+  EXPECT_EQ(refused, "EH-F16");
+  ASSERT_TRUE(collected);
+  ASSERT_EQ(collected->removed.size(), 1u);
+  EXPECT_EQ(collected->removed[0].build, "two") << "only the user's own layer is collected";
+  EXPECT_EQ(after, before);
+}
+
+}  // namespace
+}  // namespace enginehost::cache

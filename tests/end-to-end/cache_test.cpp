@@ -1,0 +1,150 @@
+// engine-cache gc, pin, unpin and verify, as an administrator uses them.
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <ctime>
+
+#include "tests/end-to-end/repository.hpp"
+#include "tests/end-to-end/workplace.hpp"
+
+namespace enginehost::test {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+
+class CacheCommands : public testing::Test {
+ protected:
+  CacheCommands() : repository(workplace.folder() / "repository") {
+    repository.add(good_build());
+    repository.write();
+    location = repository.root().native();
+    const Ended fetched =
+        workplace.run("engine-cache", {"fetch", "reference", "--repository", location, "--json"});
+    EXPECT_EQ(fetched.status, 0) << fetched.said();
+    view = fetched.document["fetched"].as_array().at(0)["folder"].as_string();
+  }
+  Ended cache(std::vector<std::string> arguments) const {
+    return workplace.run("engine-cache", std::move(arguments));
+  }
+  std::size_t installed() const { return cache({"list", "--json"}).document["builds"].as_array().size(); }
+  fs::path library() const {
+    for (const auto& file : fs::recursive_directory_iterator(view))
+      if (file.path().filename() == "libengine_reference.so") return file.path();
+    return {};
+  }
+
+  Workplace workplace;
+  TestRepository repository;
+  std::string location;
+  fs::path view;
+};
+
+TEST_F(CacheCommands, GcWithoutABoundRemovesNoBuild) {
+  const Ended gc = cache({"gc", "--json"});
+  EXPECT_EQ(gc.status, 0) << gc.said();
+  EXPECT_TRUE(gc.document["removed"].as_array().empty());
+  EXPECT_GT(gc.document["before"]["physical"].as_integer(), 0);
+  EXPECT_EQ(installed(), 1u);
+}
+
+TEST_F(CacheCommands, GcTellsWithADryRunAndThenDoesIt) {
+  const Ended told = cache({"gc", "--max-size", "0", "--dry-run", "--json"});
+  ASSERT_EQ(told.status, 0) << told.said();
+  EXPECT_EQ(told.document["removed"].as_array().at(0)["build"].as_string(), "reference-good");
+  EXPECT_EQ(installed(), 1u);
+  const Ended done = cache({"gc", "--max-size", "0", "--json"});
+  ASSERT_EQ(done.status, 0) << done.said();
+  EXPECT_EQ(done.document["removed"].as_array().size(), 1u);
+  EXPECT_LT(done.document["after"]["physical"].as_integer(),
+            done.document["before"]["physical"].as_integer());
+  EXPECT_EQ(installed(), 0u);
+  // The next opening brings it back.
+  EXPECT_EQ(workplace.info({"reference", "--repository", location, "--json"}).status, 0);
+}
+
+TEST_F(CacheCommands, ThePinnedStays) {
+  EXPECT_EQ(cache({"pin", "reference-good"}).status, 0);
+  const Ended kept = cache({"gc", "--max-size", "0", "--json"});
+  EXPECT_EQ(kept.document["kept"].as_array().at(0)["why"].as_string(), "pinned") << kept.said();
+  EXPECT_EQ(installed(), 1u);
+  EXPECT_THAT(cache({"unpin", "reference-good"}).output, HasSubstr("is no longer pinned"));
+  EXPECT_THAT(cache({"unpin", "reference-good"}).output, HasSubstr("was not pinned"));
+  EXPECT_EQ(cache({"gc", "--max-age", "0"}).status, 0);
+  EXPECT_EQ(installed(), 0u);
+  EXPECT_NE(cache({"pin", "reference-good", "--json"}).status, 0) << "it is not installed";
+}
+
+TEST_F(CacheCommands, TheBoundOfTheConfigurationCounts) {
+  workplace.configure(Json::object().set("repositories_default", false).set("cache_max_bytes", 1));
+  const Ended gc = cache({"gc", "--json"});
+  ASSERT_EQ(gc.status, 0) << gc.said();
+  EXPECT_EQ(gc.document["max_bytes"].as_integer(), 1);
+  EXPECT_EQ(installed(), 0u);
+}
+
+TEST_F(CacheCommands, WhatIsNoSizeOrAgeIsWrongUsage) {
+  for (const char* size : {"much", "-1", "5X", "G"})
+    EXPECT_EQ(cache({"gc", "--max-size=" + std::string(size)}).status, 2) << size;
+  for (const char* age : {"old", "30", "-1d"})
+    EXPECT_EQ(cache({"gc", "--max-age=" + std::string(age)}).status, 2) << age;
+  for (const char* size : {"20G", "1.5 GiB", "500M", "4000000000"})
+    EXPECT_EQ(cache({"gc", "--max-size", size}).status, 0) << size;
+  EXPECT_EQ(installed(), 1u);
+}
+
+TEST_F(CacheCommands, VerifyNamesFileDamageAndWhereItWasMendedFrom) {
+  const std::string right = read_text(library());
+  ::chmod(library().c_str(), 0644);
+  std::string wrong = right;
+  wrong[wrong.size() / 2] = static_cast<char>(wrong[wrong.size() / 2] ^ 1);
+  write_text(library(), wrong);
+  ::chmod(library().c_str(), 0444);
+  const Ended found = cache({"verify", "--deep", "--json"});
+  EXPECT_EQ(found.status, 5) << found.said();
+  const Json& problem = found.document["builds"].as_array().at(0)["problems"].as_array().at(0);
+  EXPECT_THAT(problem["file"].as_string(), HasSubstr("libengine_reference.so"));
+  EXPECT_EQ(problem["problem"].as_string(), "wrong bytes");
+  const Ended repaired = cache({"verify", "--deep", "--repair", "--repository", location, "--json"});
+  EXPECT_EQ(repaired.status, 0) << repaired.said();
+  EXPECT_TRUE(repaired.document["builds"].as_array().at(0)["repaired"].as_bool());
+  EXPECT_EQ(read_text(library()), right);
+  EXPECT_EQ(cache({"verify", "--deep"}).status, 0);
+}
+
+TEST_F(CacheCommands, VerifyTellsAndMendsAModeThatLetsAnyoneWrite) {
+  ::chmod(library().c_str(), 0666);
+  const Ended found = cache({"verify", "reference-good", "--json"});
+  EXPECT_EQ(found.status, 5) << found.said();
+  EXPECT_THAT(found.output, HasSubstr("wrong mode"));
+  const Ended repaired = cache({"verify", "--repair", "--offline", "--json"});
+  EXPECT_EQ(repaired.status, 0) << repaired.said();
+  EXPECT_EQ(repaired.document["builds"].as_array().at(0)["mended"].as_array().at(0)["from"].as_string(),
+            "mode");
+  struct stat status {};
+  ASSERT_EQ(::stat(library().c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 0777, 0444u);
+}
+
+TEST_F(CacheCommands, VerifyTellsOfAFolderThatEveryoneMayWrite) {
+  ::chmod(workplace.cache().c_str(), 0777);
+  const Ended told = cache({"verify", "--json"});
+  EXPECT_EQ(told.status, 0) << "it is a warning";
+  EXPECT_EQ(told.document["warnings"].as_array().at(0)["code"].as_string(), "EH-F22") << told.said();
+  EXPECT_THAT(cache({"verify"}).error, HasSubstr("is not trusted: everybody may write into it"));
+}
+
+TEST_F(CacheCommands, L22_VerifyTellsOfANoexecMount) {
+  if (!can_mount()) GTEST_SKIP() << "mounting needs root";
+  const fs::path other = workplace.folder() / "other";
+  fs::create_directory(other);
+  RunOptions options;
+  options.launcher = with_tmpfs(other, "noexec,mode=0755");
+  const Ended told = workplace.run("engine-cache", {"verify", "--cache", other.native(), "--json"}, options);
+  EXPECT_THAT(told.document["warnings"].dump(), HasSubstr("EH-L22")) << told.said();
+}
+
+}  // namespace
+}  // namespace enginehost::test
