@@ -177,6 +177,7 @@ Result<TransferReport> Fetch::run() {
     request.url = request_.url;  // always the original: a redirect's target may be valid for minutes only
     request.accept = request_.accept;
     request.ca_bundle = request_.ca_bundle;
+    request.authorization = request_.authorization;
     request.http1_only = http1_only_;
     asked_ = restart_ ? 0 : sink_.held();
     restart_ = false;

@@ -42,6 +42,19 @@ void read_content_range(std::string_view value, HttpAnswer& answer) {
 
 std::string_view scheme_of(std::string_view url) { return url.substr(0, url.find("://")); }
 
+// "https://host:port": what credentials are bound to.
+std::string origin_of(const std::string& url) {
+  const std::string plain = without_credentials(url);
+  const std::size_t host = plain.find("://");
+  if (host == std::string::npos) return plain;
+  std::string origin = to_lower(plain.substr(0, plain.find('/', host + 3)));
+  const bool with_port =
+      origin.find(':', origin.find(']') == std::string::npos ? host + 3 : origin.find(']')) !=
+      std::string::npos;
+  if (!with_port) origin += origin.starts_with("https:") ? ":443" : ":80";
+  return origin;
+}
+
 bool is_redirect(long status) {
   return status == 301 || status == 302 || status == 303 || status == 307 || status == 308;
 }
@@ -105,7 +118,8 @@ struct HttpClient::State {
   const OnAnswer* on_answer = nullptr;
   const OnBody* on_body = nullptr;
   HttpAnswer answer;
-  std::string location;
+  const HttpUpload* upload = nullptr;
+  bool follow = true;
   bool answered = false;    // on_answer was called
   bool redirected = false;  // the body is not wanted
   std::optional<Diagnosis> stopped;
@@ -120,6 +134,8 @@ struct HttpClient::State {
   bool headers_complete();
   void read_header(std::string_view line);
   static std::size_t header_callback(char* data, std::size_t size, std::size_t count, void* self);
+  static std::size_t upload_callback(char* to, std::size_t size, std::size_t count, void* self);
+  void authorize(const HttpRequest& request, const std::string& url);
   static std::size_t body_callback(char* data, std::size_t size, std::size_t count, void* self);
   void prepare(const HttpRequest& request, const std::string& url, curl_slist* headers);
   CURLcode run(const OnTick& on_tick);
@@ -132,7 +148,6 @@ void HttpClient::State::read_header(std::string_view line) {
     const std::string url = answer.url;
     answer = HttpAnswer{};
     answer.url = url;
-    location.clear();
     if (const std::size_t space = line.find(' '); space != std::string_view::npos)
       answer.status = static_cast<long>(number_in(line.substr(space + 1)).value_or(0));
     return;
@@ -145,13 +160,14 @@ void HttpClient::State::read_header(std::string_view line) {
   if (name == "content-range") read_content_range(value, answer);
   if (name == "content-type") answer.content_type = value;
   if (name == "etag") answer.etag = value;
-  if (name == "location") location = value;
+  if (name == "location") answer.location = value;
+  if (name == "www-authenticate") answer.challenges.emplace_back(value);
 }
 
 bool HttpClient::State::headers_complete() {
   if (answered) return true;
   answered = true;
-  redirected = is_redirect(answer.status) && !location.empty();
+  redirected = follow && is_redirect(answer.status) && !answer.location.empty();
   if (redirected) return true;
   if (auto accepted = (*on_answer)(answer); !accepted) return stop(std::move(accepted.error()));
   return true;
@@ -180,6 +196,26 @@ std::size_t HttpClient::State::body_callback(char* data, std::size_t size, std::
   return size * count;
 }
 
+std::size_t HttpClient::State::upload_callback(char* to, std::size_t size, std::size_t count, void* self) {
+  auto& state = *static_cast<State*>(self);
+  state.last_byte = Clock::now();
+  return state.upload->read(to, size * count);
+}
+
+void HttpClient::State::authorize(const HttpRequest& request, const std::string& url) {
+  const Authorization& who = request.authorization;
+  if (who.empty() || origin_of(url) != origin_of(request.url)) return;
+  ::curl_easy_setopt(easy, CURLOPT_NETRC, static_cast<long>(CURL_NETRC_IGNORED));
+  if (!who.bearer.empty()) {
+    ::curl_easy_setopt(easy, CURLOPT_HTTPAUTH, static_cast<long>(CURLAUTH_BEARER));
+    ::curl_easy_setopt(easy, CURLOPT_XOAUTH2_BEARER, who.bearer.c_str());
+  } else {
+    ::curl_easy_setopt(easy, CURLOPT_HTTPAUTH, static_cast<long>(CURLAUTH_BASIC));
+    ::curl_easy_setopt(easy, CURLOPT_USERNAME, who.user.c_str());
+    ::curl_easy_setopt(easy, CURLOPT_PASSWORD, who.password.c_str());
+  }
+}
+
 void HttpClient::State::prepare(const HttpRequest& request, const std::string& url, curl_slist* headers) {
   ::curl_easy_reset(easy);
   const auto set = [this](CURLoption option, auto value) { ::curl_easy_setopt(easy, option, value); };
@@ -201,6 +237,16 @@ void HttpClient::State::prepare(const HttpRequest& request, const std::string& u
   set(CURLOPT_WRITEDATA, static_cast<void*>(this));
   set(CURLOPT_HTTPHEADER, headers);
   if (request.head_only) set(CURLOPT_NOBODY, 1L);
+  authorize(request, url);
+  upload = request.upload ? &*request.upload : nullptr;
+  follow = request.follow;
+  if (upload != nullptr) {
+    set(CURLOPT_UPLOAD, 1L);
+    set(CURLOPT_INFILESIZE_LARGE, static_cast<curl_off_t>(upload->size));
+    set(CURLOPT_READFUNCTION, &State::upload_callback);
+    set(CURLOPT_READDATA, static_cast<void*>(this));
+  }
+  if (!request.method.empty()) set(CURLOPT_CUSTOMREQUEST, request.method.c_str());
   const std::string range = std::to_string(request.range_start) + "-";
   if (request.range_start > 0) set(CURLOPT_RANGE, range.c_str());
   if (const std::string bundle = bundle_for(request, options); !bundle.empty())
@@ -240,13 +286,14 @@ CURLcode HttpClient::State::run(const OnTick& on_tick) {
 }
 
 std::optional<Diagnosis> HttpClient::State::next_url(std::string& url, int hops) const {
-  const std::string target = join_url(url, location);
+  const std::string target = join_url(url, answer.location);
   const auto refuse = [&](std::string_view problem) {
     return std::move(diagnose("EH-N11")
                          .with("url", without_credentials(url))
                          .with("target", without_credentials(target))
                          .with("problem", problem));
   };
+  if (upload != nullptr) return refuse("what is sent is not sent on");
   if (hops >= options.max_redirects) return refuse("too many redirects");
   if (!is_url(target)) return refuse("neither http nor https");
   if (scheme_of(url) == "https" && scheme_of(target) == "http") return refuse("from https to http");
@@ -274,6 +321,8 @@ void HttpClient::State::judge(CURLcode result, HttpOutcome& outcome, const std::
     return;
   }
   if (answer.status >= 200 && answer.status < 300) return;
+  if (!follow && is_redirect(answer.status) && !answer.location.empty()) return;
+  outcome.error_body = error_page;
   outcome.transient = may_succeed_later(answer.status);
   outcome.diagnosis = std::move(
       diagnose("EH-N04").with("url", without_credentials(url)).with("status", std::to_string(answer.status)));
@@ -314,6 +363,8 @@ HttpOutcome HttpClient::exchange(const HttpRequest& request, const OnAnswer& on_
       headers = ::curl_slist_append(headers, ("Accept: " + request.accept).c_str());
     if (!request.if_range.empty())
       headers = ::curl_slist_append(headers, ("If-Range: " + request.if_range).c_str());
+    if (request.upload)
+      headers = ::curl_slist_append(headers, ("Content-Type: " + request.upload->content_type).c_str());
     state.prepare(request, url, headers);
     const CURLcode result = state.run(on_tick);
     ::curl_slist_free_all(headers);

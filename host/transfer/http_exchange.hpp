@@ -1,4 +1,5 @@
-// One request and its answer over libcurl, redirects followed by our own rules. For fetch_url only.
+// One request and its answer over libcurl, redirects followed by our own rules. For fetch_url, and for what
+// speaks a protocol of its own over HTTP (host/oci).
 #pragma once
 #include <chrono>
 #include <cstdint>
@@ -7,12 +8,21 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/cancel.hpp"
 #include "base/result.hpp"
 #include "host/transfer/options.hpp"
 
 namespace enginehost::transfer {
+
+// What is sent with a request. `read` fills at most `room` bytes and tells how many; 0 before `size` bytes
+// ends the exchange. Called from the thread of the exchange.
+struct HttpUpload {
+  std::uint64_t size = 0;
+  std::string content_type;
+  std::function<std::size_t(char* to, std::size_t room)> read;
+};
 
 struct HttpRequest {
   std::string url;
@@ -22,6 +32,10 @@ struct HttpRequest {
   std::string accept;
   std::string ca_bundle;
   bool http1_only = false;
+  Authorization authorization;
+  std::string method;                // empty: GET, or HEAD with head_only
+  std::optional<HttpUpload> upload;  // its body
+  bool follow = true;                // false: a redirect is an answer like others, and no failure
 };
 
 struct HttpAnswer {
@@ -30,7 +44,8 @@ struct HttpAnswer {
   std::optional<std::uint64_t> length;       // Content-Length of this body
   std::optional<std::uint64_t> range_start;  // of Content-Range
   std::optional<std::uint64_t> range_total;
-  std::string etag, content_type;
+  std::string etag, content_type, location;
+  std::vector<std::string> challenges;  // WWW-Authenticate, one element a header
   std::optional<std::chrono::seconds> retry_after;
 };
 
@@ -41,6 +56,7 @@ struct HttpOutcome {
   bool transient = false;              // the same request may succeed later
   bool retry_with_http1 = false;
   std::uint64_t body_bytes = 0;
+  std::string error_body;  // of an answer that is an error, its first 16 KiB
 };
 
 // Reusable for several requests to the same hosts: connections stay open. One thread at a time.

@@ -3,8 +3,17 @@
 #include <chrono>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace enginehost::transfer {
+
+// Who asks. Sent to the scheme, host and port of the request's own URL and to no other: a redirect elsewhere
+// goes without. Empty: what libcurl finds in netrc.
+struct Authorization {
+  std::string bearer;          // a token
+  std::string user, password;  // where there is no token
+  bool empty() const { return bearer.empty() && user.empty(); }
+};
 
 struct TransferOptions {
   bool offline = false;   // no socket is opened: EH-N10
@@ -16,6 +25,9 @@ struct TransferOptions {
   int max_redirects = 8;
   std::string user_agent = "enginehost";
   std::string package_index;  // when pip cannot be asked; empty: such sources are skipped
+  std::vector<std::string>
+      plain_http_registries;                  // HOST[:PORT] of OCI registries that may be asked without TLS
+  std::vector<std::string> registry_mirrors;  // "HOST[:PORT]=MIRROR[:PORT]": asked first for what HOST has
 };
 
 }  // namespace enginehost::transfer

@@ -31,6 +31,7 @@ struct UrlRequest {
   std::uint64_t limit = std::uint64_t{16} << 30;  // more bytes are refused: EH-N07
   std::string accept;                             // an Accept header, or empty
   std::string ca_bundle;                          // for this one request; empty: the options'
+  Authorization authorization;                    // of this one request
 };
 
 struct TransferReport {
