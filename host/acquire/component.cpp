@@ -2,12 +2,16 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "base/sha256.hpp"
 #include "base/text.hpp"
+#include "host/acquire/chunks.hpp"
 #include "host/acquire/description.hpp"
 #include "host/acquire/growing_file.hpp"
 #include "host/acquire/unpacking.hpp"
 #include "host/acquire/zip_directory.hpp"
+#include "host/transfer/download.hpp"
 #include "host/transfer/package_index.hpp"
 #include "host/transfer/transfer.hpp"
 
@@ -27,11 +31,6 @@ bool is_wrong_bytes(const std::string& code) {
 }
 // Sources that were not asked at all.
 bool is_skipped(const std::string& code) { return code == "EH-N10" || code == "EH-N12" || code == "EH-N16"; }
-// Another source would meet the same.
-bool is_final(const Diagnosis& diagnosis) {
-  return diagnosis.code.starts_with("EH-F") || diagnosis.code.starts_with("EH-P");
-}
-
 // One artifact under its lock.
 class ArtifactInstaller {
  public:
@@ -41,10 +40,20 @@ class ArtifactInstaller {
   Result<std::string> run(std::vector<Failure>& failures);
 
  private:
-  Result<std::string> from_source(const manifest::Source& source);
-  Result<transfer::TransferReport> fetch(const manifest::Source& source, GrowingFile& file);
-  Result<transfer::TransferReport> fetch_from(const std::string& where, const std::string& certificate,
-                                              GrowingFile& file);
+  // Sources that are asked together: URLs that stand side by side, or one source of any other kind.
+  using Group = std::vector<const manifest::Source*>;
+  // Where bytes came from: `from` counts within the group.
+  struct Delivery {
+    std::string where;
+    std::vector<std::size_t> from;
+  };
+  std::vector<Group> groups() const;
+  bool is_mirror(const manifest::Source& source) const;
+  Result<std::string> from_group(Group group, std::vector<Failure>& failures);
+  Result<Delivery> fetch(const Group& group, GrowingFile& file, std::vector<transfer::MirrorFailure>& left);
+  Result<Delivery> fetch_alone(const manifest::Source& source, GrowingFile& file);
+  Result<Delivery> fetch_from(const std::string& where, const std::string& certificate, GrowingFile& file);
+  std::string url_of(const manifest::Source& source) const;
   Result<UnpackedTree> finish_unpacking(Unpacking& unpacking, GrowingFile& file);
   Result<std::string> publish(UnpackedTree tree, GrowingFile& file);
   Diagnosis wrong_digest(const std::string& actual, const GrowingFile& file, const std::string& where) const;
@@ -66,28 +75,56 @@ void ArtifactInstaller::tell(Phase phase, std::uint64_t done, double rate, const
   work_.progress({phase, all, work_.total, rate, source});
 }
 
-Result<transfer::TransferReport> ArtifactInstaller::fetch_from(const std::string& where,
-                                                               const std::string& certificate,
-                                                               GrowingFile& file) {
+std::string ArtifactInstaller::url_of(const manifest::Source& source) const {
+  return source.kind == manifest::Source::Kind::file ? resolve_file_source(source, work_.build)
+                                                     : source.location;
+}
+
+// Several of them can serve one download: its size is known, and they are asked by URL.
+bool ArtifactInstaller::is_mirror(const manifest::Source& source) const {
+  const bool by_url =
+      source.kind == manifest::Source::Kind::url || source.kind == manifest::Source::Kind::file;
+  return by_url && artifact_.size.value_or(0) > 0 && transfer::is_url(url_of(source));
+}
+
+std::vector<ArtifactInstaller::Group> ArtifactInstaller::groups() const {
+  std::vector<Group> result;
+  bool mirrors = false;
+  for (const manifest::Source& source : artifact_.sources) {
+    const bool mirror = is_mirror(source);
+    if (!mirror || !mirrors) result.emplace_back();
+    result.back().push_back(&source);
+    mirrors = mirror;
+  }
+  return result;
+}
+
+Result<ArtifactInstaller::Delivery> ArtifactInstaller::fetch_from(const std::string& where,
+                                                                  const std::string& certificate,
+                                                                  GrowingFile& file) {
   const auto progress = [this](const transfer::Progress& now) {
     tell(now.phase, now.done, now.bytes_per_second, now.source);
   };
+  const auto delivered = [this](const transfer::TransferReport& report) {
+    work_.acquired.downloaded += report.received;
+    return Delivery{report.url, {0}};
+  };
   if (!transfer::is_url(where))
-    return transfer::fetch_file(where, artifact_.size, file, progress, work_.cancel);
+    return transfer::fetch_file(where, artifact_.size, file, progress, work_.cancel).map(delivered);
   transfer::UrlRequest request;
   request.url = where;
   request.expected_size = artifact_.size;
   request.limit = work_.options.download_limit;
   request.ca_bundle = certificate;
-  return transfer::fetch_url(request, file, work_.options.transfer, progress, work_.cancel);
+  return transfer::fetch_url(request, file, work_.options.transfer, progress, work_.cancel).map(delivered);
 }
 
-Result<transfer::TransferReport> ArtifactInstaller::fetch(const manifest::Source& source, GrowingFile& file) {
+Result<ArtifactInstaller::Delivery> ArtifactInstaller::fetch_alone(const manifest::Source& source,
+                                                                   GrowingFile& file) {
   switch (source.kind) {
     case manifest::Source::Kind::url:
-      return fetch_from(source.location, {}, file);
     case manifest::Source::Kind::file:
-      return fetch_from(resolve_file_source(source, work_.build), {}, file);
+      return fetch_from(url_of(source), {}, file);
     case manifest::Source::Kind::package_index: {
       tell(Phase::asking, 0, 0, source.text());
       TRY_ASSIGN(const transfer::PackageFile found,
@@ -99,6 +136,23 @@ Result<transfer::TransferReport> ArtifactInstaller::fetch(const manifest::Source
       break;
   }
   return fail(diagnose("EH-N16").with("source", source.text()).with("kind", "oci"));
+}
+
+Result<ArtifactInstaller::Delivery> ArtifactInstaller::fetch(const Group& group, GrowingFile& file,
+                                                             std::vector<transfer::MirrorFailure>& left) {
+  if (!is_mirror(*group.front())) return fetch_alone(*group.front(), file);
+  transfer::DownloadRequest request;
+  request.size = *artifact_.size;
+  for (const manifest::Source* source : group) request.mirrors.push_back({url_of(*source), {}, {}});
+  TRY_ASSIGN(transfer::DownloadReport report, transfer::download(
+                                                  request, file, work_.options.transfer, left,
+                                                  [this](const transfer::Progress& now) {
+                                                    tell(now.phase, now.done, now.bytes_per_second,
+                                                         now.source);
+                                                  },
+                                                  work_.cancel));
+  work_.acquired.downloaded += report.received;
+  return Delivery{std::move(report.url), std::move(report.contributors)};
 }
 
 Diagnosis ArtifactInstaller::wrong_digest(const std::string& actual, const GrowingFile& file,
@@ -147,35 +201,62 @@ Result<std::string> ArtifactInstaller::publish(UnpackedTree tree, GrowingFile& f
   return work_.store.publish_tree(list, folder(), archive_key(artifact_));
 }
 
-Result<std::string> ArtifactInstaller::from_source(const manifest::Source& source) {
+// Bytes of several mirrors that are wrong together blame none of them: then each is asked alone.
+Result<std::string> ArtifactInstaller::from_group(Group group, std::vector<Failure>& failures) {
   const fs::path partial = work_.store.partial(artifact_.sha256);
-  for (;;) {
-    TRY_ASSIGN(const std::unique_ptr<GrowingFile> file, GrowingFile::open(partial, work_.store.root()));
+  TRY_ASSIGN(const std::optional<transfer::ChunkList> chunks, chunk_list_for(artifact_, work_));
+  bool alone = false;
+  const auto set_aside = [&](std::size_t place, Diagnosis diagnosis) {
+    failures.push_back({group[place]->text(), std::move(diagnosis)});
+    group.erase(group.begin() + static_cast<std::ptrdiff_t>(place));
+  };
+  while (!group.empty()) {
+    TRY_ASSIGN(const std::unique_ptr<GrowingFile> file,
+               GrowingFile::open(partial, work_.store.root(), artifact_.size, chunks ? &*chunks : nullptr));
     if (artifact_.size && file->held() > *artifact_.size) TRY(file->start(0));
     const bool resumed = file->held() > 0;
     const bool whole = artifact_.size && file->held() == *artifact_.size;
     Unpacking unpacking(artifact_, *file, folder(), limits(), work_.cancel);
-    std::string where = partial.native();
+    Delivery delivery{partial.native(), {}};
     if (!whole) {
-      TRY_ASSIGN(const transfer::TransferReport report, fetch(source, *file));
-      work_.acquired.downloaded += report.received;
-      where = report.url;
+      std::vector<transfer::MirrorFailure> left;
+      auto fetched = fetch(alone ? Group{group.front()} : group, *file, left);
+      if (!fetched && !fetched.error().code.starts_with("EH-N")) return fail(std::move(fetched).error());
+      if (!fetched && left.empty()) left.push_back({0, std::move(fetched).error(), true});
+      // From the last on, so that places stay what they were.
+      std::sort(left.begin(), left.end(), [](const auto& a, const auto& b) { return a.mirror > b.mirror; });
+      std::vector<Failure> told;
+      for (transfer::MirrorFailure& failure : left)
+        told.insert(told.begin(), {group[failure.mirror]->text(), failure.diagnosis});
+      if (!fetched) {
+        failures.insert(failures.end(), told.begin(), told.end());
+        if (!alone) return fail(diagnose("EH-N15"));
+        group.erase(group.begin());
+        continue;
+      }
+      if (!told.empty()) failures.insert(failures.end(), told.begin(), told.end());
+      delivery = std::move(*fetched);
     }
     if (const std::string actual = file->digest(); actual != artifact_.sha256) {
-      Diagnosis diagnosis = wrong_digest(actual, *file, where);
+      Diagnosis diagnosis = wrong_digest(actual, *file, delivery.where);
       file->remove();
       // What an earlier run left may be to blame: once more from the start.
       if (resumed) continue;
-      return fail(std::move(diagnosis));
+      if (delivery.from.size() == 1)
+        set_aside(delivery.from.front(), std::move(diagnosis));
+      else
+        alone = true;
+      continue;
     }
     file->complete();
     auto tree = finish_unpacking(unpacking, *file);
     auto published = tree ? publish(std::move(*tree), *file) : Result<std::string>(fail(tree.error()));
     // The bytes are right: another attempt would come to the same. Only an interrupted one goes on from them.
     if (published || published.error().code == "EH-F19" || published.error().code == "EH-F21") file->remove();
-    if (published) work_.acquired.sources.push_back(where);
+    if (published) work_.acquired.sources.push_back(delivery.where);
     return published;
   }
+  return fail(diagnose("EH-N15"));
 }
 
 Result<std::string> ArtifactInstaller::run(std::vector<Failure>& failures) {
@@ -184,13 +265,12 @@ Result<std::string> ArtifactInstaller::run(std::vector<Failure>& failures) {
   const std::uint64_t size = artifact_.size.value_or(0);
   // The archive, and what is in it, which is rarely smaller.
   TRY(work_.store.require_space(2 * size, size));
-  for (const manifest::Source& source : artifact_.sources) {
-    auto tree = from_source(source);
+  for (Group& group : groups()) {
+    auto tree = from_group(std::move(group), failures);
     if (tree) return tree;
     if (work_.cancel && work_.cancel->cancelled())
       return fail(diagnose("EH-P10").with("component", component_.id));
-    if (is_final(tree.error())) return tree;
-    failures.push_back({source.text(), std::move(tree.error())});
+    if (tree.error().code != "EH-N15") return tree;
   }
   return fail(diagnose("EH-N15"));
 }

@@ -1,4 +1,5 @@
-// How transfers behave. Proxies and netrc are those libcurl's users know (https_proxy, NO_PROXY, …).
+// How transfers behave. Proxies and netrc are those libcurl's users know (https_proxy, NO_PROXY, …), unless
+// they are set here.
 #pragma once
 #include <chrono>
 #include <cstdint>
@@ -18,6 +19,9 @@ struct Authorization {
 struct TransferOptions {
   bool offline = false;   // no socket is opened: EH-N10
   std::string ca_bundle;  // a PEM file used instead of the system's; empty: the system's
+  std::string extra_ca;   // a PEM file whose certificates are trusted besides those; empty: none
+  std::string proxy;      // for every host but those of no_proxy; empty: what the environment says
+  std::string no_proxy;   // host names, separated by commas; empty: what the environment says
   std::chrono::milliseconds connect_limit{20'000};
   std::chrono::milliseconds stall_limit{15'000};  // without a byte
   int retries = 6;                                // in a row without progress
@@ -28,6 +32,12 @@ struct TransferOptions {
   std::vector<std::string>
       plain_http_registries;                  // HOST[:PORT] of OCI registries that may be asked without TLS
   std::vector<std::string> registry_mirrors;  // "HOST[:PORT]=MIRROR[:PORT]": asked first for what HOST has
+
+  // Of downloads from several mirrors or over several connections, see download.hpp.
+  int most_connections = 8;
+  std::uint64_t smallest_part = std::uint64_t{16} << 20;
+  std::chrono::milliseconds rate_window{500};  // over which a rate is measured
+  std::chrono::milliseconds patience{5'000};   // with a mirror that is slow where another may be faster
 };
 
 }  // namespace enginehost::transfer
