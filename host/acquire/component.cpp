@@ -42,10 +42,10 @@ class ArtifactInstaller {
  private:
   // Sources that are asked together: URLs that stand side by side, or one source of any other kind.
   using Group = std::vector<const manifest::Source*>;
-  // Where bytes came from: `from` counts within the group.
+  // Where bytes came from.
   struct Delivery {
     std::string where;
-    std::vector<std::size_t> from;
+    Group from;
   };
   std::vector<Group> groups() const;
   bool is_mirror(const manifest::Source& source) const;
@@ -107,7 +107,7 @@ Result<ArtifactInstaller::Delivery> ArtifactInstaller::fetch_from(const std::str
   };
   const auto delivered = [this](const transfer::TransferReport& report) {
     work_.acquired.downloaded += report.received;
-    return Delivery{report.url, {0}};
+    return Delivery{report.url, {}};
   };
   if (!transfer::is_url(where))
     return transfer::fetch_file(where, artifact_.size, file, progress, work_.cancel).map(delivered);
@@ -140,7 +140,11 @@ Result<ArtifactInstaller::Delivery> ArtifactInstaller::fetch_alone(const manifes
 
 Result<ArtifactInstaller::Delivery> ArtifactInstaller::fetch(const Group& group, GrowingFile& file,
                                                              std::vector<transfer::MirrorFailure>& left) {
-  if (!is_mirror(*group.front())) return fetch_alone(*group.front(), file);
+  if (!is_mirror(*group.front())) {
+    TRY_ASSIGN(Delivery delivery, fetch_alone(*group.front(), file));
+    delivery.from = group;
+    return delivery;
+  }
   transfer::DownloadRequest request;
   request.size = *artifact_.size;
   for (const manifest::Source* source : group) request.mirrors.push_back({url_of(*source), {}, {}});
@@ -152,7 +156,9 @@ Result<ArtifactInstaller::Delivery> ArtifactInstaller::fetch(const Group& group,
                                                   },
                                                   work_.cancel));
   work_.acquired.downloaded += report.received;
-  return Delivery{std::move(report.url), std::move(report.contributors)};
+  Delivery delivery{std::move(report.url), {}};
+  for (const std::size_t place : report.contributors) delivery.from.push_back(group[place]);
+  return delivery;
 }
 
 Diagnosis ArtifactInstaller::wrong_digest(const std::string& actual, const GrowingFile& file,
@@ -206,9 +212,10 @@ Result<std::string> ArtifactInstaller::from_group(Group group, std::vector<Failu
   const fs::path partial = work_.store.partial(artifact_.sha256);
   TRY_ASSIGN(const std::optional<transfer::ChunkList> chunks, chunk_list_for(artifact_, work_));
   bool alone = false;
-  const auto set_aside = [&](std::size_t place, Diagnosis diagnosis) {
-    failures.push_back({group[place]->text(), std::move(diagnosis)});
-    group.erase(group.begin() + static_cast<std::ptrdiff_t>(place));
+  // One word a source: the last.
+  const auto note = [&](const manifest::Source& source, Diagnosis diagnosis) {
+    std::erase_if(failures, [&](const Failure& known) { return known.source == source.text(); });
+    failures.push_back({source.text(), std::move(diagnosis)});
   };
   while (!group.empty()) {
     TRY_ASSIGN(const std::unique_ptr<GrowingFile> file,
@@ -219,22 +226,16 @@ Result<std::string> ArtifactInstaller::from_group(Group group, std::vector<Failu
     Unpacking unpacking(artifact_, *file, folder(), limits(), work_.cancel);
     Delivery delivery{partial.native(), {}};
     if (!whole) {
+      const Group asked = alone ? Group{group.front()} : group;
       std::vector<transfer::MirrorFailure> left;
-      auto fetched = fetch(alone ? Group{group.front()} : group, *file, left);
+      auto fetched = fetch(asked, *file, left);
       if (!fetched && !fetched.error().code.starts_with("EH-N")) return fail(std::move(fetched).error());
       if (!fetched && left.empty()) left.push_back({0, std::move(fetched).error(), true});
-      // From the last on, so that places stay what they were.
-      std::sort(left.begin(), left.end(), [](const auto& a, const auto& b) { return a.mirror > b.mirror; });
-      std::vector<Failure> told;
-      for (transfer::MirrorFailure& failure : left)
-        told.insert(told.begin(), {group[failure.mirror]->text(), failure.diagnosis});
-      if (!fetched) {
-        failures.insert(failures.end(), told.begin(), told.end());
-        if (!alone) return fail(diagnose("EH-N15"));
-        group.erase(group.begin());
-        continue;
+      for (transfer::MirrorFailure& failure : left) {
+        note(*asked[failure.mirror], std::move(failure.diagnosis));
+        if (failure.given_up || !fetched) std::erase(group, asked[failure.mirror]);
       }
-      if (!told.empty()) failures.insert(failures.end(), told.begin(), told.end());
+      if (!fetched) continue;
       delivery = std::move(*fetched);
     }
     if (const std::string actual = file->digest(); actual != artifact_.sha256) {
@@ -242,10 +243,10 @@ Result<std::string> ArtifactInstaller::from_group(Group group, std::vector<Failu
       file->remove();
       // What an earlier run left may be to blame: once more from the start.
       if (resumed) continue;
-      if (delivery.from.size() == 1)
-        set_aside(delivery.from.front(), std::move(diagnosis));
-      else
-        alone = true;
+      alone = true;
+      if (delivery.from.size() != 1) continue;
+      note(*delivery.from.front(), std::move(diagnosis));
+      std::erase(group, delivery.from.front());
       continue;
     }
     file->complete();
