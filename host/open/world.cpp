@@ -25,6 +25,9 @@ transfer::TransferOptions World::transfer_options() const {
   transfer::TransferOptions options;
   options.offline = settings_.offline;
   options.package_index = settings_.package_index;
+  options.extra_ca = settings_.extra_ca;
+  options.proxy = settings_.proxy;
+  options.no_proxy = settings_.no_proxy;
   options.connect_limit = std::chrono::seconds(settings_.downloads.connect_timeout_seconds);
   options.stall_limit = std::chrono::seconds(settings_.downloads.stall_timeout_seconds);
   options.retries = settings_.downloads.retries;

@@ -102,6 +102,13 @@ class Members {
   std::vector<std::string> known_;
 };
 
+// The kinds that libcurl knows. The value is not told: it may hold a password.
+bool is_proxy(const std::string& url) {
+  for (const char* scheme : {"http://", "https://", "socks4://", "socks4a://", "socks5://", "socks5h://"})
+    if (url.starts_with(scheme)) return true;
+  return false;
+}
+
 // The values that both a configuration file and a policy block may hold.
 void read_values(Members& members, Layer& layer) {
   members.flag("repositories_default", layer.repositories_default);
@@ -118,6 +125,11 @@ void read_values(Members& members, Layer& layer) {
   constexpr std::int64_t one_hour = 3600;
   members.number("probe_deadline_seconds", 1, one_hour, layer.probe_deadline);
   members.folder("helper", layer.helper);
+  members.folder("extra_ca", layer.extra_ca);
+  members.text("proxy", layer.proxy);
+  if (layer.proxy && !is_proxy(*layer.proxy))
+    members.refuse("proxy", "it is not the URL of a proxy (http://, https:// or socks5h://)");
+  members.text("no_proxy", layer.no_proxy);
   members.text("package_index", layer.package_index);
   if (layer.package_index && !is_url(*layer.package_index))
     members.refuse("package_index", "\"" + *layer.package_index + "\" is not a URL");

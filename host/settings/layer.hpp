@@ -17,6 +17,7 @@ struct Layer {
   std::optional<std::vector<Repository>> repositories;
   std::optional<bool> repositories_default, offline;
   std::optional<std::string> cache, state, flavor, device, log, force, helper, package_index;
+  std::optional<std::string> extra_ca, proxy, no_proxy;
   std::optional<std::vector<std::string>> system_layers, probe_launcher;
   std::optional<std::int64_t> max_artifact_bytes, max_unpacked_bytes, connect_timeout, stall_timeout, retries,
       probe_deadline;

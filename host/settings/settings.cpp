@@ -12,17 +12,21 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string text_of(const std::string& value) { return value; }
+// A URL without user and password, for reports; other text as it is.
+std::string without_password(const std::string& url) {
+  const std::size_t scheme = url.find("://");
+  if (scheme == std::string::npos) return url;
+  const std::size_t host = scheme + 3;
+  // The last '@' before the path: a password may hold one.
+  const std::size_t end = url.substr(0, url.find('/', host)).rfind('@');
+  if (end == std::string::npos || end < host) return url;
+  return url.substr(0, host) + "…" + url.substr(end);
+}
+
+std::string text_of(const std::string& value) { return without_password(value); }
 std::string text_of(bool value) { return value ? "true" : "false"; }
 std::string text_of(std::int64_t value) { return std::to_string(value); }
 std::string text_of(const std::vector<std::string>& values) { return join(values, " "); }
-
-// A URL without the password in it, for reports.
-std::string without_password(const std::string& url) {
-  const std::size_t begin = url.find("://"), end = url.find('@');
-  if (begin == std::string::npos || end == std::string::npos || url.find('/', begin + 3) < end) return url;
-  return url.substr(0, begin + 3) + "…" + url.substr(end);
-}
 
 // Weighs the sources key by key and keeps the record for engine-info.
 class Weighing {
@@ -193,8 +197,13 @@ void choose_limits(Settings& settings, Weighing& weighing) {
 void record_transfer_environment(Weighing& weighing, const Environment& environment) {
   for (const char* name : {"http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY", "no_proxy",
                            "NO_PROXY", "CURL_CA_BUNDLE", "SSL_CERT_FILE", "SSL_CERT_DIR", "NETRC"})
-    if (const std::string* value = environment.find(name))
-      weighing.record(name, without_password(*value), "environment");
+    if (const std::string* value = environment.find(name)) {
+      // "user:password@proxy:3128" is a proxy for libcurl, too.
+      const std::size_t user =
+          value->find("://") == std::string::npos ? value->rfind('@') : std::string::npos;
+      const std::string shown = user == std::string::npos ? *value : "…" + value->substr(user);
+      weighing.record(name, without_password(shown), "environment");
+    }
 }
 
 }  // namespace
@@ -236,6 +245,9 @@ Result<Settings> load_settings(const FlagValues& flags, const Environment& envir
   settings.probe_launcher =
       weighing.pick("probe_launcher", &Layer::probe_launcher).value_or(std::vector<std::string>{});
   settings.package_index = weighing.pick("package_index", &Layer::package_index).value_or("");
+  settings.extra_ca = weighing.pick("extra_ca", &Layer::extra_ca).value_or("");
+  settings.proxy = weighing.pick("proxy", &Layer::proxy).value_or("");
+  settings.no_proxy = weighing.pick("no_proxy", &Layer::no_proxy).value_or("");
   const auto offline = weighing.pick("offline", &Layer::offline);
   settings.offline = offline.value_or(false);
   if (!offline) weighing.record("offline", "false", "default");

@@ -83,6 +83,9 @@ struct Settings {
       30;  // for a build to come up in the helper, before it is taken for one that hangs
   std::filesystem::path helper;  // enginehost-probe; empty: not found
   std::string package_index;     // used only where pip cannot be asked
+  std::string extra_ca;          // a PEM file: certificates trusted besides the system's
+  std::string proxy;             // a URL, perhaps with user and password; empty: what libcurl's variables say
+  std::string no_proxy;          // hosts that are asked without it, separated by commas
   DownloadLimits downloads;
   Policy policy;
   std::vector<std::string> accept_licenses;  // of the flags and of the policy

@@ -200,7 +200,8 @@ TEST_F(SystemCalls, AFullOrFailingDiskIsToldAndLosesNothing) {
       if (outcome.exit_code == 3) {
         ++failed;
         // Calls are counted per thread: the same number may hit the child's own last word.
-        EXPECT_TRUE(outcome.output == "EH-F15\n" || (outcome.output.empty() && std::string_view(call) == "write"))
+        EXPECT_TRUE(outcome.output == "EH-F15\n" ||
+                    (outcome.output.empty() && std::string_view(call) == "write"))
             << inject << " " << outcome.output;
       }
       ASSERT_THAT(run(command(cache)).output, testing::StartsWith("installed")) << inject;
