@@ -68,15 +68,16 @@ TEST_F(DownloadTest, OneConnectionServesWhereItIsFast) {
 }
 
 TEST_F(DownloadTest, MoreConnectionsServeWhereOneIsCapped) {
-  test::NginxServer server("limit_rate 4m;");
+  test::NginxServer server("limit_rate 2m;");
   test::write_text(server.root() / "file", payload);
+  options.rate_window = 150ms;
   std::vector<std::uint64_t> done;
   progress = [&](const Progress& now) { done.push_back(now.done); };
   const auto report = get({server.url("file")});
   ASSERT_TRUE(report) << report.error().code;
   EXPECT_EQ(sink.bytes, payload);
-  EXPECT_GE(report->connections, 3);
-  EXPECT_LT(report->seconds, 2.2) << "one connection takes 3 s";
+  EXPECT_GE(report->connections, 2);
+  EXPECT_LT(report->seconds, 5) << "one connection takes 6 s";
   EXPECT_TRUE(std::is_sorted(done.begin(), done.end()));
   EXPECT_EQ(done.back(), payload.size());
 }
