@@ -2,13 +2,17 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "base/sha256.hpp"
 #include "base/text.hpp"
+#include "host/acquire/chunks.hpp"
 #include "host/acquire/description.hpp"
 #include "host/acquire/growing_file.hpp"
 #include "host/acquire/registry_sources.hpp"
 #include "host/acquire/unpacking.hpp"
 #include "host/acquire/zip_directory.hpp"
+#include "host/transfer/download.hpp"
 #include "host/transfer/package_index.hpp"
 #include "host/transfer/transfer.hpp"
 
@@ -28,11 +32,6 @@ bool is_wrong_bytes(const std::string& code) {
 }
 // Sources that were not asked at all.
 bool is_skipped(const std::string& code) { return code == "EH-N10" || code == "EH-N12" || code == "EH-N16"; }
-// Another source would meet the same.
-bool is_final(const Diagnosis& diagnosis) {
-  return diagnosis.code.starts_with("EH-F") || diagnosis.code.starts_with("EH-P");
-}
-
 // One artifact under its lock.
 class ArtifactInstaller {
  public:
@@ -42,10 +41,21 @@ class ArtifactInstaller {
   Result<std::string> run(std::vector<Failure>& failures);
 
  private:
-  Result<std::string> from_source(const manifest::Source& source);
-  Result<transfer::TransferReport> fetch(const manifest::Source& source, GrowingFile& file);
-  Result<transfer::TransferReport> fetch_from(const std::string& where, const std::string& certificate,
-                                              GrowingFile& file);
+  // Sources that are asked together: URLs that stand side by side, or one source of any other kind.
+  using Group = std::vector<const manifest::Source*>;
+  // Where bytes came from.
+  struct Delivery {
+    std::string where;
+    Group from;
+  };
+  std::vector<Group> groups() const;
+  bool is_mirror(const manifest::Source& source) const;
+  Result<std::string> from_group(Group group, std::vector<Failure>& failures);
+  Result<Delivery> fetch(const Group& group, GrowingFile& file, std::vector<transfer::MirrorFailure>& left);
+  Result<Delivery> fetch_alone(const manifest::Source& source, GrowingFile& file);
+  Result<Delivery> fetch_from(const std::string& where, const std::string& certificate, GrowingFile& file);
+  Delivery delivered(const transfer::TransferReport& report);
+  std::string url_of(const manifest::Source& source) const;
   Result<UnpackedTree> finish_unpacking(Unpacking& unpacking, GrowingFile& file);
   Result<std::string> publish(UnpackedTree tree, GrowingFile& file);
   Diagnosis wrong_digest(const std::string& actual, const GrowingFile& file, const std::string& where) const;
@@ -57,6 +67,8 @@ class ArtifactInstaller {
   const manifest::Artifact& artifact_;
   Work& work_;
   std::optional<cache::Stage> stage_;
+  const std::vector<manifest::Source> sources_ =
+      with_registry_mirrors(artifact_.sources, work_.options.transfer);
   const transfer::ProgressCallback progress_ = [this](const transfer::Progress& now) {
     tell(now.phase, now.done, now.bytes_per_second, now.source);
   };
@@ -70,25 +82,56 @@ void ArtifactInstaller::tell(Phase phase, std::uint64_t done, double rate, const
   work_.progress({phase, all, work_.total, rate, source});
 }
 
-Result<transfer::TransferReport> ArtifactInstaller::fetch_from(const std::string& where,
-                                                               const std::string& certificate,
-                                                               GrowingFile& file) {
+ArtifactInstaller::Delivery ArtifactInstaller::delivered(const transfer::TransferReport& report) {
+  work_.acquired.downloaded += report.received;
+  return {report.url, {}};
+}
+
+std::string ArtifactInstaller::url_of(const manifest::Source& source) const {
+  return source.kind == manifest::Source::Kind::file ? resolve_file_source(source, work_.build)
+                                                     : source.location;
+}
+
+// Several of them can serve one download: its size is known, and they are asked by URL.
+bool ArtifactInstaller::is_mirror(const manifest::Source& source) const {
+  const bool by_url =
+      source.kind == manifest::Source::Kind::url || source.kind == manifest::Source::Kind::file;
+  return by_url && artifact_.size.value_or(0) > 0 && transfer::is_url(url_of(source));
+}
+
+std::vector<ArtifactInstaller::Group> ArtifactInstaller::groups() const {
+  std::vector<Group> result;
+  bool mirrors = false;
+  for (const manifest::Source& source : sources_) {
+    const bool mirror = is_mirror(source);
+    if (!mirror || !mirrors) result.emplace_back();
+    result.back().push_back(&source);
+    mirrors = mirror;
+  }
+  return result;
+}
+
+Result<ArtifactInstaller::Delivery> ArtifactInstaller::fetch_from(const std::string& where,
+                                                                  const std::string& certificate,
+                                                                  GrowingFile& file) {
   if (!transfer::is_url(where))
-    return transfer::fetch_file(where, artifact_.size, file, progress_, work_.cancel);
+    return transfer::fetch_file(where, artifact_.size, file, progress_, work_.cancel)
+        .map([this](const auto& report) { return delivered(report); });
   transfer::UrlRequest request;
   request.url = where;
   request.expected_size = artifact_.size;
   request.limit = work_.options.download_limit;
   request.ca_bundle = certificate;
-  return transfer::fetch_url(request, file, work_.options.transfer, progress_, work_.cancel);
+  return transfer::fetch_url(request, file, work_.options.transfer, progress_, work_.cancel)
+      .map([this](const auto& report) { return delivered(report); });
 }
 
-Result<transfer::TransferReport> ArtifactInstaller::fetch(const manifest::Source& source, GrowingFile& file) {
+Result<ArtifactInstaller::Delivery> ArtifactInstaller::fetch_alone(const manifest::Source& source,
+                                                                   GrowingFile& file) {
   switch (source.kind) {
     case manifest::Source::Kind::url:
-      return fetch_from(source.location, {}, file);
     case manifest::Source::Kind::file:
-      return fetch_from(resolve_file_source(source, work_.build), {}, file);
+      return fetch_from(url_of(source), {}, file);
     case manifest::Source::Kind::package_index: {
       tell(Phase::asking, 0, 0, source.text());
       TRY_ASSIGN(const transfer::PackageFile found,
@@ -99,9 +142,28 @@ Result<transfer::TransferReport> ArtifactInstaller::fetch(const manifest::Source
     case manifest::Source::Kind::oci:
       tell(Phase::asking, 0, 0, source.text());
       return oci::fetch(source.location, wanted_of(artifact_, work_.build, work_.options), file,
-                        work_.options.transfer, progress_, work_.cancel);
+                        work_.options.transfer, progress_, work_.cancel)
+          .map([this](const auto& report) { return delivered(report); });
   }
   return fail(diagnose("EH-N16").with("source", source.text()).with("kind", "unknown"));
+}
+
+Result<ArtifactInstaller::Delivery> ArtifactInstaller::fetch(const Group& group, GrowingFile& file,
+                                                             std::vector<transfer::MirrorFailure>& left) {
+  if (!is_mirror(*group.front())) {
+    TRY_ASSIGN(Delivery delivery, fetch_alone(*group.front(), file));
+    delivery.from = group;
+    return delivery;
+  }
+  transfer::DownloadRequest request;
+  request.size = *artifact_.size;
+  for (const manifest::Source* source : group) request.mirrors.push_back({url_of(*source), {}, {}});
+  TRY_ASSIGN(transfer::DownloadReport report, transfer::download(
+                                                  request, file, work_.options.transfer, left, progress_, work_.cancel));
+  work_.acquired.downloaded += report.received;
+  Delivery delivery{std::move(report.url), {}};
+  for (const std::size_t place : report.contributors) delivery.from.push_back(group[place]);
+  return delivery;
 }
 
 Diagnosis ArtifactInstaller::wrong_digest(const std::string& actual, const GrowingFile& file,
@@ -150,35 +212,57 @@ Result<std::string> ArtifactInstaller::publish(UnpackedTree tree, GrowingFile& f
   return work_.store.publish_tree(list, folder(), archive_key(artifact_));
 }
 
-Result<std::string> ArtifactInstaller::from_source(const manifest::Source& source) {
+// Bytes of several mirrors that are wrong together blame none of them: then each is asked alone.
+Result<std::string> ArtifactInstaller::from_group(Group group, std::vector<Failure>& failures) {
   const fs::path partial = work_.store.partial(artifact_.sha256, *stage_);
-  for (;;) {
-    TRY_ASSIGN(const std::unique_ptr<GrowingFile> file, GrowingFile::open(partial, work_.store.root()));
+  TRY_ASSIGN(const std::optional<transfer::ChunkList> chunks, chunk_list_for(artifact_, work_));
+  bool alone = false;
+  // One word a source: the last.
+  const auto note = [&](const manifest::Source& source, Diagnosis diagnosis) {
+    std::erase_if(failures, [&](const Failure& known) { return known.source == source.text(); });
+    failures.push_back({source.text(), std::move(diagnosis)});
+  };
+  while (!group.empty()) {
+    TRY_ASSIGN(const std::unique_ptr<GrowingFile> file,
+               GrowingFile::open(partial, work_.store.root(), artifact_.size, chunks ? &*chunks : nullptr));
     if (artifact_.size && file->held() > *artifact_.size) TRY(file->start(0));
     const bool resumed = file->held() > 0;
     const bool whole = artifact_.size && file->held() == *artifact_.size;
     Unpacking unpacking(artifact_, *file, folder(), limits(), work_.cancel);
-    std::string where = partial.native();
+    Delivery delivery{partial.native(), {}};
     if (!whole) {
-      TRY_ASSIGN(const transfer::TransferReport report, fetch(source, *file));
-      work_.acquired.downloaded += report.received;
-      where = report.url;
+      const Group asked = alone ? Group{group.front()} : group;
+      std::vector<transfer::MirrorFailure> left;
+      auto fetched = fetch(asked, *file, left);
+      if (!fetched && !fetched.error().code.starts_with("EH-N")) return fail(std::move(fetched).error());
+      if (!fetched && left.empty()) left.push_back({0, std::move(fetched).error(), true});
+      for (transfer::MirrorFailure& failure : left) {
+        note(*asked[failure.mirror], std::move(failure.diagnosis));
+        if (failure.given_up || !fetched) std::erase(group, asked[failure.mirror]);
+      }
+      if (!fetched) continue;
+      delivery = std::move(*fetched);
     }
     if (const std::string actual = file->digest(); actual != artifact_.sha256) {
-      Diagnosis diagnosis = wrong_digest(actual, *file, where);
+      Diagnosis diagnosis = wrong_digest(actual, *file, delivery.where);
       file->remove();
       // What an earlier run left may be to blame: once more from the start.
       if (resumed) continue;
-      return fail(std::move(diagnosis));
+      alone = true;
+      if (delivery.from.size() != 1) continue;
+      note(*delivery.from.front(), std::move(diagnosis));
+      std::erase(group, delivery.from.front());
+      continue;
     }
     file->complete();
     auto tree = finish_unpacking(unpacking, *file);
     auto published = tree ? publish(std::move(*tree), *file) : Result<std::string>(fail(tree.error()));
     // The bytes are right: another attempt would come to the same. Only an interrupted one goes on from them.
     if (published || published.error().code == "EH-F19" || published.error().code == "EH-F21") file->remove();
-    if (published) work_.acquired.sources.push_back(where);
+    if (published) work_.acquired.sources.push_back(delivery.where);
     return published;
   }
+  return fail(diagnose("EH-N15"));
 }
 
 Result<std::string> ArtifactInstaller::run(std::vector<Failure>& failures) {
@@ -187,13 +271,12 @@ Result<std::string> ArtifactInstaller::run(std::vector<Failure>& failures) {
   const std::uint64_t size = artifact_.size.value_or(0);
   // The archive, and what is in it, which is rarely smaller.
   TRY(work_.store.require_space(2 * size, size));
-  for (const manifest::Source& source : with_registry_mirrors(artifact_.sources, work_.options.transfer)) {
-    auto tree = from_source(source);
+  for (Group& group : groups()) {
+    auto tree = from_group(std::move(group), failures);
     if (tree) return tree;
     if (work_.cancel && work_.cancel->cancelled())
       return fail(diagnose("EH-P10").with("component", component_.id));
-    if (is_final(tree.error())) return tree;
-    failures.push_back({source.text(), std::move(tree.error())});
+    if (tree.error().code != "EH-N15") return tree;
   }
   return fail(diagnose("EH-N15"));
 }

@@ -7,9 +7,9 @@
 namespace enginehost::acquire {
 namespace {
 
-Json sources_of(const manifest::Artifact& artifact, const manifest::Build& build) {
+Json sources_of(const std::vector<manifest::Source>& listed, const manifest::Build& build) {
   Json sources = Json::array();
-  for (const manifest::Source& source : artifact.sources) {
+  for (const manifest::Source& source : listed) {
     Json entry = Json::object();
     switch (source.kind) {
       case manifest::Source::Kind::url:
@@ -47,7 +47,11 @@ Json component_of(const manifest::Component& component, const manifest::Build& b
     if (artifact.strip != 0) entry.set("strip", artifact.strip);
     if (!artifact.select.empty()) entry.set("select", Json::strings(artifact.select));
     if (!artifact.tree.empty()) entry.set("tree", artifact.tree);
-    artifacts.push(std::move(entry.set("sources", sources_of(artifact, build))));
+    if (!artifact.chunks_sha256.empty())
+      entry.set("chunks", Json::object()
+                              .set("sha256", artifact.chunks_sha256)
+                              .set("sources", sources_of(artifact.chunks_sources, build)));
+    artifacts.push(std::move(entry.set("sources", sources_of(artifact.sources, build))));
   }
   return std::move(result.set("artifacts", std::move(artifacts)));
 }

@@ -18,34 +18,118 @@ Diagnosis GrowingFile::failure(int error_number) const {
 }
 
 Result<std::unique_ptr<GrowingFile>> GrowingFile::open(const std::filesystem::path& file,
-                                                       const std::filesystem::path& cache_folder) {
+                                                       const std::filesystem::path& cache_folder,
+                                                       std::optional<std::uint64_t> size,
+                                                       const transfer::ChunkList* chunks) {
   std::unique_ptr<GrowingFile> result(new GrowingFile);
   result->path_ = file;
   result->folder_ = cache_folder;
+  result->expected_ = size;
+  result->chunks_ = chunks;
   result->file_ = FileDescriptor(::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644));
   if (!result->file_.valid()) return fail(result->failure(errno));
   rlimit limit{};
   const bool limited = ::getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
   result->file_limit_ = limited ? limit.rlim_cur : UINT64_MAX;
-  std::vector<char> buffer(1u << 20);
-  std::uint64_t at = 0;
-  for (;;) {
-    const ssize_t got = ::pread(result->file_.get(), buffer.data(), buffer.size(), static_cast<off_t>(at));
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return fail(result->failure(errno));
-    if (got == 0) break;
-    result->hash_.update(std::string_view(buffer.data(), static_cast<std::size_t>(got)));
-    at += static_cast<std::uint64_t>(got);
-  }
-  result->size_ = at;
+  TRY(result->take_what_is_there());
   return result;
 }
 
-Result<void> GrowingFile::start(std::uint64_t offset) {
-  if (offset == size_) return {};
+// Parts that arrive out of order leave holes where bytes are still to come. A file system without holes tells
+// none, and the digest in the end tells that zeros were taken for bytes.
+Result<void> GrowingFile::take_what_is_there() {
+  struct stat status {};
+  if (::fstat(file_.get(), &status) != 0) return fail(failure(errno));
+  auto size = static_cast<std::uint64_t>(status.st_size);
+  if (chunks_ != nullptr) {
+    for (std::size_t i = 0; i < chunks_->sha256.size() && chunks_->end_of(i) <= size; ++i) {
+      const transfer::Range range{chunks_->begin_of(i), chunks_->end_of(i)};
+      const off_t hole = ::lseek(file_.get(), static_cast<off_t>(range.begin), SEEK_HOLE);
+      if (hole >= 0 && static_cast<std::uint64_t>(hole) < range.end) continue;
+      TRY_ASSIGN(const std::string digest, digest_of(range));
+      if (digest == chunks_->sha256[i]) add(range);
+    }
+    return advance(0, {});
+  }
+  const off_t hole = ::lseek(file_.get(), 0, SEEK_HOLE);
+  if (hole >= 0 && static_cast<std::uint64_t>(hole) < size) {
+    // The last block before the hole may be filled in part only.
+    constexpr std::uint64_t block = 64u << 10;
+    const auto before = static_cast<std::uint64_t>(hole);
+    size = before == 0 ? 0 : (before - 1) / block * block;
+    if (::ftruncate(file_.get(), static_cast<off_t>(size)) != 0) return fail(failure(errno));
+  }
+  if (size > 0) add({0, size});
+  return advance(0, {});
+}
+
+Result<std::string> GrowingFile::digest_of(transfer::Range range) const {
+  Sha256 hash;
+  std::vector<char> buffer(std::min<std::uint64_t>(range.end - range.begin, 1u << 20));
+  while (range.begin < range.end) {
+    const ssize_t got =
+        ::pread(file_.get(), buffer.data(), std::min<std::uint64_t>(buffer.size(), range.end - range.begin),
+                static_cast<off_t>(range.begin));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return fail(failure(errno));
+    if (got == 0) break;  // truncated under us: no digest matches
+    hash.update(std::string_view(buffer.data(), static_cast<std::size_t>(got)));
+    range.begin += static_cast<std::uint64_t>(got);
+  }
+  return hash.hex();
+}
+
+void GrowingFile::add(transfer::Range range) {
   const std::lock_guard lock(mutex_);
+  auto at =
+      std::find_if(have_.begin(), have_.end(), [&](const auto& known) { return known.end >= range.begin; });
+  if (at == have_.end() || at->begin > range.end) {
+    have_.insert(at, range);
+    return;
+  }
+  at->begin = std::min(at->begin, range.begin);
+  at->end = std::max(at->end, range.end);
+  for (auto next = at + 1; next != have_.end() && next->begin <= at->end; next = have_.erase(next))
+    at->end = std::max(at->end, next->end);
+}
+
+bool GrowingFile::has(std::uint64_t offset) const {
+  const std::lock_guard lock(mutex_);
+  return std::any_of(have_.begin(), have_.end(),
+                     [&](const auto& known) { return known.begin <= offset && offset < known.end; });
+}
+
+std::uint64_t GrowingFile::received_prefix() const {
+  const std::lock_guard lock(mutex_);
+  return have_.empty() || have_.front().begin > 0 ? 0 : have_.front().end;
+}
+
+std::vector<transfer::Range> GrowingFile::missing() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<transfer::Range> gaps;
+  std::uint64_t at = 0;
+  const std::uint64_t size = expected_.value_or(0);
+  for (const transfer::Range& known : have_) {
+    if (known.begin > at) gaps.push_back({at, std::min(known.begin, size)});
+    at = std::max(at, known.end);
+  }
+  if (at < size) gaps.push_back({at, size});
+  return gaps;
+}
+
+Result<void> GrowingFile::start(std::uint64_t offset) {
+  stream_at_ = offset;
+  if (offset == size_) return {};
+  return start_anew();
+}
+
+Result<void> GrowingFile::start_anew() {
+  stream_at_ = 0;
+  if (chunks_ != nullptr) return {};  // each of them was judged; it is passed over when it comes again
+  const std::scoped_lock lock(hashing_, mutex_);
   if (::ftruncate(file_.get(), 0) != 0) return fail(failure(errno));
   hash_ = Sha256();
+  have_.clear();
   size_ = 0;
   ++generation_;
   grown_.notify_all();
@@ -53,23 +137,86 @@ Result<void> GrowingFile::start(std::uint64_t offset) {
 }
 
 Result<void> GrowingFile::write(std::string_view bytes) {
-  const std::uint64_t at = size_;
-  if (at + bytes.size() > file_limit_)  // SIGXFSZ would end the process
+  TRY(write_at(stream_at_, bytes));
+  stream_at_ += bytes.size();
+  return {};
+}
+
+Result<void> GrowingFile::write_at(std::uint64_t offset, std::string_view bytes) {
+  if (offset + bytes.size() > file_limit_)  // SIGXFSZ would end the process
     return fail(std::move(failure(EFBIG).with("limit", std::to_string(file_limit_), "RLIMIT_FSIZE")));
-  std::string_view rest = bytes;
-  while (!rest.empty()) {
-    const ssize_t written = ::pwrite(file_.get(), rest.data(), rest.size(),
-                                     static_cast<off_t>(at + (bytes.size() - rest.size())));
+  if (chunks_ != nullptr) return put_in_chunks(offset, bytes);
+  TRY(put(offset, bytes));
+  add({offset, offset + bytes.size()});
+  return advance(offset, bytes);
+}
+
+Result<void> GrowingFile::put(std::uint64_t offset, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::pwrite(file_.get(), bytes.data(), bytes.size(), static_cast<off_t>(offset));
     if (written < 0 && errno == EINTR) continue;
     if (written < 0) return fail(failure(errno));
-    rest.remove_prefix(static_cast<std::size_t>(written));
+    offset += static_cast<std::uint64_t>(written);
+    bytes.remove_prefix(static_cast<std::size_t>(written));
   }
-  hash_.update(bytes);
   const std::lock_guard lock(mutex_);
   if (stop_) return fail(*stop_);
-  size_ = at + bytes.size();
-  grown_.notify_all();
   return {};
+}
+
+// Each chunk comes from one connection and in order: it is whole when its last byte came.
+Result<void> GrowingFile::put_in_chunks(std::uint64_t offset, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const auto index = static_cast<std::size_t>(offset / chunks_->chunk);
+    if (index >= chunks_->sha256.size())
+      return fail(diagnose("EH-N07")
+                      .with("expected", std::to_string(chunks_->size))
+                      .with("actual", std::to_string(offset + bytes.size())));
+    const transfer::Range chunk{chunks_->begin_of(index), chunks_->end_of(index)};
+    const std::string_view piece = bytes.substr(0, chunk.end - offset);
+    if (!has(chunk.begin)) {
+      TRY(put(offset, piece));
+      if (offset + piece.size() == chunk.end) {
+        TRY_ASSIGN(const std::string actual, digest_of(chunk));
+        if (actual != chunks_->sha256[index])
+          return fail(diagnose("EH-N08")
+                          .with("expected_sha256", chunks_->sha256[index], "the list of chunks")
+                          .with("actual_sha256", actual)
+                          .with("position", std::to_string(chunk.begin)));
+        add(chunk);
+        TRY(advance(chunk.begin, {}));
+      }
+    }
+    offset += piece.size();
+    bytes.remove_prefix(piece.size());
+  }
+  return {};
+}
+
+// Lets the reader have what has become whole from the start on. `bytes` stand at `offset`; they need not be
+// read back when they come next.
+Result<void> GrowingFile::advance(std::uint64_t offset, std::string_view bytes) {
+  if (received_prefix() <= size_) return {};
+  const std::lock_guard hashing(hashing_);
+  std::vector<char> buffer;
+  for (;;) {
+    const std::uint64_t at = size_, end = received_prefix();
+    if (at >= end) return {};
+    std::string_view next = bytes;
+    if (at != offset || bytes.empty()) {
+      buffer.resize(1u << 20);
+      const ssize_t got = ::pread(file_.get(), buffer.data(),
+                                  std::min<std::uint64_t>(buffer.size(), end - at), static_cast<off_t>(at));
+      if (got < 0 && errno == EINTR) continue;
+      if (got <= 0) return fail(failure(got < 0 ? errno : EIO));
+      next = std::string_view(buffer.data(), static_cast<std::size_t>(got));
+    }
+    hash_.update(next);
+    const std::lock_guard lock(mutex_);
+    if (stop_) return fail(*stop_);
+    size_ = at + next.size();
+    grown_.notify_all();
+  }
 }
 
 void GrowingFile::complete() {

@@ -1,4 +1,4 @@
-// The bytes of an archive on disk while they arrive: written and hashed by one thread, read by another.
+// The bytes of an archive on disk while they arrive: written and hashed by some threads, read by another.
 #pragma once
 #include <atomic>
 #include <condition_variable>
@@ -8,23 +8,37 @@
 
 #include "base/files.hpp"
 #include "base/sha256.hpp"
+#include "host/transfer/chunk_list.hpp"
+#include "host/transfer/download.hpp"
 #include "host/transfer/transfer.hpp"
 
 namespace enginehost::acquire {
 
-// The receiver is never held up by the reader, memory stays small, and what was received survives the
-// process. The sink's functions, hash_held and digest are for the receiving thread; reading is for one other
-// thread.
-class GrowingFile : public transfer::Sink {
+// The receivers are never held up by the reader, memory stays small, and what was received survives the
+// process. Bytes may arrive in any order; the reader gets them in order, and with a chunk list only after
+// their chunk's digest matched. The sink's functions and digest() are for the receiving threads; reading is
+// for one other thread.
+class GrowingFile : public transfer::Sink, public transfer::PartSink {
  public:
   // Opens or makes the file; what it already holds counts as received and is hashed (nothing on disk is
-  // trusted). EH-F15, F16, F17 with "file", "folder".
+  // trusted). Without chunks that is what stands before its first hole, with them each chunk that has its
+  // digest. `chunks` must outlive the file and be of `size` bytes. EH-F15, F16, F17 with "file", "folder".
   static Result<std::unique_ptr<GrowingFile>> open(const std::filesystem::path& file,
-                                                   const std::filesystem::path& cache_folder);
+                                                   const std::filesystem::path& cache_folder,
+                                                   std::optional<std::uint64_t> size = {},
+                                                   const transfer::ChunkList* chunks = nullptr);
 
+  // As one stream: what can be read is held.
   std::uint64_t held() const override { return size_; }
   Result<void> start(std::uint64_t offset) override;
   Result<void> write(std::string_view bytes) override;
+
+  // In parts. A chunk with another digest than the list's is EH-N08 ("expected_sha256", "actual_sha256",
+  // "position") and missing again.
+  std::vector<transfer::Range> missing() const override;
+  Result<void> write_at(std::uint64_t offset, std::string_view bytes) override;
+  Result<void> restart() override { return start_anew(); }
+  std::uint64_t alignment() const override { return chunks_ != nullptr ? chunks_->chunk : 1; }
 
   // The sha256 of all bytes. Once; start(0) renews it.
   std::string digest() { return hash_.hex(); }
@@ -51,15 +65,30 @@ class GrowingFile : public transfer::Sink {
  private:
   GrowingFile() = default;
   Diagnosis failure(int error_number) const;
+  Result<void> start_anew();
+  Result<void> put(std::uint64_t offset, std::string_view bytes);
+  Result<void> put_in_chunks(std::uint64_t offset, std::string_view bytes);
+  Result<std::string> digest_of(transfer::Range range) const;
+  Result<void> take_what_is_there();
+  Result<void> advance(std::uint64_t offset, std::string_view bytes);
+  void add(transfer::Range range);
+  bool has(std::uint64_t offset) const;
+  std::uint64_t received_prefix() const;
 
   std::filesystem::path path_, folder_;
   FileDescriptor file_;
-  Sha256 hash_;
+  std::optional<std::uint64_t> expected_;
+  const transfer::ChunkList* chunks_ = nullptr;
   std::uint64_t file_limit_ = 0;
+  std::uint64_t stream_at_ = 0;  // where write() goes on
+
+  std::mutex hashing_;  // of the one that moves size_ forward; taken before mutex_
+  Sha256 hash_;         // of the first size_ bytes
 
   mutable std::mutex mutex_;
   std::condition_variable grown_;
-  std::atomic<std::uint64_t> size_ = 0;
+  std::vector<transfer::Range> have_;    // in order, with gaps between
+  std::atomic<std::uint64_t> size_ = 0;  // what may be read
   std::uint64_t generation_ = 0;
   bool complete_ = false, abandoned_ = false;
   std::optional<Diagnosis> stop_;

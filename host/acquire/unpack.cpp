@@ -9,6 +9,7 @@
 
 #include "base/names_in_utf8.hpp"
 #include "base/text.hpp"
+#include "host/acquire/portable_names.hpp"
 
 namespace enginehost::acquire {
 namespace {
@@ -24,6 +25,7 @@ struct Reader {
   std::vector<char> buffer = std::vector<char>(piece);
   const std::optional<CancelToken>* cancel = nullptr;
   const std::function<void(std::uint64_t)>* on_read = nullptr;
+  Spellings spellings;
   bool stopped = false;
 
   std::int64_t read() {
@@ -109,7 +111,7 @@ Result<void> copy_data(const manifest::Artifact& artifact, archive* from, const 
 }
 
 Result<void> take_entry(const manifest::Artifact& artifact, archive* from, archive_entry* entry,
-                        const Reader& reader, cache::TreeWriter& writer, Unpacked& unpacked) {
+                        Reader& reader, cache::TreeWriter& writer, Unpacked& unpacked) {
   const char* name = ::archive_entry_pathname_utf8(entry);
   if (name == nullptr) name = ::archive_entry_pathname(entry);
   if (name == nullptr)
@@ -122,6 +124,12 @@ Result<void> take_entry(const manifest::Artifact& artifact, archive* from, archi
     const auto refuse = [&](std::string_view problem) {
       return fail(diagnose("EH-F19").with("entry", name).with("problem", problem));
     };
+    if (const auto problem = name_problem(path); !problem.empty()) return refuse(problem);
+    if (const std::string other = reader.spellings.clash(path); !other.empty())
+      return fail(diagnose("EH-F19")
+                      .with("entry", name)
+                      .with("problem", "differs in case only")
+                      .with("other", other));
     if (::archive_entry_hardlink(entry) != nullptr) return refuse("hard link");
     if (type == AE_IFLNK) {
       const char* target = ::archive_entry_symlink_utf8(entry);

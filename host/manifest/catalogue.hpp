@@ -32,6 +32,8 @@ struct Artifact {
   std::vector<std::string> select;    // patterns after strip; empty: everything
   std::string tree;                   // pinned tree id, or empty
   std::vector<Source> sources;
+  std::string chunks_sha256;  // of the list of its pieces' digests (transfer/chunk_list.hpp), or empty
+  std::vector<Source> chunks_sources;  // where that list is: url or file
 };
 
 struct License {

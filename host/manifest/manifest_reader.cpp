@@ -44,6 +44,15 @@ std::optional<Source> read_source(Reading& reading, const Json& object, const st
   return kinds == 1 ? std::optional(std::move(source)) : std::nullopt;
 }
 
+std::vector<Source> read_sources(Reading& reading, Fields& fields) {
+  std::vector<Source> result;
+  if (const Json* sources = fields.array("sources", Need::required))
+    for (std::size_t i = 0; i < sources->as_array().size(); ++i)
+      if (auto source = read_source(reading, sources->as_array()[i], element(fields.place_of("sources"), i)))
+        result.push_back(std::move(*source));
+  return result;
+}
+
 Artifact read_artifact(Reading& reading, const Json& object, const std::string& place) {
   Artifact artifact;
   Fields fields(reading, object, place);
@@ -57,10 +66,13 @@ Artifact read_artifact(Reading& reading, const Json& object, const std::string& 
   fields.number("strip", Need::optional, 0, 32, strip);
   artifact.strip = static_cast<int>(strip);
   fields.texts("select", Need::optional, is_view_path, artifact.select);
-  if (const Json* sources = fields.array("sources", Need::required))
-    for (std::size_t i = 0; i < sources->as_array().size(); ++i)
-      if (auto source = read_source(reading, sources->as_array()[i], element(fields.place_of("sources"), i)))
-        artifact.sources.push_back(std::move(*source));
+  artifact.sources = read_sources(reading, fields);
+  if (const Json* chunks = fields.object("chunks", Need::optional)) {
+    Fields list(reading, *chunks, fields.place_of("chunks"));
+    list.text("sha256", Need::required, is_digest, artifact.chunks_sha256);
+    artifact.chunks_sources = read_sources(reading, list);
+    list.warn_of_unknown();
+  }
   fields.warn_of_unknown();
   return artifact;
 }
@@ -168,15 +180,15 @@ std::optional<Diagnosis> check_format(const Json& document, const std::string& n
 std::optional<Diagnosis> check_critical(const Json& document, const std::string& name) {
   // Every field that some part of a manifest or an index has; "requires.cuda" counts by its last word.
   static const std::set<std::string_view> known = {
-      "$schema",       "accept",     "arch",     "archive",       "artifacts", "builds",     "capabilities",
-      "component",     "components", "cpu",      "created",       "critical",  "cuda",       "cxxabi",
-      "device_memory", "digest",     "driver",   "engine",        "expires",   "file",       "flavor",
-      "format",        "gfx",        "glibc",    "glibcxx",       "id",        "lazy",       "libc",
-      "libraries",     "license",    "licenses", "manifests",     "memory",    "metal",      "name",
-      "not_built",     "oci",        "optional", "options",       "os",        "os_version", "package_index",
-      "path",          "plugin",     "priority", "probe_seconds", "project",   "ptx",        "redistribute",
-      "requires",      "rocm",       "sass",     "search",        "select",    "serial",     "sha256",
-      "size",          "sources",    "strip",    "toolkit",       "tree",      "url",        "vcruntime",
+      "$schema",       "accept",        "arch",       "archive",  "artifacts", "builds",   "capabilities",
+      "chunks",        "component",     "components", "cpu",      "created",   "critical", "cuda",
+      "cxxabi",        "device_memory", "digest",     "driver",   "engine",    "expires",  "file",
+      "flavor",        "format",        "gfx",        "glibc",    "glibcxx",   "id",       "lazy",
+      "libc",          "libraries",     "license",    "licenses", "manifests", "memory",   "metal",
+      "name",          "not_built",     "oci",        "optional", "options",   "os",       "os_version",
+      "package_index", "path",          "plugin",     "priority", "probe_seconds", "project",   "ptx",      "redistribute",
+      "requires",      "rocm",          "sass",       "search",   "select",    "serial",   "sha256",
+      "size",          "sources",       "strip",      "toolkit",  "tree",      "url",      "vcruntime",
       "version",       "yanked"};
   for (const Json& field : document["critical"].as_array()) {
     const std::string_view text = field.as_string();

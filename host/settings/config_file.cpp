@@ -135,6 +135,12 @@ class Members {
 };
 
 constexpr std::int64_t most_bytes = std::int64_t{1} << 50;
+// The kinds that libcurl knows. The value is not told: it may hold a password.
+bool is_proxy(const std::string& url) {
+  for (const char* scheme : {"http://", "https://", "socks4://", "socks4a://", "socks5://", "socks5h://"})
+    if (url.starts_with(scheme)) return true;
+  return false;
+}
 
 // The values that both a configuration file and a policy block may hold.
 void read_values(Members& members, Layer& layer) {
@@ -151,7 +157,7 @@ void read_values(Members& members, Layer& layer) {
   members.texts("probe_launcher", layer.probe_launcher);
   constexpr std::int64_t one_hour = 3600;
   members.number("probe_deadline_seconds", 1, one_hour, layer.probe_deadline);
-  members.number("cache_max_bytes", 1, std::int64_t{1} << 50, layer.cache_max_bytes);
+  members.number("cache_max_bytes", 1, most_bytes, layer.cache_max_bytes);
   members.folder("helper", layer.helper);
   members.texts("plain_http_registries", layer.plain_http_registries);
   for (const std::string& host : layer.plain_http_registries.value_or(std::vector<std::string>{}))
@@ -164,14 +170,15 @@ void read_values(Members& members, Layer& layer) {
         rule.find_first_of("/@ ") != std::string::npos)
       members.refuse("registry_mirrors", "\"" + rule + "\" is not HOST[:PORT]=MIRROR[:PORT]");
   }
+  members.folder("extra_ca", layer.extra_ca);
+  members.text("proxy", layer.proxy);
+  if (layer.proxy && !is_proxy(*layer.proxy))
+    members.refuse("proxy", "it is not the URL of a proxy (http://, https:// or socks5h://)");
+  members.text("no_proxy", layer.no_proxy);
   members.text("package_index", layer.package_index);
   if (layer.package_index && !is_url(*layer.package_index))
     members.refuse("package_index", "\"" + *layer.package_index + "\" is not a URL");
   members.mirrors("mirrors", layer.mirrors);
-  members.folder("extra_ca", layer.extra_ca);
-  members.text("proxy", layer.proxy);
-  members.text("no_proxy", layer.no_proxy);
-  members.number("quota_bytes", 0, most_bytes, layer.quota_bytes);
   members.number("audit_rotate_bytes", 4096, most_bytes, layer.audit_rotate_bytes);
 }
 

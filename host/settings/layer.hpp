@@ -21,7 +21,7 @@ struct Layer {
   std::optional<std::vector<std::string>> plain_http_registries, registry_mirrors;
   std::optional<std::vector<Mirror>> mirrors;
   std::optional<std::string> extra_ca, proxy, no_proxy;
-  std::optional<std::int64_t> quota_bytes, audit_rotate_bytes;
+  std::optional<std::int64_t> audit_rotate_bytes;
   std::optional<std::int64_t> max_artifact_bytes, max_unpacked_bytes, connect_timeout, stall_timeout, retries,
       probe_deadline;
   std::optional<std::int64_t> cache_max_bytes;

@@ -13,14 +13,18 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A URL without the password in it, for reports.
+// A URL without user and password, for reports; other text as it is.
 std::string without_password(const std::string& url) {
-  const std::size_t begin = url.find("://"), end = url.find('@');
-  if (begin == std::string::npos || end == std::string::npos || url.find('/', begin + 3) < end) return url;
-  return url.substr(0, begin + 3) + "…" + url.substr(end);
+  const std::size_t scheme = url.find("://");
+  if (scheme == std::string::npos) return url;
+  const std::size_t host = scheme + 3;
+  // The last '@' before the path: a password may hold one.
+  const std::size_t end = url.substr(0, url.find('/', host)).rfind('@');
+  if (end == std::string::npos || end < host) return url;
+  return url.substr(0, host) + "…" + url.substr(end);
 }
 
-std::string text_of(const std::string& value) { return value; }
+std::string text_of(const std::string& value) { return without_password(value); }
 std::string text_of(bool value) { return value ? "true" : "false"; }
 std::string text_of(std::int64_t value) { return std::to_string(value); }
 std::string text_of(const std::vector<std::string>& values) { return join(values, " "); }
@@ -235,7 +239,6 @@ void choose_limits(Settings& settings, Weighing& weighing) {
   number("downloads.stall_timeout_seconds", &Layer::stall_timeout, limits.stall_timeout_seconds);
   number("downloads.retries", &Layer::retries, limits.retries);
   number("probe_deadline_seconds", &Layer::probe_deadline, settings.probe_deadline_seconds);
-  bytes("quota_bytes", &Layer::quota_bytes, settings.quota_bytes);
   bytes("audit_rotate_bytes", &Layer::audit_rotate_bytes, settings.audit_rotate_bytes);
 }
 
@@ -259,8 +262,13 @@ void record_policy(const Policy& policy, const std::string& source, Weighing& we
 void record_transfer_environment(Weighing& weighing, const Environment& environment) {
   for (const char* name : {"http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY", "no_proxy",
                            "NO_PROXY", "CURL_CA_BUNDLE", "SSL_CERT_FILE", "SSL_CERT_DIR", "NETRC"})
-    if (const std::string* value = environment.find(name))
-      weighing.record(name, without_password(*value), "environment");
+    if (const std::string* value = environment.find(name)) {
+      // "user:password@proxy:3128" is a proxy for libcurl, too.
+      const std::size_t user =
+          value->find("://") == std::string::npos ? value->rfind('@') : std::string::npos;
+      const std::string shown = user == std::string::npos ? *value : "…" + value->substr(user);
+      weighing.record(name, without_password(shown), "environment");
+    }
 }
 
 }  // namespace

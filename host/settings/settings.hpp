@@ -108,7 +108,6 @@ struct Settings {
   std::vector<Mirror> mirrors;     // in order
   std::string proxy, no_proxy;     // empty: what the environment says, as libcurl's users know it
   std::filesystem::path extra_ca;  // PEM certificates trusted beside the system's; empty: none
-  std::uint64_t quota_bytes = 0;   // of the cache; 0: no bound
   std::uint64_t audit_rotate_bytes = 1u << 20;  // a longer audit log is put aside and a new one begun
   DownloadLimits downloads;
   Policy policy;

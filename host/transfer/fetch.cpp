@@ -53,6 +53,7 @@ class Fetch {
         client_(options, cancel),
         meter_(progress, Progress::Phase::downloading, without_credentials(request.url)) {
     meter_.expect(request.expected_size);
+    etag_ = request.etag;
   }
 
   Result<TransferReport> run();
@@ -76,7 +77,9 @@ class Fetch {
   std::optional<std::uint64_t> total_;
   std::optional<std::uint64_t> refused_length_;  // the answer's length is wrong: only its head is read
   std::string etag_;
+  std::uint64_t skip_ = 0;
   bool restart_ = false, http1_only_ = false;
+  bool enough_ = false;  // the sink has what it wanted
   int failures_ = 0;
 };
 
@@ -100,16 +103,22 @@ Result<void> Fetch::begin(const HttpAnswer& answer) {
   if (answer.status < 200 || answer.status > 299) return {};  // the exchange's own failure
   if (answer.status != 200 && answer.status != 206)
     return fail(diagnose("EH-N04").with("url", report_.url).with("status", std::to_string(answer.status)));
-  const bool continues = answer.status == 206;
-  if (continues && (asked_ == 0 || answer.range_start != asked_)) {
+  // Some servers continue with 200; what decides is the place, and in the end the digest.
+  const bool continues = answer.status == 206 || (asked_ > 0 && answer.range.start == asked_);
+  const bool whole_asked = asked_ == 0 && sink_.wanted_until() == UINT64_MAX;
+  if (continues && (whole_asked || !answer.range.start || *answer.range.start > asked_)) {
     restart_ = true;  // not what was asked for: the next attempt asks for the whole
     return fail(diagnose("EH-N02")
                     .with("url", report_.url)
                     .with("problem", "the server continued at another place")
                     .with("expected", std::to_string(asked_))
-                    .with("actual", std::to_string(answer.range_start.value_or(0))));
+                    .with("actual", std::to_string(answer.range.start.value_or(0))));
   }
-  total_ = continues ? answer.range_total : answer.length;
+  if (continues && asked_ > 0 && !etag_.empty() && is_strong(answer.etag) && answer.etag != etag_) {
+    restart_ = true;  // another file than the one that was begun, whatever If-Range should have done
+    return fail(diagnose("EH-N02").with("url", report_.url).with("problem", "the file changed meanwhile"));
+  }
+  total_ = continues ? answer.range.total : answer.length;
   if (is_strong(answer.etag)) etag_ = answer.etag;
   refused_length_.reset();
   if (total_ && (request_.expected_size ? *total_ != *request_.expected_size : *total_ > request_.limit))
@@ -118,6 +127,7 @@ Result<void> Fetch::begin(const HttpAnswer& answer) {
     restart_ = true;
     return fail(wrong_length(*total_));
   }
+  skip_ = continues ? asked_ - *answer.range.start : 0;  // it began before the place asked for
   position_ = continues ? asked_ : 0;
   if (!continues) report_.head.clear();
   if (continues) report_.resumed_at = std::max(report_.resumed_at, asked_);
@@ -127,6 +137,9 @@ Result<void> Fetch::begin(const HttpAnswer& answer) {
 }
 
 Result<void> Fetch::take(std::string_view bytes) {
+  const std::uint64_t skipped = std::min<std::uint64_t>(skip_, bytes.size());
+  skip_ -= skipped;
+  bytes.remove_prefix(skipped);
   if (position_ == report_.head.size() && report_.head.size() < head_bytes)
     report_.head.append(bytes.substr(0, head_bytes - report_.head.size()));
   if (refused_length_) {
@@ -136,16 +149,21 @@ Result<void> Fetch::take(std::string_view bytes) {
   }
   const std::uint64_t limit = request_.expected_size.value_or(request_.limit);
   if (bytes.size() > limit - position_) return fail(wrong_length(position_ + bytes.size()));
-  TRY(sink_.write(bytes));
+  const std::uint64_t wanted = sink_.wanted_until();
+  const bool enough = bytes.size() >= wanted - std::min(wanted, position_);
+  if (enough) bytes = bytes.substr(0, wanted - std::min(wanted, position_));
+  if (!bytes.empty()) TRY(sink_.write(bytes));
   position_ += bytes.size();
   report_.received += bytes.size();
   meter_.at(position_);
+  enough_ = enough;
+  if (enough_) return fail(diagnose("EH-P10"));  // ends the exchange; run() knows that it is no failure
   return {};
 }
 
 // "Range not satisfiable" of a file that is exactly as long as what is held: it was complete.
 bool Fetch::complete_by_416(const HttpAnswer& answer) const {
-  return answer.status == 416 && asked_ > 0 && answer.range_total == asked_ &&
+  return answer.status == 416 && asked_ > 0 && answer.range.total == asked_ &&
          (!request_.expected_size || *request_.expected_size == asked_);
 }
 
@@ -182,14 +200,21 @@ Result<TransferReport> Fetch::run() {
     asked_ = restart_ ? 0 : sink_.held();
     restart_ = false;
     request.range_start = asked_;
-    if (asked_ > 0) request.if_range = etag_;
+    const std::uint64_t wanted = sink_.wanted_until();
+    if (request_.expected_size && wanted < *request_.expected_size) request.range_end = wanted;
+    if (request.range_start > 0 || request.range_end) request.if_range = etag_;
     const HttpOutcome outcome = client_.exchange(
         request, [this](const HttpAnswer& answer) { return begin(answer); },
         [this](std::string_view bytes) { return take(bytes); }, [this] { meter_.at(position_); });
     if (complete_by_416(outcome.answer)) position_ = asked_;
-    const bool whole = complete_by_416(outcome.answer) || !outcome.diagnosis;
+    const bool whole = complete_by_416(outcome.answer) || !outcome.diagnosis || enough_;
     if (whole && refused_length_) return fail(wrong_length(*refused_length_));
-    if (whole && request_.expected_size && position_ != *request_.expected_size)
+    // A server may send less of a range than was asked for: the rest is asked for next.
+    const bool shorter = whole && !enough_ && outcome.answer.range.start && position_ > asked_ &&
+                         position_ < std::min(request_.expected_size.value_or(0), sink_.wanted_until());
+    if (shorter) continue;
+    if (whole && request_.expected_size &&
+        position_ != std::min(*request_.expected_size, sink_.wanted_until()))
       return fail(wrong_length(position_));
     if (whole) {
       report_.size = position_;

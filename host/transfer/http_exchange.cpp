@@ -3,11 +3,9 @@
 #include <curl/curl.h>
 
 #include <algorithm>
-#include <charconv>
-#include <cstdlib>
 
-#include "base/environment.hpp"
 #include "base/text.hpp"
+#include "host/transfer/connection_settings.hpp"
 #include "host/transfer/transfer.hpp"
 
 namespace enginehost::transfer {
@@ -22,22 +20,6 @@ void initialise_library() {
   // Once a process and before any thread uses it: a static's initialisation is both.
   static const CURLcode done = ::curl_global_init(CURL_GLOBAL_DEFAULT);
   (void)done;
-}
-
-std::optional<std::uint64_t> number_in(std::string_view text) {
-  std::uint64_t value = 0;
-  const auto [after, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || after == text.data()) return {};
-  return value;
-}
-
-// "bytes 100-199/200", "bytes */200", "bytes 0-9/*"
-void read_content_range(std::string_view value, HttpAnswer& answer) {
-  if (!value.starts_with("bytes ")) return;
-  value.remove_prefix(6);
-  if (value.front() != '*') answer.range_start = number_in(value);
-  if (const std::size_t slash = value.find('/'); slash != std::string_view::npos)
-    answer.range_total = number_in(value.substr(slash + 1));
 }
 
 std::string_view scheme_of(std::string_view url) { return url.substr(0, url.find("://")); }
@@ -62,16 +44,6 @@ bool is_redirect(long status) {
 bool may_succeed_later(long status) {
   return status == 408 || status == 425 || status == 429 || status == 500 || status == 502 || status == 503 ||
          status == 504;
-}
-
-std::string bundle_for(const HttpRequest& request, const TransferOptions& options) {
-  if (!request.ca_bundle.empty()) return request.ca_bundle;
-  if (!options.ca_bundle.empty()) return options.ca_bundle;
-  // The variables that users of curl and of OpenSSL know; the library itself reads neither once it has a
-  // default.
-  for (const char* name : {"CURL_CA_BUNDLE", "SSL_CERT_FILE"})
-    if (auto value = environment_variable(name); value && !value->empty()) return std::move(*value);
-  return {};
 }
 
 struct CurlFailure {
@@ -118,6 +90,7 @@ struct HttpClient::State {
   const OnAnswer* on_answer = nullptr;
   const OnBody* on_body = nullptr;
   HttpAnswer answer;
+  Certificates certificates;
   const HttpUpload* upload = nullptr;
   bool follow = true;
   bool answered = false;    // on_answer was called
@@ -149,15 +122,15 @@ void HttpClient::State::read_header(std::string_view line) {
     answer = HttpAnswer{};
     answer.url = url;
     if (const std::size_t space = line.find(' '); space != std::string_view::npos)
-      answer.status = static_cast<long>(number_in(line.substr(space + 1)).value_or(0));
+      answer.status = static_cast<long>(leading_number(line.substr(space + 1)).value_or(0));
     return;
   }
   const std::size_t colon = line.find(':');
   if (colon == std::string_view::npos) return;
   const std::string name = to_lower(line.substr(0, colon));
   const std::string_view value = trim(line.substr(colon + 1));
-  if (name == "content-length") answer.length = number_in(value);
-  if (name == "content-range") read_content_range(value, answer);
+  if (name == "content-length") answer.length = leading_number(value);
+  if (name == "content-range") answer.range = read_content_range(value);
   if (name == "content-type") answer.content_type = value;
   if (name == "etag") answer.etag = value;
   if (name == "location") answer.location = value;
@@ -248,10 +221,16 @@ void HttpClient::State::prepare(const HttpRequest& request, const std::string& u
     set(CURLOPT_READDATA, static_cast<void*>(this));
   }
   if (!request.method.empty()) set(CURLOPT_CUSTOMREQUEST, request.method.c_str());
-  const std::string range = std::to_string(request.range_start) + "-";
-  if (request.range_start > 0) set(CURLOPT_RANGE, range.c_str());
-  if (const std::string bundle = bundle_for(request, options); !bundle.empty())
-    set(CURLOPT_CAINFO, bundle.c_str());
+  std::string range = std::to_string(request.range_start) + "-";
+  if (request.range_end) range += std::to_string(*request.range_end - 1);
+  if (request.range_start > 0 || request.range_end) set(CURLOPT_RANGE, range.c_str());
+  if (!options.proxy.empty()) set(CURLOPT_PROXY, options.proxy.c_str());
+  if (!options.no_proxy.empty()) set(CURLOPT_NOPROXY, options.no_proxy.c_str());
+  if (!certificates.file.empty()) set(CURLOPT_CAINFO, certificates.file.c_str());
+  if (!certificates.pem.empty()) {
+    curl_blob blob{certificates.pem.data(), certificates.pem.size(), CURL_BLOB_NOCOPY};
+    set(CURLOPT_CAINFO_BLOB, &blob);
+  }
 }
 
 CURLcode HttpClient::State::run(const OnTick& on_tick) {
@@ -297,7 +276,11 @@ std::optional<Diagnosis> HttpClient::State::next_url(std::string& url, int hops)
   if (upload != nullptr) return refuse("what is sent is not sent on");
   if (hops >= options.max_redirects) return refuse("too many redirects");
   if (!is_url(target)) return refuse("neither http nor https");
-  if (scheme_of(url) == "https" && scheme_of(target) == "http") return refuse("from https to http");
+  if (scheme_of(target) == "http") {
+    if (scheme_of(url) == "https") return refuse("from https to http");
+    if (host_of(target) != host_of(url) && !is_loopback(host_of(target)))
+      return refuse("to another host without TLS");
+  }
   url = target;
   return {};
 }
@@ -317,6 +300,16 @@ void HttpClient::State::judge(CURLcode result, HttpOutcome& outcome, const std::
     outcome.diagnosis = diagnose(failure.code);
     outcome.diagnosis->with("url", without_credentials(url)).with("curl_said", ::curl_easy_strerror(result));
     outcome.diagnosis->with("received", std::to_string(body_bytes));
+    long connect_status = 0;
+    ::curl_easy_getinfo(easy, CURLINFO_HTTP_CONNECTCODE, &connect_status);
+    if (result != CURLE_OK && connect_status >= 300) {  // the proxy would not let us through
+      outcome.transient = may_succeed_later(connect_status);
+      outcome.diagnosis = diagnose("EH-N04");
+      outcome.diagnosis->with("url", without_credentials(url))
+          .with("status", std::to_string(connect_status), "the proxy's answer to CONNECT");
+    }
+    if (const std::string proxy = proxy_for(url, options); !proxy.empty())
+      outcome.diagnosis->with("proxy", proxy);
     if (result == CURLE_OPERATION_TIMEDOUT)
       outcome.diagnosis->with("seconds", std::to_string(options.connect_limit.count() / 1000));
     return;
@@ -327,6 +320,8 @@ void HttpClient::State::judge(CURLcode result, HttpOutcome& outcome, const std::
   outcome.transient = may_succeed_later(answer.status);
   outcome.diagnosis = std::move(
       diagnose("EH-N04").with("url", without_credentials(url)).with("status", std::to_string(answer.status)));
+  if (const std::string proxy = proxy_for(url, options); answer.status == 407 && !proxy.empty())
+    outcome.diagnosis->with("proxy", proxy);
   if (const auto title = title_of_page(error_page); title && !title->empty())
     outcome.diagnosis->with("title", *title, "the page that came with it");
 }
@@ -372,6 +367,10 @@ HttpOutcome HttpClient::exchange(const HttpRequest& request, const OnAnswer& on_
       headers = ::curl_slist_append(headers, ("Content-Type: " + request.upload->content_type).c_str());
     if (request.upload && !request.upload->content_range.empty())
       headers = ::curl_slist_append(headers, ("Content-Range: " + request.upload->content_range).c_str());
+    if (auto found = certificates_for(request.ca_bundle, state.options))
+      state.certificates = std::move(*found);
+    else
+      state.stop(std::move(found.error().with("url", without_credentials(url))));
     state.prepare(request, url, headers);
     const CURLcode result = state.run(on_tick);
     ::curl_slist_free_all(headers);

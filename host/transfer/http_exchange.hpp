@@ -12,6 +12,7 @@
 
 #include "base/cancel.hpp"
 #include "base/result.hpp"
+#include "host/transfer/content_range.hpp"
 #include "host/transfer/options.hpp"
 
 namespace enginehost::transfer {
@@ -27,8 +28,9 @@ struct HttpUpload {
 struct HttpRequest {
   std::string url;
   bool head_only = false;
-  std::uint64_t range_start = 0;  // 0: the whole
-  std::string if_range;           // a strong ETag, or empty
+  std::uint64_t range_start = 0;
+  std::optional<std::uint64_t> range_end;  // the first byte that is not wanted
+  std::string if_range;                    // a strong ETag, or empty
   std::string accept;
   std::string ca_bundle;
   bool http1_only = false;
@@ -40,10 +42,9 @@ struct HttpRequest {
 
 struct HttpAnswer {
   long status = 0;
-  std::string url;                           // that finally answered, with credentials
-  std::optional<std::uint64_t> length;       // Content-Length of this body
-  std::optional<std::uint64_t> range_start;  // of Content-Range
-  std::optional<std::uint64_t> range_total;
+  std::string url;                      // that finally answered, with credentials
+  std::optional<std::uint64_t> length;  // Content-Length of this body
+  ContentRange range;
   std::string etag, content_type, location;
   std::vector<std::string> challenges;  // WWW-Authenticate, one element a header
   std::optional<std::chrono::seconds> retry_after;

@@ -1,4 +1,5 @@
-// How transfers behave. Proxies and netrc are those libcurl's users know (https_proxy, NO_PROXY, …).
+// How transfers behave. Proxies and netrc are those libcurl's users know (https_proxy, NO_PROXY, …), unless
+// they are set here.
 #pragma once
 #include <chrono>
 #include <cstdint>
@@ -39,6 +40,12 @@ struct TransferOptions {
   std::vector<std::string>
       plain_http_registries;                  // HOST[:PORT] of OCI registries that may be asked without TLS
   std::vector<std::string> registry_mirrors;  // "HOST[:PORT]=MIRROR[:PORT]": asked first for what HOST has
+
+  // Of downloads from several mirrors or over several connections, see download.hpp.
+  int most_connections = 8;
+  std::uint64_t smallest_part = std::uint64_t{16} << 20;
+  std::chrono::milliseconds rate_window{500};  // over which a rate is measured
+  std::chrono::milliseconds patience{5'000};   // with a mirror that is slow where another may be faster
 };
 
 }  // namespace enginehost::transfer

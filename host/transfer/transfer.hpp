@@ -23,6 +23,9 @@ class Sink {
   // void.
   virtual Result<void> start(std::uint64_t offset) = 0;
   virtual Result<void> write(std::string_view bytes) = 0;
+  // The first byte that is not wanted any more: the transfer ends there in good order. It may come nearer
+  // while bytes arrive, but never closer than 1 MiB to what was written. Needs an expected size.
+  virtual std::uint64_t wanted_until() const { return UINT64_MAX; }
 };
 
 struct UrlRequest {
@@ -32,6 +35,7 @@ struct UrlRequest {
   std::string accept;                             // an Accept header, or empty
   std::string ca_bundle;                          // for this one request; empty: the options'
   Authorization authorization;                    // of this one request
+  std::string etag;  // a strong one that another request to the same URL was answered with, or empty
 };
 
 struct TransferReport {
@@ -45,10 +49,11 @@ struct TransferReport {
   std::string head;  // the first bytes (up to 4 KiB), when the transfer began at 0
 };
 
-// Fetches over http or https. Redirects from https to http and other schemes are refused (EH-N11). Continues
-// where the sink stands, with If-Range where the server gave a strong ETag in this call; starts anew when the
-// server does not continue. Error pages never reach the sink. Codes: EH-N01 name not resolved, N02 no
-// connection, N03 timed out
+// Fetches over http or https. Redirects to http are refused (EH-N11) unless they come from http and stay on
+// the host or lead to this machine; other schemes always. Continues where the sink stands, with If-Range
+// where a strong ETag is known; starts anew when the server does not continue. Every attempt asks the
+// original URL. Error pages never reach the sink. Codes: EH-N01 name not resolved, N02 no connection, N03
+// timed out
 // ("seconds", "received"), N04 HTTP status ("status"), N05 TLS, N06 a web page ("title"), N07 length
 // ("expected", "actual"), N10 offline, N11 redirect, EH-P10 cancelled; all with "url". An error of the sink
 // is passed on. Blocks; any thread. Cancel is seen within 100 ms.
@@ -76,6 +81,10 @@ Result<TransferReport> fetch_file(const std::filesystem::path& file,
 bool is_url(std::string_view text);
 // `reference` against `base`, as a browser would: the base's last part is replaced unless it ends in '/'.
 std::string join_url(std::string_view base, std::string_view reference);
+// In small letters, without user and port; empty when the URL cannot be read.
+std::string host_of(std::string_view url);
+// "localhost" and what ends in ".localhost", 127.0.0.0/8, ::1.
+bool is_loopback(std::string_view host);
 // Without user, password and query: for messages and logs.
 std::string without_credentials(std::string_view url);
 

@@ -25,6 +25,25 @@ std::string join_url(std::string_view base, std::string_view reference) {
   return result;
 }
 
+std::string host_of(std::string_view text) {
+  const std::unique_ptr<CURLU, void (*)(CURLU*)> url(::curl_url(), &::curl_url_cleanup);
+  char* host = nullptr;
+  if (::curl_url_set(url.get(), CURLUPART_URL, std::string(text).c_str(), CURLU_NON_SUPPORT_SCHEME) !=
+          CURLUE_OK ||
+      ::curl_url_get(url.get(), CURLUPART_HOST, &host, 0) != CURLUE_OK)
+    return {};
+  std::string result = to_lower(host);
+  ::curl_free(host);
+  if (result.starts_with('[') && result.ends_with(']')) result = result.substr(1, result.size() - 2);
+  return result;
+}
+
+bool is_loopback(std::string_view host) {
+  if (host == "localhost" || host.ends_with(".localhost") || host == "::1") return true;
+  // libcurl writes every numeric form of an IPv4 address with four numbers.
+  return host.starts_with("127.") && host.find_first_not_of("0123456789.") == std::string_view::npos;
+}
+
 std::string without_credentials(std::string_view url) {
   const std::size_t scheme = url.find("://");
   if (scheme == std::string_view::npos) return std::string(url);

@@ -64,5 +64,6 @@ void add_list_benchmarks(const Effort& effort);
 void add_open_benchmarks(const Effort& effort);
 void add_operation_benchmarks(const Effort& effort);
 void add_probe_benchmarks(const Effort& effort);
+void add_wire_benchmarks(const Effort& effort);
 
 }  // namespace enginehost::bench

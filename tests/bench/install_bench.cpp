@@ -1,9 +1,8 @@
 // Download, verification and unpacking in one pass, from a real server on the loopback interface, against the
 // programs people use for each.
-#include <sys/stat.h>
-
 #include "base/sha256.hpp"
 #include "host/acquire/acquire.hpp"
+#include "tests/bench/archive.hpp"
 #include "tests/bench/compare.hpp"
 #include "tests/bench/repository.hpp"
 #include "tests/bench/workplace.hpp"
@@ -13,29 +12,6 @@ namespace enginehost::bench {
 namespace {
 
 namespace fs = std::filesystem;
-
-// An archive of real libraries of this machine, about `bytes` unpacked. Made once and kept.
-fs::path archive_of(std::uintmax_t bytes, const std::string& kind) {
-  const fs::path folder = workplace("archives");
-  const fs::path archive = folder / (std::to_string(bytes >> 20) + "-mb." + kind);
-  if (fs::exists(archive)) return archive;
-  const fs::path partial = folder / ("partial." + kind);
-  std::vector<std::string> command;
-  if (kind == "zip") {
-    command = {"python3", "-c",
-               "import os,sys,zipfile\n"
-               "with zipfile.ZipFile(sys.argv[1],'w',zipfile.ZIP_DEFLATED) as archive:\n"
-               "  for file in sys.argv[2:]: archive.write(file,'lib/'+os.path.basename(file))\n",
-               partial.native()};
-  } else {
-    command = {"tar", "--zstd", "--transform", "s,.*/,lib/,", "-cf", partial.native()};
-  }
-  for (const fs::path& library : system_libraries(bytes)) command.push_back(library.native());
-  if (!run(command)) return {};
-  std::error_code error;
-  fs::rename(partial, archive, error);
-  return error ? fs::path{} : archive;
-}
 
 std::shared_ptr<const manifest::Manifest> manifest_for(const fs::path& archive, const std::string& kind,
                                                        const std::string& url) {

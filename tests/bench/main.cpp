@@ -25,6 +25,7 @@ int main(int argc, char** argv) {
   add_probe_benchmarks(effort);
   add_command_benchmarks(effort);
   add_install_benchmarks(effort);
+  add_wire_benchmarks(effort);
   benchmark::RunSpecifiedBenchmarks();
   return 0;
 }

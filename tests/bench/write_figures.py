@@ -54,6 +54,20 @@ def in_turn(c):
     return c["acquire_ns"] / (c["curl_ns"] + c["sha256sum_ns"] + c["unpack_ns"])
 
 
+def over_the_wire():
+    def allowed(c):
+        return 1.25 * c["wire_ns"] + 0.3e9 * c["unpacked"] / 500e6
+
+    figure = over("acquire", "wire")
+    yield Row("wire/install", "install over 1 Gbit/s, tar.zst, durable", "<= 1.25 x + 0.3 s per 500 MB", figure,
+              lambda c: c["acquire_ns"] <= allowed(c), "the bits of the archive at 1 Gbit/s")
+    memory = lambda c: c["rss_kb"] / 1024 / 128
+    yield Row("wire/install", "its resident memory", "<= 128 MB", memory, at_most(memory, 1), "128 MB")
+    idle = lambda c: c["waiters_cpu_ns"] / c["wall_ns"]
+    yield Row("wire/wait", "processor time of 16 processes that wait for a 17th's download", "<= 0.02 x", idle,
+              at_most(idle, 0.02), "the time they wait")
+
+
 def installs():
     for kind, tool in (("zip", "unzip"), ("tar.zst", "tar --zstd")):
         yield Row("install/" + kind, f"download, verify and unpack, {kind}", "<= 1.15 x with two idle cores, <= 1.35 x with one",
@@ -83,6 +97,7 @@ ROWS = [
     Row("decide/again", "deciding over 500 builds that were read already", "<= 0.2 ms", over("decide", "explain_all"),
         lambda c: c["decide_ns"] <= 0.2 * MILLISECOND, "telling every check of every build, which deciding does not"),
     *installs(),
+    *over_the_wire(),
     simple("call/add_4096", "call through the plugin ABI, Add of 4096 floats", "<= 1.3 x", over("abi", "direct"), at_most, 1.3,
            "the same function linked in"),
     Row("call/add_16", "the same, Add of 16 floats (nearly only the call)", "", over("abi", "direct"), None,

@@ -3,11 +3,13 @@
 
 make_seeds.py FOLDER     FOLDER is tests/fuzz/corpus; what it holds besides stays. Needs gcc, clang-14, lld-14, llvm-14.
 """
+import io
 import pathlib
 import struct
 import subprocess
 import sys
 import tempfile
+import zipfile
 
 
 def run(*command):
@@ -143,6 +145,56 @@ SNIFF = {
 }
 
 
+def zips():
+    """Ordinary archives: stored and deflated, with a folder, a link, a late checksum, a comment."""
+    result = {}
+    for name, method in (("stored.zip", zipfile.ZIP_STORED), ("deflated.zip", zipfile.ZIP_DEFLATED)):
+        file = io.BytesIO()
+        with zipfile.ZipFile(file, "w", method) as archive:
+            for entry, data in (("lib/", ""), ("lib/libseed.so.1", "seed" * 40), ("lib/libseed.so", "libseed.so.1")):
+                info = zipfile.ZipInfo(entry, (2020, 1, 1, 0, 0, 0))
+                info.compress_type = method
+                info.create_system = 3
+                info.external_attr = (0o120777 if data.startswith("lib") else 0o100755) << 16
+                archive.writestr(info, data)
+            archive.comment = b"seed"
+        result[name] = file.getvalue()
+
+    class Pipe(io.BytesIO):  # cannot seek: sizes follow the data
+        def seekable(self):
+            return False
+
+        def seek(self, *_):
+            raise OSError
+
+        def tell(self):
+            raise OSError
+
+    file = Pipe()
+    with zipfile.ZipFile(file, "w") as archive:
+        archive.writestr(zipfile.ZipInfo("late", (2020, 1, 1, 0, 0, 0)), "follows")
+    result["late.zip"] = file.getvalue()
+    return result
+
+
+NAMES = {"plain": b"torch/lib/libtorch.so.2", "device": b"lib/CON.txt", "climbs": b"a/../../b", "stream": b"a:b",
+         "letters": "\u00c9t\u00e9/\u017f".encode(), "dots": b"./a/./b", "cut": b"\xc3"}
+
+ANSWER = {"range": b"bytes 100-199/200", "unsatisfied": b"bytes */200", "open": b"bytes 0-9/*",
+          "page": b"<!-- x --><!DOCTYPE html><html><head><title>\n Sign in </title></head></html>",
+          "xhtml": b"\xef\xbb\xbf<?xml version='1.0'?><html><title>t</title></html>",
+          "url": b"https://user:p@ss@host:8080/path?query#part"}
+
+CHUNKS = {"one": b"enginehost-chunks 1\nsize 100\nchunk 65536\n" + b"a" * 64 + b"\n",
+          "two": b"enginehost-chunks 1\nsize 65537\nchunk 65536\n" + (b"0" * 64 + b"\n") * 2}
+
+WHEEL = "sample-1.0-py3-none-any.whl"
+PAGES = {"json": ('{"meta": {"api-version": "1.0"}, "name": "sample", "files": [{"filename": "%s", "url": "../%s", '
+                  '"hashes": {"sha256": "%s"}, "size": 12}]}' % (WHEEL, WHEEL, "a" * 64)).encode(),
+         "html": ('<!DOCTYPE html><html><body><a href="../%s#sha256=%s" data-yanked>%s</a><br></body></html>'
+                  % (WHEEL.replace("-1", "%2B1&amp;"), "b" * 64, WHEEL)).encode()}
+
+
 def main():
     root = pathlib.Path(sys.argv[1])
     with tempfile.TemporaryDirectory() as scratch:
@@ -155,6 +207,11 @@ def main():
             "gpu_code": gpu_code(windows["seed.dll"]),
             "sniff": SNIFF,
             "symbols": {},
+            "zip_directory": zips(),
+            "archive_name": NAMES,
+            "answer": ANSWER,
+            "chunk_list": CHUNKS,
+            "package_page": PAGES,
         }
     for target, files in seeds.items():
         (root / target).mkdir(parents=True, exist_ok=True)

@@ -143,7 +143,7 @@ TEST_F(PolicyFile, every_rule_is_shown_with_its_source_and_as_locked) {
   system_file(
       R"({"policy": {"allowed_hosts": ["a.example", "*.b.example"], "repositories": ["https://a.example/"],
                   "unsigned_repositories": false, "accept_licenses": ["Y"], "forbid_licenses": ["X"],
-                  "quota_bytes": 1000000, "downloads": {"max_artifact_bytes": 5000}}})");
+                  "cache_max_bytes": 1000000, "downloads": {"max_artifact_bytes": 5000}}})");
   const Settings settings = load();
   const std::string source = "policy of " + (root_ / "etc/config.json").string();
   for (const auto& [key, value] :
@@ -152,7 +152,7 @@ TEST_F(PolicyFile, every_rule_is_shown_with_its_source_and_as_locked) {
                                           {"policy.unsigned_repositories", "false"},
                                           {"policy.accept_licenses", "Y"},
                                           {"policy.forbid_licenses", "X"},
-                                          {"quota_bytes", "1000000"},
+                                          {"cache_max_bytes", "1000000"},
                                           {"downloads.max_artifact_bytes", "5000"}}) {
     const Setting* setting = settings.find(key);
     ASSERT_NE(setting, nullptr) << key;
@@ -160,7 +160,7 @@ TEST_F(PolicyFile, every_rule_is_shown_with_its_source_and_as_locked) {
     EXPECT_EQ(setting->source, source);
     EXPECT_TRUE(setting->locked) << key;
   }
-  EXPECT_EQ(settings.quota_bytes, 1000000u);
+  EXPECT_EQ(settings.cache_max_bytes, 1000000u);
   EXPECT_EQ(settings.downloads.max_artifact_bytes, 5000u);
 }
 

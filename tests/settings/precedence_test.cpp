@@ -63,6 +63,20 @@ TEST_F(SettingsTest, every_environment_variable_of_the_contract_is_read) {
   EXPECT_EQ(settings.package_index, "https://packages.example/simple");
 }
 
+TEST_F(SettingsTest, proxies_and_extra_certificates_are_shown_without_passwords) {
+  user_file(R"({"proxy": "http://me:p@ss@proxy.example:3128", "no_proxy": "localhost,mirror.example",
+                "extra_ca": "/etc/ssl/laboratory.pem"})");
+  environment_.variables = {{"https_proxy", "me:secret@other.example:3128"}};
+  const Settings settings = load();
+  EXPECT_EQ(settings.proxy, "http://me:p@ss@proxy.example:3128");
+  EXPECT_EQ(settings.no_proxy, "localhost,mirror.example");
+  EXPECT_EQ(settings.extra_ca, "/etc/ssl/laboratory.pem");
+  EXPECT_EQ(settings.find("proxy")->value, "http://…@proxy.example:3128");
+  EXPECT_EQ(settings.find("no_proxy")->value, "localhost,mirror.example");
+  EXPECT_EQ(settings.find("extra_ca")->value, "/etc/ssl/laboratory.pem");
+  EXPECT_EQ(settings.find("https_proxy")->value, "…@other.example:3128");
+}
+
 TEST_F(SettingsTest, the_probes_deadline_is_30_seconds_unless_a_file_says_otherwise) {
   EXPECT_EQ(load().probe_deadline_seconds, 30);
   user_file(R"({"probe_deadline_seconds": 120})");
@@ -130,6 +144,8 @@ INSTANTIATE_TEST_SUITE_P(
                     Wrong{R"({"package_index": "packages"})", "package_index", "not a URL"},
                     Wrong{R"({"plain_http_registries": ["http://a"]})", "plain_http_registries", "HOST:PORT"},
                     Wrong{R"({"registry_mirrors": ["a.example"]})", "registry_mirrors", "HOST[:PORT]=MIRROR"},
+                    Wrong{R"({"proxy": "proxy.example:3128"})", "proxy", "not the URL of a proxy"},
+                    Wrong{R"({"extra_ca": "mine.pem"})", "extra_ca", "not an absolute path"},
                     Wrong{R"({"downloads": {"retries": 1000}})", "downloads.retries", "not between"},
                     Wrong{R"({"policy": 3})", "policy", "expected an object"}));
 

@@ -7,6 +7,7 @@
 #include "tests/support/fault_server.hpp"
 #include "tests/support/nginx_server.hpp"
 #include "tests/support/temporary_folder.hpp"
+#include "tests/transfer/memory_sink.hpp"
 
 namespace enginehost::transfer {
 namespace {
@@ -15,24 +16,6 @@ using namespace std::chrono_literals;
 using test::FaultServer;
 using Connection = FaultServer::Connection;
 using Request = FaultServer::Request;
-
-class Memory : public Sink {
- public:
-  std::uint64_t held() const override { return bytes.size(); }
-  Result<void> start(std::uint64_t offset) override {
-    starts.push_back(offset);
-    bytes.resize(offset);
-    return {};
-  }
-  Result<void> write(std::string_view more) override {
-    if (full) return fail(diagnose("EH-F15"));
-    bytes += more;
-    return {};
-  }
-  std::string bytes;
-  std::vector<std::uint64_t> starts;
-  bool full = false;
-};
 
 class FetchTest : public testing::Test {
  protected:
@@ -53,7 +36,7 @@ class FetchTest : public testing::Test {
     return report ? "ok" : report.error().code;
   }
   TransferOptions options;
-  Memory sink;
+  test::MemorySink sink;
   ProgressCallback progress;
   std::optional<CancelToken> cancel;
   const std::string payload = test::noise(300'000);

@@ -1,0 +1,88 @@
+#include "host/acquire/portable_names.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cwctype>
+#include <optional>
+
+#include "base/text.hpp"
+
+namespace enginehost::acquire {
+namespace {
+
+// The code points of UTF-8 text (RFC 3629: no surrogates, no longer form than needed); nothing when it is
+// not.
+std::optional<std::wstring> decoded(std::string_view text) {
+  std::wstring result;
+  for (std::size_t at = 0; at < text.size();) {
+    const auto first = static_cast<unsigned char>(text[at++]);
+    const int more = first < 0x80   ? 0
+                     : first < 0xc2 ? -1
+                     : first < 0xe0 ? 1
+                     : first < 0xf0 ? 2
+                     : first < 0xf5 ? 3
+                                    : -1;
+    if (more < 0 || text.size() - at < static_cast<std::size_t>(more)) return {};
+    std::uint32_t point = more == 0 ? first : first & (0x3fu >> more);
+    for (int i = 0; i < more; ++i) {
+      const auto next = static_cast<unsigned char>(text[at++]);
+      if ((next & 0xc0) != 0x80) return {};
+      point = point << 6 | (next & 0x3f);
+    }
+    constexpr std::array<std::uint32_t, 4> least{0, 0x80, 0x800, 0x10000};
+    if (point < least[static_cast<std::size_t>(more)] || point > 0x10ffff ||
+        (point >= 0xd800 && point < 0xe000))
+      return {};
+    result += static_cast<wchar_t>(point);
+  }
+  return result;
+}
+
+// Letters followed by these have a composed form, or a place among other marks that is not fixed. Composing
+// needs Unicode's tables; an engine's files do not need such names.
+bool is_combining(wchar_t point) {
+  const auto within = [&](wchar_t from, wchar_t to) { return from <= point && point <= to; };
+  return within(0x300, 0x36f) || within(0x1ab0, 0x1aff) || within(0x1dc0, 0x1dff) || within(0x20d0, 0x20ff) ||
+         within(0xfe20, 0xfe2f) || within(0x1160, 0x11ff) || within(0x3099, 0x309a);
+}
+
+// "Naming Files, Paths, and Namespaces" of Microsoft's documentation: also with an extension.
+bool is_device(std::string_view part) {
+  std::string name = to_lower(part.substr(0, part.find('.')));
+  name.erase(std::find_if(name.rbegin(), name.rend(), [](char c) { return c != ' '; }).base(), name.end());
+  for (const char* device : {"con", "prn", "aux", "nul", "conin$", "conout$", "clock$"})
+    if (name == device) return true;
+  return name.size() == 4 && (name.starts_with("com") || name.starts_with("lpt")) && name[3] >= '0' &&
+         name[3] <= '9';
+}
+
+}  // namespace
+
+std::string_view name_problem(std::string_view path) {
+  const auto points = decoded(path);
+  if (!points) return "its name is not UTF-8";
+  if (std::any_of(points->begin(), points->end(), is_combining)) return "a combining mark";
+  if (path.find(':') != std::string_view::npos) return "a colon";
+  if (path.find_first_of("<>\"|?*") != std::string_view::npos) return "a character that Windows refuses";
+  for (const std::string& part : split(path, '/')) {
+    if (part.ends_with('.') || part.ends_with(' ')) return "a part ends with a dot or a space";
+    if (is_device(part)) return "a device of Windows";
+  }
+  return {};
+}
+
+std::string Spellings::clash(const std::string& path) {
+  for (std::size_t end = path.find('/');; end = path.find('/', end + 1)) {
+    const std::string part = path.substr(0, end);
+    std::wstring folded = decoded(part).value_or(std::wstring());
+    // Upper case first: some letters have several small forms.
+    for (wchar_t& point : folded)
+      point = static_cast<wchar_t>(std::towlower(std::towupper(static_cast<wint_t>(point))));
+    const auto [known, fresh] = known_.emplace(std::move(folded), part);
+    if (!fresh && known->second != part) return known->second;
+    if (end == std::string::npos) return {};
+  }
+}
+
+}  // namespace enginehost::acquire

@@ -1,0 +1,100 @@
+#include "host/transfer/chunk_list.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <optional>
+
+#include "base/files.hpp"
+#include "base/sha256.hpp"
+
+namespace enginehost::transfer {
+namespace {
+
+constexpr std::string_view title = "enginehost-chunks 1";
+constexpr std::uint64_t smallest_chunk = 64u << 10, largest_chunk = 1u << 30;
+constexpr std::uint64_t largest_file = std::uint64_t{1} << 50;
+
+std::uint64_t count_of(std::uint64_t size, std::uint64_t chunk) { return (size + chunk - 1) / chunk; }
+
+// The line without its end; nothing when there is no end.
+std::optional<std::string_view> take_line(std::string_view& text) {
+  const std::size_t end = text.find('\n');
+  if (end == std::string_view::npos) return {};
+  const std::string_view line = text.substr(0, end);
+  text.remove_prefix(end + 1);
+  return line;
+}
+
+std::optional<std::uint64_t> take_number(std::string_view& text, std::string_view name) {
+  const auto line = take_line(text);
+  if (!line || !line->starts_with(name) || line->substr(name.size(), 1) != " ") return {};
+  const std::string_view digits = line->substr(name.size() + 1);
+  std::uint64_t value = 0;
+  const auto [after, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  // One way to write a number: no sign, no leading zero, nothing behind it.
+  if (error != std::errc{} || after != digits.data() + digits.size()) return {};
+  if (digits.size() > 1 && digits.front() == '0') return {};
+  return value;
+}
+
+}  // namespace
+
+std::uint64_t ChunkList::end_of(std::size_t index) const { return std::min(size, (index + 1) * chunk); }
+
+std::string ChunkList::text() const {
+  std::string text(title);
+  text += "\nsize " + std::to_string(size) + "\nchunk " + std::to_string(chunk) + "\n";
+  for (const std::string& digest : sha256) text += digest + "\n";
+  return text;
+}
+
+Result<ChunkList> read_chunk_list(std::string_view text, std::string_view name) {
+  const auto refuse = [&](std::string_view member, std::string_view problem) {
+    return fail(diagnose("EH-M02").with("document", name).with("member", member).with("problem", problem));
+  };
+  if (take_line(text) != title) return refuse("title", "not a list of chunks of version 1");
+  const auto size = take_number(text, "size");
+  if (!size || *size == 0 || *size > largest_file) return refuse("size", "not a number of bytes");
+  const auto chunk = take_number(text, "chunk");
+  if (!chunk || *chunk < smallest_chunk || *chunk > largest_chunk)
+    return refuse("chunk", "not a number of bytes from 64 KiB to 1 GiB");
+  const std::uint64_t count = count_of(*size, *chunk);
+  if (text.size() != count * 65) return refuse("sha256", "not one digest for each chunk");
+  ChunkList list{*size, *chunk, {}};
+  list.sha256.reserve(count);
+  while (const auto line = take_line(text)) {
+    if (!is_sha256_hex(*line)) return refuse("sha256", "not a digest");
+    list.sha256.emplace_back(*line);
+  }
+  return list;
+}
+
+Result<ChunkList> chunk_list_of(const std::filesystem::path& file, std::uint64_t chunk) {
+  const FileDescriptor opened(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!opened.valid()) return fail(diagnose_errno("EH-N14", errno).with("file", file.native()));
+  ChunkList list{0, chunk, {}};
+  std::vector<char> buffer(1u << 20);
+  Sha256 hash;
+  std::uint64_t in_chunk = 0;
+  for (;;) {
+    const std::size_t room = std::min<std::uint64_t>(buffer.size(), chunk - in_chunk);
+    const ssize_t got = ::read(opened.get(), buffer.data(), room);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return fail(diagnose_errno("EH-N14", errno).with("file", file.native()));
+    hash.update(std::string_view(buffer.data(), static_cast<std::size_t>(got)));
+    in_chunk += static_cast<std::uint64_t>(got);
+    list.size += static_cast<std::uint64_t>(got);
+    if (in_chunk == chunk || (got == 0 && in_chunk > 0)) {
+      list.sha256.push_back(hash.hex());
+      hash = Sha256();
+      in_chunk = 0;
+    }
+    if (got == 0) return list;
+  }
+}
+
+}  // namespace enginehost::transfer

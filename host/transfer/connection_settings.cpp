@@ -1,0 +1,76 @@
+#include "host/transfer/connection_settings.hpp"
+
+#include <curl/curl.h>
+
+#include <utility>
+
+#include "base/environment.hpp"
+#include "base/files.hpp"
+#include "host/transfer/transfer.hpp"
+
+namespace enginehost::transfer {
+namespace {
+
+constexpr std::uint64_t largest_bundle = 16u << 20;
+
+std::string chosen_bundle(const std::string& bundle, const TransferOptions& options) {
+  if (!bundle.empty()) return bundle;
+  if (!options.ca_bundle.empty()) return options.ca_bundle;
+  // The variables that users of curl and of OpenSSL know; the library itself reads neither once it has a
+  // default.
+  for (const char* name : {"CURL_CA_BUNDLE", "SSL_CERT_FILE"})
+    if (auto value = environment_variable(name); value && !value->empty()) return std::move(*value);
+  return {};
+}
+
+// Where libcurl looks when it is told nothing.
+std::string system_bundle() {
+  const curl_version_info_data* info = ::curl_version_info(CURLVERSION_NOW);
+  const bool tells = info != nullptr && info->age >= CURLVERSION_SEVENTH;
+  return tells && info->cainfo != nullptr ? info->cainfo : "";
+}
+
+Result<std::string> read_bundle(const std::string& file, std::string_view problem) {
+  auto text = read_file(file, largest_bundle);
+  if (text) return std::move(*text);
+  Diagnosis diagnosis = diagnose("EH-N05");
+  diagnosis.with("problem", problem).with("file", file);
+  for (const Evidence& fact : text.error().evidence)
+    if (fact.what != "file") diagnosis.evidence.push_back(fact);
+  return fail(std::move(diagnosis));
+}
+
+}  // namespace
+
+Result<Certificates> certificates_for(const std::string& bundle, const TransferOptions& options) {
+  Certificates certificates{chosen_bundle(bundle, options), {}};
+  if (options.extra_ca.empty()) return certificates;
+  TRY_ASSIGN(std::string extra, read_bundle(options.extra_ca, "the extra certificates cannot be read"));
+  if (extra.find("-----BEGIN CERTIFICATE-----") == std::string::npos)
+    return fail(diagnose("EH-N05")
+                    .with("problem", "the file of extra certificates holds none in PEM form")
+                    .with("file", options.extra_ca));
+  const std::string base = certificates.file.empty() ? system_bundle() : certificates.file;
+  if (!base.empty()) {
+    // A system without any certificate still trusts those that were added.
+    auto known = read_bundle(base, "the certificates cannot be read");
+    if (!known && !certificates.file.empty()) return fail(std::move(known).error());
+    if (known) certificates.pem = std::move(*known);
+  }
+  certificates.pem += "\n" + extra;
+  return certificates;
+}
+
+std::string proxy_for(const std::string& url, const TransferOptions& options) {
+  std::string proxy = options.proxy;
+  const bool secure = url.starts_with("https:");
+  // libcurl reads http_proxy in small letters only: HTTP_PROXY is what a web server makes of a "Proxy:"
+  // header.
+  for (const char* name : {secure ? "https_proxy" : "http_proxy", secure ? "HTTPS_PROXY" : "http_proxy",
+                           "all_proxy", "ALL_PROXY"})
+    if (proxy.empty()) proxy = environment_variable(name).value_or("");
+  return proxy.find("://") == std::string::npos && !proxy.empty() ? without_credentials("http://" + proxy)
+                                                                  : without_credentials(proxy);
+}
+
+}  // namespace enginehost::transfer

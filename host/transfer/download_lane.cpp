@@ -1,0 +1,52 @@
+#include "host/transfer/download_lane.hpp"
+
+#include <algorithm>
+
+namespace enginehost::transfer {
+
+Lane::Lane(Order order, PartSink& sink, MayRestart may_restart, std::function<void()> on_end)
+    : order_(std::move(order)),
+      sink_(sink),
+      may_restart_(std::move(may_restart)),
+      begin_(order_.range.begin),
+      position_(order_.range.begin),
+      end_(order_.range.end) {
+  measured_at = position_;
+  thread_ = std::thread([this, on_end = std::move(on_end)] {
+    UrlRequest request;
+    request.url = order_.from->url;
+    request.ca_bundle = order_.from->ca_bundle;
+    request.authorization = order_.from->authorization;
+    request.expected_size = order_.size;
+    request.etag = order_.etag;
+    outcome_ = fetch_url(request, *this, order_.options, {}, stop_);
+    ended_ = true;
+    on_end();
+  });
+}
+
+Lane::~Lane() {
+  stop_.cancel();
+  thread_.join();
+}
+
+Result<void> Lane::start(std::uint64_t offset) {
+  if (offset == position_) return {};
+  TRY_ASSIGN(const bool anew, may_restart_());
+  if (!anew)
+    return fail(diagnose("EH-N02")
+                    .with("url", without_credentials(order_.from->url))
+                    .with("problem", sends_whole_files));
+  begin_ = position_ = 0;
+  end_ = order_.size;
+  return {};
+}
+
+Result<void> Lane::write(std::string_view bytes) {
+  TRY(sink_.write_at(position_, bytes));
+  position_ += bytes.size();
+  received_ += bytes.size();
+  return {};
+}
+
+}  // namespace enginehost::transfer

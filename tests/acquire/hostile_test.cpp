@@ -1,0 +1,189 @@
+// Archives made to harm: refused, and nothing of them stands anywhere.
+#include "host/acquire/portable_names.hpp"
+#include "tests/acquire/acquire_fixture.hpp"
+
+namespace enginehost::acquire {
+namespace {
+
+using test::ArchiveEntry;
+using test::make_archive;
+using test::make_zip;
+
+// A header of 512 bytes as POSIX 1003.1 "ustar Interchange Format" has it, with the data behind it.
+std::string tar_member(const std::string& name, const std::string& data, char type, std::uint64_t size) {
+  std::string head(512, '\0');
+  const auto put = [&](std::size_t at, const std::string& text) { head.replace(at, text.size(), text); };
+  const auto octal = [](std::uint64_t value, int digits) {
+    std::string text(static_cast<std::size_t>(digits), '0');
+    for (auto digit = text.rbegin(); digit != text.rend(); ++digit, value >>= 3)
+      *digit = static_cast<char>('0' + (value & 7));
+    return text;
+  };
+  put(0, name.substr(0, 100));
+  put(100, "0000644");
+  put(108, "0000000");
+  put(116, "0000000");
+  put(124, octal(size, 11));
+  put(136, octal(0, 11));
+  put(148, "        ");
+  head[156] = type;
+  put(257, std::string("ustar\0", 6) + "00");
+  unsigned sum = 0;
+  for (const char byte : head) sum += static_cast<unsigned char>(byte);
+  put(148, octal(sum, 6) + std::string("\0 ", 2));
+  return head + data + std::string((512 - data.size() % 512) % 512, '\0');
+}
+
+// POSIX 1003.1, "pax Extended Header": "LENGTH KEY=VALUE\n", the length counting itself.
+std::string pax(const std::vector<std::pair<std::string, std::string>>& facts) {
+  std::string records;
+  for (const auto& [key, value] : facts) {
+    const std::string rest = " " + key + "=" + value + "\n";
+    std::size_t length = rest.size() + 1;
+    while (std::to_string(length).size() + rest.size() != length)
+      length = std::to_string(length).size() + rest.size();
+    records += std::to_string(length) + rest;
+  }
+  return tar_member("PaxHeaders/x", records, 'x', records.size());
+}
+
+const std::string tar_end(1024, '\0');
+
+class HostileTest : public AcquireTest {
+ protected:
+  std::string refused(const std::string& archive, const std::string& kind) {
+    offer(archive, kind);
+    const std::string said = problem();
+    expect_nothing_visible();
+    EXPECT_FALSE(fs::exists(folder / "evil"));
+    return said;
+  }
+};
+
+TEST_F(HostileTest, NamesThatAnotherSystemReadsOtherwiseAreRefused) {
+  const std::pair<std::string, std::string> names[] = {
+      {"lib/CON", "a device of Windows"},
+      {"lib/nul.txt", "a device of Windows"},
+      {"COM7/x", "a device of Windows"},
+      {"lib/file.so:hidden", "a colon"},
+      {"C:evil", "a colon"},
+      {"lib/trailing.", "a part ends with a dot or a space"},
+      {"lib /x", "a part ends with a dot or a space"},
+      {"lib/a*b", "a character that Windows refuses"},
+      {"lib\\..\\evil", "backslash"},
+      {"lib/e\xcc\x81", "a combining mark"},
+      {"lib/tab\tname", "control character"},
+  };
+  for (const auto& [name, why] : names)
+    EXPECT_EQ(refused(tar_member(name, "x", '0', 1) + tar_end, "tar"), "EH-F19: " + why) << name;
+}
+
+TEST_F(HostileTest, NamesThatAreOneFileElsewhereAreRefused) {
+  EXPECT_EQ(
+      refused(tar_member("lib/\xc3\x89t", "1", '0', 1) + tar_member("lib/\xc3\xa9t", "2", '0', 1) + tar_end,
+              "tar"),
+      "EH-F19: differs in case only");
+  EXPECT_EQ(refused(make_archive("tar", {{"Lib/a", "1"}, {"lib/b", "2"}}), "tar"),
+            "EH-F19: differs in case only");
+}
+
+TEST_F(HostileTest, DeepAndLongNamesAreRefused) {
+  std::string deep;
+  for (int i = 0; i < 200; ++i) deep += "d/";
+  EXPECT_EQ(refused(make_archive("tar", {{deep + "x", "x"}}), "tar"), "EH-F19: too deep");
+  EXPECT_EQ(refused(make_archive("tar", {{std::string(300, 'n'), "x"}}), "tar"), "EH-F19: too long");
+}
+
+TEST_F(HostileTest, AZeroByteInANameLeadsNowhere) {
+  // "lib/ok\0/../../evil": one reader stops at the zero, another does not. A zip archive names it twice and
+  // is refused; of a tar archive libarchive tells what stands before the zero, and that is beneath the
+  // folder.
+  EXPECT_NE(refused(make_zip({{std::string("lib/ok\0/../../../evil", 21), "x"}}), "zip"), "ok");
+  offer(pax({{"path", std::string("lib/ok\0/../../evil", 18)}}) + tar_member("a", "x", '0', 1) + tar_end,
+        "tar");
+  EXPECT_EQ(problem(), "ok");
+  EXPECT_EQ(installed_text("lib/ok"), "x");
+  EXPECT_FALSE(fs::exists(folder / "evil"));
+  EXPECT_FALSE(fs::exists(folder / "cache/evil"));
+}
+
+TEST_F(HostileTest, HardLinksAndDevicesAreRefused) {
+  EXPECT_EQ(refused(make_archive("tar", {{"lib/x", "", 0644, "", "../../../evil"}}), "tar"),
+            "EH-F19: hard link");
+  EXPECT_EQ(refused(make_archive("tar", {{"lib/x", "", 0644, "", "/etc/passwd"}}), "tar"),
+            "EH-F19: hard link");
+  for (const char type : {'3', '4', '6'})
+    EXPECT_EQ(refused(tar_member("lib/x", "", type, 0) + tar_end, "tar"),
+              "EH-F19: neither a file nor a link");
+}
+
+TEST_F(HostileTest, FilesBelowALinkAreRefused) {
+  EXPECT_EQ(refused(make_archive("tar", {{"lib/l", "", 0777, "."}, {"lib/l/x", "x"}}), "tar"),
+            "EH-F19: lies below a file or link");
+}
+
+TEST_F(HostileTest, AMemberThatIsShorterThanItSaysIsRefused) {
+  EXPECT_NE(refused(tar_member("lib/x", "short", '0', 1u << 30), "tar"), "ok");
+  EXPECT_NE(refused(pax({{"size", "1073741824"}}) + tar_member("lib/x", "short", '0', 5) + tar_end, "tar"),
+            "ok");
+  EXPECT_NE(refused(pax({{"size", "-5"}}) + tar_member("lib/x", "short", '0', 5) + tar_end, "tar"), "ok");
+}
+
+TEST_F(HostileTest, AHoleIsBoundedAsBytesAre) {
+  // GNU's sparse form 0.1: a file of 100 GB without a byte of data but its last.
+  options.unpacked_limit = 1'000'000;
+  const std::string head = pax({{"GNU.sparse.size", "107374182400"},
+                                {"GNU.sparse.numblocks", "1"},
+                                {"GNU.sparse.map", "107374182399,1"}});
+  EXPECT_EQ(refused(head + tar_member("lib/x", "x", '0', 1) + tar_end, "tar"),
+            "EH-F19: unpacks to more than is allowed");
+}
+
+TEST_F(HostileTest, BombsStopAtTheLimit) {
+  options.unpacked_limit = 4'000'000;
+  const std::string zeros(50'000'000, '\0');
+  for (const char* kind : {"tar.gz", "tar.xz", "tar.zst", "zip"})
+    EXPECT_EQ(refused(make_archive(kind, {{"lib/bomb", zeros}}), kind),
+              "EH-F19: unpacks to more than is allowed")
+        << kind;
+}
+
+TEST_F(HostileTest, ManyEntriesAreNoTrouble) {
+  std::vector<ArchiveEntry> entries;
+  for (int i = 0; i < 66'000; ++i) entries.push_back({"unwanted/" + std::to_string(i), ""});
+  entries.push_back({"lib/a", "wanted"});
+  offer(make_archive("zip", entries));
+  artifact().select = {"lib/*"};
+  EXPECT_EQ(problem(), "ok");
+  EXPECT_EQ(installed_text("lib/a"), "wanted");
+}
+
+TEST_F(HostileTest, WhatIsNotSelectedMayBeAnythingAndIsNotWritten) {
+  offer(make_archive("tar", {{"docs/CON", "x"}, {"docs/a:b", "x"}, {"lib/a", "wanted"}}), "tar");
+  artifact().select = {"lib/*"};
+  EXPECT_EQ(problem(), "ok");
+  EXPECT_EQ(installed_text("lib/a"), "wanted");
+}
+
+TEST_F(HostileTest, EntriesThatShareTheirDataAreRefused) {
+  // "A better zip bomb": many entries over one kernel. Here: two directory entries for one header.
+  std::string archive = make_zip({{"lib/a", "good"}, {"lib/b", "good"}});
+  const std::size_t second = archive.rfind(std::string("PK\x01\x02", 4));
+  const std::size_t first = archive.find(std::string("PK\x01\x02", 4));
+  ASSERT_LT(first, second);
+  archive.replace(second + 42, 4, archive.substr(first + 42, 4));
+  EXPECT_NE(refused(archive, "zip"), "ok");
+}
+
+TEST(PortableNames, AreThoseEverySystemSpellsAlike) {
+  for (const char* name :
+       {"lib/libtorch.so.2", "a b/c", "console", "com10", "nulls.txt", "lib/\xc3\xa9t\xc3\xa9"})
+    EXPECT_EQ(name_problem(name), "") << name;
+  for (const char* name : {"\xff", "\xc0\xaf", "\xed\xa0\x80", "\xf5\x80\x80\x80", "\xc3"})
+    EXPECT_EQ(name_problem(name), "its name is not UTF-8");
+  for (const char* name : {"aux", "LPT9.so", "x/conin$", "Con .txt"})
+    EXPECT_EQ(name_problem(name), "a device of Windows") << name;
+}
+
+}  // namespace
+}  // namespace enginehost::acquire

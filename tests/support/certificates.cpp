@@ -1,0 +1,37 @@
+#include "tests/support/certificates.hpp"
+
+#include <stdexcept>
+
+#include "base/child_process.hpp"
+
+namespace enginehost::test {
+namespace {
+
+void openssl(std::vector<std::string> arguments) {
+  ChildRequest request;
+  request.argv = {"openssl"};
+  request.argv.insert(request.argv.end(), arguments.begin(), arguments.end());
+  const auto outcome = run_child(request);
+  if (!outcome || !outcome->succeeded()) throw std::runtime_error("openssl cannot make a certificate");
+}
+
+}  // namespace
+
+Certificates::Certificates() {
+  const auto at = [this](const char* name) { return (folder_ / name).native(); };
+  openssl({"req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2",
+           "-subj", "/CN=Test authority", "-keyout", at("ca.key"), "-out", at("ca.pem")});
+  openssl({"req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-subj", "/CN=localhost",
+           "-keyout", at("server.key"), "-out", at("server.csr")});
+  write_text(folder_ / "extensions", "subjectAltName=DNS:localhost,IP:127.0.0.1\n");
+  openssl({"x509", "-req", "-in", at("server.csr"), "-CA", at("ca.pem"), "-CAkey", at("ca.key"),
+           "-CAcreateserial", "-days", "2", "-extfile", at("extensions"), "-out", at("server.pem")});
+}
+
+std::string Certificates::directives(int port) const {
+  return "listen 127.0.0.1:" + std::to_string(port) + " ssl; ssl_certificate " +
+         (folder_ / "server.pem").native() + "; ssl_certificate_key " + (folder_ / "server.key").native() +
+         ";";
+}
+
+}  // namespace enginehost::test

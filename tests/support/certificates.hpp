@@ -1,0 +1,22 @@
+// A certificate authority of a test's own, and a server's certificate signed by it.
+#pragma once
+#include <filesystem>
+#include <string>
+
+#include "tests/support/temporary_folder.hpp"
+
+namespace enginehost::test {
+
+// For 127.0.0.1 and localhost. Throws when the openssl program is missing.
+class Certificates {
+ public:
+  Certificates();
+  std::string authority() const { return (folder_ / "ca.pem").native(); }
+  // For NginxServer: a second port that speaks TLS.
+  std::string directives(int port) const;
+
+ private:
+  TemporaryFolder folder_;
+};
+
+}  // namespace enginehost::test

@@ -1,0 +1,181 @@
+// Whom a connection trusts, whom it tells its credentials, and through whom it goes.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "host/transfer/transfer.hpp"
+#include "tests/support/certificates.hpp"
+#include "tests/support/fault_server.hpp"
+#include "tests/support/nginx_server.hpp"
+#include "tests/transfer/memory_sink.hpp"
+
+namespace enginehost::transfer {
+namespace {
+
+using namespace std::chrono_literals;
+using test::FaultServer;
+using Connection = FaultServer::Connection;
+using Request = FaultServer::Request;
+
+class ConnectionTest : public testing::Test {
+ protected:
+  ConnectionTest() {
+    options.first_backoff = 5ms;
+    options.retries = 1;
+  }
+  std::string code(const std::string& url, Authorization authorization = {}) {
+    UrlRequest request;
+    request.url = url;
+    request.authorization = std::move(authorization);
+    sink = {};
+    const auto result = fetch_url(request, sink, options);
+    if (!result) diagnosis = result.error();
+    return result ? "ok" : result.error().code;
+  }
+  // Where the proxy's protocol is asked for by a name that resolves to nothing here.
+  const std::string elsewhere = "http://mirror.invalid/file";
+
+  TransferOptions options;
+  test::MemorySink sink;
+  Diagnosis diagnosis;
+};
+
+class TlsTest : public ConnectionTest {
+ protected:
+  test::Certificates certificates;
+  const int port = test::free_port();
+  test::NginxServer server{certificates.directives(port) + "location = /down { return 302 " +
+                           "http://127.0.0.1:1/file; }"};
+  std::string url(const std::string& path) const {
+    return "https://127.0.0.1:" + std::to_string(port) + "/" + path;
+  }
+};
+
+TEST_F(TlsTest, AnUnknownAuthorityIsRefused) {
+  test::write_text(server.root() / "file", "bytes");
+  EXPECT_EQ(code(url("file")), "EH-N05");
+  EXPECT_EQ(sink.bytes, "");
+}
+
+TEST_F(TlsTest, AnExtraAuthorityIsTrustedBesidesTheSystems) {
+  test::write_text(server.root() / "file", "bytes");
+  options.extra_ca = certificates.authority();
+  EXPECT_EQ(code(url("file")), "ok");
+  EXPECT_EQ(sink.bytes, "bytes");
+}
+
+TEST_F(TlsTest, ABundleInsteadOfTheSystemsIsTrusted) {
+  test::write_text(server.root() / "file", "bytes");
+  options.ca_bundle = certificates.authority();
+  EXPECT_EQ(code(url("file")), "ok");
+  const test::Certificates other;
+  options.ca_bundle = other.authority();
+  EXPECT_EQ(code(url("file")), "EH-N05");
+  options.extra_ca = certificates.authority();
+  EXPECT_EQ(code(url("file")), "ok") << "added to the bundle, too";
+}
+
+TEST_F(TlsTest, ExtraCertificatesThatCannotBeReadAreNamed) {
+  options.extra_ca = "/no/such.pem";
+  EXPECT_EQ(code(url("file")), "EH-N05");
+  EXPECT_EQ(diagnosis.value("file"), "/no/such.pem");
+  options.extra_ca = "/etc/passwd";
+  EXPECT_EQ(code(url("file")), "EH-N05");
+  EXPECT_EQ(diagnosis.value("file"), "/etc/passwd");
+}
+
+TEST_F(TlsTest, ARedirectNeverLeavesTls) {
+  options.extra_ca = certificates.authority();
+  EXPECT_EQ(code(url("down")), "EH-N11");
+  EXPECT_EQ(diagnosis.value("target"), "http://127.0.0.1:1/file");
+}
+
+TEST_F(ConnectionTest, ARedirectToAnotherHostNeedsTls) {
+  FaultServer server([](const Request&, Connection& connection) {
+    connection.answer("302 Found", "", "Location: http://mirror.invalid/file");
+  });
+  EXPECT_EQ(code(server.url("file")), "EH-N11");
+  EXPECT_EQ(diagnosis.value("problem"), "to another host without TLS");
+}
+
+TEST_F(ConnectionTest, EightRedirectsAreFollowedAndNotNine) {
+  FaultServer server([](const Request& request, Connection& connection) {
+    const int left = std::atoi(request.path.c_str() + 1);
+    if (left == 0) return void(connection.answer("200 OK", "bytes"));
+    connection.answer("302 Found", "", "Location: /" + std::to_string(left - 1));
+  });
+  EXPECT_EQ(code(server.url("8")), "ok");
+  EXPECT_EQ(code(server.url("9")), "EH-N11");
+}
+
+TEST_F(ConnectionTest, CredentialsAreForTheirHostAndPortOnly) {
+  FaultServer other([](const Request&, Connection& connection) { connection.answer("200 OK", "bytes"); });
+  FaultServer server([&](const Request& request, Connection& connection) {
+    if (request.path == "/file") return void(connection.answer("302 Found", "", "Location: /here"));
+    connection.answer("302 Found", "", "Location: " + other.url("file"));
+  });
+  const std::string at = "127.0.0.1:" + std::to_string(server.port()) + "/file";
+  EXPECT_EQ(code("http://user:secret@" + at), "ok");
+  EXPECT_EQ(code("http://" + at, {"token", {}, {}}), "ok");
+  EXPECT_NE(server.seen().at(0).header("Authorization"), "");
+  EXPECT_EQ(server.seen().at(2).header("Authorization"), "Bearer token");
+  EXPECT_EQ(server.seen().at(3).header("Authorization"), "Bearer token") << "the same host";
+  for (const Request& request : other.seen()) EXPECT_EQ(request.header("Authorization"), "");
+}
+
+TEST_F(ConnectionTest, TheConfiguredProxyIsAskedWithItsCredentials) {
+  FaultServer proxy([](const Request& request, Connection& connection) {
+    if (request.header("Proxy-Authorization").empty())
+      connection.answer("407 Proxy Authentication Required", "", "Proxy-Authenticate: Basic realm=\"p\"");
+    else
+      connection.answer("200 OK", "bytes");
+  });
+  const std::string at = "127.0.0.1:" + std::to_string(proxy.port());
+  options.proxy = "http://user:secret@" + at;
+  EXPECT_EQ(code(elsewhere), "ok");
+  EXPECT_EQ(proxy.seen().back().path, elsewhere);
+  EXPECT_EQ(proxy.seen().back().header("Proxy-Authorization"), "Basic dXNlcjpzZWNyZXQ=");
+
+  options.proxy = "http://" + at;
+  EXPECT_EQ(code(elsewhere), "EH-N04");
+  EXPECT_EQ(diagnosis.value("status"), "407");
+  EXPECT_EQ(diagnosis.value("proxy"), "http://" + at);
+}
+
+TEST_F(ConnectionTest, ARefusedTunnelIsToldWithTheProxysAnswer) {
+  FaultServer proxy([](const Request&, Connection& connection) { connection.answer("403 Forbidden", "no"); });
+  options.proxy = "http://user:secret@127.0.0.1:" + std::to_string(proxy.port());
+  EXPECT_EQ(code("https://mirror.invalid/file"), "EH-N04");
+  EXPECT_EQ(proxy.seen().at(0).method, "CONNECT");
+  EXPECT_EQ(proxy.requests(), 1) << "it will say the same again";
+  EXPECT_EQ(diagnosis.value("status"), "403");
+  EXPECT_EQ(diagnosis.value("proxy"), "http://127.0.0.1:" + std::to_string(proxy.port()));
+  for (const Evidence& fact : diagnosis.evidence)
+    EXPECT_EQ(fact.value.find("secret"), std::string::npos) << fact.what;
+}
+
+TEST_F(ConnectionTest, HostsOfNoProxyAreAskedThemselves) {
+  FaultServer proxy([](const Request&, Connection& connection) { connection.answer("200 OK", "proxied"); });
+  FaultServer server([](const Request&, Connection& connection) { connection.answer("200 OK", "direct"); });
+  options.proxy = "http://127.0.0.1:" + std::to_string(proxy.port());
+  ASSERT_EQ(code(server.url("file")), "ok");
+  EXPECT_EQ(sink.bytes, "proxied");
+  options.no_proxy = "example.org,127.0.0.1";
+  ASSERT_EQ(code(server.url("file")), "ok");
+  EXPECT_EQ(sink.bytes, "direct");
+}
+
+TEST_F(ConnectionTest, TheEnvironmentsProxyCountsWhereNoneIsConfigured) {
+  FaultServer proxy([](const Request&, Connection& connection) { connection.answer("200 OK", "proxied"); });
+  FaultServer configured([](const Request&, Connection& connection) { connection.answer("200 OK", "mine"); });
+  ::setenv("http_proxy", ("http://127.0.0.1:" + std::to_string(proxy.port())).c_str(), 1);
+  EXPECT_EQ(code(elsewhere), "ok");
+  EXPECT_EQ(sink.bytes, "proxied");
+  options.proxy = "http://127.0.0.1:" + std::to_string(configured.port());
+  EXPECT_EQ(code(elsewhere), "ok");
+  EXPECT_EQ(sink.bytes, "mine");
+  ::unsetenv("http_proxy");
+}
+
+}  // namespace
+}  // namespace enginehost::transfer

@@ -1,0 +1,312 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "host/transfer/transfer.hpp"
+#include "tests/support/fault_server.hpp"
+#include "tests/support/nginx_server.hpp"
+#include "tests/transfer/memory_parts.hpp"
+
+namespace enginehost::transfer {
+namespace {
+
+using namespace std::chrono_literals;
+using test::FaultServer;
+using Connection = FaultServer::Connection;
+using Request = FaultServer::Request;
+
+class DownloadTest : public testing::Test {
+ protected:
+  DownloadTest() {
+    options.first_backoff = 5ms;
+    options.stall_limit = 2s;
+    options.connect_limit = 500ms;
+    options.retries = 3;
+    options.rate_window = 60ms;
+    options.patience = 300ms;
+    options.smallest_part = 1u << 20;
+  }
+  Result<DownloadReport> get(std::initializer_list<std::string> urls) {
+    DownloadRequest request;
+    for (const std::string& url : urls) request.mirrors.push_back({url, {}, {}});
+    request.size = payload.size();
+    failures.clear();
+    return download(request, sink, options, failures, progress, cancel);
+  }
+  // Answers ranges as a server should.
+  void serve(const Request& request, Connection& connection) const {
+    const std::uint64_t from = request.range_start.value_or(0);
+    std::string_view rest = std::string_view(payload).substr(from);
+    const std::string range = request.header("Range");
+    if (const std::size_t dash = range.find('-'); dash != std::string::npos && dash + 1 < range.size())
+      rest = rest.substr(0, std::strtoull(range.c_str() + dash + 1, nullptr, 10) + 1 - from);
+    connection.answer(range.empty() ? "200 OK" : "206 Partial", rest,
+                      "Content-Range: bytes " + std::to_string(from) + "-" +
+                          std::to_string(from + rest.size() - 1) + "/" + std::to_string(payload.size()));
+  }
+  std::string dead() const { return "http://127.0.0.1:" + std::to_string(test::free_port()) + "/file"; }
+
+  const std::string payload = test::noise(12u << 20);
+  test::MemoryParts sink{12u << 20};
+  TransferOptions options;
+  std::vector<MirrorFailure> failures;
+  ProgressCallback progress;
+  std::optional<CancelToken> cancel;
+};
+
+TEST_F(DownloadTest, OneConnectionServesWhereItIsFast) {
+  test::NginxServer server;
+  test::write_text(server.root() / "file", payload);
+  const auto report = get({server.url("file")});
+  ASSERT_TRUE(report) << report.error().code;
+  EXPECT_EQ(sink.bytes, payload);
+  EXPECT_EQ(report->connections, 1);
+  EXPECT_EQ(report->received, payload.size());
+  EXPECT_EQ(report->url, server.url("file"));
+  EXPECT_EQ(server.requests("GET"), 1);
+}
+
+TEST_F(DownloadTest, MoreConnectionsServeWhereOneIsCapped) {
+  test::NginxServer server("limit_rate 2m;");
+  test::write_text(server.root() / "file", payload);
+  options.rate_window = 150ms;
+  std::vector<std::uint64_t> done;
+  progress = [&](const Progress& now) { done.push_back(now.done); };
+  const auto report = get({server.url("file")});
+  ASSERT_TRUE(report) << report.error().code;
+  EXPECT_EQ(sink.bytes, payload);
+  EXPECT_GE(report->connections, 2);
+  EXPECT_LT(report->seconds, 5) << "one connection takes 6 s";
+  EXPECT_TRUE(std::is_sorted(done.begin(), done.end()));
+  EXPECT_EQ(done.back(), payload.size());
+}
+
+TEST_F(DownloadTest, ConnectionsThatBringNothingAreGivenBack) {
+  // All connections together get 8 MB/s.
+  std::mutex wire;
+  std::atomic<int> open = 0, most = 0;
+  FaultServer server([&](const Request& request, Connection& connection) {
+    most = std::max(most.load(), ++open);
+    const std::uint64_t from = request.range_start.value_or(0);
+    connection.send("HTTP/1.1 " + std::string(from > 0 ? "206 Partial" : "200 OK") +
+                    "\r\nContent-Length: " + std::to_string(payload.size() - from) +
+                    "\r\nContent-Range: bytes " + std::to_string(from) + "-12582911/12582912\r\n\r\n");
+    for (std::uint64_t at = from; at < payload.size(); at += 32768) {
+      const std::lock_guard lock(wire);
+      if (!connection.send(std::string_view(payload).substr(at, 32768))) break;
+      std::this_thread::sleep_for(4ms);
+    }
+    --open;
+  });
+  const auto report = get({server.url("file")});
+  ASSERT_TRUE(report) << report.error().code;
+  EXPECT_EQ(sink.bytes, payload);
+  EXPECT_EQ(report->connections, 2) << "tried once and left";
+  EXPECT_LE(most, 3) << "one may still be ending while the next begins";
+}
+
+TEST_F(DownloadTest, SmallFilesAreNotSplit) {
+  test::NginxServer server("limit_rate 20m;");
+  test::write_text(server.root() / "file", payload);
+  options.smallest_part = 16u << 20;
+  options.patience = 5s;
+  const auto report = get({server.url("file")});
+  ASSERT_TRUE(report);
+  EXPECT_EQ(report->connections, 1);
+}
+
+TEST_F(DownloadTest, ADeadMirrorIsSkippedAndTold) {
+  test::NginxServer server;
+  test::write_text(server.root() / "file", payload);
+  const auto report = get({dead(), server.url("file")});
+  ASSERT_TRUE(report) << report.error().code;
+  EXPECT_EQ(sink.bytes, payload);
+  EXPECT_EQ(report->contributors, std::vector<std::size_t>{1});
+  ASSERT_EQ(failures.size(), 1u);
+  EXPECT_EQ(failures[0].mirror, 0u);
+  EXPECT_EQ(failures[0].diagnosis.code, "EH-N02");
+  EXPECT_LT(report->seconds, 1.0);
+}
+
+TEST_F(DownloadTest, AMirrorThatFallsSilentIsLeftForAnother) {
+  FaultServer silent([&](const Request&, Connection& connection) {
+    connection.send("HTTP/1.1 200 OK\r\nContent-Length: " + std::to_string(payload.size()) + "\r\n\r\n");
+    connection.send(std::string_view(payload).substr(0, 100'000));
+    connection.stall(30s);
+  });
+  test::NginxServer server;
+  test::write_text(server.root() / "file", payload);
+  options.stall_limit = 20s;
+  const auto report = get({silent.url("file"), server.url("file")});
+  ASSERT_TRUE(report) << report.error().code;
+  EXPECT_EQ(sink.bytes, payload);
+  EXPECT_LT(report->seconds, 5) << "its patience is 300 ms, the stall limit 20 s";
+  ASSERT_EQ(failures.size(), 1u);
+  EXPECT_EQ(failures[0].diagnosis.code, "EH-N03");
+  EXPECT_FALSE(failures[0].given_up);
+}
+
+TEST_F(DownloadTest, ASlowMirrorLeavesTheWorkToAFastOne) {
+  test::NginxServer slow("limit_rate 500k;"), fast;
+  test::write_text(slow.root() / "file", payload);
+  test::write_text(fast.root() / "file", payload);
+  const auto report = get({slow.url("file"), fast.url("file")});
+  ASSERT_TRUE(report) << report.error().code;
+  EXPECT_EQ(sink.bytes, payload);
+  EXPECT_LT(report->seconds, 4) << "the slow one alone takes 24 s";
+  EXPECT_EQ(report->url, fast.url("file"));
+}
+
+TEST_F(DownloadTest, ASlowMirrorWithoutAnotherIsWaitedFor) {
+  test::NginxServer slow("limit_rate 6m;");
+  test::write_text(slow.root() / "file", payload);
+  options.most_connections = 1;
+  const auto report = get({slow.url("file")});
+  ASSERT_TRUE(report) << report.error().code;
+  EXPECT_TRUE(failures.empty());
+}
+
+TEST_F(DownloadTest, ALoginPageGivesItsMirrorUp) {
+  FaultServer portal([](const Request&, Connection& connection) {
+    connection.answer("200 OK", "<html><title>Sign in</title></html>", "Content-Type: text/html");
+  });
+  test::NginxServer server;
+  test::write_text(server.root() / "file", payload);
+  ASSERT_TRUE(get({portal.url("file"), server.url("file")}));
+  EXPECT_EQ(sink.bytes, payload);
+  EXPECT_EQ(failures.at(0).diagnosis.code, "EH-N06");
+  EXPECT_TRUE(failures.at(0).given_up);
+  EXPECT_EQ(portal.requests(), 1);
+}
+
+TEST_F(DownloadTest, AServerOfWholeFilesIsNotAskedForParts) {
+  test::NginxServer server("max_ranges 0; limit_rate 6m;");
+  test::write_text(server.root() / "file", payload);
+  const auto report = get({server.url("file")});
+  ASSERT_TRUE(report) << report.error().code;
+  EXPECT_EQ(sink.bytes, payload);
+  EXPECT_EQ(sink.restarts, 0);
+  EXPECT_LE(report->received, payload.size() + (1u << 20));
+  EXPECT_LE(server.requests("GET"), 3);
+}
+
+TEST_F(DownloadTest, AServerOfWholeFilesBeginsAnewWhatWasHeld) {
+  test::NginxServer server("max_ranges 0;");
+  test::write_text(server.root() / "file", payload);
+  sink.hold(0, std::string(500'000, 'x'));
+  ASSERT_TRUE(get({server.url("file")}));
+  EXPECT_EQ(sink.bytes, payload);
+  EXPECT_EQ(sink.restarts, 1);
+}
+
+TEST_F(DownloadTest, OnlyWhatIsMissingIsSent) {
+  test::NginxServer server;
+  test::write_text(server.root() / "file", payload);
+  sink.hold(0, std::string_view(payload).substr(0, 3'000'000));
+  sink.hold(5'000'000, std::string_view(payload).substr(5'000'000, 4'000'000));
+  const auto report = get({server.url("file")});
+  ASSERT_TRUE(report) << report.error().code;
+  EXPECT_EQ(sink.bytes, payload);
+  EXPECT_EQ(report->received, payload.size() - 7'000'000);
+}
+
+TEST_F(DownloadTest, AServerThatWantsFewerConnectionsGetsFewer) {
+  std::atomic<int> open = 0;
+  FaultServer server([&](const Request& request, Connection& connection) {
+    if (++open > 1) {
+      connection.answer("503 Busy", "one at a time");
+    } else {
+      const std::uint64_t from = request.range_start.value_or(0);
+      connection.send("HTTP/1.1 " + std::string(from > 0 ? "206 Partial" : "200 OK") +
+                      "\r\nContent-Length: " + std::to_string(payload.size() - from) +
+                      "\r\nContent-Range: bytes " + std::to_string(from) + "-12582911/12582912\r\n\r\n");
+      for (std::uint64_t at = from; at < payload.size(); at += 65536) {
+        if (!connection.send(std::string_view(payload).substr(at, 65536))) break;
+        std::this_thread::sleep_for(6ms);
+      }
+    }
+    --open;
+  });
+  options.retries = 0;
+  const auto report = get({server.url("file")});
+  ASSERT_TRUE(report) << report.error().code;
+  EXPECT_EQ(sink.bytes, payload);
+  EXPECT_TRUE(failures.empty()) << failures[0].diagnosis.code;
+}
+
+TEST_F(DownloadTest, FailsWithEveryMirrorsReason) {
+  test::NginxServer server;
+  const auto report = get({dead(), server.url("missing")});
+  ASSERT_FALSE(report);
+  ASSERT_EQ(failures.size(), 2u);
+  EXPECT_TRUE(failures[0].given_up && failures[1].given_up);
+  EXPECT_EQ(server.requests("GET"), 1) << "404 is not asked for again";
+}
+
+TEST_F(DownloadTest, TheSinksErrorEndsIt) {
+  test::NginxServer server;
+  test::write_text(server.root() / "file", payload);
+  sink.full = true;
+  const auto report = get({server.url("file")});
+  ASSERT_FALSE(report);
+  EXPECT_EQ(report.error().code, "EH-F15");
+}
+
+TEST_F(DownloadTest, IsCancelledWithinATenthOfASecond) {
+  test::NginxServer server("limit_rate 1m;");
+  test::write_text(server.root() / "file", payload);
+  cancel = CancelToken();
+  std::chrono::steady_clock::time_point asked;
+  std::thread later([&] {
+    std::this_thread::sleep_for(700ms);  // several connections by then
+    asked = std::chrono::steady_clock::now();
+    cancel->cancel();
+  });
+  const auto report = get({server.url("file")});
+  const auto ended = std::chrono::steady_clock::now();
+  later.join();
+  ASSERT_FALSE(report);
+  EXPECT_EQ(report.error().code, "EH-P10");
+  EXPECT_LT(ended - asked, 150ms) << "100 ms and what a busy machine adds";
+}
+
+TEST_F(DownloadTest, OpensNoConnectionOffline) {
+  options.offline = true;
+  FaultServer server([&](const Request& request, Connection& connection) { serve(request, connection); });
+  EXPECT_EQ(get({server.url("file")}).error().code, "EH-N10");
+  EXPECT_EQ(server.requests(), 0);
+}
+
+// Cuts, silences and refusals at random places, from two mirrors: the bytes are right or it is told.
+TEST_F(DownloadTest, RandomFaultsNeverMixUpBytes) {
+  for (const unsigned seed : {1u, 2u, 3u, 4u}) {
+    std::atomic<unsigned> random = seed * 2654435761u;
+    const auto faulty = [&](const Request& request, Connection& connection) {
+      random = random * 1103515245u + 12345u;
+      const unsigned roll = random >> 16;
+      const std::uint64_t from = request.range_start.value_or(0);
+      if (roll % 7 == 0) return connection.reset();
+      if (roll % 7 == 1) {
+        connection.answer("503 Busy", "busy");
+        return;
+      }
+      connection.send("HTTP/1.1 " + std::string(from > 0 ? "206 Partial" : "200 OK") +
+                      "\r\nContent-Length: " + std::to_string(payload.size() - from) +
+                      "\r\nContent-Range: bytes " + std::to_string(from) + "-12582911/12582912\r\n\r\n");
+      connection.send(std::string_view(payload).substr(from, 1'000'000 + roll * 100ull));
+      if (roll % 2 == 0) connection.reset();
+    };
+    FaultServer first(faulty), second(faulty);
+    sink.restart();
+    options.retries = 6;
+    const auto report = get({first.url("file"), second.url("file")});
+    if (report)
+      EXPECT_EQ(sink.bytes, payload) << "seed " << seed;
+    else
+      EXPECT_TRUE(report.error().code.starts_with("EH-N")) << report.error().code;
+  }
+}
+
+}  // namespace
+}  // namespace enginehost::transfer
