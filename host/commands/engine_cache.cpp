@@ -5,6 +5,7 @@
 
 #include "base/files.hpp"
 #include "base/text.hpp"
+#include "host/commands/cache_trust.hpp"
 #include "host/commands/common.hpp"
 #include "host/commands/quarantine.hpp"
 #include "host/explain/explain.hpp"
@@ -211,6 +212,7 @@ int run(int argc, char** argv) {
   app.fallthrough();
   Flags flags;
   QuarantineFlags quarantine_flags;
+  TrustFlags trust_flags;
   flags.common.add_to(app);
   CLI::App* fetching = app.add_subcommand("fetch", "install a build for this machine or another");
   fetching->add_option("ENGINE[@VERSION]", flags.engine)->required();
@@ -225,6 +227,7 @@ int run(int argc, char** argv) {
   CLI::App* removing = app.add_subcommand("remove", "remove an installed build");
   removing->add_option("ID", flags.build)->required();
   CLI::App* quarantining = add_quarantine(app, quarantine_flags);
+  CLI::App* trusting = add_trust(app, trust_flags);
   if (const auto status = parse(app, argc, argv)) return *status;
 
   auto settings = settings_of(flags.common);
@@ -236,6 +239,7 @@ int run(int argc, char** argv) {
   if (listing->parsed()) return report(list(store, flags), flags.common.json);
   if (removing->parsed()) return report(remove(store, flags), flags.common.json);
   if (verifying->parsed()) return verify_command(*settings, flags, cancel);
+  if (trusting->parsed()) return run_trust(*settings, trust_flags, flags.common.json);
   if (quarantining->parsed()) return run_quarantine(*settings, quarantine_flags, flags.common.json);
   if (path->parsed() && flags.common.json)
     print(Json::object().set("format", 1).set("cache", store.root().native()));

@@ -133,6 +133,15 @@ std::optional<std::int64_t> seconds_of_time(const std::string& text) {
   return timegm(&time);
 }
 
+std::string text_of_time(std::int64_t seconds) {
+  const std::time_t moment = seconds;
+  std::tm time{};
+  gmtime_r(&moment, &time);
+  char text[32];
+  const std::size_t length = std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &time);
+  return {text, length};
+}
+
 Result<std::string> FolderReader::read(const std::string& location, std::uint64_t limit) {
   return read_file(location, limit);
 }

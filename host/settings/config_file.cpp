@@ -148,18 +148,21 @@ Result<void> read_policy(const Json& block, const std::string& file, ConfigFile&
   config.locked.source = "policy of " + file;
   read_values(members, config.locked);
   TRY(read_downloads(members, file, "policy.", config.locked, config.warnings));
-  std::optional<std::vector<std::string>> repositories, accepted, forbidden;
+  std::optional<std::vector<std::string>> repositories, accepted, forbidden, blocked;
   std::optional<bool> unsigned_repositories;
   members.texts("repositories", repositories);
   members.flag("unsigned_repositories", unsigned_repositories);
   members.texts("accept_licenses", accepted);
   members.texts("forbid_licenses", forbidden);
+  members.number("max_staleness_days", 0, 36500, config.policy.max_staleness_days);
+  members.texts("blocked", blocked);
   members.warn_unknown(config.warnings);
   if (members.mistake) return fail(*members.mistake);
   config.policy.file = file;
   config.policy.allowed_repositories = repositories.value_or(std::vector<std::string>{});
   config.policy.unsigned_repositories = unsigned_repositories.value_or(true);
   config.policy.accepted_licenses = accepted.value_or(std::vector<std::string>{});
+  config.policy.blocked = blocked.value_or(std::vector<std::string>{});
   config.policy.forbidden_licenses = forbidden.value_or(std::vector<std::string>{});
   return {};
 }

@@ -65,6 +65,8 @@ struct Policy {
   std::vector<std::string> allowed_repositories;  // empty: any; else a location must begin with one of them
   bool unsigned_repositories = true;              // false: not even one named on the command line
   std::vector<std::string> accepted_licenses, forbidden_licenses;  // licence ids
+  std::optional<std::int64_t> max_staleness_days;  // offline: how long after its date a signed index serves
+  std::vector<std::string> blocked;                // digests that must not be used, installed or not
   std::vector<std::string> locked;                                 // keys whose value the policy fixed
 };
 
