@@ -1,0 +1,114 @@
+#include <atomic>
+#include <thread>
+
+#include "tests/publish/fixture.hpp"
+
+namespace enginehost::publish {
+namespace {
+
+using testing::HasSubstr;
+
+class Publish : public PublisherTest {
+ protected:
+  void SetUp() override {
+    PublisherTest::SetUp();
+    if (!HasFatalFailure()) add_toy();
+  }
+  Result<Published> to_out() const { return publish::publish(workspace(), out(), in_2026); }
+};
+
+TEST_F(Publish, an_unsigned_repository_is_published_with_its_archives) {
+  const auto first = to_out();
+  ASSERT_TRUE(first) << first.error().value("problem");
+  EXPECT_TRUE(first->changed);
+  EXPECT_EQ(first->serial, 1);
+  manifest::FolderReader reader;
+  const auto content = manifest::load_repository(out().native(), reader, in_2026);
+  ASSERT_TRUE(content);
+  ASSERT_EQ(content->manifests.size(), 1u);
+  for (const auto& [id, component] : content->manifests[0]->components)
+    EXPECT_EQ(*sha256_of_file(out() / component.artifacts[0].sources[0].location),
+              component.artifacts[0].sha256);
+  EXPECT_FALSE(fs::exists(out() / "facts"));
+  EXPECT_FALSE(to_out()->changed);
+}
+
+TEST_F(Publish, what_an_older_index_lists_stays) {
+  ASSERT_TRUE(sign_with({1}));
+  ASSERT_TRUE(to_out());
+  manifest::FolderReader reader;
+  const auto before = manifest::load_repository(out().native(), reader, in_2026);
+  add_toy("1.0.1");
+  ASSERT_TRUE(sign_with({1}));
+  ASSERT_TRUE(to_out());
+  for (const manifest::IndexEntry& entry : before->index.manifests)
+    EXPECT_EQ(*sha256_of_file(out() / entry.path), entry.sha256);
+  EXPECT_EQ(manifest::load_repository(out().native(), reader, in_2026)->index.serial, 2);
+}
+
+TEST_F(Publish, an_unsigned_change_of_a_signed_repository_is_refused) {
+  ASSERT_TRUE(sign_with({1}));
+  ASSERT_TRUE(to_out());
+  add_toy("1.0.1");
+  const auto refused = to_out();
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, "EH-M08");
+  manifest::FolderReader reader;
+  EXPECT_EQ(manifest::load_repository(out().native(), reader, in_2026)->index.serial, 1);
+}
+
+TEST_F(Publish, an_older_folder_does_not_replace_a_newer_one) {
+  ASSERT_TRUE(sign_with({1}));
+  fs::copy(repository(), folder() / "older", fs::copy_options::recursive);
+  add_toy("1.0.1");
+  ASSERT_TRUE(sign_with({1}));
+  ASSERT_TRUE(to_out());
+  const auto refused = publish::publish(*Workspace::open(folder() / "older"), out(), in_2026);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, "EH-M11");
+}
+
+TEST_F(Publish, what_lint_refuses_and_a_folder_of_somebody_else_are_left_alone) {
+  write("www/engines/index.html", "hello");
+  const auto foreign = to_out();
+  ASSERT_FALSE(foreign);
+  EXPECT_EQ(foreign.error().code, "EH-M17");
+  EXPECT_EQ(bytes_of(out() / "index.html"), "hello");
+  edit("\"lazy\": []", "\"lazy\": [\"liblazy.so\"]");
+  EXPECT_EQ(to_out().error().code, "EH-M16");
+}
+
+// The folder changes hands in one rename: whoever opened it sees all of one repository.
+TEST_F(Publish, a_reader_sees_the_old_or_the_new_repository_and_nothing_between) {
+  ASSERT_TRUE(sign_with({1}));
+  ASSERT_TRUE(to_out());
+  const manifest::TrustStore store(folder() / "state", {});
+  manifest::TrustedKey trusted;
+  trusted.key = test_key(1).public_key();
+  ASSERT_TRUE(store.add(trusted));
+  std::atomic<bool> ending = false;
+  std::atomic<int> reads = 0, refused = 0;
+  std::thread reader([&] {
+    const manifest::Trust trust{store, true, false, {}};
+    manifest::FolderReader folder_reader;
+    while (!ending) {
+      const auto content = manifest::load_repository(out().native(), folder_reader, in_2026, nullptr, &trust);
+      refused += content && content->failures.empty() ? 0 : 1;
+      ++reads;
+    }
+  });
+  for (int version = 1; version <= 5; ++version) {
+    add_toy("1.1." + std::to_string(version));
+    ASSERT_TRUE(sign_with({1}));
+    const auto published = to_out();
+    ASSERT_TRUE(published) << published.error().code;
+  }
+  ending = true;
+  reader.join();
+  EXPECT_GT(reads, 0);
+  EXPECT_EQ(refused, 0);
+  for (const auto& left : fs::directory_iterator(out().parent_path())) EXPECT_EQ(left.path(), out());
+}
+
+}  // namespace
+}  // namespace enginehost::publish
