@@ -143,6 +143,9 @@ Result<Signature> read_signature(std::string_view text, std::string_view name) {
   copy_bytes(signature.bytes, std::string_view(bytes).substr(10));
   copy_bytes(signature.global, global);
   signature.trusted_comment = lines[2].substr(trusted_prefix.size());
+  if (std::any_of(signature.trusted_comment.begin(), signature.trusted_comment.end(),
+                  [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }))
+    return wrong("its trusted comment holds control characters");
   return signature;
 }
 
