@@ -10,7 +10,6 @@
 #include "base/text.hpp"
 #include "host/commands/common.hpp"
 #include "host/manifest/repository.hpp"
-#include "host/manifest/shapes.hpp"
 #include "host/manifest/trust/trust_store.hpp"
 #include "host/open/repositories.hpp"
 #include "host/open/world.hpp"
@@ -97,14 +96,15 @@ int remove(const settings::Settings& settings, const TrustFlags& flags, bool jso
   const auto refuse = [&](std::string_view problem) {
     return end_with(diagnose("EH-M15").with("file", flags.key).with("problem", problem), json);
   };
-  if (!manifest::is_key_id(flags.key)) return refuse("a key id is 16 upper-case hexadecimal digits");
-  const auto removed = open::trust_store(settings).remove(flags.key);
+  const std::string id = manifest::full_key_id(flags.key);
+  if (id.empty()) return refuse("a key id is 16 upper-case hexadecimal digits");
+  const auto removed = open::trust_store(settings).remove(id);
   if (!removed) return end_with(removed.error(), json);
   if (!*removed) return refuse("no key with this id was added here (engine-cache trust list)");
   if (json)
-    print(Json::object().set("format", 1).set("removed", flags.key));
+    print(Json::object().set("format", 1).set("removed", id));
   else
-    std::printf("%s is no longer trusted\n", flags.key.c_str());
+    std::printf("%s is no longer trusted\n", id.c_str());
   return 0;
 }
 

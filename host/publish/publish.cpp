@@ -9,6 +9,7 @@
 #include <system_error>
 
 #include "base/files.hpp"
+#include "cache/lock.hpp"
 #include "host/publish/lint.hpp"
 #include "host/publish/signing.hpp"
 
@@ -16,6 +17,7 @@ namespace enginehost::publish {
 namespace {
 
 namespace fs = std::filesystem;
+constexpr std::string_view old_ending = ".old";
 
 Diagnosis disk_failure(const fs::path& file, int error_number) {
   return diagnose_errno(code_of_write_error(error_number), error_number)
@@ -86,7 +88,7 @@ Result<void> take_place(const fs::path& made, const fs::path& out) {
   if (!fs::exists(out, error)) {
     if (::rename(made.c_str(), out.c_str()) != 0) return fail(disk_failure(out, errno));
   } else if (::renameat2(AT_FDCWD, made.c_str(), AT_FDCWD, out.c_str(), RENAME_EXCHANGE) != 0) {
-    const fs::path old = made.native() + ".old";
+    const fs::path old = made.native() + std::string(old_ending);
     if (::rename(out.c_str(), old.c_str()) != 0) return fail(disk_failure(out, errno));
     if (::rename(made.c_str(), out.c_str()) != 0) {
       const int why = errno;
@@ -100,9 +102,15 @@ Result<void> take_place(const fs::path& made, const fs::path& out) {
   return {};
 }
 
-// What an interrupted run left beside `out`.
+// What an interrupted run left beside `out`; ended in the moment without `out`, it is put back first.
 void clear_leftovers(const fs::path& out, const std::string& prefix) {
   std::error_code error;
+  for (fs::directory_iterator at(out.parent_path(), error), end; !error && at != end; at.increment(error))
+    if (const std::string name = at->path().filename().native();
+        name.starts_with(prefix) && name.ends_with(old_ending) && !fs::exists(out)) {
+      fs::rename(at->path(), out, error);
+      break;
+    }
   for (fs::directory_iterator at(out.parent_path(), error), end; !error && at != end; at.increment(error))
     if (std::error_code ignored; at->path().filename().native().starts_with(prefix))
       fs::remove_all(at->path(), ignored);
@@ -155,6 +163,13 @@ Result<Published> publish(const Workspace& workspace, const fs::path& given, std
 
   TRY_ASSIGN(const std::optional<manifest::Index> index, workspace.index());
   TRY_ASSIGN(const std::string bytes, read_file(workspace.folder() / "index.json", 8u << 20));
+  TRY(make_folders(out.parent_path()));
+  // Beside the folder, which changes hands: of two publishers the second sees what the first has published.
+  TRY_ASSIGN(const cache::FileLock lock,
+             cache::FileLock::exclusive(out.parent_path() / ("." + out.filename().native() + ".lock"),
+                                        "engine-manifest publish"));
+  const std::string prefix = "." + out.filename().native() + ".new-";
+  clear_leftovers(out, prefix);
   TRY_ASSIGN(const std::optional<std::string> there, published_index(out));
   Published published;
   published.serial = index->serial;
@@ -166,9 +181,6 @@ Result<Published> publish(const Workspace& workspace, const fs::path& given, std
   if (there && *there == bytes && published.files == 0) return published;
   if (there && *there != bytes) TRY(check_newer(out, *there, index->serial));
 
-  const std::string prefix = "." + out.filename().native() + ".new-";
-  TRY(make_folders(out.parent_path()));
-  clear_leftovers(out, prefix);
   TRY_ASSIGN(const fs::path made, make_private_folder(out.parent_path(), prefix));
   fs::permissions(made, there ? fs::status(out, error).permissions() : fs::perms(0755), error);
   if (there) TRY(bring_all(out, made));

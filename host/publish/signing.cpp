@@ -38,11 +38,12 @@ Result<Root> changed(const Workspace& workspace, Root root, const RootChange& ch
     if (std::none_of(root.keys.begin(), root.keys.end(), same)) root.keys.push_back({key, true, true});
   }
   for (const std::vector<std::string>* ids : {&change.remove, &change.revoke})
-    for (const std::string& id : *ids)
+    for (const std::string& given : *ids) {
+      const std::string id = manifest::full_key_id(given);
       if (std::erase_if(root.keys, [&](const manifest::RootKey& key) { return key.key.id == id; }) == 0)
-        return fail(refusal(workspace, "its root has no key " + id, "engine-manifest sign without it"));
-  for (const std::string& id : change.revoke)
-    if (!root.is_revoked(id)) root.revoked.push_back(id);
+        return fail(refusal(workspace, "its root has no key " + given, "engine-manifest sign without it"));
+      if (ids == &change.revoke && !root.is_revoked(id)) root.revoked.push_back(id);
+    }
   root.root_threshold = change.root_threshold.value_or(root.root_threshold);
   root.index_threshold = change.index_threshold.value_or(root.index_threshold);
   for (const Role role : {Role::root, Role::index})

@@ -12,7 +12,7 @@ namespace enginehost::publish {
 // What a new root changes about the one before.
 struct RootChange {
   std::vector<manifest::PublicKey> add;
-  std::vector<std::string> remove, revoke;  // key ids; a revoked key is removed, and told as such
+  std::vector<std::string> remove, revoke;  // key ids, leading zeros or not; a revoked key is told as such
   std::optional<std::int64_t> root_threshold, index_threshold;
   bool empty() const {
     return add.empty() && remove.empty() && revoke.empty() && !root_threshold && !index_threshold;

@@ -175,11 +175,11 @@ TEST_F(Publishing, AWrongKeyAnEditedCommentAndAReplayedIndexAreToldApart) {
 
   fs::remove_all(engines);
   fs::copy(publisher_ / "newest", engines, fs::copy_options::recursive);
-  sh("id=$(sed -n '1s/.*key //p' key.pub)\n"
+  sh("id=$(printf %016X 0x$(sed -n '1s/.*key //p' key.pub))\n"
      "sed -i 's/version:2/version:3/' /srv/www/engines/index.json.$id.minisig");
   asked("EH-M09");
 
-  sh("id=$(sed -n '1s/.*key //p' key.pub)\n"
+  sh("id=$(printf %016X 0x$(sed -n '1s/.*key //p' key.pub))\n"
      "minisign -G -W -p other.pub -s other.key\n"
      "minisign -S -s other.key -m /srv/www/engines/index.json -t 'role:index version:2 ts:1795000000' "
      "-x /srv/www/engines/index.json.$id.minisig");
@@ -194,7 +194,7 @@ TEST_F(Publishing, AWrongKeyAnEditedCommentAndAReplayedIndexAreToldApart) {
 
 TEST_F(Publishing, WhatMinisignItselfSignedIsBelieved) {
   publish_signed();
-  sh("id=$(sed -n '1s/.*key //p' key.pub)\n"
+  sh("id=$(printf %016X 0x$(sed -n '1s/.*key //p' key.pub))\n"
      "minisign -S -s key.key -m /srv/www/engines/index.json -t 'role:index version:1 ts:1795000000' "
      "-x /srv/www/engines/index.json.$id.minisig");
   EXPECT_EQ(open().status, 0) << open().said();

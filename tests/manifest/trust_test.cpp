@@ -9,6 +9,14 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
+TEST(KeyIds, are_taken_as_minisign_prints_them_without_leading_zeros) {
+  EXPECT_EQ(full_key_id("E5048FDCD1D82B6"), "0E5048FDCD1D82B6");
+  EXPECT_EQ(full_key_id("0E5048FDCD1D82B6"), "0E5048FDCD1D82B6");
+  EXPECT_EQ(full_key_id("1"), "0000000000000001");
+  for (const char* wrong : {"", "00E5048FDCD1D82B6", "e5048fdcd1d82b6", "E5048 DCD1D82B6", "-1"})
+    EXPECT_EQ(full_key_id(wrong), "") << wrong;
+}
+
 TEST_F(TrustTest, an_index_signed_by_a_key_of_the_trusted_root_is_read) {
   put_all();
   trust(1);

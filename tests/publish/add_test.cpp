@@ -9,6 +9,9 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 
 TEST_F(PublisherTest, requirements_are_read_from_the_files) {
+  library("toy/lib/libwords.so",
+          "#include <string>\nstd::string words(const char* text) { return std::string(text) + text; }\n", {},
+          {"g++", "-xc++"});
   const auto added = publish::add(workspace(), request());
   ASSERT_TRUE(added) << added.error().value("problem");
   EXPECT_EQ(added->build, "toy-1.0.0-cpu-linux-x86_64");

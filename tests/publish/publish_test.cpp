@@ -1,4 +1,9 @@
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <atomic>
+#include <chrono>
 #include <thread>
 
 #include "tests/publish/fixture.hpp"
@@ -13,6 +18,13 @@ class Publish : public PublisherTest {
   void SetUp() override {
     PublisherTest::SetUp();
     if (!HasFatalFailure()) add_toy();
+  }
+  fs::path keeper(int number) const { return folder() / ("keeper" + std::to_string(number)); }
+  std::vector<std::string> beside() const {
+    std::vector<std::string> names;
+    for (const auto& one : fs::directory_iterator(out().parent_path()))
+      names.push_back(one.path().filename().native());
+    return names;
   }
   Result<Published> to_out() const { return publish::publish(workspace(), out(), in_2026); }
 };
@@ -107,7 +119,73 @@ TEST_F(Publish, a_reader_sees_the_old_or_the_new_repository_and_nothing_between)
   reader.join();
   EXPECT_GT(reads, 0);
   EXPECT_EQ(refused, 0);
-  for (const auto& left : fs::directory_iterator(out().parent_path())) EXPECT_EQ(left.path(), out());
+  EXPECT_THAT(beside(), testing::UnorderedElementsAre("engines", ".engines.lock"));
+}
+
+TEST_F(Publish, publishers_at_the_same_time_take_turns_and_the_newest_wins) {
+  constexpr int count = 6;
+  for (int number = 0; number < count; ++number) {
+    if (number > 0) add_toy("1.0." + std::to_string(number));
+    ASSERT_TRUE(sign_with({1}));
+    fs::copy(repository(), keeper(number), fs::copy_options::recursive);
+  }
+  std::vector<Result<Published>> results(count, Published{});
+  std::vector<std::thread> keepers;
+  for (int number = 0; number < count; ++number)
+    keepers.emplace_back([&, number] {
+      results[static_cast<std::size_t>(number)] =
+          publish::publish(*Workspace::open(keeper(number)), out(), in_2026);
+    });
+  for (std::thread& one : keepers) one.join();
+  manifest::FolderReader reader;
+  EXPECT_EQ(manifest::load_repository(out().native(), reader, in_2026)->index.serial, count);
+  for (int number = 0; number < count; ++number) {
+    const auto& result = results[static_cast<std::size_t>(number)];
+    SCOPED_TRACE(number);
+    if (!result) {
+      EXPECT_EQ(result.error().code, "EH-M11");
+      continue;
+    }
+    // What once was published stays for those who hold that index.
+    for (const manifest::IndexEntry& entry : Workspace::open(keeper(number))->index().value()->manifests)
+      EXPECT_EQ(*sha256_of_file(out() / entry.path), entry.sha256);
+  }
+  EXPECT_TRUE(results.back()) << "the newest";
+  EXPECT_THAT(beside(), testing::UnorderedElementsAre("engines", ".engines.lock"));
+}
+
+TEST_F(Publish, a_killed_publisher_leaves_the_old_or_the_new_repository) {
+  ASSERT_TRUE(sign_with({1}));
+  ASSERT_TRUE(to_out());
+  add_toy("1.0.1");
+  ASSERT_TRUE(sign_with({1}));
+  const auto begin = std::chrono::steady_clock::now();
+  ASSERT_TRUE(to_out());
+  const auto whole = std::chrono::steady_clock::now() - begin;
+  constexpr int kills = 24;
+  int old_ones = 0, new_ones = 0;
+  for (int kill = 0; kill < kills; ++kill) {
+    SCOPED_TRACE(kill);
+    add_toy("1.1." + std::to_string(kill));
+    const auto signed_now = sign_with({1});
+    ASSERT_TRUE(signed_now);
+    const pid_t child = ::fork();
+    if (child == 0) ::_exit(to_out() ? 0 : 1);
+    ASSERT_GT(child, 0);
+    std::this_thread::sleep_for(whole * kill / (kills / 2));
+    ::kill(child, SIGKILL);
+    ASSERT_EQ(::waitpid(child, nullptr, 0), child);
+    manifest::FolderReader reader;
+    const auto content = manifest::load_repository(out().native(), reader, in_2026);
+    ASSERT_TRUE(content) << content.error().code;
+    EXPECT_TRUE(content->failures.empty());
+    EXPECT_FALSE(fs::is_empty(out() / "files"));
+    (content->index.serial == signed_now->serial ? new_ones : old_ones) += 1;
+  }
+  EXPECT_GT(old_ones, 0);
+  EXPECT_GT(new_ones, 0);
+  ASSERT_TRUE(to_out()) << "the lock died with its holder";
+  EXPECT_THAT(beside(), testing::UnorderedElementsAre("engines", ".engines.lock"));
 }
 
 }  // namespace

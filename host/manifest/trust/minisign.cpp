@@ -93,6 +93,12 @@ std::string key_id_of(const unsigned char* number) {
   return id;
 }
 
+std::string full_key_id(std::string_view text) {
+  if (text.empty() || text.size() > 16) return {};
+  std::string id = std::string(16 - text.size(), '0').append(text);
+  return id.find_first_not_of("0123456789ABCDEF") == std::string::npos ? id : std::string();
+}
+
 std::array<unsigned char, 8> number_of_key_id(std::string_view id) {
   std::array<unsigned char, 8> number{};
   const auto digit = [](char c) { return c <= '9' ? c - '0' : c - 'A' + 10; };

@@ -20,7 +20,7 @@ using SignatureBytes = std::array<unsigned char, 64>;
 
 // A public key. Two keys are the same only when number and bytes are.
 struct PublicKey {
-  std::string id;  // 16 upper-case hexadecimal digits, as minisign prints it: "67F243FC3C79E031"
+  std::string id;  // 16 upper-case hexadecimal digits: "67F243FC3C79E031"
   KeyBytes bytes{};
   bool operator==(const PublicKey&) const = default;
   // The line that minisign -P takes: "RWQ…", 56 characters.
@@ -51,6 +51,10 @@ std::string problem_of(const Signature& signature, const PublicKey& key, std::st
 // minisign's way of writing the eight bytes of a key's number: the last one first.
 std::string key_id_of(const unsigned char* number);
 std::array<unsigned char, 8> number_of_key_id(std::string_view id);
+
+// The 16 digits of an id as a person copies it: minisign prints the number without leading zeros. Empty for
+// text that is no key id.
+std::string full_key_id(std::string_view text);
 
 // RFC 4648 with padding, strictly: nothing but what base64_text would have written. Empty for other text.
 std::string base64_text(std::string_view bytes);
