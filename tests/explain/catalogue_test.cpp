@@ -85,8 +85,9 @@ TEST(Catalogue, ALoadFailureWithoutAnyEvidenceStillHasACauseAndARemedy) {
 TEST(Catalogue, RemediesNameCommandsThatExistAndAreSafe) {
   const std::regex command("engine-[a-z]+( [a-z]+)?");
   const std::set<std::string> known = {
-      "engine-info",       "engine-run",          "engine-cache fetch",  "engine-cache list",
-      "engine-cache path", "engine-cache verify", "engine-cache remove", "engine-cache quarantine"};
+      "engine-info",        "engine-run",           "engine-cache fetch",   "engine-cache list",
+      "engine-cache path",  "engine-cache verify",  "engine-cache remove",  "engine-cache quarantine",
+      "engine-cache trust", "engine-manifest lint", "engine-manifest sign", "engine-manifest publish"};
   for (const Entry& entry : all())
     for (const std::string_view remedy : entry.remedies) {
       const std::string text(remedy);

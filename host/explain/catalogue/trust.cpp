@@ -17,7 +17,7 @@ constexpr Entry entries[] = {
                 "{document} is not signed"},
      .remedies =
          {"its keeper: engine-manifest sign with the keys {key_id...}, then publish again",
-          "if you want this repository unsigned: {\"location\": \"{repository}\", \"unsigned\": true} "
+          "if you want this repository unsigned: \"unsigned\": true beside its \"location\" {repository} "
           "in the configuration",
           "what is installed still opens"},
      .exit_status = S::wrong_bytes,
@@ -43,7 +43,7 @@ constexpr Entry entries[] = {
      .remedies =
          {"get the publisher's public key from a place you trust: engine-cache trust add KEY "
           "--repository {repository}",
-          "if you want this repository unsigned: {\"location\": \"{repository}\", \"unsigned\": true} "
+          "if you want this repository unsigned: \"unsigned\": true beside its \"location\" {repository} "
           "in the configuration",
           "what is installed still opens"},
      .exit_status = S::wrong_bytes,
