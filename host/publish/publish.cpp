@@ -162,6 +162,11 @@ Result<Published> publish(const Workspace& workspace, const fs::path& given, std
   if (!missing.empty()) return fail(std::move(missing.front()));
 
   TRY_ASSIGN(const std::optional<manifest::Index> index, workspace.index());
+  if (!index)
+    return fail(diagnose("EH-M17")
+                    .with("folder", workspace.folder().native())
+                    .with("problem", "its index.json was taken away meanwhile")
+                    .with("remedy", "run it again"));
   TRY_ASSIGN(const std::string bytes, read_file(workspace.folder() / "index.json", 8u << 20));
   TRY(make_folders(out.parent_path()));
   // Beside the folder, which changes hands: of two publishers the second sees what the first has published.

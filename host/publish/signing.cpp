@@ -143,6 +143,7 @@ Result<Signed> sign(const Workspace& workspace, const std::vector<SecretKey>& ke
   TRY_ASSIGN(const std::optional<Root> before, root_before(workspace, root));
   TRY(workspace.prepare(now).map([](bool) {}));
   TRY_ASSIGN(const std::optional<manifest::Index> index, workspace.index());
+  if (!index) return fail(refusal(workspace, "its index.json was taken away meanwhile", "run it again"));
   Signed result;
   result.root_version = root.version;
   result.serial = index->serial;
