@@ -19,9 +19,10 @@ TEST_F(PublisherTest, requirements_are_read_from_the_files) {
   EXPECT_THAT(needs["glibc"].as_string(), testing::StartsWith(">=2."));
   EXPECT_THAT(needs["glibcxx"].as_string(), testing::StartsWith(">=3.4"));
   // The plugin of a sanitizer's build truly needs the sanitizer's library.
-  if (const Json* libraries = needs.find("libraries"))
+  if (const Json* libraries = needs.find("libraries")) {
     for (const Json& library : libraries->as_array())
       EXPECT_THAT(library.as_string(), testing::MatchesRegex("lib(a|t|ub)san\\.so\\.[0-9]+"));
+  }
   EXPECT_THAT(problems(), IsEmpty());
 }
 
