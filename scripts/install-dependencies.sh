@@ -16,7 +16,8 @@ to_build=(
   python3 python3-pip ca-certificates
 )
 to_test=(
-  libgtest-dev libgmock-dev libdlpack-dev libbenchmark-dev python3-jsonschema nginx-light docker-registry skopeo apache2-utils iproute2
+  libgtest-dev libgmock-dev libdlpack-dev libbenchmark-dev python3-jsonschema nginx-light docker-registry skopeo
+  apache2-utils iproute2 minisign
   clang lld llvm libclang-rt-14-dev musl-tools patchelf binutils file unzip zip strace curl openssl util-linux mount
 )
 # Tests that need one of these skip themselves by name without it: a package here may conflict with what a machine has.

@@ -9,6 +9,7 @@
 #include "host/commands/cache_push.hpp"
 #include "host/commands/cache_gc.hpp"
 #include "host/commands/cache_verify.hpp"
+#include "host/commands/cache_trust.hpp"
 #include "host/commands/common.hpp"
 #include "host/commands/licenses.hpp"
 #include "host/commands/quarantine.hpp"
@@ -153,6 +154,7 @@ int run(int argc, char** argv) {
   ExportOciFlags export_flags;
   VerifyFlags verify_flags;
   GcFlags gc_flags;
+  TrustFlags trust_flags;
   flags.common.add_to(app);
   CLI::App* fetching = app.add_subcommand("fetch", "install a build for this machine or another");
   fetching->add_option("ENGINE[@VERSION]", flags.engine)->required();
@@ -169,6 +171,7 @@ int run(int argc, char** argv) {
   CLI::App* quarantining = add_quarantine(app, quarantine_flags);
   LicenseFlags license_flags;
   CLI::App* licensing = add_licenses(app, license_flags);
+  CLI::App* trusting = add_trust(app, trust_flags);
   if (const auto status = parse(app, argc, argv)) return *status;
 
   auto settings = settings_of(flags.common);
@@ -186,6 +189,7 @@ int run(int argc, char** argv) {
   if (verifying->parsed())
     return run_verify(*settings, verify_flags, flags.common.json, flags.common.quiet, cancel);
   if (gc_flags.parsed()) return run_gc(*settings, store, gc_flags, flags.common.json);
+  if (trusting->parsed()) return run_trust(*settings, trust_flags, flags.common.json);
   if (quarantining->parsed()) return run_quarantine(*settings, quarantine_flags, flags.common.json);
   if (path->parsed() && flags.common.json)
     print(Json::object().set("format", 1).set("cache", store.root().native()));

@@ -76,4 +76,37 @@ void merge(Catalogue& catalogue, std::shared_ptr<const Manifest> manifest) {
   catalogue.manifests.push_back(std::move(manifest));
 }
 
+void mark(Catalogue& catalogue,
+          const std::function<std::vector<std::string>(const std::string& build)>& installed) {
+  if (catalogue.blocked.empty() && catalogue.expired.empty()) return;
+  std::unordered_map<std::string_view, const Blocked*> blocked;
+  for (const Blocked& one : catalogue.blocked) blocked.emplace(one.sha256, &one);
+  for (std::shared_ptr<const Build>& build : catalogue.builds) {
+    const std::shared_ptr<const Manifest> owner = build->manifest.lock();
+    std::vector<std::string> digests;
+    if (!blocked.empty()) digests = installed(build->id);
+    digests.push_back(build->digest);
+    for (const Component* component : build->all_components())
+      for (const Artifact& artifact : component->artifacts)
+        digests.insert(digests.end(), {artifact.sha256, artifact.tree});
+    const auto hit = std::find_if(digests.begin(), digests.end(),
+                                  [&](const std::string& digest) { return blocked.contains(digest); });
+    const auto date = owner ? catalogue.expired.find(owner->repository) : catalogue.expired.end();
+    if (hit == digests.end() && date == catalogue.expired.end()) continue;
+    // The manifest is shared with others, so that a copy of the build is marked; it keeps the manifest alive
+    // like the pointers that merge() makes.
+    struct Marked {
+      std::shared_ptr<const Manifest> owner;
+      Build build;
+    };
+    auto marked = std::make_shared<Marked>(Marked{owner, *build});
+    if (hit != digests.end()) {
+      const Blocked& by = *blocked.at(*hit);
+      marked->build.blocked = by.reason + " (said by " + by.by + ")";
+    }
+    if (date != catalogue.expired.end()) marked->build.expired = date->second;
+    build = std::shared_ptr<const Build>(marked, &marked->build);
+  }
+}
+
 }  // namespace enginehost::manifest

@@ -1,6 +1,7 @@
 // Manifests as values: what a repository offers, merged into one catalogue.
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -86,6 +87,8 @@ struct Build {
   std::string yanked;     // reason, or empty
   std::string not_built;  // what would compile the plugin, when it was not compiled here; else empty
   std::string digest;     // of the sorted tree ids, when the manifest knows it
+  std::string blocked;    // why it must not be used, not even when installed (Catalogue::blocked); or empty
+  std::string expired;    // when its signed repository expired: it must not be installed any more; or empty
   std::weak_ptr<const Manifest> manifest;  // the owner; alive as long as a pointer out of a catalogue is
 
   // sha256 over the sorted artifact digests of plugin and components: known before anything is installed,
@@ -110,11 +113,20 @@ struct Shadowed {
   std::string build, repository, by;
 };
 
+// A digest that must not be used any more: of an artifact, of a tree, or of an installed build.
+struct Blocked {
+  std::string sha256, reason;
+  std::string by;  // the repository that says so, or the policy's file
+  bool operator==(const Blocked&) const = default;
+};
+
 // All repositories merged; the earlier one wins for the same build id. A plain value that shares manifests.
 struct Catalogue {
   std::vector<std::shared_ptr<const Manifest>> manifests;
   std::vector<std::shared_ptr<const Build>> builds;  // in order of repositories, then of the document
   std::vector<Shadowed> shadowed;
+  std::vector<Blocked> blocked;                // by any repository or the policy: beats everything
+  std::map<std::string, std::string> expired;  // repository -> date: nothing new is installed from it
   std::vector<std::string> warnings;
   std::vector<Diagnosis>
       failures;  // repositories and manifests that could not be read; the others still serve
@@ -131,5 +143,10 @@ Result<std::shared_ptr<const Manifest>> read_manifest(const Json& document, std:
 // pointers to builds share ownership of the manifest: a build that someone keeps (a candidate) keeps its
 // components too.
 void merge(Catalogue& catalogue, std::shared_ptr<const Manifest> manifest);
+
+// Marks the builds that are blocked or expired, once everything is merged. `installed` gives the digests of
+// an installed build (its own and its trees'), whatever its manifest says by now.
+void mark(Catalogue& catalogue,
+          const std::function<std::vector<std::string>(const std::string& build)>& installed);
 
 }  // namespace enginehost::manifest

@@ -6,33 +6,14 @@
 #include "base/text.hpp"
 #include "host/manifest/document.hpp"
 #include "host/manifest/fields.hpp"
+#include "host/manifest/location.hpp"
+#include "host/manifest/trust/signed_repository.hpp"
 
 namespace enginehost::manifest {
 namespace {
 
 constexpr std::uint64_t largest_document = 8u << 20;
-
-bool is_url(const std::string& location) {
-  return location.starts_with("http://") || location.starts_with("https://");
-}
-
-// The document below a repository; in a URL, what is not plain is written as %XX.
-std::string below(const std::string& location, const std::string& path) {
-  std::string result = location;
-  if (!result.ends_with('/')) result += '/';
-  if (!is_url(location)) return result + path;
-  constexpr std::string_view digits = "0123456789ABCDEF";
-  for (const char c : path) {
-    const auto byte = static_cast<unsigned char>(c);
-    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                       std::string_view("/-._~+").find(c) != std::string_view::npos;
-    if (plain)
-      result += c;
-    else
-      result.append({'%', digits[byte >> 4], digits[byte & 15]});
-  }
-  return result;
-}
+constexpr int most_attempts = 3;
 
 // A URL's failure keeps its own code (it says whether to try again); a folder's becomes one about the
 // repository.
@@ -78,6 +59,63 @@ Result<std::shared_ptr<const Manifest>> load_manifest(const std::string& locatio
   return read_manifest(document, location, name);
 }
 
+// The index, verified when the repository is signed, and what is known of it then.
+Result<void> read_signed_index(RepositoryContent& content, RepositoryFiles& files, std::int64_t now,
+                               const Trust& trust, bool& was_signed) {
+  TRY_ASSIGN(auto verified, open_signed(files, trust.store, trust.required));
+  was_signed = verified.has_value();
+  if (!verified) return {};
+  const std::string name = files.name_of("index.json");
+  TRY_ASSIGN(const Json document, parse_json(verified->bytes, name));
+  TRY_ASSIGN(content.index, read_index(document, name));
+  TRY(check_index(content.index, content.location, *verified));
+  content.signed_by = verified->signed_by.key_ids;
+  if (const auto date = expired(content.index, *verified, now)) {
+    const auto age = now - seconds_of_time(*date).value_or(now);
+    const bool tolerated =
+        trust.offline && (!trust.max_staleness_seconds || age <= *trust.max_staleness_seconds);
+    if (!tolerated) content.expired = *date;
+    content.warnings.push_back("the signed index of repository " + content.location + " expired at " + *date +
+                               (tolerated ? ": there is no network to ask for a newer one"
+                                          : ": what is installed still opens, nothing new is installed"));
+  }
+  return trust.store.remember(content.location, verified->seen);
+}
+
+Result<void> read_unsigned_index(RepositoryContent& content, RepositoryFiles& files, DocumentReader& reader,
+                                 std::int64_t now) {
+  const std::string name = files.name_of("index.json");
+  const Result<std::string> bytes = reader.read(name, largest_document);
+  if (!bytes) return fail(index_failure(bytes.error(), content.location));
+  TRY_ASSIGN(const Json document, parse_json(*bytes, name));
+  TRY_ASSIGN(content.index, read_index(document, name));
+  warn_when_expired("the index of repository " + content.location, content.index.expires, now,
+                    content.warnings);
+  return {};
+}
+
+Result<RepositoryContent> read_repository(const std::string& location, DocumentReader& reader,
+                                          std::int64_t now, DocumentMemory* memory, const Trust* trust) {
+  RepositoryContent content;
+  content.location = location;
+  RepositoryFiles files(location, reader);
+  bool was_signed = false;
+  if (trust != nullptr) TRY(read_signed_index(content, files, now, *trust, was_signed));
+  if (!was_signed) TRY(read_unsigned_index(content, files, reader, now));
+  content.warnings.insert(content.warnings.end(), content.index.warnings.begin(),
+                          content.index.warnings.end());
+  for (const IndexEntry& entry : content.index.manifests) {
+    auto manifest = load_manifest(location, entry, reader, memory);
+    if (!manifest) {
+      content.failures.push_back(std::move(manifest).error().within("reading repository " + location));
+      continue;
+    }
+    warn_when_expired("the manifest " + (*manifest)->name, (*manifest)->expires, now, content.warnings);
+    content.manifests.push_back(std::move(*manifest));
+  }
+  return content;
+}
+
 }  // namespace
 
 std::optional<std::int64_t> seconds_of_time(const std::string& text) {
@@ -93,6 +131,15 @@ std::optional<std::int64_t> seconds_of_time(const std::string& text) {
   time.tm_min = number(14, 2);
   time.tm_sec = number(17, 2);
   return timegm(&time);
+}
+
+std::string text_of_time(std::int64_t seconds) {
+  const std::time_t moment = seconds;
+  std::tm time{};
+  gmtime_r(&moment, &time);
+  char text[32];
+  const std::size_t length = std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &time);
+  return {text, length};
 }
 
 Result<std::string> FolderReader::read(const std::string& location, std::uint64_t limit) {
@@ -131,6 +178,15 @@ Result<Index> read_index(const Json& document, const std::string& name) {
       members.warn_of_unknown();
       index.manifests.push_back(std::move(entry));
     }
+  if (const Json* blocked = fields.array("blocked", Need::optional))
+    for (const Json& object : blocked->as_array()) {
+      Blocked one;
+      Fields members(reading, object, "blocked[" + std::to_string(index.blocked.size()) + "]");
+      members.text("sha256", Need::required, is_digest, one.sha256);
+      members.text("reason", Need::required, is_text, one.reason);
+      members.warn_of_unknown();
+      index.blocked.push_back(std::move(one));
+    }
   fields.warn_of_unknown();
   if (reading.mistake) return fail(std::move(*reading.mistake));
   index.warnings = std::move(reading.warnings);
@@ -138,32 +194,29 @@ Result<Index> read_index(const Json& document, const std::string& name) {
 }
 
 Result<RepositoryContent> load_repository(const std::string& location, DocumentReader& reader,
-                                          std::int64_t now, DocumentMemory* memory) {
-  RepositoryContent content;
-  content.location = location;
-  const std::string index_location = below(location, "index.json");
-  const Result<std::string> bytes = reader.read(index_location, largest_document);
-  if (!bytes) return fail(index_failure(bytes.error(), location));
-  TRY_ASSIGN(const Json document, parse_json(*bytes, index_location));
-  TRY_ASSIGN(content.index, read_index(document, index_location));
-  content.warnings = content.index.warnings;
-  warn_when_expired("the index of repository " + location, content.index.expires, now, content.warnings);
-  for (const IndexEntry& entry : content.index.manifests) {
-    auto manifest = load_manifest(location, entry, reader, memory);
-    if (!manifest) {
-      content.failures.push_back(std::move(manifest).error().within("reading repository " + location));
-      continue;
+                                          std::int64_t now, DocumentMemory* memory, const Trust* trust) {
+  for (int attempt = 1;; ++attempt) {
+    auto content = read_repository(location, reader, now, memory, trust);
+    if (content) {
+      reader.accept();
+      return content;
     }
-    warn_when_expired("the manifest " + (*manifest)->name, (*manifest)->expires, now, content.warnings);
-    content.manifests.push_back(std::move(*manifest));
+    // Index and signature are two files: one may be newer than the other while their keeper replaces them, or
+    // in copies that were kept of them.
+    const std::string& code = content.error().code;
+    const bool may_have_changed =
+        code == "EH-M08" || code == "EH-M09" || code == "EH-M10" || code == "EH-M13";
+    if (!may_have_changed || attempt == most_attempts || !reader.ask_anew()) return content;
   }
-  return content;
 }
 
 void merge(Catalogue& catalogue, const RepositoryContent& repository) {
   for (const auto& manifest : repository.manifests) merge(catalogue, manifest);
   catalogue.warnings.insert(catalogue.warnings.end(), repository.warnings.begin(), repository.warnings.end());
   catalogue.failures.insert(catalogue.failures.end(), repository.failures.begin(), repository.failures.end());
+  if (!repository.expired.empty()) catalogue.expired[repository.location] = repository.expired;
+  for (const Blocked& one : repository.index.blocked)
+    catalogue.blocked.push_back({one.sha256, one.reason, repository.location});
 }
 
 }  // namespace enginehost::manifest

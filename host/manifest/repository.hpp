@@ -9,6 +9,7 @@
 
 #include "base/files.hpp"
 #include "host/manifest/catalogue.hpp"
+#include "host/manifest/trust/trust_store.hpp"
 
 namespace enginehost::manifest {
 
@@ -19,6 +20,11 @@ class DocumentReader {
   virtual ~DocumentReader() = default;
   // The whole document at `location` (an absolute path or a URL), at most `limit` bytes.
   virtual Result<std::string> read(const std::string& location, std::uint64_t limit) = 0;
+  // From here on no copy serves that was kept of a document. False when asking again would bring nothing
+  // else.
+  virtual bool ask_anew() { return true; }
+  // What was read so far proved right: copies of it may be kept.
+  virtual void accept() {}
 };
 
 // Reads files. EH-F01 when one is missing or not readable.
@@ -40,10 +46,19 @@ struct IndexEntry {
   std::uint64_t size = 0;
 };
 
+// How a repository has to prove itself; the store must outlive the use.
+struct Trust {
+  const TrustStore& store;
+  bool required = false;  // false: it may be unsigned, as long as nobody trusted a key for it
+  bool offline = false;   // an authentic index that has expired is then tolerated...
+  std::optional<std::int64_t> max_staleness_seconds;  // ... for so long after its date; nothing: for ever
+};
+
 struct Index {
   std::string name, created, expires;
   std::int64_t serial = 0;
   std::vector<IndexEntry> manifests;
+  std::vector<Blocked> blocked;
   std::vector<std::string> warnings;
 };
 
@@ -54,6 +69,8 @@ Result<Index> read_index(const Json& document, const std::string& name);
 struct RepositoryContent {
   std::string location;
   Index index;
+  std::vector<std::string> signed_by;  // key ids; empty: it was not verified
+  std::string expired;  // the date that has passed: nothing new may be installed; empty: none has
   std::vector<std::shared_ptr<const Manifest>> manifests;
   std::vector<std::string> warnings;  // expired, unknown fields
   std::vector<Diagnosis> failures;    // manifests that could not be used; the others still serve
@@ -62,14 +79,19 @@ struct RepositoryContent {
 // Reads index.json below `location` (an absolute folder or a URL) and every manifest it lists. A manifest
 // whose size or digest differs from the index is not used: EH-M05 ("document", "expected", "found", or
 // "expected_size", "size"). `now` in seconds since 1970 decides what has expired. Fails as a whole only when
-// the index cannot be used: EH-M07 ("repository", "problem", and what the reader said).
+// the index cannot be used: EH-M07 ("repository", "problem", and what the reader said), and where `trust` is
+// given and signatures are not right EH-M08 to EH-M11 and EH-M13 (trust/signed_repository.hpp). Without
+// `trust` signatures are not looked at.
 Result<RepositoryContent> load_repository(const std::string& location, DocumentReader& reader,
-                                          std::int64_t now, DocumentMemory* memory = nullptr);
+                                          std::int64_t now, DocumentMemory* memory = nullptr,
+                                          const Trust* trust = nullptr);
 
 // Merges a repository into the catalogue, after those that are in it already.
 void merge(Catalogue& catalogue, const RepositoryContent& repository);
 
 // "2026-11-20T00:00:00Z" as seconds since 1970; nothing for any other text.
 std::optional<std::int64_t> seconds_of_time(const std::string& text);
+// The inverse.
+std::string text_of_time(std::int64_t seconds);
 
 }  // namespace enginehost::manifest

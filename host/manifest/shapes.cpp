@@ -129,6 +129,10 @@ bool is_gfx(std::string_view text) {
                      [](char c) { return is_digit(c) || (c >= 'a' && c <= 'f'); });
 }
 
+bool is_key_id(std::string_view text) {
+  return text.size() == 16 && text.find_first_not_of("0123456789ABCDEF") == std::string_view::npos;
+}
+
 bool is_archive(std::string_view text) {
   return one_of(text, {"zip", "tar", "tar.gz", "tar.xz", "tar.zst", "none"});
 }
@@ -150,6 +154,7 @@ std::string_view describe(Shape shape) {
   if (shape == is_file_name) return "a file name without a folder";
   if (shape == is_url_text) return "an http or https URL";
   if (shape == is_gfx) return "a name like \"gfx1100\"";
+  if (shape == is_key_id) return "16 upper-case hexadecimal digits";
   if (shape == is_archive) return "one of zip, tar, tar.gz, tar.xz, tar.zst, none";
   if (shape == is_consent) return "\"explicit\" or \"implicit\"";
   if (shape == is_redistribution) return "\"yes\", \"no\" or \"ask\"";

@@ -21,6 +21,7 @@ bool is_view_folder(std::string_view text);    // a view path, or "." for the vi
 bool is_file_name(std::string_view text);
 bool is_url_text(std::string_view text);  // http:// or https:// and no blank
 bool is_gfx(std::string_view text);       // "gfx1100"
+bool is_key_id(std::string_view text);    // 16 upper-case hexadecimal digits
 bool is_archive(std::string_view text);
 bool is_consent(std::string_view text);         // explicit, implicit
 bool is_redistribution(std::string_view text);  // yes, no, ask

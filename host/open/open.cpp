@@ -205,6 +205,9 @@ Outcome open_engine(World& world, const OpenRequest& open) {
     outcome.diagnosis = why_nothing_is_known(world.catalogue(), outcome.plan);
     return outcome;
   }
+  // What opens all the same must not hide that a repository was refused.
+  for (const Diagnosis& failure : world.catalogue().failures)
+    if (failure.code.starts_with("EH-M")) outcome.warnings.push_back(failure);
   if (open.plan_only || world.is_recorded()) {
     first->verdict = Verdict::chosen;
     outcome.state = State::planned;

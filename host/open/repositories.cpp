@@ -1,6 +1,7 @@
 #include "host/open/repositories.hpp"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "base/files.hpp"
@@ -49,8 +50,8 @@ class KeptReader : public manifest::DocumentReader, public manifest::DocumentMem
       : folder_(std::move(folder)), transfer_(transfer), now_(now), origin_(origin), cancel_(cancel) {}
 
   Result<std::string> read(const std::string& location, std::uint64_t limit) override {
-    const fs::path kept = folder_ / (sha256_hex(location).substr(0, 32) + ".json");
-    const std::int64_t age = age_of(kept, now_);
+    const fs::path kept = place_of(location);
+    const std::int64_t age = anew_ ? index_lifetime_seconds + 1 : age_of(kept, now_);
     origin_.documents.push_back(kept.native());
     origin_.fresh_until =
         std::min(origin_.fresh_until, now_ + std::max<std::int64_t>(0, index_lifetime_seconds - age));
@@ -58,15 +59,31 @@ class KeptReader : public manifest::DocumentReader, public manifest::DocumentMem
       if (auto bytes = read_file(kept, limit)) return bytes;
     auto fresh = transfer::fetch_text(location, transfer_, limit, "application/json", cancel_);
     if (fresh) {
-      // Not being able to keep a copy must not stand in the way of using the document.
-      if (make_folders(folder_)) static_cast<void>(write_file(kept, *fresh, false));
+      fresh_[location] = *fresh;
       return fresh;
     }
     auto bytes = read_file(kept, limit);
     if (!bytes) return fresh;
-    warnings.push_back(location + " could not be asked (" + fresh.error().code + "); the copy of " +
-                       std::to_string(age / 3600) + " hours ago is used");
+    if (location.ends_with("/index.json"))
+      warnings.push_back(location + " could not be asked (" + fresh.error().code + "); the copy of " +
+                         std::to_string(age_of(kept, now_) / 3600) + " hours ago is used");
     return bytes;
+  }
+
+  bool ask_anew() override {
+    fresh_.clear();
+    warnings.clear();
+    anew_ = true;
+    return !transfer_.offline;
+  }
+
+  // Only what proved right is kept, so that a wrong signature does not stay for an hour.
+  void accept() override {
+    // Not being able to keep a copy must not stand in the way of using the document.
+    if (fresh_.empty() || !make_folders(folder_)) return;
+    for (const auto& [location, bytes] : fresh_)
+      static_cast<void>(write_file(place_of(location), bytes, false));
+    fresh_.clear();
   }
 
   std::optional<std::string> find(const std::string& sha256) override {
@@ -82,6 +99,12 @@ class KeptReader : public manifest::DocumentReader, public manifest::DocumentMem
   std::vector<std::string> warnings;
 
  private:
+  fs::path place_of(const std::string& location) const {
+    return folder_ / (sha256_hex(location).substr(0, 32) + ".json");
+  }
+
+  std::map<std::string, std::string> fresh_;
+  bool anew_ = false;
   fs::path folder_;
   const transfer::TransferOptions& transfer_;
   std::int64_t now_;
@@ -120,26 +143,68 @@ void add_installed(manifest::Catalogue& catalogue, const cache::Store& store) {
   }
 }
 
+// A repository named on the command line, allowed by name or trusted by its place may be unsigned, and so may
+// a folder, which its owner guards; policy can demand signatures of all but the one that belongs to the SDK.
+bool must_be_signed(const settings::Repository& repository, const settings::Policy& policy) {
+  if (repository.unsigned_allowed) return false;
+  return settings::is_url(repository.location) || !policy.unsigned_repositories;
+}
+
+void block_and_expire(manifest::Catalogue& catalogue, const settings::Settings& settings,
+                      const manifest::TrustStore& trust, const cache::Store& store) {
+  for (const std::string& digest : settings.policy.blocked)
+    catalogue.blocked.push_back({digest, "forbidden here", settings.policy.file});
+  // What a repository blocked stays blocked while it cannot be read: else keeping it away would set it free.
+  for (const settings::Repository& repository : settings.repositories)
+    if (const auto seen = trust.seen(repository.location))
+      for (const manifest::Blocked& one : seen->blocked)
+        if (std::find(catalogue.blocked.begin(), catalogue.blocked.end(), one) == catalogue.blocked.end())
+          catalogue.blocked.push_back(one);
+  manifest::mark(catalogue, [&](const std::string& build) {
+    const auto record = store.record_of(build);
+    if (!record || !*record) return std::vector<std::string>{};
+    std::vector<std::string> digests = (*record)->trees;
+    digests.push_back((*record)->digest);
+    return digests;
+  });
+}
+
 }  // namespace
+
+manifest::TrustStore trust_store(const settings::Settings& settings) {
+  return manifest::TrustStore(settings.state_folder, settings.system_layers);
+}
 
 manifest::Catalogue load_catalogue(const settings::Settings& settings, const cache::Store& store,
                                    const transfer::TransferOptions& transfer, std::int64_t now,
                                    CatalogueOrigin& origin, const std::optional<CancelToken>& cancel) {
   manifest::Catalogue catalogue;
+  const manifest::TrustStore store_of_trust = trust_store(settings);
+  manifest::Trust trust{store_of_trust, false, transfer.offline, {}};
+  if (settings.policy.max_staleness_days)
+    trust.max_staleness_seconds = *settings.policy.max_staleness_days * 86'400;
   for (const settings::Repository& repository : settings.repositories) {
+    trust.required = must_be_signed(repository, settings.policy);
+    // The repository that belongs to the SDK is trusted by its place.
+    const manifest::Trust* proof = repository.source == "default" ? nullptr : &trust;
+    if (proof != nullptr)
+      for (const fs::path& file : store_of_trust.files(repository.location))
+        origin.documents.push_back(file.native());
     if (settings::is_url(repository.location)) {
       KeptReader reader(store.root() / "repositories" / sha256_hex(repository.location).substr(0, 32),
                         transfer, now, origin, cancel);
-      add_repository(catalogue, manifest::load_repository(repository.location, reader, now, &reader),
+      add_repository(catalogue, manifest::load_repository(repository.location, reader, now, &reader, proof),
                      settings.mirrors, now, origin);
       catalogue.warnings.insert(catalogue.warnings.end(), reader.warnings.begin(), reader.warnings.end());
     } else {
       NotingReader reader(origin);
-      add_repository(catalogue, manifest::load_repository(repository.location, reader, now), settings.mirrors,
+      add_repository(catalogue, manifest::load_repository(repository.location, reader, now, nullptr, proof),
+                     settings.mirrors,
                      now, origin);
     }
   }
   add_installed(catalogue, store);
+  block_and_expire(catalogue, settings, store_of_trust, store);
   return catalogue;
 }
 

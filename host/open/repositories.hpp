@@ -8,6 +8,7 @@
 #include "base/cancel.hpp"
 #include "cache/store.hpp"
 #include "host/manifest/catalogue.hpp"
+#include "host/manifest/trust/trust_store.hpp"
 #include "host/settings/settings.hpp"
 #include "host/transfer/options.hpp"
 
@@ -19,11 +20,15 @@ struct CatalogueOrigin {
   std::int64_t fresh_until = INT64_MAX;  // seconds since 1970: when one is asked for again, or expires
 };
 
+// The user's trust store, over those of the system layers.
+manifest::TrustStore trust_store(const settings::Settings& settings);
+
 // Reads every repository of the settings, strongest first, and adds the installed builds that none of them
 // lists (any more), so that what is installed can be opened without its repository. Documents of URL
 // repositories are kept below <cache>/repositories and asked for again after an hour; without a network the
-// kept ones serve, with a warning. Never fails as a whole: what could not be read is in Catalogue::failures
-// and ::warnings. Opens no socket when transfer.offline. Fills in `origin`. Any thread.
+// kept ones serve, with a warning. Whether a repository has to be signed, and by whom, is
+// docs/publishing.md's "What a user's machine checks". Never fails as a whole: what could not be read is in
+// Catalogue::failures and ::warnings. Opens no socket when transfer.offline. Fills in `origin`. Any thread.
 manifest::Catalogue load_catalogue(const settings::Settings& settings, const cache::Store& store,
                                    const transfer::TransferOptions& transfer, std::int64_t now,
                                    CatalogueOrigin& origin, const std::optional<CancelToken>& cancel = {});

@@ -132,7 +132,16 @@ void check_availability(const Build& build, const Request& request, Findings& fi
     findings.note(Answer::no, "EH-S11", [&] {
       return refusal("not withdrawn", build.yanked, {{"reason", build.yanked, "manifest"}});
     });
+  if (!build.blocked.empty())
+    findings.note(Answer::no, "EH-M14", [&] {
+      return refusal("not blocked", build.blocked, {{"reason", build.blocked, "index"}});
+    });
   if (request.installed.contains(build.id)) return;
+  if (!build.expired.empty())
+    findings.note(Answer::no, "EH-M12", [&] {
+      return refusal("installed, or listed by an index that has not expired", "expired " + build.expired,
+                     {{"expired", build.expired, "index"}});
+    });
   if (!build.not_built.empty()) {
     findings.note(Answer::no, "EH-S12", [&] {
       return refusal("a compiled plugin", "not compiled",

@@ -66,7 +66,7 @@ Diagnosis set_aside(const Build& build, const Record& record) {
 }
 
 bool is_availability(std::string_view code) {
-  return code == "EH-S10" || code == "EH-S12" || code == "EH-S13";
+  return code == "EH-S10" || code == "EH-S12" || code == "EH-S13" || code == "EH-M12";
 }
 
 Weighed weigh(const std::shared_ptr<const Build>& build, const std::shared_ptr<const Question>& question,

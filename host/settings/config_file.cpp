@@ -206,7 +206,7 @@ Result<void> read_policy(const Json& block, const std::string& file, ConfigFile&
   config.locked.source = "policy of " + file;
   read_values(members, config.locked);
   TRY(read_downloads(members, file, "policy.", config.locked, config.warnings));
-  std::optional<std::vector<std::string>> repositories, hosts, forbidden, locked;
+  std::optional<std::vector<std::string>> repositories, hosts, forbidden, locked, blocked;
   std::optional<bool> unsigned_repositories, require_signatures;
   members.texts("repositories", repositories);
   members.flag("unsigned_repositories", unsigned_repositories);
@@ -215,6 +215,8 @@ Result<void> read_policy(const Json& block, const std::string& file, ConfigFile&
   members.texts("locked", locked);
   members.accepted_licenses("accept_licenses", config.policy.accepted_licenses);
   members.texts("forbid_licenses", forbidden);
+  members.number("max_staleness_days", 0, 36500, config.policy.max_staleness_days);
+  members.texts("blocked", blocked);
   members.warn_unknown(config.warnings);
   if (members.mistake) return fail(*members.mistake);
   config.policy.file = file;
@@ -223,6 +225,7 @@ Result<void> read_policy(const Json& block, const std::string& file, ConfigFile&
   config.policy.allowed_hosts = hosts.value_or(std::vector<std::string>{});
   config.policy.require_signatures = require_signatures.value_or(false);
   config.locked_keys = locked.value_or(std::vector<std::string>{});
+  config.policy.blocked = blocked.value_or(std::vector<std::string>{});
   config.policy.forbidden_licenses = forbidden.value_or(std::vector<std::string>{});
   return {};
 }

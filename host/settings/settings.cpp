@@ -329,6 +329,11 @@ Result<Settings> load_settings(const FlagValues& flags, const Environment& envir
   settings.log = log.value_or("warning");
   if (!log) weighing.record("log", settings.log, "default");
   choose_limits(settings, weighing);
+  if (settings.policy.max_staleness_days)
+    weighing.record("policy.max_staleness_days", text_of(*settings.policy.max_staleness_days),
+                    settings.policy.file);
+  if (!settings.policy.blocked.empty())
+    weighing.record("policy.blocked", text_of(settings.policy.blocked), settings.policy.file);
   record_transfer_environment(weighing, environment);
 
   for (const AcceptedLicense& license : settings.policy.accepted_licenses)

@@ -80,8 +80,10 @@ struct Policy {
   bool unsigned_repositories = true;       // false: not even one named on the command line
   bool require_signatures = false;         // not even the local one that is trusted by its place
   std::vector<AcceptedLicense> accepted_licenses;
-  std::vector<std::string> forbidden_licenses;  // ids
-  std::vector<std::string> locked;              // keys that nobody below can change
+  std::vector<std::string> forbidden_licenses;     // ids
+  std::optional<std::int64_t> max_staleness_days;  // offline: how long after its date a signed index serves
+  std::vector<std::string> blocked;                // digests that must not be used, installed or not
+  std::vector<std::string> locked;                 // keys that nobody below can change
 
   bool locks(const std::string& key) const;
 };

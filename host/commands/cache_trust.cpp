@@ -1,0 +1,135 @@
+#include "host/commands/cache_trust.hpp"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <system_error>
+
+#include "base/files.hpp"
+#include "base/text.hpp"
+#include "host/commands/common.hpp"
+#include "host/manifest/repository.hpp"
+#include "host/manifest/trust/trust_store.hpp"
+#include "host/open/repositories.hpp"
+#include "host/open/world.hpp"
+
+namespace enginehost::commands {
+namespace {
+
+namespace fs = std::filesystem;
+
+// A file that holds the key, or the key itself.
+Result<manifest::PublicKey> key_of(const std::string& text) {
+  std::error_code error;
+  if (!fs::exists(text, error)) return manifest::read_public_key(text, text);
+  TRY_ASSIGN(const std::string bytes, read_file(text, 64u << 10, "EH-M15"));
+  return manifest::read_public_key(bytes, text);
+}
+
+Json to_json(const manifest::TrustedKey& key) {
+  Json document = Json::object().set("key_id", key.key.id).set("public", key.key.text());
+  document.set("repository", key.repository.empty() ? Json() : Json(key.repository));
+  return document.set("added", key.added).set("file", key.file.native()).set("own", key.own);
+}
+
+int add(const settings::Settings& settings, const TrustFlags& flags, bool json) {
+  const manifest::TrustStore store = open::trust_store(settings);
+  const auto key = key_of(flags.key);
+  if (!key) return end_with(key.error(), json);
+  std::vector<std::string> repositories;
+  for (const settings::Repository& repository : settings.repositories)
+    if (repository.source == "--repository") repositories.push_back(repository.location);
+  const bool for_all = repositories.empty();
+  if (for_all) repositories.emplace_back();
+  for (const std::string& repository : repositories) {
+    manifest::TrustedKey trusted;
+    trusted.key = *key;
+    trusted.repository = repository;
+    trusted.added = manifest::text_of_time(open::World::now());
+    if (const auto added = store.add(trusted); !added) return end_with(added.error(), json);
+  }
+  if (json)
+    print(Json::object()
+              .set("format", 1)
+              .set("added", key->id)
+              .set("repositories", Json::strings(for_all ? std::vector<std::string>{} : repositories)));
+  else
+    std::printf("%s is trusted for %s\n", key->id.c_str(),
+                for_all ? "every repository" : join(repositories, ", ").c_str());
+  return 0;
+}
+
+int list(const settings::Settings& settings, bool json) {
+  const manifest::TrustStore store = open::trust_store(settings);
+  const auto keys = store.keys();
+  if (!keys) return end_with(keys.error(), json);
+  Json listed = Json::array(), repositories = Json::array();
+  std::string text;
+  for (const manifest::TrustedKey& key : *keys) {
+    listed.push(to_json(key));
+    text += key.key.id + "  " + (key.repository.empty() ? "every repository" : key.repository) +
+            (key.own ? "" : "  (" + key.file.native() + ")") + "\n";
+  }
+  for (const settings::Repository& repository : settings.repositories) {
+    const auto seen = store.seen(repository.location);
+    if (!seen) return end_with(seen.error(), json);
+    if (seen->root.empty()) continue;
+    repositories.push(Json::object()
+                          .set("repository", repository.location)
+                          .set("root", seen->root_version)
+                          .set("index", seen->index_version));
+    text += repository.location + "  signed: root " + std::to_string(seen->root_version) + ", index " +
+            std::to_string(seen->index_version) + "\n";
+  }
+  if (json)
+    print(Json::object()
+              .set("format", 1)
+              .set("keys", std::move(listed))
+              .set("repositories", std::move(repositories)));
+  else
+    std::printf("%s", text.empty() ? "no key is trusted\n" : text.c_str());
+  return 0;
+}
+
+int remove(const settings::Settings& settings, const TrustFlags& flags, bool json) {
+  const auto refuse = [&](std::string_view problem) {
+    return end_with(diagnose("EH-M15").with("file", flags.key).with("problem", problem), json);
+  };
+  const std::string id = manifest::full_key_id(flags.key);
+  if (id.empty()) return refuse("a key id is 16 upper-case hexadecimal digits");
+  const auto removed = open::trust_store(settings).remove(id);
+  if (!removed) return end_with(removed.error(), json);
+  if (!*removed) return refuse("no key with this id was added here (engine-cache trust list)");
+  if (json)
+    print(Json::object().set("format", 1).set("removed", id));
+  else
+    std::printf("%s is no longer trusted\n", id.c_str());
+  return 0;
+}
+
+}  // namespace
+
+CLI::App* add_trust(CLI::App& app, TrustFlags& flags) {
+  CLI::App* trust = app.add_subcommand("trust", "whose signatures of repositories count");
+  trust->require_subcommand(1);
+  trust->fallthrough();
+  flags.add = trust->add_subcommand("add", "trust a publisher's key; with --repository only for that one");
+  flags.add->fallthrough();
+  flags.add->add_option("KEYFILE|KEY", flags.key, "a minisign public key, or a file that holds one")
+      ->required();
+  flags.list = trust->add_subcommand("list", "the trusted keys, and what was seen of signed repositories");
+  flags.list->fallthrough();
+  flags.remove = trust->add_subcommand("remove", "trust a key no longer");
+  flags.remove->fallthrough();
+  flags.remove->add_option("KEYID", flags.key)->required();
+  return trust;
+}
+
+int run_trust(const settings::Settings& settings, const TrustFlags& flags, bool json) {
+  if (flags.add->parsed()) return add(settings, flags, json);
+  if (flags.remove->parsed()) return remove(settings, flags, json);
+  return list(settings, json);
+}
+
+}  // namespace enginehost::commands

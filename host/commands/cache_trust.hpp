@@ -1,0 +1,20 @@
+// engine-cache trust: whose signatures count.
+#pragma once
+#include <CLI/App.hpp>
+#include <string>
+
+#include "host/settings/settings.hpp"
+
+namespace enginehost::commands {
+
+struct TrustFlags {
+  std::string key;  // a file, the line in it, or for remove a key id
+  CLI::App* add = nullptr;
+  CLI::App* list = nullptr;
+  CLI::App* remove = nullptr;
+};
+
+CLI::App* add_trust(CLI::App& app, TrustFlags& flags);
+int run_trust(const settings::Settings& settings, const TrustFlags& flags, bool json);
+
+}  // namespace enginehost::commands

@@ -1,0 +1,238 @@
+// engine-manifest: the publisher's way from files to a signed repository (docs/publishing.md).
+#include <termios.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <system_error>
+
+#include "base/files.hpp"
+#include "base/text.hpp"
+#include "host/commands/common.hpp"
+#include "host/explain/explain.hpp"
+#include "host/open/world.hpp"
+#include "host/publish/add.hpp"
+#include "host/publish/lint.hpp"
+#include "host/publish/publish.hpp"
+#include "host/publish/signing.hpp"
+
+namespace enginehost::commands {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct ManifestFlags {
+  bool json = false;
+  std::string folder, name, out;
+  publish::AddRequest add;
+  std::string file, plugin;
+  std::vector<std::string> keys, add_keys;
+  std::int64_t root_threshold = 0, index_threshold = 0;
+  int passphrase_fd = -1;
+  publish::RootChange change;
+};
+
+fs::path absolute(const std::string& path) { return fs::absolute(path).lexically_normal(); }
+
+std::string read_line_of(int descriptor) {
+  std::string line;
+  char c = 0;
+  while (::read(descriptor, &c, 1) == 1 && c != '\n') line += c;
+  return line;
+}
+
+// From the descriptor that was named, else from the terminal without echo.
+Result<std::string> passphrase(const std::string& file, int descriptor) {
+  if (descriptor >= 0) return read_line_of(descriptor);
+  if (!is_terminal(STDIN_FILENO))
+    return fail(
+        diagnose("EH-M15")
+            .with("file", file)
+            .with("problem",
+                  "it is encrypted, and there is no terminal to ask for its passphrase (--passphrase-fd)"));
+  std::fprintf(stderr, "passphrase of %s: ", file.c_str());
+  std::fflush(stderr);
+  termios before{};
+  ::tcgetattr(STDIN_FILENO, &before);
+  termios silent = before;
+  silent.c_lflag &= ~static_cast<tcflag_t>(ECHO);
+  ::tcsetattr(STDIN_FILENO, TCSAFLUSH, &silent);
+  std::string line = read_line_of(STDIN_FILENO);
+  ::tcsetattr(STDIN_FILENO, TCSAFLUSH, &before);
+  std::fprintf(stderr, "\n");
+  return line;
+}
+
+Result<std::vector<publish::SecretKey>> secret_keys(const ManifestFlags& flags) {
+  std::vector<publish::SecretKey> keys;
+  for (const std::string& file : flags.keys) {
+    TRY_ASSIGN(const std::string text, read_file(absolute(file), 64u << 10, "EH-M15"));
+    TRY_ASSIGN(publish::SecretKey key, publish::read_secret_key(text, file, [&](const std::string& name) {
+                 return passphrase(name, flags.passphrase_fd);
+               }));
+    keys.push_back(std::move(key));
+  }
+  return keys;
+}
+
+Result<Json> init(const ManifestFlags& flags) {
+  TRY_ASSIGN(const publish::Workspace workspace,
+             publish::Workspace::create(absolute(flags.folder), flags.name));
+  if (!flags.json) std::printf("%s is a repository now: %s\n", flags.folder.c_str(), flags.name.c_str());
+  return Json::object().set("format", 1).set("folder", workspace.folder().native()).set("name", flags.name);
+}
+
+Result<Json> add(ManifestFlags& flags) {
+  TRY_ASSIGN(const publish::Workspace workspace, publish::Workspace::open(absolute(flags.folder)));
+  flags.add.file = absolute(flags.file);
+  if (!flags.plugin.empty()) flags.add.plugin = absolute(flags.plugin);
+  TRY_ASSIGN(const publish::Added added, publish::add(workspace, flags.add));
+  if (!flags.json)
+    std::printf("%s  added to %s\n  requires %s\n", added.build.c_str(), added.manifest.c_str(),
+                added.requirements.dump().c_str());
+  return Json::object()
+      .set("format", 1)
+      .set("build", added.build)
+      .set("manifest", added.manifest.native())
+      .set("requires", added.requirements);
+}
+
+int lint(const ManifestFlags& flags) {
+  const auto workspace = publish::Workspace::open(absolute(flags.folder));
+  if (!workspace) return end_with(workspace.error(), flags.json);
+  const publish::Findings findings = publish::lint(*workspace);
+  Json errors = Json::array(), warnings = Json::array();
+  for (const Diagnosis& one : findings.errors) errors.push(explain::to_json(one));
+  for (const Diagnosis& one : findings.warnings) warnings.push(explain::to_json(one));
+  if (flags.json) {
+    print(Json::object()
+              .set("format", 1)
+              .set("errors", std::move(errors))
+              .set("warnings", std::move(warnings)));
+  } else {
+    for (const Diagnosis& one : findings.warnings)
+      std::printf("warning: %s\n", explain::one_line(one).c_str());
+    for (const Diagnosis& one : findings.errors) std::printf("error: %s\n", explain::one_line(one).c_str());
+    std::printf("%zu errors, %zu warnings\n", findings.errors.size(), findings.warnings.size());
+  }
+  return findings.errors.empty() ? 0 : static_cast<int>(explain::exit_status(findings.errors.front()));
+}
+
+Result<Json> sign(ManifestFlags& flags) {
+  TRY_ASSIGN(const publish::Workspace workspace, publish::Workspace::open(absolute(flags.folder)));
+  for (const std::string& text : flags.add_keys) {
+    std::error_code error;
+    const bool is_file = fs::exists(text, error);
+    TRY_ASSIGN(const std::string bytes,
+               is_file ? read_file(absolute(text), 64u << 10, "EH-M15") : Result<std::string>(text));
+    TRY_ASSIGN(manifest::PublicKey key, manifest::read_public_key(bytes, text));
+    flags.change.add.push_back(std::move(key));
+  }
+  if (flags.root_threshold > 0) flags.change.root_threshold = flags.root_threshold;
+  if (flags.index_threshold > 0) flags.change.index_threshold = flags.index_threshold;
+  TRY_ASSIGN(const std::vector<publish::SecretKey> keys, secret_keys(flags));
+  TRY_ASSIGN(const publish::Signed result, publish::sign(workspace, keys, flags.change, open::World::now()));
+  if (!flags.json) {
+    for (const std::string& document : result.documents) std::printf("signed %s\n", document.c_str());
+    if (result.documents.empty()) std::printf("nothing was left to sign with these keys\n");
+    for (const std::string& line : result.missing) std::printf("still missing: %s\n", line.c_str());
+  }
+  return Json::object()
+      .set("format", 1)
+      .set("root", result.root_version)
+      .set("serial", result.serial)
+      .set("signed", Json::strings(result.documents))
+      .set("missing", Json::strings(result.missing));
+}
+
+Result<Json> publish_folder(const ManifestFlags& flags) {
+  TRY_ASSIGN(const publish::Workspace workspace, publish::Workspace::open(absolute(flags.folder)));
+  TRY_ASSIGN(const publish::Published done,
+             publish::publish(workspace, absolute(flags.out), open::World::now()));
+  if (!flags.json)
+    std::printf(done.changed ? "%s holds index %lld of %s%s\n" : "%s holds index %lld of %s already%s\n",
+                flags.out.c_str(), static_cast<long long>(done.serial), workspace.name().c_str(),
+                done.root_version == 0 ? ", unsigned" : "");
+  return Json::object()
+      .set("format", 1)
+      .set("serial", done.serial)
+      .set("root", done.root_version)
+      .set("files", static_cast<std::int64_t>(done.files))
+      .set("changed", done.changed);
+}
+
+void add_options(CLI::App& adding, ManifestFlags& flags) {
+  adding.add_option("FILE|FOLDER|WHEEL", flags.file, "the engine's files")->required();
+  adding.add_option("--engine", flags.add.engine)->required();
+  adding.add_option("--version", flags.add.version)->required();
+  adding.add_option("--flavor", flags.add.flavor)->required();
+  adding.add_option("--plugin", flags.plugin, "the plugin: a library, an archive or a folder");
+  adding.add_option("--id", flags.add.id, "of the build; without it engine-version-flavor-os-arch");
+  adding.add_option("--url", flags.add.urls, "where the same file can be fetched; repeatable");
+  adding.add_option("--select", flags.add.select, "only files like this of the archive; repeatable");
+  adding.add_option("--strip", flags.add.strip, "leading folders dropped from names in the archive");
+  adding.add_option("--lazy", flags.add.lazy, "a library that is opened at run time; repeatable");
+  adding.add_option("--capability", flags.add.capabilities, "such as device.cuda; repeatable");
+  adding.add_option("--priority", flags.add.priority);
+  adding.add_option("--license", flags.add.license, "the licence's name in the manifest");
+  adding.add_option("--license-id", flags.add.license_id, "its SPDX id");
+}
+
+void sign_options(CLI::App& signing, ManifestFlags& flags) {
+  signing.add_option("--key", flags.keys, "a secret key of minisign; repeatable")->required();
+  signing.add_option("--passphrase-fd", flags.passphrase_fd,
+                     "read the passphrases from this descriptor, one a line, instead of the terminal");
+  signing.add_option("--add-key", flags.add_keys, "a public key for the next root; repeatable");
+  signing.add_option("--remove-key", flags.change.remove,
+                     "a key id to leave out of the next root; repeatable");
+  signing.add_option("--revoke-key", flags.change.revoke,
+                     "a key id that must not count any more; repeatable");
+  signing.add_option("--root-threshold", flags.root_threshold, "how many keys must sign a root");
+  signing.add_option("--index-threshold", flags.index_threshold, "how many keys must sign an index");
+}
+
+int report(const Result<Json>& result, bool json) {
+  if (!result) return end_with(result.error(), json);
+  if (json) print(*result);
+  return 0;
+}
+
+int run(int argc, char** argv) {
+  CLI::App app{"Makes, checks, signs and publishes repositories of engine builds."};
+  app.name("engine-manifest");
+  app.require_subcommand(1);
+  app.fallthrough();
+  ManifestFlags flags;
+  app.set_version_flag("--version", std::string("enginehost ") + ENGINEHOST_VERSION);
+  app.add_flag("--json", flags.json, "print exactly one JSON document");
+  const auto subcommand = [&](const char* name, const char* text) {
+    CLI::App* made = app.add_subcommand(name, text);
+    made->add_option("DIR", flags.folder, "the folder of the repository")->required();
+    return made;
+  };
+  CLI::App* starting = subcommand("init", "start a repository in a folder");
+  starting->add_option("--name", flags.name, "what users see")->required();
+  CLI::App* adding = subcommand("add", "add a build; what it requires is read from its files");
+  add_options(*adding, flags);
+  CLI::App* linting = subcommand("lint", "what would fail on users' machines");
+  CLI::App* signing = subcommand("sign", "make the index, and sign it and the root");
+  sign_options(*signing, flags);
+  CLI::App* publishing = subcommand("publish", "write the folder that a web server serves");
+  publishing->add_option("OUT", flags.out)->required();
+  if (const auto status = parse(app, argc, argv)) return *status;
+  if (starting->parsed()) return report(init(flags), flags.json);
+  if (adding->parsed()) return report(add(flags), flags.json);
+  if (linting->parsed()) return lint(flags);
+  if (signing->parsed()) return report(sign(flags), flags.json);
+  return report(publish_folder(flags), flags.json);
+}
+
+}  // namespace
+}  // namespace enginehost::commands
+
+int main(int argc, char** argv) {
+  const bool json = std::find(argv + 1, argv + argc, std::string_view("--json")) != argv + argc;
+  return enginehost::commands::guarded(json, [&] { return enginehost::commands::run(argc, argv); });
+}

@@ -1,0 +1,28 @@
+#include "host/manifest/location.hpp"
+
+#include <string_view>
+
+namespace enginehost::manifest {
+
+bool is_url(const std::string& location) {
+  return location.starts_with("http://") || location.starts_with("https://");
+}
+
+std::string below(const std::string& location, const std::string& path) {
+  std::string result = location;
+  if (!result.ends_with('/')) result += '/';
+  if (!is_url(location)) return result + path;
+  constexpr std::string_view digits = "0123456789ABCDEF";
+  for (const char c : path) {
+    const auto byte = static_cast<unsigned char>(c);
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                       std::string_view("/-._~+").find(c) != std::string_view::npos;
+    if (plain)
+      result += c;
+    else
+      result.append({'%', digits[byte >> 4], digits[byte & 15]});
+  }
+  return result;
+}
+
+}  // namespace enginehost::manifest

@@ -1,0 +1,13 @@
+// Where the documents of a repository lie.
+#pragma once
+#include <string>
+
+namespace enginehost::manifest {
+
+bool is_url(const std::string& location);  // http:// or https://
+
+// The document at `path` below a repository (a folder or a URL); in a URL, what is not plain is written as
+// %XX.
+std::string below(const std::string& location, const std::string& path);
+
+}  // namespace enginehost::manifest

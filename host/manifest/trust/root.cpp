@@ -1,0 +1,144 @@
+#include "host/manifest/trust/root.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "base/text.hpp"
+#include "host/manifest/document.hpp"
+#include "host/manifest/fields.hpp"
+
+namespace enginehost::manifest {
+namespace {
+
+constexpr std::size_t most_keys = 64;
+
+void read_roles(Reading& reading, Fields& fields, RootKey& key) {
+  std::vector<std::string> roles;
+  fields.texts("roles", Need::optional, is_text, roles);
+  if (roles.empty()) return;
+  key.root = key.index = false;
+  for (const std::string& role : roles)
+    if (role == name_of(Role::root))
+      key.root = true;
+    else if (role == name_of(Role::index))
+      key.index = true;
+    else
+      reading.refuse(fields.place_of("roles"), "\"" + role + "\" is neither root nor index");
+}
+
+void read_key(Reading& reading, const Json& object, Root& root) {
+  RootKey key;
+  Fields fields(reading, object, "keys[" + std::to_string(root.keys.size()) + "]");
+  std::string text;
+  fields.text("public", Need::required, is_text, text);
+  if (reading.mistake) return;
+  auto bytes = read_public_key(text, reading.document);
+  if (!bytes) return reading.refuse(fields.place_of("public"), bytes.error().value("problem"));
+  key.key = std::move(*bytes);
+  // A key under two names, or two keys under one, would count twice.
+  for (const RootKey& other : root.keys)
+    if (other.key.id == key.key.id || other.key.bytes == key.key.bytes)
+      reading.refuse(fields.place_of("public"), "the key " + key.key.id + " occurs twice");
+  read_roles(reading, fields, key);
+  fields.warn_of_unknown();
+  root.keys.push_back(std::move(key));
+}
+
+void read_thresholds(Reading& reading, Fields& fields, Root& root) {
+  if (const Json* thresholds = fields.object("thresholds", Need::optional)) {
+    Fields members(reading, *thresholds, fields.place_of("thresholds"));
+    members.number("root", Need::optional, 1, most_keys, root.root_threshold);
+    members.number("index", Need::optional, 1, most_keys, root.index_threshold);
+    members.warn_of_unknown();
+  }
+  for (const Role role : {Role::root, Role::index})
+    if (static_cast<std::size_t>(root.threshold_for(role)) > root.keys_for(role).size())
+      reading.refuse(fields.place_of("thresholds"),
+                     "there are fewer keys for " + std::string(name_of(role)) + " than must sign");
+}
+
+}  // namespace
+
+std::string_view name_of(Role role) { return role == Role::root ? "root" : "index"; }
+
+std::string Statement::text() const {
+  return "role:" + std::string(name_of(role)) + " version:" + std::to_string(version) +
+         " ts:" + std::to_string(time);
+}
+
+std::optional<Statement> read_statement(std::string_view trusted_comment) {
+  const std::vector<std::string> words = split(trusted_comment, ' ');
+  if (words.size() != 3 || !words[1].starts_with("version:") || !words[2].starts_with("ts:"))
+    return std::nullopt;
+  Statement statement;
+  if (words[0] == "role:root")
+    statement.role = Role::root;
+  else if (words[0] != "role:index")
+    return std::nullopt;
+  const auto version = parse_integer(std::string_view(words[1]).substr(8));
+  const auto time = parse_integer(std::string_view(words[2]).substr(3));
+  if (!version || !time || *version < 0 || *time < 0) return std::nullopt;
+  statement.version = *version;
+  statement.time = *time;
+  // One text only says the same thing: no signs, no leading zeros.
+  return statement.text() == trusted_comment ? std::optional(statement) : std::nullopt;
+}
+
+bool Root::is_revoked(std::string_view key_id) const {
+  return std::find(revoked.begin(), revoked.end(), key_id) != revoked.end();
+}
+
+std::vector<PublicKey> Root::keys_for(Role role) const {
+  std::vector<PublicKey> found;
+  for (const RootKey& key : keys)
+    if ((role == Role::root ? key.root : key.index) && !is_revoked(key.key.id)) found.push_back(key.key);
+  return found;
+}
+
+Result<Root> read_root(const Json& document, const std::string& name) {
+  if (auto too_new = check_format(document, name)) return fail(std::move(*too_new));
+  if (auto unknown = check_critical(document, name)) return fail(std::move(*unknown));
+  Reading reading{name, {}, {}};
+  Root root;
+  Fields fields(reading, document, "");
+  fields.find("$schema", Need::optional);
+  std::int64_t format = 0;
+  fields.number("format", Need::required, 1, 1, format);
+  fields.text("name", Need::required, is_text, root.name);
+  fields.number("version", Need::required, 1, std::numeric_limits<std::int64_t>::max(), root.version);
+  fields.text("created", Need::optional, is_time, root.created);
+  fields.text("expires", Need::required, is_time, root.expires);
+  std::vector<std::string> critical;
+  fields.texts("critical", Need::optional, is_text, critical);
+  fields.texts("revoked", Need::optional, is_key_id, root.revoked);
+  if (const Json* keys = fields.array("keys", Need::required)) {
+    if (keys->as_array().size() > most_keys) reading.refuse("keys", "there are more than 64");
+    for (std::size_t i = 0; i < keys->as_array().size() && !reading.mistake; ++i)
+      read_key(reading, keys->as_array()[i], root);
+  }
+  if (!reading.mistake) read_thresholds(reading, fields, root);
+  fields.warn_of_unknown();
+  if (reading.mistake) return fail(std::move(*reading.mistake));
+  return root;
+}
+
+Json to_json(const Root& root) {
+  Json keys = Json::array();
+  for (const RootKey& key : root.keys) {
+    std::vector<std::string> roles;
+    if (key.root) roles.emplace_back(name_of(Role::root));
+    if (key.index) roles.emplace_back(name_of(Role::index));
+    keys.push(Json::object().set("public", key.key.text()).set("roles", Json::strings(roles)));
+  }
+  return Json::object()
+      .set("format", 1)
+      .set("name", root.name)
+      .set("version", root.version)
+      .set("created", root.created)
+      .set("expires", root.expires)
+      .set("keys", std::move(keys))
+      .set("thresholds", Json::object().set("root", root.root_threshold).set("index", root.index_threshold))
+      .set("revoked", Json::strings(root.revoked));
+}
+
+}  // namespace enginehost::manifest

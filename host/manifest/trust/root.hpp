@@ -1,0 +1,56 @@
+// The root of a signed repository: which keys may speak for it, and how many must.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/json.hpp"
+#include "base/result.hpp"
+#include "host/manifest/trust/minisign.hpp"
+
+namespace enginehost::manifest {
+
+enum class Role { root, index };
+std::string_view name_of(Role role);
+
+// What a signer says of a document, in the signature's trusted comment: "role:index version:42
+// ts:1795000000". So a signature of one document never serves for another, and its age is known before the
+// document is read.
+struct Statement {
+  Role role = Role::index;
+  std::int64_t version = 0;  // of the root, or the index's serial
+  std::int64_t time = 0;     // seconds since 1970
+  std::string text() const;
+};
+std::optional<Statement> read_statement(std::string_view trusted_comment);
+
+struct RootKey {
+  PublicKey key;
+  bool root = true, index = true;  // what it may sign
+};
+
+struct Root {
+  std::string name;  // the repository's: an index of another name is not this one's
+  std::int64_t version = 0;
+  std::string created, expires;
+  std::vector<RootKey> keys;
+  std::int64_t root_threshold = 1, index_threshold = 1;
+  std::vector<std::string> revoked;  // key ids that no longer count, wherever they are listed
+
+  bool is_revoked(std::string_view key_id) const;
+  // The keys that count for the role.
+  std::vector<PublicKey> keys_for(Role role) const;
+  std::int64_t threshold_for(Role role) const {
+    return role == Role::root ? root_threshold : index_threshold;
+  }
+};
+
+// Reads root.json. EH-M02, EH-M03, EH-M04 as read_manifest: also for keys that occur twice, and for a
+// threshold that its keys cannot reach.
+Result<Root> read_root(const Json& document, const std::string& name);
+
+Json to_json(const Root& root);
+
+}  // namespace enginehost::manifest

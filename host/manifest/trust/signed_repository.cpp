@@ -1,0 +1,236 @@
+#include "host/manifest/trust/signed_repository.hpp"
+
+#include <algorithm>
+
+#include "base/sha256.hpp"
+#include "host/manifest/location.hpp"
+
+namespace enginehost::manifest {
+namespace {
+
+constexpr std::uint64_t largest_document = 8u << 20;
+constexpr std::int64_t most_steps = 100;  // roots in between
+
+bool is_missing(const Diagnosis& failure) {
+  if (failure.code == "EH-F01") return failure.value("errno") == "ENOENT" || failure.value("errno").empty();
+  // Some storage services answer 403 for a file that is not there.
+  return failure.code == "EH-N04" && (failure.value("status") == "404" || failure.value("status") == "403" ||
+                                      failure.value("status") == "410");
+}
+
+Diagnosis about(std::string_view code, RepositoryFiles& files, const std::string& path) {
+  return diagnose(code).with("document", files.name_of(path)).with("repository", files.location());
+}
+
+Signers signers_of(const Root& root, Role role) {
+  return {role, root.keys_for(role), root.threshold_for(role), root.revoked};
+}
+
+// One signature held against its key: what it says, or the diagnosis.
+Result<Statement> judge(RepositoryFiles& files, const std::string& path, const std::string& bytes,
+                        const PublicKey& key, Role role, const std::string& text,
+                        const std::string& signature_path) {
+  const auto wrong = [&](std::string_view problem) {
+    return fail(about("EH-M09", files, path)
+                    .with("signature", files.name_of(signature_path))
+                    .with("key_id", key.id)
+                    .with("problem", problem));
+  };
+  const auto signature = read_signature(text, signature_path);
+  if (!signature) return wrong(signature.error().value("problem"));
+  if (const std::string problem = problem_of(*signature, key, bytes); !problem.empty()) return wrong(problem);
+  const auto statement = read_statement(signature->trusted_comment);
+  if (!statement) return wrong("its trusted comment does not say role, version and time");
+  if (statement->role != role)
+    return wrong("it is a signature of " + std::string(name_of(statement->role)) + ".json");
+  return *statement;
+}
+
+Result<std::optional<std::string>> signed_by_revoked(RepositoryFiles& files, const std::string& path,
+                                                     const Signers& signers) {
+  for (const std::string& id : signers.revoked) {
+    TRY_ASSIGN(const auto text, files.find(path + "." + id + ".minisig"));
+    if (text) return std::optional(id);
+  }
+  return std::nullopt;
+}
+
+Result<Root> parse_root(const std::string& bytes, const std::string& name) {
+  TRY_ASSIGN(const Json document, parse_json(bytes, name));
+  return read_root(document, name);
+}
+
+// What the root before the first one is: any one key that was trusted by hand.
+Signers bootstrap(const std::vector<TrustedKey>& keys) {
+  Signers signers;
+  signers.role = Role::root;
+  for (const TrustedKey& key : keys) signers.keys.push_back(key.key);
+  return signers;
+}
+
+// The root that root.json holds, reached from `before`, directly or over the roots in between.
+Result<Root> follow(RepositoryFiles& files, const std::string& bytes, Signers before, std::int64_t version) {
+  auto direct = step_to(files, "root.json", bytes, before, version);
+  // A replay stays one, whoever leads there.
+  if (direct || direct.error().code == "EH-M11") return direct;
+  for (std::int64_t next = version + 1; next <= version + most_steps; ++next) {
+    const std::string path = "roots/" + std::to_string(next) + ".json";
+    TRY_ASSIGN(const auto between, files.find(path));
+    if (!between) break;
+    auto root = step_to(files, path, *between, before, next - 1);
+    if (!root) break;
+    if (*between == bytes) return root;
+    before = signers_of(*root, Role::root);
+  }
+  return direct;
+}
+
+}  // namespace
+
+std::string RepositoryFiles::name_of(const std::string& path) const { return below(location_, path); }
+
+Result<std::optional<std::string>> RepositoryFiles::find(const std::string& path) {
+  if (const auto known = known_.find(path); known != known_.end()) return known->second;
+  auto bytes = reader_.read(name_of(path), largest_document);
+  if (!bytes && !is_missing(bytes.error())) return fail(std::move(bytes).error());
+  return known_.emplace(path, bytes ? std::optional(std::move(*bytes)) : std::nullopt).first->second;
+}
+
+Result<SignedBy> check_signatures(RepositoryFiles& files, const std::string& path, const std::string& bytes,
+                                  const Signers& signers) {
+  std::vector<std::pair<Statement, std::vector<std::string>>> groups;
+  std::optional<Diagnosis> wrong;
+  for (const PublicKey& key : signers.keys) {
+    const std::string signature_path = path + "." + key.id + ".minisig";
+    TRY_ASSIGN(const auto text, files.find(signature_path));
+    if (!text) continue;
+    auto statement = judge(files, path, bytes, key, signers.role, *text, signature_path);
+    if (!statement) {
+      if (!wrong) wrong = std::move(statement).error();
+      continue;
+    }
+    auto group = std::find_if(groups.begin(), groups.end(),
+                              [&](const auto& known) { return known.first.version == statement->version; });
+    if (group == groups.end()) group = groups.insert(groups.end(), {*statement, {}});
+    group->first.time = std::max(group->first.time, statement->time);
+    group->second.push_back(key.id);
+    if (static_cast<std::int64_t>(group->second.size()) >= signers.threshold)
+      return SignedBy{group->second, group->first};
+  }
+  if (wrong) return fail(std::move(*wrong));
+  TRY_ASSIGN(const auto revoked, signed_by_revoked(files, path, signers));
+  if (revoked) return fail(about("EH-M13", files, path).with("key_id", *revoked));
+  Diagnosis missing = about(groups.empty() ? "EH-M10" : "EH-M08", files, path);
+  std::size_t found = 0;
+  for (const auto& group : groups) found = std::max(found, group.second.size());
+  missing.with("expected", std::to_string(signers.threshold)).with("found", std::to_string(found));
+  for (const PublicKey& key : signers.keys) missing.with("key_id", key.id);
+  return fail(std::move(missing));
+}
+
+Result<Root> step_to(RepositoryFiles& files, const std::string& path, const std::string& bytes,
+                     const Signers& before, std::int64_t version) {
+  TRY_ASSIGN(const SignedBy by, check_signatures(files, path, bytes, before));
+  TRY_ASSIGN(Root root, parse_root(bytes, files.name_of(path)));
+  if (root.version != by.statement.version)
+    return fail(about("EH-M09", files, path)
+                    .with("problem", "its version is " + std::to_string(root.version) + ", signed was " +
+                                         std::to_string(by.statement.version)));
+  if (root.version <= version)
+    return fail(about("EH-M11", files, path)
+                    .with("found", std::to_string(root.version))
+                    .with("expected", std::to_string(version + 1)));
+  TRY(check_signatures(files, path, bytes, signers_of(root, Role::root)).map([](const auto&) {}));
+  return root;
+}
+
+Result<std::optional<VerifiedIndex>> open_signed(RepositoryFiles& files, const TrustStore& store,
+                                                 bool required) {
+  TRY_ASSIGN(const std::vector<TrustedKey> keys, store.keys_for(files.location()));
+  VerifiedIndex verified;
+  TRY_ASSIGN(verified.seen, store.seen(files.location()));
+  // Who asked for a key of this very repository, or saw it signed, does not take it unsigned again.
+  const bool known_as_signed =
+      !verified.seen.root.empty() ||
+      std::any_of(keys.begin(), keys.end(), [](const TrustedKey& key) { return !key.repository.empty(); });
+  required = required || known_as_signed;
+  if (!required && keys.empty()) return std::nullopt;
+
+  const auto root_bytes = files.find("root.json");
+  if (!required && (!root_bytes || !*root_bytes)) return std::nullopt;
+  if (!root_bytes) return fail(root_bytes.error());
+  if (!*root_bytes)
+    return fail(about(keys.empty() ? "EH-M10" : "EH-M08", files, "root.json")
+                    .with("expected", "1")
+                    .with("found", "0"));
+  if (**root_bytes == verified.seen.root) {
+    TRY_ASSIGN(verified.root, parse_root(**root_bytes, files.name_of("root.json")));
+  } else if (!verified.seen.root.empty()) {
+    TRY_ASSIGN(const Root before, parse_root(verified.seen.root, "the accepted root of " + files.location()));
+    TRY_ASSIGN(verified.root, follow(files, **root_bytes, signers_of(before, Role::root), before.version));
+  } else {
+    // The first time the version does not count, but a root that was forgotten with its key leaves its own.
+    Signers first = bootstrap(keys);
+    TRY_ASSIGN(verified.root, follow(files, **root_bytes, first, 0));
+    if (verified.root.version < verified.seen.root_version)
+      return fail(about("EH-M11", files, "root.json")
+                      .with("found", std::to_string(verified.root.version))
+                      .with("expected", std::to_string(verified.seen.root_version)));
+    // Over the roots in between a key can lead to one that no longer wants it.
+    if (!keys.empty() && std::all_of(keys.begin(), keys.end(), [&](const TrustedKey& key) {
+          return verified.root.is_revoked(key.key.id);
+        }))
+      return fail(about("EH-M13", files, "root.json").with("key_id", keys.front().key.id));
+  }
+  verified.seen.root = **root_bytes;
+  verified.seen.root_version = verified.root.version;
+
+  TRY_ASSIGN(auto index, files.find("index.json"));
+  if (!index)
+    return fail(diagnose("EH-M07")
+                    .with("repository", files.location())
+                    .with("problem", "it has a root.json and no index.json"));
+  verified.bytes = std::move(*index);
+  TRY_ASSIGN(verified.signed_by,
+             check_signatures(files, "index.json", verified.bytes, signers_of(verified.root, Role::index)));
+  return std::optional(std::move(verified));
+}
+
+Result<void> check_index(const Index& index, const std::string& repository, VerifiedIndex& verified) {
+  const auto refuse = [&](std::string_view code) {
+    return diagnose(code).with("document", below(repository, "index.json")).with("repository", repository);
+  };
+  if (index.serial != verified.signed_by.statement.version)
+    return fail(refuse("EH-M09").with("problem", "its serial is " + std::to_string(index.serial) +
+                                                     ", signed was " +
+                                                     std::to_string(verified.signed_by.statement.version)));
+  if (index.name != verified.root.name)
+    return fail(refuse("EH-M09").with(
+        "problem",
+        "it is the index of \"" + index.name + "\", the root is that of \"" + verified.root.name + "\""));
+  Seen& seen = verified.seen;
+  const std::string digest = sha256_hex(verified.bytes);
+  if (index.serial < seen.index_version)
+    return fail(refuse("EH-M11")
+                    .with("found", std::to_string(index.serial))
+                    .with("expected", std::to_string(seen.index_version)));
+  if (index.serial == seen.index_version && !seen.index_sha256.empty() && digest != seen.index_sha256)
+    return fail(refuse("EH-M11")
+                    .with("found", std::to_string(index.serial))
+                    .with("expected", std::to_string(seen.index_version + 1))
+                    .with("problem", "another index with this serial was seen before"));
+  seen.index_version = index.serial;
+  seen.index_sha256 = digest;
+  seen.time = std::max(seen.time, verified.signed_by.statement.time);
+  seen.blocked = index.blocked;
+  return {};
+}
+
+std::optional<std::string> expired(const Index& index, const VerifiedIndex& verified, std::int64_t now) {
+  const std::int64_t moment = std::max(now, verified.seen.time);
+  for (const std::string* date : {&index.expires, &verified.root.expires})
+    if (const auto end = seconds_of_time(*date); end && *end < moment) return *date;
+  return std::nullopt;
+}
+
+}  // namespace enginehost::manifest

@@ -1,0 +1,85 @@
+// From a repository's files to an index that may be read: root, signatures, versions, dates.
+//
+// Nothing is parsed before enough trusted keys have signed its bytes. The order, and what each step defends:
+//   1. root.json is the one accepted before, or is signed by enough of that one's keys and of its own. Where
+//      it moved on by several versions, roots/N.json lead there one by one. The first time, one key trusted
+//      by hand stands for the root before the first.
+//   2. index.json is signed by enough of the root's keys; what they say of role and version is what it says.
+//   3. Its serial is not below any that was seen before (a replayed index hides withdrawn builds).
+//   4. Its date and the root's have not passed, by the clock or the newest signed time, whichever is later.
+#pragma once
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "host/manifest/repository.hpp"
+#include "host/manifest/trust/root.hpp"
+#include "host/manifest/trust/trust_store.hpp"
+
+namespace enginehost::manifest {
+
+// Documents of one repository, each asked for once.
+class RepositoryFiles {
+ public:
+  RepositoryFiles(std::string location, DocumentReader& reader)
+      : location_(std::move(location)), reader_(reader) {}
+
+  const std::string& location() const { return location_; }
+  // The whole document, or nothing when the repository has no such file. Other failures (no network) are
+  // errors.
+  Result<std::optional<std::string>> find(const std::string& path);
+  std::string name_of(const std::string& path) const;
+
+ private:
+  std::string location_;
+  DocumentReader& reader_;
+  std::map<std::string, std::optional<std::string>> known_;
+};
+
+// Who has to have signed a document.
+struct Signers {
+  Role role = Role::index;
+  std::vector<PublicKey> keys;
+  std::int64_t threshold = 1;
+  std::vector<std::string> revoked;  // only to say that it was one of these
+};
+
+struct SignedBy {
+  std::vector<std::string> key_ids;
+  Statement statement;
+};
+
+// Whether enough of the keys signed these bytes, saying the same of them. `path` is the document's in the
+// repository; signatures are "<path>.<key id>.minisig". EH-M08: too few signatures ("document",
+// "repository", "expected", "found", "key_id"...). EH-M09: one is wrong ("signature", "key_id", "problem").
+// EH-M10: no trusted key signed it. EH-M13: only a revoked one did ("key_id").
+Result<SignedBy> check_signatures(RepositoryFiles& files, const std::string& path, const std::string& bytes,
+                                  const Signers& signers);
+
+struct VerifiedIndex {
+  std::string bytes;
+  Root root;
+  SignedBy signed_by;
+  Seen seen;  // as it is to be remembered once the index proved readable
+};
+
+// Steps 1 and 2, and the versions of the roots (EH-M11). Nothing when the repository is not signed and
+// `required` is false.
+Result<std::optional<VerifiedIndex>> open_signed(RepositoryFiles& files, const TrustStore& store,
+                                                 bool required);
+
+// Step 3 and what binds the index to its signers: EH-M11 when it is older than what was seen, or another one
+// with the same serial; EH-M09 when it is not what the signers said. Completes `verified.seen`.
+Result<void> check_index(const Index& index, const std::string& repository, VerifiedIndex& verified);
+
+// Step 4: the date that has passed, if one has.
+std::optional<std::string> expired(const Index& index, const VerifiedIndex& verified, std::int64_t now);
+
+// A new root by the one before it (step 1): `path` is where it lies. EH-M11 when its version is not above
+// `version`.
+Result<Root> step_to(RepositoryFiles& files, const std::string& path, const std::string& bytes,
+                     const Signers& before, std::int64_t version);
+
+}  // namespace enginehost::manifest

@@ -1,0 +1,242 @@
+#include "host/manifest/trust/trust_store.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <system_error>
+
+#include "base/files.hpp"
+#include "base/json.hpp"
+#include "base/sha256.hpp"
+#include "cache/lock.hpp"
+#include "host/manifest/fields.hpp"
+
+namespace enginehost::manifest {
+namespace {
+
+namespace fs = std::filesystem;
+constexpr std::uint64_t largest_file = 16u << 20;
+constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
+
+// Nothing when the file is not there.
+Result<std::optional<Json>> document_of(const fs::path& file) {
+  std::error_code error;
+  if (!fs::exists(file, error) && !error) return std::nullopt;
+  TRY_ASSIGN(const std::string text, read_file(file, largest_file));
+  return parse_json(text, file.native(), {largest_file, 16}).map([](Json&& json) {
+    return std::optional(std::move(json));
+  });
+}
+
+Result<std::vector<TrustedKey>> keys_of(const fs::path& file, bool own) {
+  std::vector<TrustedKey> keys;
+  TRY_ASSIGN(const std::optional<Json> document, document_of(file));
+  if (!document) return keys;
+  Reading reading{file.native(), {}, {}};
+  Fields fields(reading, *document, "");
+  std::int64_t format = 0;
+  fields.number("format", Need::required, 1, 1, format);
+  if (const Json* list = fields.array("keys", Need::required))
+    for (const Json& object : list->as_array()) {
+      TrustedKey key;
+      key.file = file;
+      key.own = own;
+      std::string text;
+      Fields members(reading, object, "keys[" + std::to_string(keys.size()) + "]");
+      members.text("public", Need::required, is_text, text);
+      members.text("repository", Need::optional, is_text, key.repository);
+      members.text("added", Need::optional, is_time, key.added);
+      if (reading.mistake) break;
+      TRY_ASSIGN(key.key, read_public_key(text, file.native()));
+      keys.push_back(std::move(key));
+    }
+  if (reading.mistake) return fail(std::move(*reading.mistake));
+  return keys;
+}
+
+Result<Seen> seen_of(const fs::path& file, const std::string& repository) {
+  Seen seen;
+  TRY_ASSIGN(const std::optional<Json> document, document_of(file));
+  if (!document) return seen;
+  Reading reading{file.native(), {}, {}};
+  Fields fields(reading, *document, "");
+  std::int64_t format = 0;
+  fields.number("format", Need::required, 1, 1, format);
+  fields.text("root", Need::optional, is_text, seen.root);
+  fields.number("root_version", Need::required, 0, most, seen.root_version);
+  fields.number("index_version", Need::required, 0, most, seen.index_version);
+  fields.text("index_sha256", Need::optional, is_digest, seen.index_sha256);
+  fields.number("time", Need::required, 0, most, seen.time);
+  if (const Json* blocked = fields.array("blocked", Need::required))
+    for (const Json& object : blocked->as_array())
+      seen.blocked.push_back({object["sha256"].as_string(), object["reason"].as_string(), repository});
+  if (reading.mistake) return fail(std::move(*reading.mistake));
+  return seen;
+}
+
+// What is newer wins; a root stays until there is a newer one.
+void take_newer(Seen& seen, Seen other) {
+  if (other.root_version > seen.root_version ||
+      (seen.root.empty() && !other.root.empty() && other.root_version == seen.root_version)) {
+    seen.root = std::move(other.root);
+    seen.root_version = other.root_version;
+  }
+  if (other.index_version > seen.index_version) {
+    seen.index_version = other.index_version;
+    seen.index_sha256 = std::move(other.index_sha256);
+    seen.blocked = std::move(other.blocked);
+  }
+  seen.time = std::max(seen.time, other.time);
+}
+
+Json to_json(const Seen& seen, const std::string& repository) {
+  Json blocked = Json::array();
+  for (const Blocked& one : seen.blocked)
+    blocked.push(Json::object().set("sha256", one.sha256).set("reason", one.reason));
+  Json document = Json::object();
+  document.set("format", 1).set("repository", repository);
+  if (!seen.root.empty()) document.set("root", seen.root);
+  document.set("root_version", seen.root_version).set("index_version", seen.index_version);
+  if (!seen.index_sha256.empty()) document.set("index_sha256", seen.index_sha256);
+  return document.set("time", seen.time).set("blocked", std::move(blocked));
+}
+
+std::string name_for(const std::string& repository) { return sha256_hex(repository).substr(0, 32) + ".json"; }
+
+// One changer at a time.
+Result<cache::FileLock> lock_of(const fs::path& folder) {
+  if (folder.empty())
+    return fail(diagnose("EH-F16").with("folder", "state").with("os_said", "there is no state folder"));
+  TRY(make_folders(folder));
+  return cache::FileLock::exclusive(folder / "lock", "trust");
+}
+
+Result<void> write_keys(const fs::path& folder, const std::vector<TrustedKey>& keys) {
+  Json list = Json::array();
+  for (const TrustedKey& key : keys) {
+    Json one = Json::object().set("public", key.key.text());
+    if (!key.repository.empty()) one.set("repository", key.repository);
+    if (!key.added.empty()) one.set("added", key.added);
+    list.push(std::move(one));
+  }
+  return write_file(folder / "keys.json",
+                    Json::object().set("format", 1).set("keys", std::move(list)).dump(1) + "\n");
+}
+
+bool lists_key(const std::string& root, const PublicKey& key) {
+  const auto document = parse_json(root, "root");
+  if (!document) return true;
+  const auto& keys = (*document)["keys"].as_array();
+  return std::any_of(keys.begin(), keys.end(),
+                     [&](const Json& one) { return one["public"].as_string() == key.text(); });
+}
+
+}  // namespace
+
+TrustStore::TrustStore(fs::path state, std::vector<fs::path> layers)
+    : folder_(state.empty() ? fs::path() : std::move(state) / "trust"), layers_(std::move(layers)) {}
+
+std::vector<fs::path> TrustStore::layer_folders() const {
+  std::vector<fs::path> folders;
+  for (const fs::path& layer : layers_) {
+    std::error_code error;
+    for (fs::directory_iterator at(layer / "state", error), end; !error && at != end; at.increment(error)) {
+      std::error_code ignored;
+      if (fs::is_directory(at->path() / "trust", ignored)) folders.push_back(at->path() / "trust");
+    }
+  }
+  std::sort(folders.begin(), folders.end());
+  return folders;
+}
+
+Result<std::vector<TrustedKey>> TrustStore::keys() const {
+  std::vector<TrustedKey> all;
+  if (!folder_.empty()) {
+    TRY_ASSIGN(all, keys_of(folder_ / "keys.json", true));
+  }
+  for (const fs::path& folder : layer_folders()) {
+    TRY_ASSIGN(const std::vector<TrustedKey> more, keys_of(folder / "keys.json", false));
+    all.insert(all.end(), more.begin(), more.end());
+  }
+  return all;
+}
+
+Result<std::vector<TrustedKey>> TrustStore::keys_for(const std::string& repository) const {
+  TRY_ASSIGN(std::vector<TrustedKey> all, keys());
+  std::erase_if(
+      all, [&](const TrustedKey& key) { return !key.repository.empty() && key.repository != repository; });
+  return all;
+}
+
+Result<void> TrustStore::add(const TrustedKey& key) const {
+  TRY_ASSIGN(const cache::FileLock lock, lock_of(folder_));
+  TRY_ASSIGN(std::vector<TrustedKey> all, keys_of(folder_ / "keys.json", true));
+  const auto same = [&](const TrustedKey& known) {
+    return known.key == key.key && known.repository == key.repository;
+  };
+  if (std::any_of(all.begin(), all.end(), same)) return {};
+  all.push_back(key);
+  return write_keys(folder_, all);
+}
+
+Result<bool> TrustStore::remove(std::string_view key_id) const {
+  TRY_ASSIGN(const cache::FileLock lock, lock_of(folder_));
+  TRY_ASSIGN(std::vector<TrustedKey> all, keys_of(folder_ / "keys.json", true));
+  std::vector<PublicKey> gone;
+  std::erase_if(all, [&](const TrustedKey& key) {
+    if (key.key.id != key_id) return false;
+    gone.push_back(key.key);
+    return true;
+  });
+  if (gone.empty()) return false;
+  TRY(write_keys(folder_, all));
+  std::error_code error;
+  for (fs::directory_iterator at(folder_, error), end; !error && at != end; at.increment(error)) {
+    const fs::path& file = at->path();
+    if (file.extension() != ".json" || file.filename() == "keys.json") continue;
+    TRY_ASSIGN(const std::optional<Json> document, document_of(file));
+    const std::string repository = document ? (*document)["repository"].as_string() : "";
+    TRY_ASSIGN(Seen seen, seen_of(file, repository));
+    const bool listed = std::any_of(gone.begin(), gone.end(),
+                                    [&](const PublicKey& key) { return lists_key(seen.root, key); });
+    if (seen.root.empty() || !listed) continue;
+    seen.root.clear();
+    TRY(write_file(file, to_json(seen, repository).dump(1) + "\n"));
+  }
+  return true;
+}
+
+Result<Seen> TrustStore::seen(const std::string& repository) const {
+  Seen seen;
+  if (!folder_.empty()) {
+    TRY_ASSIGN(seen, seen_of(folder_ / name_for(repository), repository));
+  }
+  for (const fs::path& folder : layer_folders()) {
+    TRY_ASSIGN(Seen other, seen_of(folder / name_for(repository), repository));
+    take_newer(seen, std::move(other));
+  }
+  return seen;
+}
+
+Result<void> TrustStore::remember(const std::string& repository, const Seen& seen) const {
+  if (folder_.empty()) return {};
+  const fs::path file = folder_ / name_for(repository);
+  TRY_ASSIGN(const Seen before, seen_of(file, repository));
+  if (before == seen) return {};
+  TRY_ASSIGN(const cache::FileLock lock, lock_of(folder_));
+  // Another process may have seen something newer meanwhile.
+  TRY_ASSIGN(Seen now, seen_of(file, repository));
+  take_newer(now, seen);
+  return write_file(file, to_json(now, repository).dump(1) + "\n");
+}
+
+std::vector<fs::path> TrustStore::files(const std::string& repository) const {
+  std::vector<fs::path> all;
+  std::vector<fs::path> folders = layer_folders();
+  if (!folder_.empty()) folders.push_back(folder_);
+  for (const fs::path& folder : folders)
+    for (const std::string& name : {std::string("keys.json"), name_for(repository)})
+      all.push_back(folder / name);
+  return all;
+}
+
+}  // namespace enginehost::manifest

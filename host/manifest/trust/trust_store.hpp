@@ -1,0 +1,71 @@
+// What this user trusts, and what was last seen of each signed repository: <state>/trust.
+//
+//   keys.json                  the keys that were trusted by hand
+//   <repository>.json          its root, the newest version seen, the newest signed time, what it blocked
+//
+// A read-only system layer may bring the same files (below its state folder, of whatever machine it was
+// prepared on): its keys are trusted too, and its versions are a floor for ours.
+#pragma once
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+#include "host/manifest/catalogue.hpp"
+#include "host/manifest/trust/minisign.hpp"
+
+namespace enginehost::manifest {
+
+struct TrustedKey {
+  PublicKey key;
+  std::string repository;  // only for this location; empty: for every one
+  std::string added;       // when: "2026-11-20T00:00:00Z"
+  std::filesystem::path file;
+  bool own = true;  // false: of a system layer
+};
+
+// The memory of one repository.
+struct Seen {
+  std::string root;  // the accepted root.json, byte for byte; empty: none yet
+  std::int64_t root_version = 0, index_version = 0;
+  std::string index_sha256;  // of the index with that version
+  std::int64_t time = 0;     // the newest signed time: the clock is not before it
+  std::vector<Blocked> blocked;
+  bool operator==(const Seen&) const = default;
+};
+
+// A handle without state of its own. Any thread, any number of processes: changes are made under a lock, each
+// file is replaced whole and durably.
+class TrustStore {
+ public:
+  // `state`: empty when there is none; nothing is remembered then.
+  TrustStore(std::filesystem::path state, std::vector<std::filesystem::path> layers);
+
+  // All keys, ours first. A file that cannot be read as such is an error (EH-M01, EH-M02, EH-M15): what was
+  // trusted must not be guessed.
+  Result<std::vector<TrustedKey>> keys() const;
+  // Those that may speak for this repository.
+  Result<std::vector<TrustedKey>> keys_for(const std::string& repository) const;
+  // EH-F16 with "folder" when there is no state folder, and the errors of writing.
+  Result<void> add(const TrustedKey& key) const;
+  // Forgets our key and the roots that list it: those repositories begin anew with the keys that are left.
+  // Their versions stay as a floor. False when there is no such key of ours.
+  Result<bool> remove(std::string_view key_id) const;
+
+  // Of ours and the layers', the newer of each.
+  Result<Seen> seen(const std::string& repository) const;
+  // Never lowers a version. Nothing happens when nothing changes.
+  Result<void> remember(const std::string& repository, const Seen& seen) const;
+
+  // The files that an answer for this repository rests on, there or not.
+  std::vector<std::filesystem::path> files(const std::string& repository) const;
+
+ private:
+  std::vector<std::filesystem::path> layer_folders() const;
+
+  std::filesystem::path folder_;
+  std::vector<std::filesystem::path> layers_;
+};
+
+}  // namespace enginehost::manifest

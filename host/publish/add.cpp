@@ -1,0 +1,248 @@
+#include "host/publish/add.hpp"
+
+#include <algorithm>
+#include <set>
+#include <system_error>
+
+#include "base/files.hpp"
+#include "base/sha256.hpp"
+#include "base/text.hpp"
+#include "host/manifest/shapes.hpp"
+#include "host/publish/pack.hpp"
+#include "host/publish/requirements.hpp"
+
+namespace enginehost::publish {
+namespace {
+
+namespace fs = std::filesystem;
+
+Diagnosis refusal(const fs::path& file, std::string_view problem, std::string_view remedy) {
+  return diagnose("EH-M17").with("file", file.native()).with("problem", problem).with("remedy", remedy);
+}
+
+// One of the two things that are added: the engine's files, or its plugin.
+struct Part {
+  fs::path file;  // what was given, or the archive made of it
+  manifest::Artifact artifact;
+  ArtifactFacts facts;
+  Json sources = Json::array();
+  bool packed = false;  // by us, in the scratch folder
+};
+
+// "onnxruntime-1.22.0-cp311-….whl": the project, as the package index writes it (PEP 503).
+std::string project_of(const std::string& wheel) {
+  std::string name = to_lower(wheel.substr(0, wheel.find('-')));
+  std::replace(name.begin(), name.end(), '_', '-');
+  return name;
+}
+
+Result<Part> take(const fs::path& given, const AddRequest& request, bool is_main, const fs::path& scratch) {
+  Part part;
+  part.file = given;
+  std::error_code error;
+  const bool is_folder = fs::is_directory(given, error);
+  if (!is_folder && !fs::is_regular_file(given, error))
+    return fail(diagnose("EH-F01").with("file", given.native()));
+  if (is_folder) {
+    TRY(make_folders(scratch));
+    part.file = scratch / (given.lexically_normal().filename().native() + ".tar.zst");
+    if (part.file.filename() == ".tar.zst") part.file = scratch / "folder.tar.zst";
+    TRY(pack_folder(given, part.file));
+    part.packed = true;
+  }
+  const std::string name = part.file.filename().native();
+  part.artifact.archive = archive_kind(name);
+  if (part.artifact.archive == "none") part.artifact.path = name;
+  if (is_main) {
+    part.artifact.select = request.select;
+    part.artifact.strip = request.strip;
+  }
+  TRY_ASSIGN(part.artifact.sha256, sha256_of_file(part.file));
+  part.artifact.size = fs::file_size(part.file, error);
+  if (is_main && !is_folder)
+    for (const std::string& url : request.urls) part.sources.push(Json::object().set("url", url));
+  if (name.ends_with(".whl") && part.sources.as_array().empty())
+    part.sources.push(Json::object().set("package_index",
+                                         Json::object().set("project", project_of(name)).set("file", name)));
+  TRY_ASSIGN(part.facts, look_into(part.artifact, part.file, scratch / "unpacked"));
+  return part;
+}
+
+// Archives without another source come along.
+Result<void> publish_copy(const Workspace& workspace, Part& part) {
+  if (!part.sources.as_array().empty()) return {};
+  const std::string name = part.artifact.sha256.substr(0, 16) + "-" + part.file.filename().native();
+  const fs::path place = workspace.folder() / "files" / name;
+  TRY(make_folders(place.parent_path()));
+  std::error_code error;
+  fs::copy_file(part.file, place, fs::copy_options::overwrite_existing, error);
+  if (error)
+    return fail(diagnose_errno("EH-F16", error.value())
+                    .with("file", place.native())
+                    .with("folder", place.parent_path().native()));
+  part.sources.push(Json::object().set("file", "files/" + name));
+  return {};
+}
+
+Json component_of(const Part& part, const AddRequest& request) {
+  Json artifact = Json::object();
+  artifact.set("sha256", part.artifact.sha256)
+      .set("size", *part.artifact.size)
+      .set("archive", part.artifact.archive);
+  if (part.artifact.archive == "none") artifact.set("path", part.artifact.path);
+  if (part.artifact.strip != 0) artifact.set("strip", part.artifact.strip);
+  if (!part.artifact.select.empty()) artifact.set("select", Json::strings(part.artifact.select));
+  artifact.set("sources", part.sources);
+  return Json::object()
+      .set("version", request.version)
+      .set("license", request.license)
+      .set("artifacts", Json::array().push(std::move(artifact)));
+}
+
+// Folders with libraries in them, but for the view's own.
+std::vector<std::string> search_folders(const ArtifactFacts& facts) {
+  std::set<std::string> folders;
+  for (const LibraryFacts& library : facts.libraries)
+    if (const std::size_t slash = library.path.rfind('/'); slash != std::string::npos && !library.plugin)
+      folders.insert(library.path.substr(0, slash));
+  return {folders.begin(), folders.end()};
+}
+
+Result<Json> engine_manifest(const Workspace& workspace, const std::string& engine) {
+  const fs::path file = workspace.engine_file(engine);
+  std::error_code error;
+  if (!fs::exists(file, error))
+    return Json::object()
+        .set("format", 1)
+        .set("engine", engine)
+        .set("serial", 0)
+        .set("licenses", Json::object())
+        .set("components", Json::object())
+        .set("builds", Json::array());
+  TRY_ASSIGN(const std::string text, read_file(file, 8u << 20));
+  return parse_json(text, file.native());
+}
+
+// Plugins of one engine share a name from build to build; other bytes under it would change those builds too.
+Result<void> put_component(Json& manifest, const std::string& id, Json component, const fs::path& file) {
+  Json components = manifest["components"];
+  if (const Json* known = components.find(id);
+      known != nullptr && (*known)["artifacts"].as_array().size() == 1 &&
+      (*known)["artifacts"].as_array()[0]["sha256"] != component["artifacts"].as_array()[0]["sha256"])
+    for (const Json& build : manifest["builds"].as_array())
+      if (build["plugin"]["component"].as_string() == id)
+        return fail(refusal(
+            file,
+            "component " + id + " has other bytes already, and " + build["id"].as_string() + " uses them",
+            "give the build another --version, or remove the old one from the manifest"));
+  components.set(id, std::move(component));
+  manifest.set("components", std::move(components));
+  return {};
+}
+
+void put_build(Json& manifest, Json build) {
+  Json builds = Json::array();
+  bool placed = false;
+  for (const Json& known : manifest["builds"].as_array()) {
+    const bool same = known["id"] == build["id"];
+    placed = placed || same;
+    builds.push(same ? build : known);
+  }
+  if (!placed) builds.push(std::move(build));
+  manifest.set("builds", std::move(builds));
+}
+
+Result<std::string> plugin_path(const std::vector<ArtifactFacts>& parts, const AddRequest& request) {
+  std::vector<std::string> plugins;
+  for (const ArtifactFacts& part : parts)
+    for (const LibraryFacts& library : part.libraries)
+      if (library.plugin) plugins.push_back(library.path);
+  const fs::path& file = request.plugin.empty() ? request.file : request.plugin;
+  if (plugins.empty())
+    return fail(
+        refusal(file, "no library in it exports engine_plugin_v1",
+                "name the engine's plugin: --plugin FILE (docs/engine-authors.md says how it is made)"));
+  if (plugins.size() > 1)
+    return fail(refusal(file, "it holds several plugins: " + join(plugins, ", "), "choose with --select"));
+  return plugins.front();
+}
+
+}  // namespace
+
+std::string archive_kind(const std::string& file_name) {
+  constexpr std::pair<std::string_view, const char*> endings[] = {
+      {".whl", "zip"},       {".zip", "zip"},         {".tar.gz", "tar.gz"}, {".tgz", "tar.gz"},
+      {".tar.xz", "tar.xz"}, {".tar.zst", "tar.zst"}, {".tar", "tar"}};
+  for (const auto& [ending, kind] : endings)
+    if (file_name.ends_with(ending)) return kind;
+  return "none";
+}
+
+Result<Added> add(const Workspace& workspace, const AddRequest& request) {
+  TRY_ASSIGN(const fs::path scratch, make_private_folder(workspace.folder(), ".adding-"));
+  struct Cleared {
+    const fs::path& folder;
+    ~Cleared() {
+      std::error_code ignored;
+      fs::remove_all(folder, ignored);
+    }
+  } cleared{scratch};
+  std::vector<Part> parts;
+  TRY_ASSIGN(Part main, take(request.file, request, true, scratch / "main"));
+  parts.push_back(std::move(main));
+  if (!request.plugin.empty()) {
+    TRY_ASSIGN(Part plugin, take(request.plugin, request, false, scratch / "plugin"));
+    parts.push_back(std::move(plugin));
+  }
+  std::vector<ArtifactFacts> facts;
+  for (const Part& part : parts) facts.push_back(part.facts);
+  const System system = system_of(facts);
+  if (system.os.empty())
+    return fail(refusal(request.file, "it holds no library, or libraries of several systems or processors",
+                        "choose with --select"));
+  TRY_ASSIGN(const std::string plugin, plugin_path(facts, request));
+
+  const std::string platform = system.os + "-" + system.arch;
+  const std::string name = request.engine + "-" + request.version + "-" + request.flavor + "-" + platform;
+  Added added;
+  added.build = request.id.empty() ? name : request.id;
+  added.requirements = requirements_of(facts, request.flavor);
+  TRY_ASSIGN(Json manifest, engine_manifest(workspace, request.engine));
+  const bool separate = parts.size() > 1;
+  const std::string plugin_component =
+      separate ? request.engine + "-plugin-" + request.version + "-" + request.flavor + "-" + platform : name;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    TRY(publish_copy(workspace, parts[i]));
+    TRY(workspace.keep_facts(parts[i].artifact.sha256, parts[i].facts));
+    TRY(put_component(manifest, i == 0 ? name : plugin_component, component_of(parts[i], request),
+                      parts[i].file));
+  }
+  Json licenses = manifest["licenses"];
+  if (licenses.find(request.license) == nullptr)
+    licenses.set(request.license, Json::object().set("id", request.license_id));
+  manifest.set("licenses", std::move(licenses));
+
+  Json build = Json::object();
+  build.set("id", added.build)
+      .set("version", request.version)
+      .set("flavor", request.flavor)
+      .set("os", system.os)
+      .set("arch", system.arch)
+      .set("requires", added.requirements)
+      .set("plugin", Json::object().set("component", plugin_component).set("path", plugin))
+      .set("components", separate ? Json::array().push(name) : Json::array())
+      .set("search", Json::strings(search_folders(parts.front().facts)))
+      .set("lazy", Json::strings(request.lazy))
+      .set("capabilities", Json::strings(request.capabilities))
+      .set("priority", request.priority);
+  put_build(manifest, std::move(build));
+  manifest.set("serial", manifest["serial"].as_integer() + 1);
+  added.manifest = workspace.engine_file(request.engine);
+  // Nothing is left behind that no reader would take.
+  TRY(manifest::read_manifest(manifest, workspace.folder().native(), added.manifest.native())
+          .map([](const auto&) {}));
+  TRY(workspace.write_json(added.manifest, manifest));
+  return added;
+}
+
+}  // namespace enginehost::publish

@@ -1,0 +1,41 @@
+// engine-manifest add: a build from files, with what they require filled in from the files themselves.
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "host/publish/workspace.hpp"
+
+namespace enginehost::publish {
+
+struct AddRequest {
+  std::filesystem::path file;    // an archive, a wheel, a library, or a folder that is packed
+  std::filesystem::path plugin;  // the same; empty: it lies in `file`
+  std::string engine, version, flavor;
+  std::string id;                   // of the build; empty: engine-version-flavor-os-arch
+  std::vector<std::string> urls;    // where the same bytes of `file` can be had; empty: a copy is published
+  std::vector<std::string> select;  // view paths that are used; empty: everything
+  std::vector<std::string> lazy;    // libraries opened at run time
+  std::vector<std::string> capabilities;
+  int strip = 0;
+  int priority = 50;
+  std::string license = "unknown", license_id = "LicenseRef-unknown";
+};
+
+struct Added {
+  std::string build;
+  std::filesystem::path manifest;
+  Json requirements;
+};
+
+// Looks into the files, keeps what they say (facts/) and puts the build into its engine's manifest, in place
+// of one with the same id. A wheel without a URL is left to the package index; every other file is copied to
+// files/. EH-M17 ("file", "problem", "remedy") when there is no library or not one plugin, when the libraries
+// are of several systems, or when the engine's manifest has the component with other bytes; EH-F..
+// when a file cannot be read or unpacked.
+Result<Added> add(const Workspace& workspace, const AddRequest& request);
+
+// "zip", "tar.gz", ... by the file's name, "none" for another name.
+std::string archive_kind(const std::string& file_name);
+
+}  // namespace enginehost::publish

@@ -1,0 +1,148 @@
+#include "host/publish/artifact_facts.hpp"
+
+#include <algorithm>
+#include <system_error>
+
+#include "base/files.hpp"
+#include "base/text.hpp"
+#include "base/version.hpp"
+#include "host/acquire/growing_file.hpp"
+#include "host/acquire/unpacking.hpp"
+#include "host/binary/binary.hpp"
+
+namespace enginehost::publish {
+namespace {
+
+namespace fs = std::filesystem;
+
+// "GLIBC_2.34" raises `newest` of its family.
+void raise(std::string& newest, std::string_view version, std::string_view family) {
+  if (!version.starts_with(family)) return;
+  version.remove_prefix(family.size());
+  if (version.empty() || version.front() < '0' || version.front() > '9') return;
+  if (newest.empty() || compare_versions(version, newest) > 0) newest = version;
+}
+
+// GNU_PROPERTY_X86_ISA_1_NEEDED: one bit a level, from the baseline up (x86-64 psABI, "Program Property").
+std::int64_t level_of(std::uint32_t isa_needed) {
+  for (const int level : {4, 3, 2})
+    if ((isa_needed & (1u << (level - 1))) != 0) return level;
+  return 0;
+}
+
+Result<LibraryFacts> facts_of(const fs::path& file, std::string path, const binary::BinaryInfo& info) {
+  LibraryFacts facts;
+  facts.path = std::move(path);
+  facts.kind = binary::name_of(info.kind);
+  facts.machine = info.machine;
+  facts.soname = info.soname;
+  facts.needed = info.needed;
+  facts.minimum_os = info.kind == binary::Kind::macho ? info.minimum_os : "";
+  facts.isa = level_of(info.isa_needed);
+  for (const binary::VersionNeed& need : info.version_needs) {
+    if (need.weak) continue;
+    raise(facts.glibc, need.version, "GLIBC_");
+    raise(facts.glibcxx, need.version, "GLIBCXX_");
+    raise(facts.cxxabi, need.version, "CXXABI_");
+  }
+  TRY_ASSIGN(const binary::GpuCode code, binary::gpu_code(file));
+  for (const binary::GpuCode::Entry& entry : code.entries)
+    (entry.kind == "ptx" ? facts.ptx : facts.sass).push_back(entry.arch);
+  const auto header = binary::read_plugin_header(file);
+  facts.plugin = header && header->state == binary::PluginHeader::State::found;
+  return facts;
+}
+
+std::vector<std::string> texts_of(const Json& list) {
+  std::vector<std::string> texts;
+  for (const Json& element : list.as_array()) texts.push_back(element.as_string());
+  return texts;
+}
+
+}  // namespace
+
+bool ArtifactFacts::has_file(std::string_view view_path) const {
+  return std::find(files.begin(), files.end(), view_path) != files.end();
+}
+
+Result<ArtifactFacts> look_into(const manifest::Artifact& artifact, const fs::path& archive,
+                                const fs::path& scratch) {
+  std::error_code error;
+  fs::remove_all(scratch, error);
+  TRY(make_folders(scratch));
+  // A copy: the reader wants a file of its own.
+  const fs::path copy = scratch / "archive";
+  if (!fs::copy_file(archive, copy, error))
+    return fail(
+        diagnose_errno("EH-F16", error.value()).with("file", copy.native()).with("folder", scratch.native()));
+  TRY_ASSIGN(const auto file, acquire::GrowingFile::open(copy, scratch));
+  file->complete();
+  TRY_ASSIGN(const auto tree, acquire::unpack_into(artifact, *file, true, scratch / "tree", {}, {}));
+  ArtifactFacts facts;
+  const fs::path root = scratch / "tree";
+  for (fs::recursive_directory_iterator at(root, error), end; !error && at != end; at.increment(error)) {
+    const fs::path& path = at->path();
+    if (at->is_directory(error) && !at->is_symlink(error)) continue;
+    std::string view_path = path.lexically_relative(root).generic_string();
+    facts.files.push_back(view_path);
+    if (!at->is_regular_file(error) || at->is_symlink(error)) continue;
+    const auto info = binary::read_binary(path);
+    const bool is_library = info && info->kind != binary::Kind::unknown && info->problems.empty();
+    if (!is_library) continue;
+    TRY_ASSIGN(LibraryFacts library, facts_of(path, std::move(view_path), *info));
+    facts.libraries.push_back(std::move(library));
+  }
+  std::sort(facts.files.begin(), facts.files.end());
+  std::sort(facts.libraries.begin(), facts.libraries.end(),
+            [](const LibraryFacts& a, const LibraryFacts& b) { return a.path < b.path; });
+  fs::remove_all(scratch, error);
+  return facts;
+}
+
+Json to_json(const ArtifactFacts& facts) {
+  Json libraries = Json::array();
+  for (const LibraryFacts& one : facts.libraries)
+    libraries.push(Json::object()
+                       .set("path", one.path)
+                       .set("kind", one.kind)
+                       .set("machine", one.machine)
+                       .set("soname", one.soname)
+                       .set("minimum_os", one.minimum_os)
+                       .set("needed", Json::strings(one.needed))
+                       .set("glibc", one.glibc)
+                       .set("glibcxx", one.glibcxx)
+                       .set("cxxabi", one.cxxabi)
+                       .set("isa", one.isa)
+                       .set("sass", Json::strings(one.sass))
+                       .set("ptx", Json::strings(one.ptx))
+                       .set("plugin", one.plugin));
+  return Json::object()
+      .set("format", 1)
+      .set("files", Json::strings(facts.files))
+      .set("libraries", std::move(libraries));
+}
+
+ArtifactFacts facts_from_json(const Json& document) {
+  ArtifactFacts facts;
+  facts.files = texts_of(document["files"]);
+  for (const Json& one : document["libraries"].as_array()) {
+    LibraryFacts library;
+    library.path = one["path"].as_string();
+    library.kind = one["kind"].as_string();
+    library.machine = one["machine"].as_string();
+    library.soname = one["soname"].as_string();
+    library.minimum_os = one["minimum_os"].as_string();
+    library.needed = texts_of(one["needed"]);
+    library.glibc = one["glibc"].as_string();
+    library.glibcxx = one["glibcxx"].as_string();
+    library.cxxabi = one["cxxabi"].as_string();
+    library.isa = one["isa"].as_integer();
+    library.sass = texts_of(one["sass"]);
+    library.ptx = texts_of(one["ptx"]);
+    library.plugin = one["plugin"].as_bool();
+    facts.libraries.push_back(std::move(library));
+  }
+  return facts;
+}
+
+}  // namespace enginehost::publish

@@ -1,0 +1,39 @@
+// What lies in an archive, and what its libraries say of themselves.
+#pragma once
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "base/json.hpp"
+#include "base/result.hpp"
+#include "host/manifest/catalogue.hpp"
+
+namespace enginehost::publish {
+
+struct LibraryFacts {
+  std::string path;  // in the view
+  std::string kind;  // "elf", "pe", "macho"
+  std::string machine, soname, minimum_os;
+  std::vector<std::string> needed;
+  std::string glibc, glibcxx, cxxabi;  // the newest version of each that it wants, or empty
+  std::int64_t isa = 0;                // the x86 level that its note demands: 2, 3, 4; 0: none
+  std::vector<std::string> sass, ptx;  // of the GPU code in it
+  bool plugin = false;                 // exports engine_plugin_v1
+};
+
+struct ArtifactFacts {
+  std::vector<std::string> files;  // all view paths
+  std::vector<LibraryFacts> libraries;
+  bool has_file(std::string_view view_path) const;
+};
+
+// Unpacks the archive as an installation would (select, strip; refused entries are refused here too) below
+// `scratch`, which is emptied, and reads every library. Errors as acquire::unpack_into; EH-F16 and the like
+// for the disk.
+Result<ArtifactFacts> look_into(const manifest::Artifact& artifact, const std::filesystem::path& archive,
+                                const std::filesystem::path& scratch);
+
+Json to_json(const ArtifactFacts& facts);
+ArtifactFacts facts_from_json(const Json& document);
+
+}  // namespace enginehost::publish

@@ -1,0 +1,214 @@
+#include "host/publish/lint.hpp"
+
+#include <algorithm>
+#include <system_error>
+
+#include "base/files.hpp"
+#include "base/sha256.hpp"
+#include "base/text.hpp"
+#include "base/version.hpp"
+#include "host/publish/add.hpp"
+#include "host/publish/requirements.hpp"
+
+namespace enginehost::publish {
+namespace {
+
+namespace fs = std::filesystem;
+using manifest::Artifact;
+using manifest::Build;
+using manifest::Component;
+using manifest::Source;
+
+// One manifest being looked at.
+class Look {
+ public:
+  Look(const Workspace& workspace, const std::string& document, Findings& findings)
+      : workspace_(workspace), document_(document), findings_(findings) {}
+
+  void component(const Component& component) {
+    const std::string place = "components." + component.id;
+    if (component.artifacts.empty()) error(place, "it has no artifact", "engine-manifest add it");
+    for (const Artifact& one : component.artifacts) artifact(one, place);
+  }
+
+  void build(const Build& build) {
+    const std::string place = "builds." + build.id;
+    if (!build.not_built.empty() || !build.yanked.empty()) return;
+    std::vector<ArtifactFacts> parts;
+    for (const Component* component : build.all_components())
+      for (const Artifact& one : component->artifacts)
+        if (auto facts = workspace_.facts_of(one.sha256)) {
+          parts.push_back(std::move(*facts));
+          break;
+        }
+    if (parts.size() != build.all_components().size())
+      return warning(place, "not all of its archives were ever looked into",
+                     "add it with engine-manifest add");
+    plugin(build, parts, place);
+    libraries(build, parts, place);
+    lazy(build, parts, place);
+    requirements(build, parts, place);
+  }
+
+ private:
+  Diagnosis finding(const std::string& member, const std::string& problem, const std::string& remedy) const {
+    return diagnose("EH-M16")
+        .with("document", document_)
+        .with("member", member)
+        .with("problem", problem)
+        .with("remedy", remedy);
+  }
+  void error(const std::string& member, const std::string& problem, const std::string& remedy) {
+    findings_.errors.push_back(finding(member, problem, remedy));
+  }
+  void warning(const std::string& member, const std::string& problem, const std::string& remedy) {
+    findings_.warnings.push_back(finding(member, problem, remedy));
+  }
+
+  void artifact(const Artifact& artifact, const std::string& place) {
+    if (artifact.sha256.empty())
+      error(place, "an archive has no sha256: it is listed and never installed", "add its sha256");
+    if (!artifact.size)
+      warning(place, "an archive has no size: users cannot see what they download", "add its size in bytes");
+    if (artifact.size && *artifact.size == 0) error(place, "an archive is empty", "add the right file");
+    if (artifact.sources.empty()) error(place, "an archive has no source", "name a url or a file");
+    for (const Source& one : artifact.sources) source(one, artifact, place);
+  }
+
+  void source(const Source& source, const Artifact& artifact, const std::string& place) {
+    const std::string name = source.kind == Source::Kind::package_index ? source.file : source.location;
+    switch (source.kind) {
+      case Source::Kind::url:
+        if (!source.location.starts_with("https://"))
+          warning(place, source.location + " is not https: anybody on the way sees what is fetched",
+                  "publish over https");
+        break;
+      case Source::Kind::file:
+        file_source(source, artifact, place);
+        break;
+      case Source::Kind::package_index:
+        if (!source.file.ends_with(".whl"))
+          warning(place, source.file + " is no wheel", "name the wheel's file");
+        break;
+      case Source::Kind::oci:
+        if (source.location.find("@sha256:") == std::string::npos)
+          error(place, source.location + " names no digest", "write registry/name@sha256:…");
+        break;
+    }
+    const std::string path = name.substr(0, name.find('?'));
+    if (const std::string kind = archive_kind(path);
+        source.kind != Source::Kind::oci && kind != "none" && kind != artifact.archive)
+      error(place, name + " is a " + kind + " file, the manifest says " + artifact.archive,
+            "correct \"archive\"");
+  }
+
+  void file_source(const Source& source, const Artifact& artifact, const std::string& place) {
+    const fs::path path(source.location);
+    if (path.is_absolute())
+      return warning(place, source.location + " is a path of your machine", "put the file below files/");
+    const fs::path file = (workspace_.folder() / path).lexically_normal();
+    if (!is_below(file, workspace_.folder()))
+      return error(place, source.location + " leaves the repository", "put the file below files/");
+    const auto digest = sha256_of_file(file);
+    if (!digest)
+      error(place, source.location + " is not in the repository", "put it there, or name a url");
+    else if (!artifact.sha256.empty() && *digest != artifact.sha256)
+      error(place, source.location + " has the sha256 " + *digest, "add the file anew");
+  }
+
+  void plugin(const Build& build, const std::vector<ArtifactFacts>& parts, const std::string& place) {
+    // The plugin's component is the first part.
+    const auto& libraries = parts.front().libraries;
+    const auto found = std::find_if(libraries.begin(), libraries.end(), [&](const LibraryFacts& library) {
+      return library.path == build.plugin_path;
+    });
+    if (found == libraries.end())
+      return error(place + ".plugin", build.plugin_path + " is not in " + build.plugin_component,
+                   "correct plugin.path");
+    if (!found->plugin)
+      error(place + ".plugin", build.plugin_path + " does not export engine_plugin_v1",
+            "docs/engine-authors.md says what a plugin is");
+    const System system = system_of(parts);
+    if (system.os != build.os || system.arch != build.arch)
+      error(place,
+            "it is for " + build.os + " " + build.arch + ", its libraries are for " +
+                (system.os.empty() ? "several systems" : system.os + " " + system.arch),
+            "pair plugin and engine of one system");
+  }
+
+  void libraries(const Build& build, const std::vector<ArtifactFacts>& parts, const std::string& place) {
+    const auto& declared = build.requires_.libraries;
+    for (const Outside& one : outside(parts, build.flavor))
+      if (std::find(declared.begin(), declared.end(), one.name) == declared.end())
+        error(place, one.needed_by + " needs " + one.name + ", which is in none of its components",
+              "add a component that brings it, or name it in requires.libraries");
+  }
+
+  void lazy(const Build& build, const std::vector<ArtifactFacts>& parts, const std::string& place) {
+    for (const std::string& name : build.lazy) {
+      const bool present =
+          std::any_of(build.search.begin(), build.search.end(), [&](const std::string& folder) {
+            const std::string path = folder == "." ? name : folder + "/" + name;
+            return std::any_of(parts.begin(), parts.end(),
+                               [&](const ArtifactFacts& part) { return part.has_file(path); });
+          });
+      if (!present) error(place + ".lazy", name + " is in none of the search folders", "correct \"search\"");
+    }
+  }
+
+  void requirements(const Build& build, const std::vector<ArtifactFacts>& parts, const std::string& place) {
+    const Json wanted = requirements_of(parts, build.flavor);
+    const std::pair<const char*, const std::string*> bounds[] = {{"glibc", &build.requires_.glibc},
+                                                                 {"glibcxx", &build.requires_.glibcxx},
+                                                                 {"cxxabi", &build.requires_.cxxabi},
+                                                                 {"os_version", &build.requires_.os_version}};
+    for (const auto& [name, bound] : bounds) {
+      const std::string& least = wanted[name].as_string();
+      if (least.empty()) continue;
+      const std::string version = least.substr(2);
+      const std::string said = bound->starts_with(">=") ? bound->substr(2) : *bound;
+      if (bound->empty() || compare_versions(said.substr(0, said.find(',')), version) < 0)
+        error(place + ".requires." + name,
+              "its files need " + least + ", it says " + (bound->empty() ? "nothing" : *bound),
+              "write \"" + std::string(name) + "\": \"" + least + "\"");
+    }
+  }
+
+  const Workspace& workspace_;
+  const std::string& document_;
+  Findings& findings_;
+};
+
+void look_at(const Workspace& workspace, const fs::path& file, Findings& findings) {
+  const std::string name = file.native();
+  const auto text = read_file(file, 8u << 20);
+  if (!text) return findings.errors.push_back(text.error());
+  const auto document = parse_json(*text, name);
+  if (!document) return findings.errors.push_back(document.error());
+  const auto manifest = manifest::read_manifest(*document, workspace.folder().native(), name);
+  if (!manifest) return findings.errors.push_back(manifest.error());
+  for (const std::string& warning : (*manifest)->warnings)
+    findings.errors.push_back(diagnose("EH-M16")
+                                  .with("document", name)
+                                  .with("problem", warning)
+                                  .with("remedy", "correct the spelling, or remove the field"));
+  Look look(workspace, name, findings);
+  for (const auto& [id, component] : (*manifest)->components) look.component(component);
+  for (const auto& build : (*manifest)->builds) look.build(*build);
+}
+
+}  // namespace
+
+Findings lint(const Workspace& workspace) {
+  Findings findings;
+  const std::vector<fs::path> files = workspace.engine_files();
+  if (files.empty())
+    findings.errors.push_back(diagnose("EH-M16")
+                                  .with("document", workspace.folder().native())
+                                  .with("problem", "there is no manifest in engines/")
+                                  .with("remedy", "engine-manifest add a build"));
+  for (const fs::path& file : files) look_at(workspace, file, findings);
+  return findings;
+}
+
+}  // namespace enginehost::publish

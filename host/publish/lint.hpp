@@ -1,0 +1,22 @@
+// engine-manifest lint: what would fail on the machines of those who use the repository.
+#pragma once
+#include <vector>
+
+#include "host/publish/workspace.hpp"
+
+namespace enginehost::publish {
+
+struct Findings {
+  std::vector<Diagnosis> errors;    // EH-M16 ("document", "member", "problem", "remedy"), EH-M01 to EH-M04
+  std::vector<Diagnosis> warnings;  // EH-M16 too
+};
+
+// Reads every manifest as a user's machine would, and more strictly: unknown fields are errors. Then: a
+// digest and a size for every archive; sources whose form can be resolved (https, files that are there with
+// the right digest, wheels named as the package index names them); a plugin that is one and is of the build's
+// system; every needed library inside the build's components or named in requires.libraries; requirements not
+// below what the files say; lazy libraries present in the search folders. What was never looked into is a
+// warning.
+Findings lint(const Workspace& workspace);
+
+}  // namespace enginehost::publish

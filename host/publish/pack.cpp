@@ -1,0 +1,88 @@
+#include "host/publish/pack.hpp"
+
+#include <archive.h>
+#include <archive_entry.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <fstream>
+#include <memory>
+#include <system_error>
+#include <vector>
+
+namespace enginehost::publish {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct CloseArchive {
+  void operator()(archive* handle) const { archive_write_free(handle); }
+};
+struct FreeEntry {
+  void operator()(archive_entry* entry) const { archive_entry_free(entry); }
+};
+
+// Read at ten times the speed of the network that it saves; the levels above cost minutes a gigabyte.
+constexpr const char* compression_level = "12";
+
+Result<void> add_file(archive* handle, const fs::path& file, const std::string& name) {
+  const auto wrong = [&](std::string_view problem) {
+    return fail(diagnose("EH-M17").with("file", file.native()).with("problem", problem));
+  };
+  struct stat status {};
+  if (::lstat(file.c_str(), &status) != 0) return wrong("it cannot be read");
+  const std::unique_ptr<archive_entry, FreeEntry> entry(archive_entry_new());
+  archive_entry_set_pathname(entry.get(), name.c_str());
+  std::error_code error;
+  if (S_ISLNK(status.st_mode)) {
+    archive_entry_set_filetype(entry.get(), AE_IFLNK);
+    archive_entry_set_symlink(entry.get(), fs::read_symlink(file, error).c_str());
+    archive_entry_set_perm(entry.get(), 0777);
+    return archive_write_header(handle, entry.get()) == ARCHIVE_OK ? Result<void>()
+                                                                   : wrong(archive_error_string(handle));
+  }
+  if (!S_ISREG(status.st_mode)) return wrong("it is neither a file nor a link");
+  archive_entry_set_filetype(entry.get(), AE_IFREG);
+  archive_entry_set_perm(entry.get(), (status.st_mode & 0100) != 0 ? 0755 : 0644);
+  archive_entry_set_size(entry.get(), status.st_size);
+  if (archive_write_header(handle, entry.get()) != ARCHIVE_OK) return wrong(archive_error_string(handle));
+  std::ifstream input(file, std::ios::binary);
+  std::vector<char> buffer(std::size_t{1} << 20);
+  std::uint64_t written = 0;
+  while (input.read(buffer.data(), static_cast<std::streamsize>(buffer.size())) || input.gcount() > 0) {
+    const auto size = static_cast<std::size_t>(input.gcount());
+    if (archive_write_data(handle, buffer.data(), size) != static_cast<la_ssize_t>(size))
+      return wrong(archive_error_string(handle));
+    written += size;
+  }
+  return written == static_cast<std::uint64_t>(status.st_size) ? Result<void>()
+                                                               : wrong("it changed while it was read");
+}
+
+}  // namespace
+
+Result<void> pack_folder(const fs::path& folder, const fs::path& archive_file) {
+  std::vector<std::string> names;
+  std::error_code error;
+  for (fs::recursive_directory_iterator at(folder, error), end; !error && at != end; at.increment(error))
+    if (at->is_symlink(error) || !at->is_directory(error))
+      names.push_back(at->path().lexically_relative(folder).generic_string());
+  std::sort(names.begin(), names.end());
+  const auto wrong = [&](std::string_view problem) {
+    return fail(diagnose("EH-M17").with("file", archive_file.native()).with("problem", problem));
+  };
+  if (names.empty())
+    return fail(diagnose("EH-M17").with("folder", folder.native()).with("problem", "there is no file in it"));
+  const std::unique_ptr<archive, CloseArchive> handle(archive_write_new());
+  if (archive_write_set_format_pax_restricted(handle.get()) != ARCHIVE_OK ||
+      archive_write_add_filter_zstd(handle.get()) != ARCHIVE_OK ||
+      archive_write_set_filter_option(handle.get(), "zstd", "compression-level", compression_level) !=
+          ARCHIVE_OK ||
+      archive_write_open_filename(handle.get(), archive_file.c_str()) != ARCHIVE_OK)
+    return wrong(archive_error_string(handle.get()));
+  for (const std::string& name : names) TRY(add_file(handle.get(), folder / name, name));
+  if (archive_write_close(handle.get()) != ARCHIVE_OK) return wrong(archive_error_string(handle.get()));
+  return {};
+}
+
+}  // namespace enginehost::publish

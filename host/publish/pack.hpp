@@ -1,0 +1,14 @@
+// A folder as one archive.
+#pragma once
+#include <filesystem>
+
+#include "base/result.hpp"
+
+namespace enginehost::publish {
+
+// Writes a tar.zst of every file and link below `folder`: sorted, without times, owners and folders, so that
+// the same files give the same bytes. EH-M17 ("file", "problem") for what an archive cannot hold or the disk
+// refuses. Any thread.
+Result<void> pack_folder(const std::filesystem::path& folder, const std::filesystem::path& archive);
+
+}  // namespace enginehost::publish

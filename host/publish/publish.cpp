@@ -1,0 +1,209 @@
+#include "host/publish/publish.hpp"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <set>
+#include <system_error>
+
+#include "base/files.hpp"
+#include "cache/lock.hpp"
+#include "host/publish/lint.hpp"
+#include "host/publish/signing.hpp"
+
+namespace enginehost::publish {
+namespace {
+
+namespace fs = std::filesystem;
+constexpr std::string_view old_ending = ".old";
+
+Diagnosis disk_failure(const fs::path& file, int error_number) {
+  return diagnose_errno(code_of_write_error(error_number), error_number)
+      .with("file", file.native())
+      .with("folder", file.parent_path().native());
+}
+
+// What belongs to the repository, relative to the folder.
+Result<std::vector<std::string>> documents_of(const Workspace& workspace, const manifest::Index& index,
+                                              bool is_signed) {
+  std::set<std::string> paths = {"index.json"};
+  const auto with_signatures = [&](const std::string& path) {
+    paths.insert(path);
+    for (const fs::path& signature : signatures_of(workspace.folder() / path))
+      paths.insert(signature.lexically_relative(workspace.folder()).generic_string());
+  };
+  if (is_signed) {
+    with_signatures("index.json");
+    with_signatures("root.json");
+    std::error_code error;
+    for (fs::directory_iterator at(workspace.folder() / "roots", error), end; !error && at != end;
+         at.increment(error))
+      paths.insert("roots/" + at->path().filename().native());
+  }
+  for (const manifest::IndexEntry& entry : index.manifests) {
+    paths.insert(entry.path);
+    const fs::path file = workspace.folder() / entry.path;
+    TRY_ASSIGN(const std::string text, read_file(file, 8u << 20));
+    TRY_ASSIGN(const Json document, parse_json(text, file.native()));
+    TRY_ASSIGN(const auto manifest, manifest::read_manifest(document, "", file.native()));
+    for (const auto& [id, component] : manifest->components)
+      for (const manifest::Artifact& artifact : component.artifacts)
+        for (const manifest::Source& source : artifact.sources)
+          if (source.kind == manifest::Source::Kind::file && !fs::path(source.location).is_absolute())
+            paths.insert(source.location);
+  }
+  return std::vector<std::string>(paths.begin(), paths.end());
+}
+
+// A second name for the same bytes, or a copy where the file system has no such thing.
+Result<void> bring(const fs::path& from, const fs::path& to) {
+  TRY(make_folders(to.parent_path()));
+  std::error_code error;
+  fs::remove(to, error);
+  fs::create_hard_link(from, to, error);
+  if (error) fs::copy_file(from, to, error);
+  if (error) return fail(disk_failure(to, error.value()));
+  return {};
+}
+
+Result<void> bring_all(const fs::path& from, const fs::path& to) {
+  std::error_code error;
+  for (fs::recursive_directory_iterator at(from, error), end; !error && at != end; at.increment(error))
+    if (at->is_regular_file(error)) TRY(bring(at->path(), to / at->path().lexically_relative(from)));
+  return {};
+}
+
+// Everything below the folder's file system reaches the disk.
+Result<void> sync_all(const fs::path& folder) {
+  const FileDescriptor descriptor(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!descriptor.valid() || ::syncfs(descriptor.get()) != 0) return fail(disk_failure(folder, errno));
+  return {};
+}
+
+// Both names change hands at once; where the file system cannot (EINVAL), there is a moment without `out`.
+Result<void> take_place(const fs::path& made, const fs::path& out) {
+  std::error_code error;
+  if (!fs::exists(out, error)) {
+    if (::rename(made.c_str(), out.c_str()) != 0) return fail(disk_failure(out, errno));
+  } else if (::renameat2(AT_FDCWD, made.c_str(), AT_FDCWD, out.c_str(), RENAME_EXCHANGE) != 0) {
+    const fs::path old = made.native() + std::string(old_ending);
+    if (::rename(out.c_str(), old.c_str()) != 0) return fail(disk_failure(out, errno));
+    if (::rename(made.c_str(), out.c_str()) != 0) {
+      const int why = errno;
+      static_cast<void>(::rename(old.c_str(), out.c_str()));
+      return fail(disk_failure(out, why));
+    }
+    fs::remove_all(old, error);
+  }
+  TRY(sync_folder(out.parent_path()));
+  fs::remove_all(made, error);
+  return {};
+}
+
+// What an interrupted run left beside `out`; ended in the moment without `out`, it is put back first.
+void clear_leftovers(const fs::path& out, const std::string& prefix) {
+  std::error_code error;
+  for (fs::directory_iterator at(out.parent_path(), error), end; !error && at != end; at.increment(error))
+    if (const std::string name = at->path().filename().native();
+        name.starts_with(prefix) && name.ends_with(old_ending) && !fs::exists(out)) {
+      fs::rename(at->path(), out, error);
+      break;
+    }
+  for (fs::directory_iterator at(out.parent_path(), error), end; !error && at != end; at.increment(error))
+    if (std::error_code ignored; at->path().filename().native().starts_with(prefix))
+      fs::remove_all(at->path(), ignored);
+}
+
+Result<std::optional<std::string>> published_index(const fs::path& out) {
+  std::error_code error;
+  if (!fs::exists(out, error) || fs::is_empty(out, error)) return std::nullopt;
+  if (!fs::exists(out / "index.json", error))
+    return fail(diagnose("EH-M17")
+                    .with("folder", out.native())
+                    .with("problem", "it holds other things than a published repository")
+                    .with("remedy", "name an empty folder, or one that publish wrote"));
+  return read_file(out / "index.json", 8u << 20).map([](std::string&& text) {
+    return std::optional(std::move(text));
+  });
+}
+
+// Never back: users who saw the newer one would refuse the older.
+Result<void> check_newer(const fs::path& out, const std::string& there, std::int64_t serial) {
+  const std::string name = (out / "index.json").native();
+  TRY_ASSIGN(const Json document, parse_json(there, name));
+  TRY_ASSIGN(const manifest::Index before, manifest::read_index(document, name));
+  if (before.serial >= serial)
+    return fail(diagnose("EH-M11")
+                    .with("document", "the index to be published")
+                    .with("repository", out.native())
+                    .with("found", std::to_string(serial))
+                    .with("expected", std::to_string(before.serial + 1)));
+  return {};
+}
+
+}  // namespace
+
+Result<Published> publish(const Workspace& workspace, const fs::path& given, std::int64_t now) {
+  fs::path out = fs::absolute(given).lexically_normal();
+  if (!out.has_filename()) out = out.parent_path();
+  if (Findings findings = lint(workspace); !findings.errors.empty())
+    return fail(std::move(findings.errors.front().with("errors", std::to_string(findings.errors.size()))));
+  TRY_ASSIGN(const std::optional<manifest::Root> root, workspace.root());
+  TRY_ASSIGN(const bool new_index, workspace.prepare(now));
+  if (root && new_index)
+    return fail(diagnose("EH-M08")
+                    .with("document", (workspace.folder() / "index.json").native())
+                    .with("repository", workspace.folder().native())
+                    .with("expected", std::to_string(root->index_threshold))
+                    .with("found", "0"));
+  TRY_ASSIGN(std::vector<Diagnosis> missing, missing_signatures(workspace));
+  if (!missing.empty()) return fail(std::move(missing.front()));
+
+  TRY_ASSIGN(const std::optional<manifest::Index> index, workspace.index());
+  if (!index)
+    return fail(diagnose("EH-M17")
+                    .with("folder", workspace.folder().native())
+                    .with("problem", "its index.json was taken away meanwhile")
+                    .with("remedy", "run it again"));
+  TRY_ASSIGN(const std::string bytes, read_file(workspace.folder() / "index.json", 8u << 20));
+  TRY(make_folders(out.parent_path()));
+  // Beside the folder, which changes hands: of two publishers the second sees what the first has published.
+  TRY_ASSIGN(const cache::FileLock lock,
+             cache::FileLock::exclusive(out.parent_path() / ("." + out.filename().native() + ".lock"),
+                                        "engine-manifest publish"));
+  const std::string prefix = "." + out.filename().native() + ".new-";
+  clear_leftovers(out, prefix);
+  TRY_ASSIGN(const std::optional<std::string> there, published_index(out));
+  Published published;
+  published.serial = index->serial;
+  published.root_version = root ? root->version : 0;
+  TRY_ASSIGN(const std::vector<std::string> paths, documents_of(workspace, *index, root.has_value()));
+  std::error_code error;
+  for (const std::string& path : paths) published.files += fs::exists(out / path, error) ? 0 : 1;
+  // The same index may have got more signatures meanwhile.
+  if (there && *there == bytes && published.files == 0) return published;
+  if (there && *there != bytes) TRY(check_newer(out, *there, index->serial));
+
+  TRY_ASSIGN(const fs::path made, make_private_folder(out.parent_path(), prefix));
+  fs::permissions(made, there ? fs::status(out, error).permissions() : fs::perms(0755), error);
+  if (there) TRY(bring_all(out, made));
+  // Signatures of the index before this one fit nothing any more.
+  for (const fs::path& old : signatures_of(made / "index.json")) fs::remove(old, error);
+  for (const fs::path& old : signatures_of(made / "root.json")) fs::remove(old, error);
+  for (const std::string& path : paths) {
+    // Copies: the keeper edits the files of the workspace, and a second name would change with them.
+    const fs::path to = made / path;
+    TRY(make_folders(to.parent_path()));
+    fs::remove(to, error);
+    if (!fs::copy_file(workspace.folder() / path, to, error)) return fail(disk_failure(to, error.value()));
+    fs::permissions(to, fs::perms(0644), error);
+  }
+  TRY(sync_all(made));
+  TRY(take_place(made, out));
+  published.changed = true;
+  return published;
+}
+
+}  // namespace enginehost::publish

@@ -1,0 +1,158 @@
+#include "host/publish/requirements.hpp"
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <string_view>
+
+#include "base/text.hpp"
+#include "base/version.hpp"
+
+namespace enginehost::publish {
+namespace {
+
+// What "glibc" and "glibcxx" stand for: ld.so and the libraries that glibc and GCC install with them.
+constexpr std::array<std::string_view, 16> linux_runtime = {"libc.so.6",
+                                                            "libm.so.6",
+                                                            "libdl.so.2",
+                                                            "libpthread.so.0",
+                                                            "librt.so.1",
+                                                            "libutil.so.1",
+                                                            "libresolv.so.2",
+                                                            "libanl.so.1",
+                                                            "libnsl.so.1",
+                                                            "libmvec.so.1",
+                                                            "libstdc++.so.6",
+                                                            "libgcc_s.so.1",
+                                                            "libcrypt.so.1",
+                                                            "ld-linux-x86-64.so.2",
+                                                            "ld-linux-aarch64.so.1",
+                                                            "libc.musl-x86_64.so.1"};
+
+// What "driver" and "cuda" stand for: NVIDIA's kernel driver brings them, nobody else may.
+constexpr std::array<std::string_view, 4> nvidia_driver = {"libcuda.so.1", "libnvidia-ml.so.1", "nvcuda.dll",
+                                                           "nvml.dll"};
+
+// Of a bare Windows, as engine libraries use them; api-ms-win-* and ext-ms-* are names for parts of these.
+constexpr std::array<std::string_view, 30> windows_system = {
+    "kernel32.dll", "kernelbase.dll", "ntdll.dll",    "user32.dll",   "gdi32.dll",  "advapi32.dll",
+    "shell32.dll",  "ole32.dll",      "oleaut32.dll", "ws2_32.dll",   "bcrypt.dll", "crypt32.dll",
+    "dbghelp.dll",  "shlwapi.dll",    "setupapi.dll", "version.dll",  "winmm.dll",  "psapi.dll",
+    "iphlpapi.dll", "dxgi.dll",       "d3d12.dll",    "d3d11.dll",    "msvcrt.dll", "ucrtbase.dll",
+    "rpcrt4.dll",   "secur32.dll",    "userenv.dll",  "cfgmgr32.dll", "dxcore.dll", "imagehlp.dll"};
+
+bool is_vcruntime(const std::string& name) {
+  return name.starts_with("vcruntime") || name.starts_with("msvcp") || name.starts_with("concrt") ||
+         name.starts_with("vcomp");
+}
+
+template <std::size_t size>
+bool is_among(const std::array<std::string_view, size>& names, std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+bool is_system_library(const LibraryFacts& by, const std::string& needed) {
+  if (by.kind == "elf") return is_among(linux_runtime, needed);
+  if (by.kind == "macho") return needed.starts_with("/usr/lib/") || needed.starts_with("/System/");
+  const std::string name = to_lower(needed);
+  return is_among(windows_system, name) || is_vcruntime(name) || name.starts_with("api-ms-win-") ||
+         name.starts_with("ext-ms-");
+}
+
+bool is_gpu_flavor(const std::string& flavor) { return flavor.starts_with("cu") && flavor.size() > 2; }
+
+std::string file_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+
+// "cu118" is toolkit 11.8, "cu130" 13.0; empty for another flavor.
+std::string toolkit_of(const std::string& flavor) {
+  const std::string digits = flavor.starts_with("cu") ? flavor.substr(2, flavor.find('-', 2) - 2) : "";
+  if (digits.size() < 2 || digits.size() > 3 || !parse_integer(digits)) return {};
+  return digits.substr(0, digits.size() - 1) + "." + digits.substr(digits.size() - 1);
+}
+
+struct Version {
+  bool operator()(const std::string& a, const std::string& b) const { return compare_versions(a, b) < 0; }
+};
+
+}  // namespace
+
+std::vector<Outside> outside(const std::vector<ArtifactFacts>& parts, const std::string& flavor) {
+  std::set<std::string> inside;
+  for (const ArtifactFacts& part : parts) {
+    for (const std::string& file : part.files) {
+      inside.insert(file_name(file));
+      inside.insert(to_lower(file_name(file)));
+    }
+    for (const LibraryFacts& library : part.libraries)
+      if (!library.soname.empty()) inside.insert(file_name(library.soname));
+  }
+  std::vector<Outside> found;
+  std::set<std::string> told;
+  for (const ArtifactFacts& part : parts)
+    for (const LibraryFacts& library : part.libraries)
+      for (const std::string& needed : library.needed) {
+        const std::string name = library.kind == "pe" ? to_lower(needed) : file_name(needed);
+        if (inside.contains(name) || is_system_library(library, needed)) continue;
+        if (is_gpu_flavor(flavor) && is_among(nvidia_driver, name)) continue;
+        if (told.insert(name).second) found.push_back({name, library.path});
+      }
+  return found;
+}
+
+Json requirements_of(const std::vector<ArtifactFacts>& parts, const std::string& flavor) {
+  std::string glibc, glibcxx, cxxabi, minimum_os;
+  std::int64_t isa = 0;
+  bool musl = false, vcruntime = false;
+  std::set<std::string, Version> sass, ptx;
+  const auto raise = [](std::string& highest, const std::string& version) {
+    if (!version.empty() && (highest.empty() || compare_versions(version, highest) > 0)) highest = version;
+  };
+  for (const ArtifactFacts& part : parts)
+    for (const LibraryFacts& library : part.libraries) {
+      raise(glibc, library.glibc);
+      raise(glibcxx, library.glibcxx);
+      raise(cxxabi, library.cxxabi);
+      raise(minimum_os, library.minimum_os);
+      isa = std::max(isa, library.isa);
+      for (const std::string& needed : library.needed) {
+        musl = musl || needed.starts_with("libc.musl-");
+        vcruntime = vcruntime || (library.kind == "pe" && is_vcruntime(to_lower(needed)));
+      }
+      sass.insert(library.sass.begin(), library.sass.end());
+      ptx.insert(library.ptx.begin(), library.ptx.end());
+    }
+  Json requirements = Json::object();
+  const auto at_least = [&](const char* name, const std::string& version) {
+    if (!version.empty()) requirements.set(name, ">=" + version);
+  };
+  if (musl) requirements.set("libc", "musl");
+  at_least("glibc", glibc);
+  at_least("glibcxx", glibcxx);
+  at_least("cxxabi", cxxabi);
+  at_least("os_version", minimum_os);
+  // The runtime of Visual Studio 2015 and later is one; which toolset linked the file is not in its imports.
+  if (vcruntime) requirements.set("vcruntime", ">=14.0");
+  if (isa > 0) requirements.set("cpu", Json::array().push("x86-64-v" + std::to_string(isa)));
+  if (const std::string toolkit = toolkit_of(flavor); !toolkit.empty())
+    requirements.set("cuda", Json::object()
+                                 .set("toolkit", toolkit)
+                                 .set("sass", Json::strings({sass.begin(), sass.end()}))
+                                 .set("ptx", Json::strings({ptx.begin(), ptx.end()})));
+  std::vector<std::string> libraries;
+  for (const Outside& one : outside(parts, flavor)) libraries.push_back(one.name);
+  if (!libraries.empty()) requirements.set("libraries", Json::strings(libraries));
+  return requirements;
+}
+
+System system_of(const std::vector<ArtifactFacts>& parts) {
+  std::set<std::string> systems, machines;
+  for (const ArtifactFacts& part : parts)
+    for (const LibraryFacts& library : part.libraries) {
+      systems.insert(library.kind == "elf" ? "linux" : library.kind == "pe" ? "windows" : "macos");
+      machines.insert(library.kind == "macho" && library.machine == "aarch64" ? "arm64" : library.machine);
+    }
+  if (systems.size() != 1 || machines.size() != 1) return {};
+  return {*systems.begin(), *machines.begin()};
+}
+
+}  // namespace enginehost::publish

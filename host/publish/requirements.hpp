@@ -1,0 +1,31 @@
+// What the files of a build demand of the machine, as a manifest says it.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "base/json.hpp"
+#include "host/publish/artifact_facts.hpp"
+
+namespace enginehost::publish {
+
+// A library that nothing in the build brings, and that is not part of every system of its kind.
+struct Outside {
+  std::string name, needed_by;
+};
+
+// Names that are needed and lie in none of the parts. The C library, the C++ runtime (their versions are
+// requirements of their own), what Windows and macOS themselves bring, and the driver's libraries of a GPU
+// flavor are left out.
+std::vector<Outside> outside(const std::vector<ArtifactFacts>& parts, const std::string& flavor);
+
+// The member "requires": glibc, glibcxx, cxxabi, libc, cpu, cuda (toolkit from the flavor, architectures from
+// the files), os_version, libraries. Empty members are left out.
+Json requirements_of(const std::vector<ArtifactFacts>& parts, const std::string& flavor);
+
+// "linux", "windows", "macos" and the machine, by the libraries: empty when they disagree or there is none.
+struct System {
+  std::string os, arch;
+};
+System system_of(const std::vector<ArtifactFacts>& parts);
+
+}  // namespace enginehost::publish

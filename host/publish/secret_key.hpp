@@ -1,0 +1,42 @@
+// Secret keys in minisign's format, and signing with them.
+//
+// Format: minisign's "Secret key format": "Ed", "Sc" or 0 0, "B2", 32 bytes of salt, limits of scrypt, then
+// number, key and checksum, xored with a stream from the passphrase when it is encrypted.
+#pragma once
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "base/result.hpp"
+#include "host/manifest/trust/minisign.hpp"
+
+namespace enginehost::publish {
+
+// Wiped when it goes. Belongs to one thread.
+class SecretKey {
+ public:
+  SecretKey(manifest::PublicKey public_key, std::string seed)
+      : public_(std::move(public_key)), seed_(std::move(seed)) {}
+  SecretKey(SecretKey&&) = default;
+  SecretKey& operator=(SecretKey&&) = default;
+  SecretKey(const SecretKey&) = delete;
+  SecretKey& operator=(const SecretKey&) = delete;
+  ~SecretKey();
+
+  const manifest::PublicKey& public_key() const { return public_; }
+  // Algorithm "ED" over the bytes, and over the trusted comment with it.
+  Result<manifest::Signature> sign(std::string_view bytes, std::string trusted_comment) const;
+
+ private:
+  manifest::PublicKey public_;
+  std::string seed_;  // of Ed25519: 32 bytes
+};
+
+// Asked for the passphrase of an encrypted key.
+using AskPassphrase = std::function<Result<std::string>(const std::string& file)>;
+
+// Reads the text of a secret key file. EH-M15 ("file" = name, "problem") when it is none or the passphrase is
+// wrong; an error of `ask` is passed on.
+Result<SecretKey> read_secret_key(std::string_view text, const std::string& name, const AskPassphrase& ask);
+
+}  // namespace enginehost::publish

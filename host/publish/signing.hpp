@@ -1,0 +1,40 @@
+// engine-manifest sign: root and index, by whoever holds a key of the root.
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "host/publish/secret_key.hpp"
+#include "host/publish/workspace.hpp"
+
+namespace enginehost::publish {
+
+// What a new root changes about the one before.
+struct RootChange {
+  std::vector<manifest::PublicKey> add;
+  std::vector<std::string> remove, revoke;  // key ids, leading zeros or not; a revoked key is told as such
+  std::optional<std::int64_t> root_threshold, index_threshold;
+  bool empty() const {
+    return add.empty() && remove.empty() && revoke.empty() && !root_threshold && !index_threshold;
+  }
+};
+
+struct Signed {
+  std::int64_t root_version = 0, serial = 0;
+  std::vector<std::string> documents;  // that were signed now: "index.json by 67F2…"
+  std::vector<std::string> missing;  // why publish would refuse it still: one line each; empty: it would not
+};
+
+// Makes the root when there is none (of the given keys, thresholds 1), a next one when `change` says so or
+// half of its time is over, and a new index when something changed or half of its time is over; then signs
+// with every given key what that key may sign and has not signed. Several keepers sign one after the other.
+// EH-M17 ("folder", "problem") for a key that the root does not know, or a root that could not be signed by
+// its keys.
+Result<Signed> sign(const Workspace& workspace, const std::vector<SecretKey>& keys, const RootChange& change,
+                    std::int64_t now);
+
+// What is missing for users to believe the folder as it stands: too few signatures of the index, of the root,
+// or of the root by the keys before it. Nothing: it may be published. Errors of reading.
+Result<std::vector<Diagnosis>> missing_signatures(const Workspace& workspace);
+
+}  // namespace enginehost::publish

@@ -1,0 +1,168 @@
+#include "host/publish/workspace.hpp"
+
+#include <algorithm>
+#include <system_error>
+
+#include "base/files.hpp"
+#include "base/sha256.hpp"
+#include "base/text.hpp"
+#include "host/manifest/fields.hpp"
+
+namespace enginehost::publish {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::int64_t day = 86'400;
+
+Diagnosis refusal(const fs::path& folder, std::string_view problem, std::string_view remedy) {
+  return diagnose("EH-M17").with("folder", folder.native()).with("problem", problem).with("remedy", remedy);
+}
+
+std::vector<fs::path> json_files(const fs::path& folder) {
+  std::vector<fs::path> files;
+  std::error_code error;
+  for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error))
+    if (at->path().extension() == ".json") files.push_back(at->path());
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+Result<std::optional<Json>> document_of(const fs::path& file) {
+  std::error_code error;
+  if (!fs::exists(file, error)) return std::nullopt;
+  TRY_ASSIGN(const std::string text, read_file(file, 8u << 20));
+  TRY_ASSIGN(Json document, parse_json(text, file.native()));
+  return std::optional(std::move(document));
+}
+
+}  // namespace
+
+std::vector<fs::path> signatures_of(const fs::path& document) {
+  std::vector<fs::path> files;
+  const std::string start = document.filename().native() + ".";
+  std::error_code error;
+  for (fs::directory_iterator at(document.parent_path(), error), end; !error && at != end;
+       at.increment(error)) {
+    const std::string name = at->path().filename().native();
+    if (name.starts_with(start) && name.ends_with(".minisig")) files.push_back(at->path());
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+Result<Workspace> Workspace::create(const fs::path& folder, const std::string& name) {
+  std::error_code error;
+  if (fs::exists(folder / "repository.json", error))
+    return fail(refusal(folder, "it is a repository already", "choose another folder"));
+  for (const char* part : {"engines", "facts", "files"}) TRY(make_folders(folder / part));
+  Workspace workspace;
+  workspace.folder_ = folder;
+  workspace.name_ = name;
+  TRY(workspace.write_json(folder / "repository.json", Json::object()
+                                                           .set("format", 1)
+                                                           .set("name", name)
+                                                           .set("expires_days", workspace.expires_days_)
+                                                           .set("blocked", Json::array())));
+  return workspace;
+}
+
+Result<Workspace> Workspace::open(const fs::path& folder) {
+  const fs::path file = folder / "repository.json";
+  TRY_ASSIGN(const std::optional<Json> document, document_of(file));
+  if (!document)
+    return fail(refusal(folder, "there is no repository.json",
+                        "engine-manifest init " + folder.native() + " --name NAME"));
+  Workspace workspace;
+  workspace.folder_ = folder;
+  manifest::Reading reading{file.native(), {}, {}};
+  manifest::Fields fields(reading, *document, "");
+  std::int64_t format = 0;
+  fields.number("format", manifest::Need::required, 1, 1, format);
+  fields.text("name", manifest::Need::required, manifest::is_text, workspace.name_);
+  fields.number("expires_days", manifest::Need::optional, 1, 36500, workspace.expires_days_);
+  if (const Json* blocked = fields.array("blocked", manifest::Need::optional)) workspace.blocked_ = *blocked;
+  if (reading.mistake) return fail(std::move(*reading.mistake));
+  return workspace;
+}
+
+std::vector<fs::path> Workspace::engine_files() const { return json_files(folder_ / "engines"); }
+
+fs::path Workspace::engine_file(const std::string& engine) const {
+  return folder_ / "engines" / (engine + ".json");
+}
+
+Result<void> Workspace::write_json(const fs::path& file, const Json& document) const {
+  TRY(make_folders(file.parent_path()));
+  return write_file(file, document.dump(1) + "\n");
+}
+
+std::optional<ArtifactFacts> Workspace::facts_of(const std::string& sha256) const {
+  const auto document = document_of(folder_ / "facts" / (sha256 + ".json"));
+  if (!document || !*document) return std::nullopt;
+  return facts_from_json(**document);
+}
+
+Result<void> Workspace::keep_facts(const std::string& sha256, const ArtifactFacts& facts) const {
+  return write_json(folder_ / "facts" / (sha256 + ".json"), to_json(facts));
+}
+
+Result<std::optional<manifest::Index>> Workspace::index() const {
+  const fs::path file = folder_ / "index.json";
+  TRY_ASSIGN(const std::optional<Json> document, document_of(file));
+  if (!document) return std::nullopt;
+  return manifest::read_index(*document, file.native()).map([](manifest::Index&& index) {
+    return std::optional(std::move(index));
+  });
+}
+
+Result<std::optional<manifest::Root>> Workspace::root() const {
+  const fs::path file = folder_ / "root.json";
+  TRY_ASSIGN(const std::optional<Json> document, document_of(file));
+  if (!document) return std::nullopt;
+  return manifest::read_root(*document, file.native()).map([](manifest::Root&& root) {
+    return std::optional(std::move(root));
+  });
+}
+
+Result<bool> Workspace::prepare(std::int64_t now) const {
+  Json entries = Json::array();
+  for (const fs::path& file : engine_files()) {
+    TRY_ASSIGN(const std::string bytes, read_file(file, 8u << 20));
+    const std::string digest = sha256_hex(bytes);
+    const std::string path = "manifests/" + file.stem().native() + "-" + digest.substr(0, 16) + ".json";
+    const auto made = read_file(folder_ / path);
+    if (!made || *made != bytes) {
+      TRY(make_folders(folder_ / "manifests"));
+      TRY(write_file(folder_ / path, bytes));
+    }
+    entries.push(Json::object()
+                     .set("path", path)
+                     .set("sha256", digest)
+                     .set("size", static_cast<std::int64_t>(bytes.size())));
+  }
+  const fs::path place = folder_ / "index.json";
+  TRY_ASSIGN(const std::optional<Json> before, document_of(place));
+  const Json blocked = blocked_.is_array() ? blocked_ : Json::array();
+  const bool same = before && (*before)["manifests"] == entries && (*before)["name"].as_string() == name_ &&
+                    (before->find("blocked") == nullptr ? Json::array() : (*before)["blocked"]) == blocked;
+  const auto until = before ? manifest::seconds_of_time((*before)["expires"].as_string()) : std::nullopt;
+  if (same && until && *until - now > expires_days_ * day / 2) return false;
+
+  const std::int64_t serial = before ? (*before)["serial"].as_integer() + 1 : 1;
+  Json index = Json::object();
+  index.set("format", 1)
+      .set("name", name_)
+      .set("serial", serial)
+      .set("created", manifest::text_of_time(now))
+      .set("expires", manifest::text_of_time(now + expires_days_ * day))
+      .set("manifests", std::move(entries));
+  if (!blocked.as_array().empty()) index.set("blocked", blocked);
+  std::error_code error;
+  for (const fs::path& signature : signatures_of(place)) fs::remove(signature, error);
+  TRY(write_json(place, index));
+  TRY(manifest::read_index(index, place.native()).map([](const auto&) {}));
+  return true;
+}
+
+}  // namespace enginehost::publish

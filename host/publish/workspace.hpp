@@ -1,0 +1,66 @@
+// The folder in which a publisher keeps a repository: what is edited, and what is made from it.
+//
+//   repository.json      the name, and for how long an index holds
+//   engines/NAME.json    one manifest an engine, as add writes it and a person may edit it
+//   facts/SHA256.json    what the libraries of an archive say, so that lint needs no archive
+//   files/…              archives that the repository brings itself
+// made by sign and publish, together a repository that can be tried at once (--repository FOLDER):
+//   root.json  roots/N.json  manifests/NAME-DIGEST.json  index.json  and their .minisig files
+//
+// A manifest under manifests/ never changes: those who read an older index still find what it lists.
+#pragma once
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/json.hpp"
+#include "base/result.hpp"
+#include "host/manifest/repository.hpp"
+#include "host/manifest/trust/root.hpp"
+#include "host/publish/artifact_facts.hpp"
+
+namespace enginehost::publish {
+
+// One thread at a time; one process at a time is the keeper's business.
+class Workspace {
+ public:
+  // EH-M17 ("folder", "problem") when there is one already.
+  static Result<Workspace> create(const std::filesystem::path& folder, const std::string& name);
+  // EH-M17 when repository.json is not there, EH-M01 or EH-M02 when it is wrong.
+  static Result<Workspace> open(const std::filesystem::path& folder);
+
+  const std::filesystem::path& folder() const { return folder_; }
+  const std::string& name() const { return name_; }
+  std::int64_t expires_days() const { return expires_days_; }
+
+  // engines/*.json, sorted.
+  std::vector<std::filesystem::path> engine_files() const;
+  std::filesystem::path engine_file(const std::string& engine) const;
+  Result<void> write_json(const std::filesystem::path& file, const Json& document) const;
+
+  // Nothing when the archive was never looked into.
+  std::optional<ArtifactFacts> facts_of(const std::string& sha256) const;
+  Result<void> keep_facts(const std::string& sha256, const ArtifactFacts& facts) const;
+
+  // The index as it stands, or nothing when there is none yet.
+  Result<std::optional<manifest::Index>> index() const;
+  // root.json as it stands, or nothing.
+  Result<std::optional<manifest::Root>> root() const;
+
+  // Makes manifests/ and index.json from engines/. Where nothing changed, and the index holds for more than
+  // half its time, everything stays and false is returned; else the serial rises and old signatures of the
+  // index go.
+  Result<bool> prepare(std::int64_t now) const;
+
+ private:
+  std::filesystem::path folder_;
+  std::string name_;
+  std::int64_t expires_days_ = 365;
+  Json blocked_;
+};
+
+// The .minisig files of a document of the folder.
+std::vector<std::filesystem::path> signatures_of(const std::filesystem::path& document);
+
+}  // namespace enginehost::publish

@@ -1,0 +1,228 @@
+// docs/publishing.md as it stands, and what happens to users of a signed repository on a real server.
+#include <gmock/gmock.h>
+
+#include <fstream>
+#include <regex>
+
+#include "base/files.hpp"
+#include "tests/end-to-end/repository.hpp"
+#include "tests/end-to-end/workplace.hpp"
+#include "tests/support/nginx_server.hpp"
+
+namespace enginehost::test {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+
+std::string replaced(std::string text, const std::string& from, const std::string& to) {
+  for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
+    text.replace(at, from.size(), to);
+  return text;
+}
+
+bool has_minisign() {
+  ChildRequest request;
+  request.argv = {"minisign", "-v"};
+  const auto outcome = run_child(request);
+  return outcome && outcome->exit_code == 0;
+}
+
+// A publisher beside a server, and users with caches of their own.
+class Publishing : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!has_minisign()) GTEST_SKIP() << "minisign is not installed";
+    write_text(publisher_ / "libengine_toy.so", reference_plugin());
+    write_text(publisher_ / "toy/share/words.txt", "toy");
+    write_text(publisher_ / "toy/lib/libtoy.so", reference_plugin());
+    // A library that is no plugin: the same file under another name would be a second one.
+    ChildRequest compile;
+    compile.argv = {"gcc", "-shared", "-fPIC", "-x", "c", "-", "-o", publisher_ / "toy/lib/libtoy.so"};
+    compile.input = "int toy_answer(void) { return 42; }";
+    ASSERT_EQ(run_child(compile)->exit_code, 0);
+  }
+
+  // Runs lines as the page has them, in the publisher's folder.
+  void sh(const std::string& lines, int status = 0) {
+    RunOptions options;
+    const ChildRequest tools = user_.request("engine-info", {});
+    ChildRequest request;
+    request.argv = {"bash", "-ec", "cd '" + publisher_.path().native() + "'\n" + mapped(lines)};
+    request.environment = tools.environment;
+    request.environment.push_back("PATH=" + fs::path(tools.argv.front()).parent_path().native() +
+                                  ":/usr/bin:/bin");
+    request.deadline = std::chrono::minutes(3);
+    const auto outcome = run_child(request);
+    ASSERT_TRUE(outcome);
+    EXPECT_EQ(outcome->exit_code, status) << lines << "\n" << outcome->output << outcome->error;
+    said_ = outcome->output + outcome->error;
+  }
+  std::string mapped(const std::string& text) const {
+    return replaced(
+        replaced(text, "https://engines.example", "http://127.0.0.1:" + std::to_string(server_.port())),
+        "/srv/www", server_.root().native());
+  }
+  std::string location() const { return server_.url("engines"); }
+
+  // A signed repository on the server; `key` signs everything and is trusted by user_.
+  void publish_signed() {
+    sh("engine-manifest init repository --name Toy\n"
+       "engine-manifest add repository toy --engine reference --version 1.0.0 --flavor cpu --plugin "
+       "libengine_toy.so\n"
+       "minisign -G -W -p key.pub -s key.key\n"
+       "engine-manifest sign repository --key key.key\n"
+       "engine-manifest publish repository /srv/www/engines\n"
+       "engine-cache trust add key.pub");
+    configure();
+  }
+  void configure() {
+    user_.configure(Json::object()
+                        .set("repositories_default", false)
+                        .set("repositories", Json::array().push(location())));
+  }
+  Ended open() { return user_.info({"reference", "--json"}); }
+  // So that the next question goes to the server: kept copies serve for an hour.
+  void an_hour_passes() { fs::remove_all(user_.cache() / "repositories"); }
+
+  TemporaryFolder publisher_;
+  NginxServer server_;
+  Workplace user_;
+  std::string said_;
+};
+
+TEST_F(Publishing, ThePageWorksWordForWord) {
+  std::ifstream page(fs::path(ENGINEHOST_SOURCE_DIR) / "docs/publishing.md");
+  std::string line, block;
+  int blocks = 0;
+  bool inside = false;
+  while (std::getline(page, line)) {
+    if (line == "```sh") {
+      inside = true;
+      block.clear();
+    } else if (line == "```" && inside) {
+      inside = false;
+      ++blocks;
+      sh(block);
+    } else if (inside) {
+      block += line + "\n";
+    }
+  }
+  EXPECT_GE(blocks, 7);
+  EXPECT_EQ(fs::exists(publisher_ / "repository/root.json"), true);
+  // The last block blocked the build that the user has installed.
+  an_hour_passes();
+  const Ended run = user_.info({"reference", "--repository", location(), "--json"});
+  EXPECT_EQ(run.status, 3) << run.said();
+  EXPECT_THAT(run.output, HasSubstr("EH-M14"));
+  EXPECT_THAT(run.output, HasSubstr("computes wrong sums"));
+}
+
+TEST_F(Publishing, ASignedRepositoryOpensAndAChangedByteDoesNot) {
+  publish_signed();
+  ASSERT_EQ(open().status, 0) << open().said();
+  an_hour_passes();
+  const fs::path index = server_.root() / "engines/index.json";
+  write_text(index, read_text(index) + " ");
+  const Ended other = Workplace().info({"reference", "--json", "--repository", location()});
+  EXPECT_EQ(other.status, 0) << "named on the command line, and no key is trusted: it may be unsigned";
+  const Ended run = user_.run("engine-info", {"reference", "--json", "--plan"});
+  EXPECT_THAT(run.output + run.error, HasSubstr("EH-M09"));
+  // What is installed still opens.
+  EXPECT_EQ(open().status, 0) << open().said();
+}
+
+TEST_F(Publishing, WithoutATrustedKeyAConfiguredUrlEndsWithStatus5) {
+  publish_signed();
+  const Workplace stranger;
+  stranger.configure(
+      Json::object().set("repositories_default", false).set("repositories", Json::array().push(location())));
+  const Ended run = stranger.info({"reference", "--json"});
+  EXPECT_EQ(run.status, 5) << run.said();
+  EXPECT_EQ(run.code(), "EH-M10");
+  const Ended allowed = [&] {
+    stranger.configure(
+        Json::object()
+            .set("repositories_default", false)
+            .set("repositories",
+                 Json::array().push(Json::object().set("location", location()).set("unsigned", true))));
+    return stranger.info({"reference", "--json"});
+  }();
+  EXPECT_EQ(allowed.status, 0) << allowed.said();
+}
+
+TEST_F(Publishing, AWrongKeyAnEditedCommentAndAReplayedIndexAreToldApart) {
+  publish_signed();
+  const fs::path engines = server_.root() / "engines";
+  fs::copy(engines, publisher_ / "before", fs::copy_options::recursive);
+  sh("engine-manifest add repository toy --engine reference --version 1.0.1 --flavor cpu --plugin "
+     "libengine_toy.so\n"
+     "engine-manifest sign repository --key key.key\n"
+     "engine-manifest publish repository /srv/www/engines");
+  ASSERT_EQ(open().outcome()["build"].as_string(), "reference-1.0.1-cpu-linux-x86_64");
+
+  // Nothing is installed by these, so that the repository's own fault is the answer.
+  const auto asked = [&](const std::string& code) {
+    an_hour_passes();
+    for (const char* part : {"refs", "views", "trees"}) fs::remove_all(user_.cache() / part);
+    const Ended run = open();
+    EXPECT_EQ(run.code(), code) << run.said();
+    EXPECT_EQ(run.status, 5);
+  };
+  fs::rename(engines, publisher_ / "newest");
+  fs::copy(publisher_ / "before", engines, fs::copy_options::recursive);
+  asked("EH-M11");
+
+  fs::remove_all(engines);
+  fs::copy(publisher_ / "newest", engines, fs::copy_options::recursive);
+  sh("id=$(printf %016X 0x$(sed -n '1s/.*key //p' key.pub))\n"
+     "sed -i 's/version:2/version:3/' /srv/www/engines/index.json.$id.minisig");
+  asked("EH-M09");
+
+  sh("id=$(printf %016X 0x$(sed -n '1s/.*key //p' key.pub))\n"
+     "minisign -G -W -p other.pub -s other.key\n"
+     "minisign -S -s other.key -m /srv/www/engines/index.json -t 'role:index version:2 ts:1795000000' "
+     "-x /srv/www/engines/index.json.$id.minisig");
+  asked("EH-M09");
+
+  // And as it was, it serves again.
+  fs::remove_all(engines);
+  fs::copy(publisher_ / "newest", engines, fs::copy_options::recursive);
+  an_hour_passes();
+  EXPECT_EQ(open().status, 0);
+}
+
+TEST_F(Publishing, WhatMinisignItselfSignedIsBelieved) {
+  publish_signed();
+  sh("id=$(printf %016X 0x$(sed -n '1s/.*key //p' key.pub))\n"
+     "minisign -S -s key.key -m /srv/www/engines/index.json -t 'role:index version:1 ts:1795000000' "
+     "-x /srv/www/engines/index.json.$id.minisig");
+  EXPECT_EQ(open().status, 0) << open().said();
+}
+
+TEST_F(Publishing, APassphraseIsAskedForAndAWrongOneIsTold) {
+  sh("engine-manifest init repository --name Toy\n"
+     "engine-manifest add repository toy --engine reference --version 1.0.0 --flavor cpu --plugin "
+     "libengine_toy.so\n"
+     "printf 'secret\\nsecret\\n' | minisign -G -p key.pub -s key.key\n"
+     "engine-manifest sign repository --key key.key --passphrase-fd 9 9<<< secret\n"
+     "minisign -V -p key.pub -m repository/index.json -x repository/index.json.*.minisig");
+  sh("engine-manifest sign repository --key key.key --passphrase-fd 9 9<<< wrong", 2);
+  EXPECT_THAT(said_, HasSubstr("EH-M15"));
+  sh("engine-manifest sign repository --key key.key < /dev/null", 2);
+  EXPECT_THAT(said_, HasSubstr("--passphrase-fd"));
+}
+
+TEST_F(Publishing, PublishRefusesWhatUsersWouldNotBelieve) {
+  publish_signed();
+  sh("engine-manifest publish repository /srv/www/engines");
+  EXPECT_THAT(said_, HasSubstr("already"));
+  sh("engine-manifest add repository toy --engine reference --version 1.0.1 --flavor cpu --plugin "
+     "libengine_toy.so");
+  sh("engine-manifest publish repository /srv/www/engines", 5);
+  EXPECT_THAT(said_, HasSubstr("EH-M08"));
+  EXPECT_EQ(open().outcome()["build"].as_string(), "reference-1.0.0-cpu-linux-x86_64") << "as it was";
+}
+
+}  // namespace
+}  // namespace enginehost::test

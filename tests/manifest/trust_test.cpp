@@ -1,0 +1,295 @@
+#include <gmock/gmock.h>
+
+#include "tests/manifest/trust_fixture.hpp"
+
+namespace enginehost::manifest {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+TEST(KeyIds, are_taken_as_minisign_prints_them_without_leading_zeros) {
+  EXPECT_EQ(full_key_id("E5048FDCD1D82B6"), "0E5048FDCD1D82B6");
+  EXPECT_EQ(full_key_id("0E5048FDCD1D82B6"), "0E5048FDCD1D82B6");
+  EXPECT_EQ(full_key_id("1"), "0000000000000001");
+  for (const char* wrong : {"", "00E5048FDCD1D82B6", "e5048fdcd1d82b6", "E5048 DCD1D82B6", "-1"})
+    EXPECT_EQ(full_key_id(wrong), "") << wrong;
+}
+
+TEST_F(TrustTest, an_index_signed_by_a_key_of_the_trusted_root_is_read) {
+  put_all();
+  trust(1);
+  const auto content = load();
+  ASSERT_TRUE(content) << content.error().code;
+  EXPECT_THAT(content->signed_by, ElementsAre(test_key(1).public_key().id));
+  EXPECT_EQ(content->manifests.size(), 1u);
+  EXPECT_THAT(content->warnings, IsEmpty());
+  EXPECT_EQ(store_.seen(location)->index_version, 7);
+}
+
+TEST_F(TrustTest, without_a_trusted_key_nothing_of_a_repository_that_must_be_signed_is_used) {
+  put_all();
+  EXPECT_EQ(code(), "EH-M10");
+  trust(2);
+  const auto content = load();
+  ASSERT_FALSE(content);
+  EXPECT_EQ(content.error().code, "EH-M10");
+  EXPECT_EQ(content.error().value("key_id"), test_key(2).public_key().id);
+}
+
+TEST_F(TrustTest, a_key_trusted_for_another_repository_does_not_count) {
+  put_all();
+  trust(1, "https://other.example");
+  EXPECT_EQ(code(), "EH-M10");
+}
+
+TEST_F(TrustTest, a_repository_that_may_be_unsigned_is_read_without_a_look_for_signatures) {
+  file("index.json") = index_of(7).dump();
+  const auto content = load(in_2026, false);
+  ASSERT_TRUE(content);
+  EXPECT_THAT(content->signed_by, IsEmpty());
+  EXPECT_EQ(reader_.asked, 2) << "the index and its manifest";
+}
+
+TEST_F(TrustTest, a_repository_that_was_signed_once_is_not_taken_unsigned_again) {
+  put_all();
+  trust(1, "");
+  ASSERT_TRUE(load(in_2026, false));
+  for (auto it = reader_.files.begin(); it != reader_.files.end();)
+    it = it->first.ends_with(".minisig") || it->first.ends_with("root.json") ? reader_.files.erase(it)
+                                                                             : std::next(it);
+  const auto content = load(in_2026, false);
+  ASSERT_FALSE(content);
+  EXPECT_EQ(content.error().code, "EH-M08");
+}
+
+TEST_F(TrustTest, as_many_keys_as_the_threshold_says_must_sign) {
+  trust(1);
+  put_root(root_of(1, {1, 2, 3}, 2), {1, 2});
+  put_index(index_of(7), {1});
+  const auto one = load();
+  ASSERT_FALSE(one);
+  EXPECT_EQ(one.error().code, "EH-M08");
+  EXPECT_EQ(one.error().value("expected"), "2");
+  EXPECT_EQ(one.error().value("found"), "1");
+  put_index(index_of(7), {1, 3});
+  EXPECT_EQ(code(), "");
+}
+
+TEST_F(TrustTest, one_key_under_two_names_does_not_count_twice) {
+  trust(1);
+  Root root = root_of(1, {1}, 1);
+  RootKey twin = root.keys[0];
+  twin.key.id = "00000000000000FF";
+  root.keys.push_back(twin);
+  root.root_threshold = root.index_threshold = 2;
+  put_root(root, {1});
+  const auto content = load();
+  ASSERT_FALSE(content);
+  EXPECT_EQ(content.error().code, "EH-M02");
+}
+
+TEST_F(TrustTest, a_key_signs_only_what_its_roles_allow) {
+  trust(1);
+  Root root = root_of(1, {1, 2});
+  root.keys[1].root = false;   // 2 signs indexes
+  root.keys[0].index = false;  // 1 signs roots
+  put_root(root, {1});
+  put_index(index_of(7), {1});
+  EXPECT_EQ(code(), "EH-M10");
+  put_index(index_of(7), {2});
+  EXPECT_EQ(code(), "");
+}
+
+TEST_F(TrustTest, a_new_root_is_followed_when_old_and_new_keys_signed_it) {
+  put_all();
+  trust(1);
+  ASSERT_TRUE(load());
+  put_root(root_of(2, {2}), {2});
+  put_index(index_of(8), {2});
+  EXPECT_EQ(code(), "EH-M10") << "the old key has not signed";
+  put_root(root_of(2, {2}), {1});
+  EXPECT_EQ(code(), "EH-M10") << "the new key has not signed";
+  put_root(root_of(2, {2}), {1, 2});
+  EXPECT_EQ(code(), "");
+  EXPECT_EQ(store_.seen(location)->root_version, 2);
+}
+
+TEST_F(TrustTest, roots_in_between_lead_over_several_rotations) {
+  put_all();
+  trust(1);
+  ASSERT_TRUE(load());
+  put_root(root_of(2, {2}), {1, 2});
+  put_root(root_of(3, {3}), {2, 3});
+  put_index(index_of(8), {3});
+  EXPECT_EQ(code(), "");
+  EXPECT_EQ(store_.seen(location)->root_version, 3);
+}
+
+TEST_F(TrustTest, an_old_public_key_still_leads_to_the_newest_root) {
+  trust(1);
+  put_root(root_of(1, {1}), {1});
+  put_root(root_of(2, {2}), {1, 2});
+  put_root(root_of(3, {3}), {2, 3});
+  put_index(index_of(8), {3});
+  EXPECT_EQ(code(), "");
+}
+
+TEST_F(TrustTest, a_trusted_key_that_the_newest_root_has_revoked_leads_nowhere) {
+  trust(1);
+  put_root(root_of(1, {1}), {1});
+  Root second = root_of(2, {2});
+  second.revoked = {test_key(1).public_key().id};
+  put_root(second, {1, 2});
+  put_index(index_of(8), {2});
+  EXPECT_EQ(code(), "EH-M13");
+}
+
+TEST_F(TrustTest, what_expired_brings_nothing_new_while_there_is_a_network) {
+  put_all();
+  trust(1);
+  const auto content = load(1'830'000'000);  // 2027-12-28
+  ASSERT_TRUE(content);
+  EXPECT_EQ(content->expired, "2027-11-20T00:00:00Z");
+  EXPECT_THAT(content->warnings, testing::Contains(HasSubstr("nothing new is installed")));
+}
+
+TEST_F(TrustTest, without_a_network_what_expired_serves_within_the_tolerated_time) {
+  put_all();
+  trust(1);
+  const std::int64_t days_after = 1'826'668'800 + 3 * 86'400;
+  EXPECT_EQ(load(days_after, true, true)->expired, "");
+  max_staleness_ = 7 * 86'400;
+  EXPECT_EQ(load(days_after, true, true)->expired, "");
+  max_staleness_ = 86'400;
+  EXPECT_EQ(load(days_after, true, true)->expired, "2027-11-20T00:00:00Z");
+}
+
+TEST_F(TrustTest, a_clock_that_was_set_back_does_not_make_an_index_fresh_again) {
+  put_all();
+  trust(1);
+  Json newer = index_of(8);
+  newer.set("expires", "2029-11-20T00:00:00Z");
+  put_index(newer, {});
+  sign("index.json", 1, Role::index, 8, 1'830'000'000);
+  ASSERT_TRUE(load(in_2026));
+  Json again = index_of(9);
+  put_index(again, {1});
+  EXPECT_EQ(load(in_2026)->expired, "2027-11-20T00:00:00Z");
+}
+
+TEST_F(TrustTest, the_root_expires_as_the_index_does) {
+  put_all();
+  trust(1);
+  Json index = index_of(8);
+  index.set("expires", "2039-11-20T00:00:00Z");
+  put_index(index, {1});
+  EXPECT_EQ(load(in_2030)->expired, "2029-01-01T00:00:00Z");
+}
+
+TEST_F(TrustTest, blocked_digests_are_read_and_remembered) {
+  put_all();
+  trust(1);
+  Json index = index_of(8);
+  index.set("blocked", Json::array().push(
+                           Json::object().set("sha256", std::string(64, 'a')).set("reason", "CVE-2026-1")));
+  put_index(index, {1});
+  const auto content = load();
+  ASSERT_TRUE(content);
+  ASSERT_EQ(content->index.blocked.size(), 1u);
+  ASSERT_EQ(store_.seen(location)->blocked.size(), 1u);
+  EXPECT_EQ(store_.seen(location)->blocked[0].reason, "CVE-2026-1");
+}
+
+TEST_F(TrustTest, a_removed_key_takes_its_roots_with_it_but_not_the_floor) {
+  put_all();
+  trust(1);
+  ASSERT_TRUE(load());
+  ASSERT_TRUE(*store_.remove(test_key(1).public_key().id));
+  EXPECT_FALSE(*store_.remove(test_key(1).public_key().id));
+  EXPECT_EQ(code(), "EH-M10");
+  EXPECT_EQ(store_.seen(location)->index_version, 7);
+  trust(1);
+  EXPECT_EQ(code(), "");
+  put_index(index_of(6), {1});
+  EXPECT_EQ(code(), "EH-M11");
+}
+
+TEST_F(TrustTest, the_system_layer_is_a_floor_and_its_keys_are_trusted) {
+  const std::filesystem::path layer = folder_ / "layer";
+  const TrustStore prepared(layer / "state" / "another-machine", {});
+  TrustedKey key;
+  key.key = test_key(1).public_key();
+  ASSERT_TRUE(prepared.add(key));
+  put_all(20);
+  Trust trust{prepared, true, false, {}};
+  ASSERT_TRUE(load_repository(location, reader_, in_2026, nullptr, &trust));
+
+  const TrustStore user(folder_ / "user", {layer});
+  Trust over{user, true, false, {}};
+  EXPECT_TRUE(load_repository(location, reader_, in_2026, nullptr, &over));
+  put_index(index_of(19), {1});
+  const auto old = load_repository(location, reader_, in_2026, nullptr, &over);
+  ASSERT_FALSE(old);
+  EXPECT_EQ(old.error().code, "EH-M11");
+  EXPECT_FALSE((*user.keys())[0].own);
+}
+
+TEST_F(TrustTest, nothing_is_written_when_nothing_changed) {
+  put_all();
+  trust(1);
+  ASSERT_TRUE(load());
+  const auto file = store_.files(location).back();
+  const auto before = stamp_of(file);
+  ASSERT_TRUE(load());
+  EXPECT_EQ(*before, *stamp_of(file));
+}
+
+TEST_F(TrustTest, an_index_and_its_signature_that_were_replaced_meanwhile_are_asked_for_again) {
+  put_all();
+  trust(1);
+  // Serves the old signature once, as a server does between two writes.
+  class Between : public DocumentReader {
+   public:
+    explicit Between(MemoryReader& real) : real_(real) {}
+    Result<std::string> read(const std::string& where, std::uint64_t limit) override {
+      auto bytes = real_.read(where, limit);
+      if (where.ends_with("index.json") && first_) *bytes += " ";
+      return bytes;
+    }
+    bool ask_anew() override {
+      first_ = false;
+      return true;
+    }
+    bool first_ = true;
+
+   private:
+    MemoryReader& real_;
+  } between(reader_);
+  Trust trust{store_, true, false, {}};
+  EXPECT_TRUE(load_repository(location, between, in_2026, nullptr, &trust));
+  EXPECT_FALSE(between.first_);
+}
+
+TEST_F(TrustTest, marked_builds_say_why_and_others_stay_as_they_are) {
+  file("index.json") = index_of(7).dump();
+  auto content = load(in_2026, false);
+  ASSERT_TRUE(content);
+  const std::string digest = content->manifests[0]->components.begin()->second.artifacts[0].sha256;
+  content->index.blocked.push_back({digest, "bad", ""});
+  Catalogue catalogue;
+  merge(catalogue, *content);
+  const std::size_t all = catalogue.builds.size();
+  mark(catalogue, [](const std::string&) { return std::vector<std::string>{}; });
+  ASSERT_EQ(catalogue.builds.size(), all);
+  std::size_t blocked = 0;
+  for (const auto& build : catalogue.builds) {
+    blocked += build->blocked.empty() ? 0 : 1;
+    EXPECT_FALSE(build->all_components().empty());
+  }
+  EXPECT_GE(blocked, 1u);
+}
+
+}  // namespace
+}  // namespace enginehost::manifest

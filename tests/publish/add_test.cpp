@@ -1,0 +1,155 @@
+#include "host/publish/requirements.hpp"
+#include "tests/publish/fixture.hpp"
+
+namespace enginehost::publish {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+TEST_F(PublisherTest, requirements_are_read_from_the_files) {
+  library("toy/lib/libwords.so",
+          "#include <string>\nstd::string words(const char* text) { return std::string(text) + text; }\n", {},
+          {"g++", "-xc++"});
+  const auto added = publish::add(workspace(), request());
+  ASSERT_TRUE(added) << added.error().value("problem");
+  EXPECT_EQ(added->build, "toy-1.0.0-cpu-linux-x86_64");
+  const Json& needs = added->requirements;
+  EXPECT_THAT(needs["glibc"].as_string(), testing::StartsWith(">=2."));
+  EXPECT_THAT(needs["glibcxx"].as_string(), testing::StartsWith(">=3.4"));
+  // The plugin of a sanitizer's build truly needs the sanitizer's library.
+  if (const Json* libraries = needs.find("libraries")) {
+    for (const Json& library : libraries->as_array())
+      EXPECT_THAT(library.as_string(), testing::MatchesRegex("lib(a|t|ub)san\\.so\\.[0-9]+"));
+  }
+  EXPECT_THAT(problems(), IsEmpty());
+}
+
+TEST_F(PublisherTest, the_same_folder_gives_the_same_archive) {
+  add_toy();
+  const auto digest_of = [&] {
+    const auto document = parse_json(bytes_of(workspace().engine_file("toy")), "toy");
+    return (*document)["components"]["toy-1.0.0-cpu-linux-x86_64"]["artifacts"]
+        .as_array()[0]["sha256"]
+        .as_string();
+  };
+  const std::string first = digest_of();
+  fs::last_write_time(folder() / "toy/lib/libtoy.so",
+                      fs::file_time_type::clock::now() + std::chrono::hours(1));
+  add_toy();
+  EXPECT_EQ(digest_of(), first);
+}
+
+TEST_F(PublisherTest, a_library_that_no_component_brings_is_required_of_the_system) {
+  library("elsewhere/libfar.so.3", "int far_away(void) { return 1; }", {"-Wl,-soname,libfar.so.3"});
+  library("toy/lib/libmore.so", "int far_away(void); int more(void) { return far_away(); }",
+          {(folder() / "elsewhere/libfar.so.3").native()});
+  const auto added = publish::add(workspace(), request());
+  ASSERT_TRUE(added);
+  EXPECT_EQ(added->requirements["libraries"].as_array()[0].as_string(), "libfar.so.3");
+  EXPECT_THAT(problems(), IsEmpty());
+  edit("\"libfar.so.3\"", "\"libnear.so.3\"");
+  EXPECT_THAT(problems(), HasSubstr("lib/libmore.so needs libfar.so.3, which is in none of its components"));
+}
+
+TEST_F(PublisherTest, without_a_plugin_nothing_is_added) {
+  AddRequest without = request();
+  without.plugin.clear();
+  const auto added = publish::add(workspace(), without);
+  ASSERT_FALSE(added);
+  EXPECT_EQ(added.error().code, "EH-M17");
+  EXPECT_THAT(std::string(added.error().value("problem")), HasSubstr("engine_plugin_v1"));
+  EXPECT_THAT(workspace().engine_files(), IsEmpty());
+}
+
+TEST_F(PublisherTest, a_wheel_is_left_to_the_package_index_and_a_url_is_taken_as_it_is) {
+  run({"python3", "-c",
+       "import sys,zipfile; z=zipfile.ZipFile(sys.argv[2],'w'); z.write(sys.argv[1],'toy/lib/libtoy.so')",
+       (folder() / "toy/lib/libtoy.so").native(), (folder() / "Toy_Engine-1.0-py3-none-any.whl").native()});
+  AddRequest wheel = request();
+  wheel.file = folder() / "Toy_Engine-1.0-py3-none-any.whl";
+  ASSERT_TRUE(publish::add(workspace(), wheel));
+  EXPECT_THAT(bytes_of(workspace().engine_file("toy")), HasSubstr("\"project\": \"toy-engine\""));
+  wheel.version = "1.1.0";
+  wheel.urls = {"https://files.example/toy.whl"};
+  ASSERT_TRUE(publish::add(workspace(), wheel));
+  EXPECT_THAT(bytes_of(workspace().engine_file("toy")), HasSubstr("\"https://files.example/toy.whl\""));
+}
+
+TEST_F(PublisherTest, lint_tells_what_would_fail_on_users_machines) {
+  add_toy();
+  ASSERT_THAT(problems(), IsEmpty());
+  const std::string good = bytes_of(workspace().engine_file("toy"));
+  const struct {
+    const char *from, *to, *said;
+  } mistakes[] = {
+      {"\"priority\"", "\"prioritty\"", "prioritty"},
+      {"\"glibc\": \">=2.", "\"glibc\": \">=1.", "its files need >=2."},
+      {"\"libengine_toy.so\"\n", "\"libother.so\"\n", "libother.so is not in"},
+      {"\"lazy\": []", "\"lazy\": [\"liblazy.so\"]", "liblazy.so is in none of the search folders"},
+      {"\"os\": \"linux\"", "\"os\": \"windows\"", "its libraries are for linux"},
+      {"\"archive\": \"tar.zst\"", "\"archive\": \"tar.gz\"", "is a tar.zst file"},
+      {"\"file\": \"files/", "\"file\": \"files/gone-", "is not in the repository"},
+  };
+  for (const auto& mistake : mistakes) {
+    SCOPED_TRACE(mistake.said);
+    write("repository/engines/toy.json", good);
+    edit(mistake.from, mistake.to);
+    EXPECT_THAT(problems(), HasSubstr(mistake.said));
+  }
+}
+
+TEST_F(PublisherTest, lint_sees_a_published_file_with_other_bytes) {
+  add_toy();
+  for (const auto& file : fs::directory_iterator(repository() / "files"))
+    std::ofstream(file.path(), std::ios::app) << "more";
+  EXPECT_THAT(problems(), HasSubstr("has the sha256"));
+}
+
+TEST(Requirements, of_a_gpu_flavor_hold_toolkit_and_architectures_and_not_the_drivers_libraries) {
+  ArtifactFacts part;
+  part.files = {"lib/libgpu.so"};
+  LibraryFacts library;
+  library.path = "lib/libgpu.so";
+  library.kind = "elf";
+  library.machine = "x86_64";
+  library.needed = {"libcuda.so.1", "libc.so.6", "libcudart.so.11.0"};
+  library.sass = {"8.6", "7.0", "10.0"};
+  library.ptx = {"9.0"};
+  library.isa = 3;
+  part.libraries = {library};
+  const Json needs = requirements_of({part}, "cu118");
+  EXPECT_EQ(needs["cuda"].dump(), R"({"toolkit":"11.8","sass":["7.0","8.6","10.0"],"ptx":["9.0"]})");
+  EXPECT_EQ(needs["cpu"].dump(), R"(["x86-64-v3"])");
+  EXPECT_EQ(needs["libraries"].dump(), R"(["libcudart.so.11.0"])");
+}
+
+TEST(Requirements, of_macos_and_windows_libraries) {
+  ArtifactFacts mac;
+  mac.files = {"lib/libmac.dylib"};
+  LibraryFacts library;
+  library.path = "lib/libmac.dylib";
+  library.kind = "macho";
+  library.machine = "aarch64";
+  library.minimum_os = "14.0";
+  library.needed = {"/usr/lib/libSystem.B.dylib", "@rpath/libmac.dylib", "@rpath/libgone.dylib"};
+  mac.libraries = {library};
+  EXPECT_EQ(requirements_of({mac}, "mps")["os_version"].as_string(), ">=14.0");
+  ASSERT_EQ(outside({mac}, "mps").size(), 1u);
+  EXPECT_EQ(outside({mac}, "mps")[0].name, "libgone.dylib");
+  EXPECT_EQ(system_of({mac}).arch, "arm64");
+
+  library.kind = "pe";
+  library.machine = "x86_64";
+  library.needed = {"KERNEL32.dll", "api-ms-win-crt-heap-l1-1-0.dll", "VCRUNTIME140.dll", "Far.dll"};
+  ArtifactFacts windows;
+  windows.files = {"lib/engine.dll"};
+  windows.libraries = {library};
+  EXPECT_EQ(requirements_of({windows}, "cpu")["vcruntime"].as_string(), ">=14.0");
+  EXPECT_EQ(outside({windows}, "cpu")[0].name, "far.dll");
+  EXPECT_EQ(system_of({windows}).os, "windows");
+}
+
+}  // namespace
+}  // namespace enginehost::publish

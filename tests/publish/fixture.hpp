@@ -1,0 +1,66 @@
+// A publisher's folder with real libraries in it.
+#pragma once
+#include <gmock/gmock.h>
+
+#include "base/sha256.hpp"
+#include "host/publish/add.hpp"
+#include "host/publish/lint.hpp"
+#include "host/publish/publish.hpp"
+#include "host/publish/signing.hpp"
+#include "tests/manifest/trust_fixture.hpp"
+#include "tests/support/workshop.hpp"
+
+namespace enginehost::publish {
+
+namespace fs = std::filesystem;
+using manifest::in_2026;
+using manifest::test_key;
+
+class PublisherTest : public test::Workshop {
+ protected:
+  void SetUp() override {
+    Workshop::SetUp();
+    if (HasFatalFailure()) return;
+    library("toy/lib/libtoy.so", "int toy_answer(void) { return 42; }", {"-Wl,-soname,libtoy.so"});
+    fs::copy_file(ENGINEHOST_REFERENCE_PLUGIN, folder() / "libengine_toy.so");
+    ASSERT_TRUE(Workspace::create(repository(), "Toy"));
+  }
+  fs::path repository() const { return folder() / "repository"; }
+  fs::path out() const { return folder() / "www/engines"; }
+  Workspace workspace() const { return *Workspace::open(repository()); }
+  AddRequest request(const std::string& version = "1.0.0") const {
+    AddRequest request;
+    request.file = folder() / "toy";
+    request.plugin = folder() / "libengine_toy.so";
+    request.engine = "toy";
+    request.version = version;
+    request.flavor = "cpu";
+    return request;
+  }
+  void add_toy(const std::string& version = "1.0.0") {
+    const auto added = publish::add(workspace(), request(version));
+    ASSERT_TRUE(added) << added.error().code << added.error().value("problem");
+  }
+  Result<Signed> sign_with(std::initializer_list<int> numbers, const RootChange& change = {},
+                           std::int64_t now = in_2026) const {
+    std::vector<SecretKey> keys;
+    for (const int number : numbers) keys.push_back(test_key(number));
+    return publish::sign(workspace(), keys, change, now);
+  }
+  // The manifest of the toy engine, changed by `edit`.
+  void edit(const std::string& from, const std::string& to) {
+    const fs::path file = workspace().engine_file("toy");
+    std::string text = bytes_of(file);
+    const std::size_t at = text.find(from);
+    ASSERT_NE(at, std::string::npos) << from << " is not in\n" << text;
+    write("repository/engines/toy.json", text.replace(at, from.size(), to));
+  }
+  std::string problems() const {
+    std::string all;
+    for (const Diagnosis& one : lint(workspace()).errors)
+      all += std::string(one.value("member")) + ": " + std::string(one.value("problem")) + "\n";
+    return all;
+  }
+};
+
+}  // namespace enginehost::publish

@@ -1,0 +1,199 @@
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <thread>
+
+#include "tests/publish/fixture.hpp"
+
+namespace enginehost::publish {
+namespace {
+
+using testing::HasSubstr;
+
+class Publish : public PublisherTest {
+ protected:
+  void SetUp() override {
+    PublisherTest::SetUp();
+    if (!HasFatalFailure()) add_toy();
+  }
+  fs::path keeper(int number) const { return folder() / ("keeper" + std::to_string(number)); }
+  std::vector<std::string> beside() const {
+    std::vector<std::string> names;
+    for (const auto& one : fs::directory_iterator(out().parent_path()))
+      names.push_back(one.path().filename().native());
+    return names;
+  }
+  Result<Published> to_out() const { return publish::publish(workspace(), out(), in_2026); }
+};
+
+TEST_F(Publish, an_unsigned_repository_is_published_with_its_archives) {
+  const auto first = to_out();
+  ASSERT_TRUE(first) << first.error().value("problem");
+  EXPECT_TRUE(first->changed);
+  EXPECT_EQ(first->serial, 1);
+  manifest::FolderReader reader;
+  const auto content = manifest::load_repository(out().native(), reader, in_2026);
+  ASSERT_TRUE(content);
+  ASSERT_EQ(content->manifests.size(), 1u);
+  for (const auto& [id, component] : content->manifests[0]->components)
+    EXPECT_EQ(*sha256_of_file(out() / component.artifacts[0].sources[0].location),
+              component.artifacts[0].sha256);
+  EXPECT_FALSE(fs::exists(out() / "facts"));
+  EXPECT_FALSE(to_out()->changed);
+}
+
+TEST_F(Publish, what_an_older_index_lists_stays) {
+  ASSERT_TRUE(sign_with({1}));
+  ASSERT_TRUE(to_out());
+  manifest::FolderReader reader;
+  const auto before = manifest::load_repository(out().native(), reader, in_2026);
+  add_toy("1.0.1");
+  ASSERT_TRUE(sign_with({1}));
+  ASSERT_TRUE(to_out());
+  for (const manifest::IndexEntry& entry : before->index.manifests)
+    EXPECT_EQ(*sha256_of_file(out() / entry.path), entry.sha256);
+  EXPECT_EQ(manifest::load_repository(out().native(), reader, in_2026)->index.serial, 2);
+}
+
+TEST_F(Publish, an_unsigned_change_of_a_signed_repository_is_refused) {
+  ASSERT_TRUE(sign_with({1}));
+  ASSERT_TRUE(to_out());
+  add_toy("1.0.1");
+  const auto refused = to_out();
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, "EH-M08");
+  manifest::FolderReader reader;
+  EXPECT_EQ(manifest::load_repository(out().native(), reader, in_2026)->index.serial, 1);
+}
+
+TEST_F(Publish, an_older_folder_does_not_replace_a_newer_one) {
+  ASSERT_TRUE(sign_with({1}));
+  fs::copy(repository(), folder() / "older", fs::copy_options::recursive);
+  add_toy("1.0.1");
+  ASSERT_TRUE(sign_with({1}));
+  ASSERT_TRUE(to_out());
+  const auto refused = publish::publish(*Workspace::open(folder() / "older"), out(), in_2026);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, "EH-M11");
+}
+
+TEST_F(Publish, what_lint_refuses_and_a_folder_of_somebody_else_are_left_alone) {
+  write("www/engines/index.html", "hello");
+  const auto foreign = to_out();
+  ASSERT_FALSE(foreign);
+  EXPECT_EQ(foreign.error().code, "EH-M17");
+  EXPECT_EQ(bytes_of(out() / "index.html"), "hello");
+  edit("\"lazy\": []", "\"lazy\": [\"liblazy.so\"]");
+  EXPECT_EQ(to_out().error().code, "EH-M16");
+}
+
+// The folder changes hands in one rename: whoever opened it sees all of one repository.
+TEST_F(Publish, a_reader_sees_the_old_or_the_new_repository_and_nothing_between) {
+  ASSERT_TRUE(sign_with({1}));
+  ASSERT_TRUE(to_out());
+  const manifest::TrustStore store(folder() / "state", {});
+  manifest::TrustedKey trusted;
+  trusted.key = test_key(1).public_key();
+  ASSERT_TRUE(store.add(trusted));
+  std::atomic<bool> ending = false;
+  std::atomic<int> reads = 0, refused = 0;
+  std::thread reader([&] {
+    const manifest::Trust trust{store, true, false, {}};
+    manifest::FolderReader folder_reader;
+    while (!ending) {
+      const auto content = manifest::load_repository(out().native(), folder_reader, in_2026, nullptr, &trust);
+      refused += content && content->failures.empty() ? 0 : 1;
+      ++reads;
+    }
+  });
+  for (int version = 1; version <= 5; ++version) {
+    add_toy("1.1." + std::to_string(version));
+    ASSERT_TRUE(sign_with({1}));
+    const auto published = to_out();
+    ASSERT_TRUE(published) << published.error().code;
+  }
+  ending = true;
+  reader.join();
+  EXPECT_GT(reads, 0);
+  EXPECT_EQ(refused, 0);
+  EXPECT_THAT(beside(), testing::UnorderedElementsAre("engines", ".engines.lock"));
+}
+
+TEST_F(Publish, publishers_at_the_same_time_take_turns_and_the_newest_wins) {
+  constexpr int count = 6;
+  for (int number = 0; number < count; ++number) {
+    if (number > 0) add_toy("1.0." + std::to_string(number));
+    ASSERT_TRUE(sign_with({1}));
+    fs::copy(repository(), keeper(number), fs::copy_options::recursive);
+  }
+  std::vector<Result<Published>> results(count, Published{});
+  std::vector<std::thread> keepers;
+  for (int number = 0; number < count; ++number)
+    keepers.emplace_back([&, number] {
+      results[static_cast<std::size_t>(number)] =
+          publish::publish(*Workspace::open(keeper(number)), out(), in_2026);
+    });
+  for (std::thread& one : keepers) one.join();
+  manifest::FolderReader reader;
+  EXPECT_EQ(manifest::load_repository(out().native(), reader, in_2026)->index.serial, count);
+  for (int number = 0; number < count; ++number) {
+    const auto& result = results[static_cast<std::size_t>(number)];
+    SCOPED_TRACE(number);
+    if (!result) {
+      EXPECT_EQ(result.error().code, "EH-M11");
+      continue;
+    }
+    // What once was published stays for those who hold that index.
+    const auto index = Workspace::open(keeper(number))->index();
+    ASSERT_TRUE(index && *index);
+    for (const manifest::IndexEntry& entry : (*index)->manifests)
+      EXPECT_EQ(*sha256_of_file(out() / entry.path), entry.sha256);
+  }
+  EXPECT_TRUE(results.back()) << "the newest";
+  EXPECT_THAT(beside(), testing::UnorderedElementsAre("engines", ".engines.lock"));
+}
+
+TEST_F(Publish, a_killed_publisher_leaves_the_old_or_the_new_repository) {
+  ASSERT_TRUE(sign_with({1}));
+  ASSERT_TRUE(to_out());
+  add_toy("1.0.1");
+  ASSERT_TRUE(sign_with({1}));
+  const auto begin = std::chrono::steady_clock::now();
+  ASSERT_TRUE(to_out());
+  const auto whole = std::chrono::steady_clock::now() - begin;
+  constexpr int kills = 24;
+  int old_ones = 0, new_ones = 0;
+  for (int kill = 0; kill < kills; ++kill) {
+    SCOPED_TRACE(kill);
+    add_toy("1.1." + std::to_string(kill));
+    const auto signed_now = sign_with({1});
+    ASSERT_TRUE(signed_now);
+    const pid_t child = ::fork();
+    if (child == 0) ::_exit(to_out() ? 0 : 1);
+    ASSERT_GT(child, 0);
+    // The last one comes to its end, however slow the machine.
+    if (kill + 1 < kills) {
+      std::this_thread::sleep_for(whole * kill / (kills / 3));
+      ::kill(child, SIGKILL);
+    }
+    int status = 0;
+    ASSERT_EQ(::waitpid(child, &status, 0), child);
+    EXPECT_TRUE(WIFSIGNALED(status) || WEXITSTATUS(status) == 0) << "publish failed";
+    manifest::FolderReader reader;
+    const auto content = manifest::load_repository(out().native(), reader, in_2026);
+    ASSERT_TRUE(content) << content.error().code;
+    EXPECT_TRUE(content->failures.empty());
+    EXPECT_FALSE(fs::is_empty(out() / "files"));
+    (content->index.serial == signed_now->serial ? new_ones : old_ones) += 1;
+  }
+  EXPECT_GT(old_ones, 0);
+  EXPECT_GT(new_ones, 0);
+  ASSERT_TRUE(to_out()) << "the lock died with its holder";
+  EXPECT_THAT(beside(), testing::UnorderedElementsAre("engines", ".engines.lock"));
+}
+
+}  // namespace
+}  // namespace enginehost::publish
