@@ -74,6 +74,13 @@ class Store {
   // Everything of one record without looking at its files; nothing when not installed.
   Result<std::optional<Installed>> record_of(std::string_view build) const;
 
+  // The list of one of its trees, checked against the tree's id. EH-F01, EH-F08 with "file".
+  Result<TreeList> list_of(const Installed& installed, std::string_view tree_id) const;
+  // Where that tree's files lie.
+  static std::filesystem::path tree_folder(const std::filesystem::path& layer, std::string_view tree_id) {
+    return layer / "trees" / tree_id;
+  }
+
   // Keeps the build from being removed. On a layer that cannot be written the lease holds nothing, since
   // nothing is removed there.
   Result<Lease> lease(const Installed& installed) const;

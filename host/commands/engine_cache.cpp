@@ -6,9 +6,11 @@
 #include "base/files.hpp"
 #include "base/text.hpp"
 #include "host/commands/common.hpp"
+#include "host/commands/offline.hpp"
 #include "host/commands/quarantine.hpp"
 #include "host/explain/explain.hpp"
 #include "host/open/document.hpp"
+#include "host/open/fetch.hpp"
 #include "host/resolve/describe.hpp"
 
 namespace enginehost::commands {
@@ -27,31 +29,6 @@ int report(const Result<Json>& result, bool json) {
   return 0;
 }
 
-// The best build of the plan that can be had; a source that is down makes room for the next one.
-Result<acquire::Acquired> fetch_best(open::World& world, resolve::Plan& plan, const Flags& flags) {
-  transfer::ProgressBar bar(stderr, flags.common.quiet);
-  acquire::AcquireOptions options;
-  options.transfer = world.transfer_options();
-  options.download_limit = world.settings().downloads.max_artifact_bytes;
-  options.unpacked_limit = world.settings().downloads.max_unpacked_bytes;
-  options.consent = consent_for(world.settings());
-  std::optional<Diagnosis> first;
-  for (resolve::Candidate& candidate : plan.candidates) {
-    if (candidate.rank == 0) continue;
-    auto acquired =
-        acquire::acquire(*candidate.build, world.store(), options, bar.callback(), world.cancel());
-    if (acquired) {
-      candidate.verdict = resolve::Verdict::chosen;
-      return acquired;
-    }
-    candidate.turn_down(resolve::Verdict::failed,
-                        acquired.error().within("while fetching " + candidate.build->id));
-    if (!first) first = candidate.diagnosis();
-    if (open::ends_the_search(*first)) break;
-  }
-  return fail(first ? std::move(*first) : plan.diagnosis ? *plan.diagnosis : diagnose("EH-S01"));
-}
-
 Result<Json> fetch_for(const settings::Settings& settings, std::optional<platform::Platform> platform,
                        const std::string& label, const Flags& flags, const CancelToken& cancel) {
   open::World world(settings, std::move(platform), cancel);
@@ -65,7 +42,8 @@ Result<Json> fetch_for(const settings::Settings& settings, std::optional<platfor
   for (const cache::Installed& installed : world.store().list()) request.installed.insert(installed.build);
   resolve::Plan plan =
       resolve::decide(world.platform(), world.catalogue(), world.history(), request, open::World::now());
-  auto acquired = fetch_best(world, plan, flags);
+  transfer::ProgressBar bar(stderr, flags.common.quiet);
+  auto acquired = open::fetch_best(world, plan, {consent_for(world.settings()), bar.callback(), {}});
   if (!acquired) return fail(std::move(acquired.error().within("for " + label)));
   if (!flags.common.json)
     std::printf("%s  %s  %s  (for %s)\n", acquired->installed.build.c_str(),
@@ -225,6 +203,7 @@ int run(int argc, char** argv) {
   CLI::App* removing = app.add_subcommand("remove", "remove an installed build");
   removing->add_option("ID", flags.build)->required();
   CLI::App* quarantining = add_quarantine(app, quarantine_flags);
+  OfflineCommands offline(app);
   if (const auto status = parse(app, argc, argv)) return *status;
 
   auto settings = settings_of(flags.common);
@@ -236,6 +215,7 @@ int run(int argc, char** argv) {
   if (listing->parsed()) return report(list(store, flags), flags.common.json);
   if (removing->parsed()) return report(remove(store, flags), flags.common.json);
   if (verifying->parsed()) return verify_command(*settings, flags, cancel);
+  if (const auto status = offline.run(*settings, flags.common, cancel)) return *status;
   if (quarantining->parsed()) return run_quarantine(*settings, quarantine_flags, flags.common.json);
   if (path->parsed() && flags.common.json)
     print(Json::object().set("format", 1).set("cache", store.root().native()));

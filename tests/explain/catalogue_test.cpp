@@ -86,7 +86,8 @@ TEST(Catalogue, RemediesNameCommandsThatExistAndAreSafe) {
   const std::regex command("engine-[a-z]+( [a-z]+)?");
   const std::set<std::string> known = {
       "engine-info",       "engine-run",          "engine-cache fetch",  "engine-cache list",
-      "engine-cache path", "engine-cache verify", "engine-cache remove", "engine-cache quarantine"};
+      "engine-cache path", "engine-cache verify", "engine-cache remove", "engine-cache quarantine",
+      "engine-cache export", "engine-cache import", "engine-cache request", "engine-cache fulfil"};
   for (const Entry& entry : all())
     for (const std::string_view remedy : entry.remedies) {
       const std::string text(remedy);

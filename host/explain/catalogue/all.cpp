@@ -9,7 +9,7 @@ std::span<const Entry> all() {
   static const std::vector<Entry> sorted = [] {
     std::vector<Entry> entries;
     for (const auto family : {content_entries(), linking_entries(), running_entries(), gpu_entries(),
-                              foreign_entries(), transport_entries(), selection_entries(), calling_entries()})
+                              foreign_entries(), transport_entries(), selection_entries(), calling_entries(), offline_entries()})
       entries.insert(entries.end(), family.begin(), family.end());
     std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) { return a.code < b.code; });
     return entries;
