@@ -41,6 +41,9 @@ class Importing {
     return std::move(imported_);
   }
 
+  // Trees may be in their place that no build refers to.
+  bool began_to_publish() const { return !finished_.empty(); }
+
  private:
   cache::WaitOptions waiting() const {
     cache::WaitOptions wait;
@@ -329,9 +332,16 @@ void open_to_all(const cache::Store& store, const Imported& imported) {
 
 Result<Imported> import_bundle(const cache::Store& store, const ImportRequest& request) {
   TRY_ASSIGN(const auto reader, BundleReader::open(request.file));
-  auto imported = Importing(store, request, *reader).run();
-  // What was left of a failure, and what someone removed meanwhile.
-  static_cast<void>(store.sweep_if_wanted());
+  bool tidy = false;
+  auto imported = [&] {
+    Importing importing(store, request, *reader);
+    auto result = importing.run();
+    tidy = !result && importing.began_to_publish();
+    return result;
+  }();
+  // What was left of a failure, or by someone who removed a build meanwhile. A sweep that cannot be made now
+  // is made up for by the next one.
+  static_cast<void>(tidy ? store.sweep() : store.sweep_if_wanted());
   if (imported && request.readable_by_all) open_to_all(store, *imported);
   return imported;
 }
