@@ -24,7 +24,8 @@ struct TestBuild {
   std::vector<std::string> search;
   std::vector<std::string> optional, lazy;  // of the manifest
   Json requirements = Json::object();
-  std::string license;  // an id that wants explicit acceptance; empty: none
+  std::string arch = {};  // empty: this machine's
+  std::string license;    // an id that wants explicit acceptance; empty: none
 };
 
 // The bytes of the plugin that this build made; read once.
