@@ -7,7 +7,7 @@
 # --seconds N    how long each target runs (20)
 # --keep FOLDER  where inputs that reach new code are kept from run to run (build-fuzz/corpus). To put some into the
 #                tree, minimise them: build-fuzz/tests/elf_fuzz -merge=1 -use_counters=0 NEW tests/fuzz/corpus/elf FOLDER/elf
-# TARGET         elf, pe, macho, symbols, gpu_code, sniff; without one: all
+# TARGET         elf, pe, macho, symbols, gpu_code, sniff, bundle; without one: all
 #
 # Exit status 1 when a target found something: the input stands in build-fuzz/finds, and running the target with it as
 # argument shows the find again. A find that is mended goes into tests/fuzz/corpus, where every test run replays it.
@@ -35,7 +35,7 @@ while [ $# -gt 0 ]; do
   esac
   shift
 done
-[ ${#targets[@]} -gt 0 ] || targets=(elf pe macho symbols gpu_code sniff)
+[ ${#targets[@]} -gt 0 ] || targets=(elf pe macho symbols gpu_code sniff bundle)
 
 if ! command -v clang-14 >/dev/null; then
   say "fuzzing skipped: clang-14 is not installed"

@@ -69,7 +69,8 @@ TEST(Offline, Case11_AnImportedBundleOpensWithoutASocketARepositoryOrAWord) {
   ASSERT_EQ(written.status, 0) << written.said();
   const std::string trace = (lab.folder() / "trace").native();
   RunOptions options;
-  options.launcher = {"strace", "-f", "-qq", "-e", "trace=socket,connect,sendto,sendmsg", "-o", trace};
+  options.launcher = {"strace", "-f",          "-qq", "-e", "trace=socket,connect,sendto,sendmsg",
+                      "-e",     "signal=none", "-o",  trace};
   for (const std::vector<std::string>& command :
        {std::vector<std::string>{"engine-cache", "import", bundle, "--json"},
         std::vector<std::string>{"engine-info", "reference", "--offline", "--json"}}) {
