@@ -125,7 +125,7 @@ class Gathering {
       const bool ordered = selection_.licenses_by_order.contains(license.id) ||
                            selection_.licenses_by_order.contains(component->license);
       if (may != "yes" && !ordered)
-        return fail(diagnose("EH-P50")
+        return fail(diagnose("EH-P60")
                         .with("build", build.id)
                         .with("component", component->id)
                         .with("license", license.id)

@@ -27,7 +27,7 @@ struct Contents {
 };
 
 // Reads records, lists and the repositories' documents; no file of a build is opened. EH-F01 ("build"): not
-// installed; EH-F08: a list is damaged; EH-P50 ("license", "component", "build"): it may not be passed on.
+// installed; EH-F08: a list is damaged; EH-P60 ("license", "component", "build"): it may not be passed on.
 Result<Contents> gather(const open::World& world, const Selection& selection);
 
 }  // namespace enginehost::offline

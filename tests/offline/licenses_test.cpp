@@ -22,7 +22,7 @@ TEST_F(Licenses, WhatMayNotBePassedOnIsNotExportedUnlessTold) {
     ExportRequest request = site.request({std::string("sample-") + license}, license);
     const auto refused = site.export_to(request);
     ASSERT_FALSE(refused);
-    EXPECT_EQ(refused.error().code, "EH-P50");
+    EXPECT_EQ(refused.error().code, "EH-P60");
     EXPECT_EQ(refused.error().value("license"), id);
     EXPECT_FALSE(std::filesystem::exists(request.file));
     request.selection.licenses_by_order = {"LicenseRef-Another"};

@@ -1,4 +1,4 @@
-// What is carried to machines without a network: EH-F4x, EH-M40, EH-P50.
+// What is carried to machines without a network: EH-F4x, EH-M40, EH-P60.
 #include "host/explain/catalogue/tables.hpp"
 
 namespace enginehost::explain {
@@ -68,7 +68,7 @@ constexpr Entry entries[] = {
                   "docs/manifests.md says how a manifest names them"},
      .exit_status = S::wrong_bytes,
      .category = Category::request},
-    {.code = "EH-P50",
+    {.code = "EH-P60",
      .title = "licence does not allow passing it on",
      .meaning =
          "A component's licence forbids handing it to others, or wants to be asked about. An export is "
