@@ -15,6 +15,7 @@
 #include "base/json.hpp"
 #include "base/sha256.hpp"
 #include "host/offline/bundle_writer.hpp"
+#include "host/offline/frame_end.hpp"
 #include "host/offline/tar_header.hpp"
 
 namespace enginehost::offline {
@@ -89,6 +90,7 @@ struct BundleReader::State {
   std::size_t at = 0;  // the part being read
   FileDescriptor opened;
   Sha256 digest;
+  FrameEnd frame;
   std::vector<char> buffer = std::vector<char>(1u << 18);
   std::optional<Diagnosis> failure;
   struct archive* stream = nullptr;
@@ -120,7 +122,10 @@ la_ssize_t BundleReader::State::more() {
     }
     if (got > 0) {
       if (!part.sha256.empty()) digest.update({buffer.data(), static_cast<std::size_t>(got)});
-      return got;
+      if (frame.pass({buffer.data(), static_cast<std::size_t>(got)})) return got;
+      failure = std::move(
+          diagnose("EH-F40").with("file", file.native()).with("problem", "there is something after its end"));
+      return -1;
     }
     if (const std::string actual = part.sha256.empty() ? std::string() : digest.hex();
         actual != part.sha256) {
