@@ -91,6 +91,7 @@ struct BundleReader::State {
   FileDescriptor opened;
   Sha256 digest;
   FrameEnd frame;
+  bool overran = false;  // there was something behind the frame
   std::vector<char> buffer = std::vector<char>(1u << 18);
   std::optional<Diagnosis> failure;
   struct archive* stream = nullptr;
@@ -123,8 +124,7 @@ la_ssize_t BundleReader::State::more() {
     if (got > 0) {
       if (!part.sha256.empty()) digest.update({buffer.data(), static_cast<std::size_t>(got)});
       if (frame.pass({buffer.data(), static_cast<std::size_t>(got)})) return got;
-      failure = std::move(
-          diagnose("EH-F40").with("file", file.native()).with("problem", "there is something after its end"));
+      overran = true;
       return -1;
     }
     if (const std::string actual = part.sha256.empty() ? std::string() : digest.hex();
@@ -190,7 +190,8 @@ Diagnosis BundleReader::damaged(std::string_view problem) {
     if (*actual != part.sha256) return swapped(part, *actual);
   }
   Diagnosis diagnosis = diagnose("EH-F40");
-  diagnosis.with("file", state.file.native()).with("problem", problem);
+  diagnosis.with("file", state.file.native())
+      .with("problem", state.overran ? "there is something after its end" : problem);
   if (!state.entry.empty()) diagnosis.with("entry", state.entry);
   return diagnosis;
 }
