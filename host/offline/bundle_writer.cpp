@@ -44,10 +44,10 @@ struct BundleWriter::State {
   fs::path file;
   std::uint64_t largest_part = 0;
   std::vector<Part> parts;
-  std::optional<Diagnosis> failure;  // of the disk; libarchive only passes on that there was one
+  std::optional<Diagnosis> failure;  // of the disk
   struct archive* compressor = nullptr;
   std::uint64_t left = 0, size = 0;  // of the entry
-  bool finished = false;
+  bool finished = false, given_up = false;
 
   Result<void> next_part();
   Result<void> take(std::string_view bytes);
@@ -99,14 +99,13 @@ Result<void> BundleWriter::State::take(std::string_view bytes) {
   return {};
 }
 
-la_ssize_t BundleWriter::State::on_write(struct archive* compressor, void* state, const void* bytes,
-                                         size_t size) {
+// Never tells libarchive of a failure, which would then not free its buffers (3.6.2, archive_write_free): the
+// first one is kept, and nothing is written after it.
+la_ssize_t BundleWriter::State::on_write(struct archive*, void* state, const void* bytes, size_t size) {
   State& self = *static_cast<State*>(state);
-  if (auto taken = self.take({static_cast<const char*>(bytes), size}); !taken) {
-    self.failure = std::move(taken).error();
-    ::archive_set_error(compressor, EIO, "the bundle cannot be written");
-    return -1;
-  }
+  if (!self.failure && !self.given_up)
+    if (auto taken = self.take({static_cast<const char*>(bytes), size}); !taken)
+      self.failure = std::move(taken).error();
   return static_cast<la_ssize_t>(size);
 }
 
@@ -119,14 +118,14 @@ Diagnosis BundleWriter::State::problem() {
 Result<void> BundleWriter::State::put(std::string_view bytes) {
   while (!bytes.empty()) {
     const la_ssize_t written = ::archive_write_data(compressor, bytes.data(), bytes.size());
-    if (written <= 0) return fail(problem());
+    if (written <= 0 || failure) return fail(problem());
     bytes.remove_prefix(static_cast<std::size_t>(written));
   }
   return {};
 }
 
 Result<void> BundleWriter::State::close_compressor() {
-  if (::archive_write_close(compressor) != ARCHIVE_OK) return fail(problem());
+  if (::archive_write_close(compressor) != ARCHIVE_OK || failure) return fail(problem());
   return {};
 }
 
@@ -134,8 +133,7 @@ BundleWriter::BundleWriter(std::unique_ptr<State> state) : state_(std::move(stat
 
 BundleWriter::~BundleWriter() {
   if (state_->compressor != nullptr) {
-    // Nothing more is to be written.
-    if (!state_->finished) ::archive_write_fail(state_->compressor);
+    state_->given_up = !state_->finished;
     ::archive_write_free(state_->compressor);
   }
   if (state_->finished) return;
