@@ -161,15 +161,16 @@ class Gathering {
     for (const auto& [at, manifests] : used_) {
       const RepositoryCopy& copy = copies_[at];
       BundledRepository repository{copy.name, {}};
-      for (const auto& [path, bytes] : copy.documents) {
+      for (const auto& document : copy.documents) {
+        const std::string& path = document.first;
         const bool other_manifest =
             std::any_of(copy.content.index.manifests.begin(), copy.content.index.manifests.end(),
                         [&](const manifest::IndexEntry& entry) { return entry.path == path; }) &&
             !manifests.contains(path);
         if (other_manifest || !is_document_path(path)) continue;
-        const std::string digest = sha256_hex(bytes);
+        const std::string digest = sha256_hex(document.second);
         repository.documents.push_back({path, digest});
-        contents_.documents.emplace(digest, bytes);
+        contents_.documents.emplace(digest, document.second);
       }
       list.repositories.push_back(std::move(repository));
     }

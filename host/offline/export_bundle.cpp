@@ -18,7 +18,7 @@ class Exporting {
  public:
   Exporting(const open::World& world, const ExportRequest& request, BundleWriter& writer,
             const Contents& contents)
-      : world_(world), request_(request), writer_(writer), contents_(contents) {
+      : world_(world), request_(request), writer_(writer) {
     total_ = contents.list.size();
   }
 
@@ -70,7 +70,6 @@ class Exporting {
   const open::World& world_;
   const ExportRequest& request_;
   BundleWriter& writer_;
-  const Contents& contents_;
   std::vector<char> buffer_ = std::vector<char>(1u << 18);
   std::uint64_t done_ = 0, total_ = 0;
 };
