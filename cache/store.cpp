@@ -207,6 +207,10 @@ Result<std::optional<Installed>> Store::record_of(std::string_view build) const 
   return read_ref(root_, build, false);
 }
 
+Result<TreeList> Store::list_of(const Installed& installed, std::string_view tree_id) const {
+  return load_list(installed.layer, tree_id);
+}
+
 Result<std::optional<Installed>> Store::find(std::string_view build) const {
   std::optional<Diagnosis> damaged;
   const auto look = [&](const fs::path& layer, bool read_only) -> std::optional<Installed> {

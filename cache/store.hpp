@@ -59,6 +59,13 @@ class Store {
   // Everything of one record without looking at its files; nothing when not installed.
   Result<std::optional<Installed>> record_of(std::string_view build) const;
 
+  // The list of one of its trees, checked against the tree's id. EH-F01, EH-F08 with "file".
+  Result<TreeList> list_of(const Installed& installed, std::string_view tree_id) const;
+  // Where that tree's files lie.
+  static std::filesystem::path tree_folder(const std::filesystem::path& layer, std::string_view tree_id) {
+    return layer / "trees" / tree_id;
+  }
+
   // Keeps the build from being removed, and notes that it was used (at most hourly). Waits for nobody longer
   // than two seconds; the lease then holds nothing, as on a layer without lock files. EH-F01 ("build",
   // "problem") when the build was removed meanwhile: look it up again.

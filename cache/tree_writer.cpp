@@ -133,6 +133,22 @@ Result<void> TreeWriter::end_file() {
   return state.without(state.behind.end());
 }
 
+Result<void> TreeWriter::adopt_file(std::string_view path, bool executable, const fs::path& file,
+                                    std::uint64_t size, std::string sha256) {
+  State& state = *state_;
+  TRY(state.claim(path));
+  if (size > state.limits.bytes - state.bytes)
+    return fail(std::move(refused(path, "unpacks to more than is allowed")
+                              .with("limit", std::to_string(state.limits.bytes))));
+  if (::chmod(file.c_str(), executable ? 0555 : 0444) != 0 ||
+      ::rename(file.c_str(), (state.folder / path).c_str()) != 0)
+    return fail(state.disk_failure(errno, path));
+  state.bytes += size;
+  state.entries.emplace(path, TreeEntry{executable ? TreeEntry::Kind::executable : TreeEntry::Kind::file,
+                                        size, std::string(path), std::move(sha256)});
+  return {};
+}
+
 Result<void> TreeWriter::State::settle() {
   TRY(without(behind.settle()));
   for (WriteBehind::Written& written : behind.take_written())

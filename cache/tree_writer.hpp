@@ -30,6 +30,9 @@ class TreeWriter {
   Result<void> begin_file(std::string_view path, bool executable);
   Result<void> write(std::string_view bytes);
   Result<void> end_file();
+  // Takes over a file of the same file system that was written and hashed elsewhere: it is renamed.
+  Result<void> adopt_file(std::string_view path, bool executable, const std::filesystem::path& file,
+                          std::uint64_t size, std::string sha256);
   Result<void> add_link(std::string_view path, std::string_view target);
 
   // Waits until the files that were ended are written: files are written and hashed in another thread

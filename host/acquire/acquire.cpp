@@ -59,25 +59,6 @@ std::optional<std::uint64_t> size_in_manifest(const manifest::Build& build, cons
   return sum;
 }
 
-// The record without what the store fills in.
-cache::Installed record_for(const manifest::Build& build, std::vector<std::string> trees) {
-  cache::Installed record;
-  record.build = build.id;
-  record.engine = build.engine;
-  record.version = build.version;
-  record.flavor = build.flavor;
-  record.artifacts_digest = build.artifacts_digest();
-  record.trees = std::move(trees);
-  record.plugin = build.plugin_path;
-  record.search = build.search;
-  record.lazy = build.lazy;
-  for (const manifest::Component* component : build.all_components())
-    record.optional.insert(record.optional.end(), component->optional.begin(), component->optional.end());
-  record.options = build.options;
-  record.manifest = manifest_of(build);
-  return record;
-}
-
 // The same id may come to mean other bytes: then what is installed is not this build.
 bool is_current(const cache::Installed& installed, const manifest::Build& build) {
   const std::string wanted = build.artifacts_digest();
@@ -128,6 +109,24 @@ Diagnosis not_mended(Diagnosis damage, Diagnosis failure) {
 }
 
 }  // namespace
+
+cache::Installed record_for(const manifest::Build& build, std::vector<std::string> trees) {
+  cache::Installed record;
+  record.build = build.id;
+  record.engine = build.engine;
+  record.version = build.version;
+  record.flavor = build.flavor;
+  record.artifacts_digest = build.artifacts_digest();
+  record.trees = std::move(trees);
+  record.plugin = build.plugin_path;
+  record.search = build.search;
+  record.lazy = build.lazy;
+  for (const manifest::Component* component : build.all_components())
+    record.optional.insert(record.optional.end(), component->optional.begin(), component->optional.end());
+  record.options = build.options;
+  record.manifest = manifest_of(build);
+  return record;
+}
 
 Result<Question> question_for(const manifest::Build& build, const cache::Store& store,
                               const AcquireOptions& options, const std::optional<CancelToken>& cancel) {

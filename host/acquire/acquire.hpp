@@ -55,6 +55,10 @@ struct Acquired {
   std::vector<Diagnosis> warnings;   // sources that failed before one served; what was damaged
 };
 
+// The record of a build that was made of these trees (the plugin's first, then the components', in order),
+// without what the store fills in.
+cache::Installed record_for(const manifest::Build& build, std::vector<std::string> trees);
+
 // What is missing of a build and how large that is; asks servers for sizes the manifest does not know (not
 // offline).
 Result<Question> question_for(const manifest::Build& build, const cache::Store& store,

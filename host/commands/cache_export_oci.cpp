@@ -8,13 +8,11 @@
 #include "host/oci/layout.hpp"
 
 namespace enginehost::commands {
-namespace {
-
-Result<Json> export_oci(const settings::Settings& settings, const ExportOciFlags& flags, bool json,
-                        const CancelToken& cancel) {
+Result<Json> export_oci(const OfflineRun& run) {
+  const OfflineFlags& flags = run.flags;
   const cache::Store store =
-      cache::Store::open(settings.cache_folder, settings.system_layers, "engine-cache");
-  const std::filesystem::path folder = std::filesystem::absolute(flags.folder).lexically_normal();
+      cache::Store::open(run.settings.cache_folder, run.settings.system_layers, "engine-cache");
+  const std::filesystem::path folder = given_path(flags.file);
   TRY_ASSIGN(const std::filesystem::path packing, oci::begin_layout(folder));
   std::vector<oci::Artifact> artifacts;
   std::vector<cache::Lease> leases;
@@ -26,7 +24,7 @@ Result<Json> export_oci(const settings::Settings& settings, const ExportOciFlags
     oci::ArtifactRequest request;
     TRY_ASSIGN(request.folder, make_private_folder(packing, "pack-"));
     request.redistribute.insert(flags.redistribute.begin(), flags.redistribute.end());
-    TRY_ASSIGN(oci::Artifact artifact, oci::make_artifact(*installed, request, cancel));
+    TRY_ASSIGN(oci::Artifact artifact, oci::make_artifact(*installed, request, run.cancel));
     artifacts.push_back(std::move(artifact));
   }
   TRY(oci::write_layout(folder, artifacts, "all"));
@@ -38,33 +36,11 @@ Result<Json> export_oci(const settings::Settings& settings, const ExportOciFlags
                       digest = "sha256:" + artifact.manifest.descriptor.digest;
     builds.push(
         Json::object().set("build", artifact.build).set("tag", tag).set("digest", digest).set("size", size));
-    if (!json)
+    if (!run.common.json)
       std::printf("%s  oci:%s:%s  %s  %s\n", artifact.build.c_str(), folder.c_str(), tag.c_str(),
                   format_bytes(size).c_str(), digest.c_str());
   }
   return Json::object().set("format", 1).set("layout", folder.native()).set("exported", std::move(builds));
-}
-
-}  // namespace
-
-CLI::App* add_export(CLI::App& app, ExportOciFlags& flags) {
-  CLI::App* exporting = app.add_subcommand("export", "write installed builds for other machines");
-  exporting->add_option("FOLDER", flags.folder)->required();
-  exporting->add_option("ID", flags.builds, "installed builds")->required();
-  exporting->add_flag("--oci", flags.oci, "as an OCI image layout")->required();
-  exporting->add_option("--redistribute", flags.redistribute, "a licence that I may pass on; repeatable")
-      ->expected(1)
-      ->allow_extra_args(false)
-      ->take_all();
-  return exporting;
-}
-
-int run_export_oci(const settings::Settings& settings, const ExportOciFlags& flags, bool json,
-                   const CancelToken& cancel) {
-  const auto exported = export_oci(settings, flags, json, cancel);
-  if (!exported) return end_with(exported.error(), json);
-  if (json) print(*exported);
-  return 0;
 }
 
 }  // namespace enginehost::commands

@@ -5,17 +5,17 @@
 
 #include "base/files.hpp"
 #include "base/text.hpp"
-#include "host/commands/cache_export_oci.hpp"
 #include "host/commands/cache_push.hpp"
 #include "host/commands/cache_gc.hpp"
 #include "host/commands/cache_verify.hpp"
 #include "host/commands/cache_trust.hpp"
 #include "host/commands/common.hpp"
 #include "host/commands/licenses.hpp"
+#include "host/commands/offline.hpp"
 #include "host/commands/quarantine.hpp"
 #include "host/explain/explain.hpp"
 #include "host/open/document.hpp"
-#include "host/open/install.hpp"
+#include "host/open/fetch.hpp"
 #include "host/resolve/describe.hpp"
 
 namespace enginehost::commands {
@@ -33,30 +33,6 @@ int report(const Result<Json>& result, bool json) {
   return 0;
 }
 
-// The best build of the plan that can be had; a source that is down makes room for the next one.
-Result<acquire::Acquired> fetch_best(open::World& world, resolve::Plan& plan, const Flags& flags) {
-  transfer::ProgressBar bar(stderr, flags.common.quiet);
-  acquire::AcquireOptions options;
-  options.transfer = world.transfer_options();
-  options.download_limit = world.settings().downloads.max_artifact_bytes;
-  options.unpacked_limit = world.settings().downloads.max_unpacked_bytes;
-  options.consent = consent_for(world);
-  std::optional<Diagnosis> first;
-  for (resolve::Candidate& candidate : plan.candidates) {
-    if (candidate.rank == 0) continue;
-    auto acquired = open::install_noted(world, *candidate.build, options, bar.callback());
-    if (acquired) {
-      candidate.verdict = resolve::Verdict::chosen;
-      return acquired;
-    }
-    candidate.turn_down(resolve::Verdict::failed,
-                        acquired.error().within("while fetching " + candidate.build->id));
-    if (!first) first = candidate.diagnosis();
-    if (open::ends_the_search(*first)) break;
-  }
-  return fail(first ? std::move(*first) : plan.diagnosis ? *plan.diagnosis : diagnose("EH-S01"));
-}
-
 Result<Json> fetch_for(const settings::Settings& settings, std::optional<platform::Platform> platform,
                        const std::string& label, const Flags& flags, const CancelToken& cancel) {
   open::World world(settings, std::move(platform), cancel);
@@ -70,7 +46,8 @@ Result<Json> fetch_for(const settings::Settings& settings, std::optional<platfor
   for (const cache::Installed& installed : world.store().list()) request.installed.insert(installed.build);
   resolve::Plan plan =
       resolve::decide(world.platform(), world.catalogue(), world.history(), request, open::World::now());
-  auto acquired = fetch_best(world, plan, flags);
+  transfer::ProgressBar bar(stderr, flags.common.quiet);
+  auto acquired = open::fetch_best(world, plan, {consent_for(world), bar.callback(), {}});
   if (!acquired) return fail(std::move(acquired.error().within("for " + label)));
   if (!flags.common.json)
     std::printf("%s  %s  %s  (for %s)\n", acquired->installed.build.c_str(),
@@ -151,7 +128,6 @@ int run(int argc, char** argv) {
   Flags flags;
   QuarantineFlags quarantine_flags;
   PushFlags push_flags;
-  ExportOciFlags export_flags;
   VerifyFlags verify_flags;
   GcFlags gc_flags;
   TrustFlags trust_flags;
@@ -166,12 +142,12 @@ int run(int argc, char** argv) {
   CLI::App* removing = app.add_subcommand("remove", "remove an installed build");
   removing->add_option("ID", flags.build)->required();
   CLI::App* pushing = add_push(app, push_flags);
-  CLI::App* exporting = add_export(app, export_flags);
   add_gc(app, gc_flags);
   CLI::App* quarantining = add_quarantine(app, quarantine_flags);
   LicenseFlags license_flags;
   CLI::App* licensing = add_licenses(app, license_flags);
   CLI::App* trusting = add_trust(app, trust_flags);
+  OfflineCommands offline(app);
   if (const auto status = parse(app, argc, argv)) return *status;
 
   auto settings = settings_of(flags.common);
@@ -184,12 +160,12 @@ int run(int argc, char** argv) {
   if (removing->parsed()) return report(remove(*settings, flags), flags.common.json);
   if (pushing->parsed())
     return run_push(*settings, push_flags, flags.common.json, flags.common.quiet, cancel);
-  if (exporting->parsed()) return run_export_oci(*settings, export_flags, flags.common.json, cancel);
   if (licensing->parsed()) return run_licenses(*settings, license_flags, flags.common, cancel);
   if (verifying->parsed())
     return run_verify(*settings, verify_flags, flags.common.json, flags.common.quiet, cancel);
   if (gc_flags.parsed()) return run_gc(*settings, store, gc_flags, flags.common.json);
   if (trusting->parsed()) return run_trust(*settings, trust_flags, flags.common.json);
+  if (const auto status = offline.run(*settings, flags.common, cancel)) return *status;
   if (quarantining->parsed()) return run_quarantine(*settings, quarantine_flags, flags.common.json);
   if (path->parsed() && flags.common.json)
     print(Json::object().set("format", 1).set("cache", store.root().native()));

@@ -106,7 +106,7 @@ class Making {
     const std::string& license_id = license["id"].as_string();
     if (may == "yes" || request_.redistribute.contains(license_id) || request_.redistribute.contains(name))
       return {};
-    return fail(diagnose("EH-P50")
+    return fail(diagnose("EH-P60")
                     .with("build", installed_.build)
                     .with("component", id)
                     .with("license", license_id)

@@ -46,7 +46,7 @@ struct ArtifactRequest {
 // Makes the artifact of an installed build. A component whose archive as published still lies in a file
 // source with the right digest is passed on as it is; of the others the tree is packed (pack_tree), and the
 // config pins its id. No time and no path of this machine is in it: the same build gives the same bytes.
-// EH-P50 ("license", "component", "build"): a licence forbids passing it on and is not named; EH-F08, EH-F01:
+// EH-P60 ("license", "component", "build"): a licence forbids passing it on and is not named; EH-F08, EH-F01:
 // the cache is damaged; EH-M01/M02: its record is; disk failures as pack_tree.
 Result<Artifact> make_artifact(const cache::Installed& installed, const ArtifactRequest& request,
                                const std::optional<CancelToken>& cancel = {});

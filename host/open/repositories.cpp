@@ -124,6 +124,33 @@ void add_repository(manifest::Catalogue& catalogue, Result<manifest::RepositoryC
   for (const auto& manifest : content->manifests) expires(origin, manifest->expires, now);
 }
 
+// Shows someone what another reader reads.
+class WitnessedReader : public manifest::DocumentReader, public manifest::DocumentMemory {
+ public:
+  WitnessedReader(manifest::DocumentReader& reader, manifest::DocumentMemory* memory,
+                  const DocumentWitness& witness)
+      : reader_(reader), memory_(memory), witness_(witness) {}
+
+  Result<std::string> read(const std::string& location, std::uint64_t limit) override {
+    auto bytes = reader_.read(location, limit);
+    if (bytes) witness_(location, *bytes);
+    return bytes;
+  }
+  std::optional<std::string> find(const std::string& sha256) override {
+    auto bytes = memory_ != nullptr ? memory_->find(sha256) : std::nullopt;
+    if (bytes) witness_({}, *bytes);
+    return bytes;
+  }
+  void keep(const std::string& sha256, const std::string& bytes) override {
+    if (memory_ != nullptr) memory_->keep(sha256, bytes);
+  }
+
+ private:
+  manifest::DocumentReader& reader_;
+  manifest::DocumentMemory* memory_;
+  const DocumentWitness& witness_;
+};
+
 // Installed builds that no repository lists (the repository is gone, unreachable, or has moved on).
 void add_installed(manifest::Catalogue& catalogue, const cache::Store& store) {
   std::set<std::string> listed;
@@ -206,6 +233,23 @@ manifest::Catalogue load_catalogue(const settings::Settings& settings, const cac
   add_installed(catalogue, store);
   block_and_expire(catalogue, settings, store_of_trust, store);
   return catalogue;
+}
+
+Result<manifest::RepositoryContent> read_repository(const settings::Repository& repository,
+                                                    const cache::Store& store,
+                                                    const transfer::TransferOptions& transfer,
+                                                    std::int64_t now, const DocumentWitness& witness,
+                                                    const std::optional<CancelToken>& cancel) {
+  CatalogueOrigin origin;
+  if (settings::is_url(repository.location)) {
+    KeptReader kept(store.root() / "repositories" / sha256_hex(repository.location).substr(0, 32), transfer,
+                    now, origin, cancel);
+    WitnessedReader reader(kept, &kept, witness);
+    return manifest::load_repository(repository.location, reader, now, &reader);
+  }
+  NotingReader folder(origin);
+  WitnessedReader reader(folder, nullptr, witness);
+  return manifest::load_repository(repository.location, reader, now, &reader);
 }
 
 }  // namespace enginehost::open

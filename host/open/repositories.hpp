@@ -1,6 +1,7 @@
 // All configured repositories, and what is installed, as one catalogue.
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "cache/store.hpp"
 #include "host/manifest/catalogue.hpp"
 #include "host/manifest/trust/trust_store.hpp"
+#include "host/manifest/repository.hpp"
 #include "host/settings/settings.hpp"
 #include "host/transfer/options.hpp"
 
@@ -32,5 +34,14 @@ manifest::TrustStore trust_store(const settings::Settings& settings);
 manifest::Catalogue load_catalogue(const settings::Settings& settings, const cache::Store& store,
                                    const transfer::TransferOptions& transfer, std::int64_t now,
                                    CatalogueOrigin& origin, const std::optional<CancelToken>& cancel = {});
+
+// Reads one repository as load_catalogue does, and hands on every document as it came: with its location, or,
+// when it is one that was kept by digest, with an empty one.
+using DocumentWitness = std::function<void(const std::string& location, const std::string& bytes)>;
+Result<manifest::RepositoryContent> read_repository(const settings::Repository& repository,
+                                                    const cache::Store& store,
+                                                    const transfer::TransferOptions& transfer,
+                                                    std::int64_t now, const DocumentWitness& witness,
+                                                    const std::optional<CancelToken>& cancel = {});
 
 }  // namespace enginehost::open

@@ -116,6 +116,54 @@ TEST(Offline, WithNothingThatFitsInstalledTheMissingBuildsAndTheirCommandsAreTol
               HasSubstr("engine-cache fetch reference@1.0.0 --flavor cpu"));
 }
 
+TEST(Offline, Case11_AnImportedBundleOpensWithoutASocketARepositoryOrAWord) {
+  const Workplace connected, lab;
+  TestRepository repository(connected.folder() / "repository");
+  repository.add(good_build());
+  repository.write();
+  const std::string bundle = (lab.folder() / "site.bundle").native();
+  const std::vector<std::string> from = {"--repository", repository.root().native()};
+  ASSERT_EQ(connected.run("engine-cache", {"fetch", "reference", from[0], from[1]}).status, 0);
+  const Ended written = connected.run("engine-cache", {"export", bundle, "reference-good", from[0], from[1]});
+  ASSERT_EQ(written.status, 0) << written.said();
+  const std::string trace = (lab.folder() / "trace").native();
+  RunOptions options;
+  options.launcher = {"strace", "-f",          "-qq", "-e", "trace=socket,connect,sendto,sendmsg",
+                      "-e",     "signal=none", "-o",  trace};
+  for (const std::vector<std::string>& command :
+       {std::vector<std::string>{"engine-cache", "import", bundle, "--json"},
+        std::vector<std::string>{"engine-info", "reference", "--offline", "--json"}}) {
+    const Ended run = lab.run(command[0], {command.begin() + 1, command.end()}, options);
+    if (run.error.find("strace") != std::string::npos)
+      GTEST_SKIP() << "strace cannot trace here: " << run.error;
+    ASSERT_EQ(run.status, 0) << run.said();
+    EXPECT_EQ(read_text(trace), "") << command[0];
+  }
+  const Ended opened = lab.info({"reference", "--offline", "--json"});
+  EXPECT_EQ(opened.outcome()["state"].as_string(), "opened") << opened.said();
+  EXPECT_EQ(opened.outcome()["build"].as_string(), "reference-good");
+  EXPECT_TRUE(opened.document["diagnosis"].is_null());
+}
+
+TEST(Offline, ABundleThatDoesNotArriveWholeIsToldWithStatus5) {
+  const Workplace connected;
+  TestRepository repository(connected.folder() / "repository");
+  repository.add(good_build());
+  repository.write();
+  const std::string bundle = (connected.folder() / "site.bundle").native();
+  const std::vector<std::string> from = {"--repository", repository.root().native()};
+  ASSERT_EQ(connected.run("engine-cache", {"fetch", "reference", from[0], from[1]}).status, 0);
+  ASSERT_EQ(connected.run("engine-cache", {"export", bundle, "reference-good", from[0], from[1]}).status, 0);
+  const std::string bytes = read_text(bundle);
+  write_text(bundle, bytes.substr(0, bytes.size() / 2));
+  const Workplace lab;
+  const Ended run = lab.run("engine-cache", {"import", bundle, "--json"});
+  EXPECT_EQ(run.status, 5) << run.said();
+  EXPECT_EQ(run.code(), "EH-F40");
+  EXPECT_THAT(evidence(run.diagnosis(), "file"), HasSubstr("site.bundle"));
+  EXPECT_EQ(lab.info({"reference", "--offline", "--json"}).status, 3);
+}
+
 TEST(Offline, AFolderRepositoryServes) {
   const Workplace workplace;
   TestRepository repository(workplace.folder() / "repository");

@@ -83,7 +83,7 @@ void TestRepository::add_build(const TestBuild& build, const std::vector<std::st
           .set("version", build.version)
           .set("flavor", build.flavor)
           .set("os", "linux")
-          .set("arch", machine_arch)
+          .set("arch", build.arch.empty() ? machine_arch : build.arch)
           .set("requires", build.requirements)
           .set("plugin", Json::object().set("component", components.front()).set("path", build.plugin))
           .set("components", Json::strings({components.begin() + 1, components.end()}))

@@ -25,8 +25,9 @@ struct TestBuild {
   std::vector<std::string> search;
   std::vector<std::string> optional, lazy;  // of the manifest
   Json requirements = Json::object();
-  std::string license;  // an id that wants explicit acceptance; empty: none
-  Json terms;           // of the licence, in place of those that TestRepository makes up
+  std::string arch = {};  // empty: this machine's
+  std::string license;    // an id that wants explicit acceptance; empty: none
+  Json terms;             // of the licence, in place of those that TestRepository makes up
 };
 
 // The bytes of the plugin that this build made; read once.

@@ -135,7 +135,7 @@ TEST_F(LayoutTest, ALicenceThatForbidsPassingOnMustBeNamed) {
   install(second);
   const auto refused = make("sample-2");
   ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().code, "EH-P50");
+  EXPECT_EQ(refused.error().code, "EH-P60");
   EXPECT_EQ(refused.error().value("license"), "LicenseRef-Vendor");
   EXPECT_EQ(refused.error().value("component"), "runtime");
   redistribute = {"LicenseRef-Vendor"};

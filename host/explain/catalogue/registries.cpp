@@ -99,16 +99,6 @@ constexpr Entry entries[] = {
           "or, in a network that may be trusted, name it: \"plain_http_registries\": [\"{registry}\"]"},
      .exit_status = S::not_fetched,
      .category = request},
-    {.code = "EH-P50",
-     .title = "may not be passed on",
-     .meaning = "A component's licence does not allow passing it on, or leaves that to be agreed.",
-     .before = "the manifest's licences",
-     .causes =
-         {"the licence {license} of {component} does not allow passing it on (redistribute: {redistribute})",
-          "a licence does not allow passing a component on"},
-     .remedies = {"read the licence: {url}", "if you may: --redistribute {license}"},
-     .exit_status = S::forbidden,
-     .category = request},
 };
 
 }  // namespace

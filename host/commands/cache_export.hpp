@@ -1,0 +1,10 @@
+// What export and fulfil say of the bundle that they wrote.
+#pragma once
+#include "host/offline/export_bundle.hpp"
+
+namespace enginehost::commands {
+
+// As members of a document, and, with `as_text`, on stdout.
+Json told(const offline::Exported& exported, const std::filesystem::path& file, bool as_text);
+
+}  // namespace enginehost::commands

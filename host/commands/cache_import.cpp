@@ -1,0 +1,71 @@
+// engine-cache import: a bundle's builds into the cache, or into the layer that everybody reads.
+#include <cstdio>
+
+#include "base/text.hpp"
+#include "host/commands/offline.hpp"
+#include "host/offline/import_bundle.hpp"
+
+namespace enginehost::commands {
+namespace {
+
+cache::Store target_of(const OfflineRun& run) {
+  if (run.flags.layer != "system")
+    return cache::Store::open(run.settings.cache_folder, run.settings.system_layers, "engine-cache");
+  // The first one that is looked into; where there is none yet, the place where one is looked for.
+  const auto& layers = run.settings.system_layers;
+  return cache::Store::open(
+      layers.empty() ? settings::Environment::of_this_process().system_layer : layers.front(), {},
+      "engine-cache");
+}
+
+Json told(const offline::ImportedBuild& build, bool as_text) {
+  const cache::Installed& installed = build.installed;
+  if (as_text)
+    std::printf(
+        "%s  %s  %s%s\n", installed.build.c_str(),
+        build.was_there ? "was there already" : ("imported " + format_bytes(installed.size)).c_str(),
+        installed.folder.c_str(),
+        build.files_named_by_manifest ? "" : "  (its manifest does not name its files: the bundle's word)");
+  return Json::object()
+      .set("build", installed.build)
+      .set("digest", installed.digest)
+      .set("folder", installed.folder.native())
+      .set("layer", installed.layer.native())
+      .set("size", installed.size)
+      .set("was_there", build.was_there)
+      .set("from_repository", build.from_repository)
+      .set("files_named_by", build.files_named_by_manifest ? "manifest" : "bundle");
+}
+
+}  // namespace
+
+Result<Json> import_command(const OfflineRun& run) {
+  const cache::Store store = target_of(run);
+  open::World world(run.settings, {}, run.cancel);
+  offline::ImportRequest request;
+  request.file = given_path(run.flags.file);
+  request.unsigned_allowed = run.settings.policy.unsigned_repositories;
+  request.readable_by_all = run.flags.layer == "system";
+  request.unpacked_limit = run.settings.downloads.max_unpacked_bytes;
+  request.consent = consent_for(world);
+  request.cancel = run.cancel;
+  request.now = open::World::now();
+  transfer::ProgressBar bar(stderr, run.common.quiet);
+  request.progress = bar_for(bar, request.file.native());
+  TRY_ASSIGN(const offline::Imported imported, offline::import_bundle(store, request));
+  for (const offline::ImportedBuild& build : imported.builds)
+    world.note("import", Json::object()
+                             .set("build", build.installed.build)
+                             .set("digest", build.installed.digest)
+                             .set("layer", store.root().native()));
+  Json builds = Json::array();
+  for (const offline::ImportedBuild& build : imported.builds) builds.push(told(build, !run.common.json));
+  print_warnings(imported.warnings, world.warnings(), run.common.quiet || run.common.json);
+  return Json::object()
+      .set("format", 1)
+      .set("layer", store.root().native())
+      .set("builds", std::move(builds))
+      .set("warnings", Json::strings(imported.warnings));
+}
+
+}  // namespace enginehost::commands

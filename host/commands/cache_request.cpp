@@ -1,0 +1,93 @@
+// engine-cache request and fulfil: asked where there is no network, answered where there is one.
+#include <cstdio>
+#include <set>
+
+#include "base/files.hpp"
+#include "base/text.hpp"
+#include "host/commands/cache_export.hpp"
+#include "host/commands/offline.hpp"
+#include "host/offline/request.hpp"
+
+namespace enginehost::commands {
+namespace {
+
+constexpr std::uint64_t largest_request = 64u << 20;
+
+std::vector<offline::Wish> wishes_of(const OfflineFlags& flags, const cache::Store& store) {
+  std::set<std::string> engines(flags.engines.begin(), flags.engines.end());
+  if (engines.empty())
+    for (const cache::Installed& installed : store.list()) engines.insert(installed.engine);
+  std::vector<offline::Wish> wishes;
+  for (const std::string& text : engines) {
+    const std::size_t at = text.find('@');
+    offline::Wish wish;
+    wish.engine = text.substr(0, at);
+    if (at != std::string::npos) wish.version = text.substr(at + 1);
+    wish.flavor = flags.require.empty() ? flags.flavor : flags.require;
+    wish.require = !flags.require.empty();
+    wish.device = flags.device;
+    wishes.push_back(std::move(wish));
+  }
+  return wishes;
+}
+
+}  // namespace
+
+Result<Json> request_command(const OfflineRun& run) {
+  open::World world(run.settings, {}, run.cancel);
+  auto wishes = wishes_of(run.flags, world.store());
+  if (wishes.empty())
+    return fail(diagnose("EH-P40")
+                    .with("program", "engine-cache")
+                    .with("problem", "nothing is installed, so an ENGINE has to be named"));
+  const offline::SiteRequest request = offline::request_of_this_machine(world, std::move(wishes));
+  const std::filesystem::path file = given_path(run.flags.file);
+  TRY(write_file(file, request.text()));
+  std::vector<std::string> wanted;
+  for (const offline::Wish& wish : request.wishes)
+    wanted.push_back(wish.engine + (wish.version.empty() ? "" : "@" + wish.version));
+  if (!run.common.json)
+    std::printf("%s asks for %s; answer it where there is a network: engine-cache fulfil %s\n", file.c_str(),
+                join(wanted, ", ").c_str(), file.filename().c_str());
+  return Json::object()
+      .set("format", 1)
+      .set("file", file.native())
+      .set("wishes", Json::strings(wanted))
+      .set("installed", Json::strings(request.installed))
+      .set("holds", request.holds.size());
+}
+
+Result<Json> fulfil_command(const OfflineRun& run) {
+  const std::filesystem::path file = given_path(run.flags.file);
+  TRY_ASSIGN(const std::string text, read_file(file, largest_request, "EH-P47"));
+  TRY_ASSIGN(const offline::SiteRequest request, offline::read_request(text, file.native()));
+  transfer::ProgressBar bar(stderr, run.common.quiet);
+  // This machine's own platform is not asked about.
+  open::World world(run.settings, request.platform, run.cancel);
+  TRY_ASSIGN(const auto answers,
+             offline::answer(run.settings, request, {consent_for(world), bar.callback(), {}}, run.cancel));
+  Json answered = Json::array();
+  for (const offline::Answer& given : answers) {
+    answered.push(Json::object()
+                      .set("engine", given.wish.engine)
+                      .set("build", given.build)
+                      .set("was_there", given.was_there)
+                      .set("downloaded", given.downloaded));
+    if (!run.common.json && given.was_there) std::printf("%s  is there already\n", given.build.c_str());
+  }
+  Json document = Json::object();
+  offline::ExportRequest writing;
+  writing.selection = offline::selection_for(request, answers);
+  if (!writing.selection.builds.empty()) {
+    writing.file = run.flags.output.empty() ? std::filesystem::path(file).replace_extension(".bundle")
+                                            : given_path(run.flags.output);
+    writing.selection.licenses_by_order.insert(run.flags.redistribute.begin(), run.flags.redistribute.end());
+    TRY_ASSIGN(writing.largest_part, given_size("--max-part", run.flags.max_part));
+    writing.progress = bar_for(bar, writing.file.native());
+    TRY_ASSIGN(const offline::Exported exported, offline::export_bundle(world, writing));
+    document = told(exported, writing.file, !run.common.json);
+  }
+  return std::move(document.set("format", 1).set("answers", std::move(answered)));
+}
+
+}  // namespace enginehost::commands

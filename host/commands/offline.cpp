@@ -1,0 +1,83 @@
+#include "host/commands/offline.hpp"
+
+#include <CLI/CLI.hpp>
+#include <cctype>
+
+#include "base/text.hpp"
+
+namespace enginehost::commands {
+
+OfflineCommands::OfflineCommands(CLI::App& app) {
+  const auto add = [&](const char* name, const char* what, Result<Json> (*body)(const OfflineRun&)) {
+    commands_.emplace_back(app.add_subcommand(name, what), body);
+    return commands_.back().first;
+  };
+  CLI::App* exporting = add("export", "write installed builds into one file", &export_command);
+  exporting->add_option("FILE", flags_.file, "the bundle to be written; with --oci a folder")->required();
+  exporting->add_option("ID", flags_.builds, "installed builds")->required();
+  CLI::Option* base =
+      exporting->add_option("--base", flags_.base, "leave out what this earlier bundle brings");
+  CLI::Option* oci =
+      exporting->add_flag("--oci", flags_.oci, "an OCI image layout instead, for tools of registries");
+  oci->excludes(base);
+  CLI::App* fulfilling = add("fulfil", "answer another machine's request with a bundle", &fulfil_command);
+  fulfilling->add_option("FILE", flags_.file, "the request")->required();
+  fulfilling->add_option("--output", flags_.output, "the bundle to be written; FILE with .bundle without it");
+  for (CLI::App* writing : {exporting, fulfilling}) {
+    CLI::Option* part =
+        writing->add_option("--max-part", flags_.max_part, "split into parts of at most this size: 650M, 4G");
+    if (writing == exporting) oci->excludes(part);
+    writing->add_option("--redistribute", flags_.redistribute,
+                        "include what this licence does not let everyone pass on; repeatable");
+  }
+  CLI::App* importing = add("import", "install the builds of a bundle", &import_command);
+  importing->add_option("FILE", flags_.file, "a bundle, or what its parts' names begin with")->required();
+  importing->add_option("--layer", flags_.layer, "system: for everybody on this machine")
+      ->check(CLI::IsMember({"system", "user"}));
+  CLI::App* requesting = add("request", "write what this machine needs from elsewhere", &request_command);
+  requesting->add_option("FILE", flags_.file, "the request to be written")->required();
+  requesting->add_option("ENGINE[@VERSION]", flags_.engines,
+                         "without one: newer builds of what is installed");
+  requesting->add_option("--flavor", flags_.flavor, "the flavor that is wished for");
+  requesting->add_option("--require", flags_.require, "exactly this flavor");
+  requesting->add_option("--device", flags_.device, "a device that must be opened");
+}
+
+std::optional<int> OfflineCommands::run(const settings::Settings& settings, const CommonFlags& common,
+                                        const CancelToken& cancel) const {
+  for (const auto& [command, body] : commands_) {
+    if (!command->parsed()) continue;
+    const auto document = body({settings, common, flags_, cancel});
+    if (!document) return end_with(document.error(), common.json);
+    if (common.json) print(*document);
+    return 0;
+  }
+  return std::nullopt;
+}
+
+std::filesystem::path given_path(const std::string& file) {
+  std::error_code error;
+  const auto absolute = std::filesystem::absolute(file, error);
+  return error ? std::filesystem::path(file) : absolute.lexically_normal();
+}
+
+Result<std::uint64_t> given_size(const std::string& option, const std::string& text) {
+  if (text.empty()) return 0;
+  const char unit = static_cast<char>(std::toupper(static_cast<unsigned char>(text.back())));
+  const int shift = unit == 'K' ? 10 : unit == 'M' ? 20 : unit == 'G' ? 30 : 0;
+  const auto number = parse_integer(std::string_view(text).substr(0, text.size() - (shift != 0 ? 1 : 0)));
+  if (number && *number > 0 && *number < (std::int64_t{1} << 30))
+    return static_cast<std::uint64_t>(*number) << shift;
+  return fail(diagnose("EH-P40")
+                  .with("program", "engine-cache")
+                  .with("problem", option + " " + text + " is no size like 650M or 4G"));
+}
+
+std::function<void(std::uint64_t, std::uint64_t)> bar_for(transfer::ProgressBar& bar, std::string what) {
+  if (!bar.visible()) return {};
+  return [&bar, what = std::move(what)](std::uint64_t done, std::uint64_t total) {
+    bar.show({transfer::Progress::Phase::checking, done, total, 0, what});
+  };
+}
+
+}  // namespace enginehost::commands

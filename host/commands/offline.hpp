@@ -1,0 +1,53 @@
+// `engine-cache export`, `import`, `request` and `fulfil`: builds for machines without a network.
+#pragma once
+#include <CLI/App.hpp>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "host/commands/common.hpp"
+
+namespace enginehost::commands {
+
+struct OfflineFlags {
+  std::string file, output, base, max_part, layer, flavor, device, require;
+  std::vector<std::string> builds, engines, redistribute;
+  bool oci = false;
+};
+
+struct OfflineRun {
+  const settings::Settings& settings;
+  const CommonFlags& common;
+  const OfflineFlags& flags;
+  const CancelToken& cancel;
+};
+
+// One file each. The document that --json prints; the text is printed on the way.
+Result<Json> export_command(const OfflineRun& run);
+Result<Json> import_command(const OfflineRun& run);
+Result<Json> request_command(const OfflineRun& run);
+Result<Json> fulfil_command(const OfflineRun& run);
+
+// Registers the four; run() ends the one that was called, with its exit status, or is nothing.
+class OfflineCommands {
+ public:
+  explicit OfflineCommands(CLI::App& app);
+  std::optional<int> run(const settings::Settings& settings, const CommonFlags& common,
+                         const CancelToken& cancel) const;
+
+ private:
+  OfflineFlags flags_;
+  std::vector<std::pair<CLI::App*, Result<Json> (*)(const OfflineRun&)>> commands_;
+};
+
+// A file named on the command line, absolute.
+std::filesystem::path given_path(const std::string& file);
+// "650M", "4G", "100000": bytes, K, M and G are powers of 1024. EH-P40 with "problem" for anything else.
+Result<std::uint64_t> given_size(const std::string& option, const std::string& text);
+
+// A bar for work on files of this machine.
+std::function<void(std::uint64_t, std::uint64_t)> bar_for(transfer::ProgressBar& bar, std::string what);
+
+}  // namespace enginehost::commands

@@ -1,0 +1,277 @@
+#include "host/offline/bundle_list.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include "base/json.hpp"
+#include "base/sha256.hpp"
+#include "host/manifest/document.hpp"
+#include "host/manifest/shapes.hpp"
+
+namespace enginehost::offline {
+namespace {
+
+constexpr std::string_view kind = "enginehost-bundle";
+
+Json json_of(const std::vector<Blob>& blobs) {
+  Json list = Json::array();
+  for (const Blob& blob : blobs) list.push(Json::object().set("sha256", blob.sha256).set("size", blob.size));
+  return list;
+}
+
+// Reads members strictly; the first mistake stays.
+class Reading {
+ public:
+  explicit Reading(std::string_view name) : name_(name) {}
+
+  void refuse(const std::string& member, std::string_view problem) {
+    if (mistake) return;
+    mistake = diagnose("EH-F40")
+                  .with("file", name_)
+                  .with("entry", list_entry)
+                  .with("member", member)
+                  .with("problem", member + " " + std::string(problem));
+  }
+  std::string text(const Json& object, const std::string& at, const char* member,
+                   bool (*is_right)(std::string_view), bool required = true) {
+    const Json* found = object.find(member);
+    if (found == nullptr && !required) return {};
+    if (found == nullptr || !found->is_string() || !is_right(found->as_string())) {
+      refuse(at + "." + member, "is not as it must be");
+      return {};
+    }
+    return found->as_string();
+  }
+  std::uint64_t size(const Json& object, const std::string& at) {
+    const Json& found = object["size"];
+    if (!found.is_integer() || found.as_integer() < 0) refuse(at + ".size", "is no size");
+    return static_cast<std::uint64_t>(found.as_integer());
+  }
+  const Json::Array& array(const Json& object, const std::string& at, const char* member) {
+    const Json& found = object[member];
+    if (!found.is_array()) refuse(at + member, "is no list");
+    return found.as_array();
+  }
+  std::vector<std::string> texts(const Json& object, const std::string& at, const char* member) {
+    std::vector<std::string> all;
+    for (const Json& element : array(object, at + ".", member)) {
+      if (!element.is_string()) refuse(at + "." + member, "holds something that is no text");
+      all.push_back(element.as_string());
+    }
+    return all;
+  }
+  Blob blob(const Json& object, const std::string& at) {
+    return {text(object, at, "sha256", manifest::is_digest), size(object, at)};
+  }
+  std::vector<Blob> blobs(const Json& document, const char* member) {
+    std::vector<Blob> all;
+    for (const Json& entry : array(document, "", member)) {
+      const std::string at = member + ("[" + std::to_string(all.size()) + "]");
+      all.push_back(blob(entry, at));
+      if (all.size() > 1 && all[all.size() - 2].sha256 >= all.back().sha256)
+        refuse(at, "is out of order, or there twice");
+      if (mistake) break;
+    }
+    return all;
+  }
+
+  std::optional<Diagnosis> mistake;
+
+ private:
+  std::string_view name_;
+};
+
+bool any_text(std::string_view text) {
+  return std::none_of(text.begin(), text.end(),
+                      [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; });
+}
+
+std::vector<BundledBuild> read_builds(Reading& reading, const Json& document) {
+  std::vector<BundledBuild> builds;
+  for (const Json& entry : reading.array(document, "", "builds")) {
+    const std::string at = "builds[" + std::to_string(builds.size()) + "]";
+    BundledBuild build;
+    build.id = reading.text(entry, at, "id", manifest::is_id);
+    build.engine = reading.text(entry, at, "engine", manifest::is_lower_id);
+    build.version = reading.text(entry, at, "version", any_text);
+    build.flavor = reading.text(entry, at, "flavor", any_text);
+    build.os = reading.text(entry, at, "os", any_text);
+    build.arch = reading.text(entry, at, "arch", any_text);
+    build.manifest = reading.text(entry, at, "manifest", manifest::is_digest);
+    if (!entry["trees"].is_object() || entry["trees"].as_object().empty())
+      reading.refuse(at + ".trees", "is missing");
+    for (const auto& [component, tree] : entry["trees"].as_object()) {
+      if (!manifest::is_id(component) || !manifest::is_digest(tree.as_string()))
+        reading.refuse(at + ".trees", "names something that cannot be a component or a tree");
+      build.trees.emplace_back(component, tree.as_string());
+    }
+    if (!builds.empty() && builds.back().id >= build.id)
+      reading.refuse(at, "is out of order, or there twice");
+    builds.push_back(std::move(build));
+    if (reading.mistake) break;
+  }
+  if (builds.empty()) reading.refuse("builds", "is empty");
+  return builds;
+}
+
+std::vector<BundledRepository> read_repositories(Reading& reading, const Json& document) {
+  std::vector<BundledRepository> repositories;
+  for (const Json& entry : reading.array(document, "", "repositories")) {
+    const std::string at = "repositories[" + std::to_string(repositories.size()) + "]";
+    BundledRepository repository;
+    repository.name = reading.text(entry, at, "name", any_text);
+    std::set<std::string> paths;
+    for (const Json& listed : reading.array(entry, at + ".", "documents")) {
+      RepositoryDocument found;
+      found.path = reading.text(listed, at + ".documents", "path", is_document_path);
+      found.sha256 = reading.text(listed, at + ".documents", "sha256", manifest::is_digest);
+      if (!paths.insert(found.path).second) reading.refuse(at + ".documents", "lists a path twice");
+      repository.documents.push_back(std::move(found));
+    }
+    if (!paths.contains("index.json")) reading.refuse(at, "has no index.json");
+    repositories.push_back(std::move(repository));
+    if (reading.mistake) break;
+  }
+  return repositories;
+}
+
+std::vector<BundledLicense> read_licenses(Reading& reading, const Json& document) {
+  std::vector<BundledLicense> licenses;
+  for (const Json& entry : reading.array(document, "", "licenses")) {
+    const std::string at = "licenses[" + std::to_string(licenses.size()) + "]";
+    BundledLicense license;
+    license.id = reading.text(entry, at, "id", any_text);
+    license.url = reading.text(entry, at, "url", any_text, false);
+    license.sha256 = reading.text(entry, at, "sha256", manifest::is_digest, false);
+    license.redistribute = reading.text(entry, at, "redistribute", any_text, false);
+    license.text = entry["text"].as_bool();
+    license.by_order = entry["by_order"].as_bool();
+    license.components = reading.texts(entry, at, "components");
+    if (license.text && license.sha256.empty()) reading.refuse(at, "has a text without digest");
+    licenses.push_back(std::move(license));
+    if (reading.mistake) break;
+  }
+  return licenses;
+}
+
+// Everything that is listed is of use, and nothing is listed as two things.
+void check_references(Reading& reading, const BundleList& list) {
+  std::set<std::string> referred;
+  for (const BundledBuild& build : list.builds) {
+    referred.insert(build.manifest);
+    for (const auto& [component, tree] : build.trees) referred.insert(tree);
+  }
+  for (const BundledRepository& repository : list.repositories)
+    for (const RepositoryDocument& document : repository.documents) referred.insert(document.sha256);
+  for (const BundledLicense& license : list.licenses)
+    if (license.text) referred.insert(license.sha256);
+  std::uint64_t sum = list.spdx.size;
+  for (const Blob& blob : list.documents) {
+    if (referred.erase(blob.sha256) == 0)
+      reading.refuse("documents", "holds " + blob.sha256 + ", which nothing refers to");
+    sum += blob.size;
+    if (blob.size > largest_list || sum > largest_documents) reading.refuse("documents", "is too large");
+  }
+  if (!referred.empty()) reading.refuse("documents", "lacks " + *referred.begin());
+  std::set<std::string> files;
+  for (const Blob& blob : list.files) files.insert(blob.sha256);
+  for (const Blob& blob : list.needs)
+    if (files.contains(blob.sha256)) reading.refuse("needs", "names a file that is in the bundle");
+}
+
+}  // namespace
+
+bool is_document_path(std::string_view path) {
+  return path.size() <= 200 && manifest::is_view_path(path) && any_text(path);
+}
+
+std::string BundleList::text() const {
+  Json built = Json::array(), kept = Json::array(), licensed = Json::array();
+  for (const BundledBuild& build : builds) {
+    Json components = Json::object();
+    for (const auto& [component, tree] : build.trees) components.set(component, tree);
+    built.push(Json::object()
+                   .set("id", build.id)
+                   .set("engine", build.engine)
+                   .set("version", build.version)
+                   .set("flavor", build.flavor)
+                   .set("os", build.os)
+                   .set("arch", build.arch)
+                   .set("manifest", build.manifest)
+                   .set("trees", std::move(components)));
+  }
+  for (const BundledRepository& repository : repositories) {
+    Json listed = Json::array();
+    for (const RepositoryDocument& document : repository.documents)
+      listed.push(Json::object().set("path", document.path).set("sha256", document.sha256));
+    kept.push(Json::object().set("name", repository.name).set("documents", std::move(listed)));
+  }
+  for (const BundledLicense& license : licenses) {
+    Json entry = Json::object().set("id", license.id);
+    if (!license.url.empty()) entry.set("url", license.url);
+    if (!license.sha256.empty()) entry.set("sha256", license.sha256);
+    if (!license.redistribute.empty()) entry.set("redistribute", license.redistribute);
+    licensed.push(std::move(entry.set("text", license.text)
+                                .set("by_order", license.by_order)
+                                .set("components", Json::strings(license.components))));
+  }
+  Json document = Json::object();
+  document.set("format", bundle_format)
+      .set("kind", kind)
+      .set("builds", std::move(built))
+      .set("repositories", std::move(kept))
+      .set("licenses", std::move(licensed));
+  if (base)
+    document.set("base", Json::object()
+                             .set("name", base->name)
+                             .set("list", base->list)
+                             .set("builds", Json::strings(base->builds)));
+  document.set("spdx", Json::object().set("sha256", spdx.sha256).set("size", spdx.size))
+      .set("documents", json_of(documents))
+      .set("files", json_of(files))
+      .set("needs", json_of(needs));
+  return document.dump(1) + "\n";
+}
+
+std::uint64_t BundleList::size() const {
+  std::uint64_t sum = spdx.size;
+  for (const auto* blobs : {&documents, &files})
+    for (const Blob& blob : *blobs) sum += blob.size;
+  return sum;
+}
+
+Result<BundleList> read_bundle_list(std::string_view text, std::string_view name) {
+  Reading reading(name);
+  auto document = parse_json(text, name, {largest_list, 8});
+  if (!document)
+    return fail(std::move(diagnose("EH-F40")
+                              .with("file", name)
+                              .with("entry", list_entry)
+                              .with("problem", document.error().value("problem"))));
+  if ((*document)["kind"].as_string() != kind) {
+    reading.refuse("kind", "does not say that this is a bundle");
+    return fail(std::move(*reading.mistake));
+  }
+  const std::string where = std::string(name) + ": " + std::string(list_entry);
+  if (auto too_new = manifest::check_format(*document, where)) return fail(std::move(*too_new));
+  if (auto unknown = manifest::check_critical(*document, where)) return fail(std::move(*unknown));
+  BundleList list;
+  list.builds = read_builds(reading, *document);
+  list.repositories = read_repositories(reading, *document);
+  list.licenses = read_licenses(reading, *document);
+  if (const Json* base = document->find("base")) {
+    list.base.emplace();
+    list.base->name = reading.text(*base, "base", "name", any_text);
+    list.base->list = reading.text(*base, "base", "list", manifest::is_digest);
+    list.base->builds = reading.texts(*base, "base", "builds");
+  }
+  list.spdx = reading.blob((*document)["spdx"], "spdx");
+  list.documents = reading.blobs(*document, "documents");
+  list.files = reading.blobs(*document, "files");
+  list.needs = reading.blobs(*document, "needs");
+  if (!reading.mistake) check_references(reading, list);
+  if (reading.mistake) return fail(std::move(*reading.mistake));
+  return list;
+}
+
+}  // namespace enginehost::offline

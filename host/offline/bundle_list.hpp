@@ -1,0 +1,80 @@
+// The list of a bundle: its first entry, bundle.json, from which everything else in it is checked.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/result.hpp"
+
+namespace enginehost::offline {
+
+constexpr std::string_view list_entry = "bundle.json", spdx_entry = "spdx.json",
+                           blob_folder = "blobs/sha256/";
+constexpr int bundle_format = 1;
+constexpr std::uint64_t largest_list = 64u << 20;        // bytes of the list and of any other document
+constexpr std::uint64_t largest_documents = 256u << 20;  // of all documents together
+
+struct Blob {
+  std::string sha256;
+  std::uint64_t size = 0;
+  bool operator==(const Blob&) const = default;
+};
+
+struct BundledBuild {
+  std::string id, engine, version, flavor, os, arch;
+  std::string manifest;                                    // digest of the document that describes it
+  std::vector<std::pair<std::string, std::string>> trees;  // component id -> tree id
+};
+
+struct RepositoryDocument {
+  std::string path;  // below the repository: "index.json"
+  std::string sha256;
+};
+
+// A repository's documents byte for byte as it served them, signatures among them, as far as the bundled
+// builds need them.
+struct BundledRepository {
+  std::string name;  // where it was, for people
+  std::vector<RepositoryDocument> documents;
+};
+
+struct BundledLicense {
+  std::string id, url, sha256, redistribute;
+  bool text = false;      // the text is in the bundle, as the document with that digest
+  bool by_order = false;  // it was included because the exporter named the licence
+  std::vector<std::string> components;
+};
+
+// The bundle that this one is the difference to.
+struct BundleBase {
+  std::string name, list;           // file name; digest of its list
+  std::vector<std::string> builds;  // ids in it
+};
+
+// Blobs are sorted by digest and listed once; documents come before files. Every blob is referred to: as a
+// manifest, a tree's list, a repository's document, a licence's text, or by a tree's list.
+struct BundleList {
+  std::vector<BundledBuild> builds;  // sorted by id
+  std::vector<BundledRepository> repositories;
+  std::vector<BundledLicense> licenses;
+  std::optional<BundleBase> base;
+  Blob spdx;
+  std::vector<Blob> documents, files;
+  std::vector<Blob>
+      needs;  // files that the trees name and that are not here: the base, or the machine, has them
+
+  std::string text() const;
+  std::uint64_t size() const;  // bytes of everything but the list
+};
+
+// `name` for messages. EH-F40 ("file", "problem", "entry", "member"): not such a list, or one that
+// contradicts itself; EH-M04: of a newer format; EH-M03: of a format with something that must be understood.
+Result<BundleList> read_bundle_list(std::string_view text, std::string_view name);
+
+// True for a path that a repository's document may have: a view path of safe characters.
+bool is_document_path(std::string_view path);
+
+}  // namespace enginehost::offline

@@ -1,0 +1,277 @@
+#include "host/offline/bundle_reader.hpp"
+
+#include <archive.h>
+#include <archive_entry.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <vector>
+
+#include "base/files.hpp"
+#include "base/json.hpp"
+#include "base/sha256.hpp"
+#include "host/offline/bundle_writer.hpp"
+#include "host/offline/frame_end.hpp"
+#include "host/offline/tar_header.hpp"
+
+namespace enginehost::offline {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Part {
+  fs::path file;
+  std::uint64_t size = 0;
+  std::string sha256;  // empty: there is no list of parts
+};
+
+Diagnosis not_a_list(const fs::path& list, std::string_view problem) {
+  return std::move(
+      diagnose("EH-F40").with("file", list.native()).with("problem", problem).with("entry", "list of parts"));
+}
+
+Result<std::vector<Part>> read_parts_list(const fs::path& list) {
+  TRY_ASSIGN(const std::string text, read_file(list, 1u << 20, "EH-P47"));
+  const auto document = parse_json(text, list.native());
+  if (!document) return fail(not_a_list(list, "it is not a JSON document"));
+  if ((*document)["kind"].as_string() != "enginehost-bundle-parts")
+    return fail(not_a_list(list, "it is no list of parts"));
+  if (const std::int64_t format = (*document)["format"].as_integer(); format != 1)
+    return fail(diagnose("EH-M04")
+                    .with("document", list.native())
+                    .with("found", std::to_string(format))
+                    .with("supported", "1"));
+  std::vector<Part> parts;
+  for (const Json& entry : (*document)["parts"].as_array()) {
+    const std::string& name = entry["name"].as_string();
+    const std::int64_t size = entry["size"].as_integer(-1);
+    const bool plain = !name.empty() && name.find('/') == std::string::npos && name.front() != '.';
+    if (!plain || size < 0 || !is_sha256_hex(entry["sha256"].as_string()))
+      return fail(not_a_list(list, "a part's name, size or digest cannot be one"));
+    parts.push_back(
+        {list.parent_path() / name, static_cast<std::uint64_t>(size), entry["sha256"].as_string()});
+  }
+  if (parts.empty()) return fail(not_a_list(list, "it lists no part"));
+  for (const Part& part : parts) {
+    struct stat status {};
+    if (::stat(part.file.c_str(), &status) != 0)
+      return fail(diagnose_errno("EH-F42", errno)
+                      .with("part", part.file.native())
+                      .with("list", list.native())
+                      .with("number", std::to_string(&part - parts.data() + 1))
+                      .with("count", std::to_string(parts.size())));
+    if (const auto actual = static_cast<std::uint64_t>(status.st_size); actual != part.size)
+      return fail(diagnose("EH-F43")
+                      .with("part", part.file.native())
+                      .with("problem", actual < part.size ? "it is cut" : "it is too long")
+                      .with("expected_size", std::to_string(part.size), list.native())
+                      .with("size", std::to_string(actual)));
+  }
+  return parts;
+}
+
+Diagnosis swapped(const Part& part, const std::string& actual) {
+  return diagnose("EH-F43")
+      .with("part", part.file.native())
+      .with("problem", "its bytes are not those of this export")
+      .with("expected", part.sha256, "list of parts")
+      .with("found", actual);
+}
+
+}  // namespace
+
+struct BundleReader::State {
+  fs::path file;
+  std::vector<Part> parts;
+  std::size_t at = 0;  // the part being read
+  FileDescriptor opened;
+  Sha256 digest;
+  FrameEnd frame;
+  bool overran = false;  // there was something behind the frame
+  std::vector<char> buffer = std::vector<char>(1u << 18);
+  std::optional<Diagnosis> failure;
+  struct archive* stream = nullptr;
+  std::string entry;
+  std::uint64_t left = 0, padding = 0;
+  bool begun = false, ended = false;
+
+  la_ssize_t more();
+  Result<std::size_t> take(char* into, std::size_t size);
+  Result<bool> fill(char* into, std::size_t size);
+  static la_ssize_t on_read(struct archive* stream, void* state, const void** bytes);
+};
+
+// The next bytes of the file or of its parts; 0 at the end, -1 with `failure`.
+la_ssize_t BundleReader::State::more() {
+  while (at < parts.size()) {
+    Part& part = parts[at];
+    if (!opened.valid()) {
+      opened = FileDescriptor(::open(part.file.c_str(), O_RDONLY | O_CLOEXEC));
+      digest = Sha256();
+    }
+    ssize_t got = -1;
+    do {
+      got = opened.valid() ? ::read(opened.get(), buffer.data(), buffer.size()) : -1;
+    } while (got < 0 && opened.valid() && errno == EINTR);
+    if (got < 0) {
+      failure = std::move(diagnose_errno("EH-P47", errno).with("file", part.file.native()));
+      return -1;
+    }
+    if (got > 0) {
+      if (!part.sha256.empty()) digest.update({buffer.data(), static_cast<std::size_t>(got)});
+      if (frame.pass({buffer.data(), static_cast<std::size_t>(got)})) return got;
+      overran = true;
+      return -1;
+    }
+    if (const std::string actual = part.sha256.empty() ? std::string() : digest.hex();
+        actual != part.sha256) {
+      failure = swapped(part, actual);
+      return -1;
+    }
+    opened.close();
+    ++at;
+  }
+  return 0;
+}
+
+la_ssize_t BundleReader::State::on_read(struct archive* stream, void* state, const void** bytes) {
+  State& self = *static_cast<State*>(state);
+  *bytes = self.buffer.data();
+  const la_ssize_t got = self.more();
+  if (got < 0) ::archive_set_error(stream, EIO, "the bundle cannot be read");
+  return got;
+}
+
+BundleReader::BundleReader(std::unique_ptr<State> state) : state_(std::move(state)) {}
+BundleReader::~BundleReader() {
+  if (state_->stream != nullptr) ::archive_read_free(state_->stream);
+}
+
+Result<std::unique_ptr<BundleReader>> BundleReader::open(const fs::path& file) {
+  auto state = std::make_unique<State>();
+  state->file = file;
+  std::error_code error;
+  if (file.extension() == ".parts") {
+    TRY_ASSIGN(state->parts, read_parts_list(file));
+  } else if (!fs::exists(file, error) && fs::exists(parts_list_of(file), error)) {
+    TRY_ASSIGN(state->parts, read_parts_list(parts_list_of(file)));
+  } else {
+    const FileDescriptor readable(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
+    struct stat status {};
+    if (!readable.valid() || ::fstat(readable.get(), &status) != 0)
+      return fail(diagnose_errno("EH-P47", errno).with("file", file.native()));
+    if (S_ISDIR(status.st_mode)) return fail(diagnose_errno("EH-P47", EISDIR).with("file", file.native()));
+    state->parts.push_back({file, 0, {}});
+  }
+  state->stream = ::archive_read_new();
+  std::unique_ptr<BundleReader> reader(new BundleReader(std::move(state)));
+  State& self = *reader->state_;
+  struct archive_entry* entry = nullptr;
+  ::archive_read_support_filter_zstd(self.stream);
+  ::archive_read_support_format_raw(self.stream);
+  if (::archive_read_open(self.stream, &self, nullptr, &State::on_read, nullptr) != ARCHIVE_OK ||
+      ::archive_read_next_header(self.stream, &entry) != ARCHIVE_OK)
+    return fail(reader->damaged("it is not a bundle, or empty"));
+  return reader;
+}
+
+Diagnosis BundleReader::damaged(std::string_view problem) {
+  State& state = *state_;
+  if (state.failure) return *state.failure;
+  // Which part is to blame? Whatever is wrong with the stream, the digests know.
+  for (const Part& part : state.parts) {
+    if (part.sha256.empty()) continue;
+    const auto actual = sha256_of_file(part.file);
+    if (!actual) return std::move(diagnose("EH-F42").with("part", part.file.native()));
+    if (*actual != part.sha256) return swapped(part, *actual);
+  }
+  Diagnosis diagnosis = diagnose("EH-F40");
+  diagnosis.with("file", state.file.native())
+      .with("problem", state.overran ? "there is something after its end" : problem);
+  if (!state.entry.empty()) diagnosis.with("entry", state.entry);
+  return diagnosis;
+}
+
+// Bytes of the tar archive; 0 at the end of the stream.
+Result<std::size_t> BundleReader::State::take(char* into, std::size_t size) {
+  const la_ssize_t got = ::archive_read_data(stream, into, size);
+  if (got >= 0) return static_cast<std::size_t>(got);
+  const char* said = ::archive_error_string(stream);
+  return fail(diagnose("EH-F40").with("problem", said != nullptr ? said : "it cannot be decoded"));
+}
+
+// True when all of it came; false at the end of the stream before the first byte.
+Result<bool> BundleReader::State::fill(char* into, std::size_t size) {
+  for (std::size_t done = 0; done < size;) {
+    TRY_ASSIGN(const std::size_t got, take(into + done, size - done));
+    if (got == 0 && done == 0) return false;
+    if (got == 0) return fail(diagnose("EH-F40").with("problem", "it ends too early"));
+    done += got;
+  }
+  return true;
+}
+
+Result<std::optional<BundleEntry>> BundleReader::next() {
+  State& state = *state_;
+  const auto refuse = [&](std::string_view problem) { return fail(damaged(problem)); };
+  std::array<char, tar_block> block{};
+  if (state.left != 0) return refuse("an entry was not read to its end");
+  if (state.padding != 0) {
+    const auto filled = state.fill(block.data(), state.padding);
+    if (!filled || !*filled) return refuse(filled ? "it ends too early" : filled.error().value("problem"));
+    if (std::any_of(block.begin(), block.end(), [](char byte) { return byte != 0; }))
+      return refuse("there is something between its entries");
+    state.padding = 0;
+  }
+  const auto filled = state.fill(block.data(), block.size());
+  if (!filled) return refuse(filled.error().value("problem"));
+  if (!*filled) return refuse(state.begun ? "it ends too early" : "it is empty");
+  if (std::all_of(block.begin(), block.end(), [](char byte) { return byte == 0; })) {
+    state.entry = "end";
+    const auto second = state.fill(block.data(), block.size());
+    if (!second || !*second || std::any_of(block.begin(), block.end(), [](char byte) { return byte != 0; }))
+      return refuse("it ends too early");
+    const auto after = state.take(block.data(), 1);
+    if (!after || *after != 0) return refuse("there is something after its end");
+    // What the decoder did not ask for lies after the end, too.
+    if (const la_ssize_t rest = state.more(); rest != 0) return refuse("there is something after its end");
+    return std::optional<BundleEntry>();
+  }
+  BundleEntry entry;
+  if (!read_tar_header(block, entry.name, entry.size)) {
+    state.entry.clear();
+    return refuse(state.begun ? "an entry's header is not as bundles have it" : "it is not a bundle");
+  }
+  state.begun = true;
+  state.entry = entry.name;
+  state.left = entry.size;
+  state.padding = padding_of(entry.size);
+  return std::optional<BundleEntry>(std::move(entry));
+}
+
+Result<std::size_t> BundleReader::read(char* buffer, std::size_t size) {
+  State& state = *state_;
+  if (state.left == 0) return 0;
+  const auto got = state.take(buffer, static_cast<std::size_t>(std::min<std::uint64_t>(size, state.left)));
+  if (!got) return fail(damaged(got.error().value("problem")));
+  if (*got == 0) return fail(damaged("it ends too early"));
+  state.left -= *got;
+  return *got;
+}
+
+Result<std::string> BundleReader::read_whole() {
+  std::string text;
+  // Grows with what arrives: a size that lies costs no memory.
+  std::array<char, 1 << 16> piece{};
+  for (;;) {
+    TRY_ASSIGN(const std::size_t got, read(piece.data(), piece.size()));
+    if (got == 0) return text;
+    text.append(piece.data(), got);
+  }
+}
+
+}  // namespace enginehost::offline

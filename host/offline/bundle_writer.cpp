@@ -1,0 +1,225 @@
+#include "host/offline/bundle_writer.hpp"
+
+#include <archive.h>
+#include <archive_entry.h>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <optional>
+
+#include "base/files.hpp"
+#include "base/json.hpp"
+#include "base/sha256.hpp"
+#include "host/offline/tar_header.hpp"
+
+namespace enginehost::offline {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Level 3 writes as fast as most media take it; higher ones gain a tenth and cost a hundred times the time.
+constexpr const char* compression_level = "3";
+
+struct Part {
+  fs::path file, unfinished;
+  FileDescriptor opened;
+  std::uint64_t size = 0;
+  Sha256 digest;
+};
+
+Diagnosis failure_of(int error_number, const fs::path& file) {
+  return std::move(diagnose_errno(code_of_write_error(error_number), error_number)
+                       .with("file", file.native())
+                       .with("folder", file.parent_path().native()));
+}
+
+}  // namespace
+
+struct BundleWriter::State {
+  fs::path file;
+  std::uint64_t largest_part = 0;
+  std::vector<Part> parts;
+  std::optional<Diagnosis> failure;  // of the disk
+  struct archive* compressor = nullptr;
+  std::uint64_t left = 0, size = 0;  // of the entry
+  bool finished = false, given_up = false;
+
+  Result<void> next_part();
+  Result<void> take(std::string_view bytes);
+  Result<void> put(std::string_view bytes);
+  Result<void> close_compressor();
+  Diagnosis problem();
+  static la_ssize_t on_write(struct archive*, void* state, const void* bytes, size_t size);
+};
+
+Result<void> BundleWriter::State::next_part() {
+  Part part;
+  if (largest_part == 0) {
+    part.file = file;
+  } else {
+    char number[16];
+    std::snprintf(number, sizeof number, ".%03zu", parts.size() + 1);
+    part.file = file.native() + number;
+  }
+  part.unfinished = part.file.native() + ".unfinished";
+  part.opened =
+      FileDescriptor(::open(part.unfinished.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644));
+  if (!part.opened.valid()) return fail(failure_of(errno, part.unfinished));
+  if (::flock(part.opened.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+    return fail(diagnose("EH-F18").with("file", part.unfinished.native()));
+  if (::ftruncate(part.opened.get(), 0) != 0) return fail(failure_of(errno, part.unfinished));
+  parts.push_back(std::move(part));
+  return {};
+}
+
+// Bytes of the compressed stream.
+Result<void> BundleWriter::State::take(std::string_view bytes) {
+  while (!bytes.empty()) {
+    if (parts.empty() || (largest_part != 0 && parts.back().size == largest_part)) TRY(next_part());
+    Part& part = parts.back();
+    const std::size_t now =
+        largest_part == 0
+            ? bytes.size()
+            : static_cast<std::size_t>(std::min<std::uint64_t>(bytes.size(), largest_part - part.size));
+    for (std::size_t done = 0; done < now;) {
+      const ssize_t written = ::write(part.opened.get(), bytes.data() + done, now - done);
+      if (written < 0 && errno == EINTR) continue;
+      if (written < 0) return fail(failure_of(errno, part.unfinished));
+      done += static_cast<std::size_t>(written);
+    }
+    part.digest.update(bytes.substr(0, now));
+    part.size += now;
+    bytes.remove_prefix(now);
+  }
+  return {};
+}
+
+// Never tells libarchive of a failure, which would then not free its buffers (3.6.2, archive_write_free): the
+// first one is kept, and nothing is written after it.
+la_ssize_t BundleWriter::State::on_write(struct archive*, void* state, const void* bytes, size_t size) {
+  State& self = *static_cast<State*>(state);
+  if (!self.failure && !self.given_up)
+    if (auto taken = self.take({static_cast<const char*>(bytes), size}); !taken)
+      self.failure = std::move(taken).error();
+  return static_cast<la_ssize_t>(size);
+}
+
+Diagnosis BundleWriter::State::problem() {
+  if (failure) return *failure;
+  const char* said = ::archive_error_string(compressor);
+  return diagnose("EH-P99").with("problem", said != nullptr ? said : "the compressor failed");
+}
+
+Result<void> BundleWriter::State::put(std::string_view bytes) {
+  while (!bytes.empty()) {
+    const la_ssize_t written = ::archive_write_data(compressor, bytes.data(), bytes.size());
+    if (written <= 0 || failure) return fail(problem());
+    bytes.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return {};
+}
+
+Result<void> BundleWriter::State::close_compressor() {
+  if (::archive_write_close(compressor) != ARCHIVE_OK || failure) return fail(problem());
+  return {};
+}
+
+BundleWriter::BundleWriter(std::unique_ptr<State> state) : state_(std::move(state)) {}
+
+BundleWriter::~BundleWriter() {
+  if (state_->compressor != nullptr) {
+    state_->given_up = !state_->finished;
+    ::archive_write_free(state_->compressor);
+  }
+  if (state_->finished) return;
+  for (const Part& part : state_->parts) ::unlink(part.unfinished.c_str());
+}
+
+Result<std::unique_ptr<BundleWriter>> BundleWriter::create(fs::path file, std::uint64_t largest_part) {
+  auto state = std::make_unique<State>();
+  state->file = std::move(file);
+  state->largest_part = largest_part;
+  state->compressor = ::archive_write_new();
+  std::unique_ptr<BundleWriter> writer(new BundleWriter(std::move(state)));
+  State& self = *writer->state_;
+  struct archive* const to = self.compressor;
+  struct archive_entry* const entry = ::archive_entry_new();
+  ::archive_entry_set_filetype(entry, AE_IFREG);
+  const bool ready =
+      to != nullptr && entry != nullptr && ::archive_write_set_format_raw(to) == ARCHIVE_OK &&
+      ::archive_write_add_filter_zstd(to) == ARCHIVE_OK &&
+      ::archive_write_set_filter_option(to, "zstd", "compression-level", compression_level) == ARCHIVE_OK &&
+      ::archive_write_set_bytes_per_block(to, 1 << 18) == ARCHIVE_OK &&
+      ::archive_write_set_bytes_in_last_block(to, 1) == ARCHIVE_OK &&
+      ::archive_write_open(to, &self, nullptr, &State::on_write, nullptr) == ARCHIVE_OK &&
+      ::archive_write_header(to, entry) == ARCHIVE_OK;
+  ::archive_entry_free(entry);
+  if (!ready) return fail(self.problem());
+  // Before anything is gathered: a place that cannot be written is told at once.
+  TRY(self.next_part());
+  return writer;
+}
+
+Result<void> BundleWriter::begin_entry(std::string_view name, std::uint64_t size) {
+  const auto header = tar_header(name, size);
+  state_->left = state_->size = size;
+  return state_->put({header.data(), header.size()});
+}
+
+Result<void> BundleWriter::write(std::string_view bytes) {
+  if (bytes.size() > state_->left)
+    return fail(diagnose("EH-P99").with("problem", "an entry of the bundle became longer than announced"));
+  state_->left -= bytes.size();
+  return state_->put(bytes);
+}
+
+Result<void> BundleWriter::end_entry() {
+  if (state_->left != 0)
+    return fail(diagnose("EH-P99").with("problem", "an entry of the bundle is shorter than announced"));
+  static constexpr std::array<char, tar_block> zeros{};
+  return state_->put({zeros.data(), static_cast<std::size_t>(padding_of(state_->size))});
+}
+
+Result<std::vector<WrittenPart>> BundleWriter::finish(std::string_view bundle) {
+  static constexpr std::array<char, 2 * tar_block> end_of_archive{};
+  TRY(state_->put({end_of_archive.data(), end_of_archive.size()}));
+  TRY(state_->close_compressor());
+  std::vector<WrittenPart> written;
+  for (Part& part : state_->parts) {
+    if (::fsync(part.opened.get()) != 0) return fail(failure_of(errno, part.unfinished));
+    written.push_back({part.file.filename().native(), part.size, part.digest.hex()});
+  }
+  const fs::path list = parts_list_of(state_->file);
+  // The list of an earlier export would speak of parts that are being replaced.
+  if (state_->largest_part != 0 && ::unlink(list.c_str()) != 0 && errno != ENOENT)
+    return fail(failure_of(errno, list));
+  for (const Part& part : state_->parts)
+    if (::rename(part.unfinished.c_str(), part.file.c_str()) != 0) return fail(failure_of(errno, part.file));
+  state_->finished = true;
+  TRY(sync_folder(state_->file.parent_path()));
+  if (state_->largest_part != 0) {
+    Json parts = Json::array();
+    std::uint64_t size = 0;
+    for (const WrittenPart& part : written) {
+      parts.push(Json::object().set("name", part.name).set("size", part.size).set("sha256", part.sha256));
+      size += part.size;
+    }
+    const Json document = Json::object()
+                              .set("format", 1)
+                              .set("kind", "enginehost-bundle-parts")
+                              .set("bundle", bundle)
+                              .set("size", size)
+                              .set("parts", std::move(parts));
+    TRY(write_file(list, document.dump(2) + "\n"));
+  }
+  return written;
+}
+
+fs::path parts_list_of(const fs::path& file) { return file.native() + ".parts"; }
+
+}  // namespace enginehost::offline

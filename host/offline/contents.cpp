@@ -1,0 +1,205 @@
+#include "host/offline/contents.hpp"
+
+#include <algorithm>
+
+#include "base/sha256.hpp"
+#include "base/text.hpp"
+#include "host/offline/repository_copies.hpp"
+#include "host/offline/spdx.hpp"
+
+namespace enginehost::offline {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Described {
+  std::shared_ptr<const manifest::Build> build;
+  std::string document;  // digest
+};
+
+Diagnosis unusable_record(const cache::Installed& installed, std::string_view problem) {
+  return diagnose("EH-F08")
+      .with("build", installed.build)
+      .with("file", (installed.layer / "refs").native())
+      .with("problem", problem);
+}
+
+// Where somebody's files lie is nobody's business elsewhere: of a path only the last part stays.
+Json without_paths(const Json& manifest) {
+  if (manifest.is_array()) {
+    Json list = Json::array();
+    for (const Json& element : manifest.as_array()) list.push(without_paths(element));
+    return list;
+  }
+  if (!manifest.is_object()) return manifest;
+  Json object = Json::object();
+  for (const auto& [name, value] : manifest.as_object()) {
+    const bool local = name == "file" && value.as_string().starts_with('/');
+    object.set(name, local ? Json(fs::path(value.as_string()).filename().native()) : without_paths(value));
+  }
+  return object;
+}
+
+class Gathering {
+ public:
+  Gathering(const open::World& world, const Selection& selection)
+      : world_(world), selection_(selection), copies_(copy_repositories(world)) {}
+
+  Result<Contents> run() {
+    std::set<std::string> ids(selection_.builds.begin(), selection_.builds.end());
+    for (const std::string& id : ids) TRY(add(id));
+    add_license_texts();
+    finish();
+    return std::move(contents_);
+  }
+
+ private:
+  Result<void> add(const std::string& id) {
+    TRY_ASSIGN(const auto installed, world_.store().record_of(id));
+    if (!installed) return fail(diagnose("EH-F01").with("build", id).with("problem", "not installed"));
+    TRY_ASSIGN(const Described described, describe(*installed));
+    const manifest::Build& build = *described.build;
+    TRY(add_licenses(build));
+    const auto components = build.all_components();
+    if (components.size() != installed->trees.size())
+      return fail(unusable_record(*installed, "its record has another number of trees than of components"));
+    BundledBuild bundled{build.id, build.engine, build.version,      build.flavor,
+                         build.os, build.arch,   described.document, {}};
+    for (std::size_t i = 0; i < components.size(); ++i) {
+      TRY_ASSIGN(const cache::TreeList tree, world_.store().list_of(*installed, installed->trees[i]));
+      const std::string text = tree.text();
+      contents_.documents.emplace(installed->trees[i], text);
+      bundled.trees.emplace_back(components[i]->id, installed->trees[i]);
+      const fs::path folder = cache::Store::tree_folder(installed->layer, installed->trees[i]);
+      for (const cache::TreeEntry& entry : tree.entries) {
+        if (entry.kind == cache::TreeEntry::Kind::link) continue;
+        sizes_.emplace(entry.identity, entry.size);
+        contents_.files.emplace(entry.identity, folder / entry.path);
+      }
+    }
+    contents_.list.builds.push_back(std::move(bundled));
+    builds_.push_back(described.build);
+    return {};
+  }
+
+  // From the repository that offers these very bytes, whose document (and signature) goes along; else from
+  // the build's own record.
+  Result<Described> describe(const cache::Installed& installed) {
+    for (std::size_t at = 0; at < copies_.size(); ++at)
+      for (const auto& manifest : copies_[at].content.manifests)
+        for (const auto& build : manifest->builds) {
+          if (build->id != installed.build || build->artifacts_digest() != installed.artifacts_digest)
+            continue;
+          for (const auto& [path, bytes] : copies_[at].documents) {
+            if (!manifest->name.ends_with("/" + path) || path == "index.json") continue;
+            used_[at].insert(path);
+            const std::string digest = sha256_hex(bytes);
+            contents_.documents.emplace(digest, bytes);
+            return Described{std::shared_ptr<const manifest::Build>(manifest, build.get()), digest};
+          }
+        }
+    const std::string name = "the record of the installed " + installed.build;
+    TRY_ASSIGN(const Json document, parse_json(installed.manifest, name));
+    const std::string bytes = without_paths(document).dump(1) + "\n";
+    TRY_ASSIGN(const auto manifest, manifest::read_manifest(document, "", name));
+    for (const auto& build : manifest->builds) {
+      if (build->id != installed.build) continue;
+      const std::string digest = sha256_hex(bytes);
+      contents_.documents.emplace(digest, bytes);
+      return Described{std::shared_ptr<const manifest::Build>(manifest, build.get()), digest};
+    }
+    return fail(unusable_record(installed, "its record does not describe it"));
+  }
+
+  Result<void> add_licenses(const manifest::Build& build) {
+    const auto owner = build.manifest.lock();
+    for (const manifest::Component* component : build.all_components()) {
+      if (component->license.empty() || !owner) continue;
+      const auto found = owner->licenses.find(component->license);
+      if (found == owner->licenses.end()) continue;
+      const manifest::License& license = found->second;
+      // Who does not say is taken to allow it only where nobody has to agree to anything.
+      const std::string may = !license.redistribute.empty() ? license.redistribute
+                              : license.explicit_consent    ? "ask"
+                                                            : "yes";
+      const bool ordered = selection_.licenses_by_order.contains(license.id) ||
+                           selection_.licenses_by_order.contains(component->license);
+      if (may != "yes" && !ordered)
+        return fail(diagnose("EH-P60")
+                        .with("build", build.id)
+                        .with("component", component->id)
+                        .with("license", license.id)
+                        .with("redistribute", may, license.redistribute.empty() ? "not stated" : "manifest")
+                        .with("url", license.url));
+      BundledLicense& listed = licenses_[license.id + "\n" + license.sha256];
+      listed.id = license.id;
+      listed.url = license.url;
+      listed.sha256 = license.sha256;
+      listed.redistribute = may;
+      listed.by_order = may != "yes";
+      if (std::find(listed.components.begin(), listed.components.end(), component->id) ==
+          listed.components.end())
+        listed.components.push_back(component->id);
+    }
+    return {};
+  }
+
+  // A licence's text is known by its digest; most components carry theirs.
+  void add_license_texts() {
+    for (auto& [key, license] : licenses_) {
+      const auto found = contents_.files.find(license.sha256);
+      if (found == contents_.files.end()) continue;
+      auto text = read_file(found->second, 1u << 20);
+      if (!text || sha256_hex(*text) != license.sha256) continue;
+      license.text = true;
+      contents_.documents.emplace(license.sha256, std::move(*text));
+    }
+  }
+
+  void finish() {
+    BundleList& list = contents_.list;
+    for (const auto& [at, manifests] : used_) {
+      const RepositoryCopy& copy = copies_[at];
+      BundledRepository repository{copy.name, {}};
+      for (const auto& document : copy.documents) {
+        const std::string& path = document.first;
+        const bool other_manifest =
+            std::any_of(copy.content.index.manifests.begin(), copy.content.index.manifests.end(),
+                        [&](const manifest::IndexEntry& entry) { return entry.path == path; }) &&
+            !manifests.contains(path);
+        if (other_manifest || !is_document_path(path)) continue;
+        const std::string digest = sha256_hex(document.second);
+        repository.documents.push_back({path, digest});
+        contents_.documents.emplace(digest, document.second);
+      }
+      list.repositories.push_back(std::move(repository));
+    }
+    for (auto& [key, license] : licenses_) {
+      std::sort(license.components.begin(), license.components.end());
+      list.licenses.push_back(std::move(license));
+    }
+    list.base = selection_.base;
+    contents_.spdx = spdx_of(builds_);
+    list.spdx = {sha256_hex(contents_.spdx), contents_.spdx.size()};
+    for (const auto& [digest, bytes] : contents_.documents) list.documents.push_back({digest, bytes.size()});
+    for (const auto& [digest, size] : sizes_)
+      (selection_.held.contains(digest) ? list.needs : list.files).push_back({digest, size});
+  }
+
+  const open::World& world_;
+  const Selection& selection_;
+  std::vector<RepositoryCopy> copies_;
+  std::map<std::size_t, std::set<std::string>> used_;  // copies and which manifests of theirs
+  std::vector<std::shared_ptr<const manifest::Build>> builds_;
+  std::map<std::string, BundledLicense> licenses_;
+  std::map<std::string, std::uint64_t> sizes_;  // of files, by digest
+  Contents contents_;
+};
+
+}  // namespace
+
+Result<Contents> gather(const open::World& world, const Selection& selection) {
+  return Gathering(world, selection).run();
+}
+
+}  // namespace enginehost::offline

@@ -1,0 +1,129 @@
+#include "host/offline/export_bundle.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "base/files.hpp"
+#include "base/sha256.hpp"
+#include "host/offline/bundle_reader.hpp"
+
+namespace enginehost::offline {
+namespace {
+
+namespace fs = std::filesystem;
+
+class Exporting {
+ public:
+  Exporting(const open::World& world, const ExportRequest& request, BundleWriter& writer,
+            const Contents& contents)
+      : world_(world), request_(request), writer_(writer) {
+    total_ = contents.list.size();
+  }
+
+  Result<void> document(std::string_view name, const std::string& bytes) {
+    TRY(writer_.begin_entry(name, bytes.size()));
+    TRY(writer_.write(bytes));
+    return writer_.end_entry();
+  }
+
+  Result<void> file(const Blob& blob, const fs::path& from) {
+    const auto damaged = [&](const char* code, std::string_view found) {
+      return fail(diagnose(code)
+                      .with("file", from.native())
+                      .with("expected", blob.sha256)
+                      .with("needed_size", std::to_string(blob.size))
+                      .with(code == std::string_view("EH-F04") ? "size" : "found", found));
+    };
+    const FileDescriptor opened(::open(from.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+    if (!opened.valid()) return fail(diagnose_errno("EH-F01", errno).with("file", from.native()));
+    TRY(writer_.begin_entry(std::string(blob_folder) + blob.sha256, blob.size));
+    Sha256 digest;
+    std::uint64_t done = 0;
+    for (;;) {
+      const ssize_t got = ::read(opened.get(), buffer_.data(), buffer_.size());
+      if (got < 0 && errno == EINTR) continue;
+      if (got < 0) return fail(diagnose_errno("EH-F01", errno).with("file", from.native()));
+      if (got == 0) break;
+      const std::string_view bytes(buffer_.data(), static_cast<std::size_t>(got));
+      done += bytes.size();
+      if (done > blob.size) return damaged("EH-F08", "more bytes");
+      digest.update(bytes);
+      TRY(writer_.write(bytes));
+      TRY(tell(bytes.size()));
+    }
+    if (done < blob.size) return damaged("EH-F04", std::to_string(done));
+    if (const std::string actual = digest.hex(); actual != blob.sha256) return damaged("EH-F08", actual);
+    return writer_.end_entry();
+  }
+
+ private:
+  Result<void> tell(std::uint64_t more) {
+    done_ += more;
+    if (world_.cancel() && world_.cancel()->cancelled())
+      return fail(diagnose("EH-P10").with("file", request_.file.native()));
+    if (request_.progress) request_.progress(done_, total_);
+    return {};
+  }
+
+  const open::World& world_;
+  const ExportRequest& request_;
+  BundleWriter& writer_;
+  std::vector<char> buffer_ = std::vector<char>(1u << 18);
+  std::uint64_t done_ = 0, total_ = 0;
+};
+
+// Kept while they are read.
+Result<std::vector<cache::Lease>> leases_of(const cache::Store& store, const BundleList& list) {
+  std::vector<cache::Lease> leases;
+  for (const BundledBuild& build : list.builds) {
+    TRY_ASSIGN(const auto installed, store.record_of(build.id));
+    if (!installed) return fail(diagnose("EH-F01").with("build", build.id).with("problem", "not installed"));
+    TRY_ASSIGN(cache::Lease lease, store.lease(*installed));
+    leases.push_back(std::move(lease));
+  }
+  return leases;
+}
+
+}  // namespace
+
+Result<Exported> export_bundle(const open::World& world, const ExportRequest& request) {
+  TRY_ASSIGN(Contents contents, gather(world, request.selection));
+  TRY_ASSIGN(const auto leases, leases_of(world.store(), contents.list));
+  const std::string list = contents.list.text();
+  TRY_ASSIGN(const auto writer, BundleWriter::create(request.file, request.largest_part));
+  Exporting exporting(world, request, *writer, contents);
+  TRY(exporting.document(list_entry, list));
+  TRY(exporting.document(spdx_entry, contents.spdx));
+  for (const auto& [digest, bytes] : contents.documents)
+    TRY(exporting.document(std::string(blob_folder) + digest, bytes));
+  for (const Blob& blob : contents.list.files) TRY(exporting.file(blob, contents.files.at(blob.sha256)));
+  Exported exported;
+  exported.list_digest = sha256_hex(list);
+  TRY_ASSIGN(exported.parts, writer->finish(exported.list_digest));
+  for (const WrittenPart& part : exported.parts) exported.size += part.size;
+  exported.list = std::move(contents.list);
+  return exported;
+}
+
+Result<ListOfBundle> list_of_bundle(const fs::path& file) {
+  TRY_ASSIGN(const auto reader, BundleReader::open(file));
+  TRY_ASSIGN(const auto entry, reader->next());
+  if (!entry || entry->name != list_entry || entry->size > largest_list)
+    return fail(reader->damaged("it does not begin with its list"));
+  TRY_ASSIGN(const std::string text, reader->read_whole());
+  TRY_ASSIGN(BundleList list, read_bundle_list(text, file.native()));
+  return ListOfBundle{std::move(list), sha256_hex(text)};
+}
+
+Result<void> leave_out(Selection& selection, const fs::path& base) {
+  TRY_ASSIGN(const ListOfBundle earlier, list_of_bundle(base));
+  selection.base = BundleBase{base.filename().native(), earlier.digest, {}};
+  for (const BundledBuild& build : earlier.list.builds) selection.base->builds.push_back(build.id);
+  for (const auto* blobs : {&earlier.list.files, &earlier.list.needs})
+    for (const Blob& blob : *blobs) selection.held.insert(blob.sha256);
+  return {};
+}
+
+}  // namespace enginehost::offline

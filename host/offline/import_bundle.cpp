@@ -1,0 +1,349 @@
+#include "host/offline/import_bundle.hpp"
+
+#include <map>
+#include <set>
+
+#include "base/files.hpp"
+#include "base/sha256.hpp"
+#include "host/offline/bundle_reader.hpp"
+#include "host/offline/staged_files.hpp"
+#include "host/offline/vouch.hpp"
+
+namespace enginehost::offline {
+namespace {
+
+namespace fs = std::filesystem;
+
+class Importing {
+ public:
+  Importing(const cache::Store& store, const ImportRequest& request, BundleReader& reader)
+      : store_(store), request_(request), reader_(reader) {}
+
+  Result<Imported> run() {
+    TRY(read_list());
+    TRY(read_documents());
+    auto vouched = vouch({list_, documents_, [this](const std::string& index) { return kept_at(index); },
+                          request_.unsigned_allowed, request_.now});
+    if (!vouched) return fail(std::move(vouched.error().with("file", request_.file.native())));
+    vouched_ = std::move(*vouched);
+    // Held to the end: nothing that is found to be there is swept meanwhile.
+    TRY_ASSIGN(cache::Stage stage, store_.stage("import-" + list_digest_, waiting()));
+    TRY(decide());
+    StagedFiles files(store_, stage.folder());
+    TRY(plan_files(files));
+    TRY(read_files(files));
+    TRY(end());
+    for (const Blob& blob : list_.needs)
+      if (auto had = files.take_from_cache(blob); !had) return fail(lacking(std::move(had).error()));
+    TRY(publish_trees(files, stage));
+    for (std::size_t i = 0; i < vouched_.builds.size(); ++i) TRY(publish(i));
+    TRY(keep_documents());
+    return std::move(imported_);
+  }
+
+  // Trees may be in their place that no build refers to.
+  bool began_to_publish() const { return !finished_.empty(); }
+
+ private:
+  cache::WaitOptions waiting() const {
+    cache::WaitOptions wait;
+    wait.cancel = request_.cancel;
+    return wait;
+  }
+
+  fs::path kept_at(const std::string& index) const {
+    return store_.root() / "repositories" /
+           ("bundle-" + (index.empty() ? list_digest_ : index).substr(0, 32));
+  }
+
+  Result<std::string> entry(std::string_view name, std::uint64_t limit) {
+    TRY_ASSIGN(const auto found, reader_.next());
+    if (!found || found->name != name)
+      return fail(std::move(reader_.damaged("an entry is not where the list says")
+                                .with("expected", name)
+                                .with("found", found ? found->name : "the end")));
+    if (found->size > limit) return fail(reader_.damaged("an entry is larger than the list says"));
+    return reader_.read_whole();
+  }
+
+  Result<void> read_list() {
+    TRY_ASSIGN(const std::string text, entry(list_entry, largest_list));
+    list_digest_ = sha256_hex(text);
+    TRY_ASSIGN(list_, read_bundle_list(text, request_.file.native()));
+    total_ = list_.size();
+    return {};
+  }
+
+  Result<std::string> document(const std::string& name, const Blob& blob) {
+    TRY_ASSIGN(std::string bytes, entry(name, blob.size));
+    if (const std::string actual = sha256_hex(bytes); bytes.size() != blob.size || actual != blob.sha256)
+      return fail(std::move(reader_.damaged("an entry's bytes are not those that the list names")
+                                .with("expected", blob.sha256)
+                                .with("found", actual)));
+    TRY(tell(bytes.size()));
+    return bytes;
+  }
+
+  Result<void> read_documents() {
+    if (list_.spdx.size > largest_list) return fail(reader_.damaged("an entry is too large"));
+    TRY(document(std::string(spdx_entry), list_.spdx).map([](const std::string&) {}));
+    for (const Blob& blob : list_.documents) {
+      TRY_ASSIGN(std::string bytes, document(std::string(blob_folder) + blob.sha256, blob));
+      documents_.emplace(blob.sha256, std::move(bytes));
+    }
+    return {};
+  }
+
+  // Which builds are there, and whether the others may come.
+  Result<void> decide() {
+    for (const VouchedBuild& vouched : vouched_.builds) {
+      ImportedBuild build;
+      build.from_repository = vouched.from_repository;
+      build.files_named_by_manifest = vouched.files_named_by_manifest;
+      const auto found = store_.find(vouched.build->id);
+      damaged_.push_back(!found);
+      if (found && *found && (*found)->digest == cache::digest_of_trees(vouched.trees)) {
+        build.installed = **found;
+        build.was_there = true;
+      } else {
+        TRY(ask(*vouched.build));
+      }
+      imported_.builds.push_back(std::move(build));
+    }
+    return {};
+  }
+
+  Result<void> ask(const manifest::Build& build) const {
+    if (!request_.consent) return {};
+    acquire::AcquireOptions options;
+    options.transfer.offline = true;
+    TRY_ASSIGN(acquire::Question question, acquire::question_for(build, store_, options, request_.cancel));
+    // Nothing is downloaded: what is asked about is the licences.
+    question.download = 0;
+    question.download_known = true;
+    question.sources = {request_.file.native()};
+    if (question.licenses.empty()) return {};
+    return request_.consent(question);
+  }
+
+  // Which files of the bundle are wanted, and whether all that are wanted will be had.
+  Result<void> plan_files(StagedFiles& files) {
+    std::map<std::string, std::uint64_t> wanted;
+    std::uint64_t largest = 0, sum = 0;
+    for (std::size_t i = 0; i < vouched_.builds.size(); ++i) {
+      if (imported_.builds[i].was_there) continue;
+      for (const std::string& tree : vouched_.builds[i].trees) {
+        // What is there need not come, unless something of this build turned out not to be what it was.
+        if (store_.has_tree(tree) && !damaged_[i]) continue;
+        if (!wanted_trees_.insert(tree).second) continue;
+        const cache::TreeList& list = vouched_.trees.at(tree);
+        if (list.size() > request_.unpacked_limit)
+          return fail(diagnose("EH-F19")
+                          .with("entry", tree)
+                          .with("problem", "unpacks to more than is allowed")
+                          .with("limit", std::to_string(request_.unpacked_limit)));
+        for (const cache::TreeEntry& entry : list.entries) {
+          if (entry.kind == cache::TreeEntry::Kind::link) continue;
+          const auto [known, fresh] = wanted.emplace(entry.identity, entry.size);
+          if (known->second != entry.size) return fail(contradiction("two sizes are given for one file"));
+          sum += entry.size;
+          largest = std::max(largest, entry.size);
+        }
+      }
+    }
+    std::map<std::string, std::uint64_t> listed;
+    for (const auto* blobs : {&list_.files, &list_.needs})
+      for (const Blob& blob : *blobs) listed.emplace(blob.sha256, blob.size);
+    std::set<std::string> named;
+    for (const auto& [id, list] : vouched_.trees)
+      for (const cache::TreeEntry& entry : list.entries) {
+        if (entry.kind == cache::TreeEntry::Kind::link) continue;
+        named.insert(entry.identity);
+        const auto found = listed.find(entry.identity);
+        if (found == listed.end()) return fail(contradiction("it lacks " + entry.identity));
+        if (found->second != entry.size) return fail(contradiction("two sizes are given for one file"));
+      }
+    if (named.size() != listed.size()) return fail(contradiction("it holds files that no build has"));
+    TRY(store_.require_space(sum, largest));
+    files.want(std::move(wanted));
+    std::vector<Blob> here;
+    for (const Blob& blob : list_.needs)
+      if (files.is_wanted(blob.sha256)) here.push_back(blob);
+    if (auto found = files.find_in_cache(here); !found) return fail(lacking(std::move(found).error()));
+    return {};
+  }
+
+  Diagnosis contradiction(std::string_view problem) const {
+    return diagnose("EH-F40").with("file", request_.file.native()).with("problem", problem);
+  }
+
+  Diagnosis lacking(Diagnosis diagnosis) const {
+    if (diagnosis.code != "EH-F44") return diagnosis;
+    diagnosis.with("file", request_.file.native());
+    if (!list_.base) return diagnosis;
+    diagnosis.with("base", list_.base->name, "the bundle's list");
+    for (const std::string& build : list_.base->builds) diagnosis.with("base_build", build);
+    return diagnosis;
+  }
+
+  Result<void> tell(std::uint64_t more) {
+    done_ += more;
+    if (request_.cancel && request_.cancel->cancelled())
+      return fail(diagnose("EH-P10").with("file", request_.file.native()));
+    if (request_.progress) request_.progress(done_, total_);
+    return {};
+  }
+
+  Result<void> read_files(StagedFiles& files) {
+    std::vector<char> buffer(1u << 18);
+    for (const Blob& blob : list_.files) {
+      TRY_ASSIGN(const auto found, reader_.next());
+      if (!found || found->name != std::string(blob_folder) + blob.sha256)
+        return fail(std::move(reader_.damaged("an entry is not where the list says")
+                                  .with("expected", blob.sha256)
+                                  .with("found", found ? found->name : "the end")));
+      if (found->size != blob.size)
+        return fail(reader_.damaged("an entry has another size than the list says"));
+      TRY(files.begin(blob.sha256));
+      Sha256 digest;
+      for (;;) {
+        TRY_ASSIGN(const std::size_t got, reader_.read(buffer.data(), buffer.size()));
+        if (got == 0) break;
+        digest.update({buffer.data(), got});
+        TRY(files.write({buffer.data(), got}));
+        TRY(tell(got));
+      }
+      if (const std::string actual = digest.hex(); actual != blob.sha256)
+        return fail(std::move(reader_.damaged("an entry's bytes are not those that the list names")
+                                  .with("expected", blob.sha256)
+                                  .with("found", actual)));
+      TRY(files.end());
+    }
+    return {};
+  }
+
+  Result<void> end() {
+    TRY_ASSIGN(const auto more, reader_.next());
+    if (more)
+      return fail(std::move(reader_.damaged("it holds more than its list says").with("found", more->name)));
+    return {};
+  }
+
+  Result<void> publish_trees(StagedFiles& files, cache::Stage& stage) {
+    files.count_uses(vouched_.trees, wanted_trees_);
+    for (const std::string& tree : wanted_trees_) {
+      const fs::path folder = stage.folder() / ("tree-" + tree);
+      TRY(make_folders(folder));
+      cache::TreeWriter writer(folder, {request_.unpacked_limit, 200'000});
+      TRY(files.fill(writer, vouched_.trees.at(tree)));
+      TRY_ASSIGN(const cache::TreeList written, writer.finish());
+      if (written.id() != tree) return fail(contradiction("a list of files is not in its right order"));
+      finished_.emplace(tree, folder);
+    }
+    return {};
+  }
+
+  Result<void> publish(std::size_t number) {
+    const VouchedBuild& vouched = vouched_.builds[number];
+    ImportedBuild& imported = imported_.builds[number];
+    if (imported.was_there) return {};
+    const std::string& id = vouched.build->id;
+    TRY_ASSIGN(cache::Stage stage, store_.stage(cache::Store::key_of(id), waiting()));
+    const auto found = store_.find(id);
+    if (!found) TRY(store_.reject_damaged(id, stage));
+    for (const std::string& tree : vouched.trees)
+      if (const auto folder = finished_.find(tree); folder != finished_.end()) {
+        if (!store_.has_tree(tree))
+          TRY(store_.publish_tree(vouched_.trees.at(tree), folder->second, {}).map([](const std::string&) {
+          }));
+      }
+    TRY_ASSIGN(const fs::path view, store_.make_view(vouched.trees, stage));
+    std::error_code error;
+    if (!fs::is_regular_file(view / vouched.build->plugin_path, error))
+      return fail(std::move(contradiction("it does not hold the plugin").with("build", id)));
+    TRY_ASSIGN(imported.installed, store_.write_ref(acquire::record_for(*vouched.build, vouched.trees)));
+    return {};
+  }
+
+  // Byte for byte, so that who wants to can check them again.
+  Result<void> keep_documents() {
+    for (const BundledRepository& repository : list_.repositories) {
+      std::string index;
+      for (const RepositoryDocument& document : repository.documents)
+        if (document.path == "index.json") index = document.sha256;
+      for (const RepositoryDocument& document : repository.documents) {
+        const fs::path file = kept_at(index) / document.path;
+        TRY(make_folders(file.parent_path()));
+        TRY(write_file(file, documents_.at(document.sha256)));
+      }
+    }
+    return {};
+  }
+
+  const cache::Store& store_;
+  const ImportRequest& request_;
+  BundleReader& reader_;
+  BundleList list_;
+  std::string list_digest_;
+  std::map<std::string, std::string> documents_;
+  Vouched vouched_;
+  std::vector<bool> damaged_;  // of the builds: something of it is here, and not as it was installed
+  std::set<std::string> wanted_trees_;
+  std::map<std::string, fs::path> finished_;
+  std::uint64_t done_ = 0, total_ = 0;
+  Imported imported_;
+};
+
+// Folders 0755, files 0644 or as they are: who made them may have a umask that shuts others out.
+void open_to_all(const fs::path& folder) {
+  std::error_code error;
+  const auto add = [&](const fs::path& path, fs::perms more) {
+    fs::permissions(path, more, fs::perm_options::add, error);
+  };
+  const fs::perms read = fs::perms::group_read | fs::perms::others_read;
+  const fs::perms enter = read | fs::perms::group_exec | fs::perms::others_exec;
+  add(folder, enter);
+  for (auto it = fs::recursive_directory_iterator(folder, error); !error && it != fs::end(it);
+       it.increment(error)) {
+    const fs::file_status status = it->symlink_status(error);
+    if (fs::is_directory(status)) add(it->path(), enter);
+    if (fs::is_regular_file(status)) add(it->path(), read);
+  }
+}
+
+void open_to_all(const cache::Store& store, const Imported& imported) {
+  std::error_code error;
+  for (const fs::path& top : {store.root(), store.root() / "trees", store.root() / "views"})
+    fs::permissions(
+        top, fs::perms::group_read | fs::perms::others_read | fs::perms::group_exec | fs::perms::others_exec,
+        fs::perm_options::add, error);
+  for (const char* small : {"lists", "refs", "repositories"}) open_to_all(store.root() / small);
+  fs::permissions(store.root() / "LAYER.json", fs::perms::group_read | fs::perms::others_read,
+                  fs::perm_options::add, error);
+  for (const ImportedBuild& build : imported.builds) {
+    if (build.installed.layer != store.root()) continue;
+    open_to_all(build.installed.folder);
+    for (const std::string& tree : build.installed.trees)
+      open_to_all(cache::Store::tree_folder(store.root(), tree));
+  }
+}
+
+}  // namespace
+
+Result<Imported> import_bundle(const cache::Store& store, const ImportRequest& request) {
+  TRY_ASSIGN(const auto reader, BundleReader::open(request.file));
+  bool tidy = false;
+  auto imported = [&] {
+    Importing importing(store, request, *reader);
+    auto result = importing.run();
+    tidy = !result && importing.began_to_publish();
+    return result;
+  }();
+  // What was left of a failure, or by someone who removed a build meanwhile. A sweep that cannot be made now
+  // is made up for by the next one.
+  static_cast<void>(tidy ? store.sweep() : store.sweep_if_wanted());
+  if (imported && request.readable_by_all) open_to_all(store, *imported);
+  return imported;
+}
+
+}  // namespace enginehost::offline

@@ -1,0 +1,50 @@
+#include "host/offline/repository_copies.hpp"
+
+#include <filesystem>
+
+#include "base/sha256.hpp"
+
+namespace enginehost::offline {
+namespace {
+
+// The path below the repository, or empty.
+std::string path_below(const std::string& location, const std::string& repository) {
+  const std::string prefix = repository + (repository.ends_with('/') ? "" : "/");
+  return location.starts_with(prefix) ? location.substr(prefix.size()) : std::string();
+}
+
+// A folder's path says who somebody is; it stays here.
+std::string public_name(const settings::Repository& repository, const manifest::Index& index) {
+  if (settings::is_url(repository.location)) return repository.location;
+  if (!index.name.empty()) return index.name;
+  return std::filesystem::path(repository.location).filename().native();
+}
+
+}  // namespace
+
+std::vector<RepositoryCopy> copy_repositories(const open::World& world) {
+  std::vector<RepositoryCopy> copies;
+  for (const settings::Repository& repository : world.settings().repositories) {
+    RepositoryCopy copy;
+    std::map<std::string, std::string> by_digest;
+    auto content = open::read_repository(
+        repository, world.store(), world.transfer_options(), open::World::now(),
+        [&](const std::string& location, const std::string& bytes) {
+          if (const std::string path = path_below(location, repository.location); !path.empty())
+            copy.documents.insert_or_assign(path, bytes);
+          by_digest.insert_or_assign(sha256_hex(bytes), bytes);
+        },
+        world.cancel());
+    if (!content) continue;
+    // Those that were kept by digest were not read under their path, and a URL's path is written otherwise.
+    for (const manifest::IndexEntry& entry : content->index.manifests)
+      if (const auto found = by_digest.find(entry.sha256); found != by_digest.end())
+        copy.documents.insert_or_assign(entry.path, found->second);
+    copy.name = public_name(repository, content->index);
+    copy.content = std::move(*content);
+    copies.push_back(std::move(copy));
+  }
+  return copies;
+}
+
+}  // namespace enginehost::offline

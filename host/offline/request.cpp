@@ -1,0 +1,145 @@
+#include "host/offline/request.hpp"
+
+#include <algorithm>
+
+#include "base/sha256.hpp"
+
+namespace enginehost::offline {
+namespace {
+
+constexpr std::string_view kind = "enginehost-request";
+// Smaller files cost less in a bundle than their digests in a request.
+constexpr std::uint64_t worth_naming = 64u << 10;
+
+tl::unexpected<Diagnosis> refused(std::string_view name, std::string_view member, std::string_view problem) {
+  return fail(diagnose("EH-M02").with("document", name).with("member", member).with("problem", problem));
+}
+
+Result<std::vector<std::string>> texts_of(const Json& document, const char* member, std::string_view name) {
+  std::vector<std::string> texts;
+  if (!document[member].is_array()) return refused(name, member, "is no list");
+  for (const Json& element : document[member].as_array()) {
+    if (!element.is_string()) return refused(name, member, "holds something that is no text");
+    texts.push_back(element.as_string());
+  }
+  return texts;
+}
+
+}  // namespace
+
+std::string SiteRequest::text() const {
+  Json wanted = Json::array();
+  for (const Wish& wish : wishes) {
+    Json entry = Json::object().set("engine", wish.engine);
+    if (!wish.version.empty()) entry.set("version", wish.version);
+    if (!wish.flavor.empty()) entry.set("flavor", wish.flavor);
+    if (!wish.device.empty()) entry.set("device", wish.device);
+    if (wish.require) entry.set("require", true);
+    wanted.push(std::move(entry));
+  }
+  return Json::object()
+             .set("format", 1)
+             .set("kind", kind)
+             .set("wishes", std::move(wanted))
+             .set("platform", platform::to_json(platform, true))
+             .set("installed", Json::strings(installed))
+             .set("set_aside", Json::strings(set_aside))
+             .set("holds", Json::strings({holds.begin(), holds.end()}))
+             .dump(1) +
+         "\n";
+}
+
+SiteRequest request_of_this_machine(open::World& world, std::vector<Wish> wishes) {
+  SiteRequest request;
+  request.platform = world.platform();
+  request.wishes = std::move(wishes);
+  for (const cache::Installed& summary : world.store().list()) {
+    request.installed.push_back(summary.build);
+    for (const std::string& tree : summary.trees) {
+      // What cannot be read is not held: it comes again.
+      const auto list = world.store().list_of(summary, tree);
+      if (!list) continue;
+      for (const cache::TreeEntry& entry : list->entries)
+        if (entry.kind != cache::TreeEntry::Kind::link && entry.size >= worth_naming)
+          request.holds.insert(entry.identity);
+    }
+  }
+  for (const auto& [build, record] : world.history().records)
+    if (record.state != history::State::proven && record.state != history::State::suspect)
+      request.set_aside.push_back(build);
+  return request;
+}
+
+Result<SiteRequest> read_request(std::string_view text, std::string_view name) {
+  TRY_ASSIGN(const Json document, parse_json(text, name, {largest_list, 32}));
+  if (document["kind"].as_string() != kind)
+    return refused(name, "kind", "does not say that this is a request");
+  if (const std::int64_t format = document["format"].as_integer(); format != 1)
+    return fail(diagnose("EH-M04")
+                    .with("document", name)
+                    .with("found", std::to_string(format))
+                    .with("supported", "1"));
+  SiteRequest request;
+  TRY_ASSIGN(request.platform,
+             platform::platform_from_json(
+                 Json::object().set("format", 1).set("platform", document["platform"]), name));
+  for (const Json& entry : document["wishes"].as_array()) {
+    Wish wish{entry["engine"].as_string(), entry["version"].as_string(), entry["flavor"].as_string(),
+              entry["device"].as_string(), entry["require"].as_bool()};
+    if (wish.engine.empty()) return refused(name, "wishes", "holds one without an engine");
+    request.wishes.push_back(std::move(wish));
+  }
+  if (request.wishes.empty()) return refused(name, "wishes", "is empty");
+  TRY_ASSIGN(request.installed, texts_of(document, "installed", name));
+  TRY_ASSIGN(request.set_aside, texts_of(document, "set_aside", name));
+  TRY_ASSIGN(const auto holds, texts_of(document, "holds", name));
+  for (const std::string& digest : holds)
+    if (is_sha256_hex(digest)) request.holds.insert(digest);
+  return request;
+}
+
+Result<std::vector<Answer>> answer(const settings::Settings& settings, const SiteRequest& request,
+                                   const open::FetchOptions& options,
+                                   const std::optional<CancelToken>& cancel) {
+  std::vector<Answer> answers;
+  open::World world(settings, request.platform, cancel);
+  open::FetchOptions fetching = options;
+  fetching.passed_over.insert(fetching.passed_over.end(), request.set_aside.begin(), request.set_aside.end());
+  for (const Wish& wish : request.wishes) {
+    resolve::Request asked;
+    asked.engine = wish.engine;
+    asked.version = wish.version;
+    asked.flavor = wish.flavor;
+    asked.device = wish.device;
+    asked.require = wish.require;
+    asked.offline = settings.offline;
+    for (const cache::Installed& installed : world.store().list()) asked.installed.insert(installed.build);
+    resolve::Plan plan =
+        resolve::decide(world.platform(), world.catalogue(), world.history(), asked, open::World::now());
+    Answer given{wish, {}, false, 0};
+    const auto best = std::ranges::find_if(plan.candidates, [&](const resolve::Candidate& candidate) {
+      return candidate.rank > 0 && std::ranges::count(fetching.passed_over, candidate.build->id) == 0;
+    });
+    if (best != plan.candidates.end() && std::ranges::count(request.installed, best->build->id) != 0) {
+      given.build = best->build->id;
+      given.was_there = true;
+    } else {
+      auto acquired = open::fetch_best(world, plan, fetching);
+      if (!acquired) return fail(std::move(acquired.error().within("answering the wish for " + wish.engine)));
+      given.build = acquired->installed.build;
+      given.downloaded = acquired->downloaded;
+    }
+    answers.push_back(std::move(given));
+  }
+  return answers;
+}
+
+Selection selection_for(const SiteRequest& request, const std::vector<Answer>& answers) {
+  Selection selection;
+  for (const Answer& given : answers)
+    if (!given.was_there) selection.builds.push_back(given.build);
+  selection.held = request.holds;
+  return selection;
+}
+
+}  // namespace enginehost::offline

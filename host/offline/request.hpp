@@ -1,0 +1,53 @@
+// What a machine without a network asks for, and how it is answered where there is one.
+#pragma once
+#include <filesystem>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "host/offline/export_bundle.hpp"
+#include "host/open/fetch.hpp"
+#include "host/open/world.hpp"
+
+namespace enginehost::offline {
+
+// An engine as it would be asked for at an open.
+struct Wish {
+  std::string engine, version, flavor, device;
+  bool require = false;
+};
+
+// A plain value. Of the machine it holds what --platform-json shows: no UUID, no user's name.
+struct SiteRequest {
+  platform::Platform platform;
+  std::vector<Wish> wishes;
+  std::vector<std::string> installed;  // build ids
+  std::vector<std::string> set_aside;  // that failed there, or were disabled
+  std::set<std::string> holds;         // digests of the larger files there
+
+  std::string text() const;
+};
+
+// Reads platform, cache and history of this machine.
+SiteRequest request_of_this_machine(open::World& world, std::vector<Wish> wishes);
+
+// EH-M01, EH-M02 ("document", "member", "problem"), EH-M04: not such a document.
+Result<SiteRequest> read_request(std::string_view text, std::string_view name);
+
+struct Answer {
+  Wish wish;
+  std::string build;       // the id that was chosen
+  bool was_there = false;  // the asking machine has it already
+  std::uint64_t downloaded = 0;
+};
+
+// Chooses for the asking machine by the rules of an open there, and installs what was chosen here. Builds
+// that are set aside there are passed over. Fails with the first wish that cannot be met.
+Result<std::vector<Answer>> answer(const settings::Settings& settings, const SiteRequest& request,
+                                   const open::FetchOptions& options,
+                                   const std::optional<CancelToken>& cancel = {});
+
+// What a bundle for that machine need not bring, and what it has to.
+Selection selection_for(const SiteRequest& request, const std::vector<Answer>& answers);
+
+}  // namespace enginehost::offline

@@ -1,0 +1,130 @@
+#include "host/offline/staged_files.hpp"
+
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <functional>
+
+#include "base/sha256.hpp"
+
+namespace enginehost::offline {
+namespace {
+
+namespace fs = std::filesystem;
+
+Result<void> read_pieces(const fs::path& file, const std::function<Result<void>(std::string_view)>& each) {
+  const FileDescriptor opened(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+  if (!opened.valid()) return fail(diagnose_errno("EH-F01", errno).with("file", file.native()));
+  std::vector<char> buffer(1u << 18);
+  for (;;) {
+    const ssize_t got = ::read(opened.get(), buffer.data(), buffer.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return fail(diagnose_errno("EH-F01", errno).with("file", file.native()));
+    if (got == 0) return {};
+    TRY(each({buffer.data(), static_cast<std::size_t>(got)}));
+  }
+}
+
+}  // namespace
+
+StagedFiles::StagedFiles(const cache::Store& store, fs::path folder)
+    : store_(store), folder_(std::move(folder)) {}
+
+Diagnosis StagedFiles::failure(int error_number, const fs::path& file) const {
+  return std::move(diagnose_errno(code_of_write_error(error_number), error_number)
+                       .with("file", file.native())
+                       .with("folder", store_.root().native()));
+}
+
+Result<void> StagedFiles::begin(const std::string& sha256) {
+  name_ = sha256;
+  if (!is_wanted(sha256)) return {};
+  file_ = FileDescriptor(
+      ::open(place_of(sha256).c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+  if (!file_.valid()) return fail(failure(errno, place_of(sha256)));
+  return {};
+}
+
+Result<void> StagedFiles::write(std::string_view bytes) {
+  if (!file_.valid()) return {};
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(file_.get(), bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return fail(failure(errno, place_of(name_)));
+    bytes.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return {};
+}
+
+Result<void> StagedFiles::end() {
+  if (!file_.valid()) return {};
+  if (::close(file_.release()) != 0) return fail(failure(errno, place_of(name_)));
+  return {};
+}
+
+Result<void> StagedFiles::find_in_cache(const std::vector<Blob>& blobs) {
+  std::map<std::string, std::uint64_t> looked_for;
+  for (const Blob& blob : blobs) looked_for.emplace(blob.sha256, blob.size);
+  for (const cache::Installed& summary : looked_for.empty() ? std::vector<cache::Installed>() : store_.list())
+    for (const std::string& tree : summary.trees) {
+      const auto list = store_.list_of(summary, tree);
+      if (!list) continue;
+      for (const cache::TreeEntry& entry : list->entries)
+        if (looked_for.erase(entry.identity) != 0)
+          found_.emplace(entry.identity, cache::Store::tree_folder(summary.layer, tree) / entry.path);
+    }
+  if (looked_for.empty()) return {};
+  Diagnosis diagnosis = diagnose("EH-F44");
+  std::uint64_t bytes = 0;
+  int told = 0;
+  for (const auto& [digest, size] : looked_for) {
+    bytes += size;
+    if (++told <= 3) diagnosis.with("missing", digest);
+  }
+  return fail(std::move(
+      diagnosis.with("count", std::to_string(looked_for.size())).with("bytes", std::to_string(bytes))));
+}
+
+Result<void> StagedFiles::take_from_cache(const Blob& blob) {
+  if (!is_wanted(blob.sha256)) return {};
+  const fs::path& from = found_.at(blob.sha256);
+  Sha256 digest;
+  TRY(begin(blob.sha256));
+  TRY(read_pieces(from, [&](std::string_view bytes) {
+    digest.update(bytes);
+    return write(bytes);
+  }));
+  TRY(end());
+  if (const std::string actual = digest.hex(); actual != blob.sha256)
+    return fail(
+        diagnose("EH-F08").with("file", from.native()).with("expected", blob.sha256).with("found", actual));
+  return {};
+}
+
+void StagedFiles::count_uses(const std::map<std::string, cache::TreeList>& trees,
+                             const std::set<std::string>& wanted) {
+  for (const std::string& tree : wanted)
+    for (const cache::TreeEntry& entry : trees.at(tree).entries)
+      if (entry.kind != cache::TreeEntry::Kind::link) ++uses_[entry.identity];
+}
+
+Result<void> StagedFiles::fill(cache::TreeWriter& writer, const cache::TreeList& tree) {
+  for (const cache::TreeEntry& entry : tree.entries) {
+    const bool executable = entry.kind == cache::TreeEntry::Kind::executable;
+    if (entry.kind == cache::TreeEntry::Kind::link) {
+      TRY(writer.add_link(entry.path, entry.identity));
+    } else if (--uses_.at(entry.identity) == 0) {
+      TRY(writer.adopt_file(entry.path, executable, place_of(entry.identity), entry.size, entry.identity));
+    } else {
+      TRY(writer.begin_file(entry.path, executable));
+      TRY(read_pieces(place_of(entry.identity), [&](std::string_view bytes) { return writer.write(bytes); }));
+      TRY(writer.end_file());
+    }
+  }
+  return {};
+}
+
+}  // namespace enginehost::offline

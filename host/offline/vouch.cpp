@@ -1,0 +1,159 @@
+#include "host/offline/vouch.hpp"
+
+#include <algorithm>
+
+#include "base/sha256.hpp"
+#include "host/manifest/repository.hpp"
+
+namespace enginehost::offline {
+namespace {
+
+// Serves a bundled repository's documents.
+class DocumentsReader : public manifest::DocumentReader {
+ public:
+  DocumentsReader(std::string root, const BundledRepository& repository,
+                  const std::map<std::string, std::string>& documents)
+      : root_(std::move(root)), repository_(repository), documents_(documents) {}
+
+  Result<std::string> read(const std::string& location, std::uint64_t limit) override {
+    for (const RepositoryDocument& document : repository_.documents)
+      if (location == root_ + "/" + document.path) {
+        const std::string& bytes = documents_.at(document.sha256);
+        if (bytes.size() <= limit) return bytes;
+      }
+    return fail(diagnose_errno("EH-F01", ENOENT).with("file", location));
+  }
+
+ private:
+  std::string root_;
+  const BundledRepository& repository_;
+  const std::map<std::string, std::string>& documents_;
+};
+
+class Vouching {
+ public:
+  explicit Vouching(const VouchRequest& request) : request_(request) {}
+
+  Result<Vouched> run() {
+    TRY(read_trees());
+    for (const BundledRepository& repository : request_.list.repositories) TRY(read(repository));
+    for (const BundledBuild& bundled : request_.list.builds) {
+      TRY_ASSIGN(VouchedBuild build, vouch_for(bundled));
+      result_.builds.push_back(std::move(build));
+    }
+    return std::move(result_);
+  }
+
+ private:
+  static tl::unexpected<Diagnosis> contradiction(const BundledBuild& build, std::string_view problem) {
+    return fail(diagnose("EH-F40").with("build", build.id).with("problem", problem));
+  }
+
+  Result<void> read_trees() {
+    for (const BundledBuild& build : request_.list.builds)
+      for (const auto& [component, tree] : build.trees) {
+        if (result_.trees.contains(tree)) continue;
+        auto list = cache::read_tree_list(request_.documents.at(tree), tree);
+        if (!list)
+          return fail(std::move(diagnose("EH-F40")
+                                    .with("build", build.id)
+                                    .with("component", component)
+                                    .with("problem", "the list of its files is none: " +
+                                                         std::string(list.error().value("problem")))));
+        result_.trees.emplace(tree, std::move(*list));
+      }
+    return {};
+  }
+
+  Result<void> read(const BundledRepository& repository) {
+    std::string index;
+    for (const RepositoryDocument& document : repository.documents)
+      if (document.path == "index.json") index = document.sha256;
+    const std::string root = request_.kept_at(index).native();
+    DocumentsReader reader(root, repository, request_.documents);
+    TRY_ASSIGN(const manifest::RepositoryContent content,
+               manifest::load_repository(root, reader, request_.now));
+    for (const auto& manifest : content.manifests)
+      for (const RepositoryDocument& document : repository.documents)
+        if (manifest->name == root + "/" + document.path) offered_.emplace(document.sha256, manifest);
+    return {};
+  }
+
+  Result<VouchedBuild> vouch_for(const BundledBuild& bundled) {
+    VouchedBuild vouched;
+    std::shared_ptr<const manifest::Manifest> manifest;
+    if (const auto offered = offered_.find(bundled.manifest); offered != offered_.end()) {
+      manifest = offered->second;
+      vouched.from_repository = true;
+    } else {
+      const std::string name = "the bundle's manifest of " + bundled.id;
+      TRY_ASSIGN(const Json document, parse_json(request_.documents.at(bundled.manifest), name));
+      TRY_ASSIGN(manifest, manifest::read_manifest(document, request_.kept_at("").native(), name));
+    }
+    for (const auto& build : manifest->builds)
+      if (build->id == bundled.id) vouched.build = {manifest, build.get()};
+    if (!vouched.build) return contradiction(bundled, "its manifest does not list it");
+    TRY(match_trees(bundled, vouched));
+    if (request_.unsigned_allowed || (vouched.from_repository && vouched.files_named_by_manifest))
+      return vouched;
+    return fail(diagnose("EH-M40").with("build", bundled.id));
+  }
+
+  Result<void> match_trees(const BundledBuild& bundled, VouchedBuild& vouched) const {
+    const auto components = vouched.build->all_components();
+    if (components.size() != bundled.trees.size() ||
+        components.size() != vouched.build->components.size() + 1)
+      return contradiction(bundled, "it has other components than its manifest says");
+    vouched.files_named_by_manifest = true;
+    for (const manifest::Component* component : components) {
+      const auto tree = std::find_if(bundled.trees.begin(), bundled.trees.end(),
+                                     [&](const auto& known) { return known.first == component->id; });
+      if (tree == bundled.trees.end())
+        return contradiction(bundled, "its component " + component->id + " is missing");
+      switch (named_by(*component, tree->second)) {
+        case Named::other:
+          return contradiction(bundled, "the files of its component " + component->id +
+                                            " are not those that its manifest names");
+        case Named::no:
+          vouched.files_named_by_manifest = false;
+          break;
+        case Named::yes:
+          break;
+      }
+      vouched.trees.push_back(tree->second);
+    }
+    if (vouched.build->digest.empty()) return {};
+    if (vouched.build->digest != cache::digest_of_trees(vouched.trees))
+      return contradiction(bundled, "its files are not those that its manifest names");
+    vouched.files_named_by_manifest = true;
+    return {};
+  }
+
+  // Whether a component's manifest entry says that these are its files: by the tree's id, or, of a file that
+  // is no archive, by its digest.
+  enum class Named { yes, no, other };
+  Named named_by(const manifest::Component& component, const std::string& tree) const {
+    bool some_do_not_say = component.artifacts.empty();
+    for (const manifest::Artifact& artifact : component.artifacts) {
+      if (artifact.tree == tree) return Named::yes;
+      if (artifact.archive == "none" && !artifact.sha256.empty()) {
+        const auto& entries = result_.trees.at(tree).entries;
+        if (entries.size() == 1 && entries[0].path == artifact.path && entries[0].identity == artifact.sha256)
+          return Named::yes;
+        continue;
+      }
+      some_do_not_say = some_do_not_say || artifact.tree.empty();
+    }
+    return some_do_not_say ? Named::no : Named::other;
+  }
+
+  const VouchRequest& request_;
+  std::map<std::string, std::shared_ptr<const manifest::Manifest>> offered_;  // by the document's digest
+  Vouched result_;
+};
+
+}  // namespace
+
+Result<Vouched> vouch(const VouchRequest& request) { return Vouching(request).run(); }
+
+}  // namespace enginehost::offline

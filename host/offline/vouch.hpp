@@ -1,0 +1,49 @@
+// May a bundle's builds be believed? The one place where that is decided.
+#pragma once
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cache/tree_list.hpp"
+#include "host/manifest/catalogue.hpp"
+#include "host/offline/bundle_list.hpp"
+
+namespace enginehost::offline {
+
+// One build of a bundle, described by its manifest and not by the bundle.
+struct VouchedBuild {
+  std::shared_ptr<const manifest::Build> build;
+  std::vector<std::string> trees;  // in the order of Build::all_components()
+  // The manifest comes from a repository's documents, which were checked as that repository's are.
+  bool from_repository = false;
+  // The manifest itself says which files these are; else the bundle is taken at its word, as a repository
+  // that is named on the command line is.
+  bool files_named_by_manifest = false;
+};
+
+struct VouchRequest {
+  const BundleList& list;
+  const std::map<std::string, std::string>& documents;  // digest -> bytes, all of list.documents
+  // Where the documents of the repository with that index digest will be kept: its file sources start there.
+  std::function<std::filesystem::path(const std::string& index_digest)> kept_at;
+  // False: policy demands that every file be named by a repository's manifest.
+  bool unsigned_allowed = true;
+  std::int64_t now = 0;
+};
+
+struct Vouched {
+  std::vector<VouchedBuild> builds;              // in the order of the list
+  std::map<std::string, cache::TreeList> trees;  // every tree of every build
+  std::vector<std::string> warnings;
+};
+
+// The repository's documents are read by manifest::load_repository, so whatever it demands of a repository it
+// demands of the copy. EH-F40 ("problem", "build"): the bundle contradicts a manifest; EH-M40 ("build",
+// "component"): nothing but the bundle says what the files are, and policy wants more; and what reading
+// manifests, indexes and tree lists fails with.
+Result<Vouched> vouch(const VouchRequest& request);
+
+}  // namespace enginehost::offline

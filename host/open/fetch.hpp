@@ -1,0 +1,24 @@
+// Installing without opening.
+#pragma once
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "host/acquire/acquire.hpp"
+#include "host/open/world.hpp"
+#include "host/resolve/plan.hpp"
+
+namespace enginehost::open {
+
+struct FetchOptions {
+  std::function<Result<void>(const acquire::Question&)> consent;
+  transfer::ProgressCallback progress;
+  // Build ids that somebody else cannot use: they are passed over.
+  std::vector<std::string> passed_over;
+};
+
+// Installs the best build of the plan that can be had; a source that is down makes room for the next one. The
+// candidates' verdicts say what became of them. Fails with the first candidate's failure, or the plan's.
+Result<acquire::Acquired> fetch_best(World& world, resolve::Plan& plan, const FetchOptions& options);
+
+}  // namespace enginehost::open

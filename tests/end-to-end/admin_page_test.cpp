@@ -1,0 +1,182 @@
+// docs/admin.md is a walk-through: here its commands are run as they stand, by the users and on the machines
+// that it says, and must print what it shows.
+#include <gmock/gmock.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <sstream>
+
+#include "base/text.hpp"
+#include "tests/end-to-end/repository.hpp"
+#include "tests/end-to-end/workplace.hpp"
+
+namespace enginehost::test {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+using testing::Not;
+
+struct Step {
+  std::string place;  // the heading above
+  bool root = false;
+  std::string command, printed;
+};
+
+std::vector<Step> steps_of(const fs::path& page) {
+  std::vector<Step> steps;
+  std::istringstream lines(read_text(page));
+  std::string place;
+  bool inside = false;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with("```")) {
+      inside = line == "```console";
+    } else if (!inside) {
+      if (line.starts_with("### ")) place = line.substr(4);
+    } else if (line.starts_with("$ ") || line.starts_with("# ")) {
+      steps.push_back({place, line[0] == '#', line.substr(2), ""});
+    } else if (!steps.empty()) {
+      steps.back().printed += line + "\n";
+    }
+  }
+  return steps;
+}
+
+// "…" in the page stands for any text.
+bool prints(const std::string& shown, const std::string& said) {
+  const std::string any = "…";
+  std::size_t at = 0, from = 0;
+  for (;;) {
+    const std::size_t gap = shown.find(any, from);
+    const std::string piece = shown.substr(from, gap == std::string::npos ? gap : gap - from);
+    if (gap == std::string::npos)
+      return said.size() >= at + piece.size() && (from == 0 ? said == piece : said.ends_with(piece));
+    const std::size_t found = said.find(piece, at);
+    if (found == std::string::npos || (from == 0 && found != 0)) return false;
+    at = found + piece.size();
+    from = gap + any.size();
+  }
+}
+
+std::string replaced(std::string text, const std::string& from, const std::string& to) {
+  for (std::size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size())
+    text.replace(at, from.size(), to);
+  return text;
+}
+
+const char* const nobody = "65534";
+
+// A connected machine, and a laboratory of its own mounts and without any network device, where commands of
+// ordinary people are run as another user who sees /var/lib read-only.
+class AdminPage : public testing::Test {
+ protected:
+  AdminPage() : repository(folder / "repository") {
+    fs::permissions(folder.path(), fs::perms(0755));
+    for (const char* made : {"you/.config/enginehost", "them/.config/enginehost", "stick", "var-lib"})
+      fs::create_directories(folder / made);
+    fs::permissions(folder / "stick", fs::perms(0777));
+    write_text(folder / "them/.config/enginehost/config.json", R"({"repositories_default": false})");
+    write_text(folder / "you/.config/enginehost/config.json",
+               Json::object()
+                   .set("repositories_default", false)
+                   .set("repositories",
+                        Json::array().push(
+                            Json::object().set("location", repository.root().native()).set("unsigned", true)))
+                   .dump());
+    for (const char* version : {"1.0.0", "1.1.0"})
+      for (const char* arch : {"x86_64", "aarch64"}) {
+        TestBuild build;
+        build.id = std::string("reference-") + version + "-cpu-linux-" + arch;
+        build.version = version;
+        build.arch = arch;
+        build.files = {{build.plugin, reference_plugin()}, {"share/version", std::string(version) + arch}};
+        repository.add(build);
+      }
+    repository.write();
+  }
+
+  void SetUp() override {
+    // Of the connected machine, as an ARM board would say it.
+    const Ended self = run({"engine-info", "--platform-json"}, true);
+    ASSERT_EQ(self.status, 0) << self.said();
+    if (self.output.find("\"x86_64\"") == std::string::npos) GTEST_SKIP() << "written for x86_64";
+    write_text(folder / "stick/board.json", replaced(self.output, "\"x86_64\"", "\"aarch64\""));
+    if (::geteuid() != 0) GTEST_SKIP() << "becoming another user needs root";
+    if (run({"sh", "-c", "true"}, false, true).status != 0)
+      GTEST_SKIP() << "namespaces of mounts and networks cannot be made here";
+    ASSERT_EQ(::chown((folder / "them").c_str(), 65534, 65534), 0);
+    if (run({"sh", "-c", "command -v engine-info && engine-info --version"}, false).status != 0)
+      GTEST_SKIP() << "another user cannot reach the build at " ENGINEHOST_BUILD_DIR;
+  }
+
+  std::string mapped(const std::string& text) const {
+    return replaced(replaced(text, "/home/you", (folder / "you").native()), "/media/stick",
+                    (folder / "stick").native());
+  }
+  std::string shown(const std::string& text) const {
+    return replaced(replaced(text, (folder / "you").native(), "/home/you"), (folder / "stick").native(),
+                    "/media/stick");
+  }
+
+  // On the connected machine, or in the laboratory as root or as an ordinary user.
+  Ended run(const std::vector<std::string>& command, bool connected, bool root = false) const {
+    ChildRequest request;
+    const std::string home = (folder / (connected || root ? "you" : "them")).native();
+    if (!connected) {
+      request.argv = {
+          "unshare",
+          "-m",
+          "-n",
+          "sh",
+          "-c",
+          root ? R"(mount --bind "$1" /var/lib && shift && exec "$@")"
+               : R"(mount --bind "$1" /var/lib && mount -o remount,ro,bind /var/lib && shift && exec "$@")",
+          "sh",
+          (folder / "var-lib").native()};
+      if (!root)
+        for (const char* word : {"setpriv", "--reuid", nobody, "--regid", nobody, "--clear-groups"})
+          request.argv.emplace_back(word);
+    }
+    // The laboratory's root has no configuration that names a repository.
+    const std::string settings = connected ? home : (folder / "them").native();
+    for (const std::string& word : std::vector<std::string>{
+             "env", "-i", "LC_ALL=C", "HOME=" + home, "XDG_CONFIG_HOME=" + settings + "/.config",
+             "PATH=" ENGINEHOST_BUILD_DIR "/bin:/usr/sbin:/usr/bin:/sbin:/bin"})
+      request.argv.push_back(word);
+    request.argv.insert(request.argv.end(), command.begin(), command.end());
+    request.deadline = std::chrono::seconds(120);
+    request.keep_bytes = 1u << 20;
+    const auto child = run_child(request);
+    Ended ended;
+    if (!child) return ended;
+    ended.status = child->signal != 0 ? 128 + child->signal : child->exit_code;
+    ended.output = child->output;
+    ended.error = child->error;
+    return ended;
+  }
+
+  TemporaryFolder folder;
+  TestRepository repository;
+};
+
+TEST_F(AdminPage, ItsCommandsPrintWhatItShowsForThoseWhoTypeThem) {
+  const auto steps = steps_of(fs::path(ENGINEHOST_SOURCE_DIR) / "docs/admin.md");
+  ASSERT_GE(steps.size(), 12u);
+  int by_root = 0, by_anybody = 0;
+  for (const Step& step : steps) {
+    const bool connected = step.place == "On the connected machine";
+    ASSERT_TRUE(connected || step.place == "In the laboratory") << step.place << ": " << step.command;
+    (step.root ? by_root : by_anybody) += 1;
+    const Ended ended = run({"sh", "-c", mapped(step.command)}, connected, step.root);
+    EXPECT_EQ(ended.status, 0) << step.command << "\n" << ended.said();
+    EXPECT_TRUE(prints(step.printed, shown(ended.output))) << step.command << "\nshows\n"
+                                                           << step.printed << "and prints\n"
+                                                           << shown(ended.output);
+    EXPECT_EQ(ended.error, "") << step.command;
+  }
+  EXPECT_GE(by_root, 3);
+  EXPECT_GE(by_anybody, 8);
+}
+
+}  // namespace
+}  // namespace enginehost::test

@@ -1,0 +1,252 @@
+#include <sys/stat.h>
+
+#include "base/child_process.hpp"
+#include "tests/offline/site.hpp"
+
+namespace enginehost::offline {
+namespace {
+
+namespace fs = std::filesystem;
+using test::read_text;
+using testing::HasSubstr;
+using testing::Not;
+
+class Bundle : public test::SiteTest {};
+
+TEST_F(Bundle, BringsABuildAsItWasInstalled) {
+  const auto imported = import(bundle());
+  ASSERT_TRUE(imported) << imported.error().code << " " << imported.error().value("problem");
+  ASSERT_EQ(imported->builds.size(), 1u);
+  EXPECT_FALSE(imported->builds[0].was_there);
+  EXPECT_TRUE(imported->builds[0].from_repository);
+  const auto here = store().find("sample-1");
+  const auto there = site.store().find("sample-1");
+  ASSERT_TRUE(here && *here && there && *there);
+  EXPECT_EQ((*here)->digest, (*there)->digest);
+  EXPECT_EQ((*here)->artifacts_digest, (*there)->artifacts_digest);
+  EXPECT_EQ((*here)->search, (*there)->search);
+  EXPECT_TRUE(store().verify("sample-1", true)->empty());
+  const fs::path view = (*here)->folder;
+  EXPECT_EQ(fs::read_symlink(view / "lib/libruntime.so"), "libruntime.so.1");
+  struct stat tool {
+  }, text{};
+  ASSERT_EQ(::stat((view / "bin/tool").c_str(), &tool), 0);
+  ASSERT_EQ(::stat((view / "share/tool.txt").c_str(), &text), 0);
+  EXPECT_EQ(tool.st_mode & 0777, 0555u);
+  EXPECT_EQ(text.st_mode & 0777, 0444u) << "the same bytes with and without the right to be executed";
+  EXPECT_TRUE(test::snapshot(folder / "lab/stage").empty());
+}
+
+TEST_F(Bundle, SaysWhatIsThereAlreadyAndChangesNothing) {
+  const fs::path file = bundle();
+  ASSERT_TRUE(import(file));
+  const auto before = test::snapshot(folder / "lab/refs");
+  const auto again = import(file);
+  ASSERT_TRUE(again);
+  EXPECT_TRUE(again->builds[0].was_there);
+  EXPECT_EQ(test::snapshot(folder / "lab/refs"), before);
+}
+
+TEST_F(Bundle, MendsWhatIsDamaged) {
+  const fs::path file = bundle();
+  ASSERT_TRUE(import(file));
+  const auto installed = store().find("sample-1");
+  const fs::path library = (*installed)->folder / "lib/libruntime.so.1";
+  fs::permissions(library, fs::perms::owner_all);
+  test::write_text(library, "short");
+  ASSERT_FALSE(store().find("sample-1"));
+  const auto again = import(file);
+  ASSERT_TRUE(again) << again.error().code << " " << again.error().value("file");
+  EXPECT_FALSE(again->builds[0].was_there);
+  EXPECT_TRUE(store().verify("sample-1", true)->empty());
+}
+
+TEST_F(Bundle, TheSameBuildsGiveTheSameBytes) {
+  bundle({"sample-1", "sample-arm"});
+  ASSERT_TRUE(site.export_to(site.request({"sample-arm", "sample-1", "sample-1"}, "again.bundle")));
+  EXPECT_EQ(read_text(folder / "site.bundle"), read_text(folder / "again.bundle"));
+}
+
+TEST_F(Bundle, AnotherCacheThatGotItFromABundleExportsTheSameBytes) {
+  ASSERT_TRUE(import(bundle()));
+  settings::Settings settings = site.settings;
+  settings.cache_folder = folder / "lab";
+  ASSERT_TRUE(export_bundle(open::World(settings), site.request({"sample-1"}, "lab.bundle")));
+  EXPECT_EQ(read_text(folder / "site.bundle"), read_text(folder / "lab.bundle"));
+}
+
+TEST_F(Bundle, OrdinaryToolsReadIt) {
+  bundle();
+  ChildRequest request;
+  request.argv = {"tar", "--zstd", "-xOf", (folder / "site.bundle").native(), "spdx.json"};
+  const auto child = run_child(request);
+  ASSERT_TRUE(child);
+  if (!child->succeeded()) GTEST_SKIP() << "no tar that reads zstd: " << child->error;
+  const auto spdx = parse_json(child->output, "spdx.json");
+  ASSERT_TRUE(spdx);
+  EXPECT_EQ((*spdx)["spdxVersion"].as_string(), "SPDX-2.3");
+  EXPECT_EQ((*spdx)["creationInfo"]["created"].as_string(), "2026-01-02T03:04:05Z");
+  std::set<std::string> ids;
+  for (const Json& package : (*spdx)["packages"].as_array()) ids.insert(package["SPDXID"].as_string());
+  EXPECT_EQ(ids.size(), 3u) << "the build, its plugin, its runtime";
+  for (const Json& relation : (*spdx)["relationships"].as_array()) {
+    EXPECT_TRUE(ids.contains(relation["relatedSpdxElement"].as_string()));
+  }
+}
+
+TEST_F(Bundle, PartsHoldAtMostWhatFitsAndAreImportedByTheirCommonName) {
+  bundle();
+  ExportRequest request = site.request({"sample-1"}, "parts.bundle");
+  request.largest_part = 100'000;
+  const auto exported = site.export_to(request);
+  ASSERT_TRUE(exported);
+  ASSERT_GT(exported->parts.size(), 3u);
+  std::string joined;
+  for (const WrittenPart& part : exported->parts) {
+    EXPECT_LE(part.size, 100'000u);
+    joined += read_text(folder / part.name);
+  }
+  EXPECT_EQ(joined, read_text(folder / "site.bundle")) << "cat of the parts is the bundle";
+  EXPECT_EQ(outcome(folder / "parts.bundle"), "ok");
+  EXPECT_EQ(outcome(folder / "parts.bundle.parts", "other"), "ok");
+}
+
+TEST_F(Bundle, AMissingCutOrSwappedPartIsNamed) {
+  bundle({"sample-1", "sample-arm"});
+  ExportRequest request = site.request({"sample-1"}, "one.bundle");
+  request.largest_part = 100'000;
+  ASSERT_TRUE(site.export_to(request));
+  request = site.request({"sample-arm"}, "two.bundle");
+  request.largest_part = 100'000;
+  ASSERT_TRUE(site.export_to(request));
+  const fs::path part = folder / "one.bundle.002";
+  const std::string bytes = read_text(part);
+  const auto named = [&] {
+    const auto imported = import(folder / "one.bundle");
+    if (imported) return std::string("ok");
+    return imported.error().code + " " + fs::path(imported.error().value("part")).filename().native();
+  };
+  test::write_text(part, bytes.substr(0, 50'000));
+  EXPECT_EQ(named(), "EH-F43 one.bundle.002");
+  fs::copy_file(folder / "two.bundle.002", part, fs::copy_options::overwrite_existing);
+  EXPECT_EQ(named(), "EH-F43 one.bundle.002");
+  fs::remove(part);
+  EXPECT_EQ(named(), "EH-F42 one.bundle.002");
+  expect_nothing();
+  test::write_text(part, bytes);
+  EXPECT_EQ(named(), "ok");
+}
+
+TEST_F(Bundle, ADamagedFileIsNotExported) {
+  bundle();
+  fs::remove(folder / "site.bundle");
+  const auto installed = site.store().find("sample-1");
+  ASSERT_TRUE(installed && *installed);
+  const fs::path file =
+      cache::Store::tree_folder((*installed)->layer, (*installed)->trees[0]) / "libengine_sample.so";
+  std::string bytes = read_text(file);
+  bytes[bytes.size() / 2] ^= 1;
+  fs::permissions(file, fs::perms::owner_all);
+  test::write_text(file, bytes);
+  const auto exported = site.export_to(site.request({"sample-1"}));
+  ASSERT_FALSE(exported);
+  EXPECT_EQ(exported.error().code, "EH-F08");
+  EXPECT_THAT(std::string(exported.error().value("file")), HasSubstr("libengine_sample.so"));
+  for (const auto& left : fs::directory_iterator(folder.path()))
+    EXPECT_THAT(left.path().native(), Not(HasSubstr("bundle")));
+}
+
+TEST_F(Bundle, WithoutItsRepositoryABuildIsExportedFromItsOwnRecordWithoutPaths) {
+  bundle();
+  settings::Settings alone = site.settings;
+  alone.repositories.clear();
+  ASSERT_TRUE(export_bundle(open::World(alone), site.request({"sample-1"}, "own.bundle")));
+  for (const auto& [name, bytes] : test::entries_of(folder / "own.bundle"))
+    EXPECT_THAT(bytes, Not(HasSubstr(folder.path().native()))) << name;
+  const auto imported = import(folder / "own.bundle");
+  ASSERT_TRUE(imported) << imported.error().code << " " << imported.error().value("problem");
+  EXPECT_FALSE(imported->builds[0].from_repository);
+  EXPECT_TRUE(store().verify("sample-1", true)->empty());
+}
+
+TEST_F(Bundle, KeepsTheRepositorysDocumentsAsTheyCame) {
+  ASSERT_TRUE(import(bundle()));
+  const std::string index = read_text(folder / "repository/index.json");
+  const fs::path kept = folder / "lab/repositories" / ("bundle-" + sha256_hex(index).substr(0, 32));
+  EXPECT_EQ(read_text(kept / "index.json"), index);
+  EXPECT_EQ(read_text(kept / "sample.json"), read_text(folder / "repository/sample.json"));
+}
+
+TEST_F(Bundle, WhatIsImportedIsDecidedAboutWithoutAnyRepository) {
+  ASSERT_TRUE(import(bundle({"sample-1", "sample-arm"})));
+  settings::Settings lab;
+  lab.cache_folder = folder / "lab";
+  lab.offline = true;
+  open::World world(lab);
+  std::vector<std::string> known;
+  for (const auto& build : world.catalogue().builds) known.push_back(build->id);
+  EXPECT_THAT(known, testing::UnorderedElementsAre("sample-1", "sample-arm"));
+  EXPECT_TRUE(world.catalogue().failures.empty());
+}
+
+TEST_F(Bundle, ALayerForEverybodyIsReadableWhateverTheUmask) {
+  const fs::path file = bundle();
+  const mode_t before = ::umask(077);
+  ImportRequest request;
+  request.file = file;
+  request.readable_by_all = true;
+  const auto imported = import_bundle(store("system"), request);
+  ::umask(before);
+  ASSERT_TRUE(imported);
+  const auto readable = [](const fs::path& path) {
+    struct stat status {};
+    const mode_t needed = ::stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode) ? 0055 : 0044;
+    return (status.st_mode & needed) == needed;
+  };
+  const fs::path root = folder / "system";
+  const cache::Installed& installed = imported->builds[0].installed;
+  EXPECT_TRUE(readable(root) && readable(root / "views") && readable(root / "refs"));
+  EXPECT_TRUE(readable(root / "refs/sample-1.ref"));
+  for (const auto& entry : fs::recursive_directory_iterator(installed.folder))
+    EXPECT_TRUE(entry.is_symlink() || readable(entry.path())) << entry.path();
+  for (const std::string& tree : installed.trees) EXPECT_TRUE(readable(root / "lists" / tree));
+}
+
+TEST_F(Bundle, SayingNoBeforeTheFirstFileLeavesNothing) {
+  site.add("sample-closed",
+           {test::plugin_of("closed"), {"extra", {{"lib/extra.so", test::library("extra")}}, "closed", {}}});
+  ASSERT_TRUE(site.install("sample-closed"));
+  ExportRequest exporting = site.request({"sample-closed"});
+  exporting.selection.licenses_by_order = {"LicenseRef-Closed"};
+  ASSERT_TRUE(site.export_to(exporting));
+  ImportRequest request;
+  request.file = folder / "site.bundle";
+  std::string asked;
+  request.consent = [&](const acquire::Question& question) -> Result<void> {
+    for (const acquire::LicenseQuestion& license : question.licenses)
+      if (license.license.explicit_consent) asked = license.license.id;
+    return fail(diagnose("EH-P03").with("license", asked));
+  };
+  const auto imported = import_bundle(store(), request);
+  ASSERT_FALSE(imported);
+  EXPECT_EQ(imported.error().code, "EH-P03");
+  EXPECT_EQ(asked, "LicenseRef-Closed");
+  expect_nothing();
+}
+
+TEST_F(Bundle, ACancelledImportLeavesNothing) {
+  const fs::path file = bundle();
+  ImportRequest request;
+  request.file = file;
+  request.cancel = CancelToken();
+  request.progress = [&](std::uint64_t done, std::uint64_t) {
+    if (done > 100'000) request.cancel->cancel();
+  };
+  const auto imported = import_bundle(store(), request);
+  ASSERT_FALSE(imported);
+  EXPECT_EQ(imported.error().code, "EH-P10");
+  expect_nothing();
+}
+
+}  // namespace
+}  // namespace enginehost::offline

@@ -1,0 +1,267 @@
+// Bundles that lie: refused by name, and nothing is left.
+#include "host/offline/bundle_list.hpp"
+
+#include "tests/offline/site.hpp"
+
+namespace enginehost::offline {
+namespace {
+
+namespace fs = std::filesystem;
+using test::Entries;
+using testing::HasSubstr;
+
+class Hostile : public test::SiteTest {
+ protected:
+  void SetUp() override { good = test::entries_of(bundle()); }
+
+  std::string said(const std::string& bytes) {
+    test::write_text(folder / "bad.bundle", bytes);
+    const std::string outcome = this->outcome(folder / "bad.bundle");
+    expect_nothing();
+    return outcome;
+  }
+  std::string said(const Entries& entries) { return said(test::tar_of(entries)); }
+
+  // With the list changed, and everything that depends on it.
+  std::string with_list(const std::function<void(BundleList&)>& change) {
+    Entries entries = good;
+    auto list = read_bundle_list(entries[0].second, "good");
+    EXPECT_TRUE(list);
+    change(*list);
+    entries[0].second = list->text();
+    return said(entries);
+  }
+  std::string with_text(const std::string& from, const std::string& to) {
+    Entries entries = good;
+    const std::size_t at = entries[0].second.find(from);
+    EXPECT_NE(at, std::string::npos) << from;
+    entries[0].second.replace(at, from.size(), to);
+    return said(entries);
+  }
+  // With one tree's list replaced under its new digest, and files to go with it.
+  std::string with_tree(const std::string& tree, const std::vector<std::string>& files) {
+    const std::string id = sha256_hex(tree);
+    auto list = read_bundle_list(good[0].second, "good");
+    std::map<std::string, std::string> blobs;
+    for (std::size_t i = 2; i < good.size(); ++i)
+      blobs[good[i].first.substr(blob_folder.size())] = good[i].second;
+    std::set<std::string> documents;
+    std::string replaced;
+    for (auto& [component, known] : list->builds[0].trees)
+      if (component == "runtime") {
+        replaced = known;
+        known = id;
+      }
+    list->documents.clear();
+    blobs[id] = tree;
+    documents.insert(id);
+    for (const auto& [component, known] : list->builds[0].trees) documents.insert(known);
+    documents.insert(list->builds[0].manifest);
+    for (const auto& document : list->repositories[0].documents) documents.insert(document.sha256);
+    for (const std::string& digest : documents) list->documents.push_back({digest, blobs[digest].size()});
+    list->files.clear();
+    std::set<std::string> wanted;
+    for (const std::string& file : files) {
+      blobs[sha256_hex(file)] = file;
+      wanted.insert(sha256_hex(file));
+    }
+    const auto plugin = cache::read_tree_list(blobs[list->builds[0].trees[0].second], "plugin");
+    for (const cache::TreeEntry& entry : plugin->entries) wanted.insert(entry.identity);
+    for (const std::string& digest : wanted) list->files.push_back({digest, blobs[digest].size()});
+    Entries entries{{std::string(list_entry), list->text()}, good[1]};
+    for (const auto* kind : {&list->documents, &list->files})
+      for (const Blob& blob : *kind)
+        entries.emplace_back(std::string(blob_folder) + blob.sha256, blobs[blob.sha256]);
+    return said(entries);
+  }
+  static std::string line(const std::string& bytes, const std::string& path) {
+    return "F " + std::to_string(bytes.size()) + " " + sha256_hex(bytes) + " " + path + "\n";
+  }
+
+  Entries good;
+};
+
+TEST_F(Hostile, TheUnchangedEntriesAreFine) {
+  test::write_text(folder / "plain.bundle", test::tar_of(good));
+  EXPECT_EQ(outcome(folder / "plain.bundle"), "ok") << "not compressed";
+}
+
+TEST_F(Hostile, NoBundleAtAll) {
+  EXPECT_THAT(said(std::string()), HasSubstr("EH-F40"));
+  EXPECT_THAT(said(std::string("text")), HasSubstr("EH-F40"));
+  EXPECT_THAT(said(std::string(100'000, '\0')), HasSubstr("EH-F40"));
+  EXPECT_THAT(said(test::noise(100'000)), HasSubstr("EH-F40"));
+  EXPECT_THAT(said(test::make_archive("zip", {{"a", "b"}})), HasSubstr("EH-F40"));
+  EXPECT_THAT(said(test::make_archive("tar", {{"bundle.json", good[0].second}})), HasSubstr("EH-F40"));
+}
+
+TEST_F(Hostile, CutAnywhere) {
+  for (const std::string& bytes : {test::tar_of(good), test::read_text(folder / "site.bundle")})
+    for (std::size_t cut = 1; cut < 40; ++cut)
+      ASSERT_THAT(said(bytes.substr(0, bytes.size() * cut / 40)), HasSubstr("EH-F40")) << cut;
+  const std::string tar = test::tar_of(good);
+  for (const std::size_t missing : {1, 511, 512, 513, 1024})
+    ASSERT_THAT(said(tar.substr(0, tar.size() - missing)), HasSubstr("EH-F40")) << missing;
+}
+
+TEST_F(Hostile, SomethingAfterItsEnd) {
+  EXPECT_THAT(said(test::tar_of(good) + "x"), HasSubstr("after its end"));
+  EXPECT_THAT(said(test::tar_of(good) + std::string(512, '\0')), HasSubstr("after its end"));
+  EXPECT_THAT(said(test::tar_of(good) + test::tar_of(good)), HasSubstr("after its end"));
+  const std::string packed = test::read_text(folder / "site.bundle");
+  EXPECT_THAT(said(packed + "trailing"), HasSubstr("EH-F40"));
+  EXPECT_THAT(said(packed + std::string(1 << 20, '\0')), HasSubstr("EH-F40"));
+  EXPECT_THAT(said(packed + packed), HasSubstr("after its end"));
+  // What a decoder skips by design, and a frame with nothing in it.
+  EXPECT_THAT(said(packed + std::string("\x50\x2a\x4d\x18\x05\0\0\0hello", 13)), HasSubstr("after its end"));
+  EXPECT_THAT(said(packed + std::string("\x28\xb5\x2f\xfd\x20\0\x01\0\0", 9)), HasSubstr("after its end"));
+}
+
+TEST_F(Hostile, EveryFlippedBitIsFound) {
+  // In the tar archive nothing but contents may vary; of the packed one every region is tried.
+  std::string tar = test::tar_of(good), packed = test::read_text(folder / "site.bundle");
+  for (std::string* bytes : {&tar, &packed})
+    for (std::size_t step = 1; step < 48; ++step) {
+      const std::size_t at = bytes->size() * step / 48;
+      (*bytes)[at] ^= 0x10;
+      ASSERT_THAT(said(*bytes), testing::StartsWith("EH-")) << at;
+      (*bytes)[at] ^= 0x10;
+    }
+}
+
+TEST_F(Hostile, WrongExtraMissingAndReorderedEntries) {
+  Entries entries = good;
+  entries.back().second[10] ^= 1;
+  EXPECT_THAT(said(entries), HasSubstr("not those that the list names"));
+  entries = good;
+  entries.emplace_back("blobs/sha256/" + sha256_hex("more"), "more");
+  EXPECT_THAT(said(entries), HasSubstr("more than its list says"));
+  entries = good;
+  entries.pop_back();
+  EXPECT_THAT(said(entries), HasSubstr("not where the list says"));
+  entries = good;
+  std::swap(entries[entries.size() - 1], entries[entries.size() - 2]);
+  EXPECT_THAT(said(entries), HasSubstr("not where the list says"));
+  entries = good;
+  entries.insert(entries.end() - 1, entries.back());
+  EXPECT_THAT(said(entries), HasSubstr("EH-F40"));
+  entries = good;
+  std::swap(entries[0], entries[1]);
+  EXPECT_THAT(said(entries), HasSubstr("not where the list says"));
+}
+
+TEST_F(Hostile, NamesThatLeadElsewhere) {
+  for (const char* name : {"../escape", "/etc/escape", "blobs/sha256/../../escape", "bundle.json"}) {
+    Entries entries = good;
+    entries.back().first = name;
+    EXPECT_THAT(said(entries), HasSubstr("EH-F40")) << name;
+    EXPECT_FALSE(fs::exists(folder / "escape"));
+  }
+}
+
+TEST_F(Hostile, HeadersThatOthersCouldReadOtherwise) {
+  std::string tar = test::tar_of(good);
+  for (const auto& [at, byte] : std::vector<std::pair<std::size_t, char>>{
+           {156, '2'}, {156, 'x'}, {100, '1'}, {108, '1'}, {136, '1'}, {265, 'r'}, {345, 'p'}, {500, 'z'}}) {
+    std::string changed = tar;
+    changed[at] = byte;
+    EXPECT_THAT(said(changed), HasSubstr("EH-F40")) << at;
+  }
+}
+
+TEST_F(Hostile, SizesThatLie) {
+  EXPECT_THAT(with_list([](BundleList& list) { ++list.files.back().size; }), HasSubstr("EH-F40"));
+  EXPECT_THAT(with_list([](BundleList& list) { list.files.back().size = std::uint64_t{1} << 62; }),
+              HasSubstr("EH-F40"));
+  EXPECT_THAT(with_list([](BundleList& list) { list.documents[0].size = largest_list + 1; }),
+              HasSubstr("too large"));
+  EXPECT_THAT(with_text("\"size\": ", "\"size\": -"), HasSubstr("is no size"));
+  std::string tar = test::tar_of(good);
+  const auto header = tar_header("bundle.json", std::uint64_t{1} << 50);
+  EXPECT_THAT(said(std::string(header.data(), header.size()) + tar), HasSubstr("larger"));
+}
+
+TEST_F(Hostile, ListsThatContradictThemselves) {
+  EXPECT_THAT(with_list([](BundleList& list) { list.files.push_back(list.files.back()); }),
+              HasSubstr("twice"));
+  EXPECT_THAT(with_list([](BundleList& list) { std::swap(list.files[0], list.files[1]); }),
+              HasSubstr("out of order"));
+  EXPECT_THAT(with_list([](BundleList& list) { list.builds.push_back(list.builds[0]); }), HasSubstr("twice"));
+  EXPECT_THAT(with_list([](BundleList& list) { list.builds.clear(); }), HasSubstr("builds"));
+  EXPECT_THAT(with_list([](BundleList& list) { list.builds[0].id = "../../x"; }), HasSubstr("builds[0].id"));
+  EXPECT_THAT(with_list([](BundleList& list) { list.needs.push_back(list.files[0]); }),
+              HasSubstr("in the bundle"));
+  EXPECT_THAT(with_list([](BundleList& list) { list.files.pop_back(); }), HasSubstr("lacks"));
+  EXPECT_THAT(with_list([](BundleList& list) { list.documents.pop_back(); }), HasSubstr("lacks"));
+  EXPECT_THAT(with_list([](BundleList& list) { list.repositories[0].documents[0].path = "../index.json"; }),
+              HasSubstr("repositories[0]"));
+  EXPECT_THAT(with_text("\"kind\": \"enginehost-bundle\"", "\"kind\": \"another\""), HasSubstr("kind"));
+  EXPECT_THAT(with_text("\"format\": 1,", "\"format\": 1, \"format\": 1,"), HasSubstr("EH-F40"));
+}
+
+TEST_F(Hostile, AFileThatNoBuildHas) {
+  Entries entries = good;
+  auto list = read_bundle_list(entries[0].second, "good");
+  const std::string stranger = "stranger";
+  const Blob blob{sha256_hex(stranger), stranger.size()};
+  list->files.push_back(blob);
+  std::sort(list->files.begin(), list->files.end(),
+            [](const Blob& a, const Blob& b) { return a.sha256 < b.sha256; });
+  entries[0].second = list->text();
+  EXPECT_THAT(said(entries), HasSubstr("files that no build has"));
+}
+
+TEST_F(Hostile, ANewerFormatIsNamedAsSuch) {
+  EXPECT_THAT(with_text("\"format\": 1", "\"format\": 2"), HasSubstr("EH-M04"));
+  EXPECT_THAT(with_text("\"format\": 1", "\"critical\": [\"sealed\"], \"format\": 1"), HasSubstr("EH-M03"));
+}
+
+TEST_F(Hostile, TreesThatClimbOutCollideOrLink) {
+  const std::string bytes = test::library("evil"), link = "lib/x";
+  EXPECT_THAT(with_tree(line(bytes, "../evil.so"), {bytes}), HasSubstr("climbs out"));
+  EXPECT_THAT(with_tree(line(bytes, "/evil.so"), {bytes}), HasSubstr("absolute"));
+  EXPECT_THAT(with_tree("L 11 /etc/passwd lib/x\n", {}), HasSubstr("absolute link"));
+  EXPECT_THAT(with_tree("L 4 lost lib/x\n", {}), HasSubstr("EH-F19"));
+  const std::string first = line(bytes, "lib/A.so"), second = line(bytes, "lib/a.so");
+  EXPECT_THAT(with_tree(std::min(first, second) + std::max(first, second), {bytes}), HasSubstr("case"));
+  const std::string file = line(bytes, "lib"), below = line(bytes, "lib/x.so");
+  EXPECT_THAT(with_tree(std::min(file, below) + std::max(file, below), {bytes}), HasSubstr("EH-F19"));
+  // A file of the plugin's tree with other bytes.
+  EXPECT_THAT(with_tree(line(bytes, "libengine_sample.so"), {bytes}), HasSubstr("EH-F20"));
+}
+
+TEST_F(Hostile, BytesThatAManifestNamesOtherwise) {
+  // The manifest pins the runtime's tree; the bundle brings another one.
+  test::SiteComponent pinned = test::runtime();
+  pinned.id = "runtime";
+  pinned.tree = std::string(64, '0');
+  const auto installed = site.store().find("sample-1");
+  ASSERT_TRUE(installed && *installed);
+  pinned.tree = (*installed)->trees[1];
+  test::Site signed_site(folder / "pinned");
+  signed_site.add("sample-1", {test::plugin_of("1"), pinned});
+  ASSERT_TRUE(signed_site.install("sample-1"));
+  ASSERT_TRUE(signed_site.export_to(signed_site.request({"sample-1"})));
+  good = test::entries_of(folder / "pinned/site.bundle");
+  const std::string bytes = test::library("evil");
+  EXPECT_THAT(with_tree(line(bytes, "lib/evil.so"), {bytes}), HasSubstr("not those that its manifest names"));
+}
+
+TEST_F(Hostile, AManifestThatIsNotTheIndexs) {
+  Entries entries = good;
+  auto list = read_bundle_list(entries[0].second, "good");
+  // The index's digest of the manifest no longer fits: the build's manifest is then nobody's but the
+  // bundle's.
+  EXPECT_TRUE(list);
+  ImportRequest request;
+  request.file = folder / "site.bundle";
+  request.unsigned_allowed = false;
+  const auto refused = import_bundle(store(), request);
+  ASSERT_FALSE(refused) << "its manifest does not name the trees";
+  EXPECT_EQ(refused.error().code, "EH-M40");
+  EXPECT_EQ(refused.error().value("build"), "sample-1");
+  expect_nothing();
+}
+
+}  // namespace
+}  // namespace enginehost::offline
