@@ -138,8 +138,8 @@ Result<void> TreeWriter::adopt_file(std::string_view path, bool executable, cons
   State& state = *state_;
   TRY(state.claim(path));
   if (size > state.limits.bytes - state.bytes)
-    return fail(std::move(refused(path, "unpacks to more than is allowed")
-                              .with("limit", std::to_string(state.limits.bytes))));
+    return fail(std::move(
+        refused(path, "unpacks to more than is allowed").with("limit", std::to_string(state.limits.bytes))));
   if (::chmod(file.c_str(), executable ? 0555 : 0444) != 0 ||
       ::rename(file.c_str(), (state.folder / path).c_str()) != 0)
     return fail(state.disk_failure(errno, path));

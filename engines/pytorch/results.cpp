@@ -64,7 +64,7 @@ void Giver::give(uint32_t output, const std::string& name, c10::IValue value) {
       for (const c10::IValue& part : value.toTupleRef().elements()) parts.push_back(part);
     }
     bool plain = value.isList() && name.empty();  // the order says it all
-    value = {};  // a part nobody else holds need not be copied
+    value = {};                                   // a part nobody else holds need not be copied
     bool tensors_only = true;
     for (const c10::IValue& part : parts) tensors_only = tensors_only && part.isTensor();
     for (size_t i = 0; i < parts.size(); i++)

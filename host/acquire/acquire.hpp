@@ -39,7 +39,7 @@ struct AcquireOptions {
   std::uint64_t unpacked_limit = std::uint64_t{64} << 30;  // of one component
   // Also when the build is installed and looks right: what the store rejected of it is brought again.
   bool anew = false;
-  int repairs = 2;                                         // attempts to mend a damaged install
+  int repairs = 2;  // attempts to mend a damaged install
   // Asked once when something has to be downloaded; an error (settings' EH-P..) ends the acquisition with it.
   std::function<Result<void>(const Question&)> consent;
   std::chrono::milliseconds lock_patience{120'000};  // see cache::WaitOptions

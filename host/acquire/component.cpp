@@ -158,8 +158,8 @@ Result<ArtifactInstaller::Delivery> ArtifactInstaller::fetch(const Group& group,
   transfer::DownloadRequest request;
   request.size = *artifact_.size;
   for (const manifest::Source* source : group) request.mirrors.push_back({url_of(*source), {}, {}});
-  TRY_ASSIGN(transfer::DownloadReport report, transfer::download(
-                                                  request, file, work_.options.transfer, left, progress_, work_.cancel));
+  TRY_ASSIGN(transfer::DownloadReport report,
+             transfer::download(request, file, work_.options.transfer, left, progress_, work_.cancel));
   work_.acquired.downloaded += report.received;
   Delivery delivery{std::move(report.url), {}};
   for (const std::size_t place : report.contributors) delivery.from.push_back(group[place]);

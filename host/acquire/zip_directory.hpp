@@ -19,7 +19,8 @@ struct ZipEntry {
   std::uint32_t unix_mode = 0;  // 0: made on a system without modes
 };
 
-// Where the directory begins and how long it is. Of the file only the last 66 KiB are read, so it need not hold more.
+// Where the directory begins and how long it is. Of the file only the last 66 KiB are read, so it need not
+// hold more.
 Result<std::pair<std::uint64_t, std::uint64_t>> zip_directory_span(int file, std::uint64_t size);
 
 // Reads the directory of a complete file. EH-F21 with "problem" when it is broken, encrypted or split.

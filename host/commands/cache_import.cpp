@@ -2,8 +2,10 @@
 #include <cstdio>
 
 #include "base/text.hpp"
+#include "host/commands/common.hpp"
 #include "host/commands/offline.hpp"
 #include "host/offline/import_bundle.hpp"
+#include "host/open/repositories.hpp"
 
 namespace enginehost::commands {
 namespace {
@@ -45,6 +47,9 @@ Result<Json> import_command(const OfflineRun& run) {
   offline::ImportRequest request;
   request.file = given_path(run.flags.file);
   request.unsigned_allowed = run.settings.policy.unsigned_repositories;
+  const manifest::TrustStore keys = open::trust_store(run.settings);
+  const manifest::Trust trust = open::trust_in(keys, run.settings, true);
+  request.trust = &trust;
   request.readable_by_all = run.flags.layer == "system";
   request.unpacked_limit = run.settings.downloads.max_unpacked_bytes;
   request.consent = consent_for(world);
@@ -60,7 +65,9 @@ Result<Json> import_command(const OfflineRun& run) {
                              .set("layer", store.root().native()));
   Json builds = Json::array();
   for (const offline::ImportedBuild& build : imported.builds) builds.push(told(build, !run.common.json));
-  print_warnings(imported.warnings, world.warnings(), run.common.quiet || run.common.json);
+  const bool quiet = run.common.quiet || run.common.json;
+  print_warnings(world.warnings(), {}, quiet);
+  print_warnings(imported.warnings, {}, quiet);
   return Json::object()
       .set("format", 1)
       .set("layer", store.root().native())

@@ -23,7 +23,8 @@ void on_signal(int signal) {
 }
 
 bool json_asked_for(int argc, char** argv) {
-  return std::any_of(argv + 1, argv + argc, [](const char* argument) { return std::strcmp(argument, "--json") == 0; });
+  return std::any_of(argv + 1, argv + argc,
+                     [](const char* argument) { return std::strcmp(argument, "--json") == 0; });
 }
 
 }  // namespace
@@ -31,7 +32,8 @@ bool json_asked_for(int argc, char** argv) {
 void CommonFlags::add_to(CLI::App& app) {
   app.set_version_flag("--version", std::string("enginehost ") + ENGINEHOST_VERSION);
   app.add_flag("--json", json, "print exactly one JSON document");
-  app.add_option("--repository", repositories, "a repository (folder or URL), before the configured ones; repeatable");
+  app.add_option("--repository", repositories,
+                 "a repository (folder or URL), before the configured ones; repeatable");
   app.add_option("--cache", cache, "the cache folder");
   app.add_flag("--offline", offline, "open no socket: choose among what is installed or lies in folders");
   app.add_option("--accept-license", accept_licenses, "accept the licence with this id; repeatable");
@@ -95,7 +97,8 @@ int end_with(const Diagnosis& diagnosis, bool json) {
 
 void print(const Json& document) { std::printf("%s\n", document.dump(2).c_str()); }
 
-void print_warnings(const std::vector<std::string>& warnings, const std::vector<Diagnosis>& diagnoses, bool quiet) {
+void print_warnings(const std::vector<std::string>& warnings, const std::vector<Diagnosis>& diagnoses,
+                    bool quiet) {
   if (quiet) return;
   for (const std::string& warning : warnings) std::fprintf(stderr, "warning: %s\n", warning.c_str());
   for (const Diagnosis& warning : diagnoses)

@@ -25,35 +25,37 @@ struct CommonFlags {
   void add_to(CLI::App& app);
 };
 
-// Thrown by nothing: a command returns its exit status. Reads argv into the app; a wrong argument is printed with the
-// remedy (and, with --json among the arguments, as a document) and gives 2, --help and --version give 0. Nothing means
-// go on.
+// Thrown by nothing: a command returns its exit status. Reads argv into the app; a wrong argument is printed
+// with the remedy (and, with --json among the arguments, as a document) and gives 2, --help and --version
+// give 0. Nothing means go on.
 std::optional<int> parse(CLI::App& app, int argc, char** argv);
 
 // Settings from flags, environment and configuration files.
 Result<settings::Settings> settings_of(const CommonFlags& flags, settings::FlagValues values = {});
 
-// What is left when the configuration cannot be used: no file and no ENGINEHOST_ variable but the cache is read. Good for
-// telling what machine this is, never for opening an engine: policy may be among what was not read.
+// What is left when the configuration cannot be used: no file and no ENGINEHOST_ variable but the cache is
+// read. Good for telling what machine this is, never for opening an engine: policy may be among what was not
+// read.
 Result<settings::Settings> settings_without_configuration(const CommonFlags& flags);
 
 // Ctrl-C and SIGTERM cancel this token; a second one ends the process at once.
 CancelToken cancel_on_signal();
 
-// Asks on a terminal for more than 100 MB or a licence that wants acceptance, whose text is shown first where it can be
-// had; without a terminal a licence must have been accepted before, by --accept-license or by policy. What is accepted
-// is recorded. EH-P03 with "license", "url" or "bytes" when declined; else as open::licenses_to_ask. The world must
-// outlive the function.
+// Asks on a terminal for more than 100 MB or a licence that wants acceptance, whose text is shown first where
+// it can be had; without a terminal a licence must have been accepted before, by --accept-license or by
+// policy. What is accepted is recorded. EH-P03 with "license", "url" or "bytes" when declined; else as
+// open::licenses_to_ask. The world must outlive the function.
 std::function<Result<void>(const acquire::Question&)> consent_for(open::World& world);
 
-// Prints a diagnosis, as a document on stdout ("format", "diagnosis") with `json`, else as text on stderr, and returns
-// its exit status.
+// Prints a diagnosis, as a document on stdout ("format", "diagnosis") with `json`, else as text on stderr,
+// and returns its exit status.
 int end_with(const Diagnosis& diagnosis, bool json);
 
 // One document on stdout.
 void print(const Json& document);
 // "warning: …" lines on stderr unless quiet.
-void print_warnings(const std::vector<std::string>& warnings, const std::vector<Diagnosis>& diagnoses, bool quiet);
+void print_warnings(const std::vector<std::string>& warnings, const std::vector<Diagnosis>& diagnoses,
+                    bool quiet);
 
 bool is_terminal(int descriptor);
 

@@ -5,10 +5,10 @@
 
 #include "base/files.hpp"
 #include "base/text.hpp"
-#include "host/commands/cache_push.hpp"
 #include "host/commands/cache_gc.hpp"
-#include "host/commands/cache_verify.hpp"
+#include "host/commands/cache_push.hpp"
 #include "host/commands/cache_trust.hpp"
+#include "host/commands/cache_verify.hpp"
 #include "host/commands/common.hpp"
 #include "host/commands/licenses.hpp"
 #include "host/commands/offline.hpp"

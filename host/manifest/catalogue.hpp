@@ -83,7 +83,8 @@ struct Build {
   std::vector<std::string> lazy;          // file names opened at run time, looked up in `search`
   std::vector<std::string> capabilities;  // sorted
   int priority = 0;
-  int probe_seconds = 0;  // how long it may take to come up at first, where that is longer than usual; 0: no hint
+  int probe_seconds =
+      0;  // how long it may take to come up at first, where that is longer than usual; 0: no hint
   std::string yanked;     // reason, or empty
   std::string not_built;  // what would compile the plugin, when it was not compiled here; else empty
   std::string digest;     // of the sorted tree ids, when the manifest knows it

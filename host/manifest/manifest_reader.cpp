@@ -180,17 +180,19 @@ std::optional<Diagnosis> check_format(const Json& document, const std::string& n
 std::optional<Diagnosis> check_critical(const Json& document, const std::string& name) {
   // Every field that some part of a manifest or an index has; "requires.cuda" counts by its last word.
   static const std::set<std::string_view> known = {
-      "$schema",       "accept",        "arch",       "archive",  "artifacts", "blocked",  "builds",
-      "capabilities",  "chunks",   "component",     "components", "cpu",      "created",   "critical", "cuda",
-      "cxxabi",        "device_memory", "digest",     "driver",   "engine",    "expires",  "file",
-      "flavor",        "format",        "gfx",        "glibc",    "glibcxx",   "id",       "lazy",
-      "libc",          "libraries",     "license",    "licenses", "manifests", "memory",   "metal",
-      "name",          "not_built",     "oci",        "optional", "options",   "os",       "os_version",
-      "package_index", "path",          "plugin",     "priority", "probe_seconds", "project",   "ptx",      "public",
-      "reason",        "redistribute",  "requires",   "revoked",  "roles",     "keys",     "thresholds",
-      "root",          "index",         "rocm",       "sass",     "search",    "select",   "serial",
-      "sha256",        "size",          "sources",    "strip",    "toolkit",   "tree",     "url",
-      "vcruntime",     "version",       "yanked"};
+      "$schema",    "accept",        "arch",     "archive",    "artifacts",     "blocked",
+      "builds",     "capabilities",  "chunks",   "component",  "components",    "cpu",
+      "created",    "critical",      "cuda",     "cxxabi",     "device_memory", "digest",
+      "driver",     "engine",        "expires",  "file",       "flavor",        "format",
+      "gfx",        "glibc",         "glibcxx",  "id",         "lazy",          "libc",
+      "libraries",  "license",       "licenses", "manifests",  "memory",        "metal",
+      "name",       "not_built",     "oci",      "optional",   "options",       "os",
+      "os_version", "package_index", "path",     "plugin",     "priority",      "probe_seconds",
+      "project",    "ptx",           "public",   "reason",     "redistribute",  "requires",
+      "revoked",    "roles",         "keys",     "thresholds", "root",          "index",
+      "rocm",       "sass",          "search",   "select",     "serial",        "sha256",
+      "size",       "sources",       "strip",    "toolkit",    "tree",          "url",
+      "vcruntime",  "version",       "yanked"};
   for (const Json& field : document["critical"].as_array()) {
     const std::string_view text = field.as_string();
     if (!known.contains(text.substr(text.rfind('.') + 1)))

@@ -68,7 +68,7 @@ Result<void> read_signed_index(RepositoryContent& content, RepositoryFiles& file
   const std::string name = files.name_of("index.json");
   TRY_ASSIGN(const Json document, parse_json(verified->bytes, name));
   TRY_ASSIGN(content.index, read_index(document, name));
-  TRY(check_index(content.index, content.location, *verified));
+  TRY(check_index(content.index, files.known_as(), *verified));
   content.signed_by = verified->signed_by.key_ids;
   if (const auto date = expired(content.index, *verified, now)) {
     const auto age = now - seconds_of_time(*date).value_or(now);
@@ -79,7 +79,7 @@ Result<void> read_signed_index(RepositoryContent& content, RepositoryFiles& file
                                (tolerated ? ": there is no network to ask for a newer one"
                                           : ": what is installed still opens, nothing new is installed"));
   }
-  return trust.store.remember(content.location, verified->seen);
+  return trust.store.remember(files.known_as(), verified->seen);
 }
 
 Result<void> read_unsigned_index(RepositoryContent& content, RepositoryFiles& files, DocumentReader& reader,
@@ -98,7 +98,7 @@ Result<RepositoryContent> read_repository(const std::string& location, DocumentR
                                           std::int64_t now, DocumentMemory* memory, const Trust* trust) {
   RepositoryContent content;
   content.location = location;
-  RepositoryFiles files(location, reader);
+  RepositoryFiles files(location, reader, trust != nullptr ? trust->known_as : std::string());
   bool was_signed = false;
   if (trust != nullptr) TRY(read_signed_index(content, files, now, *trust, was_signed));
   if (!was_signed) TRY(read_unsigned_index(content, files, reader, now));

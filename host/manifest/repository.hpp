@@ -52,6 +52,9 @@ struct Trust {
   bool required = false;  // false: it may be unsigned, as long as nobody trusted a key for it
   bool offline = false;   // an authentic index that has expired is then tolerated...
   std::optional<std::int64_t> max_staleness_seconds;  // ... for so long after its date; nothing: for ever
+  // The location that keys and memory go by, where a copy of that repository's documents is read; empty: the
+  // one read.
+  std::string known_as = {};
 };
 
 struct Index {

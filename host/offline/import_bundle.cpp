@@ -23,7 +23,7 @@ class Importing {
     TRY(read_list());
     TRY(read_documents());
     auto vouched = vouch({list_, documents_, [this](const std::string& index) { return kept_at(index); },
-                          request_.unsigned_allowed, request_.now});
+                          request_.unsigned_allowed, request_.trust, request_.now});
     if (!vouched) return fail(std::move(vouched.error().with("file", request_.file.native())));
     vouched_ = std::move(*vouched);
     // Held to the end: nothing that is found to be there is swept meanwhile.

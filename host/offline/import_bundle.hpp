@@ -9,6 +9,7 @@
 #include "base/cancel.hpp"
 #include "cache/store.hpp"
 #include "host/acquire/acquire.hpp"
+#include "host/manifest/repository.hpp"
 #include "host/offline/bundle_list.hpp"
 
 namespace enginehost::offline {
@@ -17,6 +18,7 @@ struct ImportRequest {
   std::filesystem::path file;  // of BundleReader::open
   // See VouchRequest.
   bool unsigned_allowed = true;
+  const manifest::Trust* trust = nullptr;
   // Everybody may read what is installed, whatever the umask: for a layer that others use.
   bool readable_by_all = false;
   std::uint64_t unpacked_limit = std::uint64_t{64} << 30;  // of one component

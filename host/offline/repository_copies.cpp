@@ -28,7 +28,7 @@ std::vector<RepositoryCopy> copy_repositories(const open::World& world) {
     RepositoryCopy copy;
     std::map<std::string, std::string> by_digest;
     auto content = open::read_repository(
-        repository, world.store(), world.transfer_options(), open::World::now(),
+        world.settings(), repository, world.store(), world.transfer_options(), open::World::now(),
         [&](const std::string& location, const std::string& bytes) {
           if (const std::string path = path_below(location, repository.location); !path.empty())
             copy.documents.insert_or_assign(path, bytes);

@@ -71,8 +71,16 @@ class Vouching {
       if (document.path == "index.json") index = document.sha256;
     const std::string root = request_.kept_at(index).native();
     DocumentsReader reader(root, repository, request_.documents);
+    std::optional<manifest::Trust> trust;
+    if (request_.trust != nullptr) {
+      trust.emplace(*request_.trust);
+      trust->required = !request_.unsigned_allowed;
+      trust->offline = true;  // what crosses on a medium is older than what a server would say
+      trust->known_as = repository.name;
+    }
     TRY_ASSIGN(const manifest::RepositoryContent content,
-               manifest::load_repository(root, reader, request_.now));
+               manifest::load_repository(root, reader, request_.now, nullptr, trust ? &*trust : nullptr));
+    result_.warnings.insert(result_.warnings.end(), content.warnings.begin(), content.warnings.end());
     for (const auto& manifest : content.manifests)
       for (const RepositoryDocument& document : repository.documents)
         if (manifest->name == root + "/" + document.path) offered_.emplace(document.sha256, manifest);

@@ -9,6 +9,7 @@
 
 #include "cache/tree_list.hpp"
 #include "host/manifest/catalogue.hpp"
+#include "host/manifest/repository.hpp"
 #include "host/offline/bundle_list.hpp"
 
 namespace enginehost::offline {
@@ -31,6 +32,9 @@ struct VouchRequest {
   std::function<std::filesystem::path(const std::string& index_digest)> kept_at;
   // False: policy demands that every file be named by a repository's manifest.
   bool unsigned_allowed = true;
+  // Whose signatures count for the copies of repositories; null: signatures are not looked at (tests of the
+  // format).
+  const manifest::Trust* trust = nullptr;
   std::int64_t now = 0;
 };
 

@@ -202,14 +202,20 @@ manifest::TrustStore trust_store(const settings::Settings& settings) {
   return manifest::TrustStore(settings.state_folder, settings.system_layers);
 }
 
+manifest::Trust trust_in(const manifest::TrustStore& store, const settings::Settings& settings,
+                         bool offline) {
+  manifest::Trust trust{store, false, offline, {}};
+  if (settings.policy.max_staleness_days)
+    trust.max_staleness_seconds = *settings.policy.max_staleness_days * 86'400;
+  return trust;
+}
+
 manifest::Catalogue load_catalogue(const settings::Settings& settings, const cache::Store& store,
                                    const transfer::TransferOptions& transfer, std::int64_t now,
                                    CatalogueOrigin& origin, const std::optional<CancelToken>& cancel) {
   manifest::Catalogue catalogue;
   const manifest::TrustStore store_of_trust = trust_store(settings);
-  manifest::Trust trust{store_of_trust, false, transfer.offline, {}};
-  if (settings.policy.max_staleness_days)
-    trust.max_staleness_seconds = *settings.policy.max_staleness_days * 86'400;
+  manifest::Trust trust = trust_in(store_of_trust, settings, transfer.offline);
   for (const settings::Repository& repository : settings.repositories) {
     trust.required = must_be_signed(repository, settings.policy);
     // The repository that belongs to the SDK is trusted by its place.
@@ -226,8 +232,7 @@ manifest::Catalogue load_catalogue(const settings::Settings& settings, const cac
     } else {
       NotingReader reader(origin);
       add_repository(catalogue, manifest::load_repository(repository.location, reader, now, nullptr, proof),
-                     settings.mirrors,
-                     now, origin);
+                     settings.mirrors, now, origin);
     }
   }
   add_installed(catalogue, store);
@@ -235,21 +240,26 @@ manifest::Catalogue load_catalogue(const settings::Settings& settings, const cac
   return catalogue;
 }
 
-Result<manifest::RepositoryContent> read_repository(const settings::Repository& repository,
+Result<manifest::RepositoryContent> read_repository(const settings::Settings& settings,
+                                                    const settings::Repository& repository,
                                                     const cache::Store& store,
                                                     const transfer::TransferOptions& transfer,
                                                     std::int64_t now, const DocumentWitness& witness,
                                                     const std::optional<CancelToken>& cancel) {
   CatalogueOrigin origin;
+  const manifest::TrustStore store_of_trust = trust_store(settings);
+  manifest::Trust trust = trust_in(store_of_trust, settings, transfer.offline);
+  trust.required = must_be_signed(repository, settings.policy);
+  const manifest::Trust* proof = repository.source == "default" ? nullptr : &trust;
   if (settings::is_url(repository.location)) {
     KeptReader kept(store.root() / "repositories" / sha256_hex(repository.location).substr(0, 32), transfer,
                     now, origin, cancel);
     WitnessedReader reader(kept, &kept, witness);
-    return manifest::load_repository(repository.location, reader, now, &reader);
+    return manifest::load_repository(repository.location, reader, now, &reader, proof);
   }
   NotingReader folder(origin);
   WitnessedReader reader(folder, nullptr, witness);
-  return manifest::load_repository(repository.location, reader, now, &reader);
+  return manifest::load_repository(repository.location, reader, now, &reader, proof);
 }
 
 }  // namespace enginehost::open

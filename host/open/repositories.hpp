@@ -9,8 +9,8 @@
 #include "base/cancel.hpp"
 #include "cache/store.hpp"
 #include "host/manifest/catalogue.hpp"
-#include "host/manifest/trust/trust_store.hpp"
 #include "host/manifest/repository.hpp"
+#include "host/manifest/trust/trust_store.hpp"
 #include "host/settings/settings.hpp"
 #include "host/transfer/options.hpp"
 
@@ -24,6 +24,8 @@ struct CatalogueOrigin {
 
 // The user's trust store, over those of the system layers.
 manifest::TrustStore trust_store(const settings::Settings& settings);
+// What policy demands of every repository; `store` must outlive it.
+manifest::Trust trust_in(const manifest::TrustStore& store, const settings::Settings& settings, bool offline);
 
 // Reads every repository of the settings, strongest first, and adds the installed builds that none of them
 // lists (any more), so that what is installed can be opened without its repository. Documents of URL
@@ -38,7 +40,8 @@ manifest::Catalogue load_catalogue(const settings::Settings& settings, const cac
 // Reads one repository as load_catalogue does, and hands on every document as it came: with its location, or,
 // when it is one that was kept by digest, with an empty one.
 using DocumentWitness = std::function<void(const std::string& location, const std::string& bytes)>;
-Result<manifest::RepositoryContent> read_repository(const settings::Repository& repository,
+Result<manifest::RepositoryContent> read_repository(const settings::Settings& settings,
+                                                    const settings::Repository& repository,
                                                     const cache::Store& store,
                                                     const transfer::TransferOptions& transfer,
                                                     std::int64_t now, const DocumentWitness& witness,

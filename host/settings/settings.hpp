@@ -102,14 +102,14 @@ struct Settings {
   int probe_deadline_seconds =
       30;  // for a build to come up in the helper, before it is taken for one that hangs
   std::uint64_t cache_max_bytes = 0;  // what `engine-cache gc` keeps the cache below; 0: no bound
-  std::filesystem::path helper;  // enginehost-probe; empty: not found
-  std::string package_index;     // used only where pip cannot be asked
+  std::filesystem::path helper;       // enginehost-probe; empty: not found
+  std::string package_index;          // used only where pip cannot be asked
   std::vector<std::string>
       plain_http_registries;                  // HOST[:PORT] of OCI registries that may be asked without TLS
   std::vector<std::string> registry_mirrors;  // "HOST[:PORT]=MIRROR[:PORT]": asked before HOST
-  std::vector<Mirror> mirrors;     // in order
-  std::string proxy, no_proxy;     // empty: what the environment says, as libcurl's users know it
-  std::filesystem::path extra_ca;  // PEM certificates trusted beside the system's; empty: none
+  std::vector<Mirror> mirrors;                // in order
+  std::string proxy, no_proxy;                // empty: what the environment says, as libcurl's users know it
+  std::filesystem::path extra_ca;             // PEM certificates trusted beside the system's; empty: none
   std::uint64_t audit_rotate_bytes = 1u << 20;  // a longer audit log is put aside and a new one begun
   DownloadLimits downloads;
   Policy policy;

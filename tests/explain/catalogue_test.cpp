@@ -85,31 +85,13 @@ TEST(Catalogue, ALoadFailureWithoutAnyEvidenceStillHasACauseAndARemedy) {
 TEST(Catalogue, RemediesNameCommandsThatExistAndAreSafe) {
   const std::regex command("engine-[a-z]+( [a-z]+)?");
   const std::set<std::string> known = {
-      "engine-cache export",
-      "engine-cache fetch",
-      "engine-cache fulfil",
-      "engine-cache gc",
-      "engine-cache import",
-      "engine-cache licenses",
-      "engine-cache list",
-      "engine-cache path",
-      "engine-cache pin",
-      "engine-cache push",
-      "engine-cache quarantine",
-      "engine-cache remove",
-      "engine-cache request",
-      "engine-cache trust",
-      "engine-cache unpin",
-      "engine-cache verify",
-      "engine-info",
-      "engine-manifest lint",
-      "engine-manifest publish",
-      "engine-manifest sign",
+      "engine-cache export",  "engine-cache fetch",    "engine-cache fulfil",     "engine-cache gc",
+      "engine-cache import",  "engine-cache licenses", "engine-cache list",       "engine-cache path",
+      "engine-cache pin",     "engine-cache push",     "engine-cache quarantine", "engine-cache remove",
+      "engine-cache request", "engine-cache trust",    "engine-cache unpin",      "engine-cache verify",
+      "engine-info",          "engine-manifest lint",  "engine-manifest publish", "engine-manifest sign",
       "engine-run",
   };
-      "engine-info",          "engine-run",          "engine-cache fetch",  "engine-cache list",
-      "engine-cache path",    "engine-cache verify", "engine-cache remove", "engine-cache quarantine",
-      "engine-cache licenses"};
   for (const Entry& entry : all())
     for (const std::string_view remedy : entry.remedies) {
       const std::string text(remedy);

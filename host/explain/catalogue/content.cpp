@@ -221,7 +221,8 @@ constexpr Entry entries[] = {
      .category = Category::content},
     {.code = "EH-F22",
      .title = "folder of the cache is not trusted",
-     .meaning = "A folder of the cache belongs to someone who is neither this user nor root, or others may write into "
+     .meaning = "A folder of the cache belongs to someone who is neither this user nor root, or others may "
+                "write into "
                 "it: they decide what code would be loaded from it. A system layer like this is passed over.",
      .before = "owner and mode of the folders that lead to a build",
      .causes = {"{folder} is not trusted: {problem}", "a folder of the cache is not trusted"},

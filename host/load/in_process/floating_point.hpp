@@ -7,8 +7,9 @@
 
 namespace enginehost::load {
 
-// How this thread rounds, treats tiny numbers and which exceptions are masked: MXCSR on x86, 0 elsewhere. Its low six bits
-// only remember which exceptions there were (Intel SDM volume 1, 10.2.3); any inexact sum sets one, so they are left out.
+// How this thread rounds, treats tiny numbers and which exceptions are masked: MXCSR on x86, 0 elsewhere. Its
+// low six bits only remember which exceptions there were (Intel SDM volume 1, 10.2.3); any inexact sum sets
+// one, so they are left out.
 inline std::uint32_t floating_point_mode() {
 #if defined(__x86_64__)
   return __builtin_ia32_stmxcsr() & ~0x3fu;

@@ -19,7 +19,7 @@ bool is_missing(const Diagnosis& failure) {
 }
 
 Diagnosis about(std::string_view code, RepositoryFiles& files, const std::string& path) {
-  return diagnose(code).with("document", files.name_of(path)).with("repository", files.location());
+  return diagnose(code).with("document", files.name_of(path)).with("repository", files.known_as());
 }
 
 Signers signers_of(const Root& root, Role role) {
@@ -146,9 +146,9 @@ Result<Root> step_to(RepositoryFiles& files, const std::string& path, const std:
 
 Result<std::optional<VerifiedIndex>> open_signed(RepositoryFiles& files, const TrustStore& store,
                                                  bool required) {
-  TRY_ASSIGN(const std::vector<TrustedKey> keys, store.keys_for(files.location()));
+  TRY_ASSIGN(const std::vector<TrustedKey> keys, store.keys_for(files.known_as()));
   VerifiedIndex verified;
-  TRY_ASSIGN(verified.seen, store.seen(files.location()));
+  TRY_ASSIGN(verified.seen, store.seen(files.known_as()));
   // Who asked for a key of this very repository, or saw it signed, does not take it unsigned again.
   const bool known_as_signed =
       !verified.seen.root.empty() ||
@@ -188,7 +188,7 @@ Result<std::optional<VerifiedIndex>> open_signed(RepositoryFiles& files, const T
   TRY_ASSIGN(auto index, files.find("index.json"));
   if (!index)
     return fail(diagnose("EH-M07")
-                    .with("repository", files.location())
+                    .with("repository", files.known_as())
                     .with("problem", "it has a root.json and no index.json"));
   verified.bytes = std::move(*index);
   TRY_ASSIGN(verified.signed_by,

@@ -23,17 +23,21 @@ namespace enginehost::manifest {
 // Documents of one repository, each asked for once.
 class RepositoryFiles {
  public:
-  RepositoryFiles(std::string location, DocumentReader& reader)
-      : location_(std::move(location)), reader_(reader) {}
+  // `known_as`: see Trust; empty: the location.
+  RepositoryFiles(std::string location, DocumentReader& reader, std::string known_as = {})
+      : location_(std::move(location)),
+        known_as_(known_as.empty() ? location_ : std::move(known_as)),
+        reader_(reader) {}
 
   const std::string& location() const { return location_; }
+  const std::string& known_as() const { return known_as_; }
   // The whole document, or nothing when the repository has no such file. Other failures (no network) are
   // errors.
   Result<std::optional<std::string>> find(const std::string& path);
   std::string name_of(const std::string& path) const;
 
  private:
-  std::string location_;
+  std::string location_, known_as_;
   DocumentReader& reader_;
   std::map<std::string, std::optional<std::string>> known_;
 };
