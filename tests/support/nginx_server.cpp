@@ -35,6 +35,29 @@ bool answers(int port) {
   return ::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
 }
 
+// Sends a request and reads until the server closes; false where nobody listens.
+bool ask(int port, const std::string& request) {
+  const FileDescriptor socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const sockaddr_in address = loopback(port);
+  if (::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 ||
+      ::send(socket.get(), request.data(), request.size(), MSG_NOSIGNAL) !=
+          static_cast<ssize_t>(request.size()))
+    return false;
+  char buffer[512];
+  while (::recv(socket.get(), buffer, sizeof buffer, 0) > 0) {
+  }
+  return true;
+}
+
+// The log as the test's own requests made it.
+std::string without_looks(const std::string& text) {
+  std::istringstream lines(text);
+  std::string kept;
+  for (std::string line; std::getline(lines, line);)
+    if (!line.starts_with("HEAD /look-at-the-log-")) kept += line + "\n";
+  return kept;
+}
+
 std::string configuration(const std::filesystem::path& folder, int port, const std::string& directives) {
   const std::string at = folder.native();
   return (::geteuid() == 0 ? std::string("user root;\n") : std::string()) +
@@ -106,9 +129,20 @@ std::string NginxServer::url(const std::string& path) const {
   return "http://127.0.0.1:" + std::to_string(port_) + "/" + path;
 }
 
+// nginx writes a request's line when it is done with the request, which may be after the client has its last
+// byte. Its one worker handles events in turn: once the line of a request sent now stands there, so do those
+// of all that were answered before.
 std::string NginxServer::log() const {
+  const std::string marker = "/look-at-the-log-" + std::to_string(++looks_);
+  if (!ask(port_, "HEAD " + marker + " HTTP/1.0\r\n\r\n"))
+    throw std::runtime_error("nginx has ended: " + read_text(folder_ / "error.log"));
   const auto file = folder_ / "access.log";
-  return std::filesystem::exists(file) ? read_text(file) : std::string();
+  for (int wait = 0; wait < 2000; ++wait) {
+    const std::string text = std::filesystem::exists(file) ? read_text(file) : std::string();
+    if (text.find(marker) != std::string::npos) return without_looks(text);
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  throw std::runtime_error("nginx did not log a request within 10 s");
 }
 
 int NginxServer::requests(const std::string& start) const {

@@ -24,7 +24,8 @@ class NginxServer {
   int port() const { return port_; }
   // "http://127.0.0.1:PORT/" + path
   std::string url(const std::string& path) const;
-  // One line a request: "GET /path 200 BYTES RANGE".
+  // One line a request: "GET /path 200 BYTES RANGE"; every request answered before the call is in it. Throws
+  // when the server has ended. Not for several threads at once.
   std::string log() const;
   // Requests in the log whose line begins with `start`.
   int requests(const std::string& start) const;
@@ -34,6 +35,7 @@ class NginxServer {
   std::filesystem::path root_;
   int port_ = 0;
   pid_t process_ = -1;
+  mutable int looks_ = 0;
 };
 
 // A port on 127.0.0.1 that nobody listened on a moment ago.
