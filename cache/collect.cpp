@@ -86,7 +86,7 @@ std::uint64_t bytes_with(const Measured& measured, const std::vector<const Insta
 // One collection from its look at the layer to its report.
 class Collection {
  public:
-  Collection(const Store& store, const CollectOptions& options) : store_(store), options_(options) {
+  Collection(const Store& store, const CollectOptions& options) : options_(options) {
     for (Installed& build : builds_of(store.root())) builds_.push_back({std::move(build), 0, false});
     for (Candidate& candidate : builds_) candidate.last_used = store.last_used(candidate.build);
     std::stable_sort(builds_.begin(), builds_.end(), [](const Candidate& left, const Candidate& right) {
@@ -144,7 +144,6 @@ class Collection {
     return {};
   }
 
-  const Store& store_;
   const CollectOptions& options_;
   std::vector<Candidate> builds_;
   Measured measured_;

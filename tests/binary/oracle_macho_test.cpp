@@ -25,7 +25,8 @@ class OracleMacho : public ForeignWorkshop {
 
 TEST_F(OracleMacho, every_kind_of_library_that_lld_can_make_is_read_alike) {
   std::vector<std::string> universal{tool("llvm-lipo"), "-create", "-output", at("universal.dylib")};
-  for (const auto& [arch, machine] : {std::pair{"arm64", "aarch64"}, {"x86_64", "x86_64"}}) {
+  for (const auto& [name_of_arch, machine] : {std::pair{"arm64", "aarch64"}, {"x86_64", "x86_64"}}) {
+    const char* const arch = name_of_arch;  // a lambda captures it, which clang 14 refuses for a binding
     const std::string suffix = std::string("-") + arch + ".dylib";
     auto library = [&](const std::string& name, const std::string& source, std::vector<std::string> more) {
       more.insert(more.begin(),
