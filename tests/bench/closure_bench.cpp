@@ -1,4 +1,5 @@
-// The closure of a library, as the loader would build it, against ldd, which lets the loader build it.
+// The closure of a library, as the loader would build it, against ldd, which lets the loader build it, and
+// against libtree, which reads the files.
 #include <algorithm>
 
 #include "host/linker/linker.hpp"
@@ -59,6 +60,18 @@ Comparison against_ldd(const fs::path& file, bool versions) {
   return comparison;
 }
 
+// libtree (Debian's package) reads the files itself, as we do; with -vvv it leaves none out.
+Comparison against_libtree(const fs::path& file) {
+  if (!has_program("libtree")) return skipped("no libtree");
+  if (!agrees_with_ldd(file)) return skipped("the closure differs from that of ldd");
+  Comparison comparison;
+  comparison.sides = {{"closure", timed([=] { return close_afresh(file, false); })},
+                      {"libtree", timed([=] {
+                         return run({"libtree", "-vvv", file.native()});
+                       })}};
+  return comparison;
+}
+
 // A library of the C++ runtime, the C library and a few more, as most engines without a GPU are.
 fs::path small_library() {
   for (const char* name : {"libxml2.so.2", "libpython3.11.so.1.0", "libssl.so.3", "libstdc++.so.6"})
@@ -72,6 +85,7 @@ fs::path small_library() {
 void add_closure_benchmarks(const Effort& effort) {
   const int count = effort.quick ? 6 : 285;
   add_comparison(effort, "closure/285", 15, [=] { return against_ldd(library_tree(count), false); });
+  add_comparison(effort, "closure/285_libtree", 15, [=] { return against_libtree(library_tree(count)); });
   add_comparison(effort, "closure/285_versions", 15, [=] { return against_ldd(library_tree(count), true); });
   add_comparison(effort, "closure/small", 25, [] { return against_ldd(small_library(), false); });
 }
