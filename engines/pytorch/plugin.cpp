@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <memory>
 
+#include "engines/pytorch/cuda_part.hpp"
 #include "engines/pytorch/instance.hpp"
 
 namespace enginehost::engines::pytorch {
@@ -42,6 +43,9 @@ engine_status create(const engine_host* host, const engine_entry* options, size_
                     std::string("The engine pytorch has no option \"") + options[i].key + "\"."};
     }
     if (const char* threads = find_entry(options, option_count, "threads")) set_threads(host, threads, call);
+    const std::string cuda_problem = load_cuda_part();
+    if (!cuda_problem.empty() && host->log_level <= ENGINE_LOG_WARNING)
+      host->log(host, ENGINE_LOG_WARNING, "cuda", cuda_problem.c_str());
     std::unique_ptr<engine_instance> engine(new engine_instance{host, list_devices(), {}, {}});
     auto fact = [&](const char* key, std::string value) {
       engine->facts.push_back({key, engine->texts.emplace_back(std::move(value)).c_str()});
@@ -49,6 +53,7 @@ engine_status create(const engine_host* host, const engine_entry* options, size_
     fact("version", TORCH_VERSION);
     fact("cxx11_abi", _GLIBCXX_USE_CXX11_ABI != 0 ? "1" : "0");
     fact("threads", std::to_string(at::get_num_threads()));
+    if (!cuda_problem.empty()) fact("cuda_part", cuda_problem);
     const at::CUDAHooksInterface& cuda = at::detail::getCUDAHooks();
     if (cuda.hasCUDA()) {
       long runtime = cuda.versionCUDART();
