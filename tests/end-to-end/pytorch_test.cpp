@@ -11,7 +11,6 @@ using testing::HasSubstr;
 
 const std::string repository = std::string(ENGINEHOST_BUILD_DIR) + "/share/enginehost/repository";
 const std::string profiles = std::string(ENGINEHOST_SOURCE_DIR) + "/tests/profiles/";
-const char* const cu118 = "pytorch-2.0.1-cu118-linux-x86_64";
 
 std::vector<std::string> pytorch(std::vector<std::string> more) {
   std::vector<std::string> arguments{"pytorch", "--json", "--repository", repository};
@@ -66,42 +65,55 @@ TEST(PyTorchEngine, WithoutItsLibraryTheFileAndTheNeederAreNamed) {
 }
 #endif
 
+// Of each published build for NVIDIA's devices: the code of the first check that says no; EH-S12 where it
+// fits, and only its plugin is not compiled here.
 struct Decision {
   const char* machine;
-  const char*
-      code;  // of the first check that says no; EH-S12: it fits, and only its plugin is not compiled here
+  const char *cu117, *cu118;  // of 2.0.1
+  const char *cu126, *cu128;  // of 2.8.0
 };
 
 class PyTorchDecisions : public testing::TestWithParam<Decision> {};
 
-TEST_P(PyTorchDecisions, OfThePublishedCu118Build) {
+TEST_P(PyTorchDecisions, OfThePublishedBuilds) {
   const Workplace workplace;
   const Ended planned = workplace.info(pytorch({"--plan", "--platform", profiles + GetParam().machine}));
-  const Json& candidate = planned.candidate(cu118);
-  ASSERT_FALSE(candidate.is_null()) << planned.said();
-  EXPECT_EQ(candidate["diagnosis"]["code"].as_string(), GetParam().code) << planned.said();
+  const std::pair<const char*, const char*> expected[] = {
+      {"pytorch-2.0.1-cu117-linux-x86_64", GetParam().cu117},
+      {"pytorch-2.0.1-cu118-linux-x86_64", GetParam().cu118},
+      {"pytorch-2.8.0-cu126-linux-x86_64", GetParam().cu126},
+      {"pytorch-2.8.0-cu128-linux-x86_64", GetParam().cu128}};
+  for (const auto& [build, code] : expected) {
+    const Json& candidate = planned.candidate(build);
+    ASSERT_FALSE(candidate.is_null()) << build << "\n" << planned.said();
+    EXPECT_EQ(candidate["diagnosis"]["code"].as_string(), code) << build << "\n" << planned.said();
+  }
 }
 
-// The driver decides first (CUDA 11.8 runs on every driver from 450.80.02 on), then the code for the card:
-// sm_90 is the newest in these wheels and there is no PTX, so a GeForce RTX 50 is refused whatever its
-// driver.
-INSTANTIATE_TEST_SUITE_P(RecordedMachines, PyTorchDecisions,
-                         testing::Values(Decision{"linux-ubuntu2004-driver470-gtx1080ti.json", "EH-S12"},
-                                         Decision{"linux-rhel9-driver580-v100.json", "EH-S12"},
-                                         Decision{"linux-laptop-toolkit129-driver535-rtx4060.json", "EH-S12"},
-                                         Decision{"linux-ubuntu2404-driver580-rtx5090.json", "EH-G05"},
-                                         Decision{"linux-centos7-no-gpu.json", "EH-G01"},
-                                         Decision{"linux-toolkit-without-driver.json", "EH-G01"},
-                                         Decision{"linux-container-without-gpus.json", "EH-G01"},
-                                         Decision{"linux-ubuntu2204-stub-library.json", "EH-G02"},
-                                         Decision{"linux-alpine-musl.json", "EH-L29"}),
-                         [](const auto& instance) {
-                           std::string name;
-                           for (char one : std::string(instance.param.machine)) {
-                             if (std::isalnum(static_cast<unsigned char>(one)) != 0) name += one;
-                           }
-                           return name.substr(0, name.size() - 4);
-                         });
+// The driver decides first (CUDA 11 runs on every driver from 450.80.02 on, CUDA 12 from 525.60.13 on), then
+// the code for the card: sm_90 is the newest in the wheels of 2.0.1, which have no PTX, so a GeForce RTX 50
+// is refused whatever its driver, and taken by cu128 of 2.8.0 alone. Wheels from 2.7 on need glibc 2.28.
+INSTANTIATE_TEST_SUITE_P(
+    RecordedMachines, PyTorchDecisions,
+    testing::Values(
+        Decision{"linux-ubuntu2004-driver470-gtx1080ti.json", "EH-S12", "EH-S12", "EH-G03", "EH-G03"},
+        Decision{"linux-ubuntu2204-driver525-rtx3090.json", "EH-S12", "EH-S12", "EH-S12", "EH-S12"},
+        Decision{"linux-rhel9-driver580-v100.json", "EH-S12", "EH-S12", "EH-S12", "EH-S12"},
+        Decision{"linux-laptop-toolkit129-driver535-rtx4060.json", "EH-S12", "EH-S12", "EH-S12", "EH-S12"},
+        Decision{"linux-ubuntu2404-driver580-rtx5090.json", "EH-G05", "EH-G05", "EH-G05", "EH-S12"},
+        Decision{"linux-centos7-no-gpu.json", "EH-G01", "EH-G01", "EH-L08", "EH-L08"},
+        Decision{"linux-fedora41-nouveau-rtx3060.json", "EH-G01", "EH-G01", "EH-G01", "EH-G01"},
+        Decision{"linux-toolkit-without-driver.json", "EH-G01", "EH-G01", "EH-G01", "EH-G01"},
+        Decision{"linux-container-without-gpus.json", "EH-G01", "EH-G01", "EH-G01", "EH-G01"},
+        Decision{"linux-ubuntu2204-stub-library.json", "EH-G02", "EH-G02", "EH-G02", "EH-G02"},
+        Decision{"linux-alpine-musl.json", "EH-L29", "EH-L29", "EH-L29", "EH-L29"}),
+    [](const auto& instance) {
+      std::string name;
+      for (char one : std::string(instance.param.machine)) {
+        if (std::isalnum(static_cast<unsigned char>(one)) != 0) name += one;
+      }
+      return name.substr(0, name.size() - 4);
+    });
 
 }  // namespace
 }  // namespace enginehost::test

@@ -1,0 +1,60 @@
+#!/usr/bin/env bash
+# PyTorch 2.0.1 from its published wheel: the plugin is compiled against the headers of the payload itself, packed into a
+# repository, and the build for the CPU is fetched from the package index, opened and asked for a model's answer. 620 MB.
+#
+#   pytorch_wheel.sh SOURCE BUILD      (BUILD: the build tree whose commands are run)
+#
+# Exit status 77: the package index cannot be reached.
+set -euo pipefail
+source_folder=$1
+build=$2
+downloads=$build/downloads
+said=$(python3 "$source_folder/tests/engines/fetch_wheel.py" --platform manylinux1_x86_64 "$downloads" torch 2.0.1 \
+  'torch/include/*' 'torch/lib/libc10.so' 'torch/lib/libtorch_cpu.so' 2>&1) || {
+  printf 'skipped: pip cannot get torch 2.0.1: %s\n' "${said##*$'\n'}"
+  exit 77
+}
+torch=$downloads/torch-2.0.1-manylinux1_x86_64/torch
+own=$build/pytorch-2.0.1
+cmake -S "$source_folder" -B "$own" -G Ninja -DCMAKE_BUILD_TYPE=Release -DENGINEHOST_TESTS=OFF \
+  -DENGINEHOST_BENCHMARKS=OFF -DENGINEHOST_TORCH_ROOT="$torch" | grep 'engines/pytorch'
+cmake --build "$own" --target enginehost_repository
+repository=$own/share/enginehost/repository
+
+home=$(mktemp -d)
+trap 'rm -rf "$home"' EXIT
+export HOME=$home XDG_CACHE_HOME=$home/cache XDG_CONFIG_HOME=$home/config ENGINEHOST_CACHE=$home/store
+# Only the wheel of the package index: the vendor's own CPU wheel would be tried first.
+document=$home/opened.json
+"$build/bin/engine-info" pytorch --flavor cpu --self-test --json --repository "$repository" \
+  --accept-license LicenseRef-NVIDIA-CUDA-EULA >"$document"
+python3 - "$document" <<'PYTHON'
+import json, sys
+outcome = json.load(open(sys.argv[1], encoding="utf-8"))["outcome"]
+assert outcome["state"] == "opened", outcome
+assert outcome["build"] in ("pytorch-2.0.1-cpu-linux-x86_64-index", "pytorch-2.0.1-cpu-linux-x86_64"), outcome["build"]
+own = {library["soname"]: library["origin"] for library in outcome["loaded"]}
+assert own["libtorch_cpu.so"] == "cache" and own["libc10.so"] == "cache", own
+PYTHON
+python3 "$source_folder/tests/engines/fetch_wheel.py" "$downloads" silero-vad 5.1.2 'silero_vad/data/silero_vad.*' >/dev/null
+python3 - "$home" <<'PYTHON'
+import math, struct, sys
+def npy(name, shape, kind, code, numbers):
+    header = f"{{'descr': '{kind}', 'fortran_order': False, 'shape': {shape}, }}"
+    header += " " * (-(11 + len(header)) % 64) + "\n"
+    with open(f"{sys.argv[1]}/{name}.npy", "wb") as file:
+        file.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode())
+        file.write(struct.pack(f"<{len(numbers)}{code}", *numbers))
+angles = [2 * math.pi * i / 16000 for i in range(512)]
+npy("x", "(1, 512)", "<f4", "f", [0.3 * math.sin(220 * a) + 0.1 * math.sin(1200 * a) for a in angles])
+npy("sr", "()", "<i8", "q", [16000])
+PYTHON
+"$build/bin/engine-run" pytorch "$downloads/silero-vad-5.1.2/silero_vad/data/silero_vad.jit" --flavor cpu \
+  --repository "$repository" --input "x=$home/x.npy" --input "sr=$home/sr.npy" --output "$home/out"
+python3 - "$home/out/output.npy" <<'PYTHON'
+import struct, sys
+value = struct.unpack("<f", open(sys.argv[1], "rb").read()[-4:])[0]
+print(f"probability of speech {value:.6f}")
+assert abs(value - 0.264522) < 1e-4, value  # as libtorch 1.13 and ONNX Runtime 1.27 say
+PYTHON
+echo "PyTorch 2.0.1 of the published wheel answers as its ONNX twin"
