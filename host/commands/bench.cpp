@@ -79,13 +79,15 @@ double milliseconds_since(std::chrono::steady_clock::time_point begin) {
 }
 
 // Fills in milliseconds and transfer_ms of a line.
-Result<void> time_operation(open::Opened& opened, const load::Device& device, const std::vector<std::int64_t>& shape,
-                            const std::optional<CancelToken>& cancel, BenchReport::Line& line) {
+Result<void> time_operation(open::Opened& opened, const load::Device& device,
+                            const std::vector<std::int64_t>& shape, const std::optional<CancelToken>& cancel,
+                            BenchReport::Line& line) {
   load::Engine& engine = *opened.engine;
   Array first = make_array({ENGINE_FLOAT, 32, 1}, shape), second = make_array({ENGINE_FLOAT, 32, 1}, shape);
   for (Array* array : {&first, &second}) {
     float* values = reinterpret_cast<float*>(array->data());
-    for (std::size_t i = 0; i < array->bytes() / sizeof(float); ++i) values[i] = static_cast<float>(i % 17) * 0.25f;
+    for (std::size_t i = 0; i < array->bytes() / sizeof(float); ++i)
+      values[i] = static_cast<float>(i % 17) * 0.25f;
   }
   engine_tensor host_first = view_of(first.data(), {ENGINE_CPU, 0}, shape),
                 host_second = view_of(second.data(), {ENGINE_CPU, 0}, shape);
@@ -170,8 +172,8 @@ std::string describe(const BenchReport& report) {
       text += explain::one_line(*line.failure) + "\n";
       continue;
     }
-    std::snprintf(numbers, sizeof numbers, "%8.1f ms %8.1f %-8s %5.1f ms %6.1f\n", line.milliseconds, line.rate,
-                  line.unit.c_str(), line.transfer_ms, line.times_cpu);
+    std::snprintf(numbers, sizeof numbers, "%8.1f ms %8.1f %-8s %5.1f ms %6.1f\n", line.milliseconds,
+                  line.rate, line.unit.c_str(), line.transfer_ms, line.times_cpu);
     text += numbers;
   }
   return text;

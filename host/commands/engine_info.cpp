@@ -7,6 +7,7 @@
 #include "host/commands/bench.hpp"
 #include "host/commands/checked.hpp"
 #include "host/commands/common.hpp"
+#include "host/commands/plot.hpp"
 #include "host/commands/report.hpp"
 #include "host/commands/self_test.hpp"
 #include "host/explain/describe_code.hpp"
@@ -19,7 +20,7 @@ namespace {
 
 struct Flags {
   CommonFlags common;
-  std::string engine, flavor, device, require, platform_file, plugin, inspect;
+  std::string engine, flavor, device, require, platform_file, plugin, inspect, plot;
   std::vector<std::string> codes;
   bool plan = false, explain = false, self_test = false, bench = false, no_probe = false,
        platform_json = false, symbols = false;
@@ -38,7 +39,11 @@ void add_flags(CLI::App& app, Flags& flags) {
   app.add_option("--platform", flags.platform_file,
                  "decide for a recorded machine (implies --plan); with --inspect: judge for it");
   app.add_flag("--self-test", flags.self_test, "run the engine's self-test on each device");
-  app.add_flag("--bench", flags.bench, "time an add and a matmul on each device against cpu");
+  CLI::Option* const bench =
+      app.add_flag("--bench", flags.bench, "time an add and a matmul on each device against cpu");
+  app.add_option("--plot", flags.plot,
+                 "with --bench: draw the figures into FILE.png or FILE.svg (needs gnuplot)")
+      ->needs(bench);
   app.add_option("--plugin", flags.plugin, "a plugin file without manifest, for engine authors");
   app.add_flag("--no-probe", flags.no_probe, "load in this process at once");
   app.add_flag("--platform-json", flags.platform_json, "this machine as a file for --platform");
@@ -162,6 +167,9 @@ open::OpenRequest request_of(const Flags& flags, open::World& world) {
 }
 
 int engine(const Flags& flags, open::World& world) {
+  if (!flags.plot.empty())
+    if (const auto possible = can_plot(flags.plot); !possible)
+      return end_with(possible.error(), flags.common.json);
   open::OpenRequest request = request_of(flags, world);
   transfer::ProgressBar bar(stderr, flags.common.quiet);
   request.attempt.progress = bar.callback();
@@ -174,13 +182,19 @@ int engine(const Flags& flags, open::World& world) {
   std::optional<BenchReport> bench;
   if (outcome.opened && flags.self_test) tests = run_self_test(*outcome.opened, world.cancel());
   if (outcome.opened && flags.bench) bench = run_bench(*outcome.opened, world.cancel());
+  Result<void> drawn;
+  if (bench && !flags.plot.empty()) drawn = plot(*bench, flags.plot);
   int status = outcome.exit_status();
+  if (!drawn) status = static_cast<int>(explain::exit_status(drawn.error()));
   if (status == 0 && tests && !tests->passed) status = static_cast<int>(explain::ExitStatus::not_loaded);
 
   if (flags.common.json) {
     Json document = with_checks(open::document(world, outcome), checks);
     if (tests) document.set("self_test", to_json(*tests));
-    if (bench) document.set("bench", to_json(*bench));
+    if (bench)
+      document.set("bench", to_json(*bench)
+                                .set("plot", flags.plot.empty() || !drawn ? Json() : Json(flags.plot))
+                                .set("plot_diagnosis", drawn ? Json() : explain::to_json(drawn.error())));
     print(document);
     return status;
   }
@@ -188,8 +202,10 @@ int engine(const Flags& flags, open::World& world) {
   if (!checks.empty()) std::printf("\n%s", describe(checks).c_str());
   if (tests) std::printf("\n%s", describe(*tests).c_str());
   if (bench) std::printf("\n%s", describe(*bench).c_str());
+  if (bench && !flags.plot.empty() && drawn) std::printf("  drawn in %s\n", flags.plot.c_str());
   std::fflush(stdout);
   print_warnings(world.warnings(), outcome.warnings, flags.common.quiet);
+  if (!drawn) std::fprintf(stderr, "%s\n", explain::describe(drawn.error()).c_str());
   if (outcome.state == open::State::failed && outcome.diagnosis)
     std::fprintf(stderr, "%s\n", explain::describe(*outcome.diagnosis).c_str());
   return status;

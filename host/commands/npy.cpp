@@ -23,7 +23,8 @@ Diagnosis unusable(const std::filesystem::path& file, std::string_view problem) 
 
 // "<f4" and its kin. The first character is the byte order: '<' little, '|' not applicable, '=' native.
 std::optional<engine_dtype> type_of(std::string_view description) {
-  if (description.size() < 3 || (description[0] != '<' && description[0] != '|' && description[0] != '=')) return {};
+  if (description.size() < 3 || (description[0] != '<' && description[0] != '|' && description[0] != '='))
+    return {};
   const auto bytes = parse_integer(description.substr(2));
   if (!bytes || *bytes < 1 || *bytes > 16) return {};
   const auto bits = static_cast<std::uint8_t>(*bytes * 8);
@@ -31,24 +32,36 @@ std::optional<engine_dtype> type_of(std::string_view description) {
     return std::find(allowed.begin(), allowed.end(), static_cast<int>(bits)) != allowed.end();
   };
   switch (description[1]) {
-    case 'f': return one_of({16, 32, 64}) ? std::optional(engine_dtype{ENGINE_FLOAT, bits, 1}) : std::nullopt;
-    case 'i': return one_of({8, 16, 32, 64}) ? std::optional(engine_dtype{ENGINE_INT, bits, 1}) : std::nullopt;
-    case 'u': return one_of({8, 16, 32, 64}) ? std::optional(engine_dtype{ENGINE_UINT, bits, 1}) : std::nullopt;
-    case 'c': return one_of({64, 128}) ? std::optional(engine_dtype{ENGINE_COMPLEX, bits, 1}) : std::nullopt;
-    case 'b': return one_of({8}) ? std::optional(engine_dtype{ENGINE_BOOL, bits, 1}) : std::nullopt;
-    default: return {};
+    case 'f':
+      return one_of({16, 32, 64}) ? std::optional(engine_dtype{ENGINE_FLOAT, bits, 1}) : std::nullopt;
+    case 'i':
+      return one_of({8, 16, 32, 64}) ? std::optional(engine_dtype{ENGINE_INT, bits, 1}) : std::nullopt;
+    case 'u':
+      return one_of({8, 16, 32, 64}) ? std::optional(engine_dtype{ENGINE_UINT, bits, 1}) : std::nullopt;
+    case 'c':
+      return one_of({64, 128}) ? std::optional(engine_dtype{ENGINE_COMPLEX, bits, 1}) : std::nullopt;
+    case 'b':
+      return one_of({8}) ? std::optional(engine_dtype{ENGINE_BOOL, bits, 1}) : std::nullopt;
+    default:
+      return {};
   }
 }
 
 std::optional<std::string> description_of(engine_dtype type) {
   const std::string bytes = std::to_string(type.bits / 8);
   switch (type.code) {
-    case ENGINE_FLOAT: return "<f" + bytes;
-    case ENGINE_INT: return (type.bits == 8 ? "|i" : "<i") + bytes;
-    case ENGINE_UINT: return (type.bits == 8 ? "|u" : "<u") + bytes;
-    case ENGINE_COMPLEX: return "<c" + bytes;
-    case ENGINE_BOOL: return "|b1";
-    default: return {};
+    case ENGINE_FLOAT:
+      return "<f" + bytes;
+    case ENGINE_INT:
+      return (type.bits == 8 ? "|i" : "<i") + bytes;
+    case ENGINE_UINT:
+      return (type.bits == 8 ? "|u" : "<u") + bytes;
+    case ENGINE_COMPLEX:
+      return "<c" + bytes;
+    case ENGINE_BOOL:
+      return "|b1";
+    default:
+      return {};
   }
 }
 
@@ -100,7 +113,8 @@ Array make_array(engine_dtype type, std::vector<std::int64_t> shape) {
 Result<Array> read_npy(const std::filesystem::path& file) {
   TRY_ASSIGN(const std::string bytes, read_file(file, largest_file, "EH-P47"));
   const std::string_view text = bytes;
-  if (!text.starts_with(magic) || text.size() < 12) return fail(unusable(file, "it does not begin as an .npy file"));
+  if (!text.starts_with(magic) || text.size() < 12)
+    return fail(unusable(file, "it does not begin as an .npy file"));
   const bool first_version = text[6] == 1;
   const std::size_t length_at = magic.size() + 2, length_size = first_version ? 2 : 4;
   std::uint32_t length = 0;
@@ -111,32 +125,35 @@ Result<Array> read_npy(const std::filesystem::path& file) {
 
   const auto description = value_after(header, "descr"), order = value_after(header, "fortran_order"),
              shape_text = value_after(header, "shape");
-  if (!description || !order || !shape_text) return fail(unusable(file, "its header lacks descr, fortran_order or shape"));
+  if (!description || !order || !shape_text)
+    return fail(unusable(file, "its header lacks descr, fortran_order or shape"));
   const std::string_view name = description->substr(0, description->find_first_of(",}"));
   const auto type = type_of(trim(name).size() > 2 ? trim(name).substr(1, trim(name).size() - 2) : "");
   if (!type) return fail(unusable(file, "its element type " + std::string(trim(name)) + " is not supported"));
-  if (order->starts_with("True")) return fail(unusable(file, "it is stored column by column (fortran_order)"));
+  if (order->starts_with("True"))
+    return fail(unusable(file, "it is stored column by column (fortran_order)"));
   auto shape = shape_of(*shape_text);
   if (!shape) return fail(unusable(file, "its shape cannot be read"));
   const auto wanted = bytes_of(*type, *shape);
   if (!wanted || *wanted != content.size())
-    return fail(unusable(file, "its shape needs " + (wanted ? std::to_string(*wanted) : std::string("too many")) +
+    return fail(unusable(file, "its shape needs " +
+                                   (wanted ? std::to_string(*wanted) : std::string("too many")) +
                                    " bytes and " + std::to_string(content.size()) + " follow the header"));
   Array array = make_array(*type, std::move(*shape));
   std::memcpy(array.data(), content.data(), content.size());
   return array;
 }
 
-Result<void> write_npy(const std::filesystem::path& file, engine_dtype type, const std::vector<std::int64_t>& shape,
-                       const void* data) {
+Result<void> write_npy(const std::filesystem::path& file, engine_dtype type,
+                       const std::vector<std::int64_t>& shape, const void* data) {
   const auto description = description_of(type);
   const auto size = bytes_of(type, shape);
   if (!description || !size)
     return fail(unusable(file, ".npy has no name for the type " + load::name_of_type(type)));
   std::vector<std::string> extents;
   for (const std::int64_t extent : shape) extents.push_back(std::to_string(extent));
-  std::string header = "{'descr': '" + *description + "', 'fortran_order': False, 'shape': (" + join(extents, ", ") +
-                       (shape.size() == 1 ? ",), }" : "), }");
+  std::string header = "{'descr': '" + *description + "', 'fortran_order': False, 'shape': (" +
+                       join(extents, ", ") + (shape.size() == 1 ? ",), }" : "), }");
   // Data begins at a multiple of 64 bytes, as the format asks for.
   header.append(63 - (10 + header.size()) % 64, ' ');
   header += '\n';

@@ -26,6 +26,8 @@ const std::vector<Usage> wrong_usages = {
     {"UnknownCode", "engine-info", {"--code", "EH-Q77"}},
     {"PlatformFileThatIsMissing", "engine-info", {"reference", "--platform", "/nonexistent/machine.json"}},
     {"InspectOfNothing", "engine-info", {"--inspect", "/nonexistent/library.so"}},
+    {"PlotWithoutBench", "engine-info", {"reference", "--plot", "figures.png"}},
+    {"PlotOfAnotherKind", "engine-info", {"reference", "--bench", "--plot", "figures.bmp"}},
     {"RunWithoutModel", "engine-run", {"reference"}},
     {"RunRepeatedNoTimes", "engine-run", {"reference", "model", "--repeat", "-1"}},
     {"CacheWithoutSubcommand", "engine-cache", {}},
@@ -63,6 +65,33 @@ TEST(Commands, VersionAndHelpEndWithZero) {
     EXPECT_EQ(help.status, 0);
     EXPECT_THAT(help.output, HasSubstr("--json"));
   }
+}
+
+TEST(Commands, TheFiguresOfABenchAreDrawn) {
+  if (std::system("gnuplot --version >/dev/null 2>&1") != 0) GTEST_SKIP() << "needs gnuplot";
+  const Workplace workplace;
+  const std::string repository = ENGINEHOST_BUILD_DIR "/share/enginehost/repository";
+  const std::string drawing = (workplace.folder() / "figures.svg").string();
+  const Ended run = workplace.info(
+      {"reference", "--bench", "--plot", drawing, "--json", "--require", "cpu", "--repository", repository});
+  ASSERT_EQ(run.status, 0) << run.said();
+  EXPECT_EQ(run.document["bench"]["plot"].as_string(), drawing);
+  ASSERT_EQ(run.document["bench"]["lines"].as_array().size(), 2u);
+  std::ifstream file(drawing);
+  const std::string svg{std::istreambuf_iterator<char>(file), {}};
+  for (const char* text : {"<svg", "Add, 99000000 floats", "MatMul, 2048 x 2048", "cpu:0", "milliseconds"})
+    EXPECT_THAT(svg, HasSubstr(text));
+}
+
+TEST(Commands, APictureThatCannotBeDrawnIsToldBeforeAnythingIsMeasured) {
+  const Workplace workplace;
+  RunOptions without_programs;
+  without_programs.environment = {"PATH=/nonexistent"};
+  const Ended run =
+      workplace.info({"reference", "--bench", "--plot", "figures.png", "--json"}, without_programs);
+  EXPECT_EQ(run.status, 2) << run.said();
+  EXPECT_EQ(run.code(), "EH-P48");
+  EXPECT_THAT(run.said(), HasSubstr("gnuplot-nox"));
 }
 
 TEST(Commands, AnUnknownEngineIsToldWithTheNearestName) {
