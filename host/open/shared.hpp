@@ -33,6 +33,9 @@ class SharedEngine {
   const std::shared_ptr<load::Health>& health() const { return health_; }
   const std::vector<std::string>& device_names() const { return device_names_; }
 
+  // The configured preference: "cuda:1,cpu", or "" for none.
+  const std::string& preferred_device() const { return world_->settings().device; }
+
   // The contract's document, made when it is first asked for; then it stays. Any thread.
   const std::string& report();
 

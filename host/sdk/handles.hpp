@@ -28,6 +28,7 @@ struct enginehost_engine {
   // Other handles of this process may hold the same one.
   std::shared_ptr<enginehost::open::SharedEngine> shared;
   std::string checked_device, computed_on;           // of the last check by this handle
+  std::string default_device;                        // as the application set it; empty: as configured
   std::shared_ptr<enginehost::load::Health> health;  // where the application's callback is registered
   std::size_t listener = 0;
   std::unique_ptr<enginehost::open::DeviceWatch> watch;

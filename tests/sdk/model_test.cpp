@@ -141,6 +141,14 @@ TEST_F(SdkModel, WrongInputsAreToldByName) {
   EXPECT_EQ(status_, ENGINEHOST_INVALID);
 }
 
+TEST_F(SdkModel, AnInputOnAnotherDeviceIsToldWithBothDevices) {
+  x_.tensor.device = {kDLCUDA, 1};  // never touched
+  const enginehost_input input = {"x", &x_.tensor};
+  EXPECT_EQ(run(&input, 1), nullptr);
+  EXPECT_EQ(code(), "EH-P49");
+  EXPECT_THAT(said(), HasSubstr("x lies on cuda:1, and the model computes on cpu:0"));
+}
+
 TEST_F(SdkModel, AModelThatIsNotThereOrIsNoneIsTold) {
   enginehost_model* model = nullptr;
   enginehost_error* error = nullptr;

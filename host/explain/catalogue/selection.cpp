@@ -173,7 +173,10 @@ constexpr Entry entries[] = {
      .title = "device not offered",
      .meaning = "The request wants a device that this build does not use, or this machine does not have.",
      .before = "the build's capabilities and the machine's devices",
-     .causes = {"{device} was asked for; the engine offers {offered...}",
+     .causes = {"{device} was asked for; the engine offers {offered...}, and CUDA_VISIBLE_DEVICES is "
+                "{cuda_visible_devices}",
+                "{device} was asked for; the engine offers {offered...}; {other_build}",
+                "{device} was asked for; the engine offers {offered...}",
                 "{device} was asked for; the build offers {found}", "{device} was asked for: {reason}",
                 "the device asked for is not offered"},
      .remedies = {see_all, "leave --device out, or allow others: --device {device},cpu"},

@@ -55,6 +55,25 @@ bool fits(const engine_port& port, const engine_tensor& tensor) {
   return true;
 }
 
+// Where a plugin takes inputs from: host memory, or the device that computes.
+bool is_reachable(engine_device from, engine_device computing) {
+  switch (from.type) {
+    case ENGINE_CPU:
+    case ENGINE_CUDA_HOST:
+    case ENGINE_CUDA_MANAGED:
+    case ENGINE_ROCM_HOST:
+      return true;
+    default:
+      return from.type == computing.type && from.index == computing.index;
+  }
+}
+
+std::string text_of(engine_device id) {
+  Device device;
+  device.id = id;
+  return device.text();
+}
+
 // Strides may be left out; those that are given must be what they would be. Those of an axis of length 1 say
 // nothing.
 bool is_compact(const engine_tensor& tensor) {
@@ -176,6 +195,11 @@ Result<std::vector<engine_value>> Model::arrange(const engine_function& function
                         .with("input", port.name)
                         .with("given", "one with gaps between its elements")
                         .with("wanted", "a row-major tensor without gaps", "the plugin interface"));
+      if (!is_reachable(input.tensor->device, device_))
+        return fail(diagnose("EH-P49")
+                        .with("input", port.name)
+                        .with("found_on", text_of(input.tensor->device))
+                        .with("device", device_name_));
       if (!fits(port, *input.tensor))
         return fail(diagnose("EH-P44")
                         .with("input", port.name)

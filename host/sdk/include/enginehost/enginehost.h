@@ -175,6 +175,24 @@ ENGINEHOST_API size_t enginehost_engine_device_count(const enginehost_engine* en
 ENGINEHOST_API enginehost_status enginehost_engine_device(const enginehost_engine* engine, size_t number,
                                                           enginehost_device* out,
                                                           enginehost_error** error) ENGINEHOST_NOEXCEPT;
+/* Chooses one of them and fills `out`.  `wanted` is a name ("cuda:1"), a kind ("cuda": its first; "gpu": the first that
+ * is not the processor; "cpu"), or several separated by commas, of which the first that is there counts: "cuda:1,cpu"
+ * is "device 1 or the processor".  NULL: the default, which is what enginehost_engine_set_default_device() said, else
+ * the configured device (ENGINEHOST_DEVICE, "device" of a configuration file), else the first that is not the
+ * processor, else the first.  EH-S09 when none is there, also for an index behind the last: it names what is offered,
+ * what CUDA_VISIBLE_DEVICES hides, and why a build with such devices was not opened. */
+ENGINEHOST_API enginehost_status enginehost_engine_choose_device(const enginehost_engine* engine, const char* wanted,
+                                                                 enginehost_device* out,
+                                                                 enginehost_error** error) ENGINEHOST_NOEXCEPT;
+/* For this handle, and not while another thread uses it; NULL: as configured again.  EH-S09 as above. */
+ENGINEHOST_API enginehost_status enginehost_engine_set_default_device(enginehost_engine* engine, const char* device,
+                                                                      enginehost_error** error) ENGINEHOST_NOEXCEPT;
+/* Whether a device (chosen as above; NULL: "gpu") works: ENGINEHOST_OK when a small computation there gave the right
+ * answer just now, else the reason.  It asks anew at each call, and opens a lost device again as
+ * enginehost_engine_check() does. */
+ENGINEHOST_API enginehost_status enginehost_engine_functional(enginehost_engine* engine, const char* device,
+                                                              const enginehost_cancel* cancel,
+                                                              enginehost_error** error) ENGINEHOST_NOEXCEPT;
 /* level 0: libraries resolve; 1: the device allocates; 2: a built-in graph gives its stored answer. */
 ENGINEHOST_API enginehost_status enginehost_engine_self_test(enginehost_engine* engine, int32_t level,
                                                              const char* device,
@@ -268,6 +286,14 @@ ENGINEHOST_API const void* enginehost_outputs_tensor(const enginehost_outputs* o
  * number that is too large or taken already. */
 ENGINEHOST_API struct DLManagedTensorVersioned* enginehost_outputs_take(enginehost_outputs* outputs,
                                                                         size_t number) ENGINEHOST_NOEXCEPT;
+
+/* A copy of `tensor` (a DLTensor, row-major and compact) in memory of the engine's on a device, chosen as
+ * enginehost_engine_choose_device() does; the caller calls its deleter, before the engine is freed.  *out is NULL, with
+ * ENGINEHOST_OK, when the tensor lies there already (host memory is one place): use the one you have. */
+ENGINEHOST_API enginehost_status enginehost_tensor_copy(enginehost_engine* engine, const void* tensor,
+                                                        const char* device, const enginehost_cancel* cancel,
+                                                        struct DLManagedTensorVersioned** out,
+                                                        enginehost_error** error) ENGINEHOST_NOEXCEPT;
 
 #ifdef __cplusplus
 }

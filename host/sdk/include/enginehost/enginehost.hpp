@@ -190,6 +190,48 @@ class Engine {
     }
     return all;
   }
+  // See enginehost_engine_choose_device: "cuda:1", "gpu", "cuda:1,cpu"; empty: the default.
+  Device device(const std::string& wanted = {}) const {
+    enginehost_device device{};
+    device.size = sizeof device;
+    enginehost_error* error = nullptr;
+    detail::check(enginehost_engine_choose_device(engine_.get(), wanted.empty() ? nullptr : wanted.c_str(), &device,
+                                                  &error),
+                  error);
+    return {device.name, device.description, device.architecture, device.type, device.index, device.memory_total,
+            device.memory_free};
+  }
+  // Every device but the processor; where there is none, the processor alone.
+  std::vector<Device> accelerators_or_cpu() const {
+    std::vector<Device> all = devices(), chosen;
+    for (const Device& one : all)
+      if (one.type != 1) chosen.push_back(one);  // DLPack's kDLCPU
+    if (chosen.empty()) chosen.push_back(device("cpu"));
+    return chosen;
+  }
+  void set_default_device(const std::string& device) {
+    enginehost_error* error = nullptr;
+    detail::check(
+        enginehost_engine_set_default_device(engine_.get(), device.empty() ? nullptr : device.c_str(), &error), error);
+  }
+  // Whether the device works just now; `reason`, if given, is one line of why not.
+  bool functional(const std::string& device = "gpu", std::string* reason = nullptr, const Cancel& cancel = {}) {
+    enginehost_error* error = nullptr;
+    const enginehost_status status =
+        enginehost_engine_functional(engine_.get(), device.c_str(), cancel.get(), &error);
+    const detail::Handle<enginehost_error> owned(error);
+    if (reason != nullptr) *reason = status == ENGINEHOST_OK ? "" : enginehost_error_cause(error);
+    return status == ENGINEHOST_OK;
+  }
+  // nullptr when the tensor (a DLTensor) lies there already. Call the copy's deleter before the engine goes.
+  DLManagedTensorVersioned* copy(const void* tensor, const std::string& device, const Cancel& cancel = {}) {
+    DLManagedTensorVersioned* out = nullptr;
+    enginehost_error* error = nullptr;
+    detail::check(enginehost_tensor_copy(engine_.get(), tensor, device.empty() ? nullptr : device.c_str(),
+                                         cancel.get(), &out, &error),
+                  error);
+    return out;
+  }
   void self_test(int level = 2, const std::string& device = {}) {
     enginehost_error* error = nullptr;
     detail::check(
