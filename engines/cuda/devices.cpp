@@ -19,7 +19,7 @@ Failure no_devices(cudaError_t error, int driver) {
   // version of a missing driver is 0 (CUDA Runtime API, cudaDriverGetVersion).
   if (driver == 0) {
     failure.message = "There is no NVIDIA driver: " + failure.message;
-    failure.details.emplace_back("found", "no NVIDIA driver");
+    failure.details.emplace_back("found", cuda_version(driver));
   } else {
     failure.message = "There is no CUDA device: " + failure.message + "; the driver supports CUDA " +
                       cuda_version(driver) + ", this build needs " + cuda_version(CUDART_VERSION);
