@@ -24,14 +24,8 @@ template <class Operation>
 __global__ void binary_kernel(const float* left, const float* right, float* out, int64_t elements, Axes axes) {
   const int64_t stride = static_cast<int64_t>(gridDim.x) * threads;
   for (int64_t i = static_cast<int64_t>(blockIdx.x) * threads + threadIdx.x; i < elements; i += stride) {
-    int64_t rest = i, from_left = 0, from_right = 0;
-    for (int axis = axes.count - 1; axis > 0; axis--) {
-      const int64_t at = rest % axes.size[axis];
-      rest /= axes.size[axis];
-      from_left += at * axes.left_step[axis];
-      from_right += at * axes.right_step[axis];
-    }
-    out[i] = Operation()(left[from_left + rest * axes.left_step[0]], right[from_right + rest * axes.right_step[0]]);
+    const Position from = position_of(axes, i);
+    out[i] = Operation()(left[from.left], right[from.right]);
   }
 }
 

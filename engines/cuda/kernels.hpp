@@ -21,6 +21,28 @@ struct Axes {
   int64_t right_step[most] = {};
 };
 
+// Where the operands of an element of the result lie. One function for the kernel and for the tests on the
+// host.
+struct Position {
+  int64_t left, right;
+};
+#ifdef __CUDACC__
+__host__ __device__
+#endif
+    inline Position
+    position_of(const Axes& axes, int64_t element) {
+  Position out{0, 0};
+  for (int axis = axes.count - 1; axis > 0; axis--) {
+    const int64_t at = element % axes.size[axis];
+    element /= axes.size[axis];
+    out.left += at * axes.left_step[axis];
+    out.right += at * axes.right_step[axis];
+  }
+  out.left += element * axes.left_step[0];
+  out.right += element * axes.right_step[0];
+  return out;
+}
+
 cudaError_t launch_binary(Binary operation, const float* left, const float* right, float* out,
                           int64_t elements, const Axes& axes, cudaStream_t stream);
 // A NaN stays a NaN.

@@ -70,8 +70,9 @@ class MatrixProduct : public Job {
       return;
     }
     for (int64_t i = 0; i < matrices; i++) {
-      multiply(session, {inputs[0] + position(i, left_stack_) * rows_ * depth_, 0},
-               {inputs[1] + position(i, right_stack_) * depth_ * columns_, 0}, out + i * rows_ * columns_, 1);
+      multiply(session, {inputs[0] + stack_position(i, stack_, left_stack_) * rows_ * depth_, 0},
+               {inputs[1] + stack_position(i, stack_, right_stack_) * depth_ * columns_, 0},
+               out + i * rows_ * columns_, 1);
     }
   }
 
@@ -80,20 +81,6 @@ class MatrixProduct : public Job {
   int64_t step_of(const Shape& own, int64_t elements) const {
     if (elements_of(own) == 1) return 0;
     return elements_of(own) == elements_of(stack_) ? elements : -1;
-  }
-
-  // Which matrix of a stack belongs to number `index` of the broadcast stack.
-  int64_t position(int64_t index, const Shape& own) const {
-    int64_t out = 0, next = 1;
-    for (size_t i = 0; i < stack_.size(); i++) {
-      int64_t size = stack_[stack_.size() - 1 - i], at = index % size;
-      index /= size;
-      if (i >= own.size()) continue;
-      int64_t own_size = own[own.size() - 1 - i];
-      if (own_size != 1) out += at * next;
-      next *= own_size;
-    }
-    return out;
   }
 
   // cuBLAS keeps matrices by columns. Read so, our rows are the transposed matrices, and (A B)' = B' A': the

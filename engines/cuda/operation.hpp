@@ -48,6 +48,8 @@ inline int64_t elements_of(const Shape& shape) {
 // The shape two operands have together under ONNX's multidirectional broadcasting; false when they do not
 // fit.
 bool broadcast(const Shape& left, const Shape& right, Shape& out);
+// Which matrix of a stack of its own belongs to number `index` of the stack that it was broadcast to.
+int64_t stack_position(int64_t index, const Shape& stack, const Shape& own);
 // How both operands are walked for the result; throws a Failure (unsupported) for one in more than Axes::most
 // parts.
 Axes axes_of(const Shape& left, const Shape& right, const Shape& result, const char* operation);

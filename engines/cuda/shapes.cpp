@@ -18,6 +18,19 @@ bool broadcast(const Shape& left, const Shape& right, Shape& out) {
   return true;
 }
 
+int64_t stack_position(int64_t index, const Shape& stack, const Shape& own) {
+  int64_t out = 0, next = 1;
+  for (size_t i = 0; i < stack.size(); i++) {  // from the right
+    const int64_t size = stack[stack.size() - 1 - i], at = index % size;
+    index /= size;
+    if (i >= own.size()) continue;
+    const int64_t own_size = own[own.size() - 1 - i];
+    if (own_size != 1) out += at * next;
+    next *= own_size;
+  }
+  return out;
+}
+
 Axes axes_of(const Shape& left, const Shape& right, const Shape& result, const char* operation) {
   struct Axis {
     int64_t size, left, right;
