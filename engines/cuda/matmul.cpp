@@ -25,19 +25,20 @@ using Layout = Owned<cublasLtMatrixLayout_t, cublasLtMatrixLayoutDestroy>;
 using Description = Owned<cublasLtMatmulDesc_t, cublasLtMatmulDescDestroy>;
 using Preference = Owned<cublasLtMatmulPreference_t, cublasLtMatmulPreferenceDestroy>;
 
-// The largest power of two up to 256 that divides the address: cuBLASLt takes 256 for granted unless told
-// otherwise.
-uint32_t alignment_of(const void* data) {
-  auto address = reinterpret_cast<uintptr_t>(data);
-  uint32_t alignment = 256;
-  while (alignment > 1 && address % alignment != 0) alignment /= 2;
-  return alignment;
-}
-
 struct Matrices {
   const float* data;
   int64_t step;  // elements to the next matrix; 0: the same one again
 };
+
+// The largest power of two up to 256 that divides every matrix's address: cuBLASLt takes 256 for granted
+// unless told otherwise.
+uint32_t alignment_of(Matrices matrices) {
+  const auto address = reinterpret_cast<uintptr_t>(matrices.data);
+  const auto step = static_cast<uintptr_t>(matrices.step) * sizeof(float);
+  uint32_t alignment = 256;
+  while (alignment > 1 && (address | step) % alignment != 0) alignment /= 2;
+  return alignment;
+}
 
 class MatrixProduct : public Job {
  public:
@@ -103,10 +104,10 @@ class MatrixProduct : public Job {
             "cublasLtMatmulPreferenceSetAttribute", device);
     };
     prefer(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, workspace_bytes);
-    prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, alignment_of(right.data));
-    prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, alignment_of(left.data));
-    prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, alignment_of(out));
-    prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, alignment_of(out));
+    prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, alignment_of(right));
+    prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, alignment_of(left));
+    prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, alignment_of({out, rows_ * columns_}));
+    prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, alignment_of({out, rows_ * columns_}));
     cublasLtMatmulHeuristicResult_t chosen{};
     int found = 0;
     check(

@@ -107,7 +107,7 @@ Inputs bring(const engine_tensor* const* inputs, const std::vector<Shape>& shape
 struct Result {
   Owned owned;
   float* data = nullptr;
-  bool placed = false;
+  bool placed = false, on_host = false;
 };
 
 Result reserve(const Shape& shape, bool on_host, int device, engine_results* results) {
@@ -119,9 +119,11 @@ Result reserve(const Shape& shape, bool on_host, int device, engine_results* res
                         nullptr,
                         0};
   Result out;
+  out.on_host = on_host;
   if (const engine_tensor* placed = results->place(results, 0, nullptr, &like)) {
     out.data = data_of<float>(*placed);
     out.placed = true;
+    out.on_host = in_host_memory(placed->device);
     return out;
   }
   if (on_host) {
@@ -166,11 +168,11 @@ void run_operation_on(engine_instance* engine, const char* name, const engine_te
   Session& session = session_on(device, engine);
   const Inputs ready = bring(inputs, shapes, on_host, session, call);
   const size_t bytes = static_cast<size_t>(elements_of(job->shape)) * sizeof(float);
-  Buffer computed(on_host ? bytes : 0, device);
   Result result = reserve(job->shape, on_host, device, results);
+  Buffer computed(result.on_host ? bytes : 0, device);
   if (bytes != 0) {
-    job->run(session, ready.data, on_host ? computed.floats() : result.data);
-    if (on_host) {
+    job->run(session, ready.data, result.on_host ? computed.floats() : result.data);
+    if (result.on_host) {
       session.finish();
       call->progress(call, 0, bytes, "download");
       check(cudaMemcpyAsync(result.data, computed.data(), bytes, cudaMemcpyDeviceToHost, session.stream()),
@@ -178,7 +180,7 @@ void run_operation_on(engine_instance* engine, const char* name, const engine_te
     }
   }
   session.finish();
-  if (on_host) call->progress(call, bytes, bytes, "download");
+  if (result.on_host) call->progress(call, bytes, bytes, "download");
   if (call->is_cancelled(call) != 0) throw Failure{ENGINE_CANCELLED, "The operation was stopped."};
   if (!result.placed) results->give(results, 0, nullptr, result.owned.release());
 }
