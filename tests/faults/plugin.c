@@ -16,6 +16,9 @@
 #ifndef AT_CREATE
 #define AT_CREATE
 #endif
+#ifndef DEVICES
+#define DEVICES 1
+#endif
 #ifndef AT_SELFTEST
 #define AT_SELFTEST
 #endif
@@ -63,7 +66,7 @@ static const engine_entry *facts(engine_instance *engine, size_t *count) {
   *count = 1;
   return entries;
 }
-static uint32_t device_count(engine_instance *engine) { return (void)engine, 1; }
+static uint32_t device_count(engine_instance *engine) { return (void)engine, DEVICES; }
 static engine_status device_info(engine_instance *engine, uint32_t number, engine_device_info *out, engine_call *call) {
   (void)engine;
   if (number != 0) return call->fail(call, ENGINE_INVALID, "", 0, "no such device");

@@ -191,6 +191,13 @@ TEST_F(ProbeOf, ADeviceThatIsNotOfferedIsG16) {
   EXPECT_EQ(result.diagnosis->value("devices"), "cpu:0");
 }
 
+TEST_F(ProbeOf, AnEngineWithoutDevicesIsAskedWhy) {
+  expect(tried("-DDEVICES=0"), "EH-G16", "selftest");
+  expect(tried("-DDEVICES=0 -DAT_SELFTEST='return call->fail(call,ENGINE_UNAVAILABLE,\"cuda\",802,\"not "
+               "ready\")'"),
+         "EH-G11", "selftest");
+}
+
 TEST_F(ProbeOf, R13_ACrashWhileUnloadingIsAWarningOnly) {
   const ProbeResult result = tried("-DAT_DESTROY='*(volatile int*)8=1'");
   EXPECT_TRUE(result.passed);

@@ -178,7 +178,24 @@ class Probe {
       warnings_.clear();
       return fail(std::move(*first));
     }
-    return fail(diagnose("EH-G16").with("devices", "no device"));
+    return fail(no_device(level, diagnose("EH-G16").with("devices", "no device")));
+  }
+
+  // An engine that offers nothing knows best why: asked for the device that its capabilities promise, it has
+  // to fail, and passes on what the layer below said.
+  Diagnosis no_device(std::int32_t level, Diagnosis otherwise) {
+    const char* const* capability = plugin_->plugin().capabilities;
+    for (; devices_.empty() && capability != nullptr && *capability != nullptr; ++capability) {
+      constexpr std::string_view prefix = "device.";
+      const std::string_view text = *capability;
+      engine_device promised{};
+      if (!text.starts_with(prefix) ||
+          !parse_device(std::string(text.substr(prefix.size())) + ":0", promised))
+        continue;
+      auto tested = engine_->self_test(level, promised);
+      if (!tested && !tested.error().value("origin").empty()) return std::move(tested).error();
+    }
+    return otherwise;
   }
 
   Result<void> test_wanted(const std::string& text, std::int32_t level) {
@@ -193,8 +210,9 @@ class Probe {
         }
         offered += (offered.empty() ? "" : ", ") + device.text();
       }
-    return fail(
-        diagnose("EH-G16").with("device", text).with("devices", offered.empty() ? "no device" : offered));
+    return fail(no_device(
+        level,
+        diagnose("EH-G16").with("device", text).with("devices", offered.empty() ? "no device" : offered)));
   }
 
   const Json& request_;

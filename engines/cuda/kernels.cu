@@ -1,0 +1,101 @@
+#include <cmath>
+
+#include "engines/cuda/kernels.hpp"
+
+namespace enginehost::engines::cuda {
+namespace {
+
+constexpr int threads = 256;
+constexpr int64_t most_blocks = 65535;  // enough to fill any device; each thread then takes several elements
+
+int64_t blocks_for(int64_t items, int64_t per_block) {
+  const int64_t wanted = (items + per_block - 1) / per_block;
+  return wanted < most_blocks ? wanted : most_blocks;
+}
+
+struct Add {
+  __device__ float operator()(float a, float b) const { return a + b; }
+};
+struct Multiply {
+  __device__ float operator()(float a, float b) const { return a * b; }
+};
+
+template <class Operation>
+__global__ void binary_kernel(const float* left, const float* right, float* out, int64_t elements, Axes axes) {
+  const int64_t stride = static_cast<int64_t>(gridDim.x) * threads;
+  for (int64_t i = static_cast<int64_t>(blockIdx.x) * threads + threadIdx.x; i < elements; i += stride) {
+    const Position from = position_of(axes, i);
+    out[i] = Operation()(left[from.left], right[from.right]);
+  }
+}
+
+__global__ void relu_kernel(const float* in, float* out, int64_t elements) {
+  const int64_t stride = static_cast<int64_t>(gridDim.x) * threads;
+  for (int64_t i = static_cast<int64_t>(blockIdx.x) * threads + threadIdx.x; i < elements; i += stride) {
+    const float value = in[i];
+    out[i] = value < 0 ? 0 : value;
+  }
+}
+
+// A NaN is never lost, as it would be in fmaxf.
+struct Largest {
+  __device__ float operator()(float a, float b) const { return a > b || a != a ? a : b; }
+};
+struct Sum {
+  __device__ float operator()(float a, float b) const { return a + b; }
+};
+
+// The value of all threads of the block together, told to each of them.
+template <class Operation>
+__device__ float together(float value, float* room) {
+  __syncthreads();  // the room may still be read for the value before
+  room[threadIdx.x] = value;
+  __syncthreads();
+  for (int half = threads / 2; half > 0; half /= 2) {
+    if (threadIdx.x < half) room[threadIdx.x] = Operation()(room[threadIdx.x], room[threadIdx.x + half]);
+    __syncthreads();
+  }
+  return room[0];
+}
+
+__global__ void softmax_kernel(const float* in, float* out, int64_t lines, int64_t length, int64_t inner) {
+  __shared__ float room[threads];
+  for (int64_t line = blockIdx.x; line < lines; line += gridDim.x) {
+    const int64_t start = line / inner * length * inner + line % inner;
+    float largest = -INFINITY;
+    for (int64_t i = threadIdx.x; i < length; i += threads) largest = Largest()(largest, in[start + i * inner]);
+    largest = together<Largest>(largest, room);
+    float sum = 0;
+    for (int64_t i = threadIdx.x; i < length; i += threads) sum += expf(in[start + i * inner] - largest);
+    sum = together<Sum>(sum, room);
+    for (int64_t i = threadIdx.x; i < length; i += threads)
+      out[start + i * inner] = expf(in[start + i * inner] - largest) / sum;
+  }
+}
+
+}  // namespace
+
+cudaError_t launch_binary(Binary operation, const float* left, const float* right, float* out, int64_t elements,
+                          const Axes& axes, cudaStream_t stream) {
+  const auto blocks = static_cast<unsigned>(blocks_for(elements, threads));
+  if (operation == Binary::add)
+    binary_kernel<Add><<<blocks, threads, 0, stream>>>(left, right, out, elements, axes);
+  else
+    binary_kernel<Multiply><<<blocks, threads, 0, stream>>>(left, right, out, elements, axes);
+  return cudaGetLastError();
+}
+
+cudaError_t launch_relu(const float* in, float* out, int64_t elements, cudaStream_t stream) {
+  const auto blocks = static_cast<unsigned>(blocks_for(elements, threads));
+  relu_kernel<<<blocks, threads, 0, stream>>>(in, out, elements);
+  return cudaGetLastError();
+}
+
+cudaError_t launch_softmax(const float* in, float* out, int64_t outer, int64_t length, int64_t inner,
+                           cudaStream_t stream) {
+  const auto blocks = static_cast<unsigned>(blocks_for(outer * inner, 1));
+  softmax_kernel<<<blocks, threads, 0, stream>>>(in, out, outer * inner, length, inner);
+  return cudaGetLastError();
+}
+
+}  // namespace enginehost::engines::cuda

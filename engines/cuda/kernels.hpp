@@ -1,0 +1,54 @@
+// The kernels of kernels.cu, as calls from C++. They are put into `stream` of the current device and do not
+// wait; the answer is that of the launch, and what goes wrong on the device comes out where the stream is
+// waited for.
+#pragma once
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace enginehost::engines::cuda {
+
+enum class Binary { add, multiply };
+
+// The axes of a broadcast result, the last one fastest, and how many elements each operand moves along each
+// of them (0: the operand repeats). Neighbouring axes that move alike are one.
+struct Axes {
+  static constexpr int most = 8;
+  int count = 0;
+  int64_t size[most] = {};
+  int64_t left_step[most] = {};
+  int64_t right_step[most] = {};
+};
+
+// Where the operands of an element of the result lie. One function for the kernel and for the tests on the
+// host.
+struct Position {
+  int64_t left, right;
+};
+#ifdef __CUDACC__
+__host__ __device__
+#endif
+    inline Position
+    position_of(const Axes& axes, int64_t element) {
+  Position out{0, 0};
+  for (int axis = axes.count - 1; axis > 0; axis--) {
+    const int64_t at = element % axes.size[axis];
+    element /= axes.size[axis];
+    out.left += at * axes.left_step[axis];
+    out.right += at * axes.right_step[axis];
+  }
+  out.left += element * axes.left_step[0];
+  out.right += element * axes.right_step[0];
+  return out;
+}
+
+cudaError_t launch_binary(Binary operation, const float* left, const float* right, float* out,
+                          int64_t elements, const Axes& axes, cudaStream_t stream);
+// A NaN stays a NaN.
+cudaError_t launch_relu(const float* in, float* out, int64_t elements, cudaStream_t stream);
+// `in` is [outer, length, inner]; each line along `length` sums to 1.
+cudaError_t launch_softmax(const float* in, float* out, int64_t outer, int64_t length, int64_t inner,
+                           cudaStream_t stream);
+
+}  // namespace enginehost::engines::cuda
