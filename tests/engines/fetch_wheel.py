@@ -21,7 +21,8 @@ import zipfile
 
 def main() -> int:
     arguments = sys.argv[1:]
-    platforms, suffix = ["manylinux_2_28_x86_64", "manylinux_2_27_x86_64", "any"], ""
+    platforms = ["manylinux_2_28_x86_64", "manylinux_2_27_x86_64", "manylinux_2_17_x86_64", "manylinux2014_x86_64", "any"]
+    suffix = ""
     if arguments[0] == "--platform":
         platforms, suffix = [arguments[1], "any"], "-" + arguments[1]
         arguments = arguments[2:]
