@@ -185,7 +185,7 @@ engine_status run_model(engine_model* model, const engine_run* what, engine_resu
       model->prepared.reset();  // before its successor: both would hold all of the network's memory
       model->prepared = std::make_unique<Prepared>(model->runtime, model->network, inputs);
     }
-    model->prepared->run(inputs, model->outputs.size(), results, call);
+    model->prepared->run(inputs, model->outputs.size(), false, results, call);
   });
 }
 

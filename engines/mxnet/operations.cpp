@@ -1,5 +1,7 @@
 // engine.op/1: a network of one node for each operation, its types and shapes, kept once it was made. Names,
 // attributes and rules are those of ONNX opset 13; what MXNet does otherwise is refused.
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -69,19 +71,53 @@ std::string symbol_of(const Operation& operation, const std::string& attributes)
          std::to_string(operation.inputs) + R"(, 0, 0]], "attrs": {"mxnet_version": ["int", 10901]}})";
 }
 
+bool is_product(const Operation& operation) { return std::strcmp(operation.kind, "dot") == 0; }
+
+// The inputs with as many axes each as the one that has most, at least one: MXNet spreads an axis of size 1
+// over another, and knows neither scalars nor axes that are not there.
+class Aligned {
+ public:
+  Aligned(const Operation& operation, const engine_tensor* const* inputs) {
+    for (size_t i = 0; i < operation.inputs; i++) rank_ = std::max(rank_, inputs[i]->ndim);
+    const int32_t axes = is_product(operation) ? 0 : std::max(rank_, 1);
+    for (size_t i = 0; i < operation.inputs; i++) {
+      std::vector<int64_t>& shape = shapes_[i];
+      for (int32_t axis = inputs[i]->ndim; axis < axes; axis++) shape.push_back(1);
+      shape.insert(shape.end(), inputs[i]->shape, inputs[i]->shape + inputs[i]->ndim);
+      tensors_[i] = *inputs[i];
+      tensors_[i].strides = nullptr;  // compact, as check_tensor has seen
+      tensors_[i].ndim = static_cast<int32_t>(shape.size());
+      tensors_[i].shape = shape.data();
+    }
+  }
+  Aligned(const Aligned&) = delete;
+  Aligned& operator=(const Aligned&) = delete;
+  const engine_tensor& operator[](size_t i) const { return tensors_[i]; }
+  bool scalar() const { return rank_ == 0; }
+
+ private:
+  int32_t rank_ = 0;
+  std::array<std::vector<int64_t>, 2> shapes_;
+  std::array<engine_tensor, 2> tensors_{};
+};
+
 // Elements of both are of one type; MXNet's dot sums over one axis of each, which for matrices is ONNX's
 // MatMul.
 void check_inputs(const Operation& operation, const engine_tensor* const* inputs, engine_call* call) {
   for (size_t i = 0; i < operation.inputs; i++) {
     const std::string name = "input " + std::to_string(i) + " of " + operation.name;
-    check_input(*inputs[i], name.c_str(), call);
+    Text why;
+    if (!check_tensor(*inputs[i], why)) {
+      call->detail(call, "input", name.c_str());
+      throw Failure{ENGINE_INVALID, "The " + name + " " + why.c_str() + "."};
+    }
     if (!same_type(inputs[i]->dtype, inputs[0]->dtype)) {
       Text text;
       text << "The inputs of " << operation.name << " are of the types ";
       text.type(inputs[0]->dtype) << " and ";
       throw Failure{ENGINE_INVALID, (text.type(inputs[i]->dtype) << ".").c_str()};
     }
-    if (std::strcmp(operation.kind, "dot") == 0 && inputs[i]->ndim != 2) {
+    if (is_product(operation) && inputs[i]->ndim != 2) {
       throw Failure{ENGINE_UNSUPPORTED, "MatMul is computed for matrices only, and " + name + " has " +
                                             std::to_string(inputs[i]->ndim) + " dimensions."};
     }
@@ -100,12 +136,15 @@ engine_status run_operation(engine_instance* engine, const char* name, const eng
     }
     check_inputs(operation, inputs, call);
     const std::string more = attributes_of(operation, attributes, attribute_count, call);
+    const Aligned aligned(operation, inputs);
     std::vector<GivenInput> given;
     std::string key = name + more;
     for (size_t i = 0; i < input_count; i++) {
-      given.push_back({"input" + std::to_string(i), inputs[i]});
+      const std::string input = "input " + std::to_string(i) + " of " + name;
+      check_input(aligned[i], input.c_str(), call);
+      given.push_back({"input" + std::to_string(i), &aligned[i]});
       Text text;
-      text.type(inputs[i]->dtype).shape(inputs[i]->ndim, inputs[i]->shape);
+      text.type(aligned[i].dtype).shape(aligned[i].ndim, aligned[i].shape);
       key.append(";").append(text.c_str());
     }
     auto found = engine->operations.find(key);
@@ -115,7 +154,7 @@ engine_status run_operation(engine_instance* engine, const char* name, const eng
       auto prepared = std::make_unique<Prepared>(engine->runtime, network, given);
       found = engine->operations.insert_or_assign(key, std::move(prepared)).first;
     }
-    found->second->run(given, 1, results, call);
+    found->second->run(given, 1, aligned.scalar(), results, call);
   });
 }
 

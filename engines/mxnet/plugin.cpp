@@ -1,5 +1,5 @@
-// libengine_mxnet: MXNet behind the plugin tables, by its C predict API. Start reading at engine_plugin_v1, at
-// the end. The library comes with the build, this file is linked to nothing of it.
+// libengine_mxnet: MXNet behind the plugin tables, by its C predict API. Start reading at engine_plugin_v1,
+// at the end. The library comes with the build, this file is linked to nothing of it.
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>

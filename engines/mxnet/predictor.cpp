@@ -101,8 +101,8 @@ Prepared::~Prepared() {
   if (predictor_ != nullptr) (*runtime_)->MXPredFree(predictor_);
 }
 
-void Prepared::run(const std::vector<GivenInput>& inputs, size_t output_count, engine_results* results,
-                   engine_call* call) const {
+void Prepared::run(const std::vector<GivenInput>& inputs, size_t output_count, bool scalar,
+                   engine_results* results, engine_call* call) const {
   if (call->is_cancelled(call) != 0) throw Failure{ENGINE_CANCELLED, "The run was stopped before it began."};
   for (const GivenInput& input : inputs) {
     const engine_tensor& tensor = *input.tensor;
@@ -113,22 +113,22 @@ void Prepared::run(const std::vector<GivenInput>& inputs, size_t output_count, e
   }
   runtime_->check((*runtime_)->MXPredForward(predictor_), ENGINE_INVALID);
   if (call->is_cancelled(call) != 0) throw Failure{ENGINE_CANCELLED, "The run was stopped."};
-  for (size_t i = 0; i < output_count; i++) give(static_cast<uint32_t>(i), results);
+  for (size_t i = 0; i < output_count; i++) give(static_cast<uint32_t>(i), scalar, results);
 }
 
-void Prepared::give(uint32_t output, engine_results* results) const {
+void Prepared::give(uint32_t output, bool scalar, engine_results* results) const {
   uint32_t* sizes = nullptr;
   uint32_t rank = 0;
   int type = 0;
   runtime_->check((*runtime_)->MXPredGetOutputShape(predictor_, output, &sizes, &rank), ENGINE_INTERNAL);
   runtime_->check((*runtime_)->MXPredGetOutputType(predictor_, output, &type), ENGINE_INTERNAL);
-  const std::vector<int64_t> shape(sizes, sizes + rank);
+  const std::vector<int64_t> shape(sizes, sizes + (scalar ? 0 : rank));
   const engine_dtype dtype = from_mxnet_type(type);
   if (dtype.bits == 0) {
     throw Failure{ENGINE_UNSUPPORTED, "Output " + std::to_string(output) + " has MXNet's element type " +
                                           std::to_string(type) + ", for which the plugin ABI has no name."};
   }
-  const auto ndim = static_cast<int32_t>(rank);
+  const auto ndim = static_cast<int32_t>(shape.size());
   const size_t count = element_count(ndim, shape.data());
   // A computation that failed says so when its result is fetched; what the host placed by then would count as
   // one.

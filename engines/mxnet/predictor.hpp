@@ -40,13 +40,14 @@ class Prepared {
 
   // Whether it was made for inputs of these names, types and shapes.
   bool fits(const std::vector<GivenInput>& inputs) const { return signature_of(inputs) == signature_; }
-  // Runs and hands out `output_count` results in host memory.
-  void run(const std::vector<GivenInput>& inputs, size_t output_count, engine_results* results,
+  // Runs and hands out `output_count` results in host memory; `scalar` ones lose their only axis, for MXNet
+  // has no scalars.
+  void run(const std::vector<GivenInput>& inputs, size_t output_count, bool scalar, engine_results* results,
            engine_call* call) const;
 
  private:
   static std::string signature_of(const std::vector<GivenInput>& inputs);
-  void give(uint32_t output, engine_results* results) const;
+  void give(uint32_t output, bool scalar, engine_results* results) const;
 
   std::shared_ptr<Runtime> runtime_;
   std::string signature_;

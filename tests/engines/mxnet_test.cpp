@@ -58,7 +58,7 @@ TEST_F(Mxnet, PassesItsSelfTest) {
 
 TEST_F(Mxnet, ComputesItsOperationsAsOnnxDefinesThem) {
   Floats a({2, 3}, {1, -2, 3, -4, 5, -6}), b({3, 2}, {1, 2, 3, 4, 5, 6}), row({3}, {10, 20, 30});
-  Floats one_row({1, 3}, {10, 20, 30}), squares({3}, {1, 4, 9});
+  Floats squares({3}, {1, 4, 9}), two({}, {2});
   auto compute = [&](const char* name, std::vector<const engine_tensor*> inputs,
                      std::vector<engine_entry> attributes = {}) {
     Results results;
@@ -68,22 +68,24 @@ TEST_F(Mxnet, ComputesItsOperationsAsOnnxDefinesThem) {
     return results.values.empty() ? std::vector<float>{} : results.of(0).as<float>();
   };
   for (int round = 0; round < 2; round++) {  // the second time from what was kept
-    EXPECT_THAT(compute("Add", {&a.tensor, &one_row.tensor}), ElementsAre(11, 18, 33, 6, 25, 24));
+    EXPECT_THAT(compute("Add", {&a.tensor, &row.tensor}), ElementsAre(11, 18, 33, 6, 25, 24));
     EXPECT_THAT(compute("Sub", {&a.tensor, &a.tensor}), ElementsAre(0, 0, 0, 0, 0, 0));
     EXPECT_THAT(compute("Mul", {&a.tensor, &a.tensor}), ElementsAre(1, 4, 9, 16, 25, 36));
     EXPECT_THAT(compute("Relu", {&a.tensor}), ElementsAre(1, 0, 3, 0, 5, 0));
     EXPECT_THAT(compute("MatMul", {&a.tensor, &b.tensor}), ElementsAre(10, 12, -19, -24));
     EXPECT_THAT(compute("Sqrt", {&squares.tensor}), ElementsAre(1, 2, 3));
+    EXPECT_THAT(compute("Mul", {&a.tensor, &two.tensor}), ElementsAre(2, -4, 6, -8, 10, -12));
+    EXPECT_THAT(compute("Mul", {&two.tensor, &two.tensor}), ElementsAre(4));
     EXPECT_THAT(compute("Softmax", {&a.tensor}, {{"axis", "0"}}).size(), 6u);
   }
 }
 
 TEST_F(Mxnet, NamesAnOperationItCannotCompute) {
-  Floats a({2, 3}, std::vector<float>(6)), cube({1, 2, 3}, std::vector<float>(6)), scalar({}, {1});
+  Floats a({2, 3}, std::vector<float>(6)), cube({1, 2, 3}, std::vector<float>(6)), empty({0}, {});
   engine_tensor far = a.tensor;
   far.device = {ENGINE_CUDA, 0};
   Results results;
-  Call unknown, misfit, attribute, device, ranks, rank_0;
+  Call unknown, misfit, attribute, device, ranks, nothing;
   EXPECT_EQ(engine->run("Transmogrify", {&a.tensor}, results, unknown), ENGINE_UNSUPPORTED);
   EXPECT_EQ(unknown.details["operation"], "Transmogrify");
   EXPECT_EQ(engine->run("MatMul", {&a.tensor, &a.tensor}, results, misfit), ENGINE_INVALID);
@@ -92,7 +94,7 @@ TEST_F(Mxnet, NamesAnOperationItCannotCompute) {
   EXPECT_EQ(engine->run("Add", {&a.tensor, &far}, results, device), ENGINE_INVALID);
   EXPECT_THAT(device.message(), HasSubstr("cuda:0"));
   EXPECT_EQ(engine->run("MatMul", {&cube.tensor, &cube.tensor}, results, ranks), ENGINE_UNSUPPORTED);
-  EXPECT_EQ(engine->run("Relu", {&scalar.tensor}, results, rank_0), ENGINE_UNSUPPORTED);
+  EXPECT_EQ(engine->run("Relu", {&empty.tensor}, results, nothing), ENGINE_UNSUPPORTED);
   EXPECT_TRUE(results.values.empty());
 }
 
