@@ -154,8 +154,14 @@ engine_status load_model(engine_instance* engine, const engine_model_desc* desc,
     try {
       model->session =
           std::make_unique<Session>(engine->runtime, engine->threads, desc->path, tags, description);
-    } catch (const Failure&) {
+    } catch (Failure& failure) {
       call->detail(call, "path", desc->path);
+      // "Could not find meta graph def matching supplied tags: ...": the file is whole, the question is
+      // wrong.
+      if (failure.native == code_not_found && failure.message.find("tags") != std::string::npos) {
+        call->detail(call, "option", "tensorflow.tags");
+        failure.status = ENGINE_INVALID;
+      }
       throw;
     }
     const MetaGraph graph = read_meta_graph(description);

@@ -1,8 +1,10 @@
 #include "engines/tensorflow/runtime.hpp"
 
 #include <dlfcn.h>
-#include <link.h>
 #include <unistd.h>
+#ifdef __linux__
+#include <link.h>
+#endif
 
 #include <cstdlib>
 #include <cstring>
@@ -65,6 +67,7 @@ std::string loader_says(engine_call* call) {
 // All releases of TensorFlow call their libraries by the same names, and the loader takes one that is there
 // already for every later one of that name: a second release would run with half of the first.
 void refuse_a_second_release(const std::string& path, engine_call* call) {
+#ifdef __linux__
   void* framework = dlopen("libtensorflow_framework.so.2", RTLD_NOW | RTLD_NOLOAD);
   if (framework == nullptr) return;
   const link_map* loaded = nullptr;
@@ -81,6 +84,11 @@ void refuse_a_second_release(const std::string& path, engine_call* call) {
   throw Failure{ENGINE_UNAVAILABLE,
                 "Another TensorFlow is in this process (" + other +
                     "); both call their library libtensorflow_framework.so.2, so only one can be used."};
+#else
+  // macOS' loader tells libraries apart by their path.
+  static_cast<void>(path);
+  static_cast<void>(call);
+#endif
 }
 
 // Symbols of Python for a library that was linked to none: everybody in this process sees them from here on.
