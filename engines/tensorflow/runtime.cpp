@@ -1,6 +1,7 @@
 #include "engines/tensorflow/runtime.hpp"
 
 #include <dlfcn.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #ifdef __linux__
 #include <link.h>
@@ -64,6 +65,13 @@ std::string loader_says(engine_call* call) {
   return why;
 }
 
+bool same_file(const std::string& a, const std::string& b) {
+  struct stat one {};
+  struct stat other {};
+  return stat(a.c_str(), &one) == 0 && stat(b.c_str(), &other) == 0 && one.st_dev == other.st_dev &&
+         one.st_ino == other.st_ino;
+}
+
 // All releases of TensorFlow call their libraries by the same names, and the loader takes one that is there
 // already for every later one of that name: a second release would run with half of the first.
 void refuse_a_second_release(const std::string& path, engine_call* call) {
@@ -76,8 +84,8 @@ void refuse_a_second_release(const std::string& path, engine_call* call) {
   dlclose(framework);
   const std::string folder = path.substr(0, path.rfind('/'));
   const std::string parent = folder.substr(0, folder.rfind('/'));
-  if (other == real_path(folder + "/libtensorflow_framework.so.2") ||
-      other == real_path(parent + "/libtensorflow_framework.so.2")) {
+  if (same_file(other, folder + "/libtensorflow_framework.so.2") ||
+      same_file(other, parent + "/libtensorflow_framework.so.2")) {
     return;
   }
   call->detail(call, "found", other.c_str());
