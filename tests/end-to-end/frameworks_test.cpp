@@ -53,7 +53,7 @@ void open_and_run(const std::string& engine, const std::string& version,
   if (opened.status == 4) GTEST_SKIP() << "skipped: the package index cannot be reached: " << opened.code();
   ASSERT_EQ(opened.status, 0) << opened.said();
   EXPECT_EQ(opened.outcome()["state"].as_string(), "opened");
-  EXPECT_EQ(opened.outcome()["version"].as_string(), version) << opened.said();
+  EXPECT_EQ(opened.outcome()["facts"]["version"].as_string(), version) << opened.said();
   EXPECT_THAT(opened.said(),
               testing::Not(HasSubstr("EH-R08")));  // the host's signals and modes are as before
   const std::string folder = workplace.folder().string() + "/work", array = folder + "/rows.npy";
