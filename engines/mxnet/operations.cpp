@@ -106,11 +106,7 @@ class Aligned {
 void check_inputs(const Operation& operation, const engine_tensor* const* inputs, engine_call* call) {
   for (size_t i = 0; i < operation.inputs; i++) {
     const std::string name = "input " + std::to_string(i) + " of " + operation.name;
-    Text why;
-    if (!check_tensor(*inputs[i], why)) {
-      call->detail(call, "input", name.c_str());
-      throw Failure{ENGINE_INVALID, "The " + name + " " + why.c_str() + "."};
-    }
+    check_tensor_of(*inputs[i], name.c_str(), call);
     if (!same_type(inputs[i]->dtype, inputs[0]->dtype)) {
       Text text;
       text << "The inputs of " << operation.name << " are of the types ";
@@ -122,6 +118,33 @@ void check_inputs(const Operation& operation, const engine_tensor* const* inputs
                                             std::to_string(inputs[i]->ndim) + " dimensions."};
     }
   }
+}
+
+// What ONNX says of inputs without elements, which MXNet cannot take: nothing is computed, so nothing is
+// asked of it.
+void give_without_elements(const Operation& operation, const Aligned& inputs, engine_results* results) {
+  std::vector<int64_t> shape(inputs[0].shape, inputs[0].shape + inputs[0].ndim);
+  bool fits = true;
+  if (is_product(operation)) {
+    fits = shape[1] == inputs[1].shape[0];
+    shape[1] = inputs[1].shape[1];
+  } else if (operation.inputs == 2) {
+    for (size_t axis = 0; axis < shape.size(); axis++) {
+      const int64_t other = inputs[1].shape[axis];
+      fits = fits && (shape[axis] == other || shape[axis] == 1 || other == 1);
+      if (shape[axis] == 1) shape[axis] = other;
+    }
+  }
+  const auto rank = static_cast<int32_t>(shape.size());
+  Text why;
+  if (!fits || !check_shape(inputs[0].dtype, rank, shape.data(), why))
+    throw Failure{ENGINE_INVALID,
+                  std::string("The shapes of the inputs of ") + operation.name + " do not fit."};
+  engine_owned_tensor* out = make_host_tensor(inputs[0].dtype, rank, shape.data());
+  if (out == nullptr) throw Failure{ENGINE_NO_MEMORY, "There is no memory for a result."};
+  // A product over an axis of size 0 is a matrix of zeros.
+  std::memset(out->tensor.data, 0, byte_count(inputs[0].dtype, rank, shape.data()));
+  results->give(results, 0, nullptr, out);
 }
 
 engine_status run_operation(engine_instance* engine, const char* name, const engine_tensor* const* inputs,
@@ -137,6 +160,10 @@ engine_status run_operation(engine_instance* engine, const char* name, const eng
     check_inputs(operation, inputs, call);
     const std::string more = attributes_of(operation, attributes, attribute_count, call);
     const Aligned aligned(operation, inputs);
+    for (size_t i = 0; i < input_count; i++) {
+      if (element_count(aligned[i].ndim, aligned[i].shape) == 0)
+        return give_without_elements(operation, aligned, results);
+    }
     std::vector<GivenInput> given;
     std::string key = name + more;
     for (size_t i = 0; i < input_count; i++) {

@@ -40,7 +40,7 @@ std::string no_parameters() {
   return out;
 }
 
-void check_input(const engine_tensor& tensor, const char* name, engine_call* call) {
+void check_tensor_of(const engine_tensor& tensor, const char* name, engine_call* call) {
   auto refuse = [&](engine_status status, const Text& text) {
     call->detail(call, "input", name);
     return Failure{status, text.c_str()};
@@ -52,17 +52,22 @@ void check_input(const engine_tensor& tensor, const char* name, engine_call* cal
                                      << "; this engine computes on cpu:0.");
   }
   if (!check_tensor(tensor, why)) throw refuse(ENGINE_INVALID, text << why.c_str() << ".");
-  if (to_mxnet_type(tensor.dtype) < 0) {
-    throw refuse(ENGINE_UNSUPPORTED, (text << "is of the type ").type(tensor.dtype)
-                                         << ", which MXNet does not have.");
-  }
+  if (to_mxnet_type(tensor.dtype) >= 0) return;
+  throw refuse(ENGINE_UNSUPPORTED, (text << "is of the type ").type(tensor.dtype)
+                                       << ", which MXNet does not have.");
+}
+
+void check_input(const engine_tensor& tensor, const char* name, engine_call* call) {
+  check_tensor_of(tensor, name, call);
   // 0 means "not known" in MXNet's shapes, and its sizes are numbers of 32 bits.
   const size_t count = element_count(tensor.ndim, tensor.shape);
-  if (tensor.ndim == 0 || count == 0 || count > std::numeric_limits<uint32_t>::max()) {
-    throw refuse(ENGINE_UNSUPPORTED,
-                 (text << "has the shape ").shape(tensor.ndim, tensor.shape)
-                     << "; MXNet takes at least one axis, no size of 0 and fewer than 2^32 elements.");
-  }
+  if (tensor.ndim > 0 && count > 0 && count <= std::numeric_limits<uint32_t>::max()) return;
+  Text text;
+  call->detail(call, "input", name);
+  text << "\"" << name << "\" has the shape ";
+  text.shape(tensor.ndim, tensor.shape)
+      << "; MXNet takes at least one axis, no size of 0 and fewer than 2^32 elements.";
+  throw Failure{ENGINE_UNSUPPORTED, text.c_str()};
 }
 
 std::string Prepared::signature_of(const std::vector<GivenInput>& inputs) {

@@ -27,7 +27,9 @@ struct Network {
 // A parameter file that holds nothing.
 std::string no_parameters();
 
-// Throws a Failure unless MXNet can take the tensor in: host memory, at least one axis, no axis of size 0.
+// Throws a Failure unless the tensor is whole, in host memory and of a type that MXNet has.
+void check_tensor_of(const engine_tensor& tensor, const char* name, engine_call* call);
+// The same, and its shape is one MXNet can take: at least one axis, no axis of size 0.
 void check_input(const engine_tensor& tensor, const char* name, engine_call* call);
 
 class Prepared {
