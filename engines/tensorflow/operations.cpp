@@ -84,8 +84,11 @@ TF_Operation* add_node(const Session& session, const char* kind, const std::stri
   for (const TF_Output& input : inputs) runtime->TF_AddInput(node, input);
   runtime->TF_SetAttrType(node, attribute, type);
   TF_Operation* made = runtime->TF_FinishOperation(node, status.get());
-  status.check(ENGINE_UNSUPPORTED);
-  return made;
+  if (status.code() == 0) return made;
+  // The graph takes any type at first: what it refuses here is a type the operation has no code for.
+  Failure failure = status.failure(ENGINE_UNSUPPORTED);
+  failure.status = ENGINE_UNSUPPORTED;
+  throw failure;
 }
 
 const engine_instance::Node& node_of(engine_instance* engine, const Operation& operation, int type,

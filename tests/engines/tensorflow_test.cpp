@@ -105,14 +105,16 @@ TEST_F(TensorFlow, NamesAnOperationItCannotCompute) {
   Floats a({2, 3}, std::vector<float>(6));
   engine_tensor far = a.tensor;
   far.device = {ENGINE_CUDA, 0};
+  Owned<int32_t> whole({ENGINE_INT, 32, 1}, {2}, {4, 9});
   Results results;
-  Call unknown, misfit, attribute, axis, device;
+  Call unknown, misfit, attribute, axis, type, device;
   EXPECT_EQ(engine->run("Transmogrify", {&a.tensor}, results, unknown), ENGINE_UNSUPPORTED);
   EXPECT_EQ(unknown.details["operation"], "Transmogrify");
   EXPECT_EQ(engine->run("MatMul", {&a.tensor, &a.tensor}, results, misfit), ENGINE_INVALID);
   EXPECT_EQ(engine->run("Add", {&a.tensor, &a.tensor}, results, attribute, {{"colour", "1"}}),
             ENGINE_INVALID);
   EXPECT_EQ(engine->run("Softmax", {&a.tensor}, results, axis, {{"axis", "0"}}), ENGINE_UNSUPPORTED);
+  EXPECT_EQ(engine->run("Sqrt", {&whole.tensor}, results, type), ENGINE_UNSUPPORTED);
   EXPECT_EQ(engine->run("Add", {&a.tensor, &far}, results, device), ENGINE_INVALID);
   EXPECT_THAT(device.message(), HasSubstr("cuda:0"));
   EXPECT_TRUE(results.values.empty());
