@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Fetches one file of the package index through pip and unpacks some members of it, once.
 
-usage: fetch_wheel.py [--platform PLATFORM] FOLDER PROJECT VERSION GLOB...
+usage: fetch_wheel.py [--platform PLATFORM] [--python RELEASE] FOLDER PROJECT VERSION GLOB...
 
 PLATFORM is a platform of wheel file names (win_amd64); without it: Linux on x86-64.
+RELEASE is the Python a wheel is made for; without it: 3.11.
 Prints the folder the members stand in. Exit status 3: pip could not get the file, and the last line of standard error
 says why. Processes may call it at the same time for the same file.
 """
@@ -20,10 +21,14 @@ import zipfile
 
 def main() -> int:
     arguments = sys.argv[1:]
-    platforms, suffix = ["manylinux_2_28_x86_64", "manylinux_2_27_x86_64", "any"], ""
+    platforms = ["manylinux_2_28_x86_64", "manylinux_2_27_x86_64", "manylinux_2_17_x86_64", "manylinux2014_x86_64", "any"]
+    suffix = ""
     if arguments[0] == "--platform":
         platforms, suffix = [arguments[1], "any"], "-" + arguments[1]
         arguments = arguments[2:]
+    python = "3.11"
+    if arguments[0] == "--python":
+        python, arguments = arguments[1], arguments[2:]
     folder, project, version, globs = pathlib.Path(arguments[0]), arguments[1], arguments[2], arguments[3:]
     folder.mkdir(parents=True, exist_ok=True)
     done = folder / f"{project}-{version}{suffix}"
@@ -32,7 +37,7 @@ def main() -> int:
         if not done.exists():
             with tempfile.TemporaryDirectory(dir=folder) as scratch:
                 command = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps",
-                           "--only-binary", ":all:", "--python-version", "3.11", "--dest", scratch]
+                           "--only-binary", ":all:", "--python-version", python, "--dest", scratch]
                 for platform in platforms:
                     command += ["--platform", platform]
                 pip = subprocess.run(command + [f"{project}=={version}"], capture_output=True, text=True, timeout=240)

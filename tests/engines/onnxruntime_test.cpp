@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "tests/engines/elf_names.hpp"
+#include "tests/engines/fetched.hpp"
 #include "tests/engines/naive.hpp"
 #include "tests/engines/onnx_models.hpp"
 #include "tests/engines/plugin_host.hpp"
@@ -25,22 +26,6 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
-
-// The folder that holds the members, or why there is none.
-struct Fetched {
-  std::string folder, why_not;
-};
-
-Fetched fetch(const std::string& project, const std::string& version, const std::string& glob) {
-  const std::string downloads = std::string(ENGINEHOST_BUILD_DIR) + "/downloads";
-  std::string command = "python3 '" ENGINEHOST_SOURCE_DIR "/tests/engines/fetch_wheel.py' '" + downloads +
-                        "' " + project + " " + version + " '" + glob + "' 2>&1";
-  std::string text = output_of(command);
-  while (!text.empty() && text.back() == '\n') text.pop_back();
-  std::string expected = downloads + "/" + project + "-" + version;
-  if (text == expected && std::filesystem::exists(expected)) return {expected, ""};
-  return {"", "skipped: pip cannot get " + project + " " + version + ": " + text};
-}
 
 class OnnxRuntime : public testing::TestWithParam<const char*> {
  protected:

@@ -1,0 +1,116 @@
+// libengine_mxnet: MXNet behind the plugin tables, by its C predict API. Start reading at engine_plugin_v1,
+// at the end. The library comes with the build, this file is linked to nothing of it.
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
+#include "engines/mxnet/instance.hpp"
+
+namespace enginehost::engines::mxnet {
+namespace {
+
+// "threads": MXNet has one number for the whole process, so the last engine that asks decides. 0 is its
+// choice.
+void set_threads(const Runtime& runtime, const char* text, engine_call* call) {
+  char* end = nullptr;
+  errno = 0;
+  const long count = std::strtol(text, &end, 10);
+  if (*text == '\0' || *end != '\0' || errno != 0 || count < 0 || count > 4096) {
+    call->detail(call, "option", "threads");
+    throw Failure{
+        ENGINE_INVALID,
+        std::string("The option threads is a number from 0 (MXNet's choice) to 4096, not \"") + text + "\"."};
+  }
+  if (count > 0) runtime.check(runtime->MXSetNumOMPThreads(static_cast<int>(count)), ENGINE_INVALID);
+}
+
+engine_status create(const engine_host* host, const engine_entry* options, size_t option_count,
+                     engine_instance** out, engine_call* call) noexcept {
+  *out = nullptr;
+  return walled(call, [&] {
+    for (size_t i = 0; i < option_count; i++) {
+      const char* key = options[i].key;
+      if (!is_private_option(key) || std::strcmp(key, "mxnet.library") == 0) continue;
+      call->detail(call, "option", key);
+      throw Failure{ENGINE_INVALID, std::string("The engine mxnet has no option \"") + key + "\"."};
+    }
+    auto engine = std::make_unique<engine_instance>();
+    engine->host = host;
+    engine->runtime = Runtime::open(host, find_entry(options, option_count, "mxnet.library"), call);
+    if (const char* threads = find_entry(options, option_count, "threads"))
+      set_threads(*engine->runtime, threads, call);
+    engine->facts = {{"version", engine->runtime->version().c_str()},
+                     {"library", engine->runtime->path().c_str()}};
+    *out = engine.release();
+  });
+}
+
+void destroy(engine_instance* engine) noexcept { delete engine; }
+
+const engine_entry* facts(engine_instance* engine, size_t* count) noexcept {
+  *count = engine->facts.size();
+  return engine->facts.data();
+}
+
+uint32_t device_count(engine_instance*) noexcept { return 1; }
+
+engine_status device_info(engine_instance*, uint32_t number, engine_device_info* out,
+                          engine_call* call) noexcept {
+  if (number != 0) {
+    return refuse(call, ENGINE_INVALID, "",
+                  Text{} << "There is one device, and number " << int64_t{number} << " was asked for.");
+  }
+  engine_device_info info{};
+  info.size = out->size;
+  info.device = {ENGINE_CPU, 0};
+  info.kind = "cpu";
+  info.name = "MXNet";
+  info.architecture = info.driver = "";
+  std::memcpy(static_cast<void*>(out), &info, out->size < sizeof info ? out->size : sizeof info);
+  return ENGINE_OK;
+}
+
+engine_status create_tensor(engine_instance*, const engine_tensor* like, engine_owned_tensor** out,
+                            engine_call* call) noexcept {
+  return create_host_tensor("", like, out, call);
+}
+engine_status copy_tensor(engine_instance*, const engine_tensor* from, const engine_tensor* to,
+                          engine_call* call) noexcept {
+  return copy_host_tensor("", from, to, call);
+}
+
+constexpr engine_device_v1 device_table = {device_count, device_info};
+constexpr engine_tensor_v1 tensor_table = {create_tensor, copy_tensor};
+
+const void* query(engine_instance*, const char* id) noexcept {
+  if (id == nullptr) return nullptr;
+  if (std::strcmp(id, ENGINE_DEVICE_V1) == 0) return &device_table;
+  if (std::strcmp(id, ENGINE_SELFTEST_V1) == 0) return &selftest_table;
+  if (std::strcmp(id, ENGINE_TENSOR_V1) == 0) return &tensor_table;
+  if (std::strcmp(id, ENGINE_OP_V1) == 0) return &operation_table;
+  if (std::strcmp(id, ENGINE_MODEL_V1) == 0) return &model_table;
+  return nullptr;
+}
+
+constexpr const char* capabilities[] = {"device.cpu", "format.mxnet", nullptr};
+
+}  // namespace
+}  // namespace enginehost::engines::mxnet
+
+using namespace enginehost::engines::mxnet;
+// Not UNLOADABLE: MXNet's thread pools sleep on after the last engine is gone.
+extern "C" constexpr engine_plugin engine_plugin_v1 = {ENGINE_PLUGIN_MAGIC,
+                                                       sizeof(engine_plugin),
+                                                       ENGINE_ABI_MAJOR,
+                                                       ENGINE_ABI_MINOR,
+                                                       0,
+                                                       0,
+                                                       0,
+                                                       "mxnet",
+                                                       ENGINEHOST_PLUGIN_VERSION,
+                                                       ENGINEHOST_PLUGIN_BUILD,
+                                                       capabilities,
+                                                       create,
+                                                       destroy,
+                                                       facts,
+                                                       query};

@@ -1,0 +1,147 @@
+#include "engines/mxnet/runtime.hpp"
+
+#include <dlfcn.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdlib>
+#include <map>
+#include <mutex>
+
+namespace enginehost::engines::mxnet {
+namespace {
+
+constexpr const char* place = "mxnet/libmxnet.so";
+
+std::string real_path(const std::string& path) {
+  char* resolved = realpath(path.c_str(), nullptr);
+  std::string out = resolved == nullptr ? path : resolved;
+  std::free(resolved);
+  return out;
+}
+
+bool leaves_the_view(const std::string& path) {
+  return path.empty() || path.front() == '/' || ("/" + path + "/").find("/../") != std::string::npos;
+}
+
+std::string locate(const engine_host* host, const char* wanted, engine_call* call) {
+  const std::string root = host->root;
+  if (wanted != nullptr && leaves_the_view(wanted)) {
+    call->detail(call, "option", "mxnet.library");
+    throw Failure{ENGINE_INVALID,
+                  std::string("The option mxnet.library names a path inside the installed build, and \"") +
+                      wanted + "\" is none."};
+  }
+  const std::string path = root + "/" + (wanted != nullptr ? wanted : place);
+  if (wanted != nullptr || access(path.c_str(), F_OK) == 0) return path;
+  call->detail(call, "missing_library", "libmxnet.so");
+  call->detail(call, "path", host->root);
+  throw Failure{ENGINE_CORRUPT, std::string("There is no ") + place + " below " + root + "."};
+}
+
+// MXNet puts handlers of its own under SIGSEGV and others while it is loaded. They are the host's, so they
+// are put back.
+class KeptSignals {
+ public:
+  KeptSignals() {
+    for (size_t i = 1; i < before_.size(); i++) sigaction(static_cast<int>(i), nullptr, &before_[i]);
+  }
+  ~KeptSignals() {
+    for (size_t i = 1; i < before_.size(); i++) {
+      const int number = static_cast<int>(i);
+      if (number != SIGKILL && number != SIGSTOP) sigaction(number, &before_[i], nullptr);
+    }
+  }
+  KeptSignals(const KeptSignals&) = delete;
+  KeptSignals& operator=(const KeptSignals&) = delete;
+
+ private:
+  std::array<struct sigaction, 32> before_{};  // the real-time signals above are nobody's default
+};
+
+std::string loader_says(engine_call* call) {
+  const char* text = dlerror();
+  std::string why = text == nullptr ? "the loader does not say why" : text;
+  const size_t missing = why.find(": cannot open shared object file");
+  if (missing != std::string::npos) call->detail(call, "missing_library", why.substr(0, missing).c_str());
+  return why;
+}
+
+template <class Pointer>
+void find(void* handle, const char* name, Pointer& out, const std::string& path, engine_call* call) {
+  out = reinterpret_cast<Pointer>(dlsym(handle, name));
+  if (out != nullptr) return;
+  call->detail(call, "missing_symbol", name);
+  call->detail(call, "path", path.c_str());
+  throw Failure{ENGINE_UNSUPPORTED, path + " does not export " + name + ", which MXNet 1.9 has."};
+}
+
+void find_all(void* handle, Api& api, const std::string& path, engine_call* call) {
+#define ENGINEHOST_FIND(name) find(handle, #name, api.name, path, call)
+  ENGINEHOST_FIND(MXGetLastError);
+  ENGINEHOST_FIND(MXGetVersion);
+  ENGINEHOST_FIND(MXSetNumOMPThreads);
+  ENGINEHOST_FIND(MXSymbolCreateFromJSON);
+  ENGINEHOST_FIND(MXSymbolFree);
+  ENGINEHOST_FIND(MXSymbolListArguments);
+  ENGINEHOST_FIND(MXSymbolListAuxiliaryStates);
+  ENGINEHOST_FIND(MXSymbolListOutputs);
+  ENGINEHOST_FIND(MXNDArrayLoadFromBuffer);
+  ENGINEHOST_FIND(MXNDArrayFree);
+  ENGINEHOST_FIND(MXPredCreateEx);
+  ENGINEHOST_FIND(MXPredFree);
+  ENGINEHOST_FIND(MXPredSetInput);
+  ENGINEHOST_FIND(MXPredForward);
+  ENGINEHOST_FIND(MXPredGetOutputShape);
+  ENGINEHOST_FIND(MXPredGetOutputType);
+  ENGINEHOST_FIND(MXPredGetOutput);
+#undef ENGINEHOST_FIND
+}
+
+std::mutex open_mutex;
+std::map<std::string, std::shared_ptr<Runtime>>& open_runtimes() {
+  static auto* const kept = new std::map<std::string, std::shared_ptr<Runtime>>;
+  return *kept;
+}
+
+}  // namespace
+
+// A library once loaded stays: its thread pools were never made to go.
+std::shared_ptr<Runtime> Runtime::open(const engine_host* host, const char* wanted, engine_call* call) {
+  const std::string path = locate(host, wanted, call);
+  const std::lock_guard lock(open_mutex);
+  std::shared_ptr<Runtime>& known = open_runtimes()[real_path(path)];
+  if (known != nullptr) return known;
+  const KeptSignals kept;
+  void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (handle == nullptr) {
+    const std::string why = loader_says(call);
+    call->detail(call, "path", path.c_str());
+    throw Failure{ENGINE_UNAVAILABLE, "MXNet cannot be loaded: " + why};
+  }
+  std::shared_ptr<Runtime> runtime(new Runtime);
+  runtime->path_ = path;
+  find_all(handle, runtime->api_, path, call);
+  int version = 0;
+  runtime->check(runtime->api_.MXGetVersion(&version), ENGINE_UNSUPPORTED);
+  runtime->version_ = std::to_string(version / 10000) + "." + std::to_string(version / 100 % 100) + "." +
+                      std::to_string(version % 100);
+  known = runtime;
+  return runtime;
+}
+
+void Runtime::check(int result, engine_status otherwise) const {
+  if (result == 0) return;
+  // "...: Check failed: ...\nStack trace:\n  [bt] ..." The addresses say nothing to anybody here.
+  std::string message = api_.MXGetLastError();
+  message = message.substr(0, message.find("\nStack trace"));
+  while (!message.empty() && (message.back() == '\n' || message.back() == ' ')) message.pop_back();
+  if (message.find("std::bad_alloc") != std::string::npos ||
+      message.find("Failed to allocate CPU Memory") != std::string::npos) {
+    otherwise = ENGINE_NO_MEMORY;
+  }
+  throw Failure{otherwise, message, result};
+}
+
+}  // namespace enginehost::engines::mxnet

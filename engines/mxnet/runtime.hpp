@@ -1,0 +1,35 @@
+// A loaded MXNet: where it was found and its functions.
+#pragma once
+#include <memory>
+#include <string>
+
+#include "engines/mxnet/c_api.hpp"
+#include "engines/mxnet/failure.hpp"
+
+namespace enginehost::engines::mxnet {
+
+// Shared by all engines of one process that use the same library file; [any].
+class Runtime {
+ public:
+  // Loads the library below `host->root`, or takes the one that is loaded from that file already. `wanted` is
+  // the view path of the library, or nullptr for mxnet/libmxnet.so. Reports details to `call` before it
+  // throws a Failure.
+  static std::shared_ptr<Runtime> open(const engine_host* host, const char* wanted, engine_call* call);
+  Runtime(const Runtime&) = delete;
+  Runtime& operator=(const Runtime&) = delete;
+
+  const Api* operator->() const { return &api_; }
+  const std::string& path() const { return path_; }
+  const std::string& version() const { return version_; }
+
+  // Throws what MXNet says when `result` is not 0.
+  void check(int result, engine_status otherwise) const;
+
+ private:
+  Runtime() = default;
+
+  Api api_{};
+  std::string path_, version_;
+};
+
+}  // namespace enginehost::engines::mxnet

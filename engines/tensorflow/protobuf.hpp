@@ -1,0 +1,43 @@
+// Protocol Buffers' encoding, as much of it as TensorFlow's messages need (protobuf.dev, "Encoding"): a field
+// is a number and a kind, then a number in groups of 7 bits, 4 or 8 bytes, or a length and bytes.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace enginehost::engines::tensorflow {
+
+struct Field {
+  uint32_t number = 0;
+  uint64_t value = 0;      // of a number; 0 for bytes
+  std::string_view bytes;  // of text and messages, inside the message that is read; empty for numbers
+};
+
+// Reads the fields of one message in their order. Nothing is copied and nothing is believed: what would reach
+// beyond the message ends the reading, and damaged() says so.
+class Message {
+ public:
+  explicit Message(std::string_view bytes) : rest_(bytes) {}
+
+  // The next field, or nothing at the end and at damage.
+  std::optional<Field> next();
+  bool damaged() const { return damaged_; }
+
+ private:
+  bool number(uint64_t& out);
+  bool take(size_t length, std::string_view& out);
+
+  std::string_view rest_;
+  bool damaged_ = false;
+};
+
+// The last field of that number (so says the encoding of fields that are not repeated), or an empty one.
+Field last_field(std::string_view message, uint32_t number);
+
+// What is written: fields of one message, one behind the other.
+std::string number_field(uint32_t number, uint64_t value);
+std::string bytes_field(uint32_t number, std::string_view bytes);
+
+}  // namespace enginehost::engines::tensorflow

@@ -1,0 +1,15 @@
+// One run of a session, for models and for single operations.
+#pragma once
+#include <vector>
+
+#include "engines/tensorflow/tensors.hpp"
+
+namespace enginehost::engines::tensorflow {
+
+// The results in the order of `outputs`. Throws a Failure; CANCELLED when `call` was given up meanwhile.
+// TensorFlow looks at the time that is left between two operations, and at nothing else.
+std::vector<HeldTensor> run_session(const Session& session, const std::vector<TF_Output>& inputs,
+                                    const std::vector<HeldTensor>& values,
+                                    const std::vector<TF_Output>& outputs, engine_call* call);
+
+}  // namespace enginehost::engines::tensorflow

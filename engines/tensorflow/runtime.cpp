@@ -1,0 +1,214 @@
+#include "engines/tensorflow/runtime.hpp"
+
+#include <dlfcn.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#ifdef __linux__
+#include <link.h>
+#endif
+
+#include <cstdlib>
+#include <cstring>
+#include <map>
+
+#include "engines/tensorflow/saved_model.hpp"
+
+namespace enginehost::engines::tensorflow {
+namespace {
+
+// Where the C API lies: in wheels since 2.12, in the archives of the C library (the last is 2.18), and in
+// wheels up to 2.10 in Python's own module, which needs a library of Python beside it.
+constexpr const char* places[] = {"tensorflow/libtensorflow_cc.so.2", "lib/libtensorflow.so.2",
+                                  "tensorflow/python/_pywrap_tensorflow_internal.so"};
+
+std::string real_path(const std::string& path) {
+  char* resolved = realpath(path.c_str(), nullptr);
+  std::string out = resolved == nullptr ? path : resolved;
+  std::free(resolved);
+  return out;
+}
+
+bool leaves_the_view(const std::string& path) {
+  return path.empty() || path.front() == '/' || ("/" + path + "/").find("/../") != std::string::npos;
+}
+
+std::string locate(const engine_host* host, const char* wanted, engine_call* call) {
+  const std::string root = host->root;
+  if (wanted != nullptr) {
+    if (leaves_the_view(wanted)) {
+      call->detail(call, "option", "tensorflow.library");
+      throw Failure{ENGINE_INVALID,
+                    std::string("The option tensorflow.library names a path inside the installed "
+                                "build, and \"") +
+                        wanted + "\" is none."};
+    }
+    return root + "/" + wanted;
+  }
+  for (const char* place : places) {
+    if (access((root + "/" + place).c_str(), F_OK) == 0) return root + "/" + place;
+  }
+  call->detail(call, "missing_library", "libtensorflow_cc.so.2");
+  call->detail(call, "path", host->root);
+  throw Failure{ENGINE_CORRUPT, "There is no " + std::string(places[0]) + " below " + root +
+                                    ", and neither " + places[1] + " nor " + places[2] + "."};
+}
+
+// "libpython3.10.so.1.0" out of "libpython3.10.so.1.0: cannot open shared object file: ..."
+std::string loader_says(engine_call* call) {
+  const char* text = dlerror();
+  std::string why = text == nullptr ? "the loader does not say why" : text;
+  const size_t missing = why.find(": cannot open shared object file");
+  if (missing != std::string::npos) call->detail(call, "missing_library", why.substr(0, missing).c_str());
+  const size_t symbol = why.find("undefined symbol: ");
+  if (symbol != std::string::npos)
+    call->detail(call, "missing_symbol", why.substr(symbol + std::strlen("undefined symbol: ")).c_str());
+  return why;
+}
+
+bool same_file(const std::string& a, const std::string& b) {
+  struct stat one {};
+  struct stat other {};
+  return stat(a.c_str(), &one) == 0 && stat(b.c_str(), &other) == 0 && one.st_dev == other.st_dev &&
+         one.st_ino == other.st_ino;
+}
+
+// All releases of TensorFlow call their libraries by the same names, and the loader takes one that is there
+// already for every later one of that name: a second release would run with half of the first.
+void refuse_a_second_release(const std::string& path, engine_call* call) {
+#ifdef __linux__
+  void* framework = dlopen("libtensorflow_framework.so.2", RTLD_NOW | RTLD_NOLOAD);
+  if (framework == nullptr) return;
+  const link_map* loaded = nullptr;
+  std::string other;
+  if (dlinfo(framework, RTLD_DI_LINKMAP, &loaded) == 0) other = real_path(loaded->l_name);
+  dlclose(framework);
+  const std::string folder = path.substr(0, path.rfind('/'));
+  const std::string parent = folder.substr(0, folder.rfind('/'));
+  if (same_file(other, folder + "/libtensorflow_framework.so.2") ||
+      same_file(other, parent + "/libtensorflow_framework.so.2")) {
+    return;
+  }
+  call->detail(call, "found", other.c_str());
+  throw Failure{ENGINE_UNAVAILABLE,
+                "Another TensorFlow is in this process (" + other +
+                    "); both call their library libtensorflow_framework.so.2, so only one can be used."};
+#else
+  // macOS' loader tells libraries apart by their path.
+  static_cast<void>(path);
+  static_cast<void>(call);
+#endif
+}
+
+// Symbols of Python for a library that was linked to none: everybody in this process sees them from here on.
+void offer_python(const char* name, engine_call* call) {
+  if (name == nullptr || dlsym(RTLD_DEFAULT, "PyTuple_Type") != nullptr) return;
+  if (dlopen(name, RTLD_NOW | RTLD_GLOBAL) != nullptr) return;
+  throw Failure{ENGINE_UNAVAILABLE,
+                "This release of TensorFlow needs a library of Python: " + loader_says(call)};
+}
+
+template <class Pointer>
+void find(void* handle, const char* name, Pointer& out, const std::string& path, engine_call* call) {
+  out = reinterpret_cast<Pointer>(dlsym(handle, name));
+  if (out != nullptr) return;
+  call->detail(call, "missing_symbol", name);
+  call->detail(call, "path", path.c_str());
+  throw Failure{ENGINE_UNSUPPORTED, path + " does not export " + name + ", which TensorFlow has since 2.4."};
+}
+
+void find_all(void* handle, Api& api, const std::string& path, engine_call* call) {
+#define ENGINEHOST_FIND(name) find(handle, #name, api.name, path, call)
+  ENGINEHOST_FIND(TF_Version);
+  ENGINEHOST_FIND(TF_NewStatus);
+  ENGINEHOST_FIND(TF_DeleteStatus);
+  ENGINEHOST_FIND(TF_GetCode);
+  ENGINEHOST_FIND(TF_Message);
+  ENGINEHOST_FIND(TF_NewBuffer);
+  ENGINEHOST_FIND(TF_DeleteBuffer);
+  ENGINEHOST_FIND(TF_GetAllOpList);
+  ENGINEHOST_FIND(TF_NewGraph);
+  ENGINEHOST_FIND(TF_DeleteGraph);
+  ENGINEHOST_FIND(TF_GraphOperationByName);
+  ENGINEHOST_FIND(TF_OperationNumOutputs);
+  ENGINEHOST_FIND(TF_NewOperation);
+  ENGINEHOST_FIND(TF_SetAttrType);
+  ENGINEHOST_FIND(TF_AddInput);
+  ENGINEHOST_FIND(TF_FinishOperation);
+  ENGINEHOST_FIND(TF_NewSessionOptions);
+  ENGINEHOST_FIND(TF_DeleteSessionOptions);
+  ENGINEHOST_FIND(TF_SetConfig);
+  ENGINEHOST_FIND(TF_NewSession);
+  ENGINEHOST_FIND(TF_LoadSessionFromSavedModel);
+  ENGINEHOST_FIND(TF_CloseSession);
+  ENGINEHOST_FIND(TF_DeleteSession);
+  ENGINEHOST_FIND(TF_SessionRun);
+  ENGINEHOST_FIND(TF_SessionListDevices);
+  ENGINEHOST_FIND(TF_DeleteDeviceList);
+  ENGINEHOST_FIND(TF_DeviceListCount);
+  ENGINEHOST_FIND(TF_DeviceListName);
+  ENGINEHOST_FIND(TF_DeviceListType);
+  ENGINEHOST_FIND(TF_NewTensor);
+  ENGINEHOST_FIND(TF_AllocateTensor);
+  ENGINEHOST_FIND(TF_DeleteTensor);
+  ENGINEHOST_FIND(TF_TensorMaybeMove);
+  ENGINEHOST_FIND(TF_TensorType);
+  ENGINEHOST_FIND(TF_NumDims);
+  ENGINEHOST_FIND(TF_Dim);
+  ENGINEHOST_FIND(TF_TensorByteSize);
+  ENGINEHOST_FIND(TF_TensorData);
+  ENGINEHOST_FIND(TF_StringInit);
+  ENGINEHOST_FIND(TF_StringCopy);
+  ENGINEHOST_FIND(TF_StringGetDataPointer);
+  ENGINEHOST_FIND(TF_StringGetSize);
+  ENGINEHOST_FIND(TF_StringDealloc);
+#undef ENGINEHOST_FIND
+}
+
+std::mutex open_mutex;
+std::map<std::string, std::shared_ptr<Runtime>>& open_runtimes() {
+  static auto* const kept = new std::map<std::string, std::shared_ptr<Runtime>>;
+  return *kept;
+}
+
+}  // namespace
+
+// A library once loaded stays: its thread pools and registries were never made to go.
+std::shared_ptr<Runtime> Runtime::open(const engine_host* host, const Wanted& wanted, engine_call* call) {
+  const std::string path = locate(host, wanted.library, call), identity = real_path(path);
+  const std::lock_guard lock(open_mutex);
+  std::shared_ptr<Runtime>& known = open_runtimes()[identity];
+  if (known != nullptr) return known;
+  refuse_a_second_release(identity, call);
+  offer_python(wanted.python, call);
+  void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (handle == nullptr) {
+    const std::string why = loader_says(call);
+    call->detail(call, "path", path.c_str());
+    throw Failure{ENGINE_UNAVAILABLE, "TensorFlow cannot be loaded: " + why};
+  }
+  std::shared_ptr<Runtime> runtime(new Runtime);
+  runtime->path_ = path;
+  find_all(handle, runtime->api_, path, call);
+  // dlsym looks into the library's dependencies too; the sessions must be of the file that was asked for.
+  Dl_info where{};
+  if (dladdr(reinterpret_cast<void*>(runtime->api_.TF_SessionRun), &where) == 0 ||
+      real_path(where.dli_fname) != identity) {
+    call->detail(call, "missing_symbol", "TF_SessionRun");
+    call->detail(call, "path", path.c_str());
+    throw Failure{ENGINE_UNSUPPORTED, path + " does not export TF_SessionRun itself."};
+  }
+  known = runtime;
+  return runtime;
+}
+
+const std::set<std::string>& Runtime::stateless() const {
+  std::call_once(listed_, [&] {
+    TF_Buffer* list = api_.TF_GetAllOpList();
+    const std::string bytes(static_cast<const char*>(list->data), list->length);
+    api_.TF_DeleteBuffer(list);
+    stateless_ = stateless_operations(bytes);
+  });
+  return stateless_;
+}
+
+}  // namespace enginehost::engines::tensorflow

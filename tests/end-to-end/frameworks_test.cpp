@@ -1,0 +1,148 @@
+// TensorFlow and MXNet through the whole way: fetched from the package index, opened, a model's answer
+// compared, and the published builds decided for every recorded machine.
+#include <gmock/gmock.h>
+
+#include <fstream>
+#include <functional>
+
+#include "tests/end-to-end/workplace.hpp"
+#include "tests/engines/mxnet_models.hpp"
+#include "tests/engines/saved_models.hpp"
+
+namespace enginehost::test {
+namespace {
+
+using testing::HasSubstr;
+namespace models = enginehost::engines::tests;
+
+const std::string repository = std::string(ENGINEHOST_BUILD_DIR) + "/share/enginehost/repository";
+const std::string profiles = std::string(ENGINEHOST_SOURCE_DIR) + "/tests/profiles/";
+
+std::vector<std::string> from_here(std::vector<std::string> arguments) {
+  arguments.insert(arguments.end(), {"--repository", repository});
+  return arguments;
+}
+
+// A float32 array as NumPy saves it (format 1.0), and its numbers out of a file of any shape.
+void write_array(const std::string& path, const std::string& shape, const std::vector<float>& values) {
+  std::string header = "{'descr': '<f4', 'fortran_order': False, 'shape': " + shape + ", }";
+  header.resize(127 - 10, ' ');
+  header += '\n';
+  std::ofstream out(path, std::ios::binary);
+  out << std::string("\x93NUMPY\x01\x00", 8) << static_cast<char>(header.size()) << '\0' << header;
+  for (float value : values) out << models::mxnet::raw(value);
+}
+std::vector<float> read_array(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  const std::string bytes{std::istreambuf_iterator<char>(in), {}};
+  const size_t begin = bytes.find('\n') + 1;
+  std::vector<float> out((bytes.size() - begin) / sizeof(float));
+  std::memcpy(out.data(), bytes.data() + begin, out.size() * sizeof(float));
+  return out;
+}
+
+// Opens the engine with its self-test and runs the model on the rows [1,2,3] and [-1,0,0], whose answers were
+// worked out by hand where the model is written.
+void open_and_run(const std::string& engine, const std::string& version,
+                  const std::function<std::string(const std::string&)>& write_model, const std::string& input,
+                  const std::string& output) {
+  const Workplace workplace;
+  RunOptions patient;
+  patient.deadline = std::chrono::minutes(14);
+  const Ended opened = workplace.info(from_here({engine, "--json", "--self-test"}), patient);
+  if (opened.status == 4) GTEST_SKIP() << "skipped: the package index cannot be reached: " << opened.code();
+  ASSERT_EQ(opened.status, 0) << opened.said();
+  EXPECT_EQ(opened.outcome()["state"].as_string(), "opened");
+  EXPECT_EQ(opened.outcome()["facts"]["version"].as_string(), version) << opened.said();
+  EXPECT_THAT(opened.said(),
+              testing::Not(HasSubstr("EH-R08")));  // the host's signals and modes are as before
+  const std::string folder = workplace.folder().string() + "/work", array = folder + "/rows.npy";
+  const std::string model = write_model(folder);
+  write_array(array, "(2, 3)", {1, 2, 3, -1, 0, 0});
+  const Ended ran = workplace.run(
+      "engine-run", from_here({engine, model, "--input", input + "=" + array, "--output", folder}), patient);
+  ASSERT_EQ(ran.status, 0) << ran.said();
+  EXPECT_THAT(ran.output, HasSubstr("float32[2, 2]"));
+  EXPECT_THAT(read_array(folder + "/" + output + ".npy"), testing::ElementsAre(12, 28.5f, 0, 0));
+}
+
+TEST(MxnetEngine, OpensThePublishedWheelAndRunsANetwork) {
+  open_and_run(
+      "mxnet", "1.9.1", [](const std::string& folder) { return models::mxnet::write_layer(folder); }, "data",
+      "relu_output");
+}
+
+TEST(TensorFlowEngine, OpensThePublishedWheelAndRunsASavedModel) {
+  open_and_run(
+      "tensorflow", "2.21.0",
+      [](const std::string& folder) {
+        models::tensorflow::layer().write(folder + "/model");
+        return folder + "/model";
+      },
+      "x", "y");
+}
+
+// The code of the first check that says no; "" where it fits, "other" where it is for another system. EH-S12:
+// it fits, and only its plugin is not compiled here.
+struct Decision {
+  const char* machine;
+  const char *tensorflow_cu125, *tensorflow_cu112, *mxnet_cu112, *mxnet_cu102, *cpu;
+};
+
+class FrameworkDecisions : public testing::TestWithParam<Decision> {};
+
+TEST_P(FrameworkDecisions, OfThePublishedBuilds) {
+  const Workplace workplace;
+  const std::string machine = profiles + GetParam().machine + ".json";
+  auto code = [&](const std::string& engine, const std::string& build) {
+    const Ended planned = workplace.info(from_here({engine, "--json", "--plan", "--platform", machine}));
+    const Json& candidate = planned.candidate(build);
+    EXPECT_FALSE(candidate.is_null()) << build << "\n" << planned.said();
+    const std::string found = candidate["diagnosis"]["code"].as_string();
+    return found.empty() && candidate["verdict"].as_string() == "rejected" ? "other" : found;
+  };
+  EXPECT_EQ(code("tensorflow", "tensorflow-2.21.0-cu125-linux-x86_64"), GetParam().tensorflow_cu125);
+  EXPECT_EQ(code("tensorflow", "tensorflow-2.10.1-cu112-linux-x86_64"), GetParam().tensorflow_cu112);
+  EXPECT_EQ(code("mxnet", "mxnet-1.9.1-cu112-linux-x86_64"), GetParam().mxnet_cu112);
+  EXPECT_EQ(code("mxnet", "mxnet-1.9.1-cu102-linux-x86_64"), GetParam().mxnet_cu102);
+  EXPECT_EQ(code("tensorflow", "tensorflow-2.21.0-cpu-linux-x86_64"), GetParam().cpu);
+  EXPECT_EQ(code("mxnet", "mxnet-1.9.1-cpu-linux-x86_64"), GetParam().cpu);
+}
+
+// The driver first: CUDA 12.5 needs one of 525.60.13, 11.2 one of 450.80.02, 10.2 one of 440.33. Then the
+// code for the card: TensorFlow's wheels have PTX that a newer driver compiles, MXNet's have none, so cu102
+// ends with compute capability 7.x and cu112 with 8.x. The plugins are compiled on Debian 12, whose glibc is
+// newer than that of CentOS 7 and Ubuntu 20.04.
+INSTANTIATE_TEST_SUITE_P(
+    RecordedMachines, FrameworkDecisions,
+    testing::Values(
+        Decision{"linux-alpine-musl", "EH-L29", "EH-L29", "EH-L29", "EH-L29", "EH-L29"},
+        Decision{"linux-centos7-no-gpu", "EH-L08", "EH-G01", "EH-G01", "EH-G01", "EH-L08"},
+        Decision{"linux-container-without-gpus", "EH-G01", "EH-G01", "EH-G01", "EH-G01", ""},
+        Decision{"linux-driver-timed-out", "EH-S12", "EH-S12", "EH-S12", "EH-S12", ""},
+        Decision{"linux-fedora41-nouveau-rtx3060", "EH-G01", "EH-G01", "EH-G01", "EH-G01", ""},
+        Decision{"linux-laptop-toolkit129-driver535-rtx4060", "EH-S12", "EH-S12", "EH-S12", "EH-G05", ""},
+        Decision{"linux-rhel9-driver580-v100", "EH-S12", "EH-S12", "EH-S12", "EH-S12", ""},
+        Decision{"linux-rocm62-rx7900xtx", "EH-G01", "EH-G01", "EH-G01", "EH-G01", ""},
+        Decision{"linux-toolkit-without-driver", "EH-G01", "EH-G01", "EH-G01", "EH-G01", ""},
+        Decision{"linux-ubuntu2004-driver470-gtx1080ti", "EH-G03", "EH-S12", "EH-S12", "EH-S12", "EH-L08"},
+        Decision{"linux-ubuntu2204-driver525-rtx3090", "EH-S12", "EH-S12", "EH-S12", "EH-G05", ""},
+        Decision{"linux-ubuntu2204-driver535-a100x2-one-hidden", "EH-S12", "EH-S12", "EH-S12", "EH-G05", ""},
+        Decision{"linux-ubuntu2204-stub-library", "EH-G02", "EH-G02", "EH-G02", "EH-G02", ""},
+        Decision{"linux-ubuntu2404-driver580-rtx4090", "EH-S12", "EH-S12", "EH-S12", "EH-G05", ""},
+        Decision{"linux-ubuntu2404-driver580-rtx5090", "EH-S12", "EH-S12", "EH-G05", "EH-G05", ""},
+        Decision{"macos-arm64-m2", "other", "other", "other", "other", "other"},
+        Decision{"macos-x86_64-intel", "other", "other", "other", "other", "other"},
+        Decision{"windows11-cuda118-driver522-rtx3060", "other", "other", "other", "other", "other"},
+        Decision{"windows11-cudart65-driver595-rtx5090", "other", "other", "other", "other", "other"},
+        Decision{"wsl2-ubuntu2204-rtx4070", "EH-S12", "EH-S12", "EH-S12", "EH-G05", ""}),
+    [](const auto& instance) {
+      std::string name;
+      for (char one : std::string(instance.param.machine)) {
+        if (std::isalnum(static_cast<unsigned char>(one)) != 0) name += one;
+      }
+      return name;
+    });
+
+}  // namespace
+}  // namespace enginehost::test
