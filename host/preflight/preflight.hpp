@@ -17,7 +17,7 @@ namespace enginehost::preflight {
 struct Spec {
   std::filesystem::path view;                    // absolute; the build's folder. Empty: a library on its own
   std::filesystem::path plugin;                  // absolute
-  std::vector<std::filesystem::path> search;     // absolute folders where the build's libraries lie
+  std::vector<std::filesystem::path> search;     // absolute folders where the build's libraries lie, or single libraries
   std::vector<std::string> optional;             // patterns over paths in the view (manifest "optional")
   std::vector<std::string> lazy;                 // file names opened at run time, looked up in `search`
   linker::Machine machine;                       // linker::describe_this_machine() with `loaded` filled in

@@ -36,6 +36,7 @@ struct Mirror {
 // What was given on the command line or through the API; what is not set falls through to the next source.
 struct FlagValues {
   std::vector<std::string> repositories;  // relative folders are taken from Environment::current_folder
+  std::vector<std::string> installations;  // the same
   std::optional<std::string> cache, flavor, device, log, force, helper;
   std::optional<bool> offline;
   std::optional<std::vector<std::string>> probe_launcher;
@@ -56,6 +57,12 @@ struct Environment {
   static Environment of_this_process();
   // The variable's value; an empty one counts as not set.
   const std::string* find(const std::string& name) const;
+};
+
+// A place where an engine may have been installed by others, and how it came to mind: "CONDA_PREFIX".
+struct LikelyInstallation {
+  std::filesystem::path folder;
+  std::string source;
 };
 
 // Bounds on what is fetched.
@@ -93,6 +100,8 @@ struct Settings {
   bool repositories_default = true;
   std::filesystem::path cache_folder;
   std::vector<std::filesystem::path> system_layers;  // read-only caches looked into before cache_folder
+  std::vector<std::filesystem::path> installations;  // of other programs, whose engines may be opened in place
+  std::vector<LikelyInstallation> likely_installations;  // those that exist: told of, never used unasked
   std::filesystem::path state_folder;                // empty: state lives in memory (a warning says so)
   std::string flavor, device;                        // empty: any
   bool offline = false;

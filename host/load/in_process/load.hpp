@@ -22,6 +22,7 @@ struct Library {
 struct LoadRequest {
   std::filesystem::path plugin;                // absolute
   std::filesystem::path view;                  // absolute; empty: the plugin's folder
+  std::filesystem::path root;                  // what the plugin is told as host->root; empty: the view
   std::vector<std::filesystem::path> preload;  // preflight::Report::load_order
   // Told "preload", "load", "entry" as each begins; empty: nobody is told.
   std::function<void(std::string_view stage)> on_stage;
@@ -39,7 +40,8 @@ class LoadedPlugin {
 
   const engine_plugin& plugin() const;
   const std::filesystem::path& file() const;
-  const std::filesystem::path& view() const;  // what the plugin is told as host->root
+  const std::filesystem::path& view() const;
+  const std::filesystem::path& root() const;  // what the plugin is told as host->root
   // What this load brought into the process, in load order: where each library really came from.
   const std::vector<Library>& libraries() const;
   // What came into the process after that: an adapter opens its runtime when its engine is made. Asked anew

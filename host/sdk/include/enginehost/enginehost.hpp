@@ -69,6 +69,7 @@ struct Request {
   Cancel cancel;
   std::function<void(const enginehost_device_event&)> on_device = nullptr;  // as long as the engine is open
   std::uint32_t probe_seconds = 0;  // 0: as configured
+  std::vector<std::string> installations = {};  // whose engine may be opened where it lies
 };
 
 // What a small computation on a device showed; see enginehost_engine_check.
@@ -244,6 +245,7 @@ class Engine {
       const auto text = [](const std::string& value) { return value.empty() ? nullptr : value.c_str(); };
       for (const std::string& repository : request.repositories) repositories.push_back(repository.c_str());
       for (const std::string& id : request.accepted_licenses) licenses.push_back(id.c_str());
+      for (const std::string& folder : request.installations) installations.push_back(folder.c_str());
       c.size = sizeof c;
       c.engine = request.engine.c_str();
       c.version = text(request.version);
@@ -257,6 +259,8 @@ class Engine {
       c.helper = text(request.helper);
       c.repositories = repositories.data();
       c.repository_count = repositories.size();
+      c.installations = installations.data();
+      c.installation_count = installations.size();
       c.accepted_licenses = licenses.data();
       c.accepted_license_count = licenses.size();
       c.user_data = const_cast<Request*>(&request);
@@ -277,7 +281,7 @@ class Engine {
     Borrowed(const Borrowed&) = delete;
     Borrowed& operator=(const Borrowed&) = delete;
     enginehost_request c{};
-    std::vector<const char*> repositories, licenses;
+    std::vector<const char*> repositories, licenses, installations;
   };
 
   using Watcher = std::function<void(const enginehost_device_event&)>;
