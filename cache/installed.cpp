@@ -54,15 +54,15 @@ struct TextMember {
   std::string Installed::*member;
 };
 constexpr std::array<TextMember, 10> text_members{{{"build", &Installed::build},
-                                                  {"engine", &Installed::engine},
-                                                  {"version", &Installed::version},
-                                                  {"flavor", &Installed::flavor},
-                                                  {"digest", &Installed::digest},
-                                                  {"artifacts", &Installed::artifacts_digest},
-                                                  {"plugin", &Installed::plugin},
-                                                  {"in_place", &Installed::in_place},
-                                                  {"root", &Installed::root},
-                                                  {"manifest", &Installed::manifest}}};
+                                                   {"engine", &Installed::engine},
+                                                   {"version", &Installed::version},
+                                                   {"flavor", &Installed::flavor},
+                                                   {"digest", &Installed::digest},
+                                                   {"artifacts", &Installed::artifacts_digest},
+                                                   {"plugin", &Installed::plugin},
+                                                   {"in_place", &Installed::in_place},
+                                                   {"root", &Installed::root},
+                                                   {"manifest", &Installed::manifest}}};
 struct ListMember {
   std::string_view key;
   std::vector<std::string> Installed::*member;

@@ -31,11 +31,13 @@ std::optional<Diagnosis> problem_of(const manifest::Build& build) {
 
 std::string describe(const SeenInstallation& seen) {
   std::string text = "  " + seen.path.native();
-  if (!seen.content) return text + "  (" + seen.source + ")\n    " + explain::one_line(seen.content.error()) + "\n";
+  if (!seen.content)
+    return text + "  (" + seen.source + ")\n    " + explain::one_line(seen.content.error()) + "\n";
   text += "  (" + std::string(name_of(seen.content->layout)) + "; " + seen.source + ")\n";
   for (std::size_t i = 0; i < seen.builds.size(); ++i) {
     const manifest::Build& build = build_of(seen, i);
-    text += "    " + build.engine + " " + build.version + " " + build.flavor + " for " + build.os + " " + build.arch;
+    text += "    " + build.engine + " " + build.version + " " + build.flavor + " for " + build.os + " " +
+            build.arch;
     const auto problem = problem_of(build);
     text += problem ? ": " + explain::one_line(*problem) : ": can be opened in place, as " + build.id;
     text += "\n";
@@ -79,7 +81,8 @@ Json to_json(const std::vector<SeenInstallation>& seen) {
     for (std::size_t i = 0; i < one.builds.size(); ++i) {
       const manifest::Build& build = build_of(one, i);
       Json item = Json::object();
-      item.set("build", build.id).set("plugin", build.plugin_component.empty() ? Json() : Json(build.plugin_component));
+      item.set("build", build.id)
+          .set("plugin", build.plugin_component.empty() ? Json() : Json(build.plugin_component));
       if (const auto problem = problem_of(build)) item.set("diagnosis", explain::to_json(*problem));
       builds.push(std::move(item));
     }

@@ -1,4 +1,5 @@
-// engine-info --installations: what others installed on this machine, and which of it could be opened in place.
+// engine-info --installations: what others installed on this machine, and which of it could be opened in
+// place.
 #pragma once
 #include <string>
 #include <vector>
@@ -11,7 +12,7 @@ namespace enginehost::commands {
 // One place that was asked for, or that came to mind.
 struct SeenInstallation {
   std::filesystem::path path;
-  std::string source;    // "--installation", "CONDA_PREFIX", "the system's libraries"
+  std::string source;  // "--installation", "CONDA_PREFIX", "the system's libraries"
   bool asked_for = false;
   Result<installations::Installation> content;
   std::vector<std::shared_ptr<const manifest::Manifest>> builds;  // one for each of the content's runtimes

@@ -15,10 +15,9 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t most_libraries = 500;  // an environment has a few dozen; more is a mistake
 
-constexpr std::string_view of_the_process[] = {"libc.",     "libm.",       "libdl.",     "libpthread.",
-                                               "librt.",    "libutil.",    "ld-linux",   "libstdc++.",
-                                               "libgcc_s.", "libresolv.",  "libanl.",    "ld-musl",
-                                               "libc++.",   "libnvidia-",  "libcuda.so"};
+constexpr std::string_view of_the_process[] = {
+    "libc.",     "libm.",      "libdl.",  "libpthread.", "librt.",  "libutil.",   "ld-linux",  "libstdc++.",
+    "libgcc_s.", "libresolv.", "libanl.", "ld-musl",     "libc++.", "libnvidia-", "libcuda.so"};
 
 bool belongs_to_the_process(std::string_view name) {
   return std::any_of(std::begin(of_the_process), std::end(of_the_process),
@@ -38,7 +37,8 @@ bool is_inside(const Places& places, const fs::path& folder) {
   return holds(places.prefix) || std::any_of(places.packages.begin(), places.packages.end(), holds);
 }
 
-std::vector<fs::path> searched(const Places& places, const binary::BinaryInfo& info, const fs::path& library) {
+std::vector<fs::path> searched(const Places& places, const binary::BinaryInfo& info,
+                               const fs::path& library) {
   std::vector<fs::path> folders = {library.parent_path()};
   for (const std::vector<std::string>* paths : {&info.runpath, &info.rpath})
     for (const std::string& text : *paths)

@@ -21,10 +21,10 @@ struct Closure {
   std::vector<binary::BinaryInfo> infos;
 };
 
-// `first`: libraries that can be read. What they need is looked for beside the one that needs it, in the folders
-// that its RUNPATH names and in the installation's, and nowhere outside the installation: the machine's own
-// libraries are for its loader to find. Never among them: the C and C++ runtime, of which a process can have
-// only one, and the driver.
+// `first`: libraries that can be read. What they need is looked for beside the one that needs it, in the
+// folders that its RUNPATH names and in the installation's, and nowhere outside the installation: the
+// machine's own libraries are for its loader to find. Never among them: the C and C++ runtime, of which a
+// process can have only one, and the driver.
 Closure close_over(const Places& places, const std::vector<std::filesystem::path>& first);
 
 // The newest glibc, libstdc++ and processor that the libraries name, and their C library.

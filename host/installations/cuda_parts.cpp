@@ -13,14 +13,37 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view stems[] = {
-    "libcudart",        "libcublas",    "libcublasLt",         "libcufft",          "libcufftw",
-    "libcurand",        "libcusolver",  "libcusolverMg",       "libcusparse",       "libcusparseLt",
-    "libnvrtc",         "libnvJitLink", "libnvrtc-builtins",   "libnccl",           "libcupti",
-    "libnvToolsExt",    "libcudnn",     "libcudnn_ops",        "libcudnn_cnn",      "libcudnn_adv",
-    "libcudnn_graph",   "libcudnn_ext", "libcudnn_heuristic",  "libcudnn_ops_infer", "libcudnn_cnn_infer",
-    "libcudnn_adv_infer", "libcudnn_ops_train", "libcudnn_cnn_train", "libcudnn_adv_train",
-    "libcudnn_engines_precompiled", "libcudnn_engines_runtime_compiled"};
+constexpr std::string_view stems[] = {"libcudart",
+                                      "libcublas",
+                                      "libcublasLt",
+                                      "libcufft",
+                                      "libcufftw",
+                                      "libcurand",
+                                      "libcusolver",
+                                      "libcusolverMg",
+                                      "libcusparse",
+                                      "libcusparseLt",
+                                      "libnvrtc",
+                                      "libnvJitLink",
+                                      "libnvrtc-builtins",
+                                      "libnccl",
+                                      "libcupti",
+                                      "libnvToolsExt",
+                                      "libcudnn",
+                                      "libcudnn_ops",
+                                      "libcudnn_cnn",
+                                      "libcudnn_adv",
+                                      "libcudnn_graph",
+                                      "libcudnn_ext",
+                                      "libcudnn_heuristic",
+                                      "libcudnn_ops_infer",
+                                      "libcudnn_cnn_infer",
+                                      "libcudnn_adv_infer",
+                                      "libcudnn_ops_train",
+                                      "libcudnn_cnn_train",
+                                      "libcudnn_adv_train",
+                                      "libcudnn_engines_precompiled",
+                                      "libcudnn_engines_runtime_compiled"};
 
 // A build's own copy, whose manifest lives as long as it does.
 struct Completed {

@@ -8,8 +8,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// 11 of "libcudart.so.11.0", "libcudart-d0da41ae.so.11.0" or "libcublas.so.11"; 0 of other names. The libraries
-// whose version is CUDA's own; libcufft and libcusparse count differently.
+// 11 of "libcudart.so.11.0", "libcudart-d0da41ae.so.11.0" or "libcublas.so.11"; 0 of other names. The
+// libraries whose version is CUDA's own; libcufft and libcusparse count differently.
 std::int64_t major_of(std::string_view name) {
   for (const std::string_view stem : {"libcudart", "libcublas", "libcublasLt"}) {
     if (!name.starts_with(stem)) continue;

@@ -41,7 +41,8 @@ std::vector<Package> versions_of(const Places& places, const KnownEngine& engine
         found.insert(found.begin(), {"", *said, nook.packages / engine.version_file});
   }
   if (places.layout == Layout::conda)
-    for (Package& package : conda_packages(places.prefix, engine.conda_names)) found.push_back(std::move(package));
+    for (Package& package : conda_packages(places.prefix, engine.conda_names))
+      found.push_back(std::move(package));
   if (nook.packages.empty()) {
     // An unpacked libtorch archive says it in a file of its own.
     for (const fs::path& folder : {nook.root, nook.folder.parent_path()})
@@ -111,7 +112,8 @@ std::vector<fs::path> own_libraries(const KnownEngine& engine, const Nook& nook,
   for (const std::vector<std::string_view>* names :
        {&engine.other_libraries, &engine.cuda_libraries, &engine.rocm_libraries})
     for (const std::string_view name : *names)
-      if (fs::path library = library_in(nook.folder, name); !library.empty()) own.push_back(std::move(library));
+      if (fs::path library = library_in(nook.folder, name); !library.empty())
+        own.push_back(std::move(library));
   return own;
 }
 
@@ -185,8 +187,7 @@ std::optional<Runtime> runtime_in(const Places& places, const KnownEngine& engin
   if (!engine.abi_library.empty())
     if (const fs::path library = library_in(nook.folder, engine.abi_library); !library.empty()) {
       runtime.cxx11_abi = cxx11_abi_of(library, engine.abi_symbol);
-      if (!runtime.cxx11_abi.empty())
-        runtime.found.push_back({"C++11 ABI", runtime.cxx11_abi, library});
+      if (!runtime.cxx11_abi.empty()) runtime.found.push_back({"C++11 ABI", runtime.cxx11_abi, library});
     }
   add_accelerator(places, engine, nook, closure.infos, runtime);
   if (runtime.version.empty() && !runtime.problem)
@@ -203,9 +204,10 @@ void add_runtimes(const Places& places, Installation& installation) {
       auto runtime = runtime_in(places, engine, nook);
       if (!runtime) continue;
       // lib and lib/x86_64-linux-gnu may be one folder, and conda links the one place to the other.
-      const bool known = std::any_of(
-          installation.runtimes.begin(), installation.runtimes.end(), [&](const Runtime& other) {
-            return other.engine == runtime->engine && !other.libraries.empty() && !runtime->libraries.empty() &&
+      const bool known =
+          std::any_of(installation.runtimes.begin(), installation.runtimes.end(), [&](const Runtime& other) {
+            return other.engine == runtime->engine && !other.libraries.empty() &&
+                   !runtime->libraries.empty() &&
                    fs::equivalent(other.libraries.front(), runtime->libraries.front(), error);
           });
       if (!known) installation.runtimes.push_back(std::move(*runtime));

@@ -37,9 +37,10 @@ const Component* plugin_of(const Build& build) {
 }
 
 bool is_at_hand(const Component& plugin) {
-  return std::any_of(plugin.artifacts.begin(), plugin.artifacts.end(), [](const manifest::Artifact& artifact) {
-    return !artifact.sha256.empty() && !artifact.sources.empty();
-  });
+  return std::any_of(plugin.artifacts.begin(), plugin.artifacts.end(),
+                     [](const manifest::Artifact& artifact) {
+                       return !artifact.sha256.empty() && !artifact.sources.empty();
+                     });
 }
 
 // Whether the plugin of that build can work with the runtime.
@@ -140,8 +141,7 @@ std::vector<std::shared_ptr<const manifest::Manifest>> manifests_of(const Instal
     build->os = runtime.os;
     build->arch = runtime.arch;
     build->id = runtime.engine + "-" + build->version + "-" + runtime.flavor + "-" + runtime.os + "-" +
-                runtime.arch + "-at-" +
-                sha256_hex(installation.path.native()).substr(0, 8);
+                runtime.arch + "-at-" + sha256_hex(installation.path.native()).substr(0, 8);
     build->requires_ = runtime.requirements;
     build->search = runtime.libraries;
     build->priority = priority_in_place;

@@ -47,7 +47,8 @@ struct Installation {
 };
 
 // What lies at that absolute path: a conda environment, a virtual environment, a folder of Python packages, a
-// prefix such as /usr, a folder of libraries. Files that are damaged are told in their Runtime::problem. EH-S30
+// prefix such as /usr, a folder of libraries. Files that are damaged are told in their Runtime::problem.
+// EH-S30
 // ("path", "problem") when it is no folder that can be read, EH-S31 ("path", "layout", "looked_for"...) when
 // neither an engine nor a library of CUDA is in it. Any thread.
 Result<Installation> identify(const std::filesystem::path& path);

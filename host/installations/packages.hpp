@@ -23,8 +23,8 @@ std::vector<Package> python_packages(const std::filesystem::path& folder,
 std::vector<Package> conda_packages(const std::filesystem::path& prefix,
                                     const std::vector<std::string_view>& names);
 
-// The installed Debian package whose name begins with `prefix` and a digit ("libtorch": libtorch1.13), with its
-// upstream version: "1.13.1" of "1.13.1+dfsg-4". From dpkg's status file below `root`.
+// The installed Debian package whose name begins with `prefix` and a digit ("libtorch": libtorch1.13), with
+// its upstream version: "1.13.1" of "1.13.1+dfsg-4". From dpkg's status file below `root`.
 std::optional<Package> debian_package(std::string_view prefix, const std::filesystem::path& root = "/");
 
 // The text that a Python file assigns to a name: "11.8" of `cuda: Optional[str] = '11.8'`; nothing for None.

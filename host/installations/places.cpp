@@ -88,8 +88,8 @@ Result<Places> places_of(const fs::path& path) {
   }
   if (std::any_of(names.begin(), names.end(), is_library)) places.libraries.push_back(path);
   // An unpacked archive or a package's own folder, /usr, or /usr/lib.
-  for (const char* below : {"lib", "lib64", "lib/x86_64-linux-gnu", "lib/aarch64-linux-gnu", "x86_64-linux-gnu",
-                            "aarch64-linux-gnu", "capi"})
+  for (const char* below : {"lib", "lib64", "lib/x86_64-linux-gnu", "lib/aarch64-linux-gnu",
+                            "x86_64-linux-gnu", "aarch64-linux-gnu", "capi"})
     if (is_folder(path / below)) places.libraries.push_back(path / below);
   for (const char* folder : {"/usr/lib", "/usr/lib64", "/lib", "/lib64"})
     places.is_system = places.is_system || is_below(path, folder) || path == "/usr";

@@ -56,12 +56,12 @@ struct Component {
 
 // A runtime that is on this machine already and is loaded where it lies (host/installations).
 struct InPlace {
-  std::string path;                        // of the installation, as people call it
-  std::string root;                        // what the plugin is told as its folder; empty: the view
-  std::string identity;                    // of its files as they are now: another text after an upgrade
-  std::vector<std::string> witnesses;      // the files that tell whether it is still the same
-  std::vector<Evidence> found;             // how it was recognised, for people
-  std::optional<Diagnosis> problem;        // why it cannot be opened
+  std::string path;                    // of the installation, as people call it
+  std::string root;                    // what the plugin is told as its folder; empty: the view
+  std::string identity;                // of its files as they are now: another text after an upgrade
+  std::vector<std::string> witnesses;  // the files that tell whether it is still the same
+  std::vector<Evidence> found;         // how it was recognised, for people
+  std::optional<Diagnosis> problem;    // why it cannot be opened
 };
 
 struct CudaRequirement {
@@ -106,7 +106,7 @@ struct Build {
   std::string blocked;    // why it must not be used, not even when installed (Catalogue::blocked); or empty
   std::string expired;    // when its signed repository expired: it must not be installed any more; or empty
   std::shared_ptr<const InPlace> in_place;  // of no manifest: an existing installation's; else nullptr
-  std::weak_ptr<const Manifest> manifest;  // the owner; alive as long as a pointer out of a catalogue is
+  std::weak_ptr<const Manifest> manifest;   // the owner; alive as long as a pointer out of a catalogue is
 
   // sha256 over the sorted artifact digests of plugin and components: known before anything is installed,
   // changes with any byte that would be. Empty when a digest is missing.

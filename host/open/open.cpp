@@ -112,7 +112,8 @@ std::optional<Diagnosis> why_nothing_is_known(const manifest::Catalogue& catalog
 }
 
 // Why installations that were asked for do not serve this request: each is told, whatever is opened instead.
-std::vector<Diagnosis> unusable_installations(const manifest::Catalogue& catalogue, const resolve::Plan& plan) {
+std::vector<Diagnosis> unusable_installations(const manifest::Catalogue& catalogue,
+                                              const resolve::Plan& plan) {
   std::vector<Diagnosis> found;
   for (const Diagnosis& failure : catalogue.failures)
     if (failure.code == "EH-S30" || failure.code == "EH-S31") found.push_back(failure);

@@ -33,8 +33,8 @@ Place default_helper(const Environment& environment);
 // may not write the SDK as well; otherwise `warnings` says why it is not used.
 std::optional<Place> default_repository(const Environment& environment, std::vector<std::string>& warnings);
 
-// The active conda environment, the active virtual environment, the user's and the system's Python packages, the
-// system's libraries: as far as they exist, each once.
+// The active conda environment, the active virtual environment, the user's and the system's Python packages,
+// the system's libraries: as far as they exist, each once.
 std::vector<LikelyInstallation> likely_installations(const Environment& environment);
 
 // True when files can be created in the folder, or in the nearest existing folder above it.

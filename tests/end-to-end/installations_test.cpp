@@ -1,5 +1,5 @@
-// Existing installations through the whole way: Debian's libtorch and a wheel of ONNX Runtime loaded where they lie,
-// environments laid out as conda does, and what is no installation.
+// Existing installations through the whole way: Debian's libtorch and a wheel of ONNX Runtime loaded where
+// they lie, environments laid out as conda does, and what is no installation.
 #include <gmock/gmock.h>
 
 #include <cstdlib>
@@ -63,8 +63,8 @@ void write_conda_record(const fs::path& prefix, const std::string& name, const s
 
 void compile(const std::string& source, const fs::path& to, const std::string& flags) {
   fs::create_directories(to.parent_path());
-  const std::string command = "printf '%s' '" + source + "' | gcc -shared -fPIC -x c - -o '" + to.native() +
-                              "' " + flags;
+  const std::string command =
+      "printf '%s' '" + source + "' | gcc -shared -fPIC -x c - -o '" + to.native() + "' " + flags;
   ASSERT_EQ(std::system(command.c_str()), 0) << command;
 }
 
@@ -119,22 +119,32 @@ TEST(Installations, DamagedAreRefusedWithTheFileAndItsSize) {
 }
 
 struct Stranger {
-  const char *name, *flags, *requirement;
+  const char *name, *flags;
+  int machine;  // e_machine that is written over the compiler's; 0: none
+  const char* requirement;
 };
 class InstallationsOfOthers : public testing::TestWithParam<Stranger> {};
 
 TEST_P(InstallationsOfOthers, AreForAnotherSystem) {
   const Workplace workplace;
   const fs::path environment = workplace.folder() / "env";
-  compile("int f(void){return 1;}", environment / "lib/libmxnet.so", GetParam().flags);
+  const fs::path library = environment / "lib/libmxnet.so";
+  compile("int f(void){return 1;}", library, GetParam().flags);
+  if (GetParam().machine != 0) {
+    std::string bytes = read_text(library);
+    bytes[18] = static_cast<char>(GetParam().machine);
+    write_text(library, bytes);
+  }
   write_conda_record(environment, "libmxnet", "1.9.1");
   const Ended ended = workplace.info(with({"mxnet", "--json"}, environment.native()));
   EXPECT_EQ(ended.status, 3) << ended.said();
   EXPECT_THAT(evidence(ended.diagnosis(), "reason"), HasSubstr(GetParam().requirement)) << ended.said();
 }
-INSTANTIATE_TEST_SUITE_P(Each, InstallationsOfOthers,
-                         testing::Values(Stranger{"For32Bits", "-m32", "system linux i386, found linux x86_64"}),
-                         [](const auto& instance) { return std::string(instance.param.name); });
+INSTANTIATE_TEST_SUITE_P(
+    Each, InstallationsOfOthers,
+    testing::Values(Stranger{"For32Bits", "-m32", 0, "system linux i386, found linux x86_64"},
+                    Stranger{"ForAnotherProcessor", "", 183, "system linux aarch64, found"}),
+    [](const auto& instance) { return std::string(instance.param.name); });
 
 // The seeds' recipe: CUDA of a conda environment, and no LD_LIBRARY_PATH.
 TEST(Installations, LibrariesOfACondaEnvironmentCompleteABuildByTheirPaths) {

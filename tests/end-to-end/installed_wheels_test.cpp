@@ -18,9 +18,8 @@ TEST(InstalledWheels, OfOnnxRuntimeServeWithoutADownload) {
   const std::string made = "python3 -m venv '" + environment + "' && '" + environment +
                            "/bin/python' -m pip install --quiet --no-deps onnxruntime==1.23.2";
   if (std::system(made.c_str()) != 0) GTEST_SKIP() << "the package index cannot be reached";
-  const Ended opened =
-      workplace.info({"onnxruntime@1.23.2", "--json", "--self-test", "--offline", "--repository", repository,
-                      "--installation", environment});
+  const Ended opened = workplace.info({"onnxruntime@1.23.2", "--json", "--self-test", "--offline",
+                                       "--repository", repository, "--installation", environment});
   ASSERT_EQ(opened.status, 0) << opened.said();
   EXPECT_THAT(opened.outcome()["build"].as_string(), HasSubstr("onnxruntime-1.23.2-cpu-linux-"));
   EXPECT_THAT(opened.outcome()["build"].as_string(), HasSubstr("-at-"));

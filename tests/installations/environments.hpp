@@ -17,7 +17,8 @@ class Environments : public Workshop {
   // The name that libc10 exports tells the C++ ABI, as the real one's does.
   static std::string c10_source(bool cxx11) {
     return std::string("void ") +
-           (cxx11 ? "_ZN3c106detail14torchCheckFailEPKcS2_jRKNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEE"
+           (cxx11 ? "_ZN3c106detail14torchCheckFailEPKcS2_jRKNSt7__cxx1112basic_stringIcSt11char_"
+                    "traitsIcESaIcEEE"
                   : "_ZN3c106detail14torchCheckFailEPKcS2_jRKSs") +
            "(void) {}\n";
   }
@@ -39,14 +40,14 @@ class Environments : public Workshop {
           "Metadata-Version: 2.1\nName: " + name + "\nVersion: " + version + "\n\nVersion: 9.9\n");
   }
 
-  void make_conda_record(const std::string& prefix, const std::string& name, const std::string& version) const {
-    write(prefix + "/conda-meta/" + name + "-" + version + "-h1234_0.json",
-          Json::object()
-              .set("name", name)
-              .set("version", version)
-              .set("build", "h1234_0")
-              .set("files", Json::array())
-              .dump());
+  void make_conda_record(const std::string& prefix, const std::string& name,
+                         const std::string& version) const {
+    write(prefix + "/conda-meta/" + name + "-" + version + "-h1234_0.json", Json::object()
+                                                                                .set("name", name)
+                                                                                .set("version", version)
+                                                                                .set("build", "h1234_0")
+                                                                                .set("files", Json::array())
+                                                                                .dump());
   }
 
   std::string at(const std::string& name) const { return (folder() / name).native(); }
@@ -64,15 +65,15 @@ class Environments : public Workshop {
     return {};
   }
 
-  // Every path below the folder with what stat tells of it and its bytes' size: another text after any change.
+  // Every path below the folder with what stat tells of it and its bytes' size: another text after any
+  // change.
   std::string state_of(const std::filesystem::path& folder) const {
     std::map<std::string, std::string> all;
     for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
       const auto stamp = stamp_of(entry.path());
-      all[entry.path().native()] =
-          stamp ? std::to_string(stamp->inode) + " " + std::to_string(stamp->size) + " " +
-                      std::to_string(stamp->modified_ns)
-                : "";
+      all[entry.path().native()] = stamp ? std::to_string(stamp->inode) + " " + std::to_string(stamp->size) +
+                                               " " + std::to_string(stamp->modified_ns)
+                                         : "";
     }
     std::string text;
     for (const auto& [path, state] : all) text += path + " " + state + "\n";

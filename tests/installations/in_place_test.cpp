@@ -31,20 +31,22 @@ class InPlaceBuilds : public test::Environments {
             .set("format", 1)
             .set("engine", engine)
             .set("serial", 1)
-            .set("components", Json::object().set("the-plugin", Json::object()
-                                                                    .set("adapter", std::move(adapter))
-                                                                    .set("artifacts", std::move(artifacts))))
+            .set(
+                "components",
+                Json::object().set(
+                    "the-plugin",
+                    Json::object().set("adapter", std::move(adapter)).set("artifacts", std::move(artifacts))))
             .set("builds",
-                 Json::array().push(Json::object()
-                                        .set("id", "a-build")
-                                        .set("version", version)
-                                        .set("flavor", flavor)
-                                        .set("os", "linux")
-                                        .set("arch", "x86_64")
-                                        .set("plugin", Json::object()
-                                                           .set("component", "the-plugin")
-                                                           .set("path", "libengine_x.so"))
-                                        .set("components", Json::array())));
+                 Json::array().push(
+                     Json::object()
+                         .set("id", "a-build")
+                         .set("version", version)
+                         .set("flavor", flavor)
+                         .set("os", "linux")
+                         .set("arch", "x86_64")
+                         .set("plugin",
+                              Json::object().set("component", "the-plugin").set("path", "libengine_x.so"))
+                         .set("components", Json::array())));
     manifest::Catalogue result;
     auto manifest = manifest::read_manifest(document, "/repository", "test");
     EXPECT_TRUE(manifest) << (manifest ? "" : std::string(manifest.error().value("problem")));
@@ -52,8 +54,7 @@ class InPlaceBuilds : public test::Environments {
     return result;
   }
 
-  std::shared_ptr<const manifest::Build> build_of(const std::string& path,
-                                                  const manifest::Catalogue& known) {
+  std::shared_ptr<const manifest::Build> build_of(const std::string& path, const manifest::Catalogue& known) {
     const auto installation = identify(folder() / path);
     EXPECT_TRUE(installation);
     if (!installation) return nullptr;
@@ -73,7 +74,8 @@ class InPlaceBuilds : public test::Environments {
 };
 
 TEST_F(InPlaceBuilds, TakeThePluginOfTheSameMinorVersionAndAbi) {
-  const auto build = build_of("site", catalogue("pytorch", "2.0.0", "cpu", {"libtorch_cpu.so", "libc10.so"}, "1"));
+  const auto build =
+      build_of("site", catalogue("pytorch", "2.0.0", "cpu", {"libtorch_cpu.so", "libc10.so"}, "1"));
   ASSERT_TRUE(build);
   EXPECT_FALSE(build->in_place->problem);
   EXPECT_EQ(build->plugin_component, "the-plugin");
@@ -94,12 +96,13 @@ class UnfitPlugins : public InPlaceBuilds, public testing::WithParamInterface<Un
 
 TEST_P(UnfitPlugins, AreToldWithWhatWasFound) {
   const Unfit& plugin = GetParam();
-  const auto build =
-      build_of("site", catalogue("pytorch", plugin.version, "cpu", plugin.needs, plugin.abi, plugin.compiled));
+  const auto build = build_of(
+      "site", catalogue("pytorch", plugin.version, "cpu", plugin.needs, plugin.abi, plugin.compiled));
   ASSERT_TRUE(build);
   ASSERT_TRUE(build->in_place->problem);
   EXPECT_EQ(build->in_place->problem->code, "EH-S32");
-  EXPECT_THAT(std::string(build->in_place->problem->value("installed")), HasSubstr("pytorch 2.0.1 cpu, C++11 ABI 1"));
+  EXPECT_THAT(std::string(build->in_place->problem->value("installed")),
+              HasSubstr("pytorch 2.0.1 cpu, C++11 ABI 1"));
   ASSERT_EQ(build->in_place->problem->values("plugin").size(), 1u);
 }
 INSTANTIATE_TEST_SUITE_P(
@@ -120,7 +123,8 @@ TEST_F(InPlaceBuilds, OfAnEngineWithACInterfaceTakeAnyMinorVersionsPlugin) {
 }
 
 TEST_F(InPlaceBuilds, ForCudaNeedAPluginThatOpensCuda) {
-  library("ort/onnxruntime/capi/libcublas.so.12", "int b(void) { return 1; }", {"-Wl,-soname,libcublas.so.12"});
+  library("ort/onnxruntime/capi/libcublas.so.12", "int b(void) { return 1; }",
+          {"-Wl,-soname,libcublas.so.12"});
   library("ort/onnxruntime/capi/libonnxruntime.so.1.22.0", "int ort(void) { return 1; }");
   library("ort/onnxruntime/capi/libonnxruntime_providers_cuda.so", "int cuda(void) { return 1; }",
           {"-Wl,--no-as-needed", at("ort/onnxruntime/capi/libcublas.so.12")});

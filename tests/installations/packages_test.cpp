@@ -23,7 +23,7 @@ TEST_F(Packages, OfPythonTellTheVersionOfTheirHeadAndNotOfTheirText) {
 
 TEST_F(Packages, AreComparedAsTheIndexComparesNames) {
   make_package("site", "Onnxruntime_GPU", "1.22.0");
-  make_package("site", "nvidia.cuda.runtime-cu12", "12.4.127");
+  make_package("site", "nvidia.cuda.runtime.cu12", "12.4.127");
   make_package("site", "torchvision", "0.15");
   EXPECT_THAT(python_packages(folder() / "site", {"onnxruntime-gpu", "torch"}),
               ElementsAre(Field(&Package::version, "1.22.0")));
@@ -40,11 +40,12 @@ TEST_F(Packages, OfCondaAreReadFromTheirRecords) {
 }
 
 TEST_F(Packages, OfDebianTellTheUpstreamVersionOfWhatIsInstalled) {
-  write("var/lib/dpkg/status",
-        "Package: libc6\nStatus: install ok installed\nVersion: 2.36-9\n\n"
-        "Package: libtorch-dev\nStatus: install ok installed\nVersion: 9.9-1\n\n"
-        "Package: libtorch1.12\nStatus: deinstall ok config-files\nVersion: 1.12.1-1\n\n"
-        "Package: libtorch1.13\nStatus: install ok installed\nArchitecture: amd64\nVersion: 1:1.13.1+dfsg-4\n");
+  write(
+      "var/lib/dpkg/status",
+      "Package: libc6\nStatus: install ok installed\nVersion: 2.36-9\n\n"
+      "Package: libtorch-dev\nStatus: install ok installed\nVersion: 9.9-1\n\n"
+      "Package: libtorch1.12\nStatus: deinstall ok config-files\nVersion: 1.12.1-1\n\n"
+      "Package: libtorch1.13\nStatus: install ok installed\nArchitecture: amd64\nVersion: 1:1.13.1+dfsg-4\n");
   const auto package = debian_package("libtorch", folder());
   ASSERT_TRUE(package);
   EXPECT_EQ(package->name, "libtorch1.13");
@@ -53,9 +54,10 @@ TEST_F(Packages, OfDebianTellTheUpstreamVersionOfWhatIsInstalled) {
 }
 
 TEST_F(Packages, TextsThatPythonFilesAssignAreRead) {
-  const auto file = write("version.py",
-                          "from typing import Optional\n__all__ = ['__version__']\n__version__ = '2.0.1+cu117'\n"
-                          "cuda: Optional[str] = \"11.7\"\nhip: Optional[str] = None\n");
+  const auto file =
+      write("version.py",
+            "from typing import Optional\n__all__ = ['__version__']\n__version__ = '2.0.1+cu117'\n"
+            "cuda: Optional[str] = \"11.7\"\nhip: Optional[str] = None\n");
   EXPECT_EQ(assigned_text(file, "__version__"), "2.0.1+cu117");
   EXPECT_EQ(assigned_text(file, "cuda"), "11.7");
   EXPECT_EQ(assigned_text(file, "hip"), std::nullopt);

@@ -13,8 +13,8 @@ class Wheels : public test::Environments {
   // False where the package index cannot be reached.
   bool install(const std::string& package) const {
     ChildRequest request;
-    request.argv = {"python3", "-m", "pip", "install", "--quiet", "--no-deps", "--only-binary", ":all:",
-                    "--target", at("site"), package};
+    request.argv = {"python3",       "-m",    "pip",      "install",  "--quiet", "--no-deps",
+                    "--only-binary", ":all:", "--target", at("site"), package};
     request.deadline = std::chrono::minutes(5);
     const auto outcome = run_child(request);
     return outcome && outcome->exit_code == 0;

@@ -11,11 +11,13 @@ constexpr Category request = Category::request;
 constexpr Entry entries[] = {
     {.code = "EH-S30",
      .title = "installation cannot be used",
-     .meaning = "What was named as an existing installation is no folder that can be read, or a part of the engine in it is "
+     .meaning = "What was named as an existing installation is no folder that can be read, or a part of the "
+                "engine in it is "
                 "missing.",
      .before = "the folder and the files in it",
      .causes = {"the installation {path} cannot be used: {problem}", "the installation cannot be used"},
-     .remedies = {"name the folder of a conda environment, of a virtual environment, of Python packages (site-packages) "
+     .remedies = {"name the folder of a conda environment, of a virtual environment, of Python packages "
+                  "(site-packages) "
                   "or of libraries",
                   "install the package again with what installed it",
                   "engine-info --installations shows what was found on this machine"},
@@ -34,12 +36,15 @@ constexpr Entry entries[] = {
      .category = request},
     {.code = "EH-S32",
      .title = "no plugin for the installation",
-     .meaning = "The engine of an existing installation was recognised, and no plugin is at hand that was made for it.",
+     .meaning = "The engine of an existing installation was recognised, and no plugin is at hand that was "
+                "made for it.",
      .before = "version, C++ ABI and library names of the installation against those of the plugins",
      .causes = {"{path} holds {installed}; there are plugins for {plugin...}",
                 "{path} holds {installed} for {system}, and there is no plugin for that",
-                "{path} holds {installed}, and there is no plugin for it", "there is no plugin for the installation"},
-     .remedies = {"{engine=pytorch}compile engines/pytorch for it: -DENGINEHOST_TORCH_ROOT= the folder that holds its "
+                "{path} holds {installed}, and there is no plugin for it",
+                "there is no plugin for the installation"},
+     .remedies = {"{engine=pytorch}compile engines/pytorch for it: -DENGINEHOST_TORCH_ROOT= the folder that "
+                  "holds its "
                   "include and lib",
                   "add a repository that offers a plugin for it: --repository",
                   "leave --installation out, and a published build is taken: engine-info {engine} --explain"},
