@@ -6,6 +6,7 @@
 #include "base/text.hpp"
 #include "host/explain/explain.hpp"
 #include "host/installations/in_place.hpp"
+#include "host/settings/places.hpp"
 
 namespace enginehost::commands {
 namespace {
@@ -58,7 +59,8 @@ std::vector<SeenInstallation> look_for_installations(open::World& world) {
   const settings::Setting* asked = settings.find("installations");
   for (const fs::path& path : settings.installations)
     all.push_back(look_at(world, path, asked != nullptr ? asked->source : "asked for", true));
-  for (const settings::LikelyInstallation& likely : settings.likely_installations) {
+  for (const settings::LikelyInstallation& likely : 
+       settings::likely_installations(settings::Environment::of_this_process())) {
     std::error_code error;
     if (std::any_of(all.begin(), all.end(), [&](const SeenInstallation& seen) {
           return fs::equivalent(seen.path, likely.folder, error);

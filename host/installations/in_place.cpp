@@ -14,9 +14,6 @@ namespace {
 using manifest::Build;
 using manifest::Component;
 
-// Where everything that ranks is equal, what is here already goes before what would be fetched.
-constexpr int priority_in_place = 100;
-
 // "1.13" of "1.13.1".
 std::string leading_parts(std::string_view version, int count) {
   std::size_t end = 0;

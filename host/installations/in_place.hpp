@@ -9,6 +9,9 @@
 
 namespace enginehost::installations {
 
+// Where everything else that ranks is equal, what is here already goes before what would be fetched.
+inline constexpr int priority_in_place = 100;
+
 // A digest of the stamps of those files: another one after any of them was replaced.
 std::string identity_of(const std::vector<std::string>& files);
 

@@ -178,6 +178,16 @@ void add_installed(manifest::Catalogue& catalogue, const cache::Store& store) {
 void add_installations(manifest::Catalogue& catalogue, const settings::Settings& settings,
                        CatalogueOrigin& origin) {
   for (const fs::path& path : settings.installations) {
+    // Nobody signed what lies there.
+    if (settings.policy.require_signatures) {
+      catalogue.failures.push_back(std::move(diagnose("EH-P01")
+                                                 .with("file", settings.policy.file)
+                                                 .with("key", "policy.require_signatures")
+                                                 .with("policy", "policy.require_signatures = true")
+                                                 .with("what", "the installation " + path.native())
+                                                 .with("installation", path.native())));
+      continue;
+    }
     auto installation = installations::identify(path);
     origin.documents.push_back(path.native());
     if (!installation) {

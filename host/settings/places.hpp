@@ -33,6 +33,12 @@ Place default_helper(const Environment& environment);
 // may not write the SDK as well; otherwise `warnings` says why it is not used.
 std::optional<Place> default_repository(const Environment& environment, std::vector<std::string>& warnings);
 
+// A place where an engine may have been installed by others, and how it came to mind: "CONDA_PREFIX".
+struct LikelyInstallation {
+  std::filesystem::path folder;
+  std::string source;
+};
+
 // The active conda environment, the active virtual environment, the user's and the system's Python packages,
 // the system's libraries: as far as they exist, each once.
 std::vector<LikelyInstallation> likely_installations(const Environment& environment);

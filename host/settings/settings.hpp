@@ -59,12 +59,6 @@ struct Environment {
   const std::string* find(const std::string& name) const;
 };
 
-// A place where an engine may have been installed by others, and how it came to mind: "CONDA_PREFIX".
-struct LikelyInstallation {
-  std::filesystem::path folder;
-  std::string source;
-};
-
 // Bounds on what is fetched.
 struct DownloadLimits {
   std::uint64_t max_artifact_bytes = std::uint64_t{16} << 30;
@@ -102,7 +96,6 @@ struct Settings {
   std::vector<std::filesystem::path> system_layers;  // read-only caches looked into before cache_folder
   std::vector<std::filesystem::path>
       installations;  // of other programs, whose engines may be opened in place
-  std::vector<LikelyInstallation> likely_installations;  // those that exist: told of, never used unasked
   std::filesystem::path state_folder;                    // empty: state lives in memory (a warning says so)
   std::string flavor, device;                            // empty: any
   bool offline = false;

@@ -76,6 +76,49 @@ TEST_F(CudaOfAnEnvironment, CompletesBuildsThatWantItOfTheSystem) {
   EXPECT_EQ(build.all_components().size(), 1u);
 }
 
+// Two components of NVIDIA's; the environment holds all of the one, and one library of two of the other.
+manifest::Catalogue with_components() {
+  const std::string digest(64, 'a');
+  const auto component = [&](const std::vector<std::string>& select) {
+    Json artifact = Json::object();
+    artifact.set("sha256", digest).set("archive", "zip").set("select", Json::strings(select));
+    artifact.set("sources", Json::array().push(Json::object().set("file", "x")));
+    return Json::object().set("artifacts", Json::array().push(std::move(artifact)));
+  };
+  Json build = Json::object();
+  build.set("id", "cuda-cu12").set("version", "1.0").set("flavor", "cu128").set("os", "linux").set("arch", "x86_64");
+  build.set("plugin", Json::object().set("component", "p").set("path", "libengine_cuda.so"));
+  build.set("components", Json::strings({"blas", "dnn", "rtc"})).set("search", Json::strings({"nvidia/cublas/lib"}));
+  const Json document =
+      Json::object()
+          .set("format", 1)
+          .set("engine", "cuda")
+          .set("serial", 1)
+          .set("components",
+               Json::object()
+                   .set("p", component({"libengine_cuda.so"}))
+                   .set("blas", component({"nvidia/cublas/lib/libcublas.so.12", "nvidia/cublas/lib/libcublasLt.so.12",
+                                           "x.dist-info/License.txt"}))
+                   .set("dnn", component({"nvidia/cudnn/lib/libcudnn*.so.9"}))
+                   .set("rtc", component({"nvidia/cublas/lib/libcublas.so.12", "nvidia/x/lib/libnvrtc.so.12"})))
+          .set("builds", Json::array().push(std::move(build)));
+  auto manifest = manifest::read_manifest(document, "/repository", "test");
+  EXPECT_TRUE(manifest);
+  manifest::Catalogue result;
+  if (manifest) manifest::merge(result, std::move(*manifest));
+  return result;
+}
+
+TEST_F(CudaOfAnEnvironment, StandsInForComponentsThatItHoldsWhole) {
+  const auto installation = identify(folder() / "env");
+  ASSERT_TRUE(installation);
+  const auto builds = completed_builds(*installation, with_components());
+  ASSERT_EQ(builds.size(), 1u);
+  EXPECT_THAT(builds.front()->components, ElementsAre("rtc"));
+  EXPECT_THAT(builds.front()->search, Contains(at("env/lib/libcudnn.so.9")));
+  EXPECT_GT(builds.front()->priority, 0);
+}
+
 TEST_F(CudaOfAnEnvironment, OfAnotherMajorVersionCompletesNothing) {
   library("other/lib/libcublas.so.11", "int b(void) { return 1; }", {"-Wl,-soname,libcublas.so.11"});
   make_conda_record("other", "cudatoolkit", "11.8.0");

@@ -1,4 +1,4 @@
-// EH-S30 to EH-S32: engines that others installed on this machine.
+// EH-S30 to EH-S33: engines that others installed on this machine.
 #include "host/explain/catalogue/tables.hpp"
 
 namespace enginehost::explain {
@@ -48,6 +48,17 @@ constexpr Entry entries[] = {
                   "include and lib",
                   "add a repository that offers a plugin for it: --repository",
                   "leave --installation out, and a published build is taken: engine-info {engine} --explain"},
+     .exit_status = S::nothing_fits,
+     .category = request},
+    {.code = "EH-S33",
+     .title = "build in place cannot be taken away",
+     .meaning = "The build's runtime lies in an existing installation and not in the cache, so that it can be neither exported "
+                "nor pushed.",
+     .before = "the record of the installed build",
+     .causes = {"{build} uses what lies in {path}, outside the cache",
+                "the build uses files outside the cache"},
+     .remedies = {"take a published build: engine-info ENGINE --explain lists them",
+                  "carry the installation with the tools that made it, and name it there with --installation"},
      .exit_status = S::nothing_fits,
      .category = request},
 };
