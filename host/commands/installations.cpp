@@ -59,7 +59,7 @@ std::vector<SeenInstallation> look_for_installations(open::World& world) {
   const settings::Setting* asked = settings.find("installations");
   for (const fs::path& path : settings.installations)
     all.push_back(look_at(world, path, asked != nullptr ? asked->source : "asked for", true));
-  for (const settings::LikelyInstallation& likely : 
+  for (const settings::LikelyInstallation& likely :
        settings::likely_installations(settings::Environment::of_this_process())) {
     std::error_code error;
     if (std::any_of(all.begin(), all.end(), [&](const SeenInstallation& seen) {

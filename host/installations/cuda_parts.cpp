@@ -62,18 +62,20 @@ class Parts {
     return take_all([&](const CudaLibrary& one) { return one.soname == soname; });
   }
 
-  // A component of NVIDIA's libraries, each of which the installation holds under the same SONAME: the names say
-  // the major version, which is what CUDA and cuDNN keep compatible.
+  // A component of NVIDIA's libraries, each of which the installation holds under the same SONAME: the names
+  // say the major version, which is what CUDA and cuDNN keep compatible.
   bool take_component(const manifest::Component& component) {
     if (component.artifacts.empty()) return false;
     std::vector<std::string> wanted;
     for (const std::string& selected : component.artifacts.front().select)
-      if (const std::string name = fs::path(selected).filename().native(); name.find(".so") != std::string::npos)
+      if (const std::string name = fs::path(selected).filename().native();
+          name.find(".so") != std::string::npos)
         wanted.push_back(name);
     const auto held = [&](const std::string& pattern) {
       const bool known = !cuda_stem(pattern).empty() || pattern.starts_with("libcudnn*");
-      return known && std::any_of(installation_.cuda.begin(), installation_.cuda.end(),
-                                  [&](const CudaLibrary& one) { return matches_pattern(one.soname, pattern); });
+      return known &&
+             std::any_of(installation_.cuda.begin(), installation_.cuda.end(),
+                         [&](const CudaLibrary& one) { return matches_pattern(one.soname, pattern); });
     };
     if (wanted.empty() || !std::all_of(wanted.begin(), wanted.end(), held)) return false;
     for (const std::string& pattern : wanted)

@@ -116,7 +116,8 @@ std::vector<Diagnosis> unusable_installations(const manifest::Catalogue& catalog
                                               const resolve::Plan& plan) {
   std::vector<Diagnosis> found;
   for (const Diagnosis& failure : catalogue.failures)
-    if (failure.code == "EH-S30" || failure.code == "EH-S31" || !failure.value("installation").empty()) found.push_back(failure);
+    if (failure.code == "EH-S30" || failure.code == "EH-S31" || !failure.value("installation").empty())
+      found.push_back(failure);
   for (const Candidate& candidate : plan.candidates)
     if (candidate.build->in_place && candidate.build->in_place->problem)
       if (auto diagnosis = candidate.diagnosis()) found.push_back(std::move(*diagnosis));

@@ -95,9 +95,9 @@ struct Settings {
   std::filesystem::path cache_folder;
   std::vector<std::filesystem::path> system_layers;  // read-only caches looked into before cache_folder
   std::vector<std::filesystem::path>
-      installations;  // of other programs, whose engines may be opened in place
-  std::filesystem::path state_folder;                    // empty: state lives in memory (a warning says so)
-  std::string flavor, device;                            // empty: any
+      installations;                   // of other programs, whose engines may be opened in place
+  std::filesystem::path state_folder;  // empty: state lives in memory (a warning says so)
+  std::string flavor, device;          // empty: any
   bool offline = false;
   std::string log = "warning";  // "error", "warning", "info", "debug"
   std::string force;            // a build id, for one run

@@ -86,9 +86,14 @@ manifest::Catalogue with_components() {
     return Json::object().set("artifacts", Json::array().push(std::move(artifact)));
   };
   Json build = Json::object();
-  build.set("id", "cuda-cu12").set("version", "1.0").set("flavor", "cu128").set("os", "linux").set("arch", "x86_64");
+  build.set("id", "cuda-cu12")
+      .set("version", "1.0")
+      .set("flavor", "cu128")
+      .set("os", "linux")
+      .set("arch", "x86_64");
   build.set("plugin", Json::object().set("component", "p").set("path", "libengine_cuda.so"));
-  build.set("components", Json::strings({"blas", "dnn", "rtc"})).set("search", Json::strings({"nvidia/cublas/lib"}));
+  build.set("components", Json::strings({"blas", "dnn", "rtc"}))
+      .set("search", Json::strings({"nvidia/cublas/lib"}));
   const Json document =
       Json::object()
           .set("format", 1)
@@ -97,10 +102,11 @@ manifest::Catalogue with_components() {
           .set("components",
                Json::object()
                    .set("p", component({"libengine_cuda.so"}))
-                   .set("blas", component({"nvidia/cublas/lib/libcublas.so.12", "nvidia/cublas/lib/libcublasLt.so.12",
-                                           "x.dist-info/License.txt"}))
+                   .set("blas", component({"nvidia/cublas/lib/libcublas.so.12",
+                                           "nvidia/cublas/lib/libcublasLt.so.12", "x.dist-info/License.txt"}))
                    .set("dnn", component({"nvidia/cudnn/lib/libcudnn*.so.9"}))
-                   .set("rtc", component({"nvidia/cublas/lib/libcublas.so.12", "nvidia/x/lib/libnvrtc.so.12"})))
+                   .set("rtc",
+                        component({"nvidia/cublas/lib/libcublas.so.12", "nvidia/x/lib/libnvrtc.so.12"})))
           .set("builds", Json::array().push(std::move(build)));
   auto manifest = manifest::read_manifest(document, "/repository", "test");
   EXPECT_TRUE(manifest);

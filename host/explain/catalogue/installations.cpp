@@ -52,13 +52,15 @@ constexpr Entry entries[] = {
      .category = request},
     {.code = "EH-S33",
      .title = "build in place cannot be taken away",
-     .meaning = "The build's runtime lies in an existing installation and not in the cache, so that it can be neither exported "
+     .meaning = "The build's runtime lies in an existing installation and not in the cache, so that it can "
+                "be neither exported "
                 "nor pushed.",
      .before = "the record of the installed build",
      .causes = {"{build} uses what lies in {path}, outside the cache",
                 "the build uses files outside the cache"},
-     .remedies = {"take a published build: engine-info ENGINE --explain lists them",
-                  "carry the installation with the tools that made it, and name it there with --installation"},
+     .remedies =
+         {"take a published build: engine-info ENGINE --explain lists them",
+          "carry the installation with the tools that made it, and name it there with --installation"},
      .exit_status = S::nothing_fits,
      .category = request},
 };

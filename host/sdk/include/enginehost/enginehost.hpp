@@ -68,7 +68,7 @@ struct Request {
   std::function<bool(const enginehost_question&)> on_consent;
   Cancel cancel;
   std::function<void(const enginehost_device_event&)> on_device = nullptr;  // as long as the engine is open
-  std::uint32_t probe_seconds = 0;  // 0: as configured
+  std::uint32_t probe_seconds = 0;                                          // 0: as configured
   std::vector<std::string> installations = {};  // whose engine may be opened where it lies
 };
 
@@ -207,8 +207,8 @@ class Engine {
     return {found.device,       found.computed_on, found.milliseconds, found.cpu_milliseconds,
             found.memory_total, found.memory_free, found.reopened != 0};
   }
-  // The callback runs on a thread of the watch, until another is given, an empty one ends it or the engine goes.
-  // See enginehost_engine_watch; what it throws ends the program.
+  // The callback runs on a thread of the watch, until another is given, an empty one ends it or the engine
+  // goes. See enginehost_engine_watch; what it throws ends the program.
   void watch(std::function<void(const enginehost_device_event&)> on_device, std::uint32_t interval_ms = 0,
              const std::string& device = {}) {
     auto callback = on_device ? std::make_shared<const Watcher>(std::move(on_device)) : nullptr;
