@@ -146,6 +146,22 @@ INSTANTIATE_TEST_SUITE_P(
                     Stranger{"ForAnotherProcessor", "", 183, "system linux aarch64, found"}),
     [](const auto& instance) { return std::string(instance.param.name); });
 
+TEST(Installations, AMuslWheelIsRefusedOnGlibc) {
+  const Workplace workplace;
+  const fs::path site = workplace.folder() / "site";
+  const fs::path libc = workplace.folder() / "libc.musl-x86_64.so.1";
+  compile("int c(void){return 1;}", libc, "-nostdlib -Wl,-soname,libc.musl-x86_64.so.1");
+  compile("int ort(void){return 1;}", site / "onnxruntime/capi/libonnxruntime.so.1.22.0",
+          "-nostdlib -Wl,--no-as-needed \"" + libc.native() + "\"");
+  write_text(site / "onnxruntime-1.22.0.dist-info/METADATA", "Name: onnxruntime\nVersion: 1.22.0\n");
+  const Ended planned = workplace.info(with({"onnxruntime", "--plan", "--json"}, site.native()));
+  const Json& diagnosis = in_place(planned)["diagnosis"];
+  EXPECT_EQ(diagnosis["code"].as_string(), "EH-L28") << planned.said();
+  EXPECT_EQ(evidence(diagnosis, "required"), "musl");
+  EXPECT_THAT(evidence(diagnosis, "found"), HasSubstr("glibc"));
+  EXPECT_FALSE(diagnosis["remedy"].as_array().empty());
+}
+
 // The seeds' recipe: CUDA of a conda environment, and no LD_LIBRARY_PATH.
 TEST(Installations, LibrariesOfACondaEnvironmentCompleteABuildByTheirPaths) {
   const Workplace workplace;
@@ -171,7 +187,26 @@ TEST(Installations, LibrariesOfACondaEnvironmentCompleteABuildByTheirPaths) {
   ASSERT_EQ(opened.status, 0) << opened.said();
   EXPECT_THAT(opened.outcome()["build"].as_string(), HasSubstr("reference-with-cuda-with-"));
   EXPECT_TRUE(loaded_from(opened, environment.native())) << opened.said();
+  EXPECT_EQ(opened.outcome()["in_place"].as_string(), environment.native());
   EXPECT_EQ(state_of(environment), before);
+  // It is no build that could be taken to another machine.
+  const Ended exported = workplace.run("engine-cache", {"export", (workplace.folder() / "bundle").native(),
+                                                        opened.outcome()["build"].as_string(), "--json"});
+  EXPECT_EQ(exported.status, 3) << exported.said();
+  EXPECT_EQ(exported.code(), "EH-S33");
+}
+
+TEST(Installations, AreRefusedWherePolicyDemandsSignatures) {
+  if (!can_mount()) GTEST_SKIP() << "needs the right to mount, to have a system file";
+  const Workplace workplace;
+  fs::create_directories(workplace.folder() / "env/conda-meta");
+  RunOptions options;
+  options.launcher = with_system_file(
+      workplace, Json::object().set("policy", Json::object().set("require_signatures", true)));
+  const Ended ended =
+      workplace.info({"mxnet", "--json", "--installation", (workplace.folder() / "env").native()}, options);
+  EXPECT_EQ(ended.code(), "EH-P01") << ended.said();
+  EXPECT_THAT(ended.diagnosis()["cause"].as_string(), HasSubstr("require_signatures"));
 }
 
 #ifdef ENGINEHOST_MAKE_TORCHSCRIPT
