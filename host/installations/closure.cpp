@@ -60,11 +60,12 @@ void raise(std::string& bound, std::string_view version, std::string_view family
 
 }  // namespace
 
-fs::path library_in(const fs::path& folder, std::string_view name) {
+fs::path library_in(const Listing& folder, std::string_view name) {
   const fs::path inside = fs::path(name).parent_path();
-  const std::string file = fs::path(name).filename().native();
+  if (!inside.empty()) return library_in(Listing(folder.path / inside), fs::path(name).filename().native());
+  const std::string file(name);
   std::string best;
-  for (const std::string& entry : names_in(folder / inside)) {
+  for (const std::string& entry : folder.names) {
     if (entry == file) {
       best = entry;
       break;
@@ -76,12 +77,12 @@ fs::path library_in(const fs::path& folder, std::string_view name) {
       best = entry;
   }
   if (best.empty()) return {};
-  const fs::path path = folder / inside / best;
+  const fs::path path = folder.path / best;
   const auto info = binary::read_binary(path);
   std::error_code error;
   if (info && !info->soname.empty() && info->soname.find('/') == std::string::npos &&
-      fs::equivalent(folder / inside / info->soname, path, error))
-    return folder / inside / info->soname;
+      fs::equivalent(folder.path / info->soname, path, error))
+    return folder.path / info->soname;
   return path;
 }
 

@@ -11,9 +11,16 @@
 
 namespace enginehost::installations {
 
+// A folder and the names in it, read once: the system's has thousands.
+struct Listing {
+  explicit Listing(const std::filesystem::path& folder) : path(folder), names(names_in(folder)) {}
+  std::filesystem::path path;
+  std::vector<std::string> names;
+};
+
 // The library of that name in the folder: "libtorch_cpu.so" itself, else the newest "libtorch_cpu.so.1.13".
 // Where the folder holds a file or link of its SONAME, that is its path. Empty when there is none.
-std::filesystem::path library_in(const std::filesystem::path& folder, std::string_view name);
+std::filesystem::path library_in(const Listing& folder, std::string_view name);
 
 struct Closure {
   std::vector<std::string> libraries;  // the given ones, then those that they need, each file once

@@ -18,16 +18,19 @@ namespace fs = std::filesystem;
 
 // A folder where an engine's libraries may lie, and the one that stands for the published package's.
 struct Nook {
+  Nook(const fs::path& libraries, const fs::path& stands_for, const fs::path& holds)
+      : folder(libraries), root(stands_for), packages(holds), listed(libraries) {}
   fs::path folder, root, packages;  // packages: empty outside Python packages
+  Listing listed;                   // of the folder
 };
 
 std::vector<Nook> nooks_of(const Places& places, const KnownEngine& engine) {
   std::vector<Nook> nooks;
   for (const fs::path& packages : places.packages)
     for (const std::string_view inside : engine.package_folders)
-      nooks.push_back({packages / inside, packages, packages});
+      nooks.emplace_back(packages / inside, packages, packages);
   for (const fs::path& folder : places.libraries)
-    nooks.push_back({folder, folder.filename() == "lib" ? folder.parent_path() : folder, {}});
+    nooks.emplace_back(folder, folder.filename() == "lib" ? folder.parent_path() : folder, fs::path());
   return nooks;
 }
 
@@ -77,7 +80,7 @@ std::string cxx11_abi_of(const fs::path& library, std::string_view symbol) {
 void add_accelerator(const Places& places, const KnownEngine& engine, const Nook& nook,
                      const std::vector<binary::BinaryInfo>& infos, Runtime& runtime) {
   for (const std::string_view name : engine.rocm_libraries)
-    if (const fs::path library = library_in(nook.folder, name); !library.empty()) {
+    if (const fs::path library = library_in(nook.listed, name); !library.empty()) {
       const auto said = nook.packages.empty() || engine.version_file.empty()
                             ? std::nullopt
                             : assigned_text(nook.packages / engine.version_file, "hip");
@@ -93,7 +96,7 @@ void add_accelerator(const Places& places, const KnownEngine& engine, const Nook
   manifest::CudaRequirement cuda;
   cuda.toolkit = version->toolkit;
   for (const std::string_view name : engine.cuda_libraries) {
-    const fs::path library = library_in(nook.folder, name);
+    const fs::path library = library_in(nook.listed, name);
     if (library.empty()) continue;
     const auto code = binary::gpu_code(library);
     if (!code || code->entries.empty()) continue;
@@ -112,7 +115,7 @@ std::vector<fs::path> own_libraries(const KnownEngine& engine, const Nook& nook,
   for (const std::vector<std::string_view>* names :
        {&engine.other_libraries, &engine.cuda_libraries, &engine.rocm_libraries})
     for (const std::string_view name : *names)
-      if (fs::path library = library_in(nook.folder, name); !library.empty())
+      if (fs::path library = library_in(nook.listed, name); !library.empty())
         own.push_back(std::move(library));
   return own;
 }
@@ -136,7 +139,7 @@ std::optional<Diagnosis> problem_of(const std::vector<fs::path>& libraries) {
 std::optional<Runtime> runtime_in(const Places& places, const KnownEngine& engine, const Nook& nook) {
   fs::path main;
   for (const std::string_view name : engine.main_libraries)
-    if (main.empty()) main = library_in(nook.folder, name);
+    if (main.empty()) main = library_in(nook.listed, name);
   const std::vector<Package> versions = versions_of(places, engine, nook);
   // Elsewhere a package without its library is another package's business: conda splits them.
   const bool is_torn = main.empty() && !nook.packages.empty() && places.layout != Layout::conda &&
@@ -185,7 +188,7 @@ std::optional<Runtime> runtime_in(const Places& places, const KnownEngine& engin
   if (first.kind == binary::Kind::macho) runtime.os = "macos";
   runtime.requirements = requirements_of(closure.infos);
   if (!engine.abi_library.empty())
-    if (const fs::path library = library_in(nook.folder, engine.abi_library); !library.empty()) {
+    if (const fs::path library = library_in(nook.listed, engine.abi_library); !library.empty()) {
       runtime.cxx11_abi = cxx11_abi_of(library, engine.abi_symbol);
       if (!runtime.cxx11_abi.empty()) runtime.found.push_back({"C++11 ABI", runtime.cxx11_abi, library});
     }
