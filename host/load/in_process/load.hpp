@@ -22,12 +22,12 @@ struct Library {
 struct LoadRequest {
   std::filesystem::path plugin;                // absolute
   std::filesystem::path view;                  // absolute; empty: the plugin's folder
-  std::filesystem::path root;                  // what the plugin is told as host->root; empty: the view
   std::vector<std::filesystem::path> preload;  // preflight::Report::load_order
   // Told "preload", "load", "entry" as each begins; empty: nobody is told.
   std::function<void(std::string_view stage)> on_stage;
   // What the process holds, where the caller has just listed it; borrowed. nullptr: it is listed.
   const std::vector<Library>* before = nullptr;
+  std::filesystem::path root = {};  // absolute; what the plugin is told as host->root; empty: the view
 };
 
 // A plugin in this process. Its libraries stay loaded until the process ends, except those of a plugin that
