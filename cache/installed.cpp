@@ -53,14 +53,16 @@ struct TextMember {
   std::string_view key;
   std::string Installed::*member;
 };
-constexpr std::array<TextMember, 8> text_members{{{"build", &Installed::build},
-                                                  {"engine", &Installed::engine},
-                                                  {"version", &Installed::version},
-                                                  {"flavor", &Installed::flavor},
-                                                  {"digest", &Installed::digest},
-                                                  {"artifacts", &Installed::artifacts_digest},
-                                                  {"plugin", &Installed::plugin},
-                                                  {"manifest", &Installed::manifest}}};
+constexpr std::array<TextMember, 10> text_members{{{"build", &Installed::build},
+                                                   {"engine", &Installed::engine},
+                                                   {"version", &Installed::version},
+                                                   {"flavor", &Installed::flavor},
+                                                   {"digest", &Installed::digest},
+                                                   {"artifacts", &Installed::artifacts_digest},
+                                                   {"plugin", &Installed::plugin},
+                                                   {"in_place", &Installed::in_place},
+                                                   {"root", &Installed::root},
+                                                   {"manifest", &Installed::manifest}}};
 struct ListMember {
   std::string_view key;
   std::vector<std::string> Installed::*member;
@@ -112,7 +114,10 @@ std::string write_record(const Installed& installed) {
     text += value;
   };
   for (const TextMember& member : text_members)
-    if (member.key != "manifest") line(member.key, escaped(installed.*member.member));
+    // The manifest goes last; of most builds the other two say nothing.
+    if (member.key != "manifest" &&
+        !((member.key == "in_place" || member.key == "root") && (installed.*member.member).empty()))
+      line(member.key, escaped(installed.*member.member));
   line("installed_at", std::to_string(installed.installed_at));
   line("size", std::to_string(installed.size));
   for (const ListMember& list : list_members)

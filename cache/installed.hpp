@@ -28,6 +28,9 @@ struct Installed {
   std::uint64_t size = 0;          // bytes of all files
   std::string plugin;              // view path of the plugin
   std::vector<std::string> search, lazy, optional;
+  // Of a build whose runtime lies elsewhere on this machine: that installation, and the folder that the
+  // plugin is told. Then `search` holds absolute paths of single libraries. Else empty.
+  std::string in_place, root;
   std::vector<std::pair<std::string, std::string>> options;
   std::string
       manifest;  // a manifest document of this one build as one line of JSON, for use without its repository

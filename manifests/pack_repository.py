@@ -67,6 +67,46 @@ def symbol_versions(content: bytes) -> dict:
     return newest
 
 
+# What every process has; the rest of a plugin's needs are its runtime's.
+OF_THE_SYSTEM = re.compile(r"^(lib(c|m|dl|rt|pthread|util|gcc_s|stdc\+\+)\.so|ld-linux|ld-musl|libc\.musl)")
+
+
+def adapter_of(content: bytes) -> dict:
+    """What ties an ELF plugin to its runtime: the libraries of the runtime that it names, and the C++ ABI of the names it
+    asks of them; {} where the runtime is opened by name and its interface is C."""
+    if content[:4] != b"\x7fELF":
+        return {}
+    section_offset, = struct.unpack_from("<Q", content, 0x28)
+    section_size, section_count = struct.unpack_from("<HH", content, 0x3A)
+    sections = [struct.unpack_from("<IIQQQQIIQQ", content, section_offset + i * section_size)
+                for i in range(section_count)]
+
+    def text(table: tuple, offset: int) -> str:
+        begin = table[4] + offset
+        return content[begin:content.index(b"\0", begin)].decode(errors="replace")
+
+    needs, undefined = [], []
+    for section in sections:
+        if section[1] == 6:  # SHT_DYNAMIC
+            for at in range(section[4], section[4] + section[5], 16):
+                tag, value = struct.unpack_from("<qQ", content, at)
+                if tag == 1:  # DT_NEEDED
+                    needs.append(text(sections[section[6]], value))
+        if section[1] == 11:  # SHT_DYNSYM
+            for at in range(section[4] + 24, section[4] + section[5], 24):
+                name, _, _, index = struct.unpack_from("<IBBH", content, at)
+                if index == 0:
+                    undefined.append(text(sections[section[6]], name))
+    needs = [name for name in needs if not OF_THE_SYSTEM.match(name)]
+    if not needs:
+        return {}
+    # Names of the runtime itself, in its namespaces: those of libstdc++ are there in both ABIs.
+    own = [name for name in undefined if re.match(r"_ZNK?(3c10|2at|5torch)", name)]
+    if not own:
+        return {"needs": needs}
+    return {"needs": needs, "cxx11_abi": "1" if any("__cxx11" in name for name in own) else "0"}
+
+
 def version_key(version: str) -> list:
     return [int(part) for part in version.split(".")]
 
@@ -137,6 +177,8 @@ def fill(template: dict, plugins: dict, options: argparse.Namespace, files: dict
         component["version"] = options.version
         component["artifacts"] = [{"sha256": digest, "size": len(archive), "archive": "tar.gz",
                                    "sources": [{"file": path}]}]
+        if adapter := adapter_of(file.read_bytes()):
+            component["adapter"] = adapter
         versions = symbol_versions(file.read_bytes())
         for build in users:
             build.pop("not_built", None)

@@ -120,6 +120,10 @@ cache::Installed record_for(const manifest::Build& build, std::vector<std::strin
   record.trees = std::move(trees);
   record.plugin = build.plugin_path;
   record.search = build.search;
+  if (build.in_place) {
+    record.in_place = build.in_place->path;
+    record.root = build.in_place->root;
+  }
   record.lazy = build.lazy;
   for (const manifest::Component* component : build.all_components())
     record.optional.insert(record.optional.end(), component->optional.begin(), component->optional.end());

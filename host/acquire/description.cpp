@@ -37,6 +37,11 @@ Json component_of(const manifest::Component& component, const manifest::Build& b
   if (!component.version.empty()) result.set("version", component.version);
   if (!component.license.empty()) result.set("license", component.license);
   if (!component.optional.empty()) result.set("optional", Json::strings(component.optional));
+  if (!component.needs.empty() || !component.cxx11_abi.empty()) {
+    Json adapter = Json::object().set("needs", Json::strings(component.needs));
+    if (!component.cxx11_abi.empty()) adapter.set("cxx11_abi", component.cxx11_abi);
+    result.set("adapter", std::move(adapter));
+  }
   Json artifacts = Json::array();
   for (const manifest::Artifact& artifact : component.artifacts) {
     Json entry = Json::object();

@@ -34,6 +34,10 @@ void CommonFlags::add_to(CLI::App& app) {
   app.add_flag("--json", json, "print exactly one JSON document");
   app.add_option("--repository", repositories,
                  "a repository (folder or URL), before the configured ones; repeatable");
+  app.add_option(
+      "--installation", installations,
+      "a conda environment, a Python environment or a folder of libraries whose engine may be opened "
+      "where it lies; repeatable");
   app.add_option("--cache", cache, "the cache folder");
   app.add_flag("--offline", offline, "open no socket: choose among what is installed or lies in folders");
   app.add_option("--accept-license", accept_licenses, "accept the licence with this id; repeatable");
@@ -56,6 +60,7 @@ std::optional<int> parse(CLI::App& app, int argc, char** argv) {
 
 Result<settings::Settings> settings_of(const CommonFlags& flags, settings::FlagValues values) {
   values.repositories = flags.repositories;
+  values.installations = flags.installations;
   values.accept_licenses = flags.accept_licenses;
   if (!flags.cache.empty()) values.cache = flags.cache;
   if (flags.offline) values.offline = true;

@@ -19,7 +19,7 @@ namespace enginehost::commands {
 // The flags every command knows.
 struct CommonFlags {
   bool json = false, quiet = false, verbose = false, offline = false;
-  std::vector<std::string> repositories, accept_licenses;
+  std::vector<std::string> repositories, installations, accept_licenses;
   std::string cache;
 
   void add_to(CLI::App& app);

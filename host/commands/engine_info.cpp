@@ -7,6 +7,7 @@
 #include "host/commands/bench.hpp"
 #include "host/commands/checked.hpp"
 #include "host/commands/common.hpp"
+#include "host/commands/installations.hpp"
 #include "host/commands/plot.hpp"
 #include "host/commands/report.hpp"
 #include "host/commands/self_test.hpp"
@@ -23,7 +24,7 @@ struct Flags {
   std::string engine, flavor, device, require, platform_file, plugin, inspect, plot;
   std::vector<std::string> codes;
   bool plan = false, explain = false, self_test = false, bench = false, no_probe = false,
-       platform_json = false, symbols = false;
+       platform_json = false, symbols = false, installations = false;
 };
 
 void add_flags(CLI::App& app, Flags& flags) {
@@ -47,6 +48,8 @@ void add_flags(CLI::App& app, Flags& flags) {
   app.add_option("--plugin", flags.plugin, "a plugin file without manifest, for engine authors");
   app.add_flag("--no-probe", flags.no_probe, "load in this process at once");
   app.add_flag("--platform-json", flags.platform_json, "this machine as a file for --platform");
+  app.add_flag("--installations", flags.installations,
+               "engines that others installed on this machine, and which could be opened where they lie");
   app.add_option("--inspect", flags.inspect, "check any shared library before it is loaded");
   app.add_flag("--symbols", flags.symbols, "with --inspect: look for undefined symbols too");
   app.add_option("--code", flags.codes, "what failure codes mean and how they are mended: EH-L01, l01")
@@ -150,6 +153,15 @@ int machine(const Flags& flags, open::World& world, const std::optional<Diagnosi
   return 0;
 }
 
+int installed_by_others(const Flags& flags, open::World& world) {
+  const std::vector<SeenInstallation> seen = look_for_installations(world);
+  if (flags.common.json)
+    print(to_json(seen));
+  else
+    std::printf("%s", describe(seen).c_str());
+  return 0;
+}
+
 open::OpenRequest request_of(const Flags& flags, open::World& world) {
   open::OpenRequest open;
   const std::size_t at = flags.engine.find('@');
@@ -239,6 +251,7 @@ int run(int argc, char** argv) {
   }
   open::World world(std::move(*settings), std::move(recorded), cancel_on_signal());
   world.look_anew();  // this command is asked when something is doubted
+  if (flags.installations) return installed_by_others(flags, world);
   if (machine_only) return machine(flags, world, broken);
   return engine(flags, world);
 }

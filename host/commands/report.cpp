@@ -58,6 +58,7 @@ std::string opened_report(const open::Outcome& outcome, bool verbose) {
   const open::Opened& opened = *outcome.opened;
   std::string text;
   text += line("library", opened.plugin->file().native());
+  if (!opened.installed.in_place.empty()) text += line("in place", opened.installed.in_place);
   for (const load::Device& device : opened.devices)
     text += line("device", device.text() + (device.name.empty() ? "" : "  " + device.name) +
                                (device.architecture.empty() ? "" : "  (" + device.architecture + ")") +

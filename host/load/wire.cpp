@@ -85,6 +85,7 @@ void add_load_request(Json& request, const LoadRequest& load) {
   for (const std::filesystem::path& file : load.preload) preload.push(file.native());
   request.set("plugin", load.plugin.native())
       .set("view", load.view.native())
+      .set("root", load.root.native())
       .set("preload", std::move(preload));
 }
 
@@ -92,6 +93,7 @@ LoadRequest load_request_from_json(const Json& request) {
   LoadRequest load;
   load.plugin = request["plugin"].as_string();
   load.view = request["view"].as_string();
+  load.root = request["root"].as_string();
   for (const Json& file : request["preload"].as_array()) load.preload.emplace_back(file.as_string());
   return load;
 }

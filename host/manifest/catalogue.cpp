@@ -47,6 +47,7 @@ std::string Build::artifacts_digest() const {
   std::sort(digests.begin(), digests.end());
   std::string text;
   for (const std::string& one : digests) text += one + "\n";
+  if (in_place) text += in_place->identity;
   return sha256_hex(text);
 }
 

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/diagnosis.hpp"
 #include "base/json.hpp"
 #include "base/result.hpp"
 
@@ -47,6 +48,20 @@ struct Component {
   std::string id, version, license;   // license: a key of Manifest::licenses, or empty
   std::vector<std::string> optional;  // view paths (patterns) a build can do without
   std::vector<Artifact> artifacts;
+  // Of a plugin that was compiled against its runtime's own headers: the libraries of the runtime that it
+  // names itself, and the C++ ABI that it shares with them ("0", "1"; empty: they share none).
+  std::vector<std::string> needs;
+  std::string cxx11_abi;
+};
+
+// A runtime that is on this machine already and is loaded where it lies (host/installations).
+struct InPlace {
+  std::string path;                    // of the installation, as people call it
+  std::string root;                    // what the plugin is told as its folder; empty: the view
+  std::string identity;                // of its files as they are now: another text after an upgrade
+  std::vector<std::string> witnesses;  // the files that tell whether it is still the same
+  std::vector<Evidence> found;         // how it was recognised, for people
+  std::optional<Diagnosis> problem;    // why it cannot be opened
 };
 
 struct CudaRequirement {
@@ -78,7 +93,7 @@ struct Build {
   Requirements requires_;
   std::string plugin_component, plugin_path;  // plugin_path: in the view
   std::vector<std::string> components;        // ids, without the plugin's
-  std::vector<std::string> search;            // view folders where libraries lie
+  std::vector<std::string> search;  // view folders where libraries lie; in place: absolute paths of libraries
   std::vector<std::pair<std::string, std::string>> options;
   std::vector<std::string> lazy;          // file names opened at run time, looked up in `search`
   std::vector<std::string> capabilities;  // sorted
@@ -90,7 +105,8 @@ struct Build {
   std::string digest;     // of the sorted tree ids, when the manifest knows it
   std::string blocked;    // why it must not be used, not even when installed (Catalogue::blocked); or empty
   std::string expired;    // when its signed repository expired: it must not be installed any more; or empty
-  std::weak_ptr<const Manifest> manifest;  // the owner; alive as long as a pointer out of a catalogue is
+  std::shared_ptr<const InPlace> in_place;  // of no manifest: an existing installation's; else nullptr
+  std::weak_ptr<const Manifest> manifest;   // the owner; alive as long as a pointer out of a catalogue is
 
   // sha256 over the sorted artifact digests of plugin and components: known before anything is installed,
   // changes with any byte that would be. Empty when a digest is missing.

@@ -88,6 +88,12 @@ Component read_component(Reading& reading, const Json& object, const std::string
     reading.refuse(fields.place_of("license"),
                    "there is no licence \"" + component.license + "\" in this manifest");
   fields.texts("optional", Need::optional, is_view_path, component.optional);
+  if (const Json* adapter = fields.object("adapter", Need::optional)) {
+    Fields members(reading, *adapter, fields.place_of("adapter"));
+    members.texts("needs", Need::optional, is_file_name, component.needs);
+    members.text("cxx11_abi", Need::optional, is_word, component.cxx11_abi);
+    members.warn_of_unknown();
+  }
   if (const Json* artifacts = fields.array("artifacts", Need::required))
     for (std::size_t i = 0; i < artifacts->as_array().size(); ++i)
       component.artifacts.push_back(

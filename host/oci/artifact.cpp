@@ -249,6 +249,8 @@ Json Artifact::description_with(const std::string& reference) const {
 
 Result<Artifact> make_artifact(const cache::Installed& installed, const ArtifactRequest& request,
                                const std::optional<CancelToken>& cancel) {
+  if (!installed.in_place.empty())
+    return fail(diagnose("EH-S33").with("build", installed.build).with("path", installed.in_place));
   return Making(installed, request, cancel).run();
 }
 

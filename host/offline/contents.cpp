@@ -57,6 +57,8 @@ class Gathering {
   Result<void> add(const std::string& id) {
     TRY_ASSIGN(const auto installed, world_.store().record_of(id));
     if (!installed) return fail(diagnose("EH-F01").with("build", id).with("problem", "not installed"));
+    if (!installed->in_place.empty())
+      return fail(diagnose("EH-S33").with("build", id).with("path", installed->in_place));
     TRY_ASSIGN(const Described described, describe(*installed));
     const manifest::Build& build = *described.build;
     TRY(add_licenses(build));

@@ -236,6 +236,9 @@ class Attempt {
       report = preflight::check(spec_);
     }
     depends_on_ = report.depends_on;
+    // What the plugin opens of an installation only when it is asked is not in the closure.
+    if (!opened.installed.in_place.empty())
+      depends_on_.insert(depends_on_.end(), spec_.search.begin(), spec_.search.end());
     // What the process holds in place of a library of the build.
     own_.clear();
     for (const Diagnosis& warning : report.warnings)
@@ -300,6 +303,7 @@ class Attempt {
   load::LoadRequest load_request(const cache::Installed& installed) const {
     load::LoadRequest request;
     request.view = installed.folder;
+    request.root = installed.root;
     request.plugin = installed.folder / installed.plugin;
     request.preload = load_order_;
     return request;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <utility>
 
 #include "base/text.hpp"
 #include "host/explain/explain.hpp"
@@ -110,6 +111,19 @@ std::optional<Diagnosis> why_nothing_is_known(const manifest::Catalogue& catalog
   return diagnosis;
 }
 
+// Why installations that were asked for do not serve this request: each is told, whatever is opened instead.
+std::vector<Diagnosis> unusable_installations(const manifest::Catalogue& catalogue,
+                                              const resolve::Plan& plan) {
+  std::vector<Diagnosis> found;
+  for (const Diagnosis& failure : catalogue.failures)
+    if (failure.code == "EH-S30" || failure.code == "EH-S31" || !failure.value("installation").empty())
+      found.push_back(failure);
+  for (const Candidate& candidate : plan.candidates)
+    if (candidate.build->in_place && candidate.build->in_place->problem)
+      if (auto diagnosis = candidate.diagnosis()) found.push_back(std::move(*diagnosis));
+  return found;
+}
+
 Outcome open_file(World& world, const OpenRequest& open) {
   Outcome outcome;
   outcome.plan.request = open.request;
@@ -201,10 +215,18 @@ Outcome open_engine(World& world, const OpenRequest& open) {
 
   const auto first = std::find_if(outcome.plan.candidates.begin(), outcome.plan.candidates.end(),
                                   [](const Candidate& candidate) { return candidate.rank > 0; });
+  const std::vector<Diagnosis> unusable = unusable_installations(world.catalogue(), outcome.plan);
   if (first == outcome.plan.candidates.end()) {
     outcome.diagnosis = why_nothing_is_known(world.catalogue(), outcome.plan);
+    // Whoever names an installation wants to hear of it first.
+    if (!unusable.empty()) {
+      const std::optional<Diagnosis> other = std::exchange(outcome.diagnosis, unusable.front());
+      if (other && other->code != unusable.front().code)
+        outcome.diagnosis->with("also", explain::one_line(*other));
+    }
     return outcome;
   }
+  outcome.warnings.insert(outcome.warnings.end(), unusable.begin(), unusable.end());
   // What opens all the same must not hide that a repository was refused.
   for (const Diagnosis& failure : world.catalogue().failures)
     if (failure.code.starts_with("EH-M")) outcome.warnings.push_back(failure);

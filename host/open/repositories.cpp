@@ -6,6 +6,8 @@
 
 #include "base/files.hpp"
 #include "base/sha256.hpp"
+#include "host/installations/cuda_parts.hpp"
+#include "host/installations/in_place.hpp"
 #include "host/manifest/repository.hpp"
 #include "host/open/mirrors.hpp"
 #include "host/transfer/transfer.hpp"
@@ -157,6 +159,8 @@ void add_installed(manifest::Catalogue& catalogue, const cache::Store& store) {
   for (const auto& build : catalogue.builds) listed.insert(build->id);
   for (const cache::Installed& summary : store.list()) {
     if (listed.contains(summary.build)) continue;
+    // Of an installation: offered as long as that is asked for, and as it is now.
+    if (!summary.in_place.empty()) continue;
     const auto record = store.record_of(summary.build);
     if (!record || !*record) continue;
     const std::string name = "the record of the installed " + summary.build;
@@ -167,6 +171,42 @@ void add_installed(manifest::Catalogue& catalogue, const cache::Store& store) {
       manifest::merge(catalogue, std::move(*manifest));
     else
       catalogue.failures.push_back(std::move(manifest).error());
+  }
+}
+
+// The engines of the installations that were asked for, and builds that their CUDA completes.
+void add_installations(manifest::Catalogue& catalogue, const settings::Settings& settings,
+                       CatalogueOrigin& origin) {
+  for (const fs::path& path : settings.installations) {
+    // Nobody signed what lies there.
+    if (settings.policy.require_signatures) {
+      catalogue.failures.push_back(std::move(diagnose("EH-P01")
+                                                 .with("file", settings.policy.file)
+                                                 .with("key", "policy.require_signatures")
+                                                 .with("policy", "policy.require_signatures = true")
+                                                 .with("what", "the installation " + path.native())
+                                                 .with("installation", path.native())));
+      continue;
+    }
+    auto installation = installations::identify(path);
+    origin.documents.push_back(path.native());
+    if (!installation) {
+      catalogue.failures.push_back(std::move(installation).error());
+      continue;
+    }
+    origin.documents.insert(origin.documents.end(), installation->witnesses.begin(),
+                            installation->witnesses.end());
+    for (auto& build : installations::completed_builds(*installation, catalogue)) {
+      origin.documents.insert(origin.documents.end(), build->in_place->witnesses.begin(),
+                              build->in_place->witnesses.end());
+      catalogue.builds.push_back(std::move(build));
+    }
+    for (auto& manifest : installations::manifests_of(*installation, catalogue)) {
+      for (const auto& build : manifest->builds)
+        origin.documents.insert(origin.documents.end(), build->in_place->witnesses.begin(),
+                                build->in_place->witnesses.end());
+      manifest::merge(catalogue, std::move(manifest));
+    }
   }
 }
 
@@ -236,6 +276,7 @@ manifest::Catalogue load_catalogue(const settings::Settings& settings, const cac
     }
   }
   add_installed(catalogue, store);
+  add_installations(catalogue, settings, origin);
   block_and_expire(catalogue, settings, store_of_trust, store);
   return catalogue;
 }

@@ -28,7 +28,8 @@ manifest::TrustStore trust_store(const settings::Settings& settings);
 manifest::Trust trust_in(const manifest::TrustStore& store, const settings::Settings& settings, bool offline);
 
 // Reads every repository of the settings, strongest first, and adds the installed builds that none of them
-// lists (any more), so that what is installed can be opened without its repository. Documents of URL
+// lists (any more), so that what is installed can be opened without its repository, and the engines of
+// Settings::installations. Documents of URL
 // repositories are kept below <cache>/repositories and asked for again after an hour; without a network the
 // kept ones serve, with a warning. Whether a repository has to be signed, and by whom, is
 // docs/publishing.md's "What a user's machine checks". Never fails as a whole: what could not be read is in

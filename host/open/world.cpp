@@ -70,8 +70,12 @@ const platform::Platform& World::platform() {
 }
 
 const manifest::Catalogue& World::catalogue() {
-  if (!catalogue_)
-    catalogue_ = load_catalogue(settings_, store_, transfer_options(), now(), catalogue_origin_, cancel_);
+  if (!catalogue_) {
+    settings::Settings settings = settings_;
+    // What lies on this machine says nothing about another one.
+    if (recorded_) settings.installations.clear();
+    catalogue_ = load_catalogue(settings, store_, transfer_options(), now(), catalogue_origin_, cancel_);
+  }
   return *catalogue_;
 }
 

@@ -15,12 +15,13 @@
 namespace enginehost::preflight {
 
 struct Spec {
-  std::filesystem::path view;                    // absolute; the build's folder. Empty: a library on its own
-  std::filesystem::path plugin;                  // absolute
-  std::vector<std::filesystem::path> search;     // absolute folders where the build's libraries lie
-  std::vector<std::string> optional;             // patterns over paths in the view (manifest "optional")
-  std::vector<std::string> lazy;                 // file names opened at run time, looked up in `search`
-  linker::Machine machine;                       // linker::describe_this_machine() with `loaded` filled in
+  std::filesystem::path view;    // absolute; the build's folder. Empty: a library on its own
+  std::filesystem::path plugin;  // absolute
+  std::vector<std::filesystem::path>
+      search;                         // absolute folders where the build's libraries lie, or single libraries
+  std::vector<std::string> optional;  // patterns over paths in the view (manifest "optional")
+  std::vector<std::string> lazy;      // file names opened at run time, looked up in `search`
+  linker::Machine machine;            // linker::describe_this_machine() with `loaded` filled in
   const platform::Platform* platform = nullptr;  // for sentences about GPUs and drivers; may be null
   bool symbols = false;                          // the symbol pass too (EH-L12, EH-L15); costs some 10 ms
   bool plugin_header = true;                     // the plugin must export a readable engine_plugin_v1

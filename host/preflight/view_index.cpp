@@ -28,6 +28,11 @@ ViewIndex::ViewIndex(const Spec& spec, linker::Reader& reader) : spec_(spec), re
   for (const std::filesystem::path& folder : folders) {
     std::vector<std::string> names;
     std::error_code error;
+    if (std::filesystem::is_regular_file(reader.on_disk(folder.native()), error)) {
+      if (by_name_.emplace(folder.filename().native(), folder.native()).second)
+        libraries_.push_back(folder.native());
+      continue;
+    }
     for (std::filesystem::directory_iterator at(reader.on_disk(folder.native()), error), end;
          !error && at != end; at.increment(error))
       if (std::string name = at->path().filename().native(); looks_like_library(name))

@@ -136,6 +136,20 @@ void check_availability(const Build& build, const Request& request, Findings& fi
     findings.note(Answer::no, "EH-M14", [&] {
       return refusal("not blocked", build.blocked, {{"reason", build.blocked, "index"}});
     });
+  if (build.in_place) {
+    const manifest::InPlace& installation = *build.in_place;
+    const std::optional<Diagnosis>& problem = installation.problem;
+    const std::string_view code = problem ? std::string_view(problem->code) : std::string_view();
+    findings.note(!problem, code, [&] {
+      std::vector<std::string> signs;
+      for (const Evidence& one : installation.found) signs.push_back(one.what + " " + one.value);
+      Check check =
+          told("an installation that can be opened where it lies", installation.path, join(signs, ", "));
+      if (problem) check.evidence = problem->evidence;
+      return check;
+    });
+    if (problem) return;
+  }
   if (request.installed.contains(build.id)) return;
   if (!build.expired.empty())
     findings.note(Answer::no, "EH-M12", [&] {

@@ -84,7 +84,8 @@ Weighed weigh(const std::shared_ptr<const Build>& build, const std::shared_ptr<c
     weighed.stage = Stage::not_asked_for;
   } else if (findings.refused()) {
     // Not fitting says more than not being at hand: nobody should fetch it to find out.
-    const bool only_unavailable = is_availability(findings.refusal());
+    const bool only_unavailable =
+        is_availability(findings.refusal()) || (build->in_place && build->in_place->problem);
     candidate.verdict = only_unavailable ? Verdict::unavailable : Verdict::rejected;
     weighed.stage = only_unavailable ? Stage::unavailable : Stage::unfit;
   } else if (record != nullptr && is_set_aside(*record, now) && question->request.force != build->id) {

@@ -37,6 +37,9 @@ Result<void> check_request(const enginehost_request* request) {
   if (HAS(request, accepted_license_count) && request->accepted_license_count > 0 &&
       request->accepted_licenses == nullptr)
     return fail(sdk::wrong_argument("request.accepted_licenses", "it is NULL, and the count is not 0"));
+  if (HAS(request, installation_count) && request->installation_count > 0 &&
+      request->installations == nullptr)
+    return fail(sdk::wrong_argument("request.installations", "it is NULL, and the count is not 0"));
   if (HAS(request, require) && request->require != 0 && request->flavor == nullptr)
     return fail(sdk::wrong_argument("request.require", "it needs request.flavor"));
   if (HAS(request, probe_seconds) && request->probe_seconds > longest_probe)
@@ -53,6 +56,8 @@ Result<settings::Settings> settings_for(const enginehost_request& request) {
   if (HAS(&request, helper) && request.helper != nullptr) flags.helper = request.helper;
   if (HAS(&request, repository_count))
     flags.repositories.assign(request.repositories, request.repositories + request.repository_count);
+  if (HAS(&request, installation_count))
+    flags.installations.assign(request.installations, request.installations + request.installation_count);
   if (HAS(&request, accepted_license_count))
     flags.accept_licenses.assign(request.accepted_licenses,
                                  request.accepted_licenses + request.accepted_license_count);
@@ -85,6 +90,13 @@ std::string key_of(const enginehost_request& request) {
       add(request.repositories[i]);
       relative = relative || is_relative(request.repositories[i]);
     }
+  if (HAS(&request, installation_count) && request.installation_count > 0) {
+    key += 'i';
+    for (std::size_t i = 0; i < request.installation_count; ++i) {
+      add(request.installations[i]);
+      relative = relative || is_relative(request.installations[i]);
+    }
+  }
   // What a relative folder means depends on where we are.
   std::error_code ignored;
   if (relative) add(std::filesystem::current_path(ignored).c_str());

@@ -148,6 +148,7 @@ void read_values(Members& members, Layer& layer) {
   members.folder("cache", layer.cache);
   members.folder("state", layer.state);
   members.texts("system_layers", layer.system_layers, true);
+  members.texts("installations", layer.installations, true);
   members.text("flavor", layer.flavor);
   members.text("device", layer.device);
   members.flag("offline", layer.offline);

@@ -122,6 +122,16 @@ Result<Layer> layer_of_environment(const Environment& environment) {
           unusable("variable", "ENGINEHOST_CACHE", "cache", "\"" + *text + "\" is not an absolute folder"));
     layer.cache = *text;
   }
+  if (const std::string* text = environment.find("ENGINEHOST_INSTALLATIONS")) {
+    layer.installations.emplace();
+    for (const std::string& folder : split(*text, ':')) {
+      if (folder.empty()) continue;
+      if (!fs::path(folder).is_absolute())
+        return fail(unusable("variable", "ENGINEHOST_INSTALLATIONS", "installations",
+                             "\"" + folder + "\" is not an absolute folder"));
+      layer.installations->push_back(folder);
+    }
+  }
   if (const std::string* text = environment.find("ENGINEHOST_FLAVOR")) layer.flavor = *text;
   if (const std::string* text = environment.find("ENGINEHOST_DEVICE")) layer.device = *text;
   if (const std::string* text = environment.find("ENGINEHOST_FORCE")) layer.force = *text;
@@ -161,6 +171,14 @@ Result<Layer> layer_of_flags(const FlagValues& flags, const Environment& environ
   if (flags.cache) {
     if (flags.cache->empty()) return fail(unusable("flag", "--cache", "cache", "the folder is empty"));
     layer.cache = absolute(*flags.cache);
+  }
+  if (!flags.installations.empty()) {
+    layer.installations.emplace();
+    for (const std::string& folder : flags.installations) {
+      if (folder.empty())
+        return fail(unusable("flag", "--installation", "installations", "the folder is empty"));
+      layer.installations->push_back(absolute(folder));
+    }
   }
   if (flags.log && !is_log_level(*flags.log))
     return fail(

@@ -18,6 +18,7 @@ struct Layer {
   std::optional<bool> repositories_default, offline;
   std::optional<std::string> cache, state, flavor, device, log, force, helper, package_index;
   std::optional<std::vector<std::string>> system_layers, probe_launcher;
+  std::optional<std::vector<std::string>> installations;
   std::optional<std::vector<std::string>> plain_http_registries, registry_mirrors;
   std::optional<std::vector<Mirror>> mirrors;
   std::optional<std::string> extra_ca, proxy, no_proxy;

@@ -118,6 +118,34 @@ Place default_helper(const Environment& environment) {
   return {};
 }
 
+std::vector<LikelyInstallation> likely_installations(const Environment& environment) {
+  std::vector<LikelyInstallation> found;
+  std::error_code error;
+  const auto add = [&](const fs::path& folder, const char* source) {
+    const bool known = std::any_of(found.begin(), found.end(), [&](const LikelyInstallation& one) {
+      return fs::equivalent(one.folder, folder, error);
+    });
+    if (!known && fs::is_directory(folder, error)) found.push_back({folder, source});
+  };
+  for (const char* variable : {"CONDA_PREFIX", "VIRTUAL_ENV"})
+    if (const std::string* folder = environment.find(variable))
+      if (fs::path(*folder).is_absolute()) add(*folder, variable);
+  const auto add_pythons = [&](const fs::path& above, const char* packages, const char* source) {
+    std::vector<fs::path> all;
+    for (fs::directory_iterator at(above, error), end; !error && at != end; at.increment(error))
+      if (at->path().filename().native().starts_with("python3")) all.push_back(at->path() / packages);
+    std::sort(all.begin(), all.end());
+    for (const fs::path& folder : all) add(folder, source);
+  };
+  if (!environment.home.empty())
+    add_pythons(environment.home / ".local" / "lib", "site-packages", "the user's Python packages");
+  add_pythons("/usr/local/lib", "dist-packages", "the system's Python packages");
+  add_pythons("/usr/lib", "dist-packages", "the system's Python packages");
+  for (const char* folder : {"/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64"})
+    add(folder, "the system's libraries");
+  return found;
+}
+
 std::optional<Place> default_repository(const Environment& environment, std::vector<std::string>& warnings) {
   for (const fs::path& prefix : prefixes(environment)) {
     const fs::path repository = prefix / "share" / "enginehost" / "repository";

@@ -33,6 +33,16 @@ Place default_helper(const Environment& environment);
 // may not write the SDK as well; otherwise `warnings` says why it is not used.
 std::optional<Place> default_repository(const Environment& environment, std::vector<std::string>& warnings);
 
+// A place where an engine may have been installed by others, and how it came to mind: "CONDA_PREFIX".
+struct LikelyInstallation {
+  std::filesystem::path folder;
+  std::string source;
+};
+
+// The active conda environment, the active virtual environment, the user's and the system's Python packages,
+// the system's libraries: as far as they exist, each once.
+std::vector<LikelyInstallation> likely_installations(const Environment& environment);
+
 // True when files can be created in the folder, or in the nearest existing folder above it.
 bool can_be_written(const std::filesystem::path& folder);
 

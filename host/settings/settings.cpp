@@ -126,6 +126,7 @@ class Weighing {
   }
   static std::string source_of(const Layer& layer, std::string key) {
     if (layer.source == "flag") {
+      if (key == "installations") return "--installation";  // repeated, one folder each
       std::replace(key.begin(), key.end(), '_', '-');
       return "--" + key;
     }
@@ -197,6 +198,9 @@ void choose_places(Settings& settings, Weighing& weighing, const Environment& en
     if (place.folder.empty())
       settings.warnings.push_back("there is no home folder and no cache folder is set: nothing can be kept");
   }
+  for (const std::string& folder :
+       weighing.pick("installations", &Layer::installations).value_or(std::vector<std::string>{}))
+    settings.installations.push_back(fs::path(folder).lexically_normal());
   const auto layers = weighing.pick("system_layers", &Layer::system_layers);
   for (const std::string& layer : layers.value_or(std::vector<std::string>{}))
     settings.system_layers.emplace_back(layer);

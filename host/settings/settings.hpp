@@ -35,7 +35,8 @@ struct Mirror {
 
 // What was given on the command line or through the API; what is not set falls through to the next source.
 struct FlagValues {
-  std::vector<std::string> repositories;  // relative folders are taken from Environment::current_folder
+  std::vector<std::string> repositories;   // relative folders are taken from Environment::current_folder
+  std::vector<std::string> installations;  // the same
   std::optional<std::string> cache, flavor, device, log, force, helper;
   std::optional<bool> offline;
   std::optional<std::vector<std::string>> probe_launcher;
@@ -93,8 +94,10 @@ struct Settings {
   bool repositories_default = true;
   std::filesystem::path cache_folder;
   std::vector<std::filesystem::path> system_layers;  // read-only caches looked into before cache_folder
-  std::filesystem::path state_folder;                // empty: state lives in memory (a warning says so)
-  std::string flavor, device;                        // empty: any
+  std::vector<std::filesystem::path>
+      installations;                   // of other programs, whose engines may be opened in place
+  std::filesystem::path state_folder;  // empty: state lives in memory (a warning says so)
+  std::string flavor, device;          // empty: any
   bool offline = false;
   std::string log = "warning";  // "error", "warning", "info", "debug"
   std::string force;            // a build id, for one run

@@ -10,7 +10,7 @@ import sys
 # The order is the rule: a room includes only itself and rooms named before it.
 ROOMS = ["base", "plugin-api", "cache", "engines", "manifests"] + [
     "host/" + name for name in (
-        "binary", "linker", "platform", "settings", "transfer", "oci", "manifest", "history", "resolve", "acquire",
+        "binary", "linker", "platform", "settings", "transfer", "oci", "manifest", "installations", "history", "resolve", "acquire",
         "preflight", "explain", "load", "open", "offline", "publish", "sdk", "commands")]
 
 # Rooms that may include less than what stands above them.

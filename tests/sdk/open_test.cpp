@@ -126,6 +126,22 @@ TEST_F(Sdk, AnUnknownEngineIsToldWithTheNearestName) {
   EXPECT_THAT(said(), HasSubstr("reference"));
 }
 
+TEST_F(Sdk, AnInstallationThatIsNoneIsToldThoughTheEngineIsUnknownToo) {
+  publish();
+  const std::string nowhere = (folder_ / "nowhere").native();
+  const char* const installation = nowhere.c_str();
+  enginehost_request asked = request();
+  asked.engine = "mxnet";
+  asked.installations = &installation;
+  asked.installation_count = 1;
+  EXPECT_EQ(open(asked), nullptr);
+  EXPECT_EQ(code(), "EH-S30");
+  EXPECT_THAT(said(), HasSubstr(nowhere + " cannot be used: it does not exist"));
+  asked.installations = nullptr;
+  EXPECT_EQ(open(asked), nullptr);
+  EXPECT_EQ(code(), "EH-P45");
+}
+
 TEST_F(Sdk, ARequestOfAnOlderCallerIsReadAsFarAsItGoes) {
   publish();
   // Everything beyond `repository_count` did not exist for this caller; what lies there is not his.

@@ -117,6 +117,20 @@ TEST_F(PlacesTest, without_a_home_there_is_a_warning_and_no_cache) {
   EXPECT_FALSE(settings.warnings.empty());
 }
 
+TEST_F(PlacesTest, likely_installations_are_the_active_environments_first_and_those_that_exist) {
+  fs::create_directories(root_ / "conda");
+  fs::create_directories(root_ / "home/.local/lib/python3.11/site-packages");
+  environment_.variables["CONDA_PREFIX"] = (root_ / "conda").string();
+  environment_.variables["VIRTUAL_ENV"] = (root_ / "conda").string();  // told once
+  const auto likely = likely_installations(environment_);
+  ASSERT_GE(likely.size(), 2u);
+  EXPECT_EQ(likely[0].folder, root_ / "conda");
+  EXPECT_EQ(likely[0].source, "CONDA_PREFIX");
+  EXPECT_EQ(likely[1].folder, root_ / "home/.local/lib/python3.11/site-packages");
+  environment_.variables = {{"CONDA_PREFIX", (root_ / "gone").string()}};
+  EXPECT_NE(likely_installations(environment_).at(0).source, "CONDA_PREFIX");
+}
+
 TEST_F(PlacesTest, a_system_layer_serves_when_it_exists) {
   EXPECT_THAT(load().system_layers, IsEmpty());
   fs::create_directories(environment_.system_layer);

@@ -39,6 +39,32 @@ TEST_F(SettingsTest, flag_beats_environment_beats_user_file_beats_system_file) {
   EXPECT_EQ(source_of(settings, "offline"), (root_ / "etc/config.json").string());
 }
 
+TEST_F(SettingsTest, installations_of_the_strongest_source_count_and_say_where_they_were_named) {
+  user_file(R"({"installations": ["/opt/conda"]})");
+  EXPECT_THAT(load().installations, testing::ElementsAre("/opt/conda"));
+  environment_.variables["ENGINEHOST_INSTALLATIONS"] = "/srv/venv:/srv/other/";
+  EXPECT_EQ(load().installations.size(), 2u);
+  flags_.installations = {"env"};
+  const Settings settings = load();
+  EXPECT_THAT(settings.installations,
+              testing::ElementsAre((environment_.current_folder / "env").lexically_normal()));
+  EXPECT_EQ(source_of(settings, "installations"), "--installation");
+}
+
+TEST_F(SettingsTest, an_installation_of_a_file_or_variable_is_an_absolute_folder) {
+  environment_.variables["ENGINEHOST_INSTALLATIONS"] = "env";
+  EXPECT_EQ(refusal().value("variable"), "ENGINEHOST_INSTALLATIONS");
+  environment_.variables.clear();
+  user_file(R"({"installations": ["env"]})");
+  EXPECT_EQ(refusal().value("key"), "installations");
+}
+
+TEST_F(SettingsTest, policy_can_keep_installations_away) {
+  system_file(R"({"policy": {"installations": []}})");
+  user_file(R"({"installations": ["/opt/conda"]})");
+  EXPECT_THAT(load().installations, testing::IsEmpty());
+}
+
 TEST_F(SettingsTest, every_environment_variable_of_the_contract_is_read) {
   write("other.json", R"({"package_index": "https://packages.example/simple"})");
   environment_.variables = {{"ENGINEHOST_REPOSITORIES", "/srv/one;https://two.example:8080/repo:/srv/three"},

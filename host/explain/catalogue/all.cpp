@@ -8,9 +8,10 @@ namespace enginehost::explain {
 std::span<const Entry> all() {
   static const std::vector<Entry> sorted = [] {
     std::vector<Entry> entries;
-    for (const auto family : {content_entries(), linking_entries(), running_entries(), gpu_entries(),
-                              foreign_entries(), transport_entries(), registry_entries(), trust_entries(),
-                              selection_entries(), calling_entries(), offline_entries()})
+    for (const auto family :
+         {content_entries(), linking_entries(), running_entries(), gpu_entries(), foreign_entries(),
+          transport_entries(), registry_entries(), trust_entries(), selection_entries(), calling_entries(),
+          offline_entries(), installation_entries()})
       entries.insert(entries.end(), family.begin(), family.end());
     std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) { return a.code < b.code; });
     return entries;

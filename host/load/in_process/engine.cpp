@@ -71,7 +71,7 @@ Result<std::unique_ptr<Engine>> Engine::create(std::shared_ptr<LoadedPlugin> plu
   Host& host = *engine->host_;
   host.name = std::move(options.host_name);
   host.version = std::move(options.host_version);
-  host.root = engine->plugin_->view().native();
+  host.root = engine->plugin_->root().native();
   host.log = std::move(options.log);
   host.table.size = sizeof host.table;
   host.table.abi_major = ENGINE_ABI_MAJOR;

@@ -21,7 +21,7 @@ namespace enginehost::load {
 namespace dll = boost::dll;
 
 struct LoadedPlugin::State {
-  std::filesystem::path file, view;
+  std::filesystem::path file, view, root;
   const engine_plugin* plugin = nullptr;
   std::vector<Library> libraries;
   std::set<std::string> known;      // paths of all libraries of the process after loading
@@ -127,6 +127,7 @@ LoadedPlugin::~LoadedPlugin() {
 const engine_plugin& LoadedPlugin::plugin() const { return *state_->plugin; }
 const std::filesystem::path& LoadedPlugin::file() const { return state_->file; }
 const std::filesystem::path& LoadedPlugin::view() const { return state_->view; }
+const std::filesystem::path& LoadedPlugin::root() const { return state_->root; }
 const std::vector<Library>& LoadedPlugin::libraries() const { return state_->libraries; }
 
 std::vector<Library> LoadedPlugin::libraries_since() const {
@@ -146,6 +147,7 @@ class Loader {
     auto state = std::make_unique<LoadedPlugin::State>();
     state->file = request.plugin;
     state->view = request.view.empty() ? request.plugin.parent_path() : request.view;
+    state->root = request.root.empty() ? state->view : request.root;
     const std::set<std::string> before =
         paths_of(request.before != nullptr ? *request.before : mapped_libraries());
     const auto tell = [&](const char* stage) {

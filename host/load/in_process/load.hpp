@@ -27,6 +27,7 @@ struct LoadRequest {
   std::function<void(std::string_view stage)> on_stage;
   // What the process holds, where the caller has just listed it; borrowed. nullptr: it is listed.
   const std::vector<Library>* before = nullptr;
+  std::filesystem::path root = {};  // absolute; what the plugin is told as host->root; empty: the view
 };
 
 // A plugin in this process. Its libraries stay loaded until the process ends, except those of a plugin that
@@ -39,7 +40,8 @@ class LoadedPlugin {
 
   const engine_plugin& plugin() const;
   const std::filesystem::path& file() const;
-  const std::filesystem::path& view() const;  // what the plugin is told as host->root
+  const std::filesystem::path& view() const;
+  const std::filesystem::path& root() const;  // what the plugin is told as host->root
   // What this load brought into the process, in load order: where each library really came from.
   const std::vector<Library>& libraries() const;
   // What came into the process after that: an adapter opens its runtime when its engine is made. Asked anew

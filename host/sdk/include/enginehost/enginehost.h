@@ -134,10 +134,13 @@ typedef struct enginehost_request {
   void (*on_device)(const enginehost_device_event* event, void* user_data);
   uint32_t probe_seconds; /* a build may take to come up in the child process; 0: as configured; 3600 at most */
   uint32_t reserved_end;
+  /* Folders of conda or Python environments, or of a system's libraries, whose engine may be opened where it lies. */
+  const char* const* installations;
+  size_t installation_count;
 } enginehost_request;
 #define ENGINEHOST_REQUEST_INIT                                                                                  \
   {sizeof(enginehost_request), NULL, NULL, NULL, NULL, 0, 0, 0, 0, NULL, NULL, NULL, 0, NULL, 0, NULL, NULL, NULL, \
-   NULL, NULL, 0, 0}
+   NULL, NULL, 0, 0, NULL, 0}
 
 /* Chooses, fetches, verifies, proves and loads a build; when one fails, the next best in the same call.  Blocks; [any],
  * also at the same time for different requests.  What this process has open already by the same request is given again

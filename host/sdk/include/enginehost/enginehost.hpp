@@ -68,7 +68,8 @@ struct Request {
   std::function<bool(const enginehost_question&)> on_consent;
   Cancel cancel;
   std::function<void(const enginehost_device_event&)> on_device = nullptr;  // as long as the engine is open
-  std::uint32_t probe_seconds = 0;  // 0: as configured
+  std::uint32_t probe_seconds = 0;                                          // 0: as configured
+  std::vector<std::string> installations = {};  // whose engine may be opened where it lies
 };
 
 // What a small computation on a device showed; see enginehost_engine_check.
@@ -248,8 +249,8 @@ class Engine {
     return {found.device,       found.computed_on, found.milliseconds, found.cpu_milliseconds,
             found.memory_total, found.memory_free, found.reopened != 0};
   }
-  // The callback runs on a thread of the watch, until another is given, an empty one ends it or the engine goes.
-  // See enginehost_engine_watch; what it throws ends the program.
+  // The callback runs on a thread of the watch, until another is given, an empty one ends it or the engine
+  // goes. See enginehost_engine_watch; what it throws ends the program.
   void watch(std::function<void(const enginehost_device_event&)> on_device, std::uint32_t interval_ms = 0,
              const std::string& device = {}) {
     auto callback = on_device ? std::make_shared<const Watcher>(std::move(on_device)) : nullptr;
@@ -286,6 +287,7 @@ class Engine {
       const auto text = [](const std::string& value) { return value.empty() ? nullptr : value.c_str(); };
       for (const std::string& repository : request.repositories) repositories.push_back(repository.c_str());
       for (const std::string& id : request.accepted_licenses) licenses.push_back(id.c_str());
+      for (const std::string& folder : request.installations) installations.push_back(folder.c_str());
       c.size = sizeof c;
       c.engine = request.engine.c_str();
       c.version = text(request.version);
@@ -299,6 +301,8 @@ class Engine {
       c.helper = text(request.helper);
       c.repositories = repositories.data();
       c.repository_count = repositories.size();
+      c.installations = installations.data();
+      c.installation_count = installations.size();
       c.accepted_licenses = licenses.data();
       c.accepted_license_count = licenses.size();
       c.user_data = const_cast<Request*>(&request);
@@ -319,7 +323,7 @@ class Engine {
     Borrowed(const Borrowed&) = delete;
     Borrowed& operator=(const Borrowed&) = delete;
     enginehost_request c{};
-    std::vector<const char*> repositories, licenses;
+    std::vector<const char*> repositories, licenses, installations;
   };
 
   using Watcher = std::function<void(const enginehost_device_event&)>;

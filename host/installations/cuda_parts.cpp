@@ -1,0 +1,169 @@
+#include "host/installations/cuda_parts.hpp"
+
+#include <algorithm>
+#include <map>
+#include <system_error>
+
+#include "base/sha256.hpp"
+#include "base/text.hpp"
+#include "host/installations/closure.hpp"
+#include "host/installations/in_place.hpp"
+
+namespace enginehost::installations {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view stems[] = {"libcudart",
+                                      "libcublas",
+                                      "libcublasLt",
+                                      "libcufft",
+                                      "libcufftw",
+                                      "libcurand",
+                                      "libcusolver",
+                                      "libcusolverMg",
+                                      "libcusparse",
+                                      "libcusparseLt",
+                                      "libnvrtc",
+                                      "libnvJitLink",
+                                      "libnvrtc-builtins",
+                                      "libnccl",
+                                      "libcupti",
+                                      "libnvToolsExt",
+                                      "libcudnn",
+                                      "libcudnn_ops",
+                                      "libcudnn_cnn",
+                                      "libcudnn_adv",
+                                      "libcudnn_graph",
+                                      "libcudnn_ext",
+                                      "libcudnn_heuristic",
+                                      "libcudnn_ops_infer",
+                                      "libcudnn_cnn_infer",
+                                      "libcudnn_adv_infer",
+                                      "libcudnn_ops_train",
+                                      "libcudnn_cnn_train",
+                                      "libcudnn_adv_train",
+                                      "libcudnn_engines_precompiled",
+                                      "libcudnn_engines_runtime_compiled"};
+
+// A build's own copy, whose manifest lives as long as it does.
+struct Completed {
+  std::shared_ptr<const manifest::Manifest> owner;
+  manifest::Build build;
+};
+
+// What a build takes of an installation.
+class Parts {
+ public:
+  explicit Parts(const Installation& installation) : installation_(installation) {}
+
+  // False when the installation does not hold it.
+  bool take_library(const std::string& soname) {
+    return take_all([&](const CudaLibrary& one) { return one.soname == soname; });
+  }
+
+  // A component of NVIDIA's libraries, each of which the installation holds under the same SONAME: the names
+  // say the major version, which is what CUDA and cuDNN keep compatible.
+  bool take_component(const manifest::Component& component) {
+    if (component.artifacts.empty()) return false;
+    std::vector<std::string> wanted;
+    for (const std::string& selected : component.artifacts.front().select)
+      if (const std::string name = fs::path(selected).filename().native();
+          name.find(".so") != std::string::npos)
+        wanted.push_back(name);
+    const auto held = [&](const std::string& pattern) {
+      const bool known = !cuda_stem(pattern).empty() || pattern.starts_with("libcudnn*");
+      return known &&
+             std::any_of(installation_.cuda.begin(), installation_.cuda.end(),
+                         [&](const CudaLibrary& one) { return matches_pattern(one.soname, pattern); });
+    };
+    if (wanted.empty() || !std::all_of(wanted.begin(), wanted.end(), held)) return false;
+    for (const std::string& pattern : wanted)
+      take_all([&](const CudaLibrary& one) { return matches_pattern(one.soname, pattern); });
+    return true;
+  }
+
+  std::vector<fs::path> taken;
+  std::vector<Evidence> found;  // what was taken, for people
+
+ private:
+  template <class Wanted>
+  bool take_all(Wanted wanted) {
+    bool any = false;
+    for (const CudaLibrary& one : installation_.cuda) {
+      if (!wanted(one)) continue;
+      any = true;
+      if (std::find(taken.begin(), taken.end(), one.path) != taken.end()) continue;
+      taken.emplace_back(one.path);
+      found.push_back({"library", one.soname, one.path});
+    }
+    return any;
+  }
+
+  const Installation& installation_;
+};
+
+}  // namespace
+
+std::string_view cuda_stem(std::string_view file_name) {
+  const std::size_t ending = file_name.find(".so");
+  if (ending == std::string_view::npos) return {};
+  const std::string_view stem = file_name.substr(0, ending);
+  const auto* known = std::find(std::begin(stems), std::end(stems), stem);
+  return known != std::end(stems) ? *known : std::string_view();
+}
+
+std::vector<CudaLibrary> cuda_libraries_of(const Places& places) {
+  std::vector<fs::path> folders = places.libraries;
+  for (const fs::path& packages : places.packages)
+    for (const std::string& part : names_in(packages / "nvidia"))
+      folders.push_back(packages / "nvidia" / part / "lib");
+  std::map<std::string, std::string> by_soname;
+  for (const fs::path& folder : folders)
+    for (const std::string& name : names_in(folder)) {
+      if (cuda_stem(name).empty()) continue;
+      const auto info = binary::read_binary(folder / name);
+      if (!info || info->soname.empty() || !info->problems.empty()) continue;
+      std::error_code error;
+      const fs::path by_name = folder / info->soname;
+      by_soname.emplace(info->soname, fs::is_regular_file(by_name, error) ? by_name : folder / name);
+    }
+  std::vector<CudaLibrary> found;
+  for (const auto& [soname, path] : by_soname) found.push_back({soname, path});
+  return found;
+}
+
+std::vector<std::shared_ptr<const manifest::Build>> completed_builds(const Installation& installation,
+                                                                     const manifest::Catalogue& catalogue) {
+  std::vector<std::shared_ptr<const manifest::Build>> completed;
+  if (installation.cuda.empty()) return completed;
+  const auto places = places_of(installation.path);
+  if (!places) return completed;
+  for (const auto& build : catalogue.builds) {
+    if (build->in_place || build->os != "linux") continue;
+    auto copy = std::make_shared<Completed>(Completed{build->manifest.lock(), *build});
+    Parts parts(installation);
+    std::erase_if(copy->build.requires_.libraries,
+                  [&](const std::string& wanted) { return parts.take_library(wanted); });
+    std::erase_if(copy->build.components, [&](const std::string& id) {
+      const auto component = copy->owner->components.find(id);
+      return component != copy->owner->components.end() && parts.take_component(component->second);
+    });
+    if (parts.taken.empty()) continue;
+    const Closure closure = close_over(*places, parts.taken);
+    auto in_place = std::make_shared<manifest::InPlace>();
+    in_place->path = installation.path.native();
+    in_place->found = std::move(parts.found);
+    in_place->witnesses = closure.libraries;
+    in_place->identity = identity_of(in_place->witnesses);
+    copy->build.id += "-with-" + sha256_hex(in_place->path).substr(0, 8);
+    copy->build.digest.clear();  // of the whole build, which this is not
+    copy->build.priority += priority_in_place;
+    copy->build.search.insert(copy->build.search.end(), closure.libraries.begin(), closure.libraries.end());
+    copy->build.in_place = std::move(in_place);
+    completed.emplace_back(copy, &copy->build);
+  }
+  return completed;
+}
+
+}  // namespace enginehost::installations

@@ -1,0 +1,99 @@
+#include "host/installations/places.hpp"
+
+#include <algorithm>
+#include <system_error>
+
+#include "base/files.hpp"
+
+namespace enginehost::installations {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_folder(const fs::path& path) {
+  std::error_code error;
+  return fs::is_directory(path, error);
+}
+
+// <prefix>/lib/python3.*/site-packages of a virtual or conda environment.
+void add_site_packages(const fs::path& prefix, std::vector<fs::path>& found) {
+  for (const char* library : {"lib", "lib64"}) {
+    std::error_code error;
+    if (fs::is_symlink(prefix / library, error)) continue;  // lib64 of a virtual environment is lib
+    for (const std::string& name : names_in(prefix / library))
+      if (name.starts_with("python3") && is_folder(prefix / library / name / "site-packages"))
+        found.push_back(prefix / library / name / "site-packages");
+  }
+}
+
+bool holds_packages(const std::vector<std::string>& names) {
+  return std::any_of(names.begin(), names.end(), [](const std::string& name) {
+    return name.ends_with(".dist-info") || name.ends_with(".egg-info") || name == "torch" ||
+           name == "onnxruntime" || name == "tensorflow" || name == "mxnet" || name == "nvidia";
+  });
+}
+
+bool is_library(const std::string& name) {
+  return name.ends_with(".so") || name.find(".so.") != std::string::npos;
+}
+
+}  // namespace
+
+const char* name_of(Layout layout) {
+  switch (layout) {
+    case Layout::conda:
+      return "conda environment";
+    case Layout::python_packages:
+      return "Python packages";
+    case Layout::libraries:
+      return "folder of libraries";
+  }
+  return "folder of libraries";
+}
+
+std::vector<std::string> names_in(const fs::path& folder) {
+  std::vector<std::string> names;
+  std::error_code error;
+  for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error))
+    names.push_back(at->path().filename().native());
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+Result<Places> places_of(const fs::path& path) {
+  std::error_code error;
+  const auto unusable = [&](std::string_view problem) {
+    return fail(diagnose("EH-S30").with("path", path.native()).with("problem", problem));
+  };
+  const fs::file_status status = fs::status(path, error);
+  if (status.type() == fs::file_type::not_found) return unusable("it does not exist");
+  if (error) return unusable(error.message());
+  if (status.type() != fs::file_type::directory) return unusable("it is a file, not a folder");
+  fs::directory_iterator listed(path, error);
+  if (error) return unusable(error.message());
+
+  Places places;
+  places.prefix = path;
+  add_site_packages(path, places.packages);
+  if (is_folder(path / "conda-meta")) {
+    places.layout = Layout::conda;
+    places.libraries.push_back(path / "lib");
+    return places;
+  }
+  const std::vector<std::string> names = names_in(path);
+  if (holds_packages(names)) places.packages.push_back(path);
+  if (!places.packages.empty()) {
+    places.layout = Layout::python_packages;
+    return places;
+  }
+  if (std::any_of(names.begin(), names.end(), is_library)) places.libraries.push_back(path);
+  // An unpacked archive or a package's own folder, /usr, or /usr/lib.
+  for (const char* below : {"lib", "lib64", "lib/x86_64-linux-gnu", "lib/aarch64-linux-gnu",
+                            "x86_64-linux-gnu", "aarch64-linux-gnu", "capi"})
+    if (is_folder(path / below)) places.libraries.push_back(path / below);
+  for (const char* folder : {"/usr/lib", "/usr/lib64", "/lib", "/lib64"})
+    places.is_system = places.is_system || is_below(path, folder) || path == "/usr";
+  return places;
+}
+
+}  // namespace enginehost::installations
