@@ -1,6 +1,8 @@
 #include "host/acquire/unpacking.hpp"
 
 #include "base/files.hpp"
+#include "base/text.hpp"
+#include "host/acquire/zip_directory.hpp"
 
 namespace enginehost::acquire {
 namespace {
@@ -22,6 +24,22 @@ Result<UnpackedTree> unpack_into(const manifest::Artifact& artifact, GrowingFile
   TRY_ASSIGN(Unpacked unpacked, unpack(artifact, file, seekable, writer, cancel, on_read));
   TRY(writer.settle());
   return UnpackedTree{std::move(unpacked), std::move(writer)};
+}
+
+Result<void> check_unpacked(const manifest::Artifact& artifact, UnpackedTree& tree, const GrowingFile& file,
+                            const std::filesystem::path& folder) {
+  if (artifact.archive == "zip") {
+    TRY_ASSIGN(const auto directory, read_zip_directory(file.descriptor(), file.held()));
+    TRY(check_zip(file.descriptor(), file.held(), directory, tree.unpacked));
+    TRY(check_late_checksums(directory, tree.unpacked, folder));
+    TRY(apply_modes(directory, tree.unpacked, tree.writer));
+  }
+  if (tree.writer.entries() == 0)
+    return fail(diagnose("EH-F21")
+                    .with("archive", artifact.archive)
+                    .with("problem", "it holds nothing that is selected")
+                    .with("select", join(artifact.select, " ")));
+  return {};
 }
 
 Unpacking::Unpacking(const manifest::Artifact& artifact, GrowingFile& file, std::filesystem::path folder,
