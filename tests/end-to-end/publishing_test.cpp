@@ -136,6 +136,13 @@ TEST_F(Publishing, AStrictMachineTakesABundleOnlyOfASignedManifest) {
   if (!can_mount()) GTEST_SKIP() << "a policy needs a /etc of its own, and with it the right to mount";
   publish_signed();
   ASSERT_EQ(open().status, 0);
+  // The keys have moved on: who trusts the first one is led to the new root by what the bundle brings.
+  sh("minisign -G -W -p next.pub -s next.key\n"
+     "engine-manifest sign repository --key key.key --key next.key --add-key next.pub --remove-key "
+     "$(sed -n '1s/.*key //p' key.pub)\n"
+     "engine-manifest publish repository /srv/www/engines");
+  an_hour_passes();
+  ASSERT_EQ(open().status, 0);
   const std::string bundle = (publisher_ / "signed.bundle").native();
   const Ended exported = user_.run(
       "engine-cache", {"export", bundle, "reference-1.0.0-cpu-linux-x86_64", "--redistribute", "unknown"});
@@ -177,6 +184,7 @@ TEST_F(Publishing, AStrictMachineTakesABundleOnlyOfASignedManifest) {
     EXPECT_EQ(refused.status, 5) << refused.said();
     EXPECT_EQ(refused.code(), "EH-M40") << refused.said();
     EXPECT_EQ(evidence(refused.diagnosis(), "problem"), "the manifest of it is not signed");
+    fs::remove_all(server_.root() / "engines");
     sh("engine-manifest publish repository /srv/www/engines");
   }
 }
