@@ -3,6 +3,7 @@
 #include "base/files.hpp"
 #include "base/text.hpp"
 #include "host/acquire/zip_directory.hpp"
+#include "host/acquire/zip_stream.hpp"
 
 namespace enginehost::acquire {
 namespace {
@@ -17,13 +18,21 @@ Result<UnpackedTree> unpack_into(const manifest::Artifact& artifact, GrowingFile
                                  const std::filesystem::path& folder, cache::TreeLimits limits,
                                  const std::optional<CancelToken>& cancel,
                                  const std::function<void(std::uint64_t)>& on_read) {
-  std::error_code ignored;
-  std::filesystem::remove_all(folder, ignored);
-  TRY(make_folders(folder));
-  cache::TreeWriter writer(folder, limits);
-  TRY_ASSIGN(Unpacked unpacked, unpack(artifact, file, seekable, writer, cancel, on_read));
-  TRY(writer.settle());
-  return UnpackedTree{std::move(unpacked), std::move(writer)};
+  const auto attempt = [&](Way way) -> Result<UnpackedTree> {
+    std::error_code ignored;
+    std::filesystem::remove_all(folder, ignored);
+    TRY(make_folders(folder));
+    cache::TreeWriter writer(folder, limits);
+    TRY_ASSIGN(Unpacked unpacked, unpack(artifact, file, way, writer, cancel, on_read));
+    TRY(writer.settle());
+    return UnpackedTree{std::move(unpacked), std::move(writer)};
+  };
+  if (seekable) return attempt(Way::seeking);
+  if (artifact.archive == "zip" && has_zip_stream()) {
+    auto tree = attempt(Way::fast);
+    if (tree || tree.error().code != "EH-F21") return tree;
+  }
+  return attempt(Way::streaming);
 }
 
 Result<void> check_unpacked(const manifest::Artifact& artifact, UnpackedTree& tree, const GrowingFile& file,
