@@ -68,7 +68,7 @@ constexpr Entry entries[] = {
      .remedies =
          {"have the publisher of {repository} sign it (docs/publishing.md), and export the build again",
           "export it where its repository can be read, whose manifest names the trees (\"tree\" of "
-          "each artifact, or \"digest\" of the build; engine-manifest add writes both)",
+          "each artifact, or \"digest\" of the build)",
           "docs/manifests.md says how a manifest names them"},
      .exit_status = S::wrong_bytes,
      .category = Category::request},
