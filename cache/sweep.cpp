@@ -80,7 +80,7 @@ bool is_temporary(std::string_view name) {
 }
 
 void sweep_temporary(const Sweep& sweep) {
-  for (const char* folder : {"", "refs", "pins", "locks", "leases"})
+  for (const char* folder : {"", "refs", "pins", "locks", "leases", "blobs/sha256"})
     for (const fs::path& file : children_of(sweep.root / folder)) {
       struct stat status {};
       if (is_temporary(file.filename().native()) && ::lstat(file.c_str(), &status) == 0 &&

@@ -35,7 +35,7 @@ while [ $# -gt 0 ]; do
   esac
   shift
 done
-all=(elf pe macho symbols gpu_code sniff zip_directory archive_name answer chunk_list package_page registry trust bundle)
+all=(elf pe macho symbols gpu_code sniff zip_directory zip_stream archive_name answer chunk_list package_page registry trust bundle)
 [ ${#targets[@]} -gt 0 ] || targets=("${all[@]}")
 
 if ! command -v clang-14 >/dev/null; then

@@ -11,7 +11,6 @@
 #include "host/acquire/growing_file.hpp"
 #include "host/acquire/registry_sources.hpp"
 #include "host/acquire/unpacking.hpp"
-#include "host/acquire/zip_directory.hpp"
 #include "host/transfer/download.hpp"
 #include "host/transfer/package_index.hpp"
 #include "host/transfer/transfer.hpp"
@@ -190,17 +189,7 @@ Result<UnpackedTree> ArtifactInstaller::finish_unpacking(Unpacking& unpacking, G
 
 Result<std::string> ArtifactInstaller::publish(UnpackedTree tree, GrowingFile& file) {
   tell(Phase::checking, file.held(), 0, component_.id);
-  if (artifact_.archive == "zip") {
-    TRY_ASSIGN(const auto directory, read_zip_directory(file.descriptor(), file.held()));
-    TRY(check_zip(file.descriptor(), file.held(), directory, tree.unpacked));
-    TRY(check_late_checksums(directory, tree.unpacked, folder()));
-    TRY(apply_modes(directory, tree.unpacked, tree.writer));
-  }
-  if (tree.writer.entries() == 0)
-    return fail(diagnose("EH-F21")
-                    .with("archive", artifact_.archive)
-                    .with("problem", "it holds nothing that is selected")
-                    .with("select", join(artifact_.select, " ")));
+  TRY(check_unpacked(artifact_, tree, file, folder()));
   tell(Phase::publishing, file.held(), 0, component_.id);
   TRY_ASSIGN(const cache::TreeList list, tree.writer.finish());
   if (const std::string actual = list.id(); !artifact_.tree.empty() && actual != artifact_.tree)

@@ -198,7 +198,7 @@ Result<std::string> unpack_parts(const PartSource& source, const manifest::Artif
   TRY(file->write(std::string("PK\5\6") + std::string(18, '\0')));
   file->complete();
   cache::TreeWriter writer(into, {options.unpacked_limit, 200'000});
-  TRY(unpack(artifact, *file, false, writer, cancel, {}).map([](const Unpacked&) {}));
+  TRY(unpack(artifact, *file, Way::streaming, writer, cancel, {}).map([](const Unpacked&) {}));
   TRY(writer.settle());
   return transfer::without_credentials(source.where) + " (" + format_bytes(parts.received()) + ")";
 }

@@ -10,6 +10,7 @@
 #include "base/names_in_utf8.hpp"
 #include "base/text.hpp"
 #include "host/acquire/portable_names.hpp"
+#include "host/acquire/zip_stream.hpp"
 
 namespace enginehost::acquire {
 namespace {
@@ -28,9 +29,11 @@ struct Reader {
   Spellings spellings;
   bool stopped = false;
 
-  std::int64_t read() {
+  std::int64_t read() { return read_into(buffer.data(), buffer.size()); }
+
+  std::int64_t read_into(char* to, std::size_t size) {
     if (*cancel && (*cancel)->cancelled()) stopped = true;
-    const std::int64_t got = stopped ? -1 : file->read(at, buffer.data(), buffer.size(), generation);
+    const std::int64_t got = stopped ? -1 : file->read(at, to, size, generation);
     if (got < 0) stopped = true;
     if (got > 0) at += static_cast<std::uint64_t>(got);
     if (got > 0 && *on_read) (*on_read)(at);
@@ -110,6 +113,16 @@ Result<void> copy_data(const manifest::Artifact& artifact, archive* from, const 
   }
 }
 
+// Of an entry that is written: means the same everywhere, and is not another one's in other letters.
+Result<void> accept_name(const std::string& name, const std::string& path, Reader& reader) {
+  if (const auto problem = name_problem(path); !problem.empty())
+    return fail(diagnose("EH-F19").with("entry", name).with("problem", problem));
+  if (const std::string other = reader.spellings.clash(path); !other.empty())
+    return fail(
+        diagnose("EH-F19").with("entry", name).with("problem", "differs in case only").with("other", other));
+  return {};
+}
+
 Result<void> take_entry(const manifest::Artifact& artifact, archive* from, archive_entry* entry,
                         Reader& reader, cache::TreeWriter& writer, Unpacked& unpacked) {
   const char* name = ::archive_entry_pathname_utf8(entry);
@@ -124,12 +137,7 @@ Result<void> take_entry(const manifest::Artifact& artifact, archive* from, archi
     const auto refuse = [&](std::string_view problem) {
       return fail(diagnose("EH-F19").with("entry", name).with("problem", problem));
     };
-    if (const auto problem = name_problem(path); !problem.empty()) return refuse(problem);
-    if (const std::string other = reader.spellings.clash(path); !other.empty())
-      return fail(diagnose("EH-F19")
-                      .with("entry", name)
-                      .with("problem", "differs in case only")
-                      .with("other", other));
+    TRY(accept_name(name, path, reader));
     if (::archive_entry_hardlink(entry) != nullptr) return refuse("hard link");
     if (type == AE_IFLNK) {
       const char* target = ::archive_entry_symlink_utf8(entry);
@@ -161,6 +169,29 @@ Result<Unpacked> copy_whole(const manifest::Artifact& artifact, Reader& reader, 
   return Unpacked{{{artifact.path, artifact.path}}};
 }
 
+// A zip archive without libarchive; EH-F21 where that has to be asked.
+Result<Unpacked> read_streamed_zip(const manifest::Artifact& artifact, Reader& reader,
+                                   cache::TreeWriter& writer) {
+  Unpacked unpacked;
+  const ZipSource source = [&](char* buffer, std::size_t size) { return reader.read_into(buffer, size); };
+  ZipSink sink;
+  sink.begin = [&](const std::string& name) -> Result<bool> {
+    if (unpacked.entries.size() >= most_entries) return fail(broken(artifact, "too many entries"));
+    TRY_ASSIGN(std::string path, path_in_tree(artifact, name));
+    if (name.ends_with('/')) path.clear();
+    if (!path.empty()) {
+      TRY(accept_name(name, path, reader));
+      TRY(writer.begin_file(path, false));
+    }
+    unpacked.entries.push_back({name, std::move(path)});
+    return !unpacked.entries.back().path.empty();
+  };
+  sink.write = [&](std::string_view bytes) { return writer.write(bytes); };
+  sink.end = [&] { return writer.end_file(); };
+  TRY(read_zip_stream(source, sink));
+  return unpacked;
+}
+
 }  // namespace
 
 bool is_known_archive(std::string_view name) {
@@ -188,7 +219,7 @@ Result<std::string> path_in_tree(const manifest::Artifact& artifact, std::string
   return path;
 }
 
-Result<Unpacked> unpack(const manifest::Artifact& artifact, GrowingFile& file, bool seekable,
+Result<Unpacked> unpack(const manifest::Artifact& artifact, GrowingFile& file, Way way,
                         cache::TreeWriter& writer, const std::optional<CancelToken>& cancel,
                         const std::function<void(std::uint64_t)>& on_read) {
   Reader reader;
@@ -197,6 +228,8 @@ Result<Unpacked> unpack(const manifest::Artifact& artifact, GrowingFile& file, b
   reader.cancel = &cancel;
   reader.on_read = &on_read;
   if (artifact.archive == "none") return copy_whole(artifact, reader, writer);
+  if (way == Way::fast) return read_streamed_zip(artifact, reader, writer);
+  const bool seekable = way == Way::seeking;
   const NamesInUtf8 locale;
   const Archive reading(::archive_read_new(), &::archive_read_free);
   enable_formats(reading.get(), artifact.archive, seekable);

@@ -25,11 +25,15 @@ struct Unpacked {
 // True for zip, tar, tar.gz, tar.xz, tar.zst and none.
 bool is_known_archive(std::string_view archive);
 
-// Unpacks while the file grows. `seekable`: the file is complete and may be read from its end (zip archives
-// that cannot be read as a stream). EH-F21 ("problem", "archive") when it cannot be decoded, EH-F19 for a
+// How an archive is read. `fast`, of zip only, reads ordinary archives and fails with EH-F21 for the others;
+// `seeking` is for a complete file, which may be read from its end (zip archives that no stream reader can
+// read).
+enum class Way { fast, streaming, seeking };
+
+// Unpacks while the file grows. EH-F21 ("problem", "archive") when it cannot be decoded, EH-F19 for a
 // refused entry, disk failures as TreeWriter. EH-P10 with "problem" = "abandoned" when the file was abandoned
 // or started anew.
-Result<Unpacked> unpack(const manifest::Artifact& artifact, GrowingFile& file, bool seekable,
+Result<Unpacked> unpack(const manifest::Artifact& artifact, GrowingFile& file, Way way,
                         cache::TreeWriter& writer, const std::optional<CancelToken>& cancel,
                         const std::function<void(std::uint64_t)>& on_read);
 

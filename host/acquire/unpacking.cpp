@@ -1,6 +1,9 @@
 #include "host/acquire/unpacking.hpp"
 
 #include "base/files.hpp"
+#include "base/text.hpp"
+#include "host/acquire/zip_directory.hpp"
+#include "host/acquire/zip_stream.hpp"
 
 namespace enginehost::acquire {
 namespace {
@@ -15,13 +18,37 @@ Result<UnpackedTree> unpack_into(const manifest::Artifact& artifact, GrowingFile
                                  const std::filesystem::path& folder, cache::TreeLimits limits,
                                  const std::optional<CancelToken>& cancel,
                                  const std::function<void(std::uint64_t)>& on_read) {
-  std::error_code ignored;
-  std::filesystem::remove_all(folder, ignored);
-  TRY(make_folders(folder));
-  cache::TreeWriter writer(folder, limits);
-  TRY_ASSIGN(Unpacked unpacked, unpack(artifact, file, seekable, writer, cancel, on_read));
-  TRY(writer.settle());
-  return UnpackedTree{std::move(unpacked), std::move(writer)};
+  const auto attempt = [&](Way way) -> Result<UnpackedTree> {
+    std::error_code ignored;
+    std::filesystem::remove_all(folder, ignored);
+    TRY(make_folders(folder));
+    cache::TreeWriter writer(folder, limits);
+    TRY_ASSIGN(Unpacked unpacked, unpack(artifact, file, way, writer, cancel, on_read));
+    TRY(writer.settle());
+    return UnpackedTree{std::move(unpacked), std::move(writer)};
+  };
+  if (seekable) return attempt(Way::seeking);
+  if (artifact.archive == "zip" && has_zip_stream()) {
+    auto tree = attempt(Way::fast);
+    if (tree || tree.error().code != "EH-F21") return tree;
+  }
+  return attempt(Way::streaming);
+}
+
+Result<void> check_unpacked(const manifest::Artifact& artifact, UnpackedTree& tree, const GrowingFile& file,
+                            const std::filesystem::path& folder) {
+  if (artifact.archive == "zip") {
+    TRY_ASSIGN(const auto directory, read_zip_directory(file.descriptor(), file.held()));
+    TRY(check_zip(file.descriptor(), file.held(), directory, tree.unpacked));
+    TRY(check_late_checksums(directory, tree.unpacked, folder));
+    TRY(apply_modes(directory, tree.unpacked, tree.writer));
+  }
+  if (tree.writer.entries() == 0)
+    return fail(diagnose("EH-F21")
+                    .with("archive", artifact.archive)
+                    .with("problem", "it holds nothing that is selected")
+                    .with("select", join(artifact.select, " ")));
+  return {};
 }
 
 Unpacking::Unpacking(const manifest::Artifact& artifact, GrowingFile& file, std::filesystem::path folder,

@@ -43,6 +43,12 @@ class Unpacking {
   std::future<Result<UnpackedTree>> outcome_;
 };
 
+// What can be said only of a complete archive: a zip's directory is held against what was met, and gives
+// files their modes; something must have been selected. EH-F21, EH-F19. After it TreeWriter::finish() gives
+// the list.
+Result<void> check_unpacked(const manifest::Artifact& artifact, UnpackedTree& tree, const GrowingFile& file,
+                            const std::filesystem::path& folder);
+
 // One attempt in the calling thread, in an empty folder.
 Result<UnpackedTree> unpack_into(const manifest::Artifact& artifact, GrowingFile& file, bool seekable,
                                  const std::filesystem::path& folder, cache::TreeLimits limits,

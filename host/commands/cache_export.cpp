@@ -35,6 +35,21 @@ Json told(const offline::Exported& exported, const std::filesystem::path& file, 
       .set("left_out", Json::object().set("files", exported.list.needs.size()).set("bytes", left_out));
 }
 
+void note_export(open::World& world, const offline::Exported& exported, const std::filesystem::path& file) {
+  Json builds = Json::array(), files = Json::array(), licenses = Json::array();
+  for (const offline::BundledBuild& build : exported.list.builds) builds.push(build.id);
+  for (const offline::WrittenPart& part : exported.parts)
+    files.push(Json::object().set("file", part.name).set("sha256", part.sha256));
+  for (const offline::BundledLicense& license : exported.list.licenses)
+    if (license.by_order) licenses.push(license.id);
+  Json facts = Json::object();
+  facts.set("builds", std::move(builds))
+      .set("folder", file.parent_path().native())
+      .set("files", std::move(files))
+      .set("redistribute", std::move(licenses));
+  world.note("export", facts);
+}
+
 Result<Json> export_command(const OfflineRun& run) {
   if (run.flags.oci) return export_oci(run);
   open::World world(run.settings, {}, run.cancel);
@@ -47,6 +62,8 @@ Result<Json> export_command(const OfflineRun& run) {
   transfer::ProgressBar bar(stderr, run.common.quiet);
   request.progress = bar_for(bar, request.file.native());
   TRY_ASSIGN(const offline::Exported exported, offline::export_bundle(world, request));
+  note_export(world, exported, request.file);
+  print_warnings(world.warnings(), {}, run.common.quiet || run.common.json);
   Json document = told(exported, request.file, !run.common.json);
   return std::move(document.set("format", 1));
 }

@@ -6,6 +6,7 @@
 #include "base/text.hpp"
 #include "host/commands/common.hpp"
 #include "host/oci/layout.hpp"
+#include "host/open/world.hpp"
 
 namespace enginehost::commands {
 Result<Json> export_oci(const OfflineRun& run) {
@@ -28,6 +29,12 @@ Result<Json> export_oci(const OfflineRun& run) {
     artifacts.push_back(std::move(artifact));
   }
   TRY(oci::write_layout(folder, artifacts, "all"));
+  open::World world(run.settings, {}, run.cancel);
+  world.note("export", Json::object()
+                           .set("builds", Json::strings(flags.builds))
+                           .set("folder", folder.native())
+                           .set("redistribute", Json::strings(flags.redistribute)));
+  print_warnings(world.warnings(), {}, run.common.quiet || run.common.json);
   Json builds = Json::array();
   for (const oci::Artifact& artifact : artifacts) {
     std::uint64_t size = 0;

@@ -7,6 +7,7 @@
 
 #include "base/text.hpp"
 #include "host/commands/common.hpp"
+#include "host/open/world.hpp"
 
 namespace enginehost::commands {
 namespace {
@@ -61,6 +62,18 @@ void tell(const cache::Store& store, const cache::Collected& done, bool dry_run)
     std::printf("the clock is more than a year ahead of everything in the cache: nothing went for its age\n");
 }
 
+// A collection that changed something is on record.
+void note(const settings::Settings& settings, const cache::Collected& done, bool json) {
+  const std::uint64_t freed =
+      done.physical_before > done.physical_after ? done.physical_before - done.physical_after : 0;
+  if (done.removed.empty() && freed == 0) return;
+  Json builds = Json::array();
+  for (const auto& build : done.removed) builds.push(build.build);
+  open::World world(settings);
+  world.note("gc", Json::object().set("builds", std::move(builds)).set("freed", freed));
+  print_warnings(world.warnings(), {}, json);
+}
+
 int collect(const settings::Settings& settings, const cache::Store& store, const GcFlags& flags, bool json) {
   cache::CollectOptions options;
   options.dry_run = flags.dry_run;
@@ -77,6 +90,7 @@ int collect(const settings::Settings& settings, const cache::Store& store, const
   }
   const auto done = store.collect(options);
   if (!done) return end_with(done.error(), json);
+  if (!options.dry_run) note(settings, *done, json);
   if (!json) {
     tell(store, *done, options.dry_run);
     return 0;

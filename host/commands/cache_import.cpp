@@ -36,6 +36,7 @@ Json told(const offline::ImportedBuild& build, bool as_text) {
       .set("size", installed.size)
       .set("was_there", build.was_there)
       .set("from_repository", build.from_repository)
+      .set("signed_by", Json::strings(build.signed_by))
       .set("files_named_by", build.files_named_by_manifest ? "manifest" : "bundle");
 }
 
@@ -46,7 +47,10 @@ Result<Json> import_command(const OfflineRun& run) {
   open::World world(run.settings, {}, run.cancel);
   offline::ImportRequest request;
   request.file = given_path(run.flags.file);
-  request.unsigned_allowed = run.settings.policy.unsigned_repositories;
+  // Whoever demands signatures even of the repository that came along demands them of what crosses on a
+  // medium.
+  const settings::Policy& policy = run.settings.policy;
+  request.unsigned_allowed = policy.unsigned_repositories && !policy.require_signatures;
   const manifest::TrustStore keys = open::trust_store(run.settings);
   const manifest::Trust trust = open::trust_in(keys, run.settings, true);
   request.trust = &trust;

@@ -69,6 +69,11 @@ Result<Json> push(const settings::Settings& settings, const PushFlags& flags, bo
     options.progress = bar.callback();
     TRY_ASSIGN(pushed, oci::push(target, artifacts, options));
   }
+  world.note("push", Json::object()
+                         .set("builds", Json::strings(ids))
+                         .set("reference", pushed.reference)
+                         .set("redistribute", Json::strings(flags.redistribute)));
+  print_warnings(world.warnings(), {}, quiet || json);
   if (!flags.manifest.empty()) {
     TRY_ASSIGN(const Json manifest, manifest_of(artifacts, pushed));
     TRY(write_file(std::filesystem::absolute(flags.manifest), manifest.dump(1) + "\n"));

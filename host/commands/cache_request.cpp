@@ -85,6 +85,7 @@ Result<Json> fulfil_command(const OfflineRun& run) {
     TRY_ASSIGN(writing.largest_part, given_size("--max-part", run.flags.max_part));
     writing.progress = bar_for(bar, writing.file.native());
     TRY_ASSIGN(const offline::Exported exported, offline::export_bundle(world, writing));
+    note_export(world, exported, writing.file);
     document = told(exported, writing.file, !run.common.json);
   }
   return std::move(document.set("format", 1).set("answers", std::move(answered)));

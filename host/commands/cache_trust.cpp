@@ -33,6 +33,13 @@ Json to_json(const manifest::TrustedKey& key) {
   return document.set("added", key.added).set("file", key.file.native()).set("own", key.own);
 }
 
+// On record, or a warning that it is not.
+void note(const settings::Settings& settings, std::string_view event, const Json& facts, bool json) {
+  open::World world(settings);
+  world.note(event, facts);
+  print_warnings(world.warnings(), {}, json);
+}
+
 int add(const settings::Settings& settings, const TrustFlags& flags, bool json) {
   const manifest::TrustStore store = open::trust_store(settings);
   const auto key = key_of(flags.key);
@@ -49,6 +56,11 @@ int add(const settings::Settings& settings, const TrustFlags& flags, bool json) 
     trusted.added = manifest::text_of_time(open::World::now());
     if (const auto added = store.add(trusted); !added) return end_with(added.error(), json);
   }
+  note(settings, "trust_add",
+       Json::object()
+           .set("key_id", key->id)
+           .set("repositories", Json::strings(for_all ? std::vector<std::string>{"*"} : repositories)),
+       json);
   if (json)
     print(Json::object()
               .set("format", 1)
@@ -101,6 +113,7 @@ int remove(const settings::Settings& settings, const TrustFlags& flags, bool jso
   const auto removed = open::trust_store(settings).remove(id);
   if (!removed) return end_with(removed.error(), json);
   if (!*removed) return refuse("no key with this id was added here (engine-cache trust list)");
+  note(settings, "trust_remove", Json::object().set("key_id", id), json);
   if (json)
     print(Json::object().set("format", 1).set("removed", id));
   else

@@ -6,11 +6,14 @@
 #include "base/text.hpp"
 #include "host/offline/repository_copies.hpp"
 #include "host/offline/spdx.hpp"
+#include "host/open/license_text.hpp"
 
 namespace enginehost::offline {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr std::uint64_t largest_license_text = 1u << 20;
 
 struct Described {
   std::shared_ptr<const manifest::Build> build;
@@ -146,13 +149,16 @@ class Gathering {
     return {};
   }
 
-  // A licence's text is known by its digest; most components carry theirs.
+  // A licence's text is known by its digest: what somebody here was shown before agreeing is kept, and most
+  // components carry theirs.
   void add_license_texts() {
     for (auto& [key, license] : licenses_) {
-      const auto found = contents_.files.find(license.sha256);
-      if (found == contents_.files.end()) continue;
-      auto text = read_file(found->second, 1u << 20);
-      if (!text || sha256_hex(*text) != license.sha256) continue;
+      std::optional<std::string> text = open::kept_text(world_.store(), license.sha256);
+      if (const auto found = contents_.files.find(license.sha256); !text && found != contents_.files.end()) {
+        auto carried = read_file(found->second, largest_license_text);
+        if (carried && sha256_hex(*carried) == license.sha256) text = std::move(*carried);
+      }
+      if (!text || text->size() > largest_license_text) continue;
       license.text = true;
       contents_.documents.emplace(license.sha256, std::move(*text));
     }

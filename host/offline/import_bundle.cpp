@@ -8,6 +8,7 @@
 #include "host/offline/bundle_reader.hpp"
 #include "host/offline/staged_files.hpp"
 #include "host/offline/vouch.hpp"
+#include "host/open/license_text.hpp"
 
 namespace enginehost::offline {
 namespace {
@@ -26,6 +27,7 @@ class Importing {
                           request_.unsigned_allowed, request_.trust, request_.now});
     if (!vouched) return fail(std::move(vouched.error().with("file", request_.file.native())));
     vouched_ = std::move(*vouched);
+    TRY(keep_license_texts());
     // Held to the end: nothing that is found to be there is swept meanwhile.
     TRY_ASSIGN(cache::Stage stage, store_.stage("import-" + list_digest_, waiting()));
     TRY(decide());
@@ -94,12 +96,30 @@ class Importing {
     return {};
   }
 
+  // Before anybody is asked to agree to them, and for engine-cache licenses afterwards. Only what a manifest
+  // names as a licence's text; by its digest, so that it cannot be another's.
+  Result<void> keep_license_texts() const {
+    for (const VouchedBuild& vouched : vouched_.builds) {
+      const auto owner = vouched.build->manifest.lock();
+      for (const manifest::Component* component : vouched.build->all_components()) {
+        if (!owner) continue;
+        const auto license = owner->licenses.find(component->license);
+        if (license == owner->licenses.end()) continue;
+        const auto text = documents_.find(license->second.sha256);
+        if (text != documents_.end())
+          TRY(open::keep_text(store_, text->second).map([](const std::string&) {}));
+      }
+    }
+    return {};
+  }
+
   // Which builds are there, and whether the others may come.
   Result<void> decide() {
     for (const VouchedBuild& vouched : vouched_.builds) {
       ImportedBuild build;
       build.from_repository = vouched.from_repository;
       build.files_named_by_manifest = vouched.files_named_by_manifest;
+      build.signed_by = vouched.signed_by;
       const auto found = store_.find(vouched.build->id);
       damaged_.push_back(!found);
       if (found && *found && (*found)->digest == cache::digest_of_trees(vouched.trees)) {
@@ -317,7 +337,7 @@ void open_to_all(const cache::Store& store, const Imported& imported) {
     fs::permissions(
         top, fs::perms::group_read | fs::perms::others_read | fs::perms::group_exec | fs::perms::others_exec,
         fs::perm_options::add, error);
-  for (const char* small : {"lists", "refs", "repositories"}) open_to_all(store.root() / small);
+  for (const char* small : {"lists", "refs", "repositories", "blobs"}) open_to_all(store.root() / small);
   fs::permissions(store.root() / "LAYER.json", fs::perms::group_read | fs::perms::others_read,
                   fs::perm_options::add, error);
   for (const ImportedBuild& build : imported.builds) {

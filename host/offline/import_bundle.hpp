@@ -33,6 +33,7 @@ struct ImportedBuild {
   cache::Installed installed;
   bool was_there = false;
   bool from_repository = false, files_named_by_manifest = false;  // of VouchedBuild
+  std::vector<std::string> signed_by;                             // the same
 };
 
 struct Imported {

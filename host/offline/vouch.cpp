@@ -74,7 +74,12 @@ class Vouching {
     std::optional<manifest::Trust> trust;
     if (request_.trust != nullptr) {
       trust.emplace(*request_.trust);
-      trust->required = !request_.unsigned_allowed;
+      // A copy without signatures is refused by the name of the build that comes from it (EH-M40), unless it
+      // is one of a repository that was seen signed.
+      const bool has_root =
+          std::any_of(repository.documents.begin(), repository.documents.end(),
+                      [](const RepositoryDocument& document) { return document.path == "root.json"; });
+      trust->required = !request_.unsigned_allowed && has_root;
       trust->offline = true;  // what crosses on a medium is older than what a server would say
       trust->known_as = repository.name;
     }
@@ -83,7 +88,11 @@ class Vouching {
     result_.warnings.insert(result_.warnings.end(), content.warnings.begin(), content.warnings.end());
     for (const auto& manifest : content.manifests)
       for (const RepositoryDocument& document : repository.documents)
-        if (manifest->name == root + "/" + document.path) offered_.emplace(document.sha256, manifest);
+        if (manifest->name == root + "/" + document.path) {
+          Offered& offered = offered_[document.sha256];
+          if (offered.manifest == nullptr || offered.signed_by.empty())
+            offered = {manifest, repository.name, content.signed_by};
+        }
     return {};
   }
 
@@ -91,8 +100,9 @@ class Vouching {
     VouchedBuild vouched;
     std::shared_ptr<const manifest::Manifest> manifest;
     if (const auto offered = offered_.find(bundled.manifest); offered != offered_.end()) {
-      manifest = offered->second;
+      manifest = offered->second.manifest;
       vouched.from_repository = true;
+      vouched.signed_by = offered->second.signed_by;
     } else {
       const std::string name = "the bundle's manifest of " + bundled.id;
       TRY_ASSIGN(const Json document, parse_json(request_.documents.at(bundled.manifest), name));
@@ -102,9 +112,16 @@ class Vouching {
       if (build->id == bundled.id) vouched.build = {manifest, build.get()};
     if (!vouched.build) return contradiction(bundled, "its manifest does not list it");
     TRY(match_trees(bundled, vouched));
-    if (request_.unsigned_allowed || (vouched.from_repository && vouched.files_named_by_manifest))
-      return vouched;
-    return fail(diagnose("EH-M40").with("build", bundled.id));
+    if (request_.unsigned_allowed) return vouched;
+    Diagnosis refused = std::move(diagnose("EH-M40").with("build", bundled.id));
+    if (!vouched.from_repository)
+      return fail(std::move(refused.with("problem", "no repository's manifest of it comes along")));
+    if (request_.trust != nullptr && vouched.signed_by.empty())
+      return fail(std::move(refused.with("problem", "the manifest of it is not signed")
+                                .with("repository", offered_.at(bundled.manifest).repository)));
+    if (!vouched.files_named_by_manifest)
+      return fail(std::move(refused.with("problem", "its manifest does not say which files it has")));
+    return vouched;
   }
 
   Result<void> match_trees(const BundledBuild& bundled, VouchedBuild& vouched) const {
@@ -156,7 +173,12 @@ class Vouching {
   }
 
   const VouchRequest& request_;
-  std::map<std::string, std::shared_ptr<const manifest::Manifest>> offered_;  // by the document's digest
+  struct Offered {
+    std::shared_ptr<const manifest::Manifest> manifest;
+    std::string repository;
+    std::vector<std::string> signed_by;
+  };
+  std::map<std::string, Offered> offered_;  // by the document's digest
   Vouched result_;
 };
 

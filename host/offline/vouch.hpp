@@ -20,6 +20,9 @@ struct VouchedBuild {
   std::vector<std::string> trees;  // in the order of Build::all_components()
   // The manifest comes from a repository's documents, which were checked as that repository's are.
   bool from_repository = false;
+  // The keys that signed that repository's index, where signatures were looked at; empty: nobody's that
+  // counts here.
+  std::vector<std::string> signed_by;
   // The manifest itself says which files these are; else the bundle is taken at its word, as a repository
   // that is named on the command line is.
   bool files_named_by_manifest = false;
@@ -30,7 +33,7 @@ struct VouchRequest {
   const std::map<std::string, std::string>& documents;  // digest -> bytes, all of list.documents
   // Where the documents of the repository with that index digest will be kept: its file sources start there.
   std::function<std::filesystem::path(const std::string& index_digest)> kept_at;
-  // False: policy demands that every file be named by a repository's manifest.
+  // False: policy demands that every file be named by a signed repository's manifest.
   bool unsigned_allowed = true;
   // Whose signatures count for the copies of repositories; null: signatures are not looked at (tests of the
   // format).
@@ -46,8 +49,8 @@ struct Vouched {
 
 // The repository's documents are read by manifest::load_repository, so whatever it demands of a repository it
 // demands of the copy. EH-F40 ("problem", "build"): the bundle contradicts a manifest; EH-M40 ("build",
-// "component"): nothing but the bundle says what the files are, and policy wants more; and what reading
-// manifests, indexes and tree lists fails with.
+// "problem", "repository"): no signed manifest says what the files are, and policy wants one; and what
+// reading manifests, indexes and tree lists fails with.
 Result<Vouched> vouch(const VouchRequest& request);
 
 }  // namespace enginehost::offline

@@ -9,6 +9,7 @@
 #include "host/installations/cuda_parts.hpp"
 #include "host/installations/in_place.hpp"
 #include "host/manifest/repository.hpp"
+#include "host/manifest/trust/all_signatures.hpp"
 #include "host/open/mirrors.hpp"
 #include "host/transfer/transfer.hpp"
 
@@ -153,6 +154,16 @@ class WitnessedReader : public manifest::DocumentReader, public manifest::Docume
   const DocumentWitness& witness_;
 };
 
+// With what only those need who know less of the repository than this machine.
+Result<manifest::RepositoryContent> read_whole(const std::string& location, WitnessedReader& reader,
+                                               std::int64_t now, const manifest::Trust* proof) {
+  TRY_ASSIGN(manifest::RepositoryContent content,
+             manifest::load_repository(location, reader, now, &reader, proof));
+  manifest::RepositoryFiles files(location, reader);
+  manifest::read_all_signatures(files);
+  return content;
+}
+
 // Installed builds that no repository lists (the repository is gone, unreachable, or has moved on).
 void add_installed(manifest::Catalogue& catalogue, const cache::Store& store) {
   std::set<std::string> listed;
@@ -296,11 +307,11 @@ Result<manifest::RepositoryContent> read_repository(const settings::Settings& se
     KeptReader kept(store.root() / "repositories" / sha256_hex(repository.location).substr(0, 32), transfer,
                     now, origin, cancel);
     WitnessedReader reader(kept, &kept, witness);
-    return manifest::load_repository(repository.location, reader, now, &reader, proof);
+    return read_whole(repository.location, reader, now, proof);
   }
   NotingReader folder(origin);
   WitnessedReader reader(folder, nullptr, witness);
-  return manifest::load_repository(repository.location, reader, now, &reader, proof);
+  return read_whole(repository.location, reader, now, proof);
 }
 
 }  // namespace enginehost::open

@@ -7,9 +7,11 @@
 #include "base/files.hpp"
 #include "base/sha256.hpp"
 #include "base/text.hpp"
+#include "cache/tree_list.hpp"
 #include "host/manifest/shapes.hpp"
 #include "host/publish/pack.hpp"
 #include "host/publish/requirements.hpp"
+#include "host/transfer/chunk_list.hpp"
 
 namespace enginehost::publish {
 namespace {
@@ -26,7 +28,8 @@ struct Part {
   manifest::Artifact artifact;
   ArtifactFacts facts;
   Json sources = Json::array();
-  bool packed = false;  // by us, in the scratch folder
+  std::string chunks, chunks_sha256;  // the list of its pieces, where it has one
+  bool packed = false;                // by us, in the scratch folder
 };
 
 // "onnxruntime-1.22.0-cp311-….whl": the project, as the package index writes it (PEP 503).
@@ -84,6 +87,15 @@ Result<void> publish_copy(const Workspace& workspace, Part& part) {
   return {};
 }
 
+Result<void> list_chunks(const Workspace& workspace, Part& part, std::uint64_t from) {
+  if (*part.artifact.size < from) return {};
+  TRY_ASSIGN(const transfer::ChunkList list, transfer::chunk_list_of(part.file));
+  const std::string text = list.text();
+  part.chunks_sha256 = sha256_hex(text);
+  TRY_ASSIGN(part.chunks, workspace.keep_chunk_list(text));
+  return {};
+}
+
 Json component_of(const Part& part, const AddRequest& request) {
   Json artifact = Json::object();
   artifact.set("sha256", part.artifact.sha256)
@@ -92,6 +104,11 @@ Json component_of(const Part& part, const AddRequest& request) {
   if (part.artifact.archive == "none") artifact.set("path", part.artifact.path);
   if (part.artifact.strip != 0) artifact.set("strip", part.artifact.strip);
   if (!part.artifact.select.empty()) artifact.set("select", Json::strings(part.artifact.select));
+  artifact.set("tree", part.facts.tree);
+  if (!part.chunks.empty())
+    artifact.set("chunks", Json::object()
+                               .set("sha256", part.chunks_sha256)
+                               .set("sources", Json::array().push(Json::object().set("file", part.chunks))));
   artifact.set("sources", part.sources);
   return Json::object()
       .set("version", request.version)
@@ -195,7 +212,11 @@ Result<Added> add(const Workspace& workspace, const AddRequest& request) {
     parts.push_back(std::move(plugin));
   }
   std::vector<ArtifactFacts> facts;
-  for (const Part& part : parts) facts.push_back(part.facts);
+  std::vector<std::string> trees;
+  for (const Part& part : parts) {
+    facts.push_back(part.facts);
+    trees.push_back(part.facts.tree);
+  }
   const System system = system_of(facts);
   if (system.os.empty())
     return fail(refusal(request.file, "it holds no library, or libraries of several systems or processors",
@@ -213,6 +234,7 @@ Result<Added> add(const Workspace& workspace, const AddRequest& request) {
       separate ? request.engine + "-plugin-" + request.version + "-" + request.flavor + "-" + platform : name;
   for (std::size_t i = 0; i < parts.size(); ++i) {
     TRY(publish_copy(workspace, parts[i]));
+    TRY(list_chunks(workspace, parts[i], request.chunks_from));
     TRY(workspace.keep_facts(parts[i].artifact.sha256, parts[i].facts));
     TRY(put_component(manifest, i == 0 ? name : plugin_component, component_of(parts[i], request),
                       parts[i].file));
@@ -228,6 +250,7 @@ Result<Added> add(const Workspace& workspace, const AddRequest& request) {
       .set("flavor", request.flavor)
       .set("os", system.os)
       .set("arch", system.arch)
+      .set("digest", cache::digest_of_trees(trees))
       .set("requires", added.requirements)
       .set("plugin", Json::object().set("component", plugin_component).set("path", plugin))
       .set("components", separate ? Json::array().push(name) : Json::array())

@@ -19,6 +19,9 @@ struct AddRequest {
   std::vector<std::string> capabilities;
   int strip = 0;
   int priority = 50;
+  // Archives from this size on get a list of their pieces. Below it nobody asks for two at once: no part that
+  // a download asks for is smaller than 16 MiB (transfer/download.cpp).
+  std::uint64_t chunks_from = std::uint64_t{32} << 20;
   std::string license = "unknown", license_id = "LicenseRef-unknown";
 };
 
@@ -29,10 +32,12 @@ struct Added {
 };
 
 // Looks into the files, keeps what they say (facts/) and puts the build into its engine's manifest, in place
-// of one with the same id. A wheel without a URL is left to the package index; every other file is copied to
-// files/. EH-M17 ("file", "problem", "remedy") when there is no library or not one plugin, when the libraries
-// are of several systems, or when the engine's manifest has the component with other bytes; EH-F..
-// when a file cannot be read or unpacked.
+// of one with the same id. The manifest names the files that the archives unpack to (tree, digest), so that
+// they can be told from others however they travel, and a list of the pieces of each large archive. A wheel
+// without a URL is left to the package index; every other file is copied to files/. EH-M17 ("file",
+// "problem", "remedy") when there is no library or not one plugin, when the libraries are of several systems,
+// or when the engine's manifest has the component with other bytes; EH-F.. when a file cannot be read or
+// unpacked.
 Result<Added> add(const Workspace& workspace, const AddRequest& request);
 
 // "zip", "tar.gz", ... by the file's name, "none" for another name.

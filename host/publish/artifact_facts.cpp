@@ -6,6 +6,7 @@
 #include "base/files.hpp"
 #include "base/text.hpp"
 #include "base/version.hpp"
+#include "host/acquire/component.hpp"
 #include "host/acquire/growing_file.hpp"
 #include "host/acquire/unpacking.hpp"
 #include "host/binary/binary.hpp"
@@ -77,9 +78,13 @@ Result<ArtifactFacts> look_into(const manifest::Artifact& artifact, const fs::pa
         diagnose_errno("EH-F16", error.value()).with("file", copy.native()).with("folder", scratch.native()));
   TRY_ASSIGN(const auto file, acquire::GrowingFile::open(copy, scratch));
   file->complete();
-  TRY_ASSIGN(const auto tree, acquire::unpack_into(artifact, *file, true, scratch / "tree", {}, {}));
-  ArtifactFacts facts;
   const fs::path root = scratch / "tree";
+  TRY_ASSIGN(auto tree, acquire::unpack_into(artifact, *file, true, root, {}, {}));
+  TRY(acquire::check_unpacked(artifact, tree, *file, root));
+  TRY_ASSIGN(const cache::TreeList list, tree.writer.finish());
+  ArtifactFacts facts;
+  facts.tree = list.id();
+  facts.unpacked_as = acquire::archive_key(artifact);
   for (fs::recursive_directory_iterator at(root, error), end; !error && at != end; at.increment(error)) {
     const fs::path& path = at->path();
     if (at->is_directory(error) && !at->is_symlink(error)) continue;
@@ -118,12 +123,16 @@ Json to_json(const ArtifactFacts& facts) {
                        .set("plugin", one.plugin));
   return Json::object()
       .set("format", 1)
+      .set("tree", facts.tree)
+      .set("unpacked_as", facts.unpacked_as)
       .set("files", Json::strings(facts.files))
       .set("libraries", std::move(libraries));
 }
 
 ArtifactFacts facts_from_json(const Json& document) {
   ArtifactFacts facts;
+  facts.tree = document["tree"].as_string();
+  facts.unpacked_as = document["unpacked_as"].as_string();
   facts.files = texts_of(document["files"]);
   for (const Json& one : document["libraries"].as_array()) {
     LibraryFacts library;

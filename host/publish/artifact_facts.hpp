@@ -22,14 +22,16 @@ struct LibraryFacts {
 };
 
 struct ArtifactFacts {
+  std::string tree;         // the id of the tree that an installation makes of it
+  std::string unpacked_as;  // acquire::archive_key of what was asked for: with another select, another tree
   std::vector<std::string> files;  // all view paths
   std::vector<LibraryFacts> libraries;
   bool has_file(std::string_view view_path) const;
 };
 
-// Unpacks the archive as an installation would (select, strip; refused entries are refused here too) below
-// `scratch`, which is emptied, and reads every library. Errors as acquire::unpack_into; EH-F16 and the like
-// for the disk.
+// Unpacks the archive as an installation would (select, strip, modes; what is refused there is refused here)
+// below `scratch`, which is emptied, and reads every library. Errors as acquire::unpack_into and
+// check_unpacked; EH-F16 and the like for the disk.
 Result<ArtifactFacts> look_into(const manifest::Artifact& artifact, const std::filesystem::path& archive,
                                 const std::filesystem::path& scratch);
 

@@ -7,6 +7,8 @@
 #include "base/sha256.hpp"
 #include "base/text.hpp"
 #include "base/version.hpp"
+#include "cache/tree_list.hpp"
+#include "host/acquire/component.hpp"
 #include "host/publish/add.hpp"
 #include "host/publish/requirements.hpp"
 
@@ -44,6 +46,7 @@ class Look {
     if (parts.size() != build.all_components().size())
       return warning(place, "not all of its archives were ever looked into",
                      "add it with engine-manifest add");
+    digest(build, parts, place);
     plugin(build, parts, place);
     libraries(build, parts, place);
     lazy(build, parts, place);
@@ -73,6 +76,25 @@ class Look {
     if (artifact.size && *artifact.size == 0) error(place, "an archive is empty", "add the right file");
     if (artifact.sources.empty()) error(place, "an archive has no source", "name a url or a file");
     for (const Source& one : artifact.sources) source(one, artifact, place);
+    chunks(artifact, place);
+    if (artifact.tree.empty()) return;
+    const auto facts = workspace_.facts_of(artifact.sha256);
+    if (facts && !facts->tree.empty() &&
+        (facts->tree != artifact.tree || facts->unpacked_as != acquire::archive_key(artifact)))
+      error(place, "its archive unpacks to other files than those of \"tree\"",
+            "add it anew, or remove \"tree\" here and \"digest\" of the build");
+  }
+
+  void chunks(const Artifact& artifact, const std::string& place) {
+    for (const Source& source : artifact.chunks_sources) {
+      if (source.kind != Source::Kind::file || fs::path(source.location).is_absolute()) continue;
+      const auto text = read_file(workspace_.folder() / source.location, 8u << 20);
+      if (!text)
+        error(place + ".chunks", source.location + " is not in the repository", "add the file anew");
+      else if (sha256_hex(*text) != artifact.chunks_sha256)
+        error(place + ".chunks", source.location + " has other bytes than its sha256 says",
+              "add the file anew");
+    }
   }
 
   void source(const Source& source, const Artifact& artifact, const std::string& place) {
@@ -114,6 +136,18 @@ class Look {
       error(place, source.location + " is not in the repository", "put it there, or name a url");
     else if (!artifact.sha256.empty() && *digest != artifact.sha256)
       error(place, source.location + " has the sha256 " + *digest, "add the file anew");
+  }
+
+  void digest(const Build& build, const std::vector<ArtifactFacts>& parts, const std::string& place) {
+    if (build.digest.empty()) return;
+    std::vector<std::string> trees;
+    for (const ArtifactFacts& part : parts) {
+      if (part.tree.empty()) return;
+      trees.push_back(part.tree);
+    }
+    if (cache::digest_of_trees(trees) != build.digest)
+      error(place + ".digest", "it is not that of the files that its components unpack to",
+            "add the build anew, or remove \"digest\"");
   }
 
   void plugin(const Build& build, const std::vector<ArtifactFacts>& parts, const std::string& place) {

@@ -50,9 +50,10 @@ Result<std::vector<std::string>> documents_of(const Workspace& workspace, const 
     TRY_ASSIGN(const auto manifest, manifest::read_manifest(document, "", file.native()));
     for (const auto& [id, component] : manifest->components)
       for (const manifest::Artifact& artifact : component.artifacts)
-        for (const manifest::Source& source : artifact.sources)
-          if (source.kind == manifest::Source::Kind::file && !fs::path(source.location).is_absolute())
-            paths.insert(source.location);
+        for (const auto* sources : {&artifact.sources, &artifact.chunks_sources})
+          for (const manifest::Source& source : *sources)
+            if (source.kind == manifest::Source::Kind::file && !fs::path(source.location).is_absolute())
+              paths.insert(source.location);
   }
   return std::vector<std::string>(paths.begin(), paths.end());
 }

@@ -107,6 +107,13 @@ Result<void> Workspace::keep_facts(const std::string& sha256, const ArtifactFact
   return write_json(folder_ / "facts" / (sha256 + ".json"), to_json(facts));
 }
 
+Result<std::string> Workspace::keep_chunk_list(const std::string& text) const {
+  const std::string path = "chunks/" + sha256_hex(text) + ".txt";
+  TRY(make_folders(folder_ / "chunks"));
+  TRY(write_file(folder_ / path, text));
+  return path;
+}
+
 Result<std::optional<manifest::Index>> Workspace::index() const {
   const fs::path file = folder_ / "index.json";
   TRY_ASSIGN(const std::optional<Json> document, document_of(file));

@@ -4,6 +4,7 @@
 //   engines/NAME.json    one manifest an engine, as add writes it and a person may edit it
 //   facts/SHA256.json    what the libraries of an archive say, so that lint needs no archive
 //   files/…              archives that the repository brings itself
+//   chunks/SHA256.txt    lists of the pieces of large archives (transfer/chunk_list.hpp), by their own digest
 // made by sign and publish, together a repository that can be tried at once (--repository FOLDER):
 //   root.json  roots/N.json  manifests/NAME-DIGEST.json  index.json  and their .minisig files
 //
@@ -37,6 +38,8 @@ class Workspace {
   // engines/*.json, sorted.
   std::vector<std::filesystem::path> engine_files() const;
   std::filesystem::path engine_file(const std::string& engine) const;
+  // The place of a list of pieces relative to the folder; written when it was not there.
+  Result<std::string> keep_chunk_list(const std::string& text) const;
   Result<void> write_json(const std::filesystem::path& file, const Json& document) const;
 
   // Nothing when the archive was never looked into.

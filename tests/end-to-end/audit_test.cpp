@@ -1,6 +1,7 @@
 // What a machine did is in its audit log, and a changed log is noticed.
 #include <gmock/gmock.h>
 
+#include "base/sha256.hpp"
 #include "base/text.hpp"
 #include "tests/end-to-end/fault.hpp"
 #include "tests/end-to-end/served.hpp"
@@ -64,6 +65,47 @@ TEST_F(AuditLog, EveryChangeIsALineThatFollowsTheOneBefore) {
   EXPECT_EQ(verified.status, 0) << verified.said();
   EXPECT_TRUE(verified.document["audit"]["ok"].as_bool());
   EXPECT_EQ(verified.document["audit"]["events"].as_integer(), 8);
+}
+
+TEST_F(AuditLog, WhatLeavesTheMachineAndWhomItTrustsIsOnRecord) {
+  TestBuild build = good_build();
+  build.license = "vendor";
+  TestRepository repository(workplace.folder() / "repository");
+  repository.add(build);
+  repository.write();
+  ASSERT_EQ(cache({"fetch", "reference", "--repository", repository.root().native(), "--accept-license",
+                   "LicenseRef-vendor", "--json"})
+                .status,
+            0);
+  const std::string bundle = (workplace.folder() / "out" / "site.bundle").native();
+  std::filesystem::create_directories(workplace.folder() / "out");
+  ASSERT_EQ(cache({"export", bundle, build.id, "--redistribute", "LicenseRef-vendor", "--json"}).status, 0);
+  const std::string layout = (workplace.folder() / "layout").native();
+  ASSERT_EQ(cache({"export", layout, build.id, "--oci", "--redistribute", "LicenseRef-vendor"}).status, 0);
+  // The key of minisign's documentation.
+  const std::string key = "RWQf6LRCGA9i53mlYecO4IzT51TGPpvWucNSCh1CBM0QTaLn73Y7GFO3";
+  const Ended trusted = cache({"trust", "add", key, "--repository", "https://engines.example/r", "--json"});
+  ASSERT_EQ(trusted.status, 0) << trusted.said();
+  const std::string id = trusted.document["added"].as_string();
+  ASSERT_EQ(cache({"trust", "remove", id}).status, 0);
+  ASSERT_EQ(cache({"gc", "--max-age", "0", "--dry-run"}).status, 0);
+  ASSERT_EQ(cache({"gc", "--max-age", "0"}).status, 0);
+  ASSERT_EQ(cache({"gc", "--max-age", "0"}).status, 0) << "nothing is left to go";
+  ASSERT_EQ(cache({"import", bundle, "--accept-license", "LicenseRef-vendor"}).status, 0);
+  EXPECT_THAT(names(), ElementsAre("consent", "fetch", "install", "export", "export", "trust_add",
+                                   "trust_remove", "gc", "import"));
+  const std::vector<Json> all = events();
+  EXPECT_EQ(all[3]["builds"].dump(), "[\"" + build.id + "\"]");
+  EXPECT_EQ(all[3]["files"].as_array()[0]["file"].as_string(), "site.bundle");
+  EXPECT_EQ(all[3]["files"].as_array()[0]["sha256"].as_string(), sha256_hex(read_text(bundle)));
+  EXPECT_EQ(all[3]["redistribute"].dump(), "[\"LicenseRef-vendor\"]");
+  EXPECT_EQ(all[4]["folder"].as_string(), layout);
+  EXPECT_EQ(all[5]["key_id"].as_string(), id);
+  EXPECT_EQ(all[5]["repositories"].dump(), "[\"https://engines.example/r\"]");
+  EXPECT_EQ(all[6]["key_id"].as_string(), id);
+  EXPECT_EQ(all[7]["builds"].dump(), "[\"" + build.id + "\"]");
+  EXPECT_GT(all[7]["freed"].as_integer(), 0);
+  EXPECT_TRUE(cache({"verify", "--json"}).document["audit"]["ok"].as_bool());
 }
 
 TEST_F(AuditLog, AChangedLineIsNoticedByVerify) {

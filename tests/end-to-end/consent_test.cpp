@@ -82,6 +82,21 @@ TEST_F(Consents, WhatWasAcceptedHoldsUntilTheTextChanges) {
   EXPECT_EQ(evidence(changed.diagnosis(), "sha256"), sha256_hex(second_text));
 }
 
+TEST_F(Consents, WhatWasAgreedToCanBeShownAfterTheBuildIsGone) {
+  publish(first_text, first_text);
+  ASSERT_EQ(licenses({"accept", "LicenseRef-vendor"}).status, 0);
+  ASSERT_EQ(open().status, 0);
+  remove();
+  const Ended collected =
+      workplace.run("engine-cache", {"gc", "--max-age", "0s", "--max-size", "0", "--json"});
+  ASSERT_EQ(collected.status, 0) << collected.said();
+  const Ended list = licenses({"list"});
+  ASSERT_EQ(list.status, 0) << list.said();
+  EXPECT_EQ(read_text(workplace.cache() / "blobs/sha256" / sha256_hex(first_text)), first_text)
+      << list.said();
+  EXPECT_THAT(list.output, HasSubstr(sha256_hex(first_text)));
+}
+
 TEST_F(Consents, OnATerminalTheTextIsShownBeforeItIsAskedFor) {
   publish(first_text, first_text);
   RunOptions options;

@@ -3,6 +3,7 @@
 
 #include "tests/end-to-end/served.hpp"
 #include "tests/end-to-end/workplace.hpp"
+#include "tests/support/certificates.hpp"
 
 namespace enginehost::test {
 namespace {
@@ -151,6 +152,58 @@ TEST(Mirrored, Case18_TheMirrorIsAskedFirstAndShownWithItsSource) {
             origin.server.url("repository/files/") + " -> " + mirror.server.url("copy/"));
   EXPECT_EQ(setting(run, "mirrors")["source"].as_string(),
             (workplace.folder() / "config/enginehost/config.json").native());
+}
+
+// Proxies, and those who need none, from where every other program has them; a laboratory's own certificates;
+// and all of it shown, so that a person sees what decided.
+TEST(Mirrored, Case18_ProxiesAndCertificatesOfTheEnvironmentCountAndAreShown) {
+  // A proxy is asked for the whole URL; to nginx that is a path of its own. The name resolves nowhere.
+  Served proxy;
+  proxy.publish();
+  RunOptions behind;
+  behind.environment = {"http_proxy=" + proxy.server.url(""), "https_proxy=http://127.0.0.1:9",
+                        "NO_PROXY=127.0.0.1"};
+  const std::string unreachable = "http://engines.invalid/repository";
+  const Workplace workplace;
+  const Ended through =
+      workplace.info({"reference", "--repository", unreachable, "--plan", "--json"}, behind);
+  EXPECT_EQ(through.status, 0) << through.said();
+  EXPECT_GE(proxy.server.requests("GET /repository/index.json"), 1);
+  const std::pair<const char*, std::string> shown[] = {
+      {"http_proxy", proxy.server.url("")}, {"https_proxy", "http://127.0.0.1:9"}, {"NO_PROXY", "127.0.0.1"}};
+  for (const auto& [key, value] : shown) {
+    EXPECT_THAT(setting(through, key)["value"].as_string(), testing::StartsWith(value.substr(0, 20))) << key;
+    EXPECT_EQ(setting(through, key)["source"].as_string(), "environment") << key;
+  }
+
+  // Over TLS: the proxy for https answers nobody, and this host needs none.
+  const Certificates certificates;
+  const int port = free_port();
+  Served secure(certificates.directives(port));
+  const std::string address = "https://127.0.0.1:" + std::to_string(port) + "/";
+  secure.repository.serve_from(address + "repository/");
+  secure.publish();
+  const std::vector<std::string> arguments = {"reference", "--repository", address + "repository", "--json"};
+  const Workplace stranger;
+  const Ended unknown = stranger.info(arguments, behind);
+  EXPECT_EQ(unknown.status, 4) << "nobody here trusts that authority: " << unknown.said();
+  EXPECT_THAT(unknown.output, HasSubstr("EH-N05"));
+  Workplace known;
+  known.configure(
+      Json::object().set("repositories_default", false).set("extra_ca", certificates.authority()));
+  const Ended opened = known.info(arguments, behind);
+  EXPECT_EQ(opened.status, 0) << opened.said();
+  EXPECT_EQ(setting(opened, "extra_ca")["value"].as_string(), certificates.authority());
+  EXPECT_EQ(setting(opened, "extra_ca")["source"].as_string(),
+            (known.folder() / "config/enginehost/config.json").native());
+  RunOptions everything_through_it = behind;
+  everything_through_it.environment[2] = "NO_PROXY=another.example";
+  Workplace refused;
+  refused.configure(
+      Json::object().set("repositories_default", false).set("extra_ca", certificates.authority()));
+  const Ended stuck = refused.info(arguments, everything_through_it);
+  EXPECT_EQ(stuck.status, 4) << stuck.said();
+  EXPECT_THAT(stuck.output, HasSubstr("127.0.0.1:9")) << "the proxy that did not answer is named";
 }
 
 TEST(Mirrored, WhatAMirrorLacksOrHasOtherwiseComesFromWhereItIs) {

@@ -132,6 +132,63 @@ TEST_F(Publishing, ASignedRepositoryOpensAndAChangedByteDoesNot) {
   EXPECT_EQ(open().status, 0) << open().said();
 }
 
+TEST_F(Publishing, AStrictMachineTakesABundleOnlyOfASignedManifest) {
+  if (!can_mount()) GTEST_SKIP() << "a policy needs a /etc of its own, and with it the right to mount";
+  publish_signed();
+  ASSERT_EQ(open().status, 0);
+  // The keys have moved on: who trusts the first one is led to the new root by what the bundle brings.
+  sh("minisign -G -W -p next.pub -s next.key\n"
+     "engine-manifest sign repository --key key.key --key next.key --add-key next.pub --remove-key "
+     "$(sed -n '1s/.*key //p' key.pub)\n"
+     "engine-manifest publish repository /srv/www/engines");
+  an_hour_passes();
+  ASSERT_EQ(open().status, 0);
+  const std::string bundle = (publisher_ / "signed.bundle").native();
+  const Ended exported = user_.run(
+      "engine-cache", {"export", bundle, "reference-1.0.0-cpu-linux-x86_64", "--redistribute", "unknown"});
+  ASSERT_EQ(exported.status, 0) << exported.said();
+  for (const char* rule : {"unsigned_repositories", "require_signatures"}) {
+    SCOPED_TRACE(rule);
+    const Workplace strict;
+    RunOptions options;
+    options.launcher =
+        with_system_file(strict, Json::object().set("policy", Json::object().set(rule, rule[0] == 'r')));
+    const std::vector<std::string> import = {"import", bundle, "--json"};
+    const Ended without_key = strict.run("engine-cache", import, options);
+    EXPECT_EQ(without_key.status, 5) << without_key.said();
+    EXPECT_EQ(without_key.code(), "EH-M10") << without_key.said();
+    ASSERT_EQ(strict.run("engine-cache", {"trust", "add", publisher_ / "key.pub"}, options).status, 0);
+    const Ended imported = strict.run("engine-cache", import, options);
+    EXPECT_EQ(imported.status, 0) << imported.said();
+    const Json& build = imported.document["builds"].as_array()[0];
+    EXPECT_EQ(build["files_named_by"].as_string(), "manifest");
+    EXPECT_EQ(build["signed_by"].as_array().size(), 1u) << imported.said();
+
+    // The same build of a repository that nobody signed.
+    for (const auto& entry : fs::directory_iterator(server_.root() / "engines"))
+      if (entry.path().filename().native().find("root.json") == 0 || entry.path().extension() == ".minisig")
+        fs::remove(entry.path());
+    const Workplace careless;
+    const std::string unsigned_bundle = (careless.folder() / "unsigned.bundle").native();
+    const std::vector<std::string> there = {"--repository", location(), "--json"};
+    ASSERT_EQ(careless.run("engine-cache", {"fetch", "reference", there[0], there[1], there[2]}).status, 0);
+    ASSERT_EQ(careless
+                  .run("engine-cache", {"export", unsigned_bundle, "reference-1.0.0-cpu-linux-x86_64",
+                                        "--redistribute", "unknown", there[0], there[1]})
+                  .status,
+              0);
+    const Workplace other;
+    options.launcher =
+        with_system_file(other, Json::object().set("policy", Json::object().set(rule, rule[0] == 'r')));
+    const Ended refused = other.run("engine-cache", {"import", unsigned_bundle, "--json"}, options);
+    EXPECT_EQ(refused.status, 5) << refused.said();
+    EXPECT_EQ(refused.code(), "EH-M40") << refused.said();
+    EXPECT_EQ(evidence(refused.diagnosis(), "problem"), "the manifest of it is not signed");
+    fs::remove_all(server_.root() / "engines");
+    sh("engine-manifest publish repository /srv/www/engines");
+  }
+}
+
 TEST_F(Publishing, WithoutATrustedKeyAConfiguredUrlEndsWithStatus5) {
   publish_signed();
   const Workplace stranger;

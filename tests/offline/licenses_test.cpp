@@ -1,3 +1,4 @@
+#include "host/open/license_text.hpp"
 #include "tests/offline/site.hpp"
 
 namespace enginehost::offline {
@@ -37,6 +38,31 @@ TEST_F(Licenses, WhatMayNotBePassedOnIsNotExportedUnlessTold) {
     ASSERT_NE(found, listed->list.licenses.end());
     EXPECT_TRUE(found->by_order) << "the bundle says that somebody decided so";
   }
+}
+
+TEST_F(Licenses, ATextThatIsKeptTravelsWithTheBundleAndIsKeptThere) {
+  site.add("sample-kept",
+           {test::plugin_of("kept"), {"extra-kept", {{"lib/kept.so", test::library("kept")}}, "kept", {}}});
+  ASSERT_TRUE(site.install("sample-kept"));
+  const auto text_in = [&](const std::string& name) {
+    EXPECT_TRUE(site.export_to(site.request({"sample-kept"}, name)));
+    const auto listed = list_of_bundle(folder / name);
+    for (const BundledLicense& license : listed->list.licenses)
+      if (license.id == "LicenseRef-Kept") return license.text;
+    ADD_FAILURE() << "the licence is not listed";
+    return false;
+  };
+  EXPECT_FALSE(text_in("without.bundle"));
+  ASSERT_TRUE(open::keep_text(site.store(), test::kept_terms));
+  EXPECT_TRUE(text_in("with.bundle"));
+  EXPECT_TRUE(import(folder / "without.bundle", "none"));
+  EXPECT_EQ(open::kept_text(store("none"), sha256_hex(test::kept_terms)), std::nullopt);
+  EXPECT_TRUE(import(folder / "with.bundle"));
+  EXPECT_EQ(open::kept_text(store(), sha256_hex(test::kept_terms)), test::kept_terms);
+  cache::CollectOptions everything;
+  everything.max_age = std::chrono::seconds(0);
+  ASSERT_TRUE(store().collect(everything));
+  EXPECT_EQ(open::kept_text(store(), sha256_hex(test::kept_terms)), test::kept_terms);
 }
 
 }  // namespace

@@ -28,6 +28,8 @@ struct SiteComponent {
   std::string tree = {};  // pinned
 };
 
+inline const std::string kept_terms = "These terms are kept.\n";
+
 inline Json site_licenses() {
   return Json::object()
       .set("open", Json::object().set("id", "MIT").set("accept", "implicit").set("redistribute", "yes"))
@@ -36,6 +38,11 @@ inline Json site_licenses() {
                          .set("url", "https://licenses.example/closed")
                          .set("accept", "explicit")
                          .set("redistribute", "no"))
+      .set("kept", Json::object()
+                       .set("id", "LicenseRef-Kept")
+                       .set("url", "https://licenses.example/kept")
+                       .set("sha256", sha256_hex(kept_terms))
+                       .set("redistribute", "yes"))
       .set("asking", Json::object().set("id", "LicenseRef-Asking").set("accept", "explicit"));
 }
 

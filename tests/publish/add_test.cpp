@@ -1,4 +1,6 @@
+#include "host/acquire/acquire.hpp"
 #include "host/publish/requirements.hpp"
+#include "host/transfer/chunk_list.hpp"
 #include "tests/publish/fixture.hpp"
 
 namespace enginehost::publish {
@@ -53,6 +55,66 @@ TEST_F(PublisherTest, a_library_that_no_component_brings_is_required_of_the_syst
   EXPECT_THAT(problems(), HasSubstr("lib/libmore.so needs libfar.so.3, which is in none of its components"));
 }
 
+TEST_F(PublisherTest, the_manifest_names_the_files_that_an_installation_gets) {
+  const auto install = [&](const std::string& build) {
+    const cache::Store store = cache::Store::open(folder() / ("cache-" + build));
+    manifest::FolderReader files;
+    const auto content = manifest::load_repository(repository().native(), files, in_2026, nullptr, nullptr);
+    for (const auto& manifest : content->manifests)
+      for (const auto& one : manifest->builds) {
+        if (one->id != build) continue;
+        for (const manifest::Component* component : one->all_components())
+          EXPECT_EQ(component->artifacts.front().tree.size(), 64u) << component->id;
+        const auto acquired = acquire::acquire(*one, store, {});
+        ASSERT_TRUE(acquired) << acquired.error().code << " " << acquired.error().value("problem");
+        EXPECT_EQ(acquired->installed.digest, one->digest);
+      }
+  };
+  // A wheel's modes and links stand in its directory only.
+  run({"python3", "-c",
+       "import sys,zipfile\n"
+       "with zipfile.ZipFile(sys.argv[2],'w') as z:\n"
+       "  z.write(sys.argv[1],'toy/lib/libtoy.so')\n"
+       "  tool=zipfile.ZipInfo('toy/tool'); tool.external_attr=0o100755<<16; tool.create_system=3\n"
+       "  z.writestr(tool,'#!/bin/sh')\n"
+       "  link=zipfile.ZipInfo('toy/lib/libtoy.so.1'); link.external_attr=0o120777<<16; "
+       "link.create_system=3\n"
+       "  z.writestr(link,'libtoy.so')\n",
+       (folder() / "toy/lib/libtoy.so").native(), (folder() / "toy-2.0-py3-none-any.whl").native()});
+  AddRequest wheel = request("2.0.0");
+  wheel.file = folder() / "toy-2.0-py3-none-any.whl";
+  add_toy();
+  ASSERT_TRUE(publish::add(workspace(), wheel));
+  // The wheel from its folder in the place of a package index.
+  fs::copy_file(wheel.file, repository() / "files" / "toy.whl");
+  edit("\"package_index\": {", "\"file\": \"files/toy.whl\"}, {\"package_index\": {");
+  ASSERT_TRUE(workspace().prepare(in_2026));
+  install("toy-1.0.0-cpu-linux-x86_64");
+  install("toy-2.0.0-cpu-linux-x86_64");
+}
+
+TEST_F(PublisherTest, a_large_archive_gets_a_list_of_its_pieces_and_a_small_one_does_not) {
+  AddRequest large = request();
+  add_toy();
+  EXPECT_THAT(bytes_of(workspace().engine_file("toy")), testing::Not(HasSubstr("\"chunks\"")));
+  large.chunks_from = 1000;
+  const auto added = publish::add(workspace(), large);
+  ASSERT_TRUE(added);
+  const auto document = parse_json(bytes_of(workspace().engine_file("toy")), "toy");
+  const Json& artifact =
+      (*document)["components"]["toy-plugin-1.0.0-cpu-linux-x86_64"]["artifacts"].as_array()[0];
+  const std::string place = artifact["chunks"]["sources"].as_array()[0]["file"].as_string();
+  const auto list = transfer::read_chunk_list(bytes_of(repository() / place), place);
+  ASSERT_TRUE(list) << list.error().value("problem");
+  EXPECT_EQ(list->size, static_cast<std::uint64_t>(artifact["size"].as_integer()));
+  EXPECT_THAT(list->sha256, ElementsAre(artifact["sha256"].as_string()));  // one piece: the whole
+  EXPECT_THAT(problems(), IsEmpty());
+  ASSERT_TRUE(publish::publish(workspace(), out(), in_2026));
+  EXPECT_EQ(bytes_of(out() / place), bytes_of(repository() / place));
+  write("repository/" + place, "enginehost-chunks 1\n");
+  EXPECT_THAT(problems(), HasSubstr("has other bytes than its sha256 says"));
+}
+
 TEST_F(PublisherTest, without_a_plugin_nothing_is_added) {
   AddRequest without = request();
   without.plugin.clear();
@@ -82,7 +144,7 @@ TEST_F(PublisherTest, lint_tells_what_would_fail_on_users_machines) {
   ASSERT_THAT(problems(), IsEmpty());
   const std::string good = bytes_of(workspace().engine_file("toy"));
   const struct {
-    const char *from, *to, *said;
+    std::string from, to, said;
   } mistakes[] = {
       {"\"priority\"", "\"prioritty\"", "prioritty"},
       {"\"glibc\": \">=2.", "\"glibc\": \">=1.", "its files need >=2."},
@@ -91,6 +153,9 @@ TEST_F(PublisherTest, lint_tells_what_would_fail_on_users_machines) {
       {"\"os\": \"linux\"", "\"os\": \"windows\"", "its libraries are for linux"},
       {"\"archive\": \"tar.zst\"", "\"archive\": \"tar.gz\"", "is a tar.zst file"},
       {"\"file\": \"files/", "\"file\": \"files/gone-", "is not in the repository"},
+      {"\"tree\": \"", "\"strip\": 1,\n     \"tree\": \"", "unpacks to other files than those of \"tree\""},
+      {"\"digest\": \"", "\"digest\": \"" + std::string(64, '0') + "\", \"unused\": \"",
+       "it is not that of the files"},
   };
   for (const auto& mistake : mistakes) {
     SCOPED_TRACE(mistake.said);

@@ -58,14 +58,18 @@ constexpr Entry entries[] = {
     {.code = "EH-M40",
      .title = "only the bundle speaks for its files",
      .meaning =
-         "Policy demands signed repositories, and no repository's manifest says which files this build "
-         "of a bundle has.",
-     .before = "trees, digests and file digests of the bundled repository's manifests",
-     .causes = {"policy demands signatures, and no manifest of a repository says which files {build} has",
+         "Policy demands signed repositories, and no signed manifest of a repository says which files this "
+         "build of a bundle has.",
+     .before = "signatures, trees, digests and file digests of the bundled repository's manifests",
+     .causes = {"policy demands signatures for {build}, and {problem} (repository {repository})",
+                "policy demands signatures for {build}, and {problem}",
+                "policy demands signatures, and no manifest of a repository says which files {build} has",
                 "policy demands signatures, and a bundle has only its own word"},
-     .remedies = {"export it where its repository can be read, whose manifest names the trees (\"tree\" of "
-                  "each artifact, or \"digest\" of the build)",
-                  "docs/manifests.md says how a manifest names them"},
+     .remedies =
+         {"have the publisher of {repository} sign it (docs/publishing.md), and export the build again",
+          "export it where its repository can be read, whose manifest names the trees (\"tree\" of "
+          "each artifact, or \"digest\" of the build)",
+          "docs/manifests.md says how a manifest names them"},
      .exit_status = S::wrong_bytes,
      .category = Category::request},
     {.code = "EH-P60",
