@@ -70,6 +70,8 @@ Result<ChunkList> read_chunk_list(std::string_view text, std::string_view name) 
     if (!is_sha256_hex(*line)) return refuse("sha256", "not a digest");
     list.sha256.emplace_back(*line);
   }
+  // What is left is a line without an end.
+  if (!text.empty()) return refuse("sha256", "not one digest for each chunk");
   return list;
 }
 
