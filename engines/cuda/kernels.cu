@@ -51,7 +51,7 @@ __device__ float together(float value, float* room) {
   __syncthreads();  // the room may still be read for the value before
   room[threadIdx.x] = value;
   __syncthreads();
-  for (int half = threads / 2; half > 0; half /= 2) {
+  for (unsigned half = threads / 2; half > 0; half /= 2) {
     if (threadIdx.x < half) room[threadIdx.x] = Operation()(room[threadIdx.x], room[threadIdx.x + half]);
     __syncthreads();
   }

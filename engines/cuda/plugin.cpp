@@ -34,9 +34,12 @@ Settings read(const engine_entry* options, size_t count) {
   return out;
 }
 
+// Without a driver CUDA 11's runtime does not even tell its own version (13's does); then it is the one
+// compiled for.
 std::string runtime_version() {
   int version = 0;
-  check(cudaRuntimeGetVersion(&version), "cudaRuntimeGetVersion", -1);
+  if (cudaRuntimeGetVersion(&version) != cudaSuccess) version = CUDART_VERSION;
+  static_cast<void>(cudaGetLastError());
   return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
 }
 

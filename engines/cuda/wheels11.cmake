@@ -25,6 +25,7 @@ file(MAKE_DIRECTORY "${root}/bin")
 file(CREATE_LINK "${wheels}/cuda_nvcc/bin/ptxas" "${root}/bin/ptxas" SYMBOLIC)
 file(CREATE_LINK "${wheels}/cuda_nvcc/nvvm" "${root}/nvvm" SYMBOLIC)
 file(CREATE_LINK "${wheels}/cuda_runtime/include" "${root}/include" SYMBOLIC)
+file(CREATE_LINK "${wheels}/cuda_runtime/lib" "${root}/lib64" SYMBOLIC)  # without it clang takes this for no toolkit
 configure_file(fatbinary.sh.in "${root}/bin/fatbinary" @ONLY
   FILE_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
 
