@@ -1,5 +1,6 @@
 // TensorFlow and MXNet through the whole way: fetched from the package index, opened, a model's answer
 // compared, and the published builds decided for every recorded machine.
+#include <dlfcn.h>
 #include <gmock/gmock.h>
 
 #include <fstream>
@@ -72,14 +73,25 @@ TEST(MxnetEngine, OpensThePublishedWheelAndRunsANetwork) {
       "relu_output");
 }
 
-TEST(TensorFlowEngine, OpensThePublishedWheelAndRunsASavedModel) {
+void open_tensorflow(const std::string& version) {
   open_and_run(
-      "tensorflow", "2.21.0",
+      "tensorflow@" + version, version,
       [](const std::string& folder) {
         models::tensorflow::layer().write(folder + "/model");
         return folder + "/model";
       },
       "x", "y");
+}
+
+TEST(TensorFlowEngine, OpensThePublishedWheelAndRunsASavedModel) { open_tensorflow("2.21.0"); }
+
+TEST(TensorFlowEngine, OpensTheWheelForOlderMachines) { open_tensorflow("2.12.1"); }
+
+TEST(TensorFlowEngine, OpensTheLastWheelWhoseInterfaceLiesInPythonsModule) {
+  void* python = dlopen("libpython3.11.so.1.0", RTLD_LAZY | RTLD_LOCAL);
+  if (python == nullptr) GTEST_SKIP() << "skipped: " << dlerror();
+  dlclose(python);
+  open_tensorflow("2.10.1");
 }
 
 // The code of the first check that says no; "" where it fits, "other" where it is for another system. EH-S12:
