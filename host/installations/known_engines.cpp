@@ -12,8 +12,8 @@ std::span<const KnownEngine> known_engines() {
        .version_file = "torch/version.py",
        .version_name = "__version__",
        .main_libraries = {"libtorch_cpu.so"},
-       // libtorch_python would bring Python into the process.
-       .other_libraries = {"libtorch.so", "libc10.so", "libtorch_global_deps.so"},
+       // libtorch_python would bring Python into the process, and libtorch_global_deps serves that alone.
+       .other_libraries = {"libtorch.so", "libc10.so"},
        .cuda_libraries = {"libtorch_cuda.so", "libtorch_cuda_cpp.so", "libtorch_cuda_cu.so",
                           "libtorch_cuda_linalg.so", "libc10_cuda.so", "libcaffe2_nvrtc.so"},
        .rocm_libraries = {"libtorch_hip.so", "libc10_hip.so"},
