@@ -64,7 +64,7 @@ void write_conda_record(const fs::path& prefix, const std::string& name, const s
 void compile(const std::string& source, const fs::path& to, const std::string& flags) {
   fs::create_directories(to.parent_path());
   const std::string command =
-      "printf '%s' '" + source + "' | gcc -shared -fPIC -x c - -o '" + to.native() + "' " + flags;
+      "printf '%s' '" + source + "' | gcc -shared -fPIC -x c - -x none -o '" + to.native() + "' " + flags;
   ASSERT_EQ(std::system(command.c_str()), 0) << command;
 }
 
