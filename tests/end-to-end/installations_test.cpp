@@ -28,6 +28,16 @@ std::vector<std::string> with(std::vector<std::string> arguments, const std::str
   return arguments;
 }
 
+// As above, where the published builds are of another engine alone: what is here is all there is of this one.
+std::vector<std::string> with_nothing_published(const Workplace& workplace, const std::string& engine,
+                                                const std::string& installation) {
+  TestRepository others(workplace.folder() / "repository");
+  others.add(good_build());
+  others.write();
+  return {engine,           "--json",    "--offline", "--repository", others.root().native(),
+          "--installation", installation};
+}
+
 // The candidate that stands for an installation, or a null value.
 const Json& in_place(const Ended& ended) {
   static const Json none;
@@ -100,7 +110,7 @@ TEST(Installations, WithoutAPluginForThemSayWhatWasFoundAndWhichThereAre) {
   const fs::path environment = workplace.folder() / "env";
   compile("int f(void){return 1;}", environment / "lib/libmxnet.so", "");
   write_conda_record(environment, "libmxnet", "1.9.1");
-  const Ended ended = workplace.info(with({"mxnet", "--json"}, environment.native()));
+  const Ended ended = workplace.info(with_nothing_published(workplace, "mxnet", environment.native()));
   EXPECT_EQ(ended.status, 3) << ended.said();
   EXPECT_EQ(in_place(ended)["diagnosis"]["code"].as_string(), "EH-S32");
   EXPECT_EQ(evidence(in_place(ended)["diagnosis"], "installed"), "mxnet 1.9.1 cpu");
@@ -136,7 +146,7 @@ TEST_P(InstallationsOfOthers, AreForAnotherSystem) {
     write_text(library, bytes);
   }
   write_conda_record(environment, "libmxnet", "1.9.1");
-  const Ended ended = workplace.info(with({"mxnet", "--json"}, environment.native()));
+  const Ended ended = workplace.info(with_nothing_published(workplace, "mxnet", environment.native()));
   EXPECT_EQ(ended.status, 3) << ended.said();
   EXPECT_THAT(evidence(ended.diagnosis(), "reason"), HasSubstr(GetParam().requirement)) << ended.said();
 }
