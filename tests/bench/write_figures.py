@@ -82,7 +82,7 @@ ROWS = [
     Row("open/reference", "open of an engine already open", "no more than 5 us above", over("again", "dlopen"),
         lambda c: c["again_ns"] <= 5000, "first dlopen of the same files"),
     simple("closure/285", "closure of 285 libraries", ">= 8 x faster", over("ldd", "closure"), at_least, 8, "ldd"),
-    Row("closure/285_libtree", "the same against a reader of files", "", over("libtree", "closure"), None, "libtree -vvv"),
+    Row("closure/285_libtree", "the same against a reader of files", "", over("libtree", "closure"), None, "libtree -vv"),
     simple("closure/285_versions", "the same with symbol versions", ">= 4 x faster", over("ldd", "closure"), at_least, 4,
            "ldd -v"),
     simple("closure/small", "closure of at most 15 libraries", ">= 20 x faster", over("ldd", "closure"), at_least, 20,
