@@ -72,6 +72,7 @@ class Download {
   void start_lanes();
   std::optional<Diagnosis> collect();
   std::optional<Diagnosis> judge(Lane& lane);
+  void give_back(const Range& range);
   void give_up(std::size_t mirror, const Diagnosis& diagnosis, bool out);
   void measure_lanes(Clock::time_point now);
   void grow(Clock::time_point now);
@@ -217,6 +218,18 @@ void Download::give_up(std::size_t mirror, const Diagnosis& diagnosis, bool out)
   failures_.push_back(std::move(failure));
 }
 
+// A part of which nothing came, to the connection that it was taken from, where that is still under way. One
+// that ends just now is found to have left it out.
+void Download::give_back(const Range& range) {
+  for (Lane& other : lanes_)
+    if (!other.ended() && other.end() == range.begin && range.end <= other.asked_until()) {
+      other.end_at(range.end);
+      std::erase_if(pool_,
+                    [&](const Range& part) { return part.begin >= range.begin && part.end <= range.end; });
+      return;
+    }
+}
+
 // A diagnosis ends everything.
 std::optional<Diagnosis> Download::judge(Lane& lane) {
   State& mirror = mirrors_[lane.mirror()];
@@ -255,19 +268,14 @@ std::optional<Diagnosis> Download::judge(Lane& lane) {
   if (!diagnosis.code.starts_with("EH-N")) return diagnosis;
   if (diagnosis.value("problem") == sends_whole_files) {
     mirror.ranges = false;
-    // The connection that this part was taken from is still being sent all of it.
-    for (Lane& other : lanes_)
-      if (!other.ended() && other.end() == range.begin) {
-        other.end_at(range.end);
-        std::erase_if(pool_,
-                      [&](const Range& part) { return part.begin >= range.begin && part.end <= range.end; });
-        break;
-      }
+    give_back(range);  // that connection is still being sent all of it
     target_ = std::max<std::size_t>(lanes_.size() - 1, 1);
     return {};
   }
   const int others = lanes_of(lane.mirror()) - 1;
   if (may_pass(diagnosis) && others > 0) {  // it has enough of us
+    // So that nobody has to ask again: a server may count a connection for a while after it was closed.
+    if (lane.received() == 0) give_back(range);
     mirror.most = others;
     refused_ = true;
     target_ = std::max<std::size_t>(lanes_.size() - 1, 1);

@@ -35,7 +35,9 @@ class Lane : public Sink {
   std::uint64_t remaining() const { return end_ - std::min<std::uint64_t>(position_, end_); }
   std::uint64_t received() const { return received_; }
   Range range() const { return {begin_, end_}; }
-  // At least 1 MiB behind position().
+  // Where the server stops by itself, which may be behind end().
+  std::uint64_t asked_until() const { return order_.range.end; }
+  // At least 1 MiB behind position(), and not behind asked_until().
   void end_at(std::uint64_t end) { end_ = end; }
   void stop(bool for_slowness) {
     left_ = left_ || for_slowness;
