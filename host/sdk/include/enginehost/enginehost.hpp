@@ -263,9 +263,14 @@ class Engine {
       const Watcher kept = *static_cast<const Watcher*>(data);  // it may free the engine, and this with it
       kept(*event);
     };
+    // Kept before the thread begins: from then on the callback may let this object go.
+    const std::shared_ptr<const Watcher> previous = std::exchange(watcher_, callback);
     enginehost_error* error = nullptr;
-    detail::check(enginehost_engine_watch(engine_.get(), callback ? &asked : nullptr, &error), error);
-    watcher_ = std::move(callback);
+    const enginehost_status status =
+        enginehost_engine_watch(engine_.get(), callback ? &asked : nullptr, &error);
+    if (status == ENGINEHOST_OK) return;
+    watcher_ = previous;
+    detail::check(status, error);
   }
   Model load(const std::string& path, const std::string& device = {}, const Cancel& cancel = {}) {
     enginehost_model* model = nullptr;
