@@ -13,6 +13,7 @@
 #include "host/load/wire.hpp"
 #include "host/open/install.hpp"
 #include "host/open/left_over.hpp"
+#include "host/open/neighbours.hpp"
 #include "host/open/remember.hpp"
 #include "host/open/ticket.hpp"
 #include "host/open/trial.hpp"
@@ -101,7 +102,8 @@ class Attempt {
     opened->installed = std::move(*found);
     TRY_ASSIGN(opened->lease, world_.store().lease(opened->installed));
     // The ticket does not know the names that they would be asked for by; whoever decides anew does.
-    if (anything_left_over()) return fail(diagnose("EH-L17").with("build", ticket.build));
+    if (anything_left_over() || engine_beside(ticket.digest))
+      return fail(diagnose("EH-L17").with("build", ticket.build));
     load_order_.assign(ticket.load_order.begin(), ticket.load_order.end());
     own_ = own_libraries(Json::object());
     log_.proven_before = true;
@@ -113,6 +115,7 @@ class Attempt {
     }
     trial->opening_ended(true);
     opened->engine->health()->tell_first_work(std::move(trial));
+    note_open(*opened);
     return opened;
   }
 
@@ -124,6 +127,7 @@ class Attempt {
     Trial trial({});
     TRY(load(*opened, trial));
     if (!log_.probed) note_unproven(opened->installed);
+    note_open(*opened);
     return opened;
   }
 
@@ -169,6 +173,7 @@ class Attempt {
       for (const Json& path : (*proof)["load_order"].as_array()) load_order_.emplace_back(path.as_string());
       own_ = own_libraries(*proof);
       TRY(check_left_over(opened.installed));
+      if (engine_beside(opened.installed.digest)) TRY(check_beside(opened.installed));
     } else {
       TRY(check_and_probe(opened, !options_.probe));
       own_ = own_libraries(probe_facts_);
@@ -183,6 +188,7 @@ class Attempt {
     if (!proof && !log_.probed) note_unproven(opened.installed);
     trial->opening_ended(proof || (log_.probed && !crashed_once_));
     opened.engine->health()->tell_first_work(std::move(trial));
+    note_open(opened);
     return {};
   }
 
@@ -212,6 +218,28 @@ class Attempt {
 
   Result<void> check_left_over(const cache::Installed& installed) const {
     if (auto conflict = conflict_with_left_over(installed.build, own_)) return fail(std::move(*conflict));
+    return {};
+  }
+
+  static void note_open(const Opened& opened) {
+    std::vector<fs::path> folders = own_folders(opened);
+    if (!opened.installed.digest.empty()) folders.push_back(opened.installed.folder);
+    note_engine(opened.installed.build, identity_of(opened.installed), std::move(folders));
+  }
+
+  // A plugin without manifest is told from others by its path.
+  static std::string identity_of(const cache::Installed& installed) {
+    return installed.digest.empty() ? (installed.folder / installed.plugin).native() : installed.digest;
+  }
+
+  // A proven build was proven alone: beside other engines, its static check is made again.
+  Result<void> check_beside(const cache::Installed& installed) {
+    const Stopwatch watch(log_, "preflight");
+    spec_ = spec_of(installed);
+    preflight::Report report = preflight::check(spec_);
+    if (auto conflict = conflict_with_engines(identity_of(installed), report.warnings))
+      return fail(std::move(conflict->with("stage", "preflight", "nothing was executed")));
+    for (Diagnosis& warning : report.warnings) log_.warnings.push_back(std::move(warning));
     return {};
   }
 
@@ -246,6 +274,8 @@ class Attempt {
         own_.push_back(
             {std::string(warning.value("library")), std::string(warning.value("wanted")), "cache"});
     TRY(check_left_over(opened.installed));
+    if (auto conflict = conflict_with_engines(identity_of(opened.installed), report.warnings))
+      return fail(std::move(conflict->with("stage", "preflight", "nothing was executed")));
     for (Diagnosis& warning : report.warnings) log_.warnings.push_back(std::move(warning));
     if (report.verdict == preflight::Verdict::fails) {
       // The other causes ride along, so that nobody mends one and then meets the next.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <system_error>
 #include <utility>
 
 #include "base/text.hpp"
@@ -29,15 +30,42 @@ const linker::Object* by_name(const Closure& closure, const std::string& name) {
   return nullptr;
 }
 
+bool same_file(const std::string& a, const std::string& b) {
+  std::error_code error;
+  return a == b || std::filesystem::equivalent(a, b, error);
+}
+
+// What two builds share is one file on the disk, and the loader takes it for loaded by whichever name it
+// came.
+bool is_of_build(const Inquiry& inquiry, const linker::Object& object) {
+  if (inquiry.index.in_view(object.path) || same_file(object.path, inquiry.spec.plugin.native())) return true;
+  const std::string ours = object.soname.empty() ? std::string() : inquiry.index.find(object.soname);
+  return !ours.empty() && same_file(object.path, ours);
+}
+
+// The files of the build that ask for the library by its name: they will get what the process holds. Without
+// one, the build's own copy may still be opened by its path, beside the other.
+std::vector<std::string> askers(const Inquiry& inquiry, const Closure& closure, const std::string& soname) {
+  std::vector<std::string> files;
+  for (const linker::Object& object : closure.objects) {
+    if (object.info == nullptr || !is_of_build(inquiry, object)) continue;
+    const auto& needed = object.info->needed;
+    if (std::find(needed.begin(), needed.end(), soname) != needed.end()) files.push_back(object.path);
+  }
+  return files;
+}
+
 void warn_of_loaded(const Inquiry& inquiry, const Closure& closure, std::vector<Diagnosis>& warnings) {
   for (const linker::Object& object : closure.objects) {
     if (object.found_by != "already loaded" || object.soname.empty()) continue;
     const std::string wanted = inquiry.index.find(object.soname);
-    if (!wanted.empty() && wanted != object.path)
-      warnings.push_back(std::move(diagnose("EH-L17")
-                                       .with("library", object.soname)
-                                       .with("path", object.path, "libraries of this process")
-                                       .with("wanted", wanted)));
+    if (wanted.empty() || wanted == object.path) continue;
+    Diagnosis warning = diagnose("EH-L17");
+    warning.with("library", object.soname)
+        .with("path", object.path, "libraries of this process")
+        .with("wanted", wanted);
+    for (const std::string& file : askers(inquiry, closure, object.soname)) warning.with("needed_by", file);
+    warnings.push_back(std::move(warning));
   }
 }
 

@@ -60,6 +60,30 @@ void tell_places(const Spec& spec, const std::vector<const Object*>& family, con
   warnings.push_back(std::move(diagnosis));
 }
 
+// "13" of "libcudart.so.13.0"; "" without a number.
+std::string major_of(const std::string& soname) {
+  const std::size_t begin = soname.find(".so.");
+  if (begin == std::string::npos) return {};
+  const std::size_t end = soname.find_first_not_of("0123456789", begin + 4);
+  return soname.substr(begin + 4, end == std::string::npos ? end : end - begin - 4);
+}
+
+// The runtime's number is the toolkit's major version (libcudart.so.11.0, .12, .13); other libraries of the
+// toolkit count for themselves.
+void tell_majors(const Spec& spec, const Object* ours, const Object* theirs,
+                 std::vector<Diagnosis>& warnings) {
+  if (ours == nullptr || theirs == nullptr) return;
+  const std::string our_major = major_of(name_of(*ours)), their_major = major_of(name_of(*theirs));
+  if (our_major.empty() || their_major.empty() || our_major == their_major) return;
+  Diagnosis diagnosis = diagnose("EH-G18");
+  diagnosis.with("file", spec.plugin.native())
+      .with("cuda", our_major, ours->found_by)
+      .with("path", ours->path, ours->found_by)
+      .with("held_cuda", their_major, theirs->found_by)
+      .with("held", theirs->path, theirs->found_by);
+  warnings.push_back(std::move(diagnosis));
+}
+
 void tell_runtimes(const Spec& spec, const std::vector<const Object*>& runtimes,
                    std::vector<Diagnosis>& warnings) {
   if (runtimes.size() < 2) return;
@@ -90,6 +114,7 @@ std::set<std::string> names_used(const linker::Closure& closure) {
 void judge_origins(const Spec& spec, const linker::Closure& closure, std::vector<Diagnosis>& warnings) {
   const std::set<std::string> used = names_used(closure);
   std::vector<const Object*> cuda, cudnn, openmp;
+  const Object *our_cudart = nullptr, *held_cudart = nullptr;
   bool brings_openmp = false;
   for (const Object& object : closure.objects) {
     const bool held = object.found_by == "already loaded";
@@ -98,12 +123,14 @@ void judge_origins(const Spec& spec, const linker::Closure& closure, std::vector
       openmp.push_back(&object);
       brings_openmp = brings_openmp || !held || used.contains(object.soname);
     }
+    if (name.starts_with("libcudart.")) (held ? held_cudart : our_cudart) = &object;
     if (held && !used.contains(object.soname)) continue;
     if (is_one_of(name, cuda_libraries)) cuda.push_back(&object);
     if (is_one_of(name, cudnn_libraries)) cudnn.push_back(&object);
   }
   tell_places(spec, cudnn, "EH-R16", warnings);
   tell_places(spec, cuda, "EH-G17", warnings);
+  tell_majors(spec, our_cudart, held_cudart, warnings);
   if (brings_openmp) tell_runtimes(spec, openmp, warnings);
 }
 

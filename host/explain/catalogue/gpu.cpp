@@ -168,6 +168,19 @@ constexpr Entry entries[] = {
      .remedies = {"take other CUDA toolkits out of LD_LIBRARY_PATH",
                   "publisher: bring all of CUDA's libraries, or none"},
      .category = Category::request},
+    {.code = "EH-G18",
+     .title = "two CUDA major versions in one process",
+     .meaning =
+         "The libraries of two CUDA major versions have different names and do not disturb each other; "
+         "the driver must serve the newer one, and each of them keeps memory on the device for itself.",
+     .before = "the CUDA runtime of the closure and the one in the process",
+     .causes =
+         {"the build brings CUDA {cuda} ({path}), and the process holds CUDA {held_cuda} already ({held})",
+          "the process holds the CUDA runtime of another major version"},
+     .remedies = {"nothing, while there is memory enough; engine-info tells which CUDA versions the driver "
+                  "serves",
+                  "open engines of one CUDA version, or this one in a process of its own"},
+     .category = Category::request},
 };
 
 }  // namespace

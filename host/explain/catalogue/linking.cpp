@@ -215,15 +215,18 @@ constexpr Entry entries[] = {
      .causes = {"{library} is in this process already, from {path}, left there by {left_by}, which failed to "
                 "load; the "
                 "build wants {wanted}",
+                "{library} is in this process already, from {path}, brought by {held_by}, and would serve "
+                "{needed_by...} in place of {wanted}",
                 "{library} is in the process already, from {path}, and lacks {symbol...}, which "
                 "{required_by|name} needs of "
                 "{wanted}",
                 "{library} is in the process already, from {path}; the build wants {wanted}",
                 "the process holds another file of that library's name already"},
-     .remedies =
-         {"restart the program: the next open will choose {next_open}",
-          "restart the program{?left_by}{!next_open}",
-          "open this engine before the other library is loaded, or in a process of its own{!left_by}"},
+     .remedies = {"restart the program: the next open will choose {next_open}",
+                  "restart the program{?left_by}{!next_open}",
+                  "open this engine in a process of its own{?held_by}",
+                  "open this engine before the other library is loaded, or in a process of its "
+                  "own{!left_by}{!held_by}"},
      // Of this process and no other: nothing is remembered of it.
      .category = Category::request},
     {.code = "EH-L18",
@@ -384,8 +387,10 @@ constexpr Entry entries[] = {
                 "(\"OMP: Error "
                 "#15\").",
      .before = "the closure, and what the process holds already",
-     .causes = {"{library...} would be in one process: {path...}",
-                "two OpenMP runtimes would be in one process"},
+     .causes =
+         {"{library...} would be in one process: {path...}; one came with {held_by}, and each is of the "
+          "kind that ends a process in which it meets another",
+          "{library...} would be in one process: {path...}", "two OpenMP runtimes would be in one process"},
      .remedies = {"open this engine in a process of its own",
                   "publisher: link all parts of the build with the same OpenMP runtime"},
      .category = Category::request},

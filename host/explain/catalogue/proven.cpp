@@ -52,6 +52,7 @@ constexpr Row rows[] = {
     {"EH-G15", produced},
     {"EH-G16", produced},
     {"EH-G17", produced},
+    {"EH-G18", produced},
     {"EH-L01", produced},
     {"EH-L02", produced},
     {"EH-L03", produced},

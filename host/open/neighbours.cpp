@@ -1,0 +1,118 @@
+#include "host/open/neighbours.hpp"
+
+#include <algorithm>
+#include <mutex>
+
+#include "base/files.hpp"
+#include "host/load/in_process/audit.hpp"
+#include "host/load/in_process/loaded.hpp"
+#include "host/settings/settings.hpp"
+
+namespace enginehost::open {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Neighbour {
+  std::string build, digest;
+  std::vector<fs::path> folders;
+
+  bool brought(const std::string& library) const {
+    return std::any_of(folders.begin(), folders.end(),
+                       [&](const fs::path& folder) { return is_below(library, folder); });
+  }
+};
+
+struct Process {
+  std::mutex mutex;
+  std::vector<Neighbour> all;
+};
+
+// Of the process and not of a request. Never destroyed.
+Process& process() {
+  static Process& one = *new Process;
+  return one;
+}
+
+// By whom that library came, if by an engine of another build.
+std::string bringer(const std::string& library, std::string_view digest) {
+  const std::lock_guard lock(process().mutex);
+  for (const Neighbour& neighbour : process().all)
+    if (neighbour.digest != digest && neighbour.brought(library)) return neighbour.build;
+  return {};
+}
+
+// openmp/runtime/src/kmp_runtime.cpp, __kmp_register_library_startup: a second copy ends the process.
+bool duplicates_are_allowed() {
+  const settings::Environment environment = settings::Environment::of_this_process();
+  const std::string* const allowed = environment.find("KMP_DUPLICATE_LIB_OK");
+  return allowed != nullptr && std::string_view("1tTyY").find(allowed->front()) != std::string_view::npos;
+}
+
+bool is_llvms_openmp(std::string_view library) {
+  return library.starts_with("libomp") || library.starts_with("libiomp5");
+}
+
+std::optional<Diagnosis> served_by_another(const Diagnosis& warning, const std::string& digest) {
+  const std::string path(warning.value("path"));
+  if (warning.value("needed_by").empty()) return std::nullopt;
+  const std::string holder = bringer(path, digest);
+  if (holder.empty() || load::same_content(path, warning.value("wanted"))) return std::nullopt;
+  Diagnosis refused = warning;
+  refused.with("held_by", holder, "engines open in this process");
+  return refused;
+}
+
+std::optional<Diagnosis> second_openmp(const Diagnosis& warning, const std::string& digest) {
+  const std::vector<std::string> libraries = warning.values("library"), paths = warning.values("path");
+  if (std::count_if(libraries.begin(), libraries.end(), is_llvms_openmp) < 2 || duplicates_are_allowed())
+    return std::nullopt;
+  for (std::size_t i = 0; i < std::min(libraries.size(), paths.size()); ++i) {
+    const std::string holder = is_llvms_openmp(libraries[i]) ? bringer(paths[i], digest) : std::string();
+    if (holder.empty()) continue;
+    Diagnosis refused = warning;
+    refused.with("held_by", holder, "engines open in this process");
+    return refused;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+void note_engine(const std::string& build, const std::string& digest, std::vector<fs::path> folders) {
+  const std::lock_guard lock(process().mutex);
+  for (Neighbour& known : process().all)
+    if (known.digest == digest) {
+      known.folders = std::move(folders);
+      return;
+    }
+  process().all.push_back({build, digest, std::move(folders)});
+}
+
+bool engine_beside(std::string_view digest) {
+  const std::lock_guard lock(process().mutex);
+  std::vector<Neighbour>& all = process().all;
+  if (std::none_of(all.begin(), all.end(),
+                   [&](const Neighbour& neighbour) { return neighbour.digest != digest; }))
+    return false;
+  const std::vector<load::Library> mapped = load::mapped_libraries();
+  std::erase_if(all, [&](const Neighbour& neighbour) {
+    return std::none_of(mapped.begin(), mapped.end(),
+                        [&](const load::Library& library) { return neighbour.brought(library.path); });
+  });
+  return std::any_of(all.begin(), all.end(),
+                     [&](const Neighbour& neighbour) { return neighbour.digest != digest; });
+}
+
+std::optional<Diagnosis> conflict_with_engines(const std::string& digest,
+                                               const std::vector<Diagnosis>& warnings) {
+  for (const Diagnosis& warning : warnings) {
+    std::optional<Diagnosis> refused;
+    if (warning.code == "EH-L17") refused = served_by_another(warning, digest);
+    if (warning.code == "EH-L35") refused = second_openmp(warning, digest);
+    if (refused) return refused;
+  }
+  return std::nullopt;
+}
+
+}  // namespace enginehost::open
