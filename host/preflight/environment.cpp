@@ -47,11 +47,16 @@ bool is_of_build(const Inquiry& inquiry, const linker::Object& object) {
 // one, the build's own copy may still be opened by its path, beside the other.
 std::vector<std::string> askers(const Inquiry& inquiry, const Closure& closure, const std::string& soname) {
   std::vector<std::string> files;
-  for (const linker::Object& object : closure.objects) {
-    if (object.info == nullptr || !is_of_build(inquiry, object)) continue;
-    const auto& needed = object.info->needed;
-    if (std::find(needed.begin(), needed.end(), soname) != needed.end()) files.push_back(object.path);
-  }
+  const auto add_if_it_asks = [&](const std::string& path, const std::vector<std::string>& needed) {
+    if (std::find(needed.begin(), needed.end(), soname) != needed.end() &&
+        std::find(files.begin(), files.end(), path) == files.end())
+      files.push_back(path);
+  };
+  for (const linker::Object& object : closure.objects)
+    if (object.info != nullptr && is_of_build(inquiry, object))
+      add_if_it_asks(object.path, object.info->needed);
+  for (const std::string& path : inquiry.later)
+    if (const auto& info = inquiry.reader.read(path)) add_if_it_asks(path, info->needed);
   return files;
 }
 

@@ -14,6 +14,7 @@ struct Inquiry {
   const ViewIndex& index;
   linker::Reader& reader;
   const std::vector<std::string>& order;  // what our loader opens first
+  const std::vector<std::string>& later;  // what the plugin opens at run time
 };
 
 // Adds to the report's warnings EH-L03 (mended by opening first), EH-L11 (a variable offers another file, of

@@ -47,7 +47,7 @@ class Check {
     judge_driver(spec_, closure, report_.diagnoses);
     drop_told_twice();
     take(closure);
-    const Inquiry inquiry{spec_, index_, reader_, order_};
+    const Inquiry inquiry{spec_, index_, reader_, order_, later};
     judge_environment(inquiry, closure, report_);
     judge_substitution(inquiry, closure, report_.diagnoses);
     judge_origins(spec_, closure, report_.warnings);

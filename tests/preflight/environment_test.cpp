@@ -140,5 +140,36 @@ TEST_F(Environment, L17_WhatTheHeldLibraryLacksIsAFailureBeforeLoading) {
   EXPECT_EQ(report.diagnoses.front().value("wanted"), ours.native());
 }
 
+// As two releases of TensorFlow: the plugin opens libtensorflow.so by its path, which asks for another by
+// name.
+TEST_F(Environment, L17_WhoWouldGetTheHeldLibraryIsNamedAlsoWhereItIsOpenedLater) {
+  const std::string soname = "-Wl,-soname,libframework.so.2";
+  const auto ours = workshop_.library("lib/libframework.so.2", "int part(void){return 1;}", soname);
+  const auto runtime = workshop_.library("lib/libruntime.so", "int part(void);int r(void){return part();}",
+                                         "-Wl,-soname,libruntime.so " + faults::quoted(ours));
+  Spec spec = build(workshop_, workshop_.plugin("libengine_x.so", ""));
+  spec.lazy = {"libruntime.so"};
+  spec.machine.loaded = {{"libframework.so.2",
+                          workshop_.library("held/libframework.so.2", "int part(void){return 2;}", soname)}};
+  const Report report = check(spec);
+  const Diagnosis* warning = find(report.warnings, "EH-L17");
+  ASSERT_NE(warning, nullptr);
+  EXPECT_EQ(warning->value("wanted"), ours.native());
+  EXPECT_EQ(warning->value("needed_by"), runtime.native());
+}
+
+TEST_F(Environment, L17_WhatNothingAsksForByNameHasNobodyWhoWouldGetIt) {
+  const std::string soname = "-Wl,-soname,libruntime.so.1";
+  workshop_.library("lib/libruntime.so.1", "int part(void){return 1;}", soname);
+  Spec spec = build(workshop_, workshop_.plugin("libengine_x.so", ""));
+  spec.lazy = {"libruntime.so.1"};
+  spec.machine.loaded = {
+      {"libruntime.so.1", workshop_.library("held/libruntime.so.1", "int part(void){return 2;}", soname)}};
+  const Report report = check(spec);
+  const Diagnosis* warning = find(report.warnings, "EH-L17");
+  ASSERT_NE(warning, nullptr);
+  EXPECT_TRUE(warning->values("needed_by").empty()) << "by its path, each gets its own";
+}
+
 }  // namespace
 }  // namespace enginehost::preflight
