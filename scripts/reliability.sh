@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Tests what docs/reliability.md says and writes that page anew: real libraries with changed bytes, and dlopen's own
 # word on every shared object of this machine, and libFuzzer on the readers of strangers' bytes for so many seconds a
-# reader (300). Takes about forty minutes, most of them the fuzzer's.
+# reader (120). Takes about forty minutes, most of them the fuzzer's.
 #
 #   scripts/reliability.sh [--mutants N] [--fuzz-seconds N] [--output FILE]
 #
@@ -12,7 +12,7 @@ source "$(dirname "$0")/common.sh"
 cd "$root"
 
 mutants=5000
-fuzz_seconds=300
+fuzz_seconds=120
 output=docs/reliability.md
 while [ $# -gt 0 ]; do
   case $1 in
