@@ -1,0 +1,287 @@
+#!/usr/bin/env python3
+"""Checks EngineHost on a machine with an NVIDIA GPU, in one command and without network.
+
+What it does, each step a row of the report:
+- detection against nvidia-smi: driver, name, memory, compute capability of every device;
+- for each build that the carried repository knows, what engine-info foretells, and what really happens when it is asked
+  for by its flavor alone, with its self-test on every device (level 2: a graph with a known answer);
+- installations that the machine has (PyTorch, ONNX Runtime, CUDA's libraries in Python packages) opened where they lie;
+  the PyTorch adapter is compiled for the PyTorch found where no carried one fits and a C++ compiler is there;
+- --bench on every engine that opened with a GPU;
+- compute-sanitizer over the CUDA engine's self-test, where that tool is installed.
+What cannot be done here, because its files are not carried or a tool is missing, is listed as not run, with the reason.
+
+    python3 check.py --output REPORT [--keep FOLDER]
+
+REPORT.md and REPORT.json are written. Exit status: 0 nothing failed, 1 something did, 3 there is no NVIDIA GPU here.
+"""
+import argparse
+import glob
+import json
+import os
+import platform
+import re
+import shutil
+import subprocess
+import sys
+import sysconfig
+import tarfile
+import tempfile
+
+RUN_SECONDS = 600
+
+
+def run(argv, environment=None, seconds=RUN_SECONDS):
+    """Status, output and errors of a program; status None when it cannot be started or took too long."""
+    try:
+        ended = subprocess.run(argv, env=environment, capture_output=True, text=True, timeout=seconds, check=False)
+        return ended.returncode, ended.stdout, ended.stderr
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return None, "", str(error)
+
+
+def first_line(text):
+    return next((line.strip() for line in text.splitlines() if line.strip()), "")
+
+
+class Report:
+    def __init__(self):
+        self.rows = []
+
+    def add(self, step, expected, observed, verdict):
+        """verdict: "agrees", "FAILED" or "not run"."""
+        self.rows.append({"step": step, "expected": expected, "observed": observed, "verdict": verdict})
+        print(f"{verdict:8} {step}: {observed}", flush=True)
+
+    def compare(self, step, expected, observed):
+        self.add(step, str(expected), str(observed), "agrees" if expected == observed else "FAILED")
+
+    def failed(self):
+        return any(row["verdict"] == "FAILED" for row in self.rows)
+
+
+class Host:
+    """The carried commands, with a cache and settings of their own."""
+
+    def __init__(self, folder, work):
+        self.bin = os.path.join(folder, "bin")
+        self.repository = os.path.join(folder, "share", "enginehost", "repository")
+        self.environment = dict(os.environ, HOME=work, XDG_CONFIG_HOME=work + "/config", ENGINEHOST_CACHE=work + "/cache")
+
+    def json(self, *arguments, command="engine-info"):
+        status, output, errors = run([os.path.join(self.bin, command), *arguments, "--json"], self.environment)
+        try:
+            return status, json.loads(output)
+        except ValueError:
+            return status, {"diagnosis": {"code": "no JSON", "cause": first_line(errors) or f"status {status}"}}
+
+
+def value_of(fact):
+    return fact.get("value") if isinstance(fact, dict) else None
+
+
+def cause_of(document):
+    diagnosis = document.get("diagnosis") or {}
+    return f"{diagnosis.get('code', '?')} {diagnosis.get('cause', '')}".strip()
+
+
+def devices_by_nvidia_smi():
+    status, output, errors = run(
+        ["nvidia-smi", "--query-gpu=name,memory.total,compute_cap,driver_version", "--format=csv,noheader,nounits"])
+    if status != 0:
+        return None, first_line(errors or output)
+    rows = [[field.strip() for field in line.split(",")] for line in output.splitlines() if line.strip()]
+    return [{"name": row[0], "mebibytes": int(row[1]), "compute": row[2], "driver": row[3]} for row in rows], ""
+
+
+def check_detection(host, report):
+    truth, why = devices_by_nvidia_smi()
+    status, document = host.json()
+    if status != 0:
+        report.add("engine-info describes the machine", "status 0", cause_of(document), "FAILED")
+        return document
+    cuda = document["platform"]["cuda"]
+    if truth is None:
+        report.add("detection against nvidia-smi", "", "nvidia-smi: " + why, "not run")
+        return document
+    report.compare("driver version", truth[0]["driver"], str(value_of(cuda["driver"])))
+    found = value_of(cuda["devices"]) or []
+    report.compare("number of devices", len(truth), len(found))
+    for i, (theirs, ours) in enumerate(zip(truth, found)):
+        report.compare(f"device {i}: name", theirs["name"], ours.get("name"))
+        report.compare(f"device {i}: compute capability", theirs["compute"], str(ours.get("compute_capability")))
+        # nvidia-smi counts what the driver keeps for itself, too.
+        total = ours.get("memory") or 0
+        share = total / (theirs["mebibytes"] * 2**20)
+        report.add(f"device {i}: memory", f"{theirs['mebibytes']} MiB", f"{total >> 20} MiB",
+                   "agrees" if 0.93 < share <= 1.001 else "FAILED")
+    return document
+
+
+def likely_installations():
+    """Python environments here that hold an engine or CUDA's libraries."""
+    folders = [sysconfig.get_paths()["purelib"], sysconfig.get_paths()["platlib"], *sys.path,
+               *glob.glob("/opt/conda/lib/python3.*/site-packages"), *glob.glob("/opt/conda/envs/*")]
+    found = []
+    for folder in folders:
+        real = os.path.realpath(folder) if folder else ""
+        holds = any(os.path.isdir(os.path.join(real, name)) for name in ("torch", "onnxruntime", "nvidia", "conda-meta"))
+        if real and holds and real not in found:
+            found.append(real)
+    return found
+
+
+def engines_of(host):
+    with open(os.path.join(host.repository, "index.json"), encoding="utf-8") as file:
+        return sorted({os.path.splitext(os.path.basename(entry["path"]))[0] for entry in json.load(file)["manifests"]})
+
+
+def names_of_devices(outcome):
+    return [device["device"] for device in outcome.get("devices", [])]
+
+
+def is_gpu(flavor):
+    return flavor.startswith(("cu", "rocm"))
+
+
+def check_engine(host, report, engine, places, opened):
+    """Foretold against what happened, for every flavor of the engine that is for GPUs."""
+    _, plan = host.json(engine, "--plan", "--explain", "--offline", *places)
+    candidates = plan.get("candidates", [])
+    for flavor in sorted({c["flavor"] for c in candidates if is_gpu(c["flavor"])}):
+        of_flavor = [c for c in candidates if c["flavor"] == flavor]
+        verdicts = [candidate["verdict"] for candidate in of_flavor]
+        foretold = "fits" if "chosen" in verdicts or "fits" in verdicts else verdicts[0]
+        _, document = host.json(engine, "--require", flavor, "--offline", "--self-test", *places)
+        outcome = document.get("outcome") or {}
+        if outcome.get("state") == "opened":
+            observed = f"opened {outcome['build']} on {', '.join(names_of_devices(outcome))}"
+            verdict = "agrees" if foretold == "fits" else "FAILED"
+            opened.append((engine, flavor))
+        else:
+            # What is foretold not to fit is refused without a try, and files that are not carried cannot be had.
+            observed, verdict = cause_of(document), "FAILED" if foretold == "fits" else "not run"
+        report.add(f"{engine} {flavor}", f"foretold: {foretold}", observed, verdict)
+
+
+def compile_pytorch(folder, work, report):
+    """The PyTorch adapter for the PyTorch of this Python; the path of the plugin, or None."""
+    status, output, _ = run([sys.executable, "-c", "import torch;print(torch.__path__[0]);print(torch.__version__);"
+                             "print(int(torch._C._GLIBCXX_USE_CXX11_ABI))"])
+    if status != 0:
+        report.add("pytorch as an installation", "", "this Python has no torch", "not run")
+        return None, None
+    torch, version, abi = output.split()[-3:]
+    compiler = shutil.which("g++") or shutil.which("c++")
+    if compiler is None:
+        report.add(f"pytorch {version} adapter", "", "there is no C++ compiler", "not run")
+        return None, None
+    source = os.path.join(folder, "source")
+    plugin = os.path.join(work, "libengine_pytorch.so")
+    names = ("plugin", "cuda_part", "devices", "tensors", "operations", "model", "ports", "results", "selftest")
+    status, _, errors = run([
+        compiler, "-std=c++17", "-O1", "-shared", "-fPIC", "-fvisibility=hidden", "-w",
+        f"-D_GLIBCXX_USE_CXX11_ABI={abi}", '-DENGINEHOST_PLUGIN_VERSION="0"', '-DENGINEHOST_PLUGIN_BUILD="check"',
+        "-I", source, "-I", source + "/plugin-api/include", "-I", torch + "/include",
+        "-I", torch + "/include/torch/csrc/api/include",
+        *[f"{source}/engines/pytorch/{name}.cpp" for name in names],
+        f"-Wl,--version-script={source}/engines/support/exports.map", "-L", torch + "/lib", "-ltorch_cpu", "-lc10",
+        "-ldl", f"-Wl,-rpath,{torch}/lib", "-o", plugin])
+    if status != 0:
+        report.add(f"pytorch {version} adapter compiles", "status 0", first_line(errors), "FAILED")
+        return None, None
+    return plugin, version
+
+
+def check_pytorch_of_this_python(host, folder, work, report, opened):
+    plugin, version = compile_pytorch(folder, work, report)
+    if plugin is None:
+        return
+    status, document = host.json("--plugin", plugin, "--self-test")
+    outcome = document.get("outcome") or {}
+    devices = names_of_devices(outcome)
+    on_gpu = any(device.startswith("cuda") for device in devices)
+    report.add(f"pytorch {version} of this Python", "opens with a cuda device",
+               ", ".join(devices) if status == 0 else cause_of(document),
+               "agrees" if status == 0 and on_gpu else "FAILED")
+    if status == 0 and on_gpu:
+        opened.append(("--plugin", plugin))
+
+
+def check_bench(host, report, opened, places):
+    figures = []
+    for what in opened:
+        arguments = list(what) if what[0] == "--plugin" else [what[0], "--require", what[1], "--offline", *places]
+        status, document = host.json(*arguments, "--bench")
+        name = os.path.basename(what[1]) if what[0] == "--plugin" else " ".join(what)
+        report.add(f"--bench of {name}", "status 0", f"status {status}" if status == 0 else cause_of(document),
+                   "agrees" if status == 0 else "FAILED")
+        figures.append({"engine": name, "bench": document.get("bench")})
+    return figures
+
+
+def check_with_sanitizer(host, report, opened, places):
+    tool = shutil.which("compute-sanitizer") or next(iter(glob.glob("/usr/local/cuda*/bin/compute-sanitizer")), None)
+    cuda = next((what for what in opened if what[0] == "cuda"), None)
+    if tool is None or cuda is None:
+        why = "the tool is not installed" if tool is None else "the cuda engine did not open"
+        report.add("compute-sanitizer over the cuda engine", "", why, "not run")
+        return
+    status, output, errors = run([tool, "--error-exitcode", "99", os.path.join(host.bin, "engine-info"), "cuda", "--require",
+                                  cuda[1], "--offline", "--self-test", "--no-probe", *places], host.environment)
+    summary = re.search(r"ERROR SUMMARY: .*", output + errors)
+    report.add("compute-sanitizer over the cuda engine", "0 errors", summary.group(0) if summary else f"status {status}",
+               "agrees" if status == 0 else "FAILED")
+
+
+def write(report, figures, document, output):
+    gpu = next((row["observed"] for row in report.rows if row["step"] == "device 0: name"), "no GPU")
+    lines = [f"# Checked on {platform.node() or 'a machine'}: {gpu}", "", "| step | expected | observed | |", "|---|---|---|---|"]
+    lines += ["| " + " | ".join(str(row[key]).replace("|", "\\|").replace("\n", " ")
+                                for key in ("step", "expected", "observed", "verdict")) + " |" for row in report.rows]
+    with open(output + ".md", "w", encoding="utf-8") as file:
+        file.write("\n".join(lines) + "\n")
+    with open(output + ".json", "w", encoding="utf-8") as file:
+        json.dump({"rows": report.rows, "bench": figures, "platform": document.get("platform")}, file, indent=1)
+    print(f"written: {output}.md, {output}.json")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--output", required=True, help="where REPORT.md and REPORT.json go, without ending")
+    parser.add_argument("--keep", help="work here and leave everything; else a folder that is removed")
+    arguments = parser.parse_args()
+    work = os.path.abspath(arguments.keep) if arguments.keep else tempfile.mkdtemp(prefix="enginehost-gpu-")
+    os.makedirs(work, exist_ok=True)
+    try:
+        with tarfile.open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "enginehost.tar.xz")) as archive:
+            archive.extractall(work)
+        folder = os.path.join(work, "enginehost")
+        host, report, opened = Host(folder, work), Report(), []
+        status, _, errors = run([os.path.join(host.bin, "engine-info"), "--version"])
+        if status != 0:
+            print("the carried commands do not run here (an older glibc than on the machine that packed them?): "
+                  + first_line(errors), file=sys.stderr)
+            return 1
+        document = check_detection(host, report)
+        places = ["--repository", host.repository, "--accept-license", "LicenseRef-NVIDIA-CUDA-EULA",
+                  "--accept-license", "LicenseRef-NVIDIA-cuDNN-SLA"]
+        for place in likely_installations():
+            places += ["--installation", place]
+        for engine in engines_of(host):
+            check_engine(host, report, engine, places, opened)
+        check_pytorch_of_this_python(host, folder, work, report, opened)
+        figures = check_bench(host, report, opened, places)
+        check_with_sanitizer(host, report, opened, places)
+        write(report, figures, document, arguments.output)
+        if not value_of(document.get("platform", {}).get("cuda", {}).get("devices")):
+            print("there is no NVIDIA GPU that EngineHost could see here", file=sys.stderr)
+            return 3
+        return 1 if report.failed() else 0
+    finally:
+        if not arguments.keep:
+            shutil.rmtree(work, ignore_errors=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

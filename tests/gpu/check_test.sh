@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# Packs the folder for machines with a GPU and runs its check under a driver that is played: the figures of the played
+# device must agree, and nothing may be called a failure that could not be tried.
+#
+#   check_test.sh SOURCE BUILD
+set -euo pipefail
+source_folder=$1
+build=$2
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+"$source_folder/tests/gpu/pack.sh" "$build" "$work/carried"
+
+mkdir "$work/bin" "$work/driver"
+cp "$build/tests/platform-fakes/libfake_cuda.so" "$work/driver/libcuda.so.1"
+cp "$build/tests/platform-fakes/libfake_nvml.so" "$work/driver/libnvidia-ml.so.1"
+printf '#!/bin/sh\necho "NVIDIA A100-SXM4-40GB, 40960, 8.0, 535.104.05"\n' >"$work/bin/nvidia-smi"
+chmod +x "$work/bin/nvidia-smi"
+PATH=$work/bin:$PATH LD_LIBRARY_PATH=$work/driver FAKE_CU_VERSION=12020 \
+  FAKE_GPUS='NVIDIA A100-SXM4-40GB;8.0;1a;40960' python3 "$work/carried/check.py" --output "$work/report"
+python3 - "$work/report.json" <<'PYTHON'
+import json, sys
+rows = {row["step"]: row for row in json.load(open(sys.argv[1], encoding="utf-8"))["rows"]}
+for step in ("driver version", "number of devices", "device 0: name", "device 0: compute capability", "device 0: memory"):
+    assert rows[step]["verdict"] == "agrees", rows[step]
+assert rows["cuda cu130"]["expected"] == "foretold: rejected", rows["cuda cu130"]
+assert "CUDA 13.0" in rows["cuda cu130"]["observed"], rows["cuda cu130"]
+assert all(row["verdict"] != "FAILED" for row in rows.values()), rows
+PYTHON
+# Without a GPU it says so.
+status=0
+python3 "$work/carried/check.py" --output "$work/none" >/dev/null 2>"$work/said" || status=$?
+if ! command -v nvidia-smi >/dev/null; then
+  [ "$status" -eq 3 ] && grep -q 'no NVIDIA GPU' "$work/said"
+fi
