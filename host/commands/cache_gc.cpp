@@ -163,11 +163,17 @@ int run_gc(const settings::Settings& settings, const cache::Store& store, const 
   const bool pin = flags.pinning->parsed();
   bool changed = true;
   if (pin) {
+    changed = !store.is_pinned(flags.build);
     if (const auto pinned = store.pin(flags.build); !pinned) return end_with(pinned.error(), json);
   } else {
     const auto unpinned = store.unpin(flags.build);
     if (!unpinned) return end_with(unpinned.error(), json);
     changed = *unpinned;
+  }
+  if (changed) {
+    open::World world(settings);
+    world.note(pin ? "pin" : "unpin", Json::object().set("build", flags.build));
+    print_warnings(world.warnings(), {}, json);
   }
   if (json)
     print(

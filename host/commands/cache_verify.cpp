@@ -39,6 +39,7 @@ class Verification {
   Result<std::vector<cache::Problem>> look_at(const std::string& id) const;
   Result<void> repair(const std::string& id, Verified& verified);
   Result<void> fetch_anew(const std::string& id);
+  void note_mended(const std::string& id, const std::vector<cache::MendedFile>& mended);
   Json tell(const std::string& id, const Verified& verified) const;
   void tell_the_rest(Json& document) const;
   acquire::AcquireOptions options() const;
@@ -115,6 +116,14 @@ Result<void> Verification::fetch_anew(const std::string& id) {
   return open::install_noted(world_, *build, again, bar.callback()).map([](const auto&) {});
 }
 
+void Verification::note_mended(const std::string& id, const std::vector<cache::MendedFile>& mended) {
+  if (mended.empty()) return;
+  Json files = Json::array();
+  for (const cache::MendedFile& file : mended)
+    files.push(Json::object().set("file", file.problem.path).set("from", file.from));
+  world_.note("mend", Json::object().set("build", id).set("files", std::move(files)));
+}
+
 // File by file first; what cannot be had that way is installed anew.
 Result<void> Verification::repair(const std::string& id, Verified& verified) {
   auto mended = acquire::mend(id, known(id), store_, options(), world_.cancel());
@@ -123,6 +132,7 @@ Result<void> Verification::repair(const std::string& id, Verified& verified) {
   if (mended) {
     verified.mended = std::move(mended->files);
     verified.not_fetched = std::move(mended->not_fetched);
+    note_mended(id, verified.mended);
   }
   if (!mended || !mended->left.empty()) {
     if (auto fetched = fetch_anew(id); !fetched) {

@@ -6,6 +6,7 @@
 #include "tests/end-to-end/fault.hpp"
 #include "tests/end-to-end/served.hpp"
 #include "tests/end-to-end/workplace.hpp"
+#include "tests/support/registry_server.hpp"
 
 namespace enginehost::test {
 namespace {
@@ -106,6 +107,106 @@ TEST_F(AuditLog, WhatLeavesTheMachineAndWhomItTrustsIsOnRecord) {
   EXPECT_EQ(all[7]["builds"].dump(), "[\"" + build.id + "\"]");
   EXPECT_GT(all[7]["freed"].as_integer(), 0);
   EXPECT_TRUE(cache({"verify", "--json"}).document["audit"]["ok"].as_bool());
+}
+
+TEST_F(AuditLog, WhatAnsweredARequestIsOnRecordAsAnExport) {
+  TestBuild build = good_build();
+  build.license = "vendor";
+  TestRepository repository(workplace.folder() / "repository");
+  repository.add(build);
+  repository.write();
+  const Workplace lab;
+  const std::string asked = (workplace.folder() / "lab.request").native();
+  ASSERT_EQ(lab.run("engine-cache", {"request", asked, "reference", "--json"}).status, 0);
+  const Ended fulfilled =
+      cache({"fulfil", asked, "--repository", repository.root().native(), "--accept-license",
+             "LicenseRef-vendor", "--redistribute", "LicenseRef-vendor", "--json"});
+  ASSERT_EQ(fulfilled.status, 0) << fulfilled.said();
+  EXPECT_THAT(names(), ElementsAre("consent", "fetch", "install", "export"));
+  const Json written = events().back();
+  EXPECT_EQ(written["builds"].dump(), "[\"" + build.id + "\"]");
+  EXPECT_EQ(written["folder"].as_string(), workplace.folder().native());
+  EXPECT_EQ(written["files"].as_array()[0]["file"].as_string(), "lab.bundle");
+  EXPECT_EQ(written["files"].as_array()[0]["sha256"].as_string(),
+            sha256_hex(read_text(workplace.folder() / "lab.bundle")));
+  EXPECT_EQ(written["redistribute"].dump(), "[\"LicenseRef-vendor\"]");
+  EXPECT_EQ(written["application"].as_string(), "engine-cache");
+  // Whoever only asks changed nothing.
+  EXPECT_FALSE(std::filesystem::exists(lab.cache() / "state"));
+}
+
+TEST_F(AuditLog, WhatWasPushedToARegistryIsOnRecordAndWhatWasRefusedIsNot) {
+  if (!RegistryServer::installed()) GTEST_SKIP() << "docker-registry is not installed";
+  TestBuild build = good_build();
+  build.license = "vendor";
+  TestRepository repository(workplace.folder() / "repository");
+  repository.add(build);
+  repository.write();
+  ASSERT_EQ(cache({"fetch", "reference", "--repository", repository.root().native(), "--accept-license",
+                   "LicenseRef-vendor", "--json"})
+                .status,
+            0);
+  const RegistryServer registry;
+  const std::string target = registry.host() + "/engines/reference:v1";
+  const Ended refused = cache({"push", build.id, target, "--json"});
+  EXPECT_EQ(refused.code(), "EH-P60") << refused.said();
+  EXPECT_THAT(names(), ElementsAre("consent", "fetch", "install"));
+  const Ended pushed = cache({"push", build.id, target, "--redistribute", "LicenseRef-vendor", "--json"});
+  ASSERT_EQ(pushed.status, 0) << pushed.said();
+  EXPECT_THAT(names(), ElementsAre("consent", "fetch", "install", "push"));
+  const Json event = events().back();
+  EXPECT_EQ(event["builds"].dump(), "[\"" + build.id + "\"]");
+  EXPECT_EQ(event["reference"].as_string(), pushed.document["reference"].as_string());
+  EXPECT_THAT(event["reference"].as_string(), HasSubstr(registry.host() + "/engines/reference"));
+  EXPECT_EQ(event["redistribute"].dump(), "[\"LicenseRef-vendor\"]");
+}
+
+TEST_F(AuditLog, PinsAndMendedFilesAreOnRecordOnceEach) {
+  const TestBuild build = good_build();
+  TestRepository repository(workplace.folder() / "repository");
+  repository.add(build);
+  repository.write();
+  const std::string place = repository.root().native();
+  const Ended fetched = cache({"fetch", "reference", "--repository", place, "--json"});
+  ASSERT_EQ(fetched.status, 0) << fetched.said();
+  for (const char* command : {"pin", "pin", "unpin", "unpin"})
+    ASSERT_EQ(cache({command, build.id, "--json"}).status, 0) << command;
+  const std::filesystem::path library =
+      std::filesystem::path(fetched.document["fetched"].as_array().at(0)["folder"].as_string()) /
+      "libengine_reference.so";
+  std::filesystem::remove(library);
+  const Ended repaired = cache({"verify", "--deep", "--repair", "--repository", place, "--json"});
+  ASSERT_EQ(repaired.status, 0) << repaired.said();
+  ASSERT_EQ(cache({"verify", "--deep", "--repair", "--repository", place, "--json"}).status, 0);
+  EXPECT_THAT(names(), ElementsAre("fetch", "install", "pin", "unpin", "mend"));
+  const std::vector<Json> all = events();
+  EXPECT_EQ(all[2]["build"].as_string(), build.id);
+  EXPECT_EQ(all[3]["build"].as_string(), build.id);
+  EXPECT_EQ(all[4]["build"].as_string(), build.id);
+  const Json& file = all[4]["files"].as_array().at(0);
+  EXPECT_EQ(file["file"].as_string(), "libengine_reference.so");
+  EXPECT_EQ(file["from"].as_string(), "the tree");
+}
+
+TEST_F(AuditLog, AnImportIsOnRecordWithItsLayer) {
+  TestRepository repository(workplace.folder() / "repository");
+  repository.add(good_build());
+  repository.write();
+  const Workplace connected;
+  const std::string bundle = (connected.folder() / "site.bundle").native();
+  const std::vector<std::string> from = {"--repository", repository.root().native()};
+  ASSERT_EQ(connected.run("engine-cache", {"fetch", "reference", from[0], from[1]}).status, 0);
+  ASSERT_EQ(connected.run("engine-cache", {"export", bundle, "reference-good", from[0], from[1]}).status, 0);
+  workplace.configure(Json::object()
+                          .set("repositories_default", false)
+                          .set("system_layers", Json::array().push((workplace.folder() / "layer").native())));
+  const Ended imported = cache({"import", bundle, "--layer", "system", "--json"});
+  ASSERT_EQ(imported.status, 0) << imported.said();
+  EXPECT_THAT(names(), ElementsAre("import"));
+  EXPECT_EQ(events()[0]["build"].as_string(), "reference-good");
+  EXPECT_EQ(events()[0]["layer"].as_string(), (workplace.folder() / "layer").native());
+  EXPECT_EQ(events()[0]["digest"].as_string(),
+            imported.document["builds"].as_array().at(0)["digest"].as_string());
 }
 
 TEST_F(AuditLog, AChangedLineIsNoticedByVerify) {
