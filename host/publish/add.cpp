@@ -11,6 +11,7 @@
 #include "host/manifest/shapes.hpp"
 #include "host/publish/pack.hpp"
 #include "host/publish/requirements.hpp"
+#include "host/publish/scratch.hpp"
 #include "host/transfer/chunk_list.hpp"
 
 namespace enginehost::publish {
@@ -196,14 +197,8 @@ std::string archive_kind(const std::string& file_name) {
 }
 
 Result<Added> add(const Workspace& workspace, const AddRequest& request) {
-  TRY_ASSIGN(const fs::path scratch, make_private_folder(workspace.folder(), ".adding-"));
-  struct Cleared {
-    const fs::path& folder;
-    ~Cleared() {
-      std::error_code ignored;
-      fs::remove_all(folder, ignored);
-    }
-  } cleared{scratch};
+  TRY_ASSIGN(const Scratch owned, Scratch::make(workspace));
+  const fs::path& scratch = owned.folder();
   std::vector<Part> parts;
   TRY_ASSIGN(Part main, take(request.file, request, true, scratch / "main"));
   parts.push_back(std::move(main));
@@ -228,6 +223,8 @@ Result<Added> add(const Workspace& workspace, const AddRequest& request) {
   Added added;
   added.build = request.id.empty() ? name : request.id;
   added.requirements = requirements_of(facts, request.flavor);
+  // From here on the manifest is read, changed and written: whoever adds at the same time waits for it.
+  TRY_ASSIGN(const cache::FileLock turn, workspace.lock("engine-manifest add"));
   TRY_ASSIGN(Json manifest, engine_manifest(workspace, request.engine));
   const bool separate = parts.size() > 1;
   const std::string plugin_component =

@@ -38,6 +38,8 @@ struct Added {
 // "problem", "remedy") when there is no library or not one plugin, when the libraries are of several systems,
 // or when the engine's manifest has the component with other bytes; EH-F.. when a file cannot be read or
 // unpacked.
+// Any number of processes: each reads its files by itself, and they take turns at the manifest (EH-F18). One
+// that is killed leaves the manifest as it was; the next one removes its scratch folder.
 Result<Added> add(const Workspace& workspace, const AddRequest& request);
 
 // "zip", "tar.gz", ... by the file's name, "none" for another name.

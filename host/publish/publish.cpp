@@ -149,6 +149,9 @@ Result<void> check_newer(const fs::path& out, const std::string& there, std::int
 Result<Published> publish(const Workspace& workspace, const fs::path& given, std::int64_t now) {
   fs::path out = fs::absolute(given).lexically_normal();
   if (!out.has_filename()) out = out.parent_path();
+  // What is checked is what is copied. Who may only read the folder publishes what is signed already.
+  auto unchanged = workspace.lock("engine-manifest publish");
+  if (!unchanged && unchanged.error().code != "EH-F16") return fail(std::move(unchanged).error());
   if (Findings findings = lint(workspace); !findings.errors.empty())
     return fail(std::move(findings.errors.front().with("errors", std::to_string(findings.errors.size()))));
   TRY_ASSIGN(const std::optional<manifest::Root> root, workspace.root());

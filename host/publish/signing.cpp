@@ -139,6 +139,7 @@ Result<std::vector<Diagnosis>> missing_signatures(const Workspace& workspace) {
 
 Result<Signed> sign(const Workspace& workspace, const std::vector<SecretKey>& keys, const RootChange& change,
                     std::int64_t now) {
+  TRY_ASSIGN(const cache::FileLock lock, workspace.lock("engine-manifest sign"));
   TRY_ASSIGN(const Root root, root_to_sign(workspace, keys, change, now));
   TRY_ASSIGN(const std::optional<Root> before, root_before(workspace, root));
   TRY(workspace.prepare(now).map([](bool) {}));

@@ -52,13 +52,15 @@ std::vector<fs::path> signatures_of(const fs::path& document) {
 }
 
 Result<Workspace> Workspace::create(const fs::path& folder, const std::string& name) {
+  TRY(make_folders(folder));
+  Workspace workspace;
+  workspace.folder_ = folder;
+  workspace.name_ = name;
+  TRY_ASSIGN(const cache::FileLock lock, workspace.lock("engine-manifest init"));
   std::error_code error;
   if (fs::exists(folder / "repository.json", error))
     return fail(refusal(folder, "it is a repository already", "choose another folder"));
   for (const char* part : {"engines", "facts", "files"}) TRY(make_folders(folder / part));
-  Workspace workspace;
-  workspace.folder_ = folder;
-  workspace.name_ = name;
   TRY(workspace.write_json(folder / "repository.json", Json::object()
                                                            .set("format", 1)
                                                            .set("name", name)
@@ -84,6 +86,10 @@ Result<Workspace> Workspace::open(const fs::path& folder) {
   if (const Json* blocked = fields.array("blocked", manifest::Need::optional)) workspace.blocked_ = *blocked;
   if (reading.mistake) return fail(std::move(*reading.mistake));
   return workspace;
+}
+
+Result<cache::FileLock> Workspace::lock(std::string_view program) const {
+  return cache::FileLock::exclusive(folder_ / ".lock", program);
 }
 
 std::vector<fs::path> Workspace::engine_files() const { return json_files(folder_ / "engines"); }

@@ -5,6 +5,7 @@
 //   facts/SHA256.json    what the libraries of an archive say, so that lint needs no archive
 //   files/…              archives that the repository brings itself
 //   chunks/SHA256.txt    lists of the pieces of large archives (transfer/chunk_list.hpp), by their own digest
+//   .lock                held by whoever changes something here
 // made by sign and publish, together a repository that can be tried at once (--repository FOLDER):
 //   root.json  roots/N.json  manifests/NAME-DIGEST.json  index.json  and their .minisig files
 //
@@ -17,13 +18,15 @@
 
 #include "base/json.hpp"
 #include "base/result.hpp"
+#include "cache/lock.hpp"
 #include "host/manifest/repository.hpp"
 #include "host/manifest/trust/root.hpp"
 #include "host/publish/artifact_facts.hpp"
 
 namespace enginehost::publish {
 
-// One thread at a time; one process at a time is the keeper's business.
+// One thread at a time, any number of processes: add, sign and publish take turns by lock(). What a person
+// edits by hand meanwhile is not guarded.
 class Workspace {
  public:
   // EH-M17 ("folder", "problem") when there is one already.
@@ -34,6 +37,11 @@ class Workspace {
   const std::filesystem::path& folder() const { return folder_; }
   const std::string& name() const { return name_; }
   std::int64_t expires_days() const { return expires_days_; }
+
+  // To be held from reading a document of the folder until what was made of it is written. EH-F18 when a
+  // living process holds it for longer than two minutes without telling progress; EH-F16 where nothing can be
+  // written.
+  Result<cache::FileLock> lock(std::string_view program) const;
 
   // engines/*.json, sorted.
   std::vector<std::filesystem::path> engine_files() const;

@@ -281,5 +281,20 @@ TEST_F(Publishing, PublishRefusesWhatUsersWouldNotBelieve) {
   EXPECT_EQ(open().outcome()["build"].as_string(), "reference-1.0.0-cpu-linux-x86_64") << "as it was";
 }
 
+TEST_F(Publishing, CommandsThatAddAtOnceKeepEachOthersBuilds) {
+  sh("engine-manifest init repository --name Toy\n"
+     "pids=\n"
+     "for version in 1.0.0 1.0.1 1.0.2 1.0.3 1.0.4 1.0.5; do\n"
+     "  engine-manifest add repository toy --engine reference --version $version --flavor cpu --plugin "
+     "libengine_toy.so & pids=\"$pids $!\"\n"
+     "done\n"
+     "for pid in $pids; do wait $pid; done\n"
+     "engine-manifest lint repository\n"
+     "engine-manifest publish repository /srv/www/engines");
+  const Json manifest = parse_json(read_text(publisher_ / "repository/engines/reference.json"), "it").value();
+  EXPECT_EQ(manifest["builds"].as_array().size(), 6u) << manifest.dump(1);
+  EXPECT_EQ(manifest["serial"].as_integer(), 6);
+}
+
 }  // namespace
 }  // namespace enginehost::test

@@ -1,0 +1,46 @@
+#include "host/publish/scratch.hpp"
+
+#include <system_error>
+#include <utility>
+
+#include "base/files.hpp"
+
+namespace enginehost::publish {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view prefix = ".adding-", program = "engine-manifest add";
+
+fs::path lock_of(const fs::path& folder) { return folder / ".lock"; }
+
+void clear_leftovers(const fs::path& workspace) {
+  std::error_code error;
+  for (fs::directory_iterator at(workspace, error), end; !error && at != end; at.increment(error)) {
+    if (!at->path().filename().native().starts_with(prefix)) continue;
+    const auto lock = cache::FileLock::try_exclusive(lock_of(at->path()), program);
+    if (std::error_code ignored; lock && *lock) fs::remove_all(at->path(), ignored);
+  }
+}
+
+}  // namespace
+
+Result<Scratch> Scratch::make(const Workspace& workspace) {
+  // Nobody takes the new folder for a left one before its own lock is held.
+  TRY_ASSIGN(const cache::FileLock turn, workspace.lock(program));
+  clear_leftovers(workspace.folder());
+  Scratch scratch;
+  TRY_ASSIGN(scratch.folder_, make_private_folder(workspace.folder(), prefix));
+  TRY_ASSIGN(scratch.lock_, cache::FileLock::exclusive(lock_of(scratch.folder_), program));
+  return scratch;
+}
+
+Scratch::Scratch(Scratch&& other) noexcept
+    : folder_(std::exchange(other.folder_, fs::path())), lock_(std::move(other.lock_)) {}
+
+Scratch::~Scratch() {
+  std::error_code ignored;
+  if (!folder_.empty()) fs::remove_all(folder_, ignored);
+}
+
+}  // namespace enginehost::publish
