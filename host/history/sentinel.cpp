@@ -111,30 +111,38 @@ Result<Sentinel> Sentinel::raise(const std::filesystem::path& state_folder, std:
                                  std::string_view digest, std::string_view phase,
                                  std::string_view artifacts_digest) {
   static std::atomic<unsigned> number{0};
-  TRY(make_folders(folder_of(state_folder)));
-  const std::string name =
-      std::string(digest) + "." + std::to_string(::getpid()) + "." + std::to_string(++number);
-  const std::filesystem::path file = folder_of(state_folder) / (name + std::string(ending));
-  const std::filesystem::path draft = folder_of(state_folder) / (name + std::string(unfinished));
-  FileDescriptor open(::open(draft.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
-  const auto failed = [&] {
-    return fail(diagnose_errno(code_of_write_error(errno), errno)
-                    .with("file", file.native())
-                    .with("folder", file.parent_path().native()));
-  };
-  // Locked before it has its name: whoever finds the name finds the lock.
-  if (!open.valid() || !lock(open.get())) return failed();
-  Sentinel sentinel(file, std::move(open));
-  sentinel.build_ = build;
-  sentinel.digest_ = digest;
-  sentinel.artifacts_digest_ = artifacts_digest;
-  sentinel.started_ =
+  const std::filesystem::path folder = folder_of(state_folder);
+  TRY(make_folders(folder));
+  const std::int64_t started =
       std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch())
           .count();
-  TRY(put(sentinel.open_.get(), text_of(build, digest, artifacts_digest, phase, sentinel.started_), file));
-  if (::rename(draft.c_str(), file.c_str()) != 0) return failed();
-  Standing::here().add(file);
-  return sentinel;
+  constexpr int attempts = 8;
+  for (int attempt = 1;; ++attempt) {
+    const std::string name =
+        std::string(digest) + "." + std::to_string(::getpid()) + "." + std::to_string(++number);
+    const std::filesystem::path file = folder / (name + std::string(ending));
+    const std::filesystem::path draft = folder / (name + std::string(unfinished));
+    Sentinel sentinel(file,
+                      FileDescriptor(::open(draft.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644)));
+    // Locked before it has its name: whoever finds the name finds the lock.
+    if (sentinel.open_.valid() && lock(sentinel.open_.get())) {
+      sentinel.build_ = build;
+      sentinel.digest_ = digest;
+      sentinel.artifacts_digest_ = artifacts_digest;
+      sentinel.started_ = started;
+      TRY(put(sentinel.open_.get(), text_of(build, digest, artifacts_digest, phase, started), file));
+      if (::rename(draft.c_str(), file.c_str()) == 0) {
+        Standing::here().add(file);
+        return sentinel;
+      }
+    }
+    // Before the lock was held a collector may have taken the draft for that of a dead process.
+    const bool collected = errno == ENOENT || errno == EAGAIN || errno == EACCES;
+    if (!collected || attempt == attempts)
+      return fail(diagnose_errno(code_of_write_error(errno), errno)
+                      .with("file", file.native())
+                      .with("folder", folder.native()));
+  }
 }
 
 Sentinel& Sentinel::operator=(Sentinel&& other) noexcept {
@@ -170,11 +178,17 @@ std::vector<Crash> collect_crashes(const std::filesystem::path& state_folder) {
   for (std::filesystem::directory_iterator at(folder_of(state_folder), error), end; !error && at != end;
        at.increment(error)) {
     const std::filesystem::path file = at->path();
-    if (file.extension() != ending) continue;
+    const bool is_draft = file.extension() == unfinished;
+    if (file.extension() != ending && !is_draft) continue;
     const FileDescriptor open(::open(file.c_str(), O_RDWR | O_CLOEXEC));
     if (!open.valid() || !lock(open.get())) continue;  // its process lives
     // Another collector may have taken it between our open and our lock.
     if (!is_same_file(open.get(), file)) continue;
+    // Its process died before a build's code ran.
+    if (is_draft) {
+      ::unlink(file.c_str());
+      continue;
+    }
     std::string text(largest, '\0');
     const ssize_t got = ::pread(open.get(), text.data(), text.size(), 0);
     ::unlink(file.c_str());

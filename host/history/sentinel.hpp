@@ -49,8 +49,8 @@ struct Crash {
 };
 
 // Collects and removes left-over sentinels: not locked by anyone, of this boot. Those of another boot are
-// removed without being counted (a power cut is nobody's fault). Two
-// processes collecting at once never both report one.
+// removed without being counted (a power cut is nobody's fault), and so are drafts of processes that died
+// before anything stood. Two processes collecting at once never both report one.
 std::vector<Crash> collect_crashes(const std::filesystem::path& state_folder);
 
 }  // namespace enginehost::history
