@@ -29,8 +29,14 @@ constexpr std::chrono::seconds longest_wait_without_locks{30};
 // Makes sure that what this program finds under a name is on the disk before anything refers to it.
 Result<void> rename_into_place(const fs::path& from, const fs::path& to, const fs::path& root) {
   // rename() onto a folder that holds something fails: then someone else was first, with the same content.
-  if (::rename(from.c_str(), to.c_str()) != 0 && errno != ENOTEMPTY && errno != EEXIST)
-    return fail(disk_failure(errno, to, root));
+  // Not every file system says so by ENOTEMPTY or EEXIST: SFTP knows only "failure", which sshfs makes EPERM.
+  if (::rename(from.c_str(), to.c_str()) != 0) {
+    const int why = errno;
+    struct stat there {};
+    const bool was_first =
+        why == ENOTEMPTY || why == EEXIST || (::lstat(to.c_str(), &there) == 0 && S_ISDIR(there.st_mode));
+    if (!was_first) return fail(disk_failure(why, to, root));
+  }
   return sync_folder(to.parent_path());
 }
 

@@ -21,7 +21,8 @@ to_test=(
   clang lld llvm libclang-rt-14-dev musl-tools patchelf binutils file unzip zip strace curl openssl util-linux mount
 )
 # Tests that need one of these skip themselves by name without it: a package here may conflict with what a machine has.
-if_possible=(gcc-multilib gcc-mingw-w64-x86-64 qemu-user libcap2-bin libtorch-dev libtree gnuplot-nox)
+if_possible=(gcc-multilib gcc-mingw-w64-x86-64 qemu-user libcap2-bin libtorch-dev libtree gnuplot-nox xfsprogs btrfs-progs
+  sshfs openssh-sftp-server)
 # Not installed for its size (700 MB, and as much for its prefix): wine, whose loader and libraries tests/windows and
 # tests/binary ask when it is there; else they skip themselves by name.
 
