@@ -1,9 +1,12 @@
 #!/usr/bin/env python3
-"""Holds engine_plugin.h to its golden layout.
+"""Holds a public C header (engine_plugin.h, and the SDK's enginehost.h) to its golden layout.
 
-  check_layout.py compare PROGRAM GOLDEN HEADER        what PROGRAM prints is GOLDEN, and GOLDEN names all of HEADER
-  check_layout.py target CLANG GOLDEN INCLUDE_DIR TRIPLE  the same layout for another machine, by static assertions
-  check_layout.py frozen HEADER FOLDER                 FOLDER keeps HEADER's minor, alike but for comments
+  check_layout.py compare PROGRAM GOLDEN HEADER    what PROGRAM prints is GOLDEN, and GOLDEN names all of HEADER
+  check_layout.py covers GOLDEN HEADER             GOLDEN names every struct, field and constant of HEADER
+  check_layout.py target COMPILER GOLDEN INCLUDE_DIR HEADER TRIPLE
+                                                   the same layout for another machine, by static assertions: in C and
+                                                   C++ by clang, in C by a cross gcc, whose TRIPLE is "own"
+  check_layout.py frozen HEADER FOLDER             FOLDER keeps HEADER's minor, alike but for comments
 
 Exit status: 0 equal, 1 different, 77 cannot be checked here (CTest shows it as skipped).
 """
@@ -36,30 +39,71 @@ def compare(program, golden_path, header_path):
     return 1 if missing else 0
 
 
-def assertions(golden_path):
-    yield "#include <enginehost/engine_plugin.h>"
+def fields_of(body):
+    """The names that the declarations between a struct's braces declare."""
+    for declaration in body.split(";"):
+        function = re.search(r"\(\*\s*(\w+)\)\s*\(", declaration)
+        if function:
+            yield function.group(1)
+        elif declaration.strip():
+            for declarator in declaration.split(","):
+                yield re.search(r"(\w+)\s*(?:\[\w+\])?\s*$", declarator).group(1)
+
+
+def covers(golden_path, header_path):
+    header = re.sub(r"/\*.*?\*/", "", open(header_path, encoding="utf-8").read(), flags=re.S)
+    names = set()
+    for struct, body in re.findall(r"struct (\w+) \{(.*?)\n\}", header, flags=re.S):
+        names |= {f"struct {struct}"} | {f"field {struct}.{field}" for field in fields_of(body)}
+    for body in re.findall(r"enum\s*\w*\s*\{(.*?)\}", header, flags=re.S):
+        names |= {f"constant {constant}" for constant in re.findall(r"\b([A-Z][A-Z0-9_]+)\b", body)}
+    golden = {" ".join(line.split()[:2]) for line in open(golden_path, encoding="utf-8")}
+    for name in sorted(names - golden):
+        print(f"{name}: in the header, not in the golden layout")
+    for name in sorted(golden - names):
+        print(f"{name}: in the golden layout, not in the header")
+    print(f"{len(names)} names of the header")
+    return 0 if names and names == golden else 1
+
+
+def assertions(golden_path, header):
+    yield "#include <stddef.h>"
+    yield f"#include <{header}>"
+    yield "#ifdef __cplusplus"
+    yield "#define HOLDS(what, text) static_assert(what, text)"
+    yield "#else"
+    yield "#define HOLDS(what, text) _Static_assert(what, text)"
+    yield "#endif"
     for line in open(golden_path, encoding="utf-8"):
         kind, name, *numbers = line.split()
         if kind == "struct":
-            yield f'_Static_assert(sizeof({name}) == {numbers[0]}, "sizeof {name}");'
+            yield f'HOLDS(sizeof({name}) == {numbers[0]}, "sizeof {name}");'
         elif kind == "field":
             struct, field = name.split(".")
-            yield f'_Static_assert(offsetof({struct}, {field}) == {numbers[0]}, "offset of {name}");'
-            yield f'_Static_assert(sizeof((({struct} *)0)->{field}) == {numbers[1]}, "size of {name}");'
+            yield f'HOLDS(offsetof({struct}, {field}) == {numbers[0]}, "offset of {name}");'
+            yield f'HOLDS(sizeof((({struct} *)0)->{field}) == {numbers[1]}, "size of {name}");'
         else:
-            yield f'_Static_assert({name} == {numbers[0]}, "{name}");'
+            yield f'HOLDS({name} == {numbers[0]}, "{name}");'
 
 
-def target(clang, golden_path, include_directory, triple):
-    if not shutil.which(clang):
-        print(f"skipped: {clang} is not installed")
+def target(compiler, golden_path, include_directory, header, triple):
+    if not shutil.which(compiler):
+        print(f"skipped: {compiler} is not installed")
         return SKIPPED
-    source = "\n".join(assertions(golden_path)) + "\n"
-    command = [clang, "-target", triple, "-ffreestanding", "-fsyntax-only", "-std=c11", "-Wall", "-Wextra", "-Werror",
-               "-x", "c", "-I", include_directory, "-"]
-    done = subprocess.run(command, check=False, input=source, text=True)
-    print(f"{triple}: {source.count('_Static_assert')} assertions", "hold" if done.returncode == 0 else "FAIL")
-    return 1 if done.returncode else 0
+    source = "\n".join(assertions(golden_path, header)) + "\n"
+    # Without a triple it is a cross gcc, whose C++ half may not be installed. No C++ library is looked for: the headers
+    # need none, and clang warns where it finds none.
+    machine = [] if triple == "own" else ["-target", triple, "-nostdinc++"]
+    languages = [("c", "c11")] if triple == "own" else [("c", "c11"), ("c++", "c++20")]
+    failed = 0
+    for language, standard in languages:
+        command = [compiler, *machine, "-ffreestanding", "-fsyntax-only", f"-std={standard}", "-Wall", "-Wextra",
+                   "-Werror", "-x", language, "-I", include_directory, "-"]
+        done = subprocess.run(command, check=False, input=source, text=True)
+        print(f"{compiler} {triple} {standard}: {source.count('HOLDS(') - 2} assertions",
+              "hold" if done.returncode == 0 else "FAIL")
+        failed |= done.returncode
+    return 1 if failed else 0
 
 
 def without_comments(path):
@@ -85,7 +129,9 @@ def frozen(header_path, folder):
 def main(arguments):
     if len(arguments) == 4 and arguments[0] == "compare":
         return compare(*arguments[1:])
-    if len(arguments) == 5 and arguments[0] == "target":
+    if len(arguments) == 3 and arguments[0] == "covers":
+        return covers(*arguments[1:])
+    if len(arguments) == 6 and arguments[0] == "target":
         return target(*arguments[1:])
     if len(arguments) == 3 and arguments[0] == "frozen":
         return frozen(*arguments[1:])
