@@ -70,11 +70,14 @@ Json requirements_of(const manifest::Requirements& needs) {
   for (const auto& [name, text] : texts)
     if (!text->empty()) result.set(name, *text);
   if (!needs.cpu.empty()) result.set("cpu", Json::strings(needs.cpu));
-  if (needs.cuda)
-    result.set("cuda", Json::object()
-                           .set("toolkit", needs.cuda->toolkit)
-                           .set("sass", Json::strings(needs.cuda->sass))
-                           .set("ptx", Json::strings(needs.cuda->ptx)));
+  if (needs.cuda) {
+    Json cuda = Json::object();
+    cuda.set("toolkit", needs.cuda->toolkit)
+        .set("sass", Json::strings(needs.cuda->sass))
+        .set("ptx", Json::strings(needs.cuda->ptx));
+    if (!needs.cuda->target.empty()) cuda.set("target", needs.cuda->target);
+    result.set("cuda", std::move(cuda));
+  }
   if (needs.rocm)
     result.set("rocm",
                Json::object().set("version", needs.rocm->version).set("gfx", Json::strings(needs.rocm->gfx)));

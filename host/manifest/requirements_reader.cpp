@@ -9,6 +9,7 @@ CudaRequirement read_cuda(Reading& reading, const Json& object, std::string plac
   fields.text("toolkit", Need::required, is_short_version, cuda.toolkit);
   fields.texts("sass", Need::optional, is_capability, cuda.sass);
   fields.texts("ptx", Need::optional, is_capability, cuda.ptx);
+  fields.text("target", Need::optional, is_word, cuda.target);
   fields.warn_of_unknown();
   return cuda;
 }

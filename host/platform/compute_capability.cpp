@@ -19,8 +19,22 @@ std::optional<Capability> parse_capability(std::string_view text) {
   return capability;
 }
 
+namespace {
+
+// The GPUs of Tegra chips: TX1, TX2, Xavier, Orin, Thor (10.1 until CUDA 12.9, then 11.0). The programming
+// guide, "binary compatibility": it holds on the desktop, not on Tegra, and not between the two.
+bool is_tegra(const Capability& one) {
+  static constexpr int chips[][2] = {{5, 3}, {6, 2}, {7, 2}, {8, 7}, {10, 1}, {11, 0}};
+  for (const auto& [major, minor] : chips)
+    if (one.major == major && one.minor == minor) return true;
+  return false;
+}
+
+}  // namespace
+
 bool sass_runs_on(const Capability& code, const Capability& device) {
-  if (code.suffix == 'a') return code.major == device.major && code.minor == device.minor;
+  if (code.suffix == 'a' || is_tegra(code) || is_tegra(device))
+    return code.major == device.major && code.minor == device.minor;
   return code.major == device.major && code.minor <= device.minor;
 }
 

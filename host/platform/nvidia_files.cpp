@@ -10,6 +10,10 @@ namespace {
 
 constexpr const char* wsl_folder = "/usr/lib/wsl/lib/";
 
+struct FoundTegra {
+  std::string text, source;
+};
+
 bool is_graphics_class(std::string_view text) {  // "0x030000" display, "0x030200" 3D, "0x120000" accelerator
   return text.starts_with("0x03") || text.starts_with("0x12");
 }
@@ -38,6 +42,32 @@ std::optional<std::vector<std::string>> nvidia_addresses(const Root& root,
   return addresses;
 }
 
+// "tegra234, L4T 36.4.3" on a Jetson, else nothing. The file's first line is "# R36 (release), REVISION: 4.3,
+// GCID: …"; the chip is the last of the board's names, which end in zero bytes. A container has the one or
+// the other.
+std::optional<FoundTegra> find_tegra(const Root& root) {
+  const std::string release_file = "/etc/nv_tegra_release",
+                    board_file = "/sys/firmware/devicetree/base/compatible";
+  FoundTegra found;
+  for (const std::string& name : split(root.read(board_file).value_or(""), '\0'))
+    if (name.starts_with("nvidia,tegra")) found = {name.substr(name.find(',') + 1), board_file};
+  const std::string release = root.read(release_file).value_or("");
+  if (release.starts_with("# R")) {
+    const auto number_after = [&](std::string_view text) {
+      const std::size_t at = release.find(text);
+      if (at == std::string::npos) return std::string();
+      const std::size_t begin = at + text.size();
+      return release.substr(begin, release.find_first_not_of("0123456789.", begin) - begin);
+    };
+    const std::string revision = number_after("REVISION: ");
+    found.text = (found.text.empty() ? "tegra" : found.text) + ", L4T " + number_after("# R") +
+                 (revision.empty() ? "" : "." + revision);
+    found.source = release_file;
+  }
+  if (found.text.empty()) return std::nullopt;
+  return found;
+}
+
 std::optional<std::string> version_like(std::string_view word) {
   const bool plain = word.find_first_not_of("0123456789.") == std::string_view::npos;
   if (!plain || word.find('.') == std::string_view::npos || word.front() == '.') return std::nullopt;
@@ -61,9 +91,12 @@ Fact<std::string> nvidia_hardware(const Root& root, const Fact<std::string>& wsl
   std::vector<std::string> names;
   for (const auto& [name, count] : found)
     names.push_back(count > 1 ? name + " x " + std::to_string(count) : name);
+  // The chip's own GPU is not on the bus; cards beside it may be.
+  if (const auto tegra = find_tegra(root)) {
+    names.insert(names.begin(), tegra->text);
+    return Fact<std::string>::known(join(names, ", "), tegra->source);
+  }
   if (!names.empty()) return Fact<std::string>::known(join(names, ", "), folder);
-  if (const auto tegra = root.read("/etc/nv_tegra_release"))
-    return Fact<std::string>::known("tegra", "/etc/nv_tegra_release");
   if (wsl.is_known() && root.exists("/dev/dxg"))
     return Fact<std::string>::unknown("WSL shows GPUs through /dev/dxg, not on the PCI bus");
   if (all.empty() && !root.is_folder(folder)) return Fact<std::string>::unknown(folder + " is not there");

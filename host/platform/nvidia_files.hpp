@@ -9,8 +9,9 @@
 
 namespace enginehost::platform {
 
-// Graphics and compute devices of vendor 10de on the PCI bus ("10de:2684", "10de:20b2 x 2"), or a Tegra chip.
-// Unknown where GPUs do not show on a bus (WSL).
+// Graphics and compute devices of vendor 10de on the PCI bus ("10de:2684", "10de:20b2 x 2"), or a Tegra chip
+// with its release of Linux for Tegra ("tegra234, L4T 36.4.3"). Unknown where GPUs do not show on a bus
+// (WSL).
 Fact<std::string> nvidia_hardware(const Root& root, const Fact<std::string>& wsl);
 
 // The version of the loaded kernel module. Unknown in WSL, where Windows has it.

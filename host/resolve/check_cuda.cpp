@@ -5,6 +5,7 @@
 #include "base/text.hpp"
 #include "base/version.hpp"
 #include "host/platform/compute_capability.hpp"
+#include "host/resolve/arm64.hpp"
 #include "host/resolve/checks.hpp"
 
 namespace enginehost::resolve {
@@ -58,6 +59,8 @@ Check no_driver(std::string requirement, const Machine& machine) {
 
 // Whether a driver of the toolkit's major, but older than the toolkit, keeps NVIDIA's minor-version promise.
 Answer keeps_minor_version_promise(int major, const Machine& machine) {
+  // For the driver of Linux for Tegra it was never given; cuda-compat packages stand in for it there.
+  if (jetson_of(machine.platform)) return Answer::unknown;
   const std::string least = minor_version_driver(major, has_windows_driver(machine));
   if (least.empty()) return Answer::no;
   const auto& driver = machine.platform.cuda.driver;
@@ -72,8 +75,11 @@ Answer keeps_minor_version_promise(int major, const Machine& machine) {
 std::vector<Evidence> too_old(const CudaRequirement& required, const Machine& machine) {
   const auto& newest = machine.driver_cuda;
   const auto& driver = machine.platform.cuda.driver;
-  std::string least = minor_version_driver(major_of(required.toolkit), has_windows_driver(machine));
-  if (least.empty()) least = native_driver(required.toolkit, has_windows_driver(machine));
+  std::string least;  // the driver of Linux for Tegra is in no table: it comes with the system
+  if (!jetson_of(machine.platform))
+    least = minor_version_driver(major_of(required.toolkit), has_windows_driver(machine));
+  if (least.empty() && !jetson_of(machine.platform))
+    least = native_driver(required.toolkit, has_windows_driver(machine));
   std::vector<Evidence> evidence = {{"required", required.toolkit, "manifest"},
                                     {"found", newest.value(), newest.source()},
                                     {"driver_cuda", newest.value(), newest.source()}};
@@ -88,7 +94,9 @@ CudaFit check_driver(const CudaRequirement& required, const Machine& machine, Fi
   const auto& newest = machine.driver_cuda;
   const bool is_stub = finds_stub(machine.platform.cuda);
   // The driver's own answer may be unknown, and yet that there is none at all be certain.
-  if (newest.is_absent() || is_stub || (newest.is_unknown() && machine.platform.cuda.driver.is_absent())) {
+  // (not on a Jetson of before L4T 36, whose kernel driver has no version to read).
+  if (newest.is_absent() || is_stub ||
+      (newest.is_unknown() && machine.platform.cuda.driver.is_absent() && !jetson_of(machine.platform))) {
     findings.note(Answer::no, is_stub ? "EH-G02" : "EH-G01",
                   [&] { return no_driver(requirement(), machine); });
     return CudaFit::none;
@@ -111,7 +119,10 @@ CudaFit check_driver(const CudaRequirement& required, const Machine& machine, Fi
     if (promise == Answer::yes) return driver_is(", by minor-version compatibility");
     if (promise == Answer::unknown)
       return unanswered(requirement(),
-                        "the version of the driver for CUDA " + newest.value() + " is unknown");
+                        jetson_of(machine.platform)
+                            ? "this Jetson's driver is for CUDA " + newest.value() +
+                                  "; a newer one of the same major needs the package cuda-compat"
+                            : "the version of the driver for CUDA " + newest.value() + " is unknown");
     Check check = driver_is("");
     check.evidence = too_old(required, machine);
     return check;

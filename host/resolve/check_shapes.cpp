@@ -2,6 +2,7 @@
 
 #include "base/text.hpp"
 #include "base/version.hpp"
+#include "host/resolve/arm64.hpp"
 #include "host/resolve/checks.hpp"
 
 namespace enginehost::resolve {
@@ -10,7 +11,8 @@ Machine::Machine(const platform::Platform& observed)
     : platform(observed), driver_cuda(observed.cuda.driver_cuda) {
   const platform::Cuda& cuda = platform.cuda;
   if (cuda.devices.is_known()) visible = visible_devices(cuda.devices.value(), cuda.visible_devices);
-  if (driver_cuda.is_unknown() && cuda.driver.is_known()) {
+  // The driver of Linux for Tegra has numbers of its own.
+  if (driver_cuda.is_unknown() && cuda.driver.is_known() && !jetson_of(platform)) {
     std::string newest =
         cuda_of_driver(cuda.driver.value(), platform.os.value() == "windows" || platform.wsl.is_known());
     if (!newest.empty())
@@ -28,6 +30,7 @@ Held hold(const manifest::Build& build, const Question& question, Findings& find
   held.asked_for = check_request(build, question, findings);
   if (!held.asked_for) return held;
   check_system(build, question.machine.platform, findings);
+  check_cuda_target(build, question.machine.platform, findings);
   held.cuda = check_cuda(build, question.machine, findings);
   if (findings.is_settled()) return held;  // neither of these leaves anything unknown
   check_device(build, question, findings);

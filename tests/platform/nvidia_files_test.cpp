@@ -53,10 +53,31 @@ TEST(Hardware, WslHidesTheBusSoItIsUnknown) {
   EXPECT_THAT(fact.why(), HasSubstr("/dev/dxg"));
 }
 
-TEST(Hardware, TegraHasNoBus) {
-  FakeRoot machine;
-  machine.folder("/sys/bus/pci/devices").file("/etc/nv_tegra_release", "# R36 (release)");
-  EXPECT_EQ(nvidia_hardware(machine.root(), no_wsl).value(), "tegra");
+TEST(Hardware, TegraHasNoBusAndTellsChipAndRelease) {
+  const std::string bus = "/sys/bus/pci/devices", release = "/etc/nv_tegra_release",
+                    board = "/sys/firmware/devicetree/base/compatible";
+  const std::string line =
+      "# R36 (release), REVISION: 4.3, GCID: 38968081, BOARD: generic, EABI: aarch64, DATE: Wed Jan  8 "
+      "2025\n";
+  const std::string orin("nvidia,p3737-0000+p3701-0000\0nvidia,p3701-0000\0nvidia,tegra234\0", 64);
+  FakeRoot whole, container, early;
+  whole.folder(bus).file(release, line).file(board, orin);
+  EXPECT_EQ(nvidia_hardware(whole.root(), no_wsl).value(), "tegra234, L4T 36.4.3");
+  EXPECT_EQ(nvidia_hardware(whole.root(), no_wsl).source(), release);
+  container.folder(bus).file(board, orin);
+  EXPECT_EQ(nvidia_hardware(container.root(), no_wsl).value(), "tegra234");
+  EXPECT_EQ(nvidia_hardware(container.root(), no_wsl).source(), board);
+  early.folder(bus).file(release, "# R36 (release)");
+  EXPECT_EQ(nvidia_hardware(early.root(), no_wsl).value(), "tegra, L4T 36");
+}
+
+TEST(Hardware, AnotherBoardsTreeIsNoTegraAndACardBesideOneIsNamedToo) {
+  const std::string board = "/sys/firmware/devicetree/base/compatible";
+  FakeRoot other, both;
+  other.folder("/sys/bus/pci/devices").file(board, std::string("raspberrypi,5-model-b\0brcm,bcm2712\0", 35));
+  EXPECT_TRUE(nvidia_hardware(other.root(), no_wsl).is_absent());
+  both.pci("0005:01:00.0", "0x10de", "0x2684", "0x030000").file(board, std::string("nvidia,tegra234\0", 16));
+  EXPECT_EQ(nvidia_hardware(both.root(), no_wsl).value(), "tegra234, 10de:2684");
 }
 
 TEST(KernelDriver, VersionIsReadFromBothKindsOfModule) {

@@ -65,6 +65,14 @@ TEST_P(Profile, DriverAndItsNewestCudaBelongTogether) {
   // the table.
   static const std::map<std::string, std::string> windows_branches = {
       {"522", "11.8"}, {"595", "13.2"}, {"581", "13.0"}};
+  // docs.nvidia.com/jetson: JetPack's release notes, by release of Linux for Tegra.
+  static const std::map<std::string, std::string> jetson_releases = {{"L4T 36.4.3", "12.6"}};
+  if (platform.cuda.hardware.value().starts_with("tegra")) {
+    const std::string release = split(platform.cuda.hardware.value(), ',').back().substr(1);
+    ASSERT_TRUE(jetson_releases.contains(release)) << release;
+    EXPECT_EQ(platform.cuda.driver_cuda.value(), jetson_releases.at(release));
+    return;
+  }
   const std::string branch = split(platform.cuda.driver.value(), '.').front();
   const bool windows_driver = platform.os.value() == "windows" || platform.wsl.is_known();
   const auto& branches = windows_driver ? windows_branches : linux_branches;
@@ -75,8 +83,8 @@ TEST_P(Profile, DriverAndItsNewestCudaBelongTogether) {
 // A card is only known to drivers of the first CUDA that compiles for it, and to none after its last branch.
 TEST_P(Profile, DriverKnowsItsCards) {
   static const std::map<std::string, std::string> first = {{"6.1", "8.0"},  {"7.0", "9.0"},  {"8.0", "11.0"},
-                                                           {"8.6", "11.1"}, {"8.9", "11.8"}, {"9.0", "11.8"},
-                                                           {"12.0", "12.8"}};
+                                                           {"8.6", "11.1"}, {"8.7", "11.4"}, {"8.9", "11.8"},
+                                                           {"9.0", "11.8"}, {"12.0", "12.8"}};
   for (const CudaDevice& device : platform.cuda.devices.value()) {
     ASSERT_TRUE(first.contains(device.compute_capability)) << device.compute_capability;
     EXPECT_TRUE(compare_versions(platform.cuda.driver_cuda.value(), first.at(device.compute_capability)) >= 0)

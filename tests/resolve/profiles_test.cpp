@@ -21,6 +21,9 @@ struct Profile {
 
 const std::vector<Profile> profiles = {
     {"linux-alpine-musl", "", {{"2.0.1-cpu", "EH-L29"}, {"2.8.0-cu129", "EH-L29"}}, ""},
+    // Builds for arm64 are in arm64_test.cpp.
+    {"linux-arm64-jetson-agx-orin-l4t36", "", {}, ""},
+    {"linux-arm64-server-gh200-driver570", "", {}, ""},
     {"linux-centos7-no-gpu", "", {{"2.0.1-cpu", "EH-L27"}, {"2.8.0-cpu", "EH-L08"}}, ""},
     {"linux-container-without-gpus",
      "2.8.0-cpu",

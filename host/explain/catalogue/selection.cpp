@@ -246,6 +246,16 @@ constexpr Entry entries[] = {
      .causes = {"the build needs Metal, there is {found}", "the build needs Metal"},
      .remedies = {"use a cpu build: --flavor cpu"},
      .exit_status = S::nothing_fits},
+    {.code = "EH-S21",
+     .title = "built for another kind of arm64 machine",
+     .meaning = "NVIDIA has two toolkits for arm64 Linux: for servers (sbsa-linux) and for Jetson modules "
+                "(aarch64-linux). The build was made with the other one.",
+     .before = decided,
+     .causes = {"the build is for {required}, this machine is {found}",
+                "the build is for another kind of arm64 machine"},
+     .remedies = {"use a build for this kind of machine: engine-info ENGINE --explain lists them",
+                  "a cpu build: --flavor cpu"},
+     .exit_status = S::nothing_fits},
 };
 
 }  // namespace
