@@ -46,22 +46,31 @@ cmake --preset fuzz >/dev/null || exit 1
 cmake --build build-fuzz --parallel "$(jobs_that_fit)" --target "${targets[@]/%/_fuzz}" || exit 1
 
 mkdir -p build-fuzz/finds
-found=0
-for target in "${targets[@]}"; do
-  seeds=(tests/fuzz/corpus/"$target")
+found=$(mktemp -d)
+trap 'rm -rf "$found"' EXIT
+
+# fuzz TARGET: runs it, says how it went, and leaves a file of its name in $found when it found something.
+fuzz() {
+  local target=$1 log=build-fuzz/$1.log inputs seeds=(tests/fuzz/corpus/"$1")
   [ "$target" != symbols ] || seeds+=(tests/fuzz/corpus/elf tests/fuzz/corpus/pe tests/fuzz/corpus/macho)
   mkdir -p "$keep/$target"
-  log=build-fuzz/$target.log
   if build-fuzz/tests/"${target}"_fuzz -max_total_time="$seconds" -max_len=16384 -timeout=10 -rss_limit_mb=2048 \
     -print_final_stats=1 -artifact_prefix=build-fuzz/finds/"$target"- "$keep/$target" "${seeds[@]}" >"$log" 2>&1; then
     inputs=$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")
     say "$target: $inputs inputs in $seconds s, nothing found"
     [ -z "${ENGINEHOST_FIGURES:-}" ] || echo "| $target | $inputs | $seconds | nothing |" >>"$ENGINEHOST_FIGURES/fuzzing.md"
   else
-    found=1
+    touch "$found/$target"
     [ -z "${ENGINEHOST_FIGURES:-}" ] || echo "| $target | | $seconds | something |" >>"$ENGINEHOST_FIGURES/fuzzing.md"
-    say "$target: FOUND something; the end of $log:"
-    tail -n 25 "$log"
+    say "$target: FOUND something; the end of $log:"$'\n'"$(tail -n 25 "$log")"
   fi
+}
+
+# A fuzzer is one thread: as many beside each other as the machine carries.
+at_once=$(jobs_that_fit)
+for target in "${targets[@]}"; do
+  while [ "$(jobs -rp | wc -l)" -ge "$at_once" ]; do wait -n; done
+  fuzz "$target" &
 done
-exit "$found"
+wait
+[ -z "$(ls "$found")" ]
