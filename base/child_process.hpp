@@ -1,6 +1,7 @@
 // Child processes with a deadline: what may crash, hang or lie runs here and not in the host.
 #pragma once
 #include <chrono>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -29,6 +30,8 @@ struct ChildOutcome {
   bool survived_kill = false;  // SIGKILL did not end it in time (stuck in a driver); it was left behind
   int exit_code = -1;          // -1 when ended by a signal
   int signal = 0;
+  std::uint32_t exception =
+      0;  // Windows: the code of the exception that ended it; `signal` is the like of it
   std::string output, error, channel;
   std::chrono::milliseconds duration{0};
   bool succeeded() const { return exit_code == 0 && !timed_out && !cancelled; }
@@ -37,8 +40,10 @@ struct ChildOutcome {
 // Runs a program to its end with posix_spawn (never fork: a host with a driver open or a large heap must not
 // be copied), in a process group of its own. At the deadline the group gets SIGABRT, so that a crash handler
 // can speak, then SIGKILL 1 s later. The wait never exceeds deadline + 3 s, even for a child that cannot be
-// killed. Signal mask and handlers of the child are the defaults, and it inherits no descriptor of the host.
-// Fails with EH-P20 ("program", errno facts) when it cannot be started. Any thread; blocks.
+// killed. On Windows the group is a job object, which is ended at once: there is no signal to speak in; the
+// private channel is descriptor 3 there too, by way of the C runtime. Signal mask and handlers of the child
+// are the defaults, and it inherits no descriptor of the host. Fails with EH-P20 ("program", errno facts)
+// when it cannot be started. Any thread; blocks.
 Result<ChildOutcome> run_child(const ChildRequest& request);
 
 // "SIGSEGV", or "signal 61".

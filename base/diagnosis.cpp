@@ -1,6 +1,6 @@
 #include "base/diagnosis.hpp"
 
-#include <cstring>
+#include "base/system_errors.hpp"
 
 namespace enginehost {
 
@@ -34,11 +34,8 @@ Diagnosis diagnose(std::string_view code) {
 }
 
 Diagnosis diagnose_errno(std::string_view code, int error_number) {
-  const char* name = strerrorname_np(error_number);
-  return std::move(diagnose(code)
-                       .with("errno", name != nullptr ? name : std::to_string(error_number))
-                       .with("os_said", strerrordesc_np(error_number) != nullptr ? strerrordesc_np(error_number)
-                                                                                 : "unknown error"));
+  return std::move(
+      diagnose(code).with("errno", error_name(error_number)).with("os_said", error_text(error_number)));
 }
 
 }  // namespace enginehost

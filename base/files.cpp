@@ -1,16 +1,12 @@
 #include "base/files.hpp"
 
-#include <dlfcn.h>
-#include <fcntl.h>
-#include <sys/random.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cerrno>
-#include <climits>
-#include <cstdlib>
 #include <vector>
+
+#include "base/file_calls.hpp"
+#include "base/paths.hpp"
+#include "base/process.hpp"
 
 namespace enginehost {
 namespace {
@@ -19,7 +15,7 @@ namespace fs = std::filesystem;
 
 Result<void> write_all(int file, std::string_view bytes) {
   while (!bytes.empty()) {
-    const ssize_t written = ::write(file, bytes.data(), bytes.size());
+    const ssize_t written = calls::write(file, bytes.data(), bytes.size());
     if (written < 0) {
       if (errno == EINTR) continue;
       return fail(diagnose_errno(code_of_write_error(errno), errno));
@@ -31,26 +27,20 @@ Result<void> write_all(int file, std::string_view bytes) {
 
 Diagnosis write_failure(int error_number, const fs::path& file) {
   return std::move(diagnose_errno(code_of_write_error(error_number), error_number)
-                       .with("file", file.native())
-                       .with("folder", file.parent_path().native()));
-}
-
-// Of an absolute path; the plain calls below and this one run at every open, where std::filesystem's first
-// use costs more than they do.
-fs::path folder_of(std::string_view file) {
-  const std::size_t slash = file.find_last_of('/');
-  if (slash == std::string_view::npos) return {};
-  return slash == 0 ? fs::path("/") : fs::path(file.substr(0, slash));
+                       .with("file", path_text(file))
+                       .with("folder", path_text(file.parent_path())));
 }
 
 // An absolute path that lexically_normal() would leave as it is: no empty element, none that is "." or "..",
 // no "/" at its end.
-bool is_plain(std::string_view path) {
+// Drive letters and other roots are left to the general answer.
+bool is_plain(std::basic_string_view<fs::path::value_type> path) {
+  constexpr fs::path::value_type one_dot[] = {'.', 0}, two_dots[] = {'.', '.', 0};
   if (path.size() < 2 || path.front() != '/' || path.back() == '/') return false;
   for (std::size_t slash = 0; slash < path.size();) {
     const std::size_t end = std::min(path.find('/', slash + 1), path.size());
-    const std::string_view element = path.substr(slash + 1, end - slash - 1);
-    if (element.empty() || element == "." || element == "..") return false;
+    const auto element = path.substr(slash + 1, end - slash - 1);
+    if (element.empty() || element == one_dot || element == two_dots) return false;
     slash = end;
   }
   return true;
@@ -75,25 +65,25 @@ int FileDescriptor::release() {
 }
 
 void FileDescriptor::close() {
-  if (number_ >= 0) ::close(number_);
+  if (number_ >= 0) calls::close(number_);
   number_ = -1;
 }
 
 Result<FileStamp> stamp_of(const fs::path& file, std::string_view code) {
-  struct stat status {};
-  if (::stat(file.c_str(), &status) != 0)
-    return fail(diagnose_errno(code, errno).with("file", file.native()));
+  calls::Status status{};
+  if (calls::stat(file.c_str(), &status) != 0)
+    return fail(diagnose_errno(code, errno).with("file", path_text(file)));
   return FileStamp{status.st_dev, status.st_ino, static_cast<std::uint64_t>(status.st_size),
-                   static_cast<std::int64_t>(status.st_mtim.tv_sec) * 1'000'000'000 + status.st_mtim.tv_nsec};
+                   calls::modified_ns(status)};
 }
 
 namespace {
 
 Result<std::string> read_once(const fs::path& file, std::uint64_t limit, std::string_view code) {
-  const FileDescriptor opened(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
-  struct stat status {};
-  if (!opened.valid() || ::fstat(opened.get(), &status) != 0)
-    return fail(diagnose_errno(code, errno).with("file", file.native()));
+  const FileDescriptor opened(calls::open(file.c_str(), O_RDONLY | O_CLOEXEC));
+  calls::Status status{};
+  if (!opened.valid() || calls::fstat(opened.get(), &status) != 0)
+    return fail(diagnose_errno(code, errno).with("file", path_text(file)));
   // One byte more than there should be is asked for: who then gets just what there should be has it all.
   // Files of the kernel tell no size, or a wrong one, and are read until they give nothing.
   constexpr std::uint64_t usual = 4096, most_at_once = 1u << 24;
@@ -104,15 +94,15 @@ Result<std::string> read_once(const fs::path& file, std::uint64_t limit, std::st
     const std::uint64_t rest = std::min(size, limit) > before ? std::min(size, limit) - before + 1 : usual;
     const auto step = static_cast<std::size_t>(std::min(rest, most_at_once));
     bytes.resize(before + step);
-    const ssize_t got = ::read(opened.get(), bytes.data() + before, step);
+    const ssize_t got = calls::read(opened.get(), bytes.data() + before, step);
     bytes.resize(before + static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
     if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return fail(diagnose_errno(code, errno).with("file", file.native()));
+    if (got < 0) return fail(diagnose_errno(code, errno).with("file", path_text(file)));
     const bool whole = size > 0 && bytes.size() == size && static_cast<std::size_t>(got) < step;
     if (bytes.size() <= limit && (got == 0 || whole)) return bytes;
     if (bytes.size() > limit)
       return fail(diagnose(code)
-                      .with("file", file.native())
+                      .with("file", path_text(file))
                       .with("size", "more than " + std::to_string(limit))
                       .with("limit", std::to_string(limit)));
   }
@@ -139,29 +129,31 @@ Result<void> make_folders(const fs::path& folder) {
   std::error_code error;
   fs::create_directories(folder, error);
   std::error_code not_examined;  // the throwing form would throw where a parent cannot be searched
-  if (error && !fs::is_directory(folder, not_examined))
-    return fail(
-        diagnose_errno(code_of_write_error(error.value()), error.value()).with("folder", folder.native()));
-  return {};
+  if (!error || fs::is_directory(folder, not_examined)) return {};
+  // The condition is an errno where the error itself is a number of Windows.
+  const int why = error.default_error_condition().value();
+  return fail(diagnose_errno(code_of_write_error(why), why).with("folder", path_text(folder)));
 }
 
 Result<void> write_file(const fs::path& file, std::string_view bytes, bool durable) {
   // The name is cut, so that a file whose own name is as long as the file system allows can be written too.
-  const fs::path temporary =
-      file.parent_path() / ("." + file.filename().native().substr(0, 64) + "." + random_hex(6));
+  fs::path name(".");
+  name += file.filename().native().substr(0, 64);
+  name += "." + random_hex(6);
+  const fs::path temporary = file.parent_path() / name;
   FileDescriptor opened(
-      ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644));
+      calls::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644));
   if (!opened.valid()) return fail(write_failure(errno, file));
   const auto give_up = [&](Diagnosis diagnosis) {
-    ::unlink(temporary.c_str());
+    calls::unlink(temporary.c_str());
     return fail(std::move(diagnosis));
   };
   if (auto written = write_all(opened.get(), bytes); !written)
-    return give_up(
-        std::move(written.error().with("file", file.native()).with("folder", file.parent_path().native())));
-  if (durable && ::fsync(opened.get()) != 0) return give_up(write_failure(errno, file));
-  if (::close(opened.release()) != 0) return give_up(write_failure(errno, file));
-  if (::rename(temporary.c_str(), file.c_str()) != 0) return give_up(write_failure(errno, file));
+    return give_up(std::move(
+        written.error().with("file", path_text(file)).with("folder", path_text(file.parent_path()))));
+  if (durable && calls::fsync(opened.get()) != 0) return give_up(write_failure(errno, file));
+  if (calls::close(opened.release()) != 0) return give_up(write_failure(errno, file));
+  if (calls::rename(temporary.c_str(), file.c_str()) != 0) return give_up(write_failure(errno, file));
   if (durable) return sync_folder(file.parent_path());
   return {};
 }
@@ -169,16 +161,16 @@ Result<void> write_file(const fs::path& file, std::string_view bytes, bool durab
 Result<fs::path> make_private_folder(const fs::path& parent, std::string_view prefix) {
   for (int attempt = 0; attempt < 16; ++attempt) {
     fs::path folder = parent / (std::string(prefix) + random_hex(6));
-    if (::mkdir(folder.c_str(), 0700) == 0) return folder;
+    if (calls::mkdir(folder.c_str(), 0700) == 0) return folder;
     if (errno != EEXIST) return fail(write_failure(errno, folder));
   }
   return fail(write_failure(EEXIST, parent));
 }
 
 Result<void> sync_folder(const fs::path& folder) {
-  const FileDescriptor opened(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!opened.valid() || (::fsync(opened.get()) != 0 && errno != EINVAL))
-    return fail(diagnose_errno(code_of_write_error(errno), errno).with("folder", folder.native()));
+  const FileDescriptor opened(calls::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!opened.valid() || (calls::fsync(opened.get()) != 0 && errno != EINVAL))
+    return fail(diagnose_errno(code_of_write_error(errno), errno).with("folder", path_text(folder)));
   return {};
 }
 
@@ -197,11 +189,7 @@ std::string_view code_of_write_error(int error_number) {
 std::string random_hex(std::size_t bytes) {
   static constexpr char digits[] = "0123456789abcdef";
   std::vector<unsigned char> random(bytes);
-  std::size_t got = 0;
-  while (got < bytes) {
-    const ssize_t more = ::getrandom(random.data() + got, bytes - got, 0);
-    if (more > 0) got += static_cast<std::size_t>(more);
-  }
+  fill_with_random_bytes(random.data(), bytes);
   std::string text;
   for (const unsigned char byte : random) {
     text += digits[byte >> 4];
@@ -212,27 +200,11 @@ std::string random_hex(std::size_t bytes) {
 
 bool is_below(const fs::path& child, const fs::path& parent) {
   // Asked of every library of the process at every open; the general answer takes some microseconds for each.
-  if (const std::string_view file = child.native(), folder = parent.native();
+  if (const fs::path::string_type& file = child.native(), &folder = parent.native();
       is_plain(file) && is_plain(folder))
     return file.starts_with(folder) && (file.size() == folder.size() || file[folder.size()] == '/');
   const fs::path relative = child.lexically_normal().lexically_relative(parent.lexically_normal());
   return !relative.empty() && *relative.begin() != "..";
-}
-
-fs::path executable_folder() {
-  char target[PATH_MAX];
-  const ssize_t length = ::readlink("/proc/self/exe", target, sizeof target);
-  return folder_of({target, length > 0 ? static_cast<std::size_t>(length) : 0});
-}
-
-fs::path library_folder() {
-  Dl_info info{};
-  if (::dladdr(reinterpret_cast<const void*>(&library_folder), &info) == 0 || info.dli_fname == nullptr)
-    return executable_folder();
-  // The program itself is named as it was started ("./tool"); a library as the loader found it.
-  char real[PATH_MAX];
-  if (::realpath(info.dli_fname, real) == nullptr) return executable_folder();
-  return folder_of(real);
 }
 
 }  // namespace enginehost

@@ -1,4 +1,5 @@
-// SHA-256 (FIPS 180-4) through OpenSSL. An object is used by one thread at a time.
+// SHA-256 (FIPS 180-4) through OpenSSL, on Windows through CNG (bcrypt.dll). An object is used by one thread
+// at a time.
 #pragma once
 #include <filesystem>
 #include <memory>

@@ -17,6 +17,14 @@ if(CMAKE_CXX_COMPILER_ID MATCHES "GNU|Clang")
   endforeach()
 endif()
 
+# The folder of a room in which lies what each system does in its own way.
+if(WIN32)
+  set(ENGINEHOST_SYSTEM windows)
+  add_compile_definitions(_WIN32_WINNT=0x0A00 UNICODE _UNICODE)
+else()
+  set(ENGINEHOST_SYSTEM posix)
+endif()
+
 add_library(enginehost_warnings INTERFACE)
 target_compile_options(enginehost_warnings INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow
@@ -60,6 +68,11 @@ function(enginehost_plugin name)
   set_property(GLOBAL APPEND PROPERTY ENGINEHOST_PLUGINS ${name})
 endfunction()
 
+# How a path of this machine begins for what runs the tests: Wine shows its root as drive Z.
+if(WIN32 AND CMAKE_CROSSCOMPILING)
+  set(ENGINEHOST_DRIVE "Z:")
+endif()
+
 # enginehost_test(NAME SOURCES ... [LIBRARIES ...] [LABELS ...]) makes tests/NAME and registers its cases with CTest.
 function(enginehost_test name)
   cmake_parse_arguments(TEST "" "" "SOURCES;LIBRARIES;LABELS" ${ARGN})
@@ -68,7 +81,8 @@ function(enginehost_test name)
   target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}")
   target_link_libraries(${name} PRIVATE ${TEST_LIBRARIES} enginehost_warnings GTest::gmock GTest::gtest_main)
   target_compile_definitions(${name} PRIVATE
-    ENGINEHOST_SOURCE_DIR="${PROJECT_SOURCE_DIR}" ENGINEHOST_BUILD_DIR="${CMAKE_BINARY_DIR}")
+    ENGINEHOST_SOURCE_DIR="${ENGINEHOST_DRIVE}${PROJECT_SOURCE_DIR}"
+    ENGINEHOST_BUILD_DIR="${ENGINEHOST_DRIVE}${CMAKE_BINARY_DIR}")
   if(NOT TEST_LABELS)
     set(TEST_LABELS unit)
   endif()

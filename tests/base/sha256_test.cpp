@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/paths.hpp"
 #include "tests/base/temporary_folder.hpp"
 
 namespace enginehost {
@@ -44,7 +45,7 @@ TEST(Sha256, NamesTheFileThatCannotBeRead) {
   const auto missing = sha256_of_file(folder / "missing");
   ASSERT_FALSE(missing);
   EXPECT_EQ(missing.error().code, "EH-F01");
-  EXPECT_EQ(missing.error().value("file"), (folder / "missing").native());
+  EXPECT_EQ(missing.error().value("file"), path_text(folder / "missing"));
   EXPECT_EQ(missing.error().value("errno"), "ENOENT");
   const auto is_folder = sha256_of_file(folder.path());
   ASSERT_FALSE(is_folder);

@@ -7,11 +7,11 @@
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <thread>
 
+#include "base/file_calls.hpp"
 #include "base/files.hpp"
 
 extern char** environ;
@@ -96,7 +96,7 @@ struct Stream {
 // Reads what is there; false once the stream has ended.
 bool drain(Stream& stream) {
   char buffer[16384];
-  const ssize_t got = ::read(stream.from.get(), buffer, sizeof buffer);
+  const ssize_t got = calls::read(stream.from.get(), buffer, sizeof buffer);
   if (got < 0) return errno == EINTR || errno == EAGAIN;
   if (got == 0) return false;
   stream.into->append(buffer, static_cast<std::size_t>(got));
@@ -119,7 +119,7 @@ void feed(FileDescriptor& to, std::string_view& input) {
   pthread_sigmask(SIG_BLOCK, &pipe_signal, &before);
   sigset_t pending;
   sigpending(&pending);
-  const ssize_t written = ::write(to.get(), input.data(), input.size());
+  const ssize_t written = calls::write(to.get(), input.data(), input.size());
   const bool broken = written < 0 && errno == EPIPE;
   if (broken && sigismember(&pending, SIGPIPE) == 0) {
     const timespec at_once{};

@@ -1,0 +1,19 @@
+// Paths as text. Text is UTF-8 everywhere inside EngineHost; what a system's calls want is made at the call.
+#pragma once
+#include <filesystem>
+#include <string>
+
+namespace enginehost {
+
+namespace paths_inside {
+inline const std::string& as_utf8(const std::string& native) { return native; }
+std::string as_utf8(const std::wstring& native);
+}  // namespace paths_inside
+
+// The path as people and documents see it. Where paths are bytes, the path's own text (a reference that lives
+// as long as the path; nothing is copied); on Windows its UTF-8 form, with every "/" as "\".
+inline decltype(auto) path_text(const std::filesystem::path& path) {
+  return paths_inside::as_utf8(path.native());
+}
+
+}  // namespace enginehost

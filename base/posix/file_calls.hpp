@@ -1,0 +1,78 @@
+// POSIX's own calls; see base/file_calls.hpp.
+#pragma once
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdint>
+#include <cstdio>
+#include <filesystem>
+#include <string>
+
+namespace enginehost::calls {
+
+// What a call takes for a name; made of what is at hand without a copy.
+class Name {
+ public:
+  Name(const char* text) : text_(text) {}
+  Name(const std::string& text) : text_(text.c_str()) {}
+  Name(const std::filesystem::path& path) : text_(path.c_str()) {}
+  const char* get() const { return text_; }
+
+ private:
+  const char* text_;
+};
+
+using Status = struct ::stat;
+
+inline int open(Name file, int flags, mode_t mode = 0) { return ::open(file.get(), flags, mode); }
+inline int openat(int folder, Name file, int flags, mode_t mode = 0) {
+  return ::openat(folder, file.get(), flags, mode);
+}
+inline int close(int file) { return ::close(file); }
+inline ssize_t read(int file, void* into, std::size_t size) { return ::read(file, into, size); }
+inline ssize_t write(int file, const void* from, std::size_t size) { return ::write(file, from, size); }
+inline ssize_t pread(int file, void* into, std::size_t size, off_t at) {
+  return ::pread(file, into, size, at);
+}
+inline ssize_t pwrite(int file, const void* from, std::size_t size, off_t at) {
+  return ::pwrite(file, from, size, at);
+}
+inline off_t lseek(int file, off_t by, int from) { return ::lseek(file, by, from); }
+inline int fsync(int file) { return ::fsync(file); }
+inline int ftruncate(int file, off_t size) { return ::ftruncate(file, size); }
+inline int fstat(int file, Status* status) { return ::fstat(file, status); }
+inline int stat(Name file, Status* status) { return ::stat(file.get(), status); }
+inline int lstat(Name file, Status* status) { return ::lstat(file.get(), status); }
+inline int fstatat(int folder, Name file, Status* status, int flags) {
+  return ::fstatat(folder, file.get(), status, flags);
+}
+inline int access(Name file, int mode) { return ::access(file.get(), mode); }
+inline int unlink(Name file) { return ::unlink(file.get()); }
+inline int rename(Name from, Name to) { return std::rename(from.get(), to.get()); }
+inline int link(Name from, Name to) { return ::link(from.get(), to.get()); }
+inline int symlink(Name target, Name link) { return ::symlink(target.get(), link.get()); }
+inline int mkdir(Name folder, mode_t mode) { return ::mkdir(folder.get(), mode); }
+inline int rmdir(Name folder) { return ::rmdir(folder.get()); }
+inline int chmod(Name file, mode_t mode) { return ::chmod(file.get(), mode); }
+inline int fchmod(int file, mode_t mode) { return ::fchmod(file, mode); }
+inline int flock(int file, int operation) { return ::flock(file, operation); }
+inline pid_t getpid() { return ::getpid(); }
+
+// When the file's content changed, in nanoseconds since 1970.
+inline std::int64_t modified_ns(const Status& status) {
+#ifdef __APPLE__
+  const timespec& time = status.st_mtimespec;
+#else
+  const timespec& time = status.st_mtim;
+#endif
+  return static_cast<std::int64_t>(time.tv_sec) * 1'000'000'000 + time.tv_nsec;
+}
+
+// The file was used now: its times become the present.
+inline int touch(int file) { return ::futimens(file, nullptr); }
+inline int touch(Name file) { return ::utimensat(AT_FDCWD, file.get(), nullptr, 0); }
+
+}  // namespace enginehost::calls

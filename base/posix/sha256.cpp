@@ -1,0 +1,36 @@
+// Through OpenSSL.
+// The plain functions, which OpenSSL 3 keeps but calls deprecated: the first EVP digest of a process reads
+// openssl.cnf and sets up providers, which takes longer than all the rest of opening an installed engine.
+// They use the processor's SHA instructions all the same, and leave the host's OpenSSL as it is.
+#define OPENSSL_SUPPRESS_DEPRECATED
+#include <openssl/sha.h>
+
+#include "base/sha256.hpp"
+
+namespace enginehost {
+
+struct Sha256::State {
+  SHA256_CTX context{};
+  State() { SHA256_Init(&context); }
+};
+
+Sha256::Sha256() : state_(std::make_unique<State>()) {}
+Sha256::Sha256(Sha256&&) noexcept = default;
+Sha256& Sha256::operator=(Sha256&&) noexcept = default;
+Sha256::~Sha256() = default;
+
+void Sha256::update(std::string_view bytes) { SHA256_Update(&state_->context, bytes.data(), bytes.size()); }
+
+std::string Sha256::hex() {
+  unsigned char digest[SHA256_DIGEST_LENGTH];
+  SHA256_Final(digest, &state_->context);
+  static constexpr char digits[] = "0123456789abcdef";
+  std::string text;
+  for (const unsigned char byte : digest) {
+    text += digits[byte >> 4];
+    text += digits[byte & 15];
+  }
+  return text;
+}
+
+}  // namespace enginehost

@@ -1,0 +1,115 @@
+// POSIX's calls on files, over Windows; see base/file_calls.hpp. Descriptors are the C runtime's.
+// What differs, for a reason: everything is opened with all three sharing modes, so that a file in use can be
+// renamed and removed as elsewhere (who holds a file otherwise, such as the loader a DLL, still keeps it);
+// modes are kept as far as "read-only" goes; a rename or removal that another program's look at the file
+// prevents is tried again for a second, since virus scanners and indexers open what has just been written.
+#pragma once
+#include <fcntl.h>
+#include <io.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+
+#include <cerrno>
+#include <cstdint>
+#include <cstdio>
+#include <ctime>
+#include <filesystem>
+#include <string>
+
+// What POSIX has and the C runtime of Windows has not. The bits are free in its own <fcntl.h>.
+#define O_CLOEXEC 0x01000000
+#define O_NOFOLLOW 0x02000000
+#define O_DIRECTORY 0x04000000
+#define O_NONBLOCK 0x08000000
+#define O_PATH 0x10000000
+#define AT_FDCWD (-100)
+#define AT_SYMLINK_NOFOLLOW 0x100
+#define LOCK_SH 1
+#define LOCK_EX 2
+#define LOCK_NB 4
+#define LOCK_UN 8
+// Where the C runtime renames these for 64-bit offsets, ours would be renamed in some files and not in
+// others.
+#undef stat
+#undef fstat
+#undef lseek
+#undef ftruncate
+#ifndef S_IFLNK
+#define S_IFLNK 0xA000
+#endif
+#ifndef S_ISLNK
+#define S_ISLNK(mode) (((mode)&S_IFMT) == S_IFLNK)
+#endif
+#ifndef S_IWGRP
+#define S_IWGRP 0020
+#endif
+#ifndef S_IWOTH
+#define S_IWOTH 0002
+#endif
+#ifndef EDQUOT
+#define EDQUOT 122
+#endif
+#ifndef ESTALE
+#define ESTALE 116
+#endif
+
+namespace enginehost::calls {
+
+class Name {
+ public:
+  Name(const char* utf8);
+  Name(const wchar_t* text) : text_(text) {}
+  Name(const std::string& utf8) : Name(utf8.c_str()) {}
+  Name(const std::filesystem::path& path) : text_(path.native()) {}
+  // As CreateFileW and its kin want it: absolute and longer than MAX_PATH with \\?\ before it.
+  std::wstring for_call() const;
+  const std::wstring& get() const { return text_; }
+
+ private:
+  std::wstring text_;
+};
+
+struct Status {
+  std::uint64_t st_dev = 0, st_ino = 0;
+  unsigned st_mode = 0;
+  std::uint64_t st_nlink = 0;
+  unsigned st_uid = 0, st_gid = 0;  // Windows has no such numbers
+  std::int64_t st_size = 0, st_blocks = 0;
+  std::int64_t st_mtime = 0;  // seconds since 1970
+  std::int64_t changed_ns = 0;
+};
+
+using Offset = std::int64_t;
+
+int open(const Name& file, int flags, unsigned mode = 0);
+// `folder` is a descriptor that open() gave for a folder.
+int openat(int folder, const Name& file, int flags, unsigned mode = 0);
+int close(int file);
+ssize_t read(int file, void* into, std::size_t size);
+ssize_t write(int file, const void* from, std::size_t size);
+ssize_t pread(int file, void* into, std::size_t size, Offset at);
+ssize_t pwrite(int file, const void* from, std::size_t size, Offset at);
+Offset lseek(int file, Offset by, int from);
+int fsync(int file);
+int ftruncate(int file, Offset size);
+int fstat(int file, Status* status);
+int stat(const Name& file, Status* status);
+int lstat(const Name& file, Status* status);
+int fstatat(int folder, const Name& file, Status* status, int flags);
+int access(const Name& file, int mode);
+int unlink(const Name& file);
+int rename(const Name& from, const Name& to);
+int link(const Name& from, const Name& to);
+int symlink(const Name& target, const Name& link);
+int mkdir(const Name& folder, unsigned mode);
+int rmdir(const Name& folder);
+int chmod(const Name& file, unsigned mode);
+int fchmod(int file, unsigned mode);
+// One lock a descriptor over LockFileEx, on a byte that no content reaches: Windows' locks are mandatory.
+int flock(int file, int operation);
+int getpid();
+inline std::int64_t modified_ns(const Status& status) { return status.changed_ns; }
+int touch(int file);
+int touch(const Name& file);
+
+}  // namespace enginehost::calls

@@ -1,0 +1,134 @@
+#include "base/windows/wide.hpp"
+
+#include <algorithm>
+#include <cerrno>
+
+#include "base/paths.hpp"
+#include "base/windows/file_calls.hpp"
+#include "base/windows/system.hpp"
+
+namespace enginehost {
+namespace windows {
+namespace {
+
+// winerror.h of Windows' own kit has names for them that MinGW's has not.
+constexpr std::uint32_t virus_infected = 225, disk_quota_exceeded = 1295;
+
+}  // namespace
+
+std::wstring wide(std::string_view utf8) {
+  if (utf8.empty()) return {};
+  const int size = static_cast<int>(utf8.size());
+  std::wstring text(
+      static_cast<std::size_t>(::MultiByteToWideChar(CP_UTF8, 0, utf8.data(), size, nullptr, 0)), L'\0');
+  ::MultiByteToWideChar(CP_UTF8, 0, utf8.data(), size, text.data(), static_cast<int>(text.size()));
+  return text;
+}
+
+std::string utf8(std::wstring_view wide) {
+  if (wide.empty()) return {};
+  const int size = static_cast<int>(wide.size());
+  std::string text(static_cast<std::size_t>(
+                       ::WideCharToMultiByte(CP_UTF8, 0, wide.data(), size, nullptr, 0, nullptr, nullptr)),
+                   '\0');
+  ::WideCharToMultiByte(CP_UTF8, 0, wide.data(), size, text.data(), static_cast<int>(text.size()), nullptr,
+                        nullptr);
+  return text;
+}
+
+int errno_of(std::uint32_t error) {
+  switch (error) {
+    case ERROR_SUCCESS:
+      return 0;
+    case ERROR_FILE_NOT_FOUND:
+    case ERROR_PATH_NOT_FOUND:
+    case ERROR_INVALID_DRIVE:
+    case ERROR_BAD_NETPATH:
+    case ERROR_BAD_NET_NAME:
+    case ERROR_MOD_NOT_FOUND:
+      return ENOENT;
+    case ERROR_INVALID_NAME:
+    case ERROR_BAD_PATHNAME:
+    case ERROR_INVALID_PARAMETER:
+    case ERROR_NEGATIVE_SEEK:
+      return EINVAL;
+    case ERROR_FILENAME_EXCED_RANGE:
+      return ENAMETOOLONG;
+    case ERROR_TOO_MANY_OPEN_FILES:
+      return EMFILE;
+    case ERROR_NOT_ENOUGH_MEMORY:
+    case ERROR_OUTOFMEMORY:
+    case ERROR_COMMITMENT_LIMIT:
+      return ENOMEM;
+    case ERROR_INVALID_HANDLE:
+      return EBADF;
+    case ERROR_WRITE_PROTECT:
+      return EROFS;
+    case ERROR_SHARING_VIOLATION:
+    case ERROR_BUSY:
+    case ERROR_PIPE_BUSY:
+      return EBUSY;
+    case ERROR_LOCK_VIOLATION:
+    case ERROR_IO_PENDING:
+      return EWOULDBLOCK;
+    case ERROR_HANDLE_DISK_FULL:
+    case ERROR_DISK_FULL:
+      return ENOSPC;
+    case disk_quota_exceeded:
+      return EDQUOT;
+    case ERROR_FILE_TOO_LARGE:
+      return EFBIG;
+    case ERROR_FILE_EXISTS:
+    case ERROR_ALREADY_EXISTS:
+      return EEXIST;
+    case ERROR_NOT_SAME_DEVICE:
+      return EXDEV;
+    case ERROR_TOO_MANY_LINKS:
+      return EMLINK;
+    case ERROR_DIRECTORY:
+      return ENOTDIR;
+    case ERROR_DIR_NOT_EMPTY:
+      return ENOTEMPTY;
+    case ERROR_BROKEN_PIPE:
+    case ERROR_NO_DATA:
+      return EPIPE;
+    case ERROR_NOT_SUPPORTED:
+    case ERROR_INVALID_FUNCTION:
+    case ERROR_CALL_NOT_IMPLEMENTED:
+      return EOPNOTSUPP;
+    case ERROR_PRIVILEGE_NOT_HELD:
+      return EPERM;
+    case ERROR_BAD_EXE_FORMAT:
+      return ENOEXEC;
+    case ERROR_CANT_RESOLVE_FILENAME:
+      return ELOOP;
+    case ERROR_ACCESS_DENIED:
+    case ERROR_CANNOT_MAKE:
+    case ERROR_CURRENT_DIRECTORY:
+    case ERROR_DELETE_PENDING:
+    case virus_infected:
+      return EACCES;
+    default:
+      return EIO;
+  }
+}
+
+std::string error_text(std::uint32_t error) {
+  wchar_t text[512];
+  const DWORD length = ::FormatMessageW(FORMAT_MESSAGE_FROM_SYSTEM | FORMAT_MESSAGE_IGNORE_INSERTS, nullptr,
+                                        error, MAKELANGID(LANG_ENGLISH, SUBLANG_ENGLISH_US), text,
+                                        static_cast<DWORD>(std::size(text)), nullptr);
+  std::string said = utf8({text, length});
+  while (!said.empty() && (said.back() == '\n' || said.back() == '\r' || said.back() == ' ')) said.pop_back();
+  return said;
+}
+
+}  // namespace windows
+
+std::string paths_inside::as_utf8(const std::wstring& native) {
+  std::string text = windows::utf8(native);
+  std::replace(text.begin(), text.end(), '/', '\\');
+  return text;
+}
+
+}  // namespace enginehost

@@ -1,0 +1,20 @@
+// Between the UTF-8 of EngineHost and the UTF-16 of Windows' calls, and its error numbers as errno. Included
+// by the Windows files of rooms only.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace enginehost::windows {
+
+// Bytes that are no UTF-8, and lone halves of pairs, become U+FFFD.
+std::wstring wide(std::string_view utf8);
+std::string utf8(std::wstring_view wide);
+
+// The errno that POSIX would give for an error of Windows (GetLastError).
+int errno_of(std::uint32_t error);
+
+// Windows' own words for an error number, in English, without their line's end.
+std::string error_text(std::uint32_t error);
+
+}  // namespace enginehost::windows

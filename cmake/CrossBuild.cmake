@@ -1,0 +1,12 @@
+# For a build of another system on Debian: the headers that need no library, as a folder of links.
+set(headers "${CMAKE_BINARY_DIR}/debian-headers")
+file(MAKE_DIRECTORY "${headers}")
+foreach(name boost nlohmann tl CLI)
+  if(NOT EXISTS "/usr/include/${name}")
+    message(FATAL_ERROR "/usr/include/${name} is missing: see scripts/install-dependencies.sh")
+  endif()
+  file(CREATE_LINK "/usr/include/${name}" "${headers}/${name}" SYMBOLIC)
+endforeach()
+include_directories(SYSTEM "${headers}")
+set(CLI11_INCLUDE_DIR "${headers}")
+list(PREPEND CMAKE_MODULE_PATH "${CMAKE_CURRENT_LIST_DIR}/debian-headers")

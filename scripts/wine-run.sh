@@ -1,0 +1,26 @@
+#!/bin/sh
+# wine-run.sh PROGRAM.exe [ARGUMENT]...: runs a Windows program under Wine as if it were one of this system's; what the
+# presets that build for Windows start their tests with.
+#
+# The prefix is EngineHost's own (WINEPREFIX, else one in the temporary folder): Windows 10, and without a debugger that
+# a crash would wait for. The server and the services that the first program starts would hold the caller's pipes open:
+# they are started before, with none. WINEPREFIX=... wineserver -k ends them.
+: "${WINEPREFIX:=${TMPDIR:-/tmp}/enginehost-wine-$(id -u)}"
+export WINEPREFIX WINEARCH=win64 WINEDEBUG="${WINEDEBUG:--all}" WINEDLLOVERRIDES="${WINEDLLOVERRIDES:-mscoree=;mshtml=}"
+unset DISPLAY
+wine=$(command -v wine64 || command -v wine) || {
+  echo "wine-run.sh: Wine is not installed (Debian package wine)" >&2
+  exit 125
+}
+mkdir -p "$(dirname "$WINEPREFIX")"
+(
+  flock 9
+  if [ ! -e "$WINEPREFIX/.ready" ]; then
+    "$wine" wineboot -i 9>&- && "$wine" winecfg -v win10 9>&- &&
+      "$wine" reg add 'HKLM\Software\Microsoft\Windows NT\CurrentVersion\AeDebug' /v Debugger /t REG_SZ /d "" /f 9>&- &&
+      { wineserver -k 9>&-; wineserver -w 9>&-; : >"$WINEPREFIX/.ready"; }
+  fi
+  # It ends itself some minutes after the last program; where it runs already this does nothing.
+  if wineserver -p300 9>&-; then "$wine" cmd /c exit 9>&-; fi
+) 9>"$WINEPREFIX.lock" </dev/null >/dev/null 2>&1
+exec "$wine" "$@"
