@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # Installs from Debian's packages what EngineHost is built with, and nothing that is there already.
 #
-#   scripts/install-dependencies.sh [--tests] [--dry-run]
+#   scripts/install-dependencies.sh [--tests] [--arm64] [--dry-run]
 #
 # --tests    also what the tests and benchmarks need
+# --arm64    also what scripts/test-arm64.sh needs; most of it is unpacked into out/arm64 and not installed
 # --dry-run  only says what would be installed
 #
 # Needs root or sudo only when something is missing. Exit status: 0 all is there (or was installed, or a dry run),
@@ -20,6 +21,8 @@ to_test=(
   apache2-utils iproute2 minisign
   clang lld llvm libclang-rt-14-dev musl-tools patchelf binutils file unzip zip strace curl openssl util-linux mount
 )
+# Not Debian's cross gcc and emulator themselves: scripts/arm64-root.sh unpacks them, and says why.
+to_test_arm64=(gcc-12 binutils-aarch64-linux-gnu util-linux)
 # Tests that need one of these skip themselves by name without it: a package here may conflict with what a machine has.
 if_possible=(gcc-multilib gcc-mingw-w64-x86-64 qemu-user libcap2-bin libtorch-dev libtree gnuplot-nox xfsprogs btrfs-progs
   sshfs openssh-sftp-server)
@@ -28,17 +31,19 @@ if_possible=(gcc-multilib gcc-mingw-w64-x86-64 qemu-user libcap2-bin libtorch-de
 
 self=$(basename "$0")
 with_tests=false
+with_arm64=false
 dry_run=false
 for argument in "$@"; do
   case $argument in
     --tests) with_tests=true ;;
+    --arm64) with_arm64=true ;;
     --dry-run) dry_run=true ;;
     -h | --help)
-      sed -n '2,10s/^# \{0,1\}//p' "$0"
+      sed -n '2,11s/^# \{0,1\}//p' "$0"
       exit 0
       ;;
     *)
-      echo "$self: unknown argument $argument (known: --tests, --dry-run)" >&2
+      echo "$self: unknown argument $argument (known: --tests, --arm64, --dry-run)" >&2
       exit 2
       ;;
   esac
@@ -55,6 +60,7 @@ is_installed() { [ "$(dpkg-query -W -f='${db:Status-Status}' "$1" 2>/dev/null)" 
 
 wanted=("${to_build[@]}")
 if $with_tests; then wanted+=("${to_test[@]}"); fi
+if $with_arm64; then wanted+=("${to_test_arm64[@]}"); fi
 
 missing=("${wanted[@]}")
 if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
@@ -71,8 +77,19 @@ if $with_tests && [ "$(dpkg --print-architecture)" = amd64 ]; then
   done
 fi
 
+# The libraries of arm64 come last: they are fetched by apt-get and unpacked, which needs no root.
+unpack_arm64() {
+  if ! $with_arm64; then return 0; fi
+  if $dry_run; then
+    say "Dry run: scripts/arm64-root.sh was not run."
+  else
+    "$(dirname "$0")/arm64-root.sh"
+  fi
+}
+
 if [ ${#missing[@]} -eq 0 ] && [ ${#optional[@]} -eq 0 ]; then
   say "All ${#wanted[@]} packages are installed; nothing to do."
+  unpack_arm64
   exit 0
 fi
 
@@ -87,6 +104,7 @@ if [ ${#optional[@]} -gt 0 ]; then
 fi
 if $dry_run; then
   say "Dry run: nothing was installed."
+  unpack_arm64
   exit 0
 fi
 
@@ -124,3 +142,4 @@ if ! $had_nginx && [ -x /usr/sbin/nginx ] && [ -d /run/systemd/system ]; then
   "${as_root[@]}" systemctl disable --now nginx >/dev/null 2>&1 || true
 fi
 say "Done: ${#wanted[@]} packages are installed."
+unpack_arm64

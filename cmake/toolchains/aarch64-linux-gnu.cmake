@@ -1,0 +1,22 @@
+# Linux on arm64, compiled on another machine by Debian's cross compiler and run there by qemu's user mode. Compiler and
+# root are what scripts/arm64-root.sh unpacks; ENGINEHOST_ARM64 in the environment names another folder.
+set(CMAKE_SYSTEM_NAME Linux)
+set(CMAKE_SYSTEM_PROCESSOR aarch64)
+
+if(DEFINED ENV{ENGINEHOST_ARM64})
+  set(arm64 "$ENV{ENGINEHOST_ARM64}")
+else()
+  get_filename_component(arm64 "${CMAKE_CURRENT_LIST_DIR}/../../out/arm64" ABSOLUTE)
+endif()
+if(NOT EXISTS "${arm64}/complete")
+  message(FATAL_ERROR "${arm64} has no arm64 packages: run scripts/install-dependencies.sh --arm64")
+endif()
+set(CMAKE_C_COMPILER "${arm64}/tools/usr/bin/aarch64-linux-gnu-gcc-12")
+set(CMAKE_CXX_COMPILER "${arm64}/tools/usr/bin/aarch64-linux-gnu-g++-12")
+set(CMAKE_SYSROOT "${arm64}/root")
+set(CMAKE_LIBRARY_ARCHITECTURE aarch64-linux-gnu)
+set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
+set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
+set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)
+set(CMAKE_FIND_ROOT_PATH_MODE_PACKAGE ONLY)
+set(CMAKE_CROSSCOMPILING_EMULATOR "${arm64}/tools/usr/bin/qemu-aarch64-static;-L;${arm64}/root")
