@@ -40,8 +40,9 @@ struct Artifact {
 
 struct License {
   std::string id, url, sha256;
-  bool explicit_consent = false;  // "accept": "explicit"
-  std::string redistribute;       // "yes", "no", "ask"
+  bool explicit_consent = false;          // "accept": "explicit"
+  std::string redistribute;               // "yes", "no", "ask"
+  std::string text_component, text_path;  // the file of an archive that is the text, or empty
 };
 
 struct Component {

@@ -112,6 +112,12 @@ License read_license(Reading& reading, const Json& object, const std::string& ke
   fields.text("accept", Need::optional, is_consent, accept);
   license.explicit_consent = accept == "explicit";
   fields.text("redistribute", Need::optional, is_redistribution, license.redistribute);
+  if (const Json* text = fields.object("text", Need::optional)) {
+    Fields place(reading, *text, fields.place_of("text"));
+    place.text("component", Need::required, is_id, license.text_component);
+    place.text("path", Need::required, is_view_path, license.text_path);
+    place.warn_of_unknown();
+  }
   fields.warn_of_unknown();
   return license;
 }
@@ -197,8 +203,8 @@ std::optional<Diagnosis> check_critical(const Json& document, const std::string&
       "project",    "ptx",           "public",   "reason",     "redistribute",  "requires",
       "revoked",    "roles",         "keys",     "thresholds", "root",          "index",
       "rocm",       "sass",          "search",   "select",     "serial",        "sha256",
-      "size",       "sources",       "strip",    "toolkit",    "tree",          "url",
-      "vcruntime",  "version",       "yanked"};
+      "size",       "sources",       "strip",    "text",       "toolkit",       "tree",
+      "url",        "vcruntime",     "version",  "yanked"};
   for (const Json& field : document["critical"].as_array()) {
     const std::string_view text = field.as_string();
     if (!known.contains(text.substr(text.rfind('.') + 1)))
@@ -236,6 +242,10 @@ Result<std::shared_ptr<const Manifest>> read_manifest(const Json& document, std:
       if (!is_id(id)) reading.refuse("components." + id, "the name is not " + std::string(describe(is_id)));
       manifest->components.emplace(id, read_component(reading, value, id, *manifest));
     }
+  for (const auto& [key, license] : manifest->licenses)
+    if (!license.text_component.empty() && !manifest->components.contains(license.text_component))
+      reading.refuse("licenses." + key + ".text.component",
+                     "there is no component \"" + license.text_component + "\" in this manifest");
   if (const Json* builds = fields.array("builds", Need::required)) {
     std::set<std::string_view> ids;
     for (std::size_t i = 0; i < builds->as_array().size() && !reading.mistake; ++i) {
