@@ -1,6 +1,6 @@
-// ONNX Runtime's C API as far as this adapter uses it, declared from its documented behaviour. The API is one table of
-// function pointers that only ever grows at its end, so a slot number is a promise. The tests run these with releases
-// from 1.20 to 1.27. No header of ONNX Runtime is needed to compile this.
+// ONNX Runtime's C API as far as this adapter uses it, declared from its documented behaviour. The API is one
+// table of function pointers that only ever grows at its end, so a slot number is a promise. The tests run
+// these with releases from 1.20 to 1.27. No header of ONNX Runtime is needed to compile this.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -18,6 +18,7 @@ struct OrtValue;
 struct OrtTypeInfo;
 struct OrtTensorInfo;
 struct OrtModelMetadata;
+struct OrtCudaOptions;
 
 // The table a library answers GetApi(n) with holds at least what release 1.n had; every later release answers
 // too.
@@ -68,6 +69,7 @@ inline constexpr Function<9, OrtSession*, const OrtRunOptions*, const char* cons
                           size_t, const char* const*, size_t, OrtValue**>
     run;
 inline constexpr Function<10, OrtSessionOptions**> create_session_options;
+inline constexpr Function<14, OrtSessionOptions*, const char*> enable_profiling;
 inline constexpr Function<24, OrtSessionOptions*, int> set_intra_op_threads;
 inline constexpr Function<30, const OrtSession*, size_t*> input_count;
 inline constexpr Function<31, const OrtSession*, size_t*> output_count;
@@ -100,11 +102,16 @@ inline constexpr Function<76, OrtAllocator*, void*> allocator_free;
 inline constexpr Function<78, OrtAllocator**> default_allocator;
 inline constexpr Function<80, const OrtValue*, int, OrtAllocator*, OrtValue**> part_of_value;
 inline constexpr Function<81, const OrtValue*, size_t*> parts_of_value;
+inline constexpr Function<110, OrtSession*, OrtAllocator*, char**> end_profiling;
 inline constexpr Function<111, const OrtSession*, OrtModelMetadata**> metadata;
 inline constexpr Function<112, const OrtModelMetadata*, OrtAllocator*, char**> metadata_producer;
 inline constexpr Function<116, const OrtModelMetadata*, OrtAllocator*, const char*, char**> metadata_lookup;
 inline constexpr Function<123, const OrtModelMetadata*, OrtAllocator*, char***, int64_t*> metadata_keys;
 inline constexpr Function<130, OrtSessionOptions*, const char*, const char*> add_session_setting;
+inline constexpr Function<204, OrtSessionOptions*, const OrtCudaOptions*> append_cuda;
+inline constexpr Function<205, OrtCudaOptions**> create_cuda_options;
+inline constexpr Function<206, OrtCudaOptions*, const char* const*, const char* const*, size_t>
+    update_cuda_options;
 inline constexpr PlainFunction<92, void, OrtEnv*> release_env;
 inline constexpr PlainFunction<93, void, OrtStatus*> release_status;
 inline constexpr PlainFunction<94, void, OrtMemoryInfo*> release_memory;
@@ -114,6 +121,7 @@ inline constexpr PlainFunction<97, void, OrtRunOptions*> release_run_options;
 inline constexpr PlainFunction<98, void, OrtTypeInfo*> release_type;
 inline constexpr PlainFunction<99, void, OrtTensorInfo*> release_tensor_info;
 inline constexpr PlainFunction<100, void, OrtSessionOptions*> release_session_options;
+inline constexpr PlainFunction<208, void, OrtCudaOptions*> release_cuda_options;
 inline constexpr PlainFunction<118, void, OrtModelMetadata*> release_metadata;
 }  // namespace api
 

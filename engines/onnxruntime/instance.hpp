@@ -5,16 +5,23 @@
 #include <string>
 #include <vector>
 
+#include "engines/onnxruntime/devices.hpp"
 #include "engines/onnxruntime/runtime.hpp"
 #include "engines/onnxruntime/watcher.hpp"
 #include "engines/support/tensor.hpp"
 
 struct engine_instance {
-  engine_instance(const engine_host* host, std::shared_ptr<enginehost::engines::onnxruntime::Runtime> loaded)
-      : runtime(std::move(loaded)), log(host), watcher(runtime) {}
+  engine_instance(const engine_host* of, std::shared_ptr<enginehost::engines::onnxruntime::Runtime> loaded)
+      : host(of),
+        runtime(std::move(loaded)),
+        devices(enginehost::engines::onnxruntime::list_devices(runtime->path())),
+        log(of),
+        watcher(runtime) {}
   ~engine_instance();
 
+  const engine_host* host;
   std::shared_ptr<enginehost::engines::onnxruntime::Runtime> runtime;
+  enginehost::engines::onnxruntime::Devices devices;
   enginehost::engines::onnxruntime::LogReceiver log;
   enginehost::engines::onnxruntime::Watcher watcher;
   std::string threads;  // "" is the runtime's own choice

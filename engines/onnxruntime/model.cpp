@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <cstdlib>
 
+#include "engines/onnxruntime/cuda_session.hpp"
 #include "engines/onnxruntime/tensors.hpp"
 
 namespace enginehost::engines::onnxruntime {
@@ -24,22 +25,32 @@ int thread_count(const std::string& text, engine_call* call) {
 
 // "onnxruntime.KEY" is the session setting KEY of ONNX Runtime, for example
 // onnxruntime.session.intra_op.allow_spinning.
-void set_options(const Runtime& runtime, OrtSessionOptions* options, const engine_model_desc& desc,
-                 std::string threads, engine_call* call) {
+void set_options(engine_model& model, OrtSessionOptions* options, const engine_model_desc& desc,
+                 engine_call* call) {
+  const Runtime& runtime = *model.engine->runtime;
+  std::string threads = model.engine->threads;
+  bool measured = model.device.type == ENGINE_CUDA;
   const std::string prefix = "onnxruntime.";
   for (size_t i = 0; i < desc.option_count; i++) {
     std::string key = desc.options[i].key;
     if (key == "threads") {
       threads = desc.options[i].value;
+    } else if (key == "placement") {
+      measured = std::strcmp(desc.options[i].value, "measure") == 0;
+      if (measured) continue;
+      call->detail(call, "option", "placement");
+      throw Failure{ENGINE_INVALID, "The option placement can only be \"measure\"."};
     } else if (key.size() > prefix.size() && key.compare(0, prefix.size(), prefix) == 0) {
       runtime.check(api::add_session_setting(runtime.table(), options, key.c_str() + prefix.size(),
                                              desc.options[i].value),
                     ENGINE_INVALID);
+      if (key == prefix + no_cpu_fallback) model.may_fall_back = std::strcmp(desc.options[i].value, "1") != 0;
     } else if (is_private_option(key.c_str())) {
       call->detail(call, "option", key.c_str());
       throw Failure{ENGINE_INVALID, "Models of ONNX Runtime have no option \"" + key + "\"."};
     }
   }
+  if (measured) model.placement = Placement::begin(runtime, options);
   if (threads.empty()) return;
   runtime.check(api::set_intra_op_threads(runtime.table(), options, thread_count(threads, call)),
                 ENGINE_INVALID);
@@ -242,11 +253,7 @@ engine_status load_model(engine_instance* engine, const engine_model_desc* desc,
       throw Failure{ENGINE_UNSUPPORTED, std::string("The model is of the format \"") + desc->format +
                                             "\"; this engine reads \"onnx\"."};
     }
-    if (desc->device.type != ENGINE_CPU || desc->device.index != 0) {
-      Text text;
-      throw Failure{ENGINE_UNAVAILABLE,
-                    ((text << "This build has only cpu:0, not ").device(desc->device) << ".").c_str()};
-    }
+    require_device(engine->devices, desc->device, call);
     if (desc->path != nullptr && access(desc->path, R_OK) != 0) {
       int error = errno;
       call->detail(call, "path", desc->path);
@@ -258,7 +265,10 @@ engine_status load_model(engine_instance* engine, const engine_model_desc* desc,
     auto model = std::make_unique<engine_model>(engine);
     HeldSessionOptions options(runtime);
     runtime.check(api::create_session_options(runtime.table(), options.out()), ENGINE_NO_MEMORY);
-    set_options(runtime, options.get(), *desc, engine->threads, call);
+    model->device = desc->device;
+    // The caller's own settings come later, and win.
+    if (desc->device.type == ENGINE_CUDA) compute_on_cuda(runtime, options.get(), desc->device.index, call);
+    set_options(*model, options.get(), *desc, call);
     call->progress(call, 0, 0, "load");
     if (call->is_cancelled(call) != 0)
       throw Failure{ENGINE_CANCELLED, "Loading was stopped before it began."};
@@ -316,6 +326,7 @@ engine_status run_model(engine_model* model, const engine_run* what, engine_resu
       if (failed != nullptr && watch.stopped()) failed->status = ENGINE_CANCELLED;
     }
     if (failed != nullptr) throw *failed;
+    tell_placement(*model, call);
     for (size_t i = 0; i < outputs.all.size(); i++) {
       if (placed[i]) continue;
       OrtValue* value = outputs.all[i];

@@ -1,13 +1,20 @@
 // engine.model/1 over a session.
 #pragma once
+#include <atomic>
 #include <list>
 
 #include "engines/onnxruntime/instance.hpp"
+#include "engines/onnxruntime/placement.hpp"
 
 struct engine_model {
   explicit engine_model(engine_instance* owner) : engine(owner), session(*owner->runtime) {}
 
   engine_instance* engine;
+  engine_device device{};
+  bool may_fall_back = false;  // the caller's option allows the runtime to compute nodes on the CPU
+  // Before the session, which writes into its folder to the end. nullptr: not measured.
+  std::unique_ptr<enginehost::engines::onnxruntime::Placement> placement;
+  std::atomic<bool> placement_told = false;
   enginehost::engines::onnxruntime::HeldSession session;
   std::vector<engine_port> inputs, outputs;
   std::vector<int> output_kinds;  // OrtValueKind
@@ -23,6 +30,9 @@ struct engine_model {
 };
 
 namespace enginehost::engines::onnxruntime {
+
+// A session setting of ONNX Runtime: nodes that would go to the CPU make loading fail instead.
+inline constexpr const char* no_cpu_fallback = "session.disable_cpu_ep_fallback";
 
 engine_status load_model(engine_instance* engine, const engine_model_desc* desc, engine_model** out,
                          engine_call* call) noexcept;

@@ -69,12 +69,6 @@ std::string locate(const engine_host* host, const char* wanted, engine_call* cal
   throw Failure{ENGINE_CORRUPT, "There is no libonnxruntime.so below " + root + "."};
 }
 
-// "libcudnn.so.9" out of "libcudnn.so.9: cannot open shared object file: ..."
-void report_missing_library(const std::string& loader_text, engine_call* call) {
-  size_t end = loader_text.find(": cannot open shared object file");
-  if (end != std::string::npos) call->detail(call, "missing_library", loader_text.substr(0, end).c_str());
-}
-
 std::mutex open_mutex;
 std::map<std::string, std::weak_ptr<Runtime>>& open_runtimes() {
   static auto* const kept = new std::map<std::string, std::weak_ptr<Runtime>>;
@@ -82,6 +76,15 @@ std::map<std::string, std::weak_ptr<Runtime>>& open_runtimes() {
 }
 
 }  // namespace
+
+void report_missing_library(const std::string& loader_text, engine_call* call) {
+  const size_t end = loader_text.find(": cannot open shared object file");
+  if (end == std::string::npos) return;
+  // The runtime puts words of its own before the loader's.
+  const size_t blank = loader_text.rfind(' ', end);
+  const size_t begin = blank == std::string::npos ? 0 : blank + 1;
+  call->detail(call, "missing_library", loader_text.substr(begin, end - begin).c_str());
+}
 
 std::shared_ptr<Runtime> Runtime::open(const engine_host* host, const char* wanted, engine_call* call) {
   std::string path = locate(host, wanted, call), identity = real_path(path);

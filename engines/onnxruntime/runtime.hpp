@@ -59,6 +59,9 @@ class LogReceiver {
   const engine_host* host_;
 };
 
+// "libcudnn.so.9: cannot open shared object file: ..." names a library; with it the call's "missing_library".
+void report_missing_library(const std::string& loader_text, engine_call* call);
+
 // What the runtime's object is released with, when it goes out of scope.
 template <class Object, class Release>
 class Held {
@@ -88,6 +91,7 @@ using HeldSessionOptions = Held<OrtSessionOptions, decltype(api::release_session
 using HeldRunOptions = Held<OrtRunOptions, decltype(api::release_run_options)>;
 using HeldType = Held<OrtTypeInfo, decltype(api::release_type)>;
 using HeldTensorInfo = Held<OrtTensorInfo, decltype(api::release_tensor_info)>;
+using HeldCudaOptions = Held<OrtCudaOptions, decltype(api::release_cuda_options)>;
 using HeldMetadata = Held<OrtModelMetadata, decltype(api::release_metadata)>;
 
 }  // namespace enginehost::engines::onnxruntime

@@ -1,4 +1,4 @@
-#include "engines/onnxruntime/model.hpp"
+#include "engines/onnxruntime/cuda_session.hpp"
 #include "engines/onnxruntime/one_node_model.hpp"
 
 namespace enginehost::engines::onnxruntime {
@@ -27,7 +27,7 @@ void check_graph(engine_instance* engine, engine_device device, engine_call* cal
   std::unique_ptr<engine_model, void (*)(engine_model*)> held(model, unload_model);
   float matrix[4] = {1, 2, 3, 4};
   const int64_t shape[2] = {2, 2};
-  engine_tensor tensor = {matrix, device, 2, {ENGINE_FLOAT, 32, 1}, shape, nullptr, 0};
+  engine_tensor tensor = {matrix, {ENGINE_CPU, 0}, 2, {ENGINE_FLOAT, 32, 1}, shape, nullptr, 0};
   const engine_value values[2] = {{0, 0, nullptr, &tensor}, {1, 0, nullptr, &tensor}};
   engine_run run{};
   run.size = sizeof run;
@@ -55,14 +55,22 @@ void check_graph(engine_instance* engine, engine_device device, engine_call* cal
 engine_status run_selftest(engine_instance* engine, int32_t level, engine_device device,
                            engine_call* call) noexcept {
   return walled(call, [&] {
-    if (device.type != ENGINE_CPU || device.index != 0) {
+    if (engine->devices.cuda_provider.empty() && !engine->devices.has(device)) {
       Text text;
       call->detail(call, "device", text.device(device).c_str());
       throw Failure{ENGINE_INVALID, "This build has only cpu:0."};
     }
+    require_device(engine->devices, device, call);
     if (call->is_cancelled(call) != 0)
       throw Failure{ENGINE_CANCELLED, "The self-test was stopped before it began."};
-    // Level 0: create() resolved every symbol of the library (RTLD_NOW) and got its table.
+    // Level 0: create() resolved every symbol of the library (RTLD_NOW) and got its table. The provider of
+    // CUDA is loaded by what asks for it.
+    if (device.type == ENGINE_CUDA) {
+      HeldSessionOptions options(*engine->runtime);
+      engine->runtime->check(api::create_session_options(engine->runtime->table(), options.out()),
+                             ENGINE_NO_MEMORY);
+      compute_on_cuda(*engine->runtime, options.get(), device.index, call);
+    }
     if (level >= ENGINE_SELFTEST_DEVICE) {
       const Runtime& runtime = *engine->runtime;
       const int64_t size = 1024;

@@ -55,6 +55,28 @@ TEST_P(OnnxRuntime, PassesItsSelfTest) {
   EXPECT_EQ(engine->selftest->run(engine->get(), 2, {ENGINE_CUDA, 0}, &call), ENGINE_INVALID);
 }
 
+// Which provider ran each node is read from the runtime's own profile of the first run.
+TEST_P(OnnxRuntime, TellsWhereTheNodesOfAModelRan) {
+  onnx::Graph graph;
+  graph.nodes = {onnx::node("MatMul", {"a", "a"}, {"m"}), onnx::node("Softmax", {"m"}, {"y"})};
+  graph.inputs = {onnx::value("a", onnx::float32, {"2", "2"})};
+  graph.outputs = {onnx::value("y", onnx::float32, {"2", "2"})};
+  Floats a({2, 2}, {1, 2, 3, 4});
+  {
+    Model model(*engine, "onnx", graph.bytes(), true, {{"placement", "measure"}});
+    ASSERT_EQ(model.status, ENGINE_OK) << model.call.message();
+    for (const char* told : {"CPUExecutionProvider 2", ""}) {
+      Results results;
+      Call call;
+      ASSERT_EQ(model.run({{0, &a.tensor}}, results, call), ENGINE_OK) << call.message();
+      EXPECT_EQ(call.details["placement"], told);
+    }
+  }
+  Model wrong(*engine, "onnx", graph.bytes(), true, {{"placement", "guess"}});
+  EXPECT_EQ(wrong.status, ENGINE_INVALID);
+  EXPECT_EQ(wrong.call.details["option"], "placement");
+}
+
 TEST_P(OnnxRuntime, ComputesTheOperationsEveryEngineHas) {
   Floats a({2, 3}, {1, -2, 3, -4, 5, -6}), b({3, 2}, {1, 2, 3, 4, 5, 6}), row({3}, {10, 20, 30});
   auto compute = [&](const char* name, std::vector<const engine_tensor*> inputs,

@@ -1,0 +1,67 @@
+#include "engines/onnxruntime/cuda_session.hpp"
+
+namespace enginehost::engines::onnxruntime {
+namespace {
+
+constexpr const char* cuda_provider = "CUDAExecutionProvider";
+
+// What the loader said, without the runtime's own file and line before it.
+std::string loader_words(const std::string& message) {
+  const std::string before = " with error: ";
+  const size_t at = message.find(before);
+  std::string words = at == std::string::npos ? message : message.substr(at + before.size());
+  while (!words.empty() && (words.back() == '\n' || words.back() == ' ')) words.pop_back();
+  return words;
+}
+
+}  // namespace
+
+void compute_on_cuda(const Runtime& runtime, OrtSessionOptions* options, int32_t index, engine_call* call) {
+  void* const* table = runtime.table();
+  HeldCudaOptions cuda(runtime);
+  runtime.check(api::create_cuda_options(table, cuda.out()), ENGINE_UNAVAILABLE);
+  const std::string number = std::to_string(index);
+  const char *key = "device_id", *value = number.c_str();
+  // The first call loads the provider, and is the one that knows why it cannot be loaded.
+  auto failed = runtime.failure(api::update_cuda_options(table, cuda.get(), &key, &value, 1), ENGINE_INVALID);
+  if (failed == nullptr)
+    failed = runtime.failure(api::append_cuda(table, options, cuda.get()), ENGINE_UNAVAILABLE);
+  if (failed != nullptr) {
+    const std::string words = loader_words(failed->message);
+    report_missing_library(words, call);
+    call->detail(call, "provider", cuda_provider);
+    throw Failure{
+        ENGINE_UNAVAILABLE,
+        "cuda:" + number + " cannot be had: libonnxruntime_providers_cuda.so cannot be used: " + words,
+        failed->native};
+  }
+  runtime.check(api::add_session_setting(table, options, no_cpu_fallback, "1"), ENGINE_INTERNAL);
+}
+
+void tell_placement(engine_model& model, engine_call* call) {
+  if (model.placement == nullptr || model.placement_told.exchange(true)) return;
+  const std::map<std::string, int> nodes = model.placement->end(*model.engine->runtime, model.session.get());
+  std::string text;
+  int all = 0, on_cuda = 0;
+  for (const auto& [provider, count] : nodes) {
+    text += (text.empty() ? "" : ", ") + provider + " " + std::to_string(count);
+    all += count;
+    if (provider == cuda_provider) on_cuda += count;
+  }
+  if (text.empty()) text = "not known: the runtime wrote no profile that can be read";
+  call->detail(call, "placement", text.c_str());
+  Text device;
+  device.device(model.device);
+  const engine_host* host = model.engine->host;
+  const bool elsewhere = model.device.type == ENGINE_CUDA && on_cuda < all;
+  const std::string message = std::string("Nodes of the model on ") + device.c_str() + ": " + text + ".";
+  if (elsewhere && !model.may_fall_back) {
+    call->detail(call, "device", device.c_str());
+    throw Failure{ENGINE_INTERNAL,
+                  std::string(device.c_str()) + " was asked for and did not compute all: " + text + "."};
+  }
+  const int32_t level = elsewhere ? ENGINE_LOG_WARNING : ENGINE_LOG_INFO;
+  if (level >= host->log_level) host->log(host, level, "placement", message.c_str());
+}
+
+}  // namespace enginehost::engines::onnxruntime

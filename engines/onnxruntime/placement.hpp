@@ -1,0 +1,34 @@
+// What really ran where: the runtime may put nodes on the CPU that were meant for another device, and its own
+// profile is the only record of it that every release keeps.
+#pragma once
+#include <map>
+#include <memory>
+#include <string>
+
+#include "engines/onnxruntime/runtime.hpp"
+
+namespace enginehost::engines::onnxruntime {
+
+// Profiles a session until end(). In a folder of its own, which goes with it. One thread at a time.
+class Placement {
+ public:
+  // Sets the options' profile; nullptr when no folder for it can be made.
+  static std::unique_ptr<Placement> begin(const Runtime& runtime, OrtSessionOptions* options);
+  ~Placement();
+  Placement(const Placement&) = delete;
+  Placement& operator=(const Placement&) = delete;
+
+  // How many nodes each execution provider ran since the session was made; empty when the profile cannot be
+  // read.
+  std::map<std::string, int> end(const Runtime& runtime, OrtSession* session);
+
+ private:
+  explicit Placement(std::string folder) : folder_(std::move(folder)) {}
+
+  std::string folder_;
+};
+
+// Reads a profile: lines of one event each, "cat" first and the provider among its "args".
+std::map<std::string, int> nodes_of_profile(const std::string& file);
+
+}  // namespace enginehost::engines::onnxruntime
