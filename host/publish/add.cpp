@@ -12,6 +12,7 @@
 #include "host/publish/pack.hpp"
 #include "host/publish/requirements.hpp"
 #include "host/publish/scratch.hpp"
+#include "host/publish/wheel_name.hpp"
 #include "host/transfer/chunk_list.hpp"
 
 namespace enginehost::publish {
@@ -32,13 +33,6 @@ struct Part {
   std::string chunks, chunks_sha256;  // the list of its pieces, where it has one
   bool packed = false;                // by us, in the scratch folder
 };
-
-// "onnxruntime-1.22.0-cp311-….whl": the project, as the package index writes it (PEP 503).
-std::string project_of(const std::string& wheel) {
-  std::string name = to_lower(wheel.substr(0, wheel.find('-')));
-  std::replace(name.begin(), name.end(), '_', '-');
-  return name;
-}
 
 Result<Part> take(const fs::path& given, const AddRequest& request, bool is_main, const fs::path& scratch) {
   Part part;
@@ -66,8 +60,9 @@ Result<Part> take(const fs::path& given, const AddRequest& request, bool is_main
   if (is_main && !is_folder)
     for (const std::string& url : request.urls) part.sources.push(Json::object().set("url", url));
   if (name.ends_with(".whl") && part.sources.as_array().empty())
-    part.sources.push(Json::object().set("package_index",
-                                         Json::object().set("project", project_of(name)).set("file", name)));
+    part.sources.push(Json::object().set(
+        "package_index",
+        Json::object().set("project", normal_project(name.substr(0, name.find('-')))).set("file", name)));
   TRY_ASSIGN(part.facts, look_into(part.artifact, part.file, scratch / "unpacked"));
   return part;
 }
@@ -232,7 +227,7 @@ Result<Added> add(const Workspace& workspace, const AddRequest& request) {
   for (std::size_t i = 0; i < parts.size(); ++i) {
     TRY(publish_copy(workspace, parts[i]));
     TRY(list_chunks(workspace, parts[i], request.chunks_from));
-    TRY(workspace.keep_facts(parts[i].artifact.sha256, parts[i].facts));
+    TRY(workspace.keep_facts(parts[i].artifact, parts[i].facts));
     TRY(put_component(manifest, i == 0 ? name : plugin_component, component_of(parts[i], request),
                       parts[i].file));
   }

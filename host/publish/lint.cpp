@@ -1,6 +1,8 @@
 #include "host/publish/lint.hpp"
 
 #include <algorithm>
+#include <optional>
+#include <set>
 #include <system_error>
 
 #include "base/files.hpp"
@@ -11,6 +13,7 @@
 #include "host/acquire/component.hpp"
 #include "host/publish/add.hpp"
 #include "host/publish/requirements.hpp"
+#include "host/publish/wheel_name.hpp"
 
 namespace enginehost::publish {
 namespace {
@@ -27,27 +30,49 @@ class Look {
   Look(const Workspace& workspace, const std::string& document, Findings& findings)
       : workspace_(workspace), document_(document), findings_(findings) {}
 
-  void component(const Component& component) {
+  void license(const std::string& key, const manifest::License& license,
+               const std::map<std::string, Component>& components) {
+    const std::string place = "licenses." + key;
+    if (const auto found = components.find(license.text_component); found != components.end())
+      for (const Artifact& one : found->second.artifacts)
+        if (const auto facts = workspace_.facts_of(one); facts && !facts->has_file(license.text_path))
+          error(place + ".text", license.text_path + " is not in " + license.text_component,
+                "correct \"path\"");
+    if (!license.explicit_consent) return;
+    if (license.sha256.empty())
+      error(place, "it asks for acceptance and no sha256 says of which text", "add the sha256 of its text");
+    if (license.url.empty() && license.text_component.empty())
+      error(place, "it asks for acceptance and nobody can read it", "add its \"url\", or its \"text\"");
+  }
+
+  void component(const Component& component, bool used) {
     const std::string place = "components." + component.id;
-    if (component.artifacts.empty()) error(place, "it has no artifact", "engine-manifest add it");
-    for (const Artifact& one : component.artifacts) artifact(one, place);
+    if (!used) warning(place, "no build uses it", "remove it");
+    for (const Artifact& one : component.artifacts) artifact(one, component, place);
   }
 
   void build(const Build& build) {
     const std::string place = "builds." + build.id;
-    if (!build.not_built.empty() || !build.yanked.empty()) return;
+    if (!build.yanked.empty()) return;
+    // A plugin that was not compiled is no mistake: the build says so. Its engine's files are there all the
+    // same.
+    const bool built = build.not_built.empty();
     std::vector<ArtifactFacts> parts;
-    for (const Component* component : build.all_components())
-      for (const Artifact& one : component->artifacts)
-        if (auto facts = workspace_.facts_of(one.sha256)) {
-          parts.push_back(std::move(*facts));
-          break;
-        }
-    if (parts.size() != build.all_components().size())
-      return warning(place, "not all of its archives were ever looked into",
-                     "add it with engine-manifest add");
-    digest(build, parts, place);
-    plugin(build, parts, place);
+    std::vector<std::string> unseen;
+    for (const Component* component : build.all_components()) {
+      if (!built && component->id == build.plugin_component) continue;
+      if (component->artifacts.empty())
+        error("components." + component->id, "it has no artifact", "engine-manifest add it");
+      else if (auto facts = facts_of(*component, build))
+        parts.push_back(std::move(*facts));
+      else
+        unseen.push_back(component->id);
+    }
+    if (!unseen.empty())
+      return warning(place, join(unseen, ", ") + " was never looked into", "add it with engine-manifest add");
+    if (built) digest(build, parts, place);
+    if (built) plugin(build, parts, place);
+    system(build, parts, place);
     libraries(build, parts, place);
     lazy(build, parts, place);
     requirements(build, parts, place);
@@ -68,19 +93,34 @@ class Look {
     findings_.warnings.push_back(finding(member, problem, remedy));
   }
 
-  void artifact(const Artifact& artifact, const std::string& place) {
+  // Without the libraries that the build can do without: what those need, a user may lack.
+  std::optional<ArtifactFacts> facts_of(const Component& component, const Build& build) const {
+    for (const Artifact& one : component.artifacts) {
+      auto facts = workspace_.facts_of(one);
+      if (!facts) continue;
+      std::erase_if(facts->libraries, [&](const LibraryFacts& library) {
+        return std::any_of(component.optional.begin(), component.optional.end(), [&](const auto& pattern) {
+          return library.path != build.plugin_path && matches_pattern(library.path, pattern);
+        });
+      });
+      return facts;
+    }
+    return std::nullopt;
+  }
+
+  void artifact(const Artifact& artifact, const Component& component, const std::string& place) {
     if (artifact.sha256.empty())
       error(place, "an archive has no sha256: it is listed and never installed", "add its sha256");
     if (!artifact.size)
       warning(place, "an archive has no size: users cannot see what they download", "add its size in bytes");
     if (artifact.size && *artifact.size == 0) error(place, "an archive is empty", "add the right file");
     if (artifact.sources.empty()) error(place, "an archive has no source", "name a url or a file");
-    for (const Source& one : artifact.sources) source(one, artifact, place);
+    for (const Source& one : artifact.sources) source(one, artifact, component, place);
     chunks(artifact, place);
     if (artifact.tree.empty()) return;
-    const auto facts = workspace_.facts_of(artifact.sha256);
-    if (facts && !facts->tree.empty() &&
-        (facts->tree != artifact.tree || facts->unpacked_as != acquire::archive_key(artifact)))
+    const auto facts = workspace_.facts_of(artifact);
+    if (!facts ? workspace_.was_looked_into(artifact.sha256)
+               : !facts->tree.empty() && facts->tree != artifact.tree)
       error(place, "its archive unpacks to other files than those of \"tree\"",
             "add it anew, or remove \"tree\" here and \"digest\" of the build");
   }
@@ -97,7 +137,8 @@ class Look {
     }
   }
 
-  void source(const Source& source, const Artifact& artifact, const std::string& place) {
+  void source(const Source& source, const Artifact& artifact, const Component& component,
+              const std::string& place) {
     const std::string name = source.kind == Source::Kind::package_index ? source.file : source.location;
     switch (source.kind) {
       case Source::Kind::url:
@@ -109,8 +150,7 @@ class Look {
         file_source(source, artifact, place);
         break;
       case Source::Kind::package_index:
-        if (!source.file.ends_with(".whl"))
-          warning(place, source.file + " is no wheel", "name the wheel's file");
+        wheel(source, component, place);
         break;
       case Source::Kind::oci:
         if (source.location.find("@sha256:") == std::string::npos)
@@ -122,6 +162,19 @@ class Look {
         source.kind != Source::Kind::oci && kind != "none" && kind != artifact.archive)
       error(place, name + " is a " + kind + " file, the manifest says " + artifact.archive,
             "correct \"archive\"");
+  }
+
+  // The index lists a file under its own project only, and the file's name says which version it is.
+  void wheel(const Source& source, const Component& component, const std::string& place) {
+    if (!source.file.ends_with(".whl"))
+      return warning(place, source.file + " is no wheel", "name the wheel's file");
+    const auto name = read_wheel_name(source.file);
+    if (!name) return error(place, source.file + " is not named as wheels are", "name the wheel's file");
+    if (name->project != normal_project(source.project))
+      error(place, source.file + " is not of the project " + source.project, "correct \"project\"");
+    if (!component.version.empty() && name->version != component.version)
+      warning(place, source.file + " is version " + name->version + ", the component " + component.version,
+              "correct \"version\"");
   }
 
   void file_source(const Source& source, const Artifact& artifact, const std::string& place) {
@@ -162,8 +215,22 @@ class Look {
     if (!found->plugin)
       error(place + ".plugin", build.plugin_path + " does not export engine_plugin_v1",
             "docs/engine-authors.md says what a plugin is");
+  }
+
+  void system(const Build& build, const std::vector<ArtifactFacts>& parts, const std::string& place) {
+    for (const Component* component : build.all_components())
+      for (const Artifact& artifact : component->artifacts)
+        for (const Source& one : artifact.sources) {
+          const auto name = read_wheel_name(one.file);
+          if (name && !wheel_is_for(*name, build.os, build.arch))
+            error(place, one.file + " is not for " + build.os + " " + build.arch, "name the right wheel");
+        }
+    const bool has_libraries =
+        std::any_of(parts.begin(), parts.end(), [](const auto& part) { return !part.libraries.empty(); });
     const System system = system_of(parts);
-    if (system.os != build.os || system.arch != build.arch)
+    const auto machines = split(system.arch, '+');
+    if (has_libraries &&
+        (system.os != build.os || std::find(machines.begin(), machines.end(), build.arch) == machines.end()))
       error(place,
             "it is for " + build.os + " " + build.arch + ", its libraries are for " +
                 (system.os.empty() ? "several systems" : system.os + " " + system.arch),
@@ -171,9 +238,13 @@ class Look {
   }
 
   void libraries(const Build& build, const std::vector<ArtifactFacts>& parts, const std::string& place) {
-    const auto& declared = build.requires_.libraries;
+    // Windows compares without regard to case, and outside() says its names in small letters.
+    const bool windows = build.os == "windows";
+    std::set<std::string> declared;
+    for (const std::string& name : build.requires_.libraries)
+      declared.insert(windows ? to_lower(name) : name);
     for (const Outside& one : outside(parts, build.flavor))
-      if (std::find(declared.begin(), declared.end(), one.name) == declared.end())
+      if (!declared.contains(one.name))
         error(place, one.needed_by + " needs " + one.name + ", which is in none of its components",
               "add a component that brings it, or name it in requires.libraries");
   }
@@ -227,7 +298,12 @@ void look_at(const Workspace& workspace, const fs::path& file, Findings& finding
                                   .with("problem", warning)
                                   .with("remedy", "correct the spelling, or remove the field"));
   Look look(workspace, name, findings);
-  for (const auto& [id, component] : (*manifest)->components) look.component(component);
+  std::set<std::string> used;
+  for (const auto& build : (*manifest)->builds)
+    for (const Component* component : build->all_components()) used.insert(component->id);
+  for (const auto& [key, license] : (*manifest)->licenses)
+    look.license(key, license, (*manifest)->components);
+  for (const auto& [id, component] : (*manifest)->components) look.component(component, used.contains(id));
   for (const auto& build : (*manifest)->builds) look.build(*build);
 }
 

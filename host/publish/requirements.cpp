@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <set>
 #include <string_view>
 
@@ -34,12 +35,13 @@ constexpr std::array<std::string_view, 4> nvidia_driver = {"libcuda.so.1", "libn
                                                            "nvml.dll"};
 
 // Of a bare Windows, as engine libraries use them; api-ms-win-* and ext-ms-* are names for parts of these.
-constexpr std::array<std::string_view, 30> windows_system = {
+constexpr std::array<std::string_view, 31> windows_system = {
     "kernel32.dll", "kernelbase.dll", "ntdll.dll",    "user32.dll",   "gdi32.dll",  "advapi32.dll",
     "shell32.dll",  "ole32.dll",      "oleaut32.dll", "ws2_32.dll",   "bcrypt.dll", "crypt32.dll",
     "dbghelp.dll",  "shlwapi.dll",    "setupapi.dll", "version.dll",  "winmm.dll",  "psapi.dll",
     "iphlpapi.dll", "dxgi.dll",       "d3d12.dll",    "d3d11.dll",    "msvcrt.dll", "ucrtbase.dll",
-    "rpcrt4.dll",   "secur32.dll",    "userenv.dll",  "cfgmgr32.dll", "dxcore.dll", "imagehlp.dll"};
+    "rpcrt4.dll",   "secur32.dll",    "userenv.dll",  "cfgmgr32.dll", "dxcore.dll", "imagehlp.dll",
+    "wintrust.dll"};
 
 bool is_vcruntime(const std::string& name) {
   return name.starts_with("vcruntime") || name.starts_with("msvcp") || name.starts_with("concrt") ||
@@ -146,13 +148,21 @@ Json requirements_of(const std::vector<ArtifactFacts>& parts, const std::string&
 
 System system_of(const std::vector<ArtifactFacts>& parts) {
   std::set<std::string> systems, machines;
+  bool first = true;
   for (const ArtifactFacts& part : parts)
     for (const LibraryFacts& library : part.libraries) {
       systems.insert(library.kind == "elf" ? "linux" : library.kind == "pe" ? "windows" : "macos");
-      machines.insert(library.kind == "macho" && library.machine == "aarch64" ? "arm64" : library.machine);
+      // A universal library is for several; the build is for those that all its libraries are for.
+      std::set<std::string> own, common;
+      for (const std::string& machine : split(library.machine, '+'))
+        own.insert(library.kind == "macho" && machine == "aarch64" ? "arm64" : machine);
+      std::set_intersection(own.begin(), own.end(), machines.begin(), machines.end(),
+                            std::inserter(common, common.end()));
+      machines = first ? own : common;
+      first = false;
     }
-  if (systems.size() != 1 || machines.size() != 1) return {};
-  return {*systems.begin(), *machines.begin()};
+  if (systems.size() != 1 || machines.empty()) return {};
+  return {*systems.begin(), join({machines.begin(), machines.end()}, "+")};
 }
 
 }  // namespace enginehost::publish

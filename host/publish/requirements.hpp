@@ -23,6 +23,7 @@ std::vector<Outside> outside(const std::vector<ArtifactFacts>& parts, const std:
 Json requirements_of(const std::vector<ArtifactFacts>& parts, const std::string& flavor);
 
 // "linux", "windows", "macos" and the machine, by the libraries: empty when they disagree or there is none.
+// Universal libraries are for several machines: "arm64+x86_64", those that all of them are for.
 struct System {
   std::string os, arch;
 };

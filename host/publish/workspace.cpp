@@ -6,6 +6,7 @@
 #include "base/files.hpp"
 #include "base/sha256.hpp"
 #include "base/text.hpp"
+#include "host/acquire/component.hpp"
 #include "host/manifest/fields.hpp"
 
 namespace enginehost::publish {
@@ -103,14 +104,26 @@ Result<void> Workspace::write_json(const fs::path& file, const Json& document) c
   return write_file(file, document.dump(1) + "\n");
 }
 
-std::optional<ArtifactFacts> Workspace::facts_of(const std::string& sha256) const {
-  const auto document = document_of(folder_ / "facts" / (sha256 + ".json"));
-  if (!document || !*document) return std::nullopt;
-  return facts_from_json(**document);
+std::optional<ArtifactFacts> Workspace::facts_of(const manifest::Artifact& artifact) const {
+  const std::string key = acquire::archive_key(artifact);
+  for (const std::string& name : {artifact.sha256, key}) {
+    const auto document = document_of(folder_ / "facts" / (name + ".json"));
+    if (!document || !*document) continue;
+    ArtifactFacts facts = facts_from_json(**document);
+    if (facts.unpacked_as == key) return facts;
+  }
+  return std::nullopt;
 }
 
-Result<void> Workspace::keep_facts(const std::string& sha256, const ArtifactFacts& facts) const {
-  return write_json(folder_ / "facts" / (sha256 + ".json"), to_json(facts));
+bool Workspace::was_looked_into(const std::string& sha256) const {
+  std::error_code error;
+  return fs::exists(folder_ / "facts" / (sha256 + ".json"), error);
+}
+
+Result<void> Workspace::keep_facts(const manifest::Artifact& artifact, const ArtifactFacts& facts) const {
+  const bool beside = was_looked_into(artifact.sha256) && !facts_of(artifact);
+  const std::string name = beside ? acquire::archive_key(artifact) : artifact.sha256;
+  return write_json(folder_ / "facts" / (name + ".json"), to_json(facts));
 }
 
 Result<std::string> Workspace::keep_chunk_list(const std::string& text) const {

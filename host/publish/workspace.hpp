@@ -2,7 +2,8 @@
 //
 //   repository.json      the name, and for how long an index holds
 //   engines/NAME.json    one manifest an engine, as add writes it and a person may edit it
-//   facts/SHA256.json    what the libraries of an archive say, so that lint needs no archive
+//   facts/SHA256.json    what the libraries of an archive say, so that lint needs no archive; where two
+//                        artifacts unpack one archive in two ways, the second's is named by archive_key
 //   files/…              archives that the repository brings itself
 //   chunks/SHA256.txt    lists of the pieces of large archives (transfer/chunk_list.hpp), by their own digest
 //   .lock                held by whoever changes something here
@@ -50,9 +51,12 @@ class Workspace {
   Result<std::string> keep_chunk_list(const std::string& text) const;
   Result<void> write_json(const std::filesystem::path& file, const Json& document) const;
 
-  // Nothing when the archive was never looked into.
-  std::optional<ArtifactFacts> facts_of(const std::string& sha256) const;
-  Result<void> keep_facts(const std::string& sha256, const ArtifactFacts& facts) const;
+  // What its archive holds, unpacked as the artifact says; nothing when nobody ever looked.
+  std::optional<ArtifactFacts> facts_of(const manifest::Artifact& artifact) const;
+  // Unpacked in some way.
+  bool was_looked_into(const std::string& sha256) const;
+  // Beside those of the same archive unpacked in another way.
+  Result<void> keep_facts(const manifest::Artifact& artifact, const ArtifactFacts& facts) const;
 
   // The index as it stands, or nothing when there is none yet.
   Result<std::optional<manifest::Index>> index() const;

@@ -1,5 +1,6 @@
 #include "host/acquire/acquire.hpp"
 #include "host/publish/requirements.hpp"
+#include "host/publish/wheel_name.hpp"
 #include "host/transfer/chunk_list.hpp"
 #include "tests/publish/fixture.hpp"
 
@@ -163,6 +164,45 @@ TEST_F(PublisherTest, lint_tells_what_would_fail_on_users_machines) {
     edit(mistake.from, mistake.to);
     EXPECT_THAT(problems(), HasSubstr(mistake.said));
   }
+}
+
+TEST_F(PublisherTest, lint_holds_the_files_of_a_build_without_plugin_to_the_same) {
+  add_toy();
+  edit("\"priority\"", "\"not_built\": \"Compile the plugin.\", \"priority\"");
+  EXPECT_THAT(problems(), IsEmpty());
+  edit("\"glibc\": \">=2.", "\"glibc\": \">=1.");
+  EXPECT_THAT(problems(), HasSubstr("its files need >=2."));
+}
+
+TEST_F(PublisherTest, lint_wants_a_text_for_what_is_to_be_accepted) {
+  add_toy();
+  edit("\"id\": \"LicenseRef-unknown\"", "\"id\": \"LicenseRef-unknown\", \"accept\": \"explicit\"");
+  EXPECT_THAT(problems(), AllOf(HasSubstr("no sha256 says of which text"), HasSubstr("nobody can read it")));
+}
+
+TEST_F(PublisherTest, lint_looks_for_the_text_of_a_licence_where_the_manifest_says_it_is) {
+  add_toy();
+  const auto manifest = parse_json(bytes_of(workspace().engine_file("toy")), "toy");
+  ASSERT_TRUE(manifest);
+  const std::string component = (*manifest)["builds"].as_array()[0]["plugin"]["component"].as_string();
+  edit("\"id\": \"LicenseRef-unknown\"", "\"id\": \"LicenseRef-unknown\", \"text\": {\"component\": \"" +
+                                             component + "\", \"path\": \"LICENSE\"}");
+  EXPECT_THAT(problems(), HasSubstr("LICENSE is not in " + component));
+}
+
+TEST(WheelName, says_project_version_and_platform) {
+  const auto name = read_wheel_name("Toy_Engine.gpu-1.0+cu118-2-cp311-cp311-manylinux_2_28_x86_64.whl");
+  ASSERT_TRUE(name);
+  EXPECT_EQ(name->project, "toy-engine-gpu");
+  EXPECT_EQ(name->version, "1.0+cu118");
+  EXPECT_TRUE(wheel_is_for(*name, "linux", "x86_64"));
+  EXPECT_FALSE(wheel_is_for(*name, "linux", "aarch64"));
+  EXPECT_FALSE(wheel_is_for(*name, "windows", "x86_64"));
+  EXPECT_TRUE(wheel_is_for(*read_wheel_name("a-1-py3-none-macosx_11_0_universal2.whl"), "macos", "arm64"));
+  EXPECT_TRUE(wheel_is_for(*read_wheel_name("a-1-py3-none-win_amd64.whl"), "windows", "x86_64"));
+  EXPECT_TRUE(wheel_is_for(*read_wheel_name("a-1-py3-none-any.whl"), "macos", "x86_64"));
+  for (const char* wrong : {"a.whl", "a-1.whl", "a-1-py3-none-any.zip", "-1-py3-none-any.whl"})
+    EXPECT_FALSE(read_wheel_name(wrong)) << wrong;
 }
 
 TEST_F(PublisherTest, lint_sees_a_published_file_with_other_bytes) {

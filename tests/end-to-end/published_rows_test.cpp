@@ -1,0 +1,88 @@
+// The published builds for NVIDIA's devices that need the most of a machine, decided for every recorded one:
+// ONNX Runtime for CUDA 11.8, 12.8 and 13.0, and PyTorch from 1.13.1 on CUDA 11.7 to 2.11.0 on 13.0.
+#include <gmock/gmock.h>
+
+#include <array>
+#include <cctype>
+
+#include "tests/end-to-end/workplace.hpp"
+
+namespace enginehost::test {
+namespace {
+
+constexpr std::array<std::pair<const char*, const char*>, 6> published = {
+    {{"onnxruntime", "onnxruntime-1.18.1-cu118-linux-x86_64"},
+     {"onnxruntime", "onnxruntime-1.23.2-cu128-linux-x86_64"},
+     {"onnxruntime", "onnxruntime-1.27.0-cu130-linux-x86_64"},
+     {"pytorch", "pytorch-1.13.1-cu117-linux-x86_64"},
+     {"pytorch", "pytorch-2.9.1-cu128-linux-x86_64"},
+     {"pytorch", "pytorch-2.11.0-cu130-linux-x86_64"}}};
+
+// The code of what speaks against a build, in the order of `published`: EH-S12 fits, and its plugin is not
+// compiled here; without a code the verdict.
+struct Row {
+  const char* machine;
+  std::array<const char*, published.size()> decided;
+};
+
+class PublishedRows : public testing::TestWithParam<Row> {};
+
+TEST_P(PublishedRows, AreDecidedByDriverCardAndLibc) {
+  const Workplace workplace;
+  const std::string build_tree = std::string(ENGINEHOST_BUILD_DIR) + "/share/enginehost/repository";
+  const std::string machine =
+      std::string(ENGINEHOST_SOURCE_DIR) + "/tests/profiles/" + GetParam().machine + ".json";
+  for (std::size_t i = 0; i < published.size(); ++i) {
+    const auto& [engine, build] = published.at(i);
+    const Ended planned =
+        workplace.info({engine, "--json", "--plan", "--repository", build_tree, "--platform", machine});
+    const Json& candidate = planned.candidate(build);
+    ASSERT_FALSE(candidate.is_null()) << build << "\n" << planned.said();
+    const std::string code = candidate["diagnosis"]["code"].as_string();
+    const std::string verdict = candidate["verdict"].as_string();
+    const std::string decided = !code.empty() ? code : verdict == "chosen" ? "fits" : verdict;
+    EXPECT_EQ(decided, GetParam().decided.at(i)) << build << "\n" << planned.said();
+  }
+}
+
+// CUDA 13 needs a driver from 580 on (EH-G03) and code for the card from 7.5 on, so a V100 is refused
+// whatever its driver (EH-G05). A GeForce RTX 50 runs ONNX Runtime for CUDA 12.8 by its PTX for 9.0, and no
+// PyTorch before 2.7, whose wheels have none. The plugin of ONNX Runtime is compiled on Debian 12, whose
+// glibc CentOS 7 and Ubuntu 20.04 do not have (EH-L08).
+INSTANTIATE_TEST_SUITE_P(
+    RecordedMachines, PublishedRows,
+    testing::Values(
+        Row{"linux-alpine-musl", {"EH-L29", "EH-L29", "EH-L29", "EH-L29", "EH-L29", "EH-L29"}},
+        Row{"linux-centos7-no-gpu", {"EH-L08", "EH-L08", "EH-L08", "EH-G01", "EH-L08", "EH-L08"}},
+        Row{"linux-container-without-gpus", {"EH-G01", "EH-G01", "EH-G01", "EH-G01", "EH-G01", "EH-G01"}},
+        Row{"linux-driver-timed-out", {"EH-S12", "fits", "EH-G03", "EH-S12", "EH-S12", "EH-G03"}},
+        Row{"linux-fedora41-nouveau-rtx3060", {"EH-G01", "EH-G01", "EH-G01", "EH-G01", "EH-G01", "EH-G01"}},
+        Row{"linux-laptop-toolkit129-driver535-rtx4060",
+            {"EH-S12", "fits", "EH-G03", "EH-S12", "EH-S12", "EH-G03"}},
+        Row{"linux-rhel9-driver580-v100", {"EH-S12", "fits", "EH-G05", "EH-S12", "EH-S12", "EH-G05"}},
+        Row{"linux-rocm62-rx7900xtx", {"EH-G01", "EH-G01", "EH-G01", "EH-G01", "EH-G01", "EH-G01"}},
+        Row{"linux-toolkit-without-driver", {"EH-G01", "EH-G01", "EH-G01", "EH-G01", "EH-G01", "EH-G01"}},
+        Row{"linux-ubuntu2004-driver470-gtx1080ti",
+            {"EH-S12", "EH-L08", "EH-L08", "EH-S12", "EH-G03", "EH-G03"}},
+        Row{"linux-ubuntu2204-driver525-rtx3090", {"EH-S12", "fits", "EH-G03", "EH-S12", "EH-S12", "EH-G03"}},
+        Row{"linux-ubuntu2204-driver535-a100x2-one-hidden",
+            {"EH-S12", "fits", "EH-G03", "EH-S12", "EH-S12", "EH-G03"}},
+        Row{"linux-ubuntu2204-stub-library", {"EH-G02", "EH-G02", "EH-G02", "EH-G02", "EH-G02", "EH-G02"}},
+        Row{"linux-ubuntu2404-driver580-rtx4090", {"EH-S12", "fits", "fits", "EH-S12", "EH-S12", "EH-S12"}},
+        Row{"linux-ubuntu2404-driver580-rtx5090", {"EH-S12", "fits", "fits", "EH-G05", "EH-S12", "EH-S12"}},
+        Row{"macos-arm64-m2", {"rejected", "rejected", "rejected", "rejected", "rejected", "rejected"}},
+        Row{"macos-x86_64-intel", {"rejected", "rejected", "rejected", "rejected", "rejected", "rejected"}},
+        Row{"windows11-cuda118-driver522-rtx3060",
+            {"rejected", "rejected", "rejected", "rejected", "rejected", "rejected"}},
+        Row{"windows11-cudart65-driver595-rtx5090",
+            {"rejected", "rejected", "rejected", "rejected", "rejected", "rejected"}},
+        Row{"wsl2-ubuntu2204-rtx4070", {"EH-S12", "fits", "fits", "EH-S12", "EH-S12", "EH-S12"}}),
+    [](const auto& instance) {
+      std::string name;
+      for (const char* at = instance.param.machine; *at != '\0'; ++at)
+        if (std::isalnum(static_cast<unsigned char>(*at)) != 0) name += *at;
+      return name;
+    });
+
+}  // namespace
+}  // namespace enginehost::test
