@@ -8,12 +8,19 @@ namespace enginehost {
 namespace paths_inside {
 inline const std::string& as_utf8(const std::string& native) { return native; }
 std::string as_utf8(const std::wstring& native);
+inline const std::string& with_slashes(const std::string& native) { return native; }
+std::string with_slashes(const std::wstring& native);
 }  // namespace paths_inside
 
 // The path as people and documents see it. Where paths are bytes, the path's own text (a reference that lives
 // as long as the path; nothing is copied); on Windows its UTF-8 form, with every "/" as "\".
 inline decltype(auto) path_text(const std::filesystem::path& path) {
   return paths_inside::as_utf8(path.native());
+}
+
+// The same with "/" between its elements on every system: paths in archives, lists and documents.
+inline decltype(auto) generic_text(const std::filesystem::path& path) {
+  return paths_inside::with_slashes(path.native());
 }
 
 }  // namespace enginehost

@@ -1,11 +1,26 @@
-// What a system tells a process of itself. Any thread.
+// What a system tells of processes, and of itself as what they run on. Any thread.
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <string>
 
 namespace enginehost {
 
 // From the system's generator of random bytes; waits until there are some.
 void fill_with_random_bytes(unsigned char* into, std::size_t size);
+
+// One text from start to start of the machine, another after the next; empty where the system tells none. On
+// Linux the kernel's boot_id.
+std::string boot_id();
+
+// When this process began, in units of the system's own, to tell two that had one number apart; empty when
+// there is none.
+std::string start_time_of_process(std::int64_t process);
+
+// Who this process acts as: "1000" where users are numbers, a name on Windows.
+std::string effective_user();
+
+// The running program's file; empty when the system does not tell it.
+std::string executable_path();
 
 }  // namespace enginehost

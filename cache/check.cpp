@@ -1,11 +1,10 @@
 #include "cache/check.hpp"
 
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
 
+#include "base/file_calls.hpp"
 #include "base/files.hpp"
+#include "base/paths.hpp"
 #include "base/sha256.hpp"
 #include "cache/store_paths.hpp"
 
@@ -34,14 +33,14 @@ class Checker {
 
   bool cancelled() const { return options_.cancel && options_.cancel->cancelled(); }
   void note(const char* invariant, const std::string& build, Problem problem) {
-    problem.diagnosis.with("layer", root_.native()).with("invariant", invariant);
+    problem.diagnosis.with("layer", path_text(root_)).with("invariant", invariant);
     if (!build.empty()) problem.diagnosis.with("build", build);
     violations_.push_back({invariant, build, std::move(problem)});
   }
   void note_missing(const char* invariant, const std::string& build, const fs::path& what) {
     note(invariant, build,
-         {Problem::Kind::missing, what.lexically_relative(root_).native(),
-          diagnose("EH-F01").with("file", what.native())});
+         {Problem::Kind::missing, generic_text(what.lexically_relative(root_)),
+          diagnose("EH-F01").with("file", path_text(what))});
   }
   std::optional<Problem> problem_in(const fs::path& folder, const TreeEntry& entry) {
     auto problem = problem_of(folder, entry, options_.deep, &digests_);
@@ -52,7 +51,7 @@ class Checker {
     std::error_code error;
     for (auto it = fs::directory_iterator(root_ / folder, error); !error && it != fs::end(it);
          it.increment(error))
-      names.push_back(it->path().filename().native());
+      names.push_back(path_text(it->path().filename()));
     std::sort(names.begin(), names.end());
     return names;
   }
@@ -62,11 +61,11 @@ class Checker {
     std::error_code error;
     for (auto it = fs::recursive_directory_iterator(folder, error); !error && it != fs::end(it);
          it.increment(error)) {
-      const std::string path = it->path().lexically_relative(folder).native();
+      const std::string path = generic_text(it->path().lexically_relative(folder));
       if (fs::is_directory(it->symlink_status(error)) || known(path)) continue;
       note(invariant, build,
            {Problem::Kind::unexpected, path,
-            diagnose("EH-F08").with("file", it->path().native()).with("problem", "nobody installed it")});
+            diagnose("EH-F08").with("file", path_text(it->path())).with("problem", "nobody installed it")});
     }
   }
 
@@ -90,26 +89,26 @@ Result<void> Checker::records() {
 
 Result<void> Checker::record(const fs::path& file) {
   const auto text = read_file(file);
-  auto installed = text ? read_record(*text, file.native()) : fail(text.error());
+  auto installed = text ? read_record(*text, path_text(file)) : fail(text.error());
   if (!installed) {
     all_read_ = false;
-    note("I2", file.stem().native(),
+    note("I2", path_text(file.stem()),
          {text ? Problem::Kind::wrong_bytes : Problem::Kind::unreadable,
-          file.lexically_relative(root_).native(), std::move(installed).error()});
+          generic_text(file.lexically_relative(root_)), std::move(installed).error()});
     return {};
   }
   const std::string& build = installed->build;
   const fs::path view = root_ / "views" / installed->digest;
   views_.insert(installed->digest);
-  struct stat status {};
+  calls::Status status{};
   bool whole = true;
   for (const std::string& tree : installed->trees) {
     owner_.emplace(tree, build);
-    if (::lstat((root_ / "trees" / tree).c_str(), &status) == 0) continue;
+    if (calls::lstat((root_ / "trees" / tree).c_str(), &status) == 0) continue;
     note_missing("I2", build, root_ / "trees" / tree);
     whole = false;
   }
-  if (::lstat(view.c_str(), &status) != 0) {
+  if (calls::lstat(view.c_str(), &status) != 0) {
     note_missing("I2", build, view);
     return {};
   }
@@ -117,7 +116,8 @@ Result<void> Checker::record(const fs::path& file) {
   if (!plan) {
     // A list that is damaged is told with its tree.
     if (whole && plan.error().code == "EH-F20")
-      note("I2", build, {Problem::Kind::wrong_bytes, view.lexically_relative(root_).native(), plan.error()});
+      note("I2", build,
+           {Problem::Kind::wrong_bytes, generic_text(view.lexically_relative(root_)), plan.error()});
     return {};
   }
   for (const auto& [path, planned] : *plan) {
@@ -133,7 +133,7 @@ Result<void> Checker::trees() {
     if (options_.build.empty() || owner_.contains(id)) TRY(tree(id));
   if (options_.build.empty())
     for (const std::string& name : names_in("lists"))
-      if (is_sha256_hex(name) && ::access((root_ / "trees" / name).c_str(), F_OK) != 0)
+      if (is_sha256_hex(name) && calls::access((root_ / "trees" / name).c_str(), F_OK) != 0)
         if (const auto list = load_list(root_, name); !list)
           note("I1", "", {Problem::Kind::wrong_bytes, "lists/" + name, list.error()});
   return {};
@@ -165,7 +165,7 @@ void Checker::rest() {
     note("I5", "",
          {Problem::Kind::unexpected, std::string(folder) + "/" + name,
           diagnose("EH-F08")
-              .with("file", (root_ / folder / name).native())
+              .with("file", path_text(root_ / folder / name))
               .with("problem", "nothing refers to it")});
   };
   for (const std::string& name : names_in("stage")) left("stage", name);
@@ -188,14 +188,13 @@ std::string fingerprint_of(const fs::path& folder) {
   std::map<std::string, std::string> lines;
   std::error_code error;
   const auto add = [&](const fs::path& path) {
-    struct stat status {};
-    if (::lstat(path.c_str(), &status) != 0) return;
+    calls::Status status{};
+    if (calls::lstat(path.c_str(), &status) != 0) return;
     std::string line = std::to_string(status.st_mode) + " " + std::to_string(status.st_size) + " " +
-                       std::to_string(status.st_mtim.tv_sec) + "." + std::to_string(status.st_mtim.tv_nsec) +
-                       " ";
+                       std::to_string(calls::modified_ns(status)) + " ";
     if (S_ISREG(status.st_mode)) line += sha256_of_file(path).value_or("unreadable");
-    if (S_ISLNK(status.st_mode)) line += fs::read_symlink(path, error).native();
-    lines.emplace(path.lexically_relative(folder).native(), std::move(line));
+    if (S_ISLNK(status.st_mode)) line += path_text(fs::read_symlink(path, error));
+    lines.emplace(generic_text(path.lexically_relative(folder)), std::move(line));
   };
   add(folder);
   for (auto it = fs::recursive_directory_iterator(folder, error); !error && it != fs::end(it);

@@ -1,14 +1,13 @@
 // Collecting: which builds go, by age and size.
 #include "cache/collect.hpp"
 
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <ctime>
 #include <map>
 
+#include "base/file_calls.hpp"
 #include "base/files.hpp"
+#include "base/paths.hpp"
 #include "base/text.hpp"
 #include "cache/sharing.hpp"
 #include "cache/store_paths.hpp"
@@ -31,10 +30,10 @@ struct Measured {
 
 Measured measure(const fs::path& root) {
   Measured measured;
-  std::set<std::pair<dev_t, ino_t>> seen;
+  std::set<std::pair<std::uint64_t, std::uint64_t>> seen;
   const auto count = [&](const fs::path& file, std::uint64_t& sum) {
-    struct stat status {};
-    if (::lstat(file.c_str(), &status) != 0 || S_ISDIR(status.st_mode)) return;
+    calls::Status status{};
+    if (calls::lstat(file.c_str(), &status) != 0 || S_ISDIR(status.st_mode)) return;
     if (status.st_nlink > 1 && !seen.insert({status.st_dev, status.st_ino}).second) return;
     sum += static_cast<std::uint64_t>(status.st_blocks) * 512;
   };
@@ -43,7 +42,7 @@ Measured measure(const fs::path& root) {
     std::error_code error;
     for (auto it = fs::directory_iterator(root / folder, error); !error && it != fs::end(it);
          it.increment(error)) {
-      std::string name = it->path().filename().native();
+      std::string name = path_text(it->path().filename());
       // What an archive gave goes with the tree that it names.
       if (name.starts_with("of-") && std::string_view(folder) == "lists")
         name = std::string(trim(read_file(it->path(), 4096).value_or(name)));
@@ -153,11 +152,11 @@ class Collection {
 // Without changing anything: why the build could not go now, or "".
 std::string what_keeps(const fs::path& root, const Installed& build) {
   const auto is_free = [](const fs::path& file) {
-    if (::access(file.c_str(), F_OK) != 0) return true;
+    if (calls::access(file.c_str(), F_OK) != 0) return true;
     const auto lock = FileLock::try_exclusive(file, {});
     return lock && *lock;
   };
-  if (::access(pin_file(root, build.build).c_str(), F_OK) == 0) return "pinned";
+  if (calls::access(pin_file(root, build.build).c_str(), F_OK) == 0) return "pinned";
   if (!locks_are_kept(root)) return anyone_alive(root, build.digest) ? "in use" : "";
   if (!is_free(lock_file(root, Store::key_of(build.build)))) return "being made";
   return is_free(lease_file(root, build.digest)) ? "" : "in use";
@@ -166,9 +165,9 @@ std::string what_keeps(const fs::path& root, const Installed& build) {
 }  // namespace
 
 std::int64_t Store::last_used(const Installed& installed) const {
-  struct stat status {};
+  calls::Status status{};
   std::int64_t used = installed.installed_at;
-  if (::stat(lease_file(root_, installed.digest).c_str(), &status) == 0)
+  if (calls::stat(lease_file(root_, installed.digest).c_str(), &status) == 0)
     used = std::max<std::int64_t>(used, status.st_mtime);
   return std::min<std::int64_t>(used, std::time(nullptr));
 }
@@ -176,7 +175,7 @@ std::int64_t Store::last_used(const Installed& installed) const {
 Usage Store::usage() const { return {logical_of(builds_of(root_)), measure(root_).sum()}; }
 
 Result<Collected> Store::collect(const CollectOptions& options) const {
-  if (::access(root_.c_str(), F_OK) != 0) return Collected{};
+  if (calls::access(root_.c_str(), F_OK) != 0) return Collected{};
   if (!options.dry_run) TRY(prepare());
   Collection collection(*this, options);
   Collected& report = collection.report;
@@ -210,23 +209,23 @@ Result<Collected> Store::collect(const CollectOptions& options) const {
 
 Result<void> Store::pin(std::string_view build) const {
   TRY(prepare());
-  if (::access(ref_file(root_, build).c_str(), F_OK) != 0)
+  if (calls::access(ref_file(root_, build).c_str(), F_OK) != 0)
     return fail(diagnose("EH-F01")
                     .with("build", build)
                     .with("problem", "not installed")
-                    .with("layer", root_.native()));
+                    .with("layer", path_text(root_)));
   return write_file(pin_file(root_, build), "");
 }
 
 Result<bool> Store::unpin(std::string_view build) const {
   const fs::path file = pin_file(root_, build);
-  if (::unlink(file.c_str()) == 0) return true;
+  if (calls::unlink(file.c_str()) == 0) return true;
   if (errno == ENOENT) return false;
   return fail(disk_failure(errno, file, root_));
 }
 
 bool Store::is_pinned(std::string_view build) const {
-  return ::access(pin_file(root_, build).c_str(), F_OK) == 0;
+  return calls::access(pin_file(root_, build).c_str(), F_OK) == 0;
 }
 
 }  // namespace enginehost::cache

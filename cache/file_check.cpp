@@ -1,15 +1,16 @@
 #include "cache/file_check.hpp"
 
-#include <sys/stat.h>
-#include <sys/vfs.h>
-
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdio>
 #include <system_error>
 
+#include "base/file_calls.hpp"
+#include "base/file_system.hpp"
+#include "base/paths.hpp"
 #include "base/sha256.hpp"
+#include "base/system_errors.hpp"
 
 namespace enginehost::cache {
 namespace inside {
@@ -19,18 +20,18 @@ namespace fs = std::filesystem;
 
 Problem problem(Problem::Kind kind, const fs::path& folder, const TreeEntry& entry, const char* code) {
   Problem result{kind, entry.path, diagnose(code)};
-  result.diagnosis.with("file", (folder / entry.path).native());
+  result.diagnosis.with("file", path_text(folder / entry.path));
   if (entry.kind != TreeEntry::Kind::link) result.diagnosis.with("needed_size", std::to_string(entry.size));
   return result;
 }
 
-std::string kind_of(mode_t mode) {
+std::string kind_of(calls::Mode mode) {
   if (S_ISDIR(mode)) return "folder";
   if (S_ISLNK(mode)) return "link";
   return S_ISREG(mode) ? "file" : "special file";
 }
 
-Result<std::string> digest_of(const fs::path& file, const struct stat& status, Digests* known) {
+Result<std::string> digest_of(const fs::path& file, const calls::Status& status, Digests* known) {
   if (known == nullptr) return sha256_of_file(file);
   const auto [found, fresh] = known->try_emplace({status.st_dev, status.st_ino});
   if (!fresh) return found->second;
@@ -42,16 +43,7 @@ Result<std::string> digest_of(const fs::path& file, const struct stat& status, D
   return digest;
 }
 
-// linux/magic.h: FAT, exFAT and NTFS (both drivers) show one mode for all files.
-bool has_modes(const fs::path& folder) {
-  constexpr std::array<std::uint32_t, 4> without{0x4D44, 0x2011BAB0, 0x5346544E, 0x7366746E};
-  struct statfs status {};
-  return ::statfs(folder.c_str(), &status) != 0 ||
-         std::find(without.begin(), without.end(), static_cast<std::uint32_t>(status.f_type)) ==
-             without.end();
-}
-
-std::string octal(mode_t mode) {
+std::string octal(calls::Mode mode) {
   char text[8];
   std::snprintf(text, sizeof text, "%04o", static_cast<unsigned>(mode & 07777));
   return text;
@@ -62,11 +54,11 @@ std::string octal(mode_t mode) {
 std::optional<Problem> problem_of(const fs::path& folder, const TreeEntry& entry, bool deep, Digests* known) {
   using Kind = Problem::Kind;
   const fs::path file = folder / entry.path;
-  struct stat status {};
-  if (::lstat(file.c_str(), &status) != 0) {
+  calls::Status status{};
+  if (calls::lstat(file.c_str(), &status) != 0) {
     Problem found = problem(errno == ENOENT || errno == ENOTDIR ? Kind::missing : Kind::unreadable, folder,
                             entry, "EH-F01");
-    found.diagnosis.with("os_said", std::system_category().message(errno), "lstat");
+    found.diagnosis.with("os_said", error_text(errno), "lstat");
     return found;
   }
   const bool want_link = entry.kind == TreeEntry::Kind::link;
@@ -78,7 +70,7 @@ std::optional<Problem> problem_of(const fs::path& folder, const TreeEntry& entry
   }
   if (want_link) {
     std::error_code error;
-    const std::string target = fs::read_symlink(file, error).native();
+    const std::string target = path_text(fs::read_symlink(file, error));
     if (target == entry.identity) return {};
     Problem found = problem(Kind::wrong_bytes, folder, entry, "EH-F08");
     found.diagnosis.with("expected_target", entry.identity).with("actual_target", target);
@@ -103,16 +95,18 @@ std::optional<Problem> problem_of(const fs::path& folder, const TreeEntry& entry
   return found;
 }
 
-mode_t mode_of(const TreeEntry& entry) { return entry.kind == TreeEntry::Kind::executable ? 0555 : 0444; }
+calls::Mode mode_of(const TreeEntry& entry) {
+  return entry.kind == TreeEntry::Kind::executable ? 0555 : 0444;
+}
 
 std::optional<Problem> mode_problem_of(const fs::path& folder, const TreeEntry& entry) {
-  struct stat status {};
-  if (entry.kind == TreeEntry::Kind::link || ::lstat((folder / entry.path).c_str(), &status) != 0 ||
+  calls::Status status{};
+  if (entry.kind == TreeEntry::Kind::link || calls::lstat((folder / entry.path).c_str(), &status) != 0 ||
       !S_ISREG(status.st_mode))
     return {};
-  const mode_t wanted = mode_of(entry), has = status.st_mode & 07777;
+  const calls::Mode wanted = mode_of(entry), has = status.st_mode & 07777;
   const bool may_be_changed = (has & (0222 | S_ISUID | S_ISGID)) != 0;
-  if ((!may_be_changed && (has & wanted) == wanted) || !has_modes(folder)) return {};
+  if ((!may_be_changed && (has & wanted) == wanted) || !keeps_modes(folder)) return {};
   Problem found = problem(Problem::Kind::wrong_mode, folder, entry, "EH-F08");
   found.diagnosis.with("problem", "its mode is " + octal(has) + " and was " + octal(wanted))
       .with("mode", octal(has), "lstat")

@@ -1,7 +1,5 @@
 #include "cache/lease.hpp"
 
-#include <sys/stat.h>
-
 #include <chrono>
 
 #include "base/files.hpp"

@@ -1,16 +1,13 @@
 #include "cache/lock.hpp"
 
-#include <fcntl.h>
-#include <sys/file.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <ctime>
 #include <thread>
 
+#include "base/file_calls.hpp"
+#include "base/paths.hpp"
 #include "base/text.hpp"
 
 namespace enginehost::cache {
@@ -26,24 +23,23 @@ enum class Missing { make, fail };
 // A lock file that cannot be written can still be locked: flock asks for no access mode.
 Result<FileDescriptor> open_lock(const std::filesystem::path& file, Missing missing) {
   const int make = missing == Missing::make ? O_CREAT : 0;
-  FileDescriptor opened(::open(file.c_str(), O_RDWR | make | O_CLOEXEC | O_NOFOLLOW, 0644));
+  FileDescriptor opened(calls::open(file.c_str(), O_RDWR | make | O_CLOEXEC | O_NOFOLLOW, 0644));
   if (!opened.valid()) {
     const int why = errno;
-    opened = FileDescriptor(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+    opened = FileDescriptor(calls::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
     if (!opened.valid())
       return fail(diagnose_errno(code_of_write_error(why), why)
-                      .with("file", file.native())
-                      .with("folder", file.parent_path().native()));
+                      .with("file", path_text(file))
+                      .with("folder", path_text(file.parent_path())));
   }
   return opened;
 }
 
 // A file that was removed and made again while we waited is another lock.
 bool still_there(const FileDescriptor& lock, const std::filesystem::path& file) {
-  struct stat ours {
-  }, now{};
-  return ::fstat(lock.get(), &ours) == 0 && ::stat(file.c_str(), &now) == 0 && ours.st_ino == now.st_ino &&
-         ours.st_dev == now.st_dev;
+  calls::Status ours{}, now{};
+  return calls::fstat(lock.get(), &ours) == 0 && calls::stat(file.c_str(), &now) == 0 &&
+         ours.st_ino == now.st_ino && ours.st_dev == now.st_dev;
 }
 
 std::string padded(std::uint64_t number) {
@@ -54,7 +50,7 @@ std::string padded(std::uint64_t number) {
 // Fixed in length, so that it is replaced by one write.
 std::string content_of(std::string_view program, std::int64_t since, std::uint64_t done,
                        std::uint64_t total) {
-  return "pid " + padded(static_cast<std::uint64_t>(::getpid())) + "\nsince " +
+  return "pid " + padded(static_cast<std::uint64_t>(calls::getpid())) + "\nsince " +
          padded(static_cast<std::uint64_t>(since)) + "\ndone " + padded(done) + "\ntotal " + padded(total) +
          "\nprogram " + std::string(program) + "\n";
 }
@@ -78,16 +74,16 @@ LockHolder holder_in(std::string_view content) {
 
 std::string content_now(const FileDescriptor& lock) {
   char buffer[1024];
-  const ssize_t got = ::pread(lock.get(), buffer, sizeof buffer, 0);
+  const ssize_t got = calls::pread(lock.get(), buffer, sizeof buffer, 0);
   return got > 0 ? std::string(buffer, static_cast<std::size_t>(got)) : std::string();
 }
 
 Diagnosis held_by_another(const std::filesystem::path& file, const LockHolder& holder) {
   Diagnosis diagnosis = diagnose("EH-F18");
-  diagnosis.with("file", file.native());
-  if (holder.pid != 0) diagnosis.with("holder", std::to_string(holder.pid), file.native());
-  if (!holder.program.empty()) diagnosis.with("holder_name", holder.program, file.native());
-  if (holder.since != 0) diagnosis.with("since", std::to_string(holder.since), file.native());
+  diagnosis.with("file", path_text(file));
+  if (holder.pid != 0) diagnosis.with("holder", std::to_string(holder.pid), path_text(file));
+  if (!holder.program.empty()) diagnosis.with("holder_name", holder.program, path_text(file));
+  if (holder.since != 0) diagnosis.with("since", std::to_string(holder.since), path_text(file));
   diagnosis.with("waited", std::to_string(holder.waited.count() / 1000) + " s");
   return diagnosis;
 }
@@ -101,14 +97,14 @@ Result<FileDescriptor> wait_for(const std::filesystem::path& file, int operation
   for (;;) {
     TRY_ASSIGN(FileDescriptor lock, open_lock(file, missing));
     for (;;) {
-      if (::flock(lock.get(), operation | LOCK_NB) == 0) {
+      if (calls::flock(lock.get(), operation | LOCK_NB) == 0) {
         if (still_there(lock, file)) return lock;
         break;
       }
       if (errno != EWOULDBLOCK && errno != EINTR)
-        return fail(diagnose_errno("EH-F18", errno).with("file", file.native()));
+        return fail(diagnose_errno("EH-F18", errno).with("file", path_text(file)));
       if (wait.cancel && wait.cancel->cancelled())
-        return fail(diagnose("EH-P10").with("file", file.native()));
+        return fail(diagnose("EH-P10").with("file", path_text(file)));
       const Clock::time_point now = Clock::now();
       if (now - last_told >= tell_every) {
         last_told = now;
@@ -139,7 +135,7 @@ Result<FileLock> FileLock::exclusive(const std::filesystem::path& file, std::str
   lock.program_ = program;
   lock.since_ = static_cast<std::int64_t>(std::time(nullptr));
   // What an earlier owner wrote may be longer. Failing to say who we are is no reason not to work.
-  if (::ftruncate(lock.file_.get(), 0) == 0) lock.tell_progress(0, 0);
+  if (calls::ftruncate(lock.file_.get(), 0) == 0) lock.tell_progress(0, 0);
   return lock;
 }
 
@@ -167,16 +163,16 @@ Result<FileLock> FileLock::shared_existing(const std::filesystem::path& file, co
 
 void FileLock::note_use() const {
   constexpr std::int64_t one_hour = 3600;
-  struct stat status {};
-  if (::fstat(file_.get(), &status) != 0) return;
+  calls::Status status{};
+  if (calls::fstat(file_.get(), &status) != 0) return;
   if (std::abs(std::time(nullptr) - status.st_mtime) <= one_hour) return;
-  if (::futimens(file_.get(), nullptr) != 0) return;
+  if (calls::touch(file_.get()) != 0) return;
 }
 
 void FileLock::tell_progress(std::uint64_t done, std::uint64_t total) {
   if (!held()) return;
   const std::string content = content_of(program_, since_, done, total);
-  if (::pwrite(file_.get(), content.data(), content.size(), 0) < 0) return;
+  if (calls::pwrite(file_.get(), content.data(), content.size(), 0) < 0) return;
 }
 
 }  // namespace enginehost::cache

@@ -1,13 +1,11 @@
 // Mending: one file at a time, from what is nearest.
 #include "cache/mend.hpp"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <cerrno>
 
+#include "base/file_calls.hpp"
 #include "base/files.hpp"
+#include "base/paths.hpp"
 #include "cache/place.hpp"
 #include "cache/store_paths.hpp"
 
@@ -22,7 +20,7 @@ std::vector<std::string> strangers_in(const fs::path& folder, const std::set<std
   std::error_code error;
   for (auto it = fs::recursive_directory_iterator(folder, error); !error && it != fs::end(it);
        it.increment(error)) {
-    const std::string path = it->path().lexically_relative(folder).native();
+    const std::string path = generic_text(it->path().lexically_relative(folder));
     if (!fs::is_directory(it->symlink_status(error)) && !known.contains(path)) strangers.push_back(path);
   }
   return strangers;
@@ -63,7 +61,7 @@ class Mending {
     for (const MendedFile& file : mended_.files)
       if (file.problem.path == problem.path) return;
     mended_.files.push_back({problem, from});
-    mended_.files.back().problem.diagnosis.with("build", installed_.build).with("layer", root_.native());
+    mended_.files.back().problem.diagnosis.with("build", installed_.build).with("layer", path_text(root_));
   }
 
   const Store& store_;
@@ -85,7 +83,7 @@ Result<TreeList> Mending::list_of(const std::string& tree) {
     auto other = load_list(layer, tree);
     if (!other) continue;
     TRY(write_file(root_ / "lists" / tree, other->text()));
-    note({Problem::Kind::wrong_bytes, "lists/" + tree, list.error()}, "layer " + layer.native());
+    note({Problem::Kind::wrong_bytes, "lists/" + tree, list.error()}, "layer " + path_text(layer));
     return other;
   }
   return list;
@@ -103,11 +101,11 @@ Result<void> Mending::put(const TreeEntry& entry, const fs::path& fresh, const f
   if (fs::is_directory(fs::symlink_status(target, error))) TRY(discard(root_, target));
   TRY(make_folders(target.parent_path()));
   if (entry.kind != TreeEntry::Kind::link) {
-    const FileDescriptor file(::open(fresh.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
-    if (!file.valid() || ::fchmod(file.get(), mode_of(entry)) != 0 || ::fsync(file.get()) != 0)
+    const FileDescriptor file(calls::open(fresh.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+    if (!file.valid() || calls::fchmod(file.get(), mode_of(entry)) != 0 || calls::fsync(file.get()) != 0)
       return fail(disk_failure(errno, fresh, root_));
   }
-  if (::rename(fresh.c_str(), target.c_str()) != 0) return fail(disk_failure(errno, target, root_));
+  if (calls::rename(fresh.c_str(), target.c_str()) != 0) return fail(disk_failure(errno, target, root_));
   return sync_folder(target.parent_path());
 }
 
@@ -117,7 +115,7 @@ Result<bool> Mending::take(const TreeEntry& entry, const fs::path& from, const f
   const fs::path fresh = scratch_ / random_hex(8);
   if (!copy_file(from, fresh, root_)) return false;
   TreeEntry copied = entry;
-  copied.path = fresh.filename();
+  copied.path = generic_text(fresh.filename());
   if (problem_of(scratch_, copied, true)) return false;
   TRY(put(entry, fresh, folder));
   note(problem, told);
@@ -127,15 +125,16 @@ Result<bool> Mending::take(const TreeEntry& entry, const fs::path& from, const f
 Result<bool> Mending::from_here(const fs::path& folder, const std::string& tree, const TreeEntry& entry,
                                 const Problem& problem) {
   if (problem.kind == Problem::Kind::wrong_mode) {
-    const FileDescriptor file(::open((folder / entry.path).c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
-    if (file.valid() && ::fchmod(file.get(), mode_of(entry)) == 0 && !mode_problem_of(folder, entry)) {
+    const FileDescriptor file(calls::open((folder / entry.path).c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+    if (file.valid() && calls::fchmod(file.get(), mode_of(entry)) == 0 && !mode_problem_of(folder, entry)) {
       note(problem, "mode");
       return true;
     }
   }
   if (entry.kind == TreeEntry::Kind::link) {
     const fs::path fresh = scratch_ / random_hex(8);
-    if (::symlink(entry.identity.c_str(), fresh.c_str()) != 0) return fail(disk_failure(errno, fresh, root_));
+    if (calls::symlink(entry.identity.c_str(), fresh.c_str()) != 0)
+      return fail(disk_failure(errno, fresh, root_));
     TRY(put(entry, fresh, folder));
     note(problem, "its list");
     return true;
@@ -144,15 +143,15 @@ Result<bool> Mending::from_here(const fs::path& folder, const std::string& tree,
   if (in_view) return true;
   for (const fs::path& layer : store_.layers()) {
     if (layer_problem(layer)) continue;
-    TRY_ASSIGN(const bool there,
-               take(entry, layer / "trees" / tree / entry.path, folder, problem, "layer " + layer.native()));
+    TRY_ASSIGN(const bool there, take(entry, layer / "trees" / tree / entry.path, folder, problem,
+                                      "layer " + path_text(layer)));
     if (there) return true;
   }
   // The same bytes may lie in another tree, under another name.
   std::error_code error;
   for (auto it = fs::directory_iterator(root_ / "lists", error); !error && it != fs::end(it);
        it.increment(error)) {
-    const std::string other = it->path().filename().native();
+    const std::string other = path_text(it->path().filename());
     if (other == tree || other.starts_with("of-")) continue;
     const auto list = load_list(root_, other);
     if (!list) continue;
@@ -218,7 +217,7 @@ Result<void> Mending::drop_strangers(const fs::path& folder, const std::set<std:
   for (const std::string& stranger : strangers_in(folder, known)) {
     note({Problem::Kind::unexpected, stranger,
           diagnose("EH-F08")
-              .with("file", (folder / stranger).native())
+              .with("file", path_text(folder / stranger))
               .with("problem", "nobody installed it")},
          "removed");
     TRY(discard(root_, folder / stranger));
@@ -253,7 +252,7 @@ Result<Mended> Store::mend(std::string_view build, Stage& stage, const FetchFile
     return fail(diagnose("EH-F01")
                     .with("build", build)
                     .with("problem", "not installed")
-                    .with("layer", root_.native()));
+                    .with("layer", path_text(root_)));
   TRY_ASSIGN(const fs::path scratch, make_private_folder(stage.folder(), "mend"));
   return Mending(*this, *installed, scratch, fetch, cancel).run();
 }

@@ -1,52 +1,50 @@
 // Files of trees under other names, and which of them a view holds.
-#include <fcntl.h>
-#include <linux/fs.h>
-#include <sys/ioctl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <array>
 #include <cerrno>
 
+#include "base/file_calls.hpp"
+#include "base/file_system.hpp"
 #include "base/files.hpp"
+#include "base/paths.hpp"
 #include "cache/store_paths.hpp"
 
 namespace enginehost::cache::inside {
 
 Result<void> copy_file(const fs::path& from, const fs::path& to, const fs::path& root) {
-  const FileDescriptor source(::open(from.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
-  struct stat status {};
-  if (!source.valid() || ::fstat(source.get(), &status) != 0)
-    return fail(diagnose_errno("EH-F01", errno).with("file", from.native()));
-  FileDescriptor target(::open(to.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+  const FileDescriptor source(calls::open(from.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+  calls::Status status{};
+  if (!source.valid() || calls::fstat(source.get(), &status) != 0)
+    return fail(diagnose_errno("EH-F01", errno).with("file", path_text(from)));
+  FileDescriptor target(calls::open(to.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
   if (!target.valid()) return fail(disk_failure(errno, to, root));
-  if (::ioctl(target.get(), FICLONE, source.get()) != 0) {
+  if (!clone_content(target.get(), source.get())) {
     std::array<char, 1 << 16> buffer{};
     for (;;) {
-      const ssize_t got = ::read(source.get(), buffer.data(), buffer.size());
+      const ssize_t got = calls::read(source.get(), buffer.data(), buffer.size());
       if (got < 0 && errno == EINTR) continue;
-      if (got < 0) return fail(diagnose_errno("EH-F01", errno).with("file", from.native()));
+      if (got < 0) return fail(diagnose_errno("EH-F01", errno).with("file", path_text(from)));
       if (got == 0) break;
       for (ssize_t at = 0; at < got;) {
-        const ssize_t written = ::write(target.get(), buffer.data() + at, static_cast<std::size_t>(got - at));
+        const ssize_t written =
+            calls::write(target.get(), buffer.data() + at, static_cast<std::size_t>(got - at));
         if (written < 0 && errno == EINTR) continue;
         if (written < 0) return fail(disk_failure(errno, to, root));
         at += written;
       }
     }
   }
-  if (::fchmod(target.get(), status.st_mode & 0555) != 0 || ::fsync(target.get()) != 0)
+  if (calls::fchmod(target.get(), status.st_mode & 0555) != 0 || calls::fsync(target.get()) != 0)
     return fail(disk_failure(errno, to, root));
-  if (::close(target.release()) != 0) return fail(disk_failure(errno, to, root));
+  if (calls::close(target.release()) != 0) return fail(disk_failure(errno, to, root));
   return {};
 }
 
 Result<void> place(const TreeEntry& entry, const fs::path& from, const fs::path& to, const fs::path& root) {
   if (entry.kind == TreeEntry::Kind::link) {
-    if (::symlink(entry.identity.c_str(), to.c_str()) != 0) return fail(disk_failure(errno, to, root));
+    if (calls::symlink(entry.identity.c_str(), to.c_str()) != 0) return fail(disk_failure(errno, to, root));
     return {};
   }
-  if (::link(from.c_str(), to.c_str()) == 0) return {};
+  if (calls::link(from.c_str(), to.c_str()) == 0) return {};
   switch (errno) {
     case EXDEV:
     case EPERM:
@@ -54,7 +52,7 @@ Result<void> place(const TreeEntry& entry, const fs::path& from, const fs::path&
     case EOPNOTSUPP:
       return copy_file(from, to, root);
     case ENOENT:
-      return fail(diagnose_errno("EH-F01", errno).with("file", from.native()));
+      return fail(diagnose_errno("EH-F01", errno).with("file", path_text(from)));
     default:
       return fail(disk_failure(errno, to, root));
   }
@@ -80,8 +78,8 @@ Result<ViewPlan> plan_view(const fs::path& root, const std::vector<std::string>&
   }
   for (const auto& [path, planned] : plan)
     for (fs::path parent = fs::path(path).parent_path(); !parent.empty(); parent = parent.parent_path())
-      if (const auto found = plan.find(parent.native()); found != plan.end())
-        return collide(parent.native(), found->second, planned.tree);
+      if (const auto found = plan.find(generic_text(parent)); found != plan.end())
+        return collide(generic_text(parent), found->second, planned.tree);
   return plan;
 }
 

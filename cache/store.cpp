@@ -1,17 +1,14 @@
 #include "cache/store.hpp"
 
-#include <dirent.h>
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <memory>
 #include <set>
 
+#include "base/file_calls.hpp"
 #include "base/files.hpp"
 #include "base/json.hpp"
+#include "base/paths.hpp"
 #include "base/sha256.hpp"
 #include "cache/place.hpp"
 #include "cache/sharing.hpp"
@@ -41,7 +38,7 @@ Result<void> make_layer(const fs::path& root, std::string_view program) {
                              "rejected", "state", "pins"})
     TRY(make_folders(root / folder));
   const auto write_once = [&](const char* name, std::string_view text) -> Result<void> {
-    if (::access((root / name).c_str(), F_OK) == 0) return {};
+    if (calls::access((root / name).c_str(), F_OK) == 0) return {};
     return write_file(root / name, text);
   };
   TRY(write_once("CACHEDIR.TAG", cache_tag));
@@ -62,25 +59,24 @@ Result<void> check_bytes(const fs::path& root, const Installed& installed, const
     return {};
   }
   return fail(diagnose("EH-F08")
-                  .with("file", (installed.folder / file.path).native())
+                  .with("file", path_text(installed.folder / file.path))
                   .with("problem", "not in the list of any tree of the build"));
 }
 
 // Says which loadable file is not as it was installed. `renewed`: some file has other stamps but the right
 // bytes.
 Result<bool> check_files(const fs::path& root, Installed& installed) {
-  const FileDescriptor view(::open(installed.folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
-  if (!view.valid()) return fail(diagnose_errno("EH-F01", errno).with("file", installed.folder.native()));
+  const FileDescriptor view(calls::open(installed.folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  if (!view.valid()) return fail(diagnose_errno("EH-F01", errno).with("file", path_text(installed.folder)));
   bool renewed = false;
   for (LoadableFile& file : installed.files) {
-    struct stat status {};
-    if (::fstatat(view.get(), file.path.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0)
+    calls::Status status{};
+    if (calls::fstatat(view.get(), file.path.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0)
       return fail(diagnose_errno("EH-F01", errno)
-                      .with("file", (installed.folder / file.path).native())
+                      .with("file", path_text(installed.folder / file.path))
                       .with("needed_size", std::to_string(file.size)));
     const auto size = static_cast<std::uint64_t>(status.st_size);
-    const std::int64_t modified =
-        static_cast<std::int64_t>(status.st_mtim.tv_sec) * 1'000'000'000 + status.st_mtim.tv_nsec;
+    const std::int64_t modified = calls::modified_ns(status);
     if (S_ISREG(status.st_mode) && size == file.size && status.st_ino == file.inode &&
         modified == file.modified_ns)
       continue;
@@ -105,22 +101,20 @@ void renew(const fs::path& root, const Installed& installed) {
 
 void list_layer(const fs::path& root, bool read_only, std::set<std::string>& seen,
                 std::vector<Installed>& result) {
-  const std::unique_ptr<DIR, int (*)(DIR*)> folder(::opendir((root / "refs").c_str()), &::closedir);
-  if (folder == nullptr) return;
   char buffer[summary_bytes];
-  while (const dirent* found = ::readdir(folder.get())) {
-    const std::string_view name(found->d_name);
-    if (!name.ends_with(".ref") || name.front() == '.') continue;
-    const FileDescriptor file(::openat(::dirfd(folder.get()), found->d_name, O_RDONLY | O_CLOEXEC));
-    const ssize_t got = file.valid() ? ::read(file.get(), buffer, sizeof buffer) : -1;
-    if (got <= 0) continue;
+  calls::for_each_name(root / "refs", [&](int folder, const char* entry) {
+    const std::string_view name(entry);
+    if (!name.ends_with(".ref") || name.front() == '.') return;
+    const FileDescriptor file(calls::openat(folder, entry, O_RDONLY | O_CLOEXEC));
+    const ssize_t got = file.valid() ? calls::read(file.get(), buffer, sizeof buffer) : -1;
+    if (got <= 0) return;
     auto record = read_record(std::string_view(buffer, static_cast<std::size_t>(got)), name, true);
-    if (!record || !seen.insert(record->build).second) continue;
+    if (!record || !seen.insert(record->build).second) return;
     record->folder = root / "views" / record->digest;
     record->layer = root;
     record->read_only = read_only;
     result.push_back(std::move(*record));
-  }
+  });
 }
 
 }  // namespace
@@ -129,9 +123,9 @@ namespace inside {
 
 Result<std::optional<Installed>> read_ref(const fs::path& root, std::string_view build, bool read_only) {
   const fs::path file = ref_file(root, build);
-  if (::access(file.c_str(), F_OK) != 0 && errno == ENOENT) return std::optional<Installed>();
+  if (calls::access(file.c_str(), F_OK) != 0 && errno == ENOENT) return std::optional<Installed>();
   TRY_ASSIGN(const std::string text, read_file(file, record_limit));
-  TRY_ASSIGN(Installed installed, read_record(text, file.native()));
+  TRY_ASSIGN(Installed installed, read_record(text, path_text(file)));
   installed.folder = root / "views" / installed.digest;
   installed.layer = root;
   installed.read_only = read_only;
@@ -141,12 +135,12 @@ Result<std::optional<Installed>> read_ref(const fs::path& root, std::string_view
 Result<void> check_format(const fs::path& root) {
   const auto text = read_file(root / "LAYER.json", 1u << 20);
   if (!text) return {};
-  TRY_ASSIGN(const Json layer, parse_json(*text, (root / "LAYER.json").native()));
+  TRY_ASSIGN(const Json layer, parse_json(*text, path_text(root / "LAYER.json")));
   const std::int64_t format = layer["format"].as_integer();
   if (format <= layer_format) return {};
   return fail(diagnose("EH-F16")
-                  .with("folder", root.native())
-                  .with("format", std::to_string(format), (root / "LAYER.json").native())
+                  .with("folder", path_text(root))
+                  .with("format", std::to_string(format), path_text(root / "LAYER.json"))
                   .with("supported_format", std::to_string(layer_format))
                   .with("problem", "a newer program made this cache"));
 }
@@ -175,14 +169,14 @@ Result<TreeList> load_list(const fs::path& root, std::string_view tree_id) {
   TRY_ASSIGN(const std::string text, read_file(file, 256u << 20));
   if (const std::string actual = sha256_hex(text); actual != tree_id)
     return fail(
-        diagnose("EH-F08").with("file", file.native()).with("expected", tree_id).with("found", actual));
-  return read_tree_list(text, file.native());
+        diagnose("EH-F08").with("file", path_text(file)).with("expected", tree_id).with("found", actual));
+  return read_tree_list(text, path_text(file));
 }
 
 Diagnosis disk_failure(int error_number, const fs::path& file, const fs::path& root) {
   return std::move(diagnose_errno(code_of_write_error(error_number), error_number)
-                       .with("file", file.native())
-                       .with("folder", root.native()));
+                       .with("file", path_text(file))
+                       .with("folder", path_text(root)));
 }
 
 }  // namespace inside
@@ -215,7 +209,7 @@ Result<std::optional<Installed>> Store::find(std::string_view build) const {
   std::optional<Diagnosis> damaged;
   const auto look = [&](const fs::path& layer, bool read_only) -> std::optional<Installed> {
     const auto note = [&](Diagnosis diagnosis) {
-      if (!damaged) damaged = std::move(diagnosis.with("build", build).with("layer", layer.native()));
+      if (!damaged) damaged = std::move(diagnosis.with("build", build).with("layer", path_text(layer)));
     };
     auto record = read_ref(layer, build, read_only);
     if (!record) {
@@ -231,7 +225,7 @@ Result<std::optional<Installed>> Store::find(std::string_view build) const {
     auto checked = check_files(layer, **record);
     if (!checked) {
       // What someone removed while we looked is not damaged: it is not there.
-      if (::access(ref_file(layer, build).c_str(), F_OK) == 0) note(std::move(checked.error()));
+      if (calls::access(ref_file(layer, build).c_str(), F_OK) == 0) note(std::move(checked.error()));
       return {};
     }
     if (*checked && !read_only) renew(layer, **record);

@@ -1,12 +1,11 @@
 // The store's looking-after half: finding and rejecting what is damaged.
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <ctime>
 
+#include "base/file_calls.hpp"
 #include "base/files.hpp"
+#include "base/paths.hpp"
 #include "base/sha256.hpp"
 #include "cache/store_paths.hpp"
 
@@ -21,7 +20,7 @@ Result<std::vector<Problem>> Store::verify(std::string_view build, bool deep,
   std::vector<Problem> problems;
   std::set<std::string> known;
   const auto note = [&](Problem found) {
-    found.diagnosis.with("build", build).with("layer", installed->layer.native());
+    found.diagnosis.with("build", build).with("layer", path_text(installed->layer));
     problems.push_back(std::move(found));
   };
   for (const std::string& tree : installed->trees) {
@@ -38,10 +37,10 @@ Result<std::vector<Problem>> Store::verify(std::string_view build, bool deep,
   std::error_code error;
   for (auto it = fs::recursive_directory_iterator(installed->folder, error); !error && it != fs::end(it);
        it.increment(error)) {
-    const std::string path = it->path().lexically_relative(installed->folder).native();
+    const std::string path = generic_text(it->path().lexically_relative(installed->folder));
     if (fs::is_directory(it->symlink_status(error)) || known.contains(path)) continue;
     note({Problem::Kind::unexpected, path,
-          diagnose("EH-F08").with("file", it->path().native()).with("problem", "nobody installed it")});
+          diagnose("EH-F08").with("file", path_text(it->path())).with("problem", "nobody installed it")});
   }
   return problems;
 }
@@ -50,7 +49,7 @@ Result<std::vector<std::string>> Store::reject_damaged(std::string_view build, S
   std::vector<std::string> rejected;
   const auto record = read_file(ref_file(root_, build));
   if (!record) return rejected;
-  const auto installed = read_record(*record, ref_file(root_, build).native());
+  const auto installed = read_record(*record, path_text(ref_file(root_, build)));
   if (!installed) {
     TRY(discard(root_, ref_file(root_, build)));
     return rejected;
@@ -64,7 +63,7 @@ Result<std::vector<std::string>> Store::reject_damaged(std::string_view build, S
         damaged = damaged || problem_of(folder, entry, true).has_value();
     if (!damaged) continue;
     const fs::path aside = root_ / "rejected" / (tree + "." + random_hex(4));
-    if (::rename(folder.c_str(), aside.c_str()) != 0 && errno != ENOENT)
+    if (calls::rename(folder.c_str(), aside.c_str()) != 0 && errno != ENOENT)
       return fail(disk_failure(errno, folder, root_));
     TRY(sync_folder(root_ / "trees"));
     rejected.push_back(tree);

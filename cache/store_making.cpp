@@ -1,18 +1,14 @@
 // The store's publishing half: stages, trees, views, records.
-#include <fcntl.h>
-#include <linux/fs.h>
-#include <sys/ioctl.h>
-#include <sys/resource.h>
-#include <sys/stat.h>
-#include <sys/statvfs.h>
-#include <unistd.h>
 
 #include <array>
 #include <cerrno>
 #include <ctime>
 #include <map>
 
+#include "base/file_calls.hpp"
+#include "base/file_system.hpp"
 #include "base/files.hpp"
+#include "base/paths.hpp"
 #include "base/sha256.hpp"
 #include "base/text.hpp"
 #include "cache/sharing.hpp"
@@ -30,11 +26,11 @@ constexpr std::chrono::seconds longest_wait_without_locks{30};
 Result<void> rename_into_place(const fs::path& from, const fs::path& to, const fs::path& root) {
   // rename() onto a folder that holds something fails: then someone else was first, with the same content.
   // Not every file system says so by ENOTEMPTY or EEXIST: SFTP knows only "failure", which sshfs makes EPERM.
-  if (::rename(from.c_str(), to.c_str()) != 0) {
+  if (calls::rename(from.c_str(), to.c_str()) != 0) {
     const int why = errno;
-    struct stat there {};
-    const bool was_first =
-        why == ENOTEMPTY || why == EEXIST || (::lstat(to.c_str(), &there) == 0 && S_ISDIR(there.st_mode));
+    calls::Status there{};
+    const bool was_first = why == ENOTEMPTY || why == EEXIST ||
+                           (calls::lstat(to.c_str(), &there) == 0 && S_ISDIR(there.st_mode));
     if (!was_first) return fail(disk_failure(why, to, root));
   }
   return sync_folder(to.parent_path());
@@ -54,9 +50,8 @@ Result<void> build_view(const fs::path& root, const ViewPlan& plan, const fs::pa
 }
 
 bool same_file(const fs::path& left, const fs::path& right) {
-  struct stat first {
-  }, second{};
-  return ::lstat(left.c_str(), &first) == 0 && ::lstat(right.c_str(), &second) == 0 &&
+  calls::Status first{}, second{};
+  return calls::lstat(left.c_str(), &first) == 0 && calls::lstat(right.c_str(), &second) == 0 &&
          S_ISREG(first.st_mode) && first.st_ino == second.st_ino && first.st_dev == second.st_dev;
 }
 
@@ -71,7 +66,7 @@ Result<void> heal_view(const fs::path& root, const ViewPlan& plan, const fs::pat
     TRY(make_folders(target.parent_path()));
     const fs::path fresh = scratch / random_hex(8);
     TRY(place(planned.entry, source, fresh, root));
-    if (::rename(fresh.c_str(), target.c_str()) != 0) return fail(disk_failure(errno, target, root));
+    if (calls::rename(fresh.c_str(), target.c_str()) != 0) return fail(disk_failure(errno, target, root));
     TRY(sync_folder(target.parent_path()));
   }
   // Something that nobody installed must not be found by a loader.
@@ -80,7 +75,7 @@ Result<void> heal_view(const fs::path& root, const ViewPlan& plan, const fs::pat
   for (auto it = fs::recursive_directory_iterator(view, error); !error && it != fs::end(it);
        it.increment(error))
     if (!fs::is_directory(it->symlink_status(error)) &&
-        !plan.contains(it->path().lexically_relative(view).native()))
+        !plan.contains(generic_text(it->path().lexically_relative(view))))
       strangers.push_back(it->path());
   for (const fs::path& stranger : strangers) TRY(discard(root, stranger));
   return {};
@@ -88,9 +83,9 @@ Result<void> heal_view(const fs::path& root, const ViewPlan& plan, const fs::pat
 
 // What a loader would map: ELF, PE, Mach-O (also big-endian and universal).
 bool is_loadable(const fs::path& file) {
-  const FileDescriptor opened(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+  const FileDescriptor opened(calls::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
   std::array<char, 4> magic{};
-  if (!opened.valid() || ::read(opened.get(), magic.data(), magic.size()) != 4) return false;
+  if (!opened.valid() || calls::read(opened.get(), magic.data(), magic.size()) != 4) return false;
   const std::string_view start(magic.data(), magic.size());
   static constexpr std::array<std::string_view, 6> known{
       "\x7f"
@@ -108,9 +103,9 @@ bool is_loadable(const fs::path& file) {
 // Users of a layer that they cannot write hold builds through this file, so it must be there before them.
 Result<void> make_lease_file(const fs::path& root, std::string_view digest) {
   const fs::path file = lease_file(root, digest);
-  const FileDescriptor made(::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644));
+  const FileDescriptor made(calls::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644));
   if (!made.valid()) return fail(disk_failure(errno, file, root));
-  static_cast<void>(::futimens(made.get(), nullptr));
+  static_cast<void>(calls::touch(made.get()));
   return {};
 }
 
@@ -144,30 +139,25 @@ fs::path Store::partial(std::string_view sha256, const Stage& stage) const {
 }
 
 Result<void> Store::require_space(std::uint64_t bytes, std::uint64_t largest) const {
-  rlimit limit{};
-  if (largest != 0 && ::getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
-      limit.rlim_cur < largest)
+  if (const std::uint64_t limit = file_size_limit(); limit < largest)
     return fail(diagnose("EH-F17")
-                    .with("folder", root_.native())
+                    .with("folder", path_text(root_))
                     .with("needed", format_bytes(largest))
-                    .with("limit", std::to_string(limit.rlim_cur), "RLIMIT_FSIZE"));
-  struct statvfs status {};
-  if (::statvfs(root_.c_str(), &status) != 0) return {};
-  const std::uint64_t free = static_cast<std::uint64_t>(status.f_bavail) * status.f_frsize;
-  const bool no_inodes = status.f_files != 0 && status.f_favail == 0;
-  if (free >= bytes && !no_inodes) return {};
+                    .with("limit", std::to_string(limit), "RLIMIT_FSIZE"));
+  const auto space = space_below(root_);
+  if (!space || (space->free >= bytes && !space->no_more_files)) return {};
   Diagnosis diagnosis = diagnose("EH-F15");
-  diagnosis.with("folder", root_.native())
+  diagnosis.with("folder", path_text(root_))
       .with("needed", format_bytes(bytes))
-      .with("free", format_bytes(free), "statvfs");
-  if (no_inodes) diagnosis.with("free_inodes", "0", "statvfs");
+      .with("free", format_bytes(space->free), "statvfs");
+  if (space->no_more_files) diagnosis.with("free_inodes", "0", "statvfs");
   return fail(std::move(diagnosis));
 }
 
 bool Store::has_tree(std::string_view tree_id) const {
-  struct stat status {};
-  return is_sha256_hex(tree_id) && ::lstat((root_ / "trees" / tree_id).c_str(), &status) == 0 &&
-         S_ISDIR(status.st_mode) && ::access((root_ / "lists" / tree_id).c_str(), R_OK) == 0;
+  calls::Status status{};
+  return is_sha256_hex(tree_id) && calls::lstat((root_ / "trees" / tree_id).c_str(), &status) == 0 &&
+         S_ISDIR(status.st_mode) && calls::access((root_ / "lists" / tree_id).c_str(), R_OK) == 0;
 }
 
 std::optional<std::string> Store::tree_of(std::string_view archive_key) const {
@@ -196,7 +186,7 @@ Result<fs::path> Store::make_view(const std::vector<std::string>& tree_ids, Stag
   std::error_code error;
   if (!fs::is_directory(fs::symlink_status(view, error))) {
     TRY_ASSIGN(const fs::path scratch, make_private_folder(stage.folder(), "view"));
-    if (::chmod(scratch.c_str(), 0755) != 0) return fail(disk_failure(errno, scratch, root_));
+    if (calls::chmod(scratch.c_str(), 0755) != 0) return fail(disk_failure(errno, scratch, root_));
     TRY(build_view(root_, plan, scratch));
     TRY(rename_into_place(scratch, view, root_));
   }

@@ -1,14 +1,13 @@
 // Removing: builds by name, and whatever nothing refers to.
 #include "cache/sweep.hpp"
 
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <ctime>
 
+#include "base/file_calls.hpp"
 #include "base/files.hpp"
+#include "base/paths.hpp"
 #include "cache/sharing.hpp"
 #include "cache/store_paths.hpp"
 
@@ -30,8 +29,8 @@ std::vector<fs::path> children_of(const fs::path& folder) {
 }
 
 std::int64_t changed_at(const fs::path& path) {
-  struct stat status {};
-  return ::lstat(path.c_str(), &status) == 0 ? std::max(status.st_mtime, status.st_ctime) : 0;
+  calls::Status status{};
+  return calls::lstat(path.c_str(), &status) == 0 ? std::max(status.st_mtime, status.st_ctime) : 0;
 }
 
 // Everything that a record of this layer refers to. Nothing when a record cannot be read: then nothing is
@@ -44,7 +43,7 @@ std::optional<std::set<std::string>> referred(const fs::path& root) {
     if (it->path().extension() != ".ref") continue;
     const auto text = read_file(it->path());
     if (!text) return {};
-    const auto record = read_record(*text, it->path().native());
+    const auto record = read_record(*text, path_text(it->path()));
     if (!record) return {};
     names.insert(record->digest);
     names.insert(record->trees.begin(), record->trees.end());
@@ -82,10 +81,10 @@ bool is_temporary(std::string_view name) {
 void sweep_temporary(const Sweep& sweep) {
   for (const char* folder : {"", "refs", "pins", "locks", "leases", "blobs/sha256"})
     for (const fs::path& file : children_of(sweep.root / folder)) {
-      struct stat status {};
-      if (is_temporary(file.filename().native()) && ::lstat(file.c_str(), &status) == 0 &&
+      calls::Status status{};
+      if (is_temporary(path_text(file.filename())) && calls::lstat(file.c_str(), &status) == 0 &&
           S_ISREG(status.st_mode) && status.st_mtime < sweep.now - one_day)
-        ::unlink(file.c_str());
+        calls::unlink(file.c_str());
     }
 }
 
@@ -97,7 +96,7 @@ Result<void> sweep_unfinished(Sweep& sweep) {
       continue;
     }
     for (const fs::path& nonce : children_of(left)) TRY(sweep.drop(nonce));
-    ::rmdir(left.c_str());
+    calls::rmdir(left.c_str());
   }
   for (const char* folder : {"partial", "rejected"})
     for (const fs::path& left : children_of(sweep.root / folder))
@@ -107,7 +106,7 @@ Result<void> sweep_unfinished(Sweep& sweep) {
 
 Result<void> sweep_views(Sweep& sweep, const std::set<std::string>& names, std::string_view freed) {
   for (const fs::path& view : children_of(sweep.root / "views")) {
-    const std::string digest = view.filename().native();
+    const std::string digest = path_text(view.filename());
     if (names.contains(digest)) continue;
     std::optional<FileLock> unused;
     if (digest != freed) {
@@ -128,12 +127,12 @@ void sweep_locks(Sweep& sweep, const std::set<std::string>& names) {
   if (!sweep.kept) return;
   const auto unlink_unused = [&](const fs::path& file) {
     if (changed_at(file) >= sweep.now - one_day) return;
-    if (const auto lock = FileLock::try_exclusive(file, {}); lock && *lock) ::unlink(file.c_str());
+    if (const auto lock = FileLock::try_exclusive(file, {}); lock && *lock) calls::unlink(file.c_str());
   };
   for (const fs::path& lease : children_of(sweep.root / "leases"))
-    if (!names.contains(lease.stem().native())) unlink_unused(lease);
+    if (!names.contains(path_text(lease.stem()))) unlink_unused(lease);
   for (const fs::path& lock : children_of(sweep.root / "locks"))
-    if (!lock.filename().native().starts_with('.')) unlink_unused(lock);
+    if (!path_text(lock.filename()).starts_with('.')) unlink_unused(lock);
 }
 
 }  // namespace
@@ -142,8 +141,8 @@ std::int64_t believable_time(const fs::path& root) {
   const std::int64_t now = std::time(nullptr);
   std::int64_t newest = 0;
   const auto look = [&](const fs::path& path) {
-    struct stat status {};
-    if (::lstat(path.c_str(), &status) == 0) newest = std::max<std::int64_t>(newest, status.st_mtime);
+    calls::Status status{};
+    if (calls::lstat(path.c_str(), &status) == 0) newest = std::max<std::int64_t>(newest, status.st_mtime);
   };
   look(root / "refs");
   for (const char* folder : {"refs", "leases"})
@@ -158,11 +157,11 @@ Result<std::uint64_t> sweep_layer(const fs::path& root, std::string_view freed) 
   if (!names) return sweep.bytes;
   TRY(sweep_views(sweep, *names, freed));
   for (const fs::path& tree : children_of(root / "trees"))
-    if (!names->contains(tree.filename().native())) TRY(sweep.drop(tree));
+    if (!names->contains(path_text(tree.filename()))) TRY(sweep.drop(tree));
   for (const fs::path& list : children_of(root / "lists")) {
-    const std::string name = list.filename().native();
+    const std::string name = path_text(list.filename());
     // A tree that stays keeps its list.
-    if (names->contains(name) || ::access((root / "trees" / name).c_str(), F_OK) == 0) continue;
+    if (names->contains(name) || calls::access((root / "trees" / name).c_str(), F_OK) == 0) continue;
     const auto of = name.starts_with("of-") ? read_file(list, 4096) : Result<std::string>(std::string());
     if (!of || !names->contains(of->substr(0, 64))) TRY(sweep.drop(list));
   }
@@ -174,8 +173,8 @@ Result<std::uint64_t> discard(const fs::path& root, const fs::path& what) {
   std::uint64_t bytes = 0;
   std::error_code error;
   const auto count = [&](const fs::path& path) {
-    struct stat status {};
-    if (::lstat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) && status.st_nlink == 1)
+    calls::Status status{};
+    if (calls::lstat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) && status.st_nlink == 1)
       bytes += static_cast<std::uint64_t>(status.st_size);
   };
   count(what);
@@ -186,7 +185,7 @@ Result<std::uint64_t> discard(const fs::path& root, const fs::path& what) {
   // Gone from its place in one step; a death while removing leaves something that the next sweep finds in
   // stage/.
   const fs::path trash = root / "stage" / ("trash-" + random_hex(8));
-  if (::rename(what.c_str(), trash.c_str()) != 0) {
+  if (calls::rename(what.c_str(), trash.c_str()) != 0) {
     if (errno == ENOENT) return 0;
     return fail(disk_failure(errno, what, root));
   }
@@ -196,7 +195,7 @@ Result<std::uint64_t> discard(const fs::path& root, const fs::path& what) {
 }
 
 Diagnosis in_use(std::string_view build, const fs::path& lock) {
-  return std::move(diagnose("EH-F18").with("build", build).with("file", lock.native()));
+  return std::move(diagnose("EH-F18").with("build", build).with("file", path_text(lock)));
 }
 
 // The record goes while nobody holds the build, and with it the build; the bytes are the sweep's.
@@ -206,14 +205,14 @@ Result<Released> release(const fs::path& root, std::string_view build, std::stri
   auto ours = FileLock::try_exclusive(key, program);
   if (kept && !ours) return fail(std::move(ours).error());
   if (kept && !*ours) return fail(in_use(build, key));
-  if (::access(ref.c_str(), F_OK) != 0)
+  if (calls::access(ref.c_str(), F_OK) != 0)
     return fail(diagnose("EH-F01")
                     .with("build", build)
                     .with("problem", "not installed")
-                    .with("layer", root.native()));
+                    .with("layer", path_text(root)));
   Released released;
   if (const auto text = read_file(ref)) {
-    if (const auto record = read_record(*text, ref.native())) {
+    if (const auto record = read_record(*text, path_text(ref))) {
       released.digest = record->digest;
       const fs::path lease = lease_file(root, released.digest);
       auto unused = FileLock::try_exclusive(lease, {});
@@ -224,7 +223,7 @@ Result<Released> release(const fs::path& root, std::string_view build, std::stri
     }
   }
   if (ours && *ours) released.key = std::move(**ours);
-  if (::unlink(ref.c_str()) != 0) return fail(disk_failure(errno, ref, root));
+  if (calls::unlink(ref.c_str()) != 0) return fail(disk_failure(errno, ref, root));
   TRY(sync_folder(ref.parent_path()));
   return released;
 }
@@ -243,7 +242,7 @@ Result<std::optional<std::uint64_t>> sweep_alone(const fs::path& root, std::stri
   }
   if (!alone) return fail(std::move(alone).error());
   if (!*alone) return std::optional<std::uint64_t>();
-  ::unlink(sweep_wanted(root).c_str());
+  calls::unlink(sweep_wanted(root).c_str());
   return sweep_layer(root, freed).map([](std::uint64_t bytes) { return std::optional(bytes); });
 }
 
@@ -254,7 +253,7 @@ using namespace inside;
 Result<std::uint64_t> Store::remove(std::string_view build) const {
   TRY(prepare());
   TRY_ASSIGN(const Released released, release(root_, build, program_));
-  ::unlink(pin_file(root_, build).c_str());
+  calls::unlink(pin_file(root_, build).c_str());
   TRY_ASSIGN(const auto freed, sweep_alone(root_, released.digest, program_));
   return freed.value_or(0);
 }
@@ -264,12 +263,12 @@ Result<std::uint64_t> Store::sweep() const {
   if (!locks_are_kept(root_)) return sweep_layer(root_, {});
   TRY_ASSIGN(const std::optional<FileLock> alone, FileLock::try_exclusive(publishing_lock(root_), program_));
   if (!alone) return 0;
-  ::unlink(sweep_wanted(root_).c_str());
+  calls::unlink(sweep_wanted(root_).c_str());
   return sweep_layer(root_, {});
 }
 
 Result<std::uint64_t> Store::sweep_if_wanted() const {
-  if (::access(sweep_wanted(root_).c_str(), F_OK) != 0) return 0;
+  if (calls::access(sweep_wanted(root_).c_str(), F_OK) != 0) return 0;
   return sweep();
 }
 

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <filesystem>
 
+#include "base/paths.hpp"
 #include "base/sha256.hpp"
 #include "base/text.hpp"
 
@@ -128,7 +129,7 @@ std::string_view link_problem(std::string_view path, std::string_view target) {
     if (static_cast<unsigned char>(character) < 0x20 || character == '\\') return "control character";
   const auto folder = std::filesystem::path(path).parent_path();
   bool went_down = false;
-  std::size_t depth = folder.empty() ? 0 : split(folder.native(), '/').size();
+  std::size_t depth = folder.empty() ? 0 : split(generic_text(folder), '/').size();
   for (const std::string& part : split(target, '/')) {
     if (part.empty() || part == ".") continue;
     if (part != "..") {

@@ -1,17 +1,15 @@
 #include "cache/tree_writer.hpp"
 
-#include <fcntl.h>
-#include <sys/resource.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <cerrno>
 #include <map>
 #include <set>
 #include <unordered_map>
 #include <unordered_set>
 
+#include "base/file_calls.hpp"
+#include "base/file_system.hpp"
 #include "base/files.hpp"
+#include "base/paths.hpp"
 #include "base/text.hpp"
 #include "cache/write_behind.hpp"
 
@@ -22,12 +20,6 @@ namespace fs = std::filesystem;
 
 Diagnosis refused(std::string_view entry, std::string_view problem) {
   return std::move(diagnose("EH-F19").with("entry", entry).with("problem", problem));
-}
-
-std::uint64_t file_size_limit() {
-  rlimit limit{};
-  if (::getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return UINT64_MAX;
-  return limit.rlim_cur;
 }
 
 }  // namespace
@@ -47,8 +39,8 @@ struct TreeWriter::State {
 
   Diagnosis disk_failure(int error_number, std::string_view path) const {
     return std::move(diagnose_errno(code_of_write_error(error_number), error_number)
-                         .with("file", (folder / path).native())
-                         .with("folder", folder.native()));
+                         .with("file", path_text(folder / path))
+                         .with("folder", path_text(folder)));
   }
   Result<void> spell(const std::string& path, std::string_view entry_path);
   Result<void> make_parents(std::string_view path);
@@ -77,7 +69,7 @@ Result<void> TreeWriter::State::make_parents(std::string_view path) {
     if (folders.contains(parent)) continue;
     if (entries.contains(parent)) return fail(refused(path, "lies below a file or link"));
     TRY(spell(parent, path));
-    if (::mkdir((folder / parent).c_str(), 0755) != 0) return fail(disk_failure(errno, parent));
+    if (calls::mkdir((folder / parent).c_str(), 0755) != 0) return fail(disk_failure(errno, parent));
     folders.insert(parent);
   }
   return {};
@@ -106,7 +98,7 @@ Result<void> TreeWriter::begin_file(std::string_view path, bool executable) {
   State& state = *state_;
   TRY(state.claim(path));
   FileDescriptor file(
-      ::open((state.folder / path).c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+      calls::open((state.folder / path).c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
   if (!file.valid()) return fail(state.disk_failure(errno, path));
   state.current =
       TreeEntry{executable ? TreeEntry::Kind::executable : TreeEntry::Kind::file, 0, std::string(path), {}};
@@ -140,8 +132,8 @@ Result<void> TreeWriter::adopt_file(std::string_view path, bool executable, cons
   if (size > state.limits.bytes - state.bytes)
     return fail(std::move(
         refused(path, "unpacks to more than is allowed").with("limit", std::to_string(state.limits.bytes))));
-  if (::chmod(file.c_str(), executable ? 0555 : 0444) != 0 ||
-      ::rename(file.c_str(), (state.folder / path).c_str()) != 0)
+  if (calls::chmod(file.c_str(), executable ? 0555 : 0444) != 0 ||
+      calls::rename(file.c_str(), (state.folder / path).c_str()) != 0)
     return fail(state.disk_failure(errno, path));
   state.bytes += size;
   state.entries.emplace(path, TreeEntry{executable ? TreeEntry::Kind::executable : TreeEntry::Kind::file,
@@ -178,7 +170,7 @@ Result<void> TreeWriter::make_link_of(std::string_view path) {
   TRY_ASSIGN(const std::string target, read_file(file, 4096, "EH-F19"));
   if (const auto problem = link_problem(path, target); !problem.empty())
     return fail(std::move(refused(path, problem).with("target", target)));
-  if (::unlink(file.c_str()) != 0) return fail(state.disk_failure(errno, path));
+  if (calls::unlink(file.c_str()) != 0) return fail(state.disk_failure(errno, path));
   found->second = TreeEntry{TreeEntry::Kind::link, target.size(), std::string(path), target};
   return {};
 }
@@ -190,7 +182,7 @@ Result<void> TreeWriter::set_executable(std::string_view path, bool executable) 
   const auto kind = executable ? TreeEntry::Kind::executable : TreeEntry::Kind::file;
   if (found->second.kind == kind) return {};
   TRY(state.settle());
-  if (::chmod((state.folder / path).c_str(), executable ? 0555 : 0444) != 0)
+  if (calls::chmod((state.folder / path).c_str(), executable ? 0555 : 0444) != 0)
     return fail(state.disk_failure(errno, path));
   found->second.kind = kind;
   return {};
@@ -205,7 +197,7 @@ Result<void> TreeWriter::State::check_link(const TreeEntry& link) const {
   const TreeEntry* at = &link;
   for (int hops = 0; hops < 8; ++hops) {
     const fs::path joined = (fs::path(at->path).parent_path() / at->identity).lexically_normal();
-    std::string target = joined.native();
+    std::string target = generic_text(joined);
     if (target.ends_with('/')) target.pop_back();
     if (const auto problem = link_problem(at->path, at->identity); !problem.empty())
       return fail(std::move(refused(link.path, problem).with("target", link.identity)));
@@ -223,8 +215,8 @@ Result<void> TreeWriter::State::check_link(const TreeEntry& link) const {
 Result<void> TreeWriter::State::sync_all() const {
   for (const auto& [path, entry] : entries) {
     if (entry.kind == TreeEntry::Kind::link) continue;
-    const FileDescriptor written(::open((folder / path).c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
-    if (!written.valid() || ::fsync(written.get()) != 0) return fail(disk_failure(errno, path));
+    const FileDescriptor written(calls::open((folder / path).c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+    if (!written.valid() || calls::fsync(written.get()) != 0) return fail(disk_failure(errno, path));
   }
   for (const std::string& made : folders) TRY(sync_folder(folder / made));
   return sync_folder(folder);
@@ -237,7 +229,7 @@ Result<TreeList> TreeWriter::finish() {
   for (const auto& [path, entry] : state.entries) {
     if (entry.kind == TreeEntry::Kind::link) {
       TRY(state.check_link(entry));
-      if (::symlink(entry.identity.c_str(), (state.folder / path).c_str()) != 0)
+      if (calls::symlink(entry.identity.c_str(), (state.folder / path).c_str()) != 0)
         return fail(state.disk_failure(errno, path));
     }
     list.entries.push_back(entry);

@@ -1,13 +1,12 @@
 #include "cache/write_behind.hpp"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <system_error>
+
+#include "base/file_calls.hpp"
+#include "base/file_system.hpp"
 
 namespace enginehost::cache {
 namespace {
@@ -31,7 +30,8 @@ WriteBehind::~WriteBehind() {
   thread_.join();
 }
 
-std::optional<WriteBehind::Failure> WriteBehind::begin(FileDescriptor file, std::string path, mode_t mode) {
+std::optional<WriteBehind::Failure> WriteBehind::begin(FileDescriptor file, std::string path,
+                                                       calls::Mode mode) {
   if (auto failure = next_piece()) return failure;
   filling_.opens = true;
   filling_.file = std::move(file);
@@ -142,7 +142,7 @@ int WriteBehind::process(Piece& piece) {
   std::string_view bytes(piece.bytes.get(), piece.size);
   digest_.update(bytes);
   while (!bytes.empty()) {
-    const ssize_t written = ::write(file_.get(), bytes.data(), bytes.size());
+    const ssize_t written = calls::write(file_.get(), bytes.data(), bytes.size());
     if (written < 0 && errno == EINTR) continue;
     if (written < 0) return errno;
     bytes.remove_prefix(static_cast<std::size_t>(written));
@@ -153,8 +153,8 @@ int WriteBehind::process(Piece& piece) {
 }
 
 int WriteBehind::finish_file() {
-  if (::fchmod(file_.get(), mode_) != 0) return errno;
-  if (::close(file_.release()) != 0) return errno;
+  if (calls::fchmod(file_.get(), mode_) != 0) return errno;
+  if (calls::close(file_.release()) != 0) return errno;
   Written written{path_, digest_.hex()};
   const std::lock_guard lock(mutex_);
   written_.push_back(std::move(written));
@@ -162,14 +162,9 @@ int WriteBehind::finish_file() {
 }
 
 void WriteBehind::kick(std::uint64_t least) {
-#ifdef __linux__
   if (size_ - kicked_ < least) return;
-  ::sync_file_range(file_.get(), static_cast<off_t>(kicked_), static_cast<off_t>(size_ - kicked_),
-                    SYNC_FILE_RANGE_WRITE);
+  begin_writing_out(file_.get(), kicked_, size_ - kicked_);
   kicked_ = size_;
-#else
-  static_cast<void>(least);
-#endif
 }
 
 }  // namespace enginehost::cache

@@ -1,7 +1,5 @@
 // Writes and hashes files while whoever decodes them goes on.
 #pragma once
-#include <sys/types.h>
-
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
@@ -13,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/file_calls.hpp"
 #include "base/files.hpp"
 #include "base/sha256.hpp"
 
@@ -41,7 +40,7 @@ class WriteBehind {
 
   // Each tells the first failure so far, of whatever was given before; nothing is written after one. `path`
   // names the file in failures and results; `mode` is what it has when it is closed.
-  std::optional<Failure> begin(FileDescriptor file, std::string path, mode_t mode);
+  std::optional<Failure> begin(FileDescriptor file, std::string path, calls::Mode mode);
   std::optional<Failure> write(std::string_view bytes);
   std::optional<Failure> end();
 
@@ -57,7 +56,7 @@ class WriteBehind {
     bool opens = false, closes = false;  // the first, the last of its file
     FileDescriptor file;                 // with `opens`
     std::string path;
-    mode_t mode = 0;
+    calls::Mode mode = 0;
   };
 
   std::optional<Failure> next_piece();
@@ -76,7 +75,7 @@ class WriteBehind {
   // Of the thread that writes.
   FileDescriptor file_;
   std::string path_;
-  mode_t mode_ = 0;
+  calls::Mode mode_ = 0;
   Sha256 digest_;
   std::uint64_t size_ = 0, kicked_ = 0;
 

@@ -1,5 +1,6 @@
 // POSIX's own calls; see base/file_calls.hpp.
 #pragma once
+#include <dirent.h>
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -9,6 +10,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <filesystem>
+#include <memory>
 #include <string>
 
 namespace enginehost::calls {
@@ -26,6 +28,8 @@ class Name {
 };
 
 using Status = struct ::stat;
+using Offset = off_t;
+using Mode = mode_t;
 
 inline int open(Name file, int flags, mode_t mode = 0) { return ::open(file.get(), flags, mode); }
 inline int openat(int folder, Name file, int flags, mode_t mode = 0) {
@@ -42,6 +46,13 @@ inline ssize_t pwrite(int file, const void* from, std::size_t size, off_t at) {
 }
 inline off_t lseek(int file, off_t by, int from) { return ::lseek(file, by, from); }
 inline int fsync(int file) { return ::fsync(file); }
+inline int fdatasync(int file) {
+#ifdef __APPLE__
+  return ::fsync(file);
+#else
+  return ::fdatasync(file);
+#endif
+}
 inline int ftruncate(int file, off_t size) { return ::ftruncate(file, size); }
 inline int fstat(int file, Status* status) { return ::fstat(file, status); }
 inline int stat(Name file, Status* status) { return ::stat(file.get(), status); }
@@ -60,6 +71,31 @@ inline int chmod(Name file, mode_t mode) { return ::chmod(file.get(), mode); }
 inline int fchmod(int file, mode_t mode) { return ::fchmod(file, mode); }
 inline int flock(int file, int operation) { return ::flock(file, operation); }
 inline pid_t getpid() { return ::getpid(); }
+
+// Whether this process may, as the user it acts as.
+inline bool may_access(Name file, int mode) {
+  return ::faccessat(AT_FDCWD, file.get(), mode, AT_EACCESS) == 0;
+}
+
+// Where a link leads; empty when it is none.
+inline std::string target_of(Name link) {
+  std::string target(4096, '\0');
+  const ssize_t length = ::readlink(link.get(), target.data(), target.size());
+  target.resize(length > 0 ? static_cast<std::size_t>(length) : 0);
+  return target;
+}
+
+// Calls action(descriptor of the folder, name) for everything in it, in no order; nothing when it cannot be
+// opened.
+template <class Action>
+void for_each_name(Name folder, Action action) {
+  const std::unique_ptr<DIR, int (*)(DIR*)> opened(::opendir(folder.get()), &::closedir);
+  if (opened == nullptr) return;
+  while (const dirent* found = ::readdir(opened.get())) action(::dirfd(opened.get()), found->d_name);
+}
+
+// A lock that keeps out other processes and other descriptors of this one, until the file is closed.
+bool lock_open_file(int file);
 
 // When the file's content changed, in nanoseconds since 1970.
 inline std::int64_t modified_ns(const Status& status) {

@@ -4,12 +4,14 @@
 #include <sys/random.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <climits>
 #include <cstdlib>
 #include <filesystem>
 #include <string_view>
 
 #include "base/files.hpp"
+#include "base/text.hpp"
 
 namespace enginehost {
 namespace {
@@ -33,11 +35,26 @@ void fill_with_random_bytes(unsigned char* into, std::size_t size) {
   }
 }
 
-fs::path executable_folder() {
+std::string boot_id() { return read_kernel_file("/proc/sys/kernel/random/boot_id"); }
+
+// Field 22 of /proc/PID/stat.
+std::string start_time_of_process(std::int64_t process) {
+  const std::string text = read_kernel_file("/proc/" + std::to_string(process) + "/stat");
+  const std::size_t name_end = text.rfind(')');
+  if (name_end == std::string::npos) return {};
+  const auto fields = split(std::string_view(text).substr(std::min(text.size(), name_end + 2)), ' ');
+  return fields.size() > 19 ? fields[19] : "";
+}
+
+std::string effective_user() { return std::to_string(::geteuid()); }
+
+std::string executable_path() {
   char target[PATH_MAX];
   const ssize_t length = ::readlink("/proc/self/exe", target, sizeof target);
-  return folder_of({target, length > 0 ? static_cast<std::size_t>(length) : 0});
+  return {target, length > 0 ? static_cast<std::size_t>(length) : 0};
 }
+
+fs::path executable_folder() { return folder_of(executable_path()); }
 
 fs::path library_folder() {
   Dl_info info{};

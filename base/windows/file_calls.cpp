@@ -13,8 +13,8 @@ using windows::errno_of;
 using windows::Handle;
 
 // Long enough for a scanner's look at a small file, short enough for a person.
-constexpr int tries = 50;
-constexpr DWORD between_tries_ms = 20;
+constexpr int tries = 140, short_tries = 100;
+void wait_before_try(int number) { ::Sleep(number < short_tries ? 2 : 20); }
 constexpr std::int64_t from_1601_to_1970 = 116'444'736'000'000'000;  // in units of 100 ns
 constexpr DWORD every_sharing = FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE;
 
@@ -57,7 +57,7 @@ bool tell(HANDLE handle, Status& status) {
                                                         found.ftLastWriteTime.dwLowDateTime)) -
                        from_1601_to_1970) *
                       100;
-  status.st_mtime = status.changed_ns / 1'000'000'000;
+  status.st_mtime = status.st_ctime = status.changed_ns / 1'000'000'000;
   return true;
 }
 
@@ -85,7 +85,7 @@ Handle open_handle(const std::wstring& path, DWORD access, DWORD how, DWORD flag
     Handle handle(::CreateFileW(path.c_str(), access, every_sharing, nullptr, how,
                                 flags | FILE_FLAG_BACKUP_SEMANTICS, nullptr));
     if (handle.valid() || ::GetLastError() != ERROR_SHARING_VIOLATION || i == tries) return handle;
-    ::Sleep(between_tries_ms);
+    wait_before_try(i);
   }
 }
 
@@ -98,22 +98,10 @@ int status_of(const std::wstring& path, Status* status, bool follow) {
 
 bool clear_read_only(const std::wstring& path) {
   const DWORD attributes = ::GetFileAttributesW(path.c_str());
-  return attributes != INVALID_FILE_ATTRIBUTES && (attributes & FILE_ATTRIBUTE_READONLY) != 0 &&
-         ::SetFileAttributesW(path.c_str(), attributes & ~static_cast<DWORD>(FILE_ATTRIBUTE_READONLY)) != 0;
-}
-
-int set_read_only(HANDLE handle, bool read_only) {
-  FILE_BASIC_INFO info{};
-  if (::GetFileInformationByHandleEx(handle, FileBasicInfo, &info, sizeof info) == 0) return failed();
-  if ((info.FileAttributes & FILE_ATTRIBUTE_DIRECTORY) != 0) return 0;  // it means another thing on folders
-  const DWORD before = info.FileAttributes;
-  if (read_only)
-    info.FileAttributes |= FILE_ATTRIBUTE_READONLY;
-  else
-    info.FileAttributes &= ~static_cast<DWORD>(FILE_ATTRIBUTE_READONLY);
-  if (info.FileAttributes == 0) info.FileAttributes = FILE_ATTRIBUTE_NORMAL;
-  if (info.FileAttributes == before) return 0;
-  return ::SetFileInformationByHandle(handle, FileBasicInfo, &info, sizeof info) != 0 ? 0 : failed();
+  if (attributes == INVALID_FILE_ATTRIBUTES || (attributes & FILE_ATTRIBUTE_READONLY) == 0) return false;
+  // None at all would mean "as they are".
+  const DWORD rest = attributes & ~static_cast<DWORD>(FILE_ATTRIBUTE_READONLY);
+  return ::SetFileAttributesW(path.c_str(), rest != 0 ? rest : FILE_ATTRIBUTE_NORMAL) != 0;
 }
 
 int touch_handle(HANDLE handle) {
@@ -205,7 +193,7 @@ std::wstring Name::for_call() const {
   return L"\\\\?\\" + full;
 }
 
-int open(const Name& file, int flags, unsigned mode) {
+int open(const Name& file, int flags, unsigned) {
   const std::wstring path = file.for_call();
   const int access_mode = flags & (O_RDONLY | O_WRONLY | O_RDWR);
   DWORD access = access_mode == O_WRONLY ? GENERIC_WRITE | FILE_READ_ATTRIBUTES
@@ -217,7 +205,7 @@ int open(const Name& file, int flags, unsigned mode) {
              SYNCHRONIZE;
   const bool make = (flags & O_CREAT) != 0, anew = (flags & O_TRUNC) != 0;
   const DWORD how = make && (flags & O_EXCL) != 0 ? CREATE_NEW : make ? OPEN_ALWAYS : OPEN_EXISTING;
-  DWORD more = make && (mode & 0200) == 0 ? FILE_ATTRIBUTE_READONLY : FILE_ATTRIBUTE_NORMAL;
+  DWORD more = FILE_ATTRIBUTE_NORMAL;
   if ((flags & O_NOFOLLOW) != 0) more |= FILE_FLAG_OPEN_REPARSE_POINT;
   Handle handle = open_handle(path, access, how, more);
   if (!handle.valid()) {
@@ -277,11 +265,15 @@ Offset lseek(int file, Offset by, int from) {
   return ::SetFilePointerEx(handle_of(file), distance, &now, method) != 0 ? now.QuadPart : failed();
 }
 
-// A folder, and what is open for reading only, cannot be flushed; NTFS keeps its names in a journal.
+// What is open for reading only is flushed through a second look at it; a folder cannot be, NTFS keeps its
+// names in a journal.
 int fsync(int file) {
   if (::FlushFileBuffers(handle_of(file)) != 0) return 0;
   const DWORD error = ::GetLastError();
-  return error == ERROR_ACCESS_DENIED || error == ERROR_INVALID_FUNCTION ? 0 : failed(error);
+  if (error != ERROR_ACCESS_DENIED && error != ERROR_INVALID_FUNCTION) return failed(error);
+  const Handle writable(::ReOpenFile(handle_of(file), GENERIC_WRITE, every_sharing, 0));
+  if (!writable.valid()) return 0;
+  return ::FlushFileBuffers(writable.get()) != 0 ? 0 : failed();
 }
 
 int ftruncate(int file, Offset size) {
@@ -326,7 +318,7 @@ int unlink(const Name& file) {
     // A link to a folder is removed as a folder is.
     if (is_folder(path)) return ::RemoveDirectoryW(path.c_str()) != 0 ? 0 : failed();
     if (!passes(error) || i == tries) return failed(error);
-    if (!clear_read_only(path)) ::Sleep(between_tries_ms);
+    if (!clear_read_only(path)) wait_before_try(i);
   }
 }
 
@@ -348,7 +340,7 @@ int rename(const Name& from, const Name& to) {
       return -1;
     }
     if (!passes(error) || i == tries) return failed(error);
-    if (!clear_read_only(target)) ::Sleep(between_tries_ms);
+    if (!clear_read_only(target)) wait_before_try(i);
   }
 }
 
@@ -373,13 +365,16 @@ int mkdir(const Name& folder, unsigned) {
 
 int rmdir(const Name& folder) { return ::RemoveDirectoryW(folder.for_call().c_str()) != 0 ? 0 : failed(); }
 
-int chmod(const Name& file, unsigned mode) {
-  const std::wstring path = file.for_call();
-  const Handle handle = open_handle(path, FILE_READ_ATTRIBUTES | FILE_WRITE_ATTRIBUTES, OPEN_EXISTING, 0);
-  return handle.valid() ? set_read_only(handle.get(), (mode & 0200) == 0) : failed_at(path);
+// Whether there is such a file is all that is asked.
+int chmod(const Name& file, unsigned) {
+  Status status;
+  return stat(file, &status);
 }
 
-int fchmod(int file, unsigned mode) { return set_read_only(handle_of(file), (mode & 0200) == 0); }
+int fchmod(int file, unsigned) {
+  Status status;
+  return fstat(file, &status);
+}
 
 int flock(int file, int operation) {
   constexpr Offset beyond_any_content = Offset{1} << 62;
@@ -390,6 +385,26 @@ int flock(int file, int operation) {
   DWORD flags = (operation & LOCK_EX) != 0 ? LOCKFILE_EXCLUSIVE_LOCK : 0;
   if ((operation & LOCK_NB) != 0) flags |= LOCKFILE_FAIL_IMMEDIATELY;
   return ::LockFileEx(handle_of(file), flags, 0, 1, 0, &place) != 0 ? 0 : failed();
+}
+
+std::vector<std::string> names_in(const Name& folder) {
+  std::vector<std::string> names;
+  WIN32_FIND_DATAW found{};
+  const HANDLE search = ::FindFirstFileW((folder.for_call() + L"\\*").c_str(), &found);
+  if (search == INVALID_HANDLE_VALUE) return names;
+  do names.push_back(windows::utf8(found.cFileName));
+  while (::FindNextFileW(search, &found) != 0);
+  ::FindClose(search);
+  return names;
+}
+
+bool may_access(const Name& file, int mode) { return access(file, mode) == 0; }
+
+std::string target_of(const Name& link) {
+  std::error_code error;
+  const std::filesystem::path target =
+      std::filesystem::read_symlink(std::filesystem::path(link.get()), error);
+  return error ? std::string() : windows::utf8(target.native());
 }
 
 int getpid() { return static_cast<int>(::GetCurrentProcessId()); }

@@ -15,6 +15,7 @@
 #include <ctime>
 #include <filesystem>
 #include <string>
+#include <vector>
 
 // What POSIX has and the C runtime of Windows has not. The bits are free in its own <fcntl.h>.
 #define O_CLOEXEC 0x01000000
@@ -39,6 +40,10 @@
 #endif
 #ifndef S_ISLNK
 #define S_ISLNK(mode) (((mode)&S_IFMT) == S_IFLNK)
+#endif
+#ifndef S_ISUID
+#define S_ISUID 04000
+#define S_ISGID 02000
 #endif
 #ifndef S_IWGRP
 #define S_IWGRP 0020
@@ -75,11 +80,12 @@ struct Status {
   std::uint64_t st_nlink = 0;
   unsigned st_uid = 0, st_gid = 0;  // Windows has no such numbers
   std::int64_t st_size = 0, st_blocks = 0;
-  std::int64_t st_mtime = 0;  // seconds since 1970
+  std::int64_t st_mtime = 0, st_ctime = 0;  // seconds since 1970
   std::int64_t changed_ns = 0;
 };
 
 using Offset = std::int64_t;
+using Mode = unsigned;
 
 int open(const Name& file, int flags, unsigned mode = 0);
 // `folder` is a descriptor that open() gave for a folder.
@@ -91,6 +97,7 @@ ssize_t pread(int file, void* into, std::size_t size, Offset at);
 ssize_t pwrite(int file, const void* from, std::size_t size, Offset at);
 Offset lseek(int file, Offset by, int from);
 int fsync(int file);
+inline int fdatasync(int file) { return fsync(file); }
 int ftruncate(int file, Offset size);
 int fstat(int file, Status* status);
 int stat(const Name& file, Status* status);
@@ -107,6 +114,17 @@ int chmod(const Name& file, unsigned mode);
 int fchmod(int file, unsigned mode);
 // One lock a descriptor over LockFileEx, on a byte that no content reaches: Windows' locks are mandatory.
 int flock(int file, int operation);
+std::vector<std::string> names_in(const Name& folder);
+template <class Action>
+void for_each_name(const Name& folder, Action action) {
+  const int opened = open(folder, O_RDONLY | O_DIRECTORY);
+  if (opened < 0) return;
+  for (const std::string& name : names_in(folder)) action(opened, name.c_str());
+  close(opened);
+}
+inline bool lock_open_file(int file) { return flock(file, LOCK_EX | LOCK_NB) == 0; }
+bool may_access(const Name& file, int mode);
+std::string target_of(const Name& link);
 int getpid();
 inline std::int64_t modified_ns(const Status& status) { return status.changed_ns; }
 int touch(int file);

@@ -8,21 +8,29 @@
 #include <string>
 
 #include "base/files.hpp"
-#include "base/windows/system.hpp"
+#include "base/paths.hpp"
+#include "base/windows/wide.hpp"
 
 namespace enginehost {
 namespace {
 
-std::filesystem::path folder_of_module(HMODULE module) {
+std::filesystem::path file_of_module(HMODULE module) {
   std::wstring path(MAX_PATH, L'\0');
   for (;;) {
     const DWORD length = ::GetModuleFileNameW(module, path.data(), static_cast<DWORD>(path.size()));
     if (length < path.size()) {
       path.resize(length);
-      return std::filesystem::path(path).parent_path();
+      return path;
     }
     path.resize(path.size() * 2);
   }
+}
+
+// ntdll's, by name: no import library has it.
+template <class Function>
+Function function_of_ntdll(const char* name) {
+  const FARPROC found = ::GetProcAddress(::GetModuleHandleW(L"ntdll.dll"), name);
+  return reinterpret_cast<Function>(reinterpret_cast<void*>(found));
 }
 
 }  // namespace
@@ -39,13 +47,47 @@ void fill_with_random_bytes(unsigned char* into, std::size_t size) {
   }
 }
 
-std::filesystem::path executable_folder() { return folder_of_module(nullptr); }
+// The time of the start (SystemTimeOfDayInformation: its first member), which no setting of the clock
+// changes.
+std::string boot_id() {
+  constexpr int time_of_day = 3;
+  struct {
+    LARGE_INTEGER boot, now, zone;
+    ULONG zone_id, reserved;
+    ULONGLONG boot_bias, sleep_bias;
+  } told{};
+  using Query = LONG(WINAPI*)(int, void*, ULONG, ULONG*);
+  const auto query = function_of_ntdll<Query>("NtQuerySystemInformation");
+  if (query == nullptr || query(time_of_day, &told, sizeof told, nullptr) < 0) return {};
+  return std::to_string(told.boot.QuadPart - static_cast<LONGLONG>(told.boot_bias));
+}
+
+std::string start_time_of_process(std::int64_t process) {
+  const windows::Handle opened(
+      ::OpenProcess(PROCESS_QUERY_LIMITED_INFORMATION, FALSE, static_cast<DWORD>(process)));
+  FILETIME began{}, ended{}, kernel{}, user{};
+  DWORD code = 0;
+  if (!opened.valid() || ::GetExitCodeProcess(opened.get(), &code) == 0 || code != STILL_ACTIVE ||
+      ::GetProcessTimes(opened.get(), &began, &ended, &kernel, &user) == 0)
+    return {};
+  return std::to_string(static_cast<std::uint64_t>(began.dwHighDateTime) << 32 | began.dwLowDateTime);
+}
+
+std::string effective_user() {
+  wchar_t name[257];
+  DWORD size = 257;
+  return ::GetUserNameW(name, &size) != 0 && size > 1 ? windows::utf8({name, size - 1}) : std::string();
+}
+
+std::string executable_path() { return path_text(file_of_module(nullptr)); }
+
+std::filesystem::path executable_folder() { return file_of_module(nullptr).parent_path(); }
 
 std::filesystem::path library_folder() {
   HMODULE module = nullptr;
   ::GetModuleHandleExW(GET_MODULE_HANDLE_EX_FLAG_FROM_ADDRESS | GET_MODULE_HANDLE_EX_FLAG_UNCHANGED_REFCOUNT,
                        reinterpret_cast<LPCWSTR>(&library_folder), &module);
-  return folder_of_module(module);
+  return file_of_module(module).parent_path();
 }
 
 }  // namespace enginehost

@@ -131,4 +131,10 @@ std::string paths_inside::as_utf8(const std::wstring& native) {
   return text;
 }
 
+std::string paths_inside::with_slashes(const std::wstring& native) {
+  std::string text = windows::utf8(native);
+  std::replace(text.begin(), text.end(), '\\', '/');
+  return text;
+}
+
 }  // namespace enginehost

@@ -3,8 +3,8 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/stat.h>
 
+#include "base/file_calls.hpp"
 #include "cache/store.hpp"
 #include "tests/cache/small_build.hpp"
 #include "tests/support/temporary_folder.hpp"
@@ -36,9 +36,9 @@ class Checking : public testing::Test {
     return told;
   }
   static void damage(const fs::path& file, std::string_view bytes) {
-    ::chmod(file.c_str(), 0644);
+    calls::chmod(file.c_str(), 0644);
     test::write_text(file, bytes);
-    ::chmod(file.c_str(), 0444);
+    calls::chmod(file.c_str(), 0444);
   }
 
   test::TemporaryFolder folder;
@@ -85,7 +85,7 @@ TEST_F(Checking, I2_ARecordThatIsCutOff) {
 
 TEST_F(Checking, I2_StrangersAndModesInAView) {
   test::write_text(installed.folder / "lib/stranger.so", "x");
-  ::chmod((installed.folder / "NOTICE").c_str(), 0666);
+  calls::chmod((installed.folder / "NOTICE").c_str(), 0666);
   EXPECT_THAT(found(), ElementsAre("I1 wrong mode NOTICE of one", "I2 unexpected lib/stranger.so of one",
                                    "I2 wrong mode NOTICE of one"));
 }
@@ -101,7 +101,7 @@ TEST_F(Checking, TheFingerprintNoticesContentNameModeAndTime) {
   const std::string before = fingerprint_of(store.root());
   EXPECT_EQ(fingerprint_of(store.root()), before);
   const fs::path file = installed.folder / "NOTICE";
-  ::chmod(file.c_str(), 0644);
+  calls::chmod(file.c_str(), 0644);
   const std::string with_mode = fingerprint_of(store.root());
   EXPECT_NE(with_mode, before);
   test::write_text(file, "TEXT\n");

@@ -2,6 +2,7 @@
 #pragma once
 #include <string>
 
+#include "base/file_calls.hpp"
 #include "base/files.hpp"
 #include "cache/store.hpp"
 #include "cache/tree_writer.hpp"
@@ -19,7 +20,11 @@ inline Result<std::string> publish(const cache::Store& store, cache::Stage& stag
     TRY(writer.write(bytes));
     TRY(writer.end_file());
   }
-  TRY(writer.add_link("lib/" + name + ".so", name + ".so.1"));
+  // Windows lets not everybody make links, and Wine 8 makes none.
+  const auto probe = stage.folder() / "link";
+  if (calls::symlink("nothing", probe) == 0 && calls::unlink(probe) == 0) {
+    TRY(writer.add_link("lib/" + name + ".so", name + ".so.1"));
+  }
   TRY_ASSIGN(const cache::TreeList list, writer.finish());
   return store.publish_tree(list, folder, "archive-" + name);
 }

@@ -1,15 +1,14 @@
 #include "cache/store.hpp"
 
-#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/file.h>
-#include <sys/stat.h>
 
 #include <chrono>
 #include <thread>
 
+#include "base/file_calls.hpp"
 #include "base/files.hpp"
+#include "base/paths.hpp"
 #include "tests/cache/small_build.hpp"
 #include "tests/support/temporary_folder.hpp"
 
@@ -30,9 +29,9 @@ class StoreTest : public testing::Test {
   }
   // Installed files are read-only; damage is done by someone who may, and who leaves the mode as it was.
   static void damage(const fs::path& file, std::string_view bytes) {
-    ::chmod(file.c_str(), 0644);
+    calls::chmod(file.c_str(), 0644);
     test::write_text(file, bytes);
-    ::chmod(file.c_str(), 0444);
+    calls::chmod(file.c_str(), 0444);
   }
   std::string code_of_find(const std::string& build = "one") {
     const auto found = store.find(build);
@@ -58,7 +57,9 @@ TEST_F(StoreTest, FindsWhatWasInstalledWithEverythingAnOpenNeeds) {
   EXPECT_EQ(installed.manifest, "{\"format\": 1}");
   EXPECT_EQ(installed.files.size(), 2u) << "the loadable ones";
   EXPECT_EQ(installed.digest, digest_of_trees(installed.trees));
+#ifndef _WIN32  // Wine 8 makes no links
   EXPECT_EQ(test::read_text(installed.folder / "lib/shared.so").substr(1, 3), "ELF");
+#endif
   EXPECT_EQ(installed.size,
             test::library_bytes("plugin one").size() + test::large_library_bytes().size() + 5);
 }
@@ -79,7 +80,7 @@ TEST_F(StoreTest, NamesTheFileThatIsMissing) {
   const auto found = store.find("one");
   ASSERT_FALSE(found);
   EXPECT_EQ(found.error().code, "EH-F01");
-  EXPECT_EQ(found.error().value("file"), (installed.folder / "lib/shared.so.1").native());
+  EXPECT_EQ(found.error().value("file"), path_text(installed.folder / "lib/shared.so.1"));
   EXPECT_EQ(found.error().value("build"), "one");
   EXPECT_FALSE(found.error().value("needed_size").empty());
 }
@@ -117,6 +118,9 @@ TEST_F(StoreTest, AcceptsACopiedCacheAndRemembersItsStamps) {
 }
 
 TEST_F(StoreTest, VerifyNamesEveryBadFileAndWhatNobodyInstalled) {
+#ifdef _WIN32
+  GTEST_SKIP() << "Wine 8 makes no links";
+#endif
   const Installed installed = install();
   EXPECT_TRUE(store.verify("one", true)->empty());
   std::string bytes = test::read_text(installed.folder / "NOTICE");
@@ -148,13 +152,14 @@ TEST_F(StoreTest, InstallingAgainMendsADamagedBuild) {
 
 TEST_F(StoreTest, MendingDoesNotDisturbAProcessThatHasTheFileOpen) {
   const Installed installed = install();
-  const FileDescriptor open(::open((installed.folder / "lib/shared.so.1").c_str(), O_RDONLY | O_CLOEXEC));
-  struct stat before {};
-  ::fstat(open.get(), &before);
+  const FileDescriptor open(
+      calls::open((installed.folder / "lib/shared.so.1").c_str(), O_RDONLY | O_CLOEXEC));
+  calls::Status before{};
+  calls::fstat(open.get(), &before);
   damage(installed.folder / "NOTICE", "TEXT\n");
   install();
-  struct stat after {};
-  ::fstat(open.get(), &after);
+  calls::Status after{};
+  calls::fstat(open.get(), &after);
   EXPECT_EQ(before.st_size, after.st_size);
   EXPECT_GT(after.st_nlink, 0u);
 }
@@ -246,7 +251,7 @@ TEST_F(StoreTest, SaysHowMuchSpaceIsNeededAndFree) {
   const auto refused = store.require_space(std::uint64_t{1} << 62);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, "EH-F15");
-  EXPECT_EQ(refused.error().value("folder"), (folder / "cache").native());
+  EXPECT_EQ(refused.error().value("folder"), path_text(folder / "cache"));
   EXPECT_FALSE(refused.error().value("free").empty());
 }
 
@@ -261,7 +266,7 @@ TEST_F(StoreTest, F18_WaitersSeeWhoHoldsTheLockAndGiveUpWhenNothingMoves) {
   const auto second = store.stage("key", wait);
   ASSERT_FALSE(second);
   EXPECT_EQ(second.error().code, "EH-F18");
-  EXPECT_EQ(second.error().value("holder"), std::to_string(::getpid()));
+  EXPECT_EQ(second.error().value("holder"), std::to_string(calls::getpid()));
   EXPECT_EQ(second.error().value("holder_name"), "store_test");
   EXPECT_EQ(seen.done, 5u);
   EXPECT_EQ(seen.total, 10u);
@@ -284,6 +289,9 @@ TEST_F(StoreTest, WaitingCanBeCancelled) {
 }
 
 TEST_F(StoreTest, ALockFileThatWasRemovedMeanwhileIsNotHeld) {
+#ifdef _WIN32
+  GTEST_SKIP() << "Wine keeps a removed file's name until it is closed, as Windows did before 10 1809";
+#endif
   ASSERT_TRUE(store.prepare());
   const fs::path file = folder / "cache/locks/key.lk";
   auto first = FileLock::exclusive(file, "a");

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
-#include <sys/stat.h>
 
+#include "base/file_calls.hpp"
 #include "base/sha256.hpp"
 #include "cache/tree_list.hpp"
 #include "cache/tree_writer.hpp"
@@ -93,10 +93,10 @@ TEST_F(Writer, GivesReadOnlyModesOnly) {
   ASSERT_TRUE(writer.begin_file("program", true));
   ASSERT_TRUE(writer.end_file());
   ASSERT_TRUE(add("data"));
-  struct stat status {};
-  ::stat((folder / "program").c_str(), &status);
+  calls::Status status{};
+  calls::stat((folder / "program").c_str(), &status);
   EXPECT_EQ(status.st_mode & 07777, 0555u);
-  ::stat((folder / "data").c_str(), &status);
+  calls::stat((folder / "data").c_str(), &status);
   EXPECT_EQ(status.st_mode & 07777, 0444u);
 }
 

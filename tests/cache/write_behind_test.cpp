@@ -1,13 +1,11 @@
 // Files written in a thread of their own: the same bytes, digests and failures as without one.
 #include "cache/write_behind.hpp"
 
-#include <fcntl.h>
 #include <gtest/gtest.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <future>
 
+#include "base/file_calls.hpp"
 #include "cache/tree_writer.hpp"
 #include "tests/support/temporary_folder.hpp"
 
@@ -28,7 +26,7 @@ std::string content(std::size_t size, unsigned seed) {
 }
 
 FileDescriptor fresh(const std::filesystem::path& file) {
-  return FileDescriptor(::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+  return FileDescriptor(calls::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
 }
 
 TEST(WriteBehind, FilesOfEverySizeHaveTheirBytesDigestsAndModes) {
@@ -54,8 +52,8 @@ TEST(WriteBehind, FilesOfEverySizeHaveTheirBytesDigestsAndModes) {
   for (const TreeEntry& entry : list->entries) {
     EXPECT_EQ(entry.identity, sha256_hex(files[entry.path])) << entry.path;
     EXPECT_EQ(entry.size, files[entry.path].size()) << entry.path;
-    struct stat status {};
-    ASSERT_EQ(::stat((folder / entry.path).c_str(), &status), 0);
+    calls::Status status{};
+    ASSERT_EQ(calls::stat((folder / entry.path).c_str(), &status), 0);
     EXPECT_EQ(status.st_mode & 0777u, entry.kind == TreeEntry::Kind::executable ? 0555u : 0444u)
         << entry.path;
   }
@@ -75,7 +73,7 @@ TEST(WriteBehind, AFailureNamesItsFileAndNothingIsWrittenAfterIt) {
     EXPECT_FALSE(behind.end());
     static_cast<void>(fresh(broken));
     // Writing to a file that was opened for reading fails as a disk does, only with EBADF.
-    behind.begin(FileDescriptor(::open(broken.c_str(), O_RDONLY | O_CLOEXEC)), "broken", 0444);
+    behind.begin(FileDescriptor(calls::open(broken.c_str(), O_RDONLY | O_CLOEXEC)), "broken", 0444);
     behind.write(bytes);
     behind.end();
     behind.begin(fresh(after), "after", 0444);
@@ -107,7 +105,7 @@ TEST(WriteBehind, TheCallerWaitsWhenTheDiskDoesNotKeepUp) {
   std::string received;
   std::vector<char> buffer(piece);
   while (received.size() < bytes.size()) {
-    const ssize_t got = ::read(reading.get(), buffer.data(), buffer.size());
+    const ssize_t got = calls::read(reading.get(), buffer.data(), buffer.size());
     ASSERT_GT(got, 0);
     received.append(buffer.data(), static_cast<std::size_t>(got));
   }

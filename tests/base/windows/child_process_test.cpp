@@ -51,9 +51,10 @@ TEST(WindowsChild, TheEnvironmentIsTheHostsWithTheAskedChanges) {
   EXPECT_EQ(run_child(request).value().output, "not set");
   request.environment = {"enginehost_test=caf\u00e9"};
   EXPECT_EQ(run_child(request).value().output, "caf\u00e9") << "names are one in upper and lower case";
-  request = fixture({"environment", "SystemRoot"});
-  EXPECT_NE(run_child(request).value().output, "not set");
-  request.environment = {"SYSTEMROOT"};
+  ASSERT_TRUE(::SetEnvironmentVariableW(L"EngineHost_Inherited", L"yes"));
+  request = fixture({"environment", "ENGINEHOST_INHERITED"});
+  EXPECT_EQ(run_child(request).value().output, "yes");
+  request.environment = {"enginehost_inherited"};
   EXPECT_EQ(run_child(request).value().output, "not set");
 }
 

@@ -1,0 +1,34 @@
+// What lies below a folder: space, and what its file system keeps. Any thread.
+#pragma once
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+
+namespace enginehost {
+
+struct Space {
+  std::uint64_t free = 0, total = 0;  // bytes; `free` is what this user may still write
+  bool no_more_files = false;         // the file system has no inode left
+};
+// Nothing where it cannot be asked.
+std::optional<Space> space_below(const std::filesystem::path& folder);
+
+// Other machines may work in it at the same time, and locks may or may not be kept.
+bool is_shared_file_system(const std::filesystem::path& folder);
+
+// False where all files show one mode (FAT; Windows, where access lists stand in the place of modes).
+bool keeps_modes(const std::filesystem::path& folder);
+
+// Mounted so that nothing in it may run.
+bool forbids_execution(const std::filesystem::path& folder);
+
+// The largest file this process may write; UINT64_MAX without a limit.
+std::uint64_t file_size_limit();
+
+// Makes the empty file `to` share the content of `from`, where the file system can; false where it cannot.
+bool clone_content(int to, int from);
+
+// Asks for these written bytes to be brought to the disk soon; waits for nothing.
+void begin_writing_out(int file, std::uint64_t from, std::uint64_t size);
+
+}  // namespace enginehost

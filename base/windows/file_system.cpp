@@ -1,0 +1,31 @@
+#include "base/file_system.hpp"
+
+#include "base/windows/file_calls.hpp"
+#include "base/windows/system.hpp"
+
+namespace enginehost {
+
+std::optional<Space> space_below(const std::filesystem::path& folder) {
+  ULARGE_INTEGER mine{}, all{};
+  if (::GetDiskFreeSpaceExW(calls::Name(folder).for_call().c_str(), &mine, &all, nullptr) == 0)
+    return std::nullopt;
+  return Space{mine.QuadPart, all.QuadPart, false};
+}
+
+bool is_shared_file_system(const std::filesystem::path& folder) {
+  wchar_t root[MAX_PATH + 1];
+  return ::GetVolumePathNameW(folder.c_str(), root, MAX_PATH) != 0 && ::GetDriveTypeW(root) == DRIVE_REMOTE;
+}
+
+bool keeps_modes(const std::filesystem::path&) { return false; }
+
+bool forbids_execution(const std::filesystem::path&) { return false; }
+
+std::uint64_t file_size_limit() { return UINT64_MAX; }
+
+// ReFS could (FSCTL_DUPLICATE_EXTENTS_TO_FILE); nothing here has been tried on it.
+bool clone_content(int, int) { return false; }
+
+void begin_writing_out(int, std::uint64_t, std::uint64_t) {}
+
+}  // namespace enginehost

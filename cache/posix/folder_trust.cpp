@@ -1,0 +1,60 @@
+#include "cache/folder_trust.hpp"
+
+#include <grp.h>
+#include <pwd.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <string>
+
+#include "base/file_calls.hpp"
+#include "base/paths.hpp"
+
+namespace enginehost::cache::inside {
+namespace {
+
+namespace fs = std::filesystem;
+
+Diagnosis untrusted(const fs::path& folder, std::string problem, const calls::Status& status) {
+  char mode[8];
+  std::snprintf(mode, sizeof mode, "%04o", static_cast<unsigned>(status.st_mode & 07777));
+  return std::move(diagnose("EH-F22")
+                       .with("folder", path_text(folder))
+                       .with("problem", problem)
+                       .with("owner", std::to_string(status.st_uid), "stat")
+                       .with("mode", mode, "stat"));
+}
+
+// A group that only this user is in (as many systems give everyone) adds nobody who may write.
+bool is_private_group(gid_t group) {
+  const passwd* user = ::getpwuid(::geteuid());
+  if (user == nullptr || user->pw_gid != group) return false;
+  const std::string name = user->pw_name;
+  const struct group* found = ::getgrgid(group);
+  return found != nullptr && name == found->gr_name &&
+         (found->gr_mem[0] == nullptr || (name == found->gr_mem[0] && found->gr_mem[1] == nullptr));
+}
+
+}  // namespace
+
+std::optional<Diagnosis> folder_problem(const fs::path& folder) {
+  calls::Status status{};
+  if (calls::stat(folder.c_str(), &status) != 0) return {};
+  if (status.st_uid != 0 && status.st_uid != ::geteuid())
+    return untrusted(
+        folder, "it belongs to user " + std::to_string(status.st_uid) + ", who is neither this user nor root",
+        status);
+  if ((status.st_mode & S_IWOTH) != 0) return untrusted(folder, "everybody may write into it", status);
+  return {};
+}
+
+std::optional<Diagnosis> group_problem(const fs::path& folder) {
+  calls::Status status{};
+  if (calls::stat(folder.c_str(), &status) != 0 || (status.st_mode & S_IWGRP) == 0 || status.st_gid == 0 ||
+      is_private_group(status.st_gid))
+    return {};
+  return untrusted(folder, "the members of group " + std::to_string(status.st_gid) + " may write into it",
+                   status);
+}
+
+}  // namespace enginehost::cache::inside

@@ -1,0 +1,50 @@
+// Whose a folder is, and who may write into it, by Windows' access lists.
+#include "cache/folder_trust.hpp"
+
+#include <gmock/gmock.h>
+
+#include "base/paths.hpp"
+#include "base/windows/system.hpp"
+#include "cache/place.hpp"
+#include "tests/support/temporary_folder.hpp"
+// After <windows.h>, which they need.
+#include <aclapi.h>
+#include <sddl.h>
+
+namespace enginehost::test {
+namespace {
+
+using cache::inside::folder_problem;
+using testing::HasSubstr;
+
+// Replaces the folder's list by one in the security descriptor language: "D:P(A;OICI;FA;;;WD)".
+void set_list(const std::filesystem::path& folder, const wchar_t* text) {
+  PSECURITY_DESCRIPTOR descriptor = nullptr;
+  ASSERT_TRUE(
+      ::ConvertStringSecurityDescriptorToSecurityDescriptorW(text, SDDL_REVISION_1, &descriptor, nullptr));
+  ASSERT_TRUE(::SetFileSecurityW(folder.c_str(), DACL_SECURITY_INFORMATION, descriptor));
+  ::LocalFree(descriptor);
+}
+
+TEST(FolderTrust, AFolderThatOnlyItsOwnerMayWriteIsTrusted) {
+  const TemporaryFolder folder;
+  set_list(folder.path(), L"D:P(A;OICI;FA;;;CO)(A;OICI;0x1200a9;;;WD)");
+  const auto problem = folder_problem(folder.path());
+  EXPECT_FALSE(problem) << problem->value("problem");
+  EXPECT_FALSE(folder_problem(folder / "not-there"));
+}
+
+TEST(FolderTrust, F22_AFolderThatEverybodyMayWriteIsNot) {
+  const TemporaryFolder folder;
+  set_list(folder.path(), L"D:P(A;OICI;FA;;;WD)");
+  const auto problem = folder_problem(folder.path());
+  ASSERT_TRUE(problem);
+  EXPECT_EQ(problem->code, "EH-F22");
+  EXPECT_EQ(problem->value("folder"), path_text(folder.path()));
+  EXPECT_THAT(std::string(problem->value("problem")), HasSubstr("Everyone (S-1-1-0) may write into it"));
+  EXPECT_THAT(std::string(problem->value("owner")), HasSubstr("S-1-"));
+  ASSERT_TRUE(cache::layer_problem(folder.path()));
+}
+
+}  // namespace
+}  // namespace enginehost::test
