@@ -314,7 +314,7 @@ TEST_F(AcquireTest, FileSourcesOfARepositoryAtAUrlAreFetchedThere) {
 TEST_F(AcquireTest, AsksBeforeTheFirstByteWithSizeAndLicence) {
   offer(test::make_archive("zip", content));
   sample.runtime().license = "vendor";
-  sample.manifest->licenses["vendor"] = {"LicenseRef-Vendor", "https://vendor.example/", "", true, "no"};
+  sample.manifest->licenses["vendor"] = {"LicenseRef-Vendor", "https://vendor.example/", "", true, "no", {}, {}};
   std::vector<Question> questions;
   options.consent = [&](const Question& question) -> Result<void> {
     questions.push_back(question);

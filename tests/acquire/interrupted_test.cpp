@@ -89,7 +89,7 @@ TEST_F(AcquireTest, SaysThatTheArchiveLacksThePlugin) {
 TEST_F(AcquireTest, TheKeptManifestIsReadBackAsTheSameBuild) {
   offer(test::make_archive("zip", content));
   sample.build->requires_.glibc = ">=2.17";
-  sample.build->requires_.cuda = manifest::CudaRequirement{"11.8", {"8.6"}, {}};
+  sample.build->requires_.cuda = manifest::CudaRequirement{"11.8", {"8.6"}, {}, {}};
   sample.build->options = {{"threads", "4"}};
   const auto result = get();
   ASSERT_TRUE(result);

@@ -10,7 +10,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* plugin = "libengine_reference.so";
 const std::string special = "libspecial.so";
 
 TestBuild with_special(const std::string& source, std::vector<std::string> flags = {}) {
