@@ -14,6 +14,8 @@ namespace {
 
 constexpr std::uint64_t largest_document = 8u << 20;
 constexpr int most_attempts = 3;
+constexpr std::int64_t a_day = 86'400;
+constexpr std::int64_t clocks_differ = a_day;  // between whoever signs and whoever reads: no reason to warn
 
 // A URL's failure keeps its own code (it says whether to try again); a folder's becomes one about the
 // repository.
@@ -70,14 +72,27 @@ Result<void> read_signed_index(RepositoryContent& content, RepositoryFiles& file
   TRY_ASSIGN(content.index, read_index(document, name));
   TRY(check_index(content.index, files.known_as(), *verified));
   content.signed_by = verified->signed_by.key_ids;
+  const std::int64_t signed_at = verified->seen.time;
+  if (now + clocks_differ < signed_at)
+    content.warnings.push_back("this machine's clock says " + text_of_time(now) + ", before repository " +
+                               content.location + " was signed at " + text_of_time(signed_at) +
+                               ": it is wrong, and dates are judged by that signature");
   if (const auto date = expired(content.index, *verified, now)) {
-    const auto age = now - seconds_of_time(*date).value_or(now);
+    const std::int64_t moment = std::max(now, signed_at),
+                       age = moment - seconds_of_time(*date).value_or(moment);
     const bool tolerated =
         trust.offline && (!trust.max_staleness_seconds || age <= *trust.max_staleness_seconds);
     if (!tolerated) content.expired = *date;
-    content.warnings.push_back("the signed index of repository " + content.location + " expired at " + *date +
-                               (tolerated ? ": there is no network to ask for a newer one"
-                                          : ": what is installed still opens, nothing new is installed"));
+    std::string warning = "the signed index of repository " + content.location + " expired at " + *date +
+                          " (by " + (now < signed_at ? "its newest signature" : "this machine's clock") +
+                          " it is " + text_of_time(moment) + ")";
+    if (tolerated)
+      warning += ": there is no network to ask for a newer one";
+    else if (trust.offline)
+      warning += ": longer ago than policy.max_staleness_days = " +
+                 std::to_string(*trust.max_staleness_seconds / a_day) + " allows";
+    content.warnings.push_back(
+        warning + (tolerated ? "" : ": what is installed still opens, nothing new is installed"));
   }
   return trust.store.remember(files.known_as(), verified->seen);
 }

@@ -2,10 +2,22 @@
 
 #include <algorithm>
 
+#include "host/explain/explain.hpp"
 #include "host/open/install.hpp"
 #include "host/open/open.hpp"
 
 namespace enginehost::open {
+
+std::optional<Diagnosis> why_nothing_is_known(const manifest::Catalogue& catalogue,
+                                              const resolve::Plan& plan) {
+  if (!plan.candidates.empty() || catalogue.failures.empty() || !plan.diagnosis) return plan.diagnosis;
+  const bool none_readable = catalogue.builds.empty();
+  Diagnosis diagnosis = none_readable ? catalogue.failures.front() : *plan.diagnosis;
+  for (std::size_t i = none_readable ? 1 : 0; i < catalogue.failures.size(); ++i)
+    diagnosis.with("also", explain::one_line(catalogue.failures[i]));
+  if (none_readable) diagnosis.within("while looking for builds of " + plan.request.engine);
+  return diagnosis;
+}
 
 Result<acquire::Acquired> fetch_best(World& world, resolve::Plan& plan, const FetchOptions& options) {
   acquire::AcquireOptions acquiring;
@@ -19,6 +31,9 @@ Result<acquire::Acquired> fetch_best(World& world, resolve::Plan& plan, const Fe
     auto acquired = install_noted(world, *candidate.build, acquiring, options.progress);
     if (acquired) {
       candidate.verdict = resolve::Verdict::chosen;
+      // What is fetched all the same must not hide that a repository was refused.
+      for (const Diagnosis& failure : world.catalogue().failures)
+        if (failure.code.starts_with("EH-M")) acquired->warnings.push_back(failure);
       return acquired;
     }
     candidate.turn_down(resolve::Verdict::failed,
@@ -26,7 +41,8 @@ Result<acquire::Acquired> fetch_best(World& world, resolve::Plan& plan, const Fe
     if (!first) first = candidate.diagnosis();
     if (ends_the_search(*first)) break;
   }
-  return fail(first ? std::move(*first) : plan.diagnosis ? *plan.diagnosis : diagnose("EH-S01"));
+  if (!first) first = why_nothing_is_known(world.catalogue(), plan);
+  return fail(first ? std::move(*first) : diagnose("EH-S01"));
 }
 
 }  // namespace enginehost::open

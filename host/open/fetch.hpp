@@ -1,6 +1,7 @@
 // Installing without opening.
 #pragma once
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,8 +18,14 @@ struct FetchOptions {
   std::vector<std::string> passed_over;
 };
 
+// The plan's diagnosis, with what kept the builds from being known: "unknown engine" is not the cause when no
+// repository could be read, and not the whole of it when one could not.
+std::optional<Diagnosis> why_nothing_is_known(const manifest::Catalogue& catalogue,
+                                              const resolve::Plan& plan);
+
 // Installs the best build of the plan that can be had; a source that is down makes room for the next one. The
-// candidates' verdicts say what became of them. Fails with the first candidate's failure, or the plan's.
+// candidates' verdicts say what became of them. Fails with the first candidate's failure, or with why
+// there is none.
 Result<acquire::Acquired> fetch_best(World& world, resolve::Plan& plan, const FetchOptions& options);
 
 }  // namespace enginehost::open

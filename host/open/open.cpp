@@ -6,6 +6,7 @@
 
 #include "base/text.hpp"
 #include "host/explain/explain.hpp"
+#include "host/open/fetch.hpp"
 #include "host/open/ticket.hpp"
 #include "host/settings/policy.hpp"
 
@@ -96,19 +97,6 @@ void try_candidates(World& world, const OpenRequest& open, Outcome& outcome) {
     if (ends) return;
   }
   if (!outcome.diagnosis) outcome.diagnosis = outcome.plan.diagnosis;
-}
-
-// "Unknown engine" is not the cause when no repository could be read, and not the whole of it when one could
-// not.
-std::optional<Diagnosis> why_nothing_is_known(const manifest::Catalogue& catalogue,
-                                              const resolve::Plan& plan) {
-  if (!plan.candidates.empty() || catalogue.failures.empty() || !plan.diagnosis) return plan.diagnosis;
-  const bool none_readable = catalogue.builds.empty();
-  Diagnosis diagnosis = none_readable ? catalogue.failures.front() : *plan.diagnosis;
-  for (std::size_t i = none_readable ? 1 : 0; i < catalogue.failures.size(); ++i)
-    diagnosis.with("also", explain::one_line(catalogue.failures[i]));
-  if (none_readable) diagnosis.within("while looking for builds of " + plan.request.engine);
-  return diagnosis;
 }
 
 // Why installations that were asked for do not serve this request: each is told, whatever is opened instead.

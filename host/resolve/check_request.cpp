@@ -2,6 +2,7 @@
 
 #include "base/text.hpp"
 #include "base/version.hpp"
+#include "host/manifest/repository.hpp"
 #include "host/resolve/checks.hpp"
 
 namespace enginehost::resolve {
@@ -127,7 +128,8 @@ bool check_request(const Build& build, const Question& question, Findings& findi
   return holds;
 }
 
-void check_availability(const Build& build, const Request& request, Findings& findings) {
+void check_availability(const Build& build, const Question& question, Findings& findings) {
+  const Request& request = question.request;
   if (!build.yanked.empty())
     findings.note(Answer::no, "EH-S11", [&] {
       return refusal("not withdrawn", build.yanked, {{"reason", build.yanked, "manifest"}});
@@ -154,7 +156,8 @@ void check_availability(const Build& build, const Request& request, Findings& fi
   if (!build.expired.empty())
     findings.note(Answer::no, "EH-M12", [&] {
       return refusal("installed, or listed by an index that has not expired", "expired " + build.expired,
-                     {{"expired", build.expired, "index"}});
+                     {{"expired", build.expired, "index"},
+                      {"clock", manifest::text_of_time(question.now), "this machine's clock"}});
     });
   if (!build.not_built.empty()) {
     findings.note(Answer::no, "EH-S12", [&] {

@@ -22,8 +22,8 @@ Machine::Machine(const platform::Platform& observed)
     if (name == "CUDA_DISABLE_PTX_JIT" && value != "0" && !value.empty()) ptx_jit_disabled = true;
 }
 
-Question::Question(const platform::Platform& observed, const Request& asked)
-    : machine(observed), request(asked), devices(devices_of(asked.device)) {}
+Question::Question(const platform::Platform& observed, const Request& asked, std::int64_t asked_at)
+    : machine(observed), request(asked), devices(devices_of(asked.device)), now(asked_at) {}
 
 Held hold(const manifest::Build& build, const Question& question, Findings& findings) {
   Held held;
@@ -34,7 +34,7 @@ Held hold(const manifest::Build& build, const Question& question, Findings& find
   held.cuda = check_cuda(build, question.machine, findings);
   if (findings.is_settled()) return held;  // neither of these leaves anything unknown
   check_device(build, question, findings);
-  if (!findings.is_settled()) check_availability(build, question.request, findings);
+  if (!findings.is_settled()) check_availability(build, question, findings);
   return held;
 }
 

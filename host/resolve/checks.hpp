@@ -24,10 +24,11 @@ struct Machine {
 
 // What every build is held against. The candidates of a plan share it, so that any of them can still say why.
 struct Question {
-  Question(const platform::Platform& observed, const Request& asked);
+  Question(const platform::Platform& observed, const Request& asked, std::int64_t asked_at);
   const Machine machine;
   const Request request;
   const std::vector<std::string> devices;  // the devices that the request names, in order
+  const std::int64_t now;                  // seconds since 1970, by this machine's clock
 };
 
 // How a build's CUDA stands to the driver; what ranking needs of it.
@@ -37,7 +38,7 @@ enum class CudaFit { none, native, minor_version };
 // why not, and nothing else about the build matters.
 bool check_request(const manifest::Build& build, const Question& question, Findings& findings);
 // Whether it could be had: withdrawn, not compiled, without digest, offline. Never unknown.
-void check_availability(const manifest::Build& build, const Request& request, Findings& findings);
+void check_availability(const manifest::Build& build, const Question& question, Findings& findings);
 // libc, libstdc++, system version, processor, memory, system libraries, Visual C++ runtime, Metal, ROCm, and
 // what this version does not know.
 void check_system(const manifest::Build& build, const platform::Platform& machine, Findings& findings);

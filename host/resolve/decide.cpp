@@ -151,7 +151,7 @@ Plan decide(const platform::Platform& platform, const manifest::Catalogue& catal
             const history::History& history, const Request& request, std::int64_t now) {
   Plan plan;
   plan.request = request;
-  const auto question = std::make_shared<const Question>(platform, request);
+  const auto question = std::make_shared<const Question>(platform, request, now);
   std::vector<Weighed> weighed;
   weighed.reserve(catalogue.builds.size());
   for (const auto& build : catalogue.builds)

@@ -226,5 +226,24 @@ TEST(Places, F15_AFullDiskIsToldWithWhatIsNeeded) {
   EXPECT_THAT(run.diagnosis().dump(), HasSubstr(workplace.cache().native()));
 }
 
+// Space is left, but no file can be made any more.
+TEST(Places, F15_ADiskWithoutAFileEntryLeftIsToldAndTheNextRunSucceeds) {
+  if (!can_mount()) GTEST_SKIP() << "mounting needs root with CAP_SYS_ADMIN";
+  Served served;
+  served.publish();
+  for (const char* entries : {"8", "24", "32"}) {
+    SCOPED_TRACE(entries);
+    const Workplace workplace;
+    std::filesystem::create_directories(workplace.cache());
+    RunOptions options;
+    options.launcher = with_tmpfs(workplace.cache(), std::string("size=64m,nr_inodes=") + entries);
+    const Ended run = workplace.info(served.arguments(), options);
+    EXPECT_EQ(run.code(), "EH-F15") << run.said();
+    EXPECT_EQ(run.status, 7);
+    EXPECT_THAT(run.diagnosis().dump(), HasSubstr(workplace.cache().native()));
+    EXPECT_EQ(workplace.info(served.arguments()).status, 0) << "on a disk that has some";
+  }
+}
+
 }  // namespace
 }  // namespace enginehost::test

@@ -66,8 +66,11 @@ constexpr Entry entries[] = {
      .meaning = "The date until which the publisher vouches for the index has passed: nothing new is "
                 "installed from it, what is installed still opens.",
      .before = "the dates in index.json and root.json",
-     .causes = {"{build} would be installed from an index that expired at {expired}",
-                "the index expired at {expired}"},
+     .causes =
+         {"{build} would be installed from an index that expired at {expired}; this machine's clock says "
+          "{clock}",
+          "{build} would be installed from an index that expired at {expired}",
+          "the index expired at {expired}"},
      .remedies = {"check the clock of this machine", "tell the keeper: engine-manifest sign, then publish",
                   "without a network, --offline tolerates it within policy.max_staleness_days"},
      .exit_status = S::not_fetched,

@@ -1,0 +1,216 @@
+// Signed documents whose time is over, that were replaced by older ones, or that take something back: what a
+// user is told by the commands, and what goes on all the same.
+#include <gmock/gmock.h>
+
+#include "tests/end-to-end/publisher.hpp"
+
+namespace enginehost::test {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::AllOf;
+using testing::HasSubstr;
+
+const std::string first_build = "reference-1.0.0-cpu-linux-x86_64";
+const std::string second_build = "reference-1.0.1-cpu-linux-x86_64";
+
+class OldDocuments : public Publisher {
+ protected:
+  fs::path engines() const { return server_.root() / "engines"; }
+  // Changes a published document by sed and has minisign itself sign it, as of that second.
+  void sign_again(const std::string& role, const std::string& sed, int version, const std::string& time) {
+    const std::string name = role + ".json";
+    sh("id=$(printf %016X 0x$(sed -n '1s/.*key //p' key.pub))\n"
+       "sed -i '" +
+       sed + "' /srv/www/engines/" + name +
+       "\n"
+       "minisign -S -s key.key -m /srv/www/engines/" +
+       name + " -t 'role:" + role + " version:" + std::to_string(version) + " ts:" + time +
+       "' -x /srv/www/engines/" + name + ".$id.minisig");
+    an_hour_passes();
+  }
+  // Half a second before 2020, and an index of then.
+  void let_the_index_expire(int serial) {
+    sign_again("index",
+               R"(s/"serial": [0-9]*/"serial": )" + std::to_string(serial) +
+                   R"(/; s/"expires": "[^"]*"/"expires": "2020-01-01T00:00:00Z"/)",
+               serial, "1577836799");
+  }
+  void publish_another(const std::string& version = "1.0.1") {
+    sh("engine-manifest add repository toy --engine reference --version " + version +
+       " --flavor cpu --plugin libengine_toy.so\n"
+       "engine-manifest sign repository --key key.key\n"
+       "engine-manifest publish repository /srv/www/engines");
+    an_hour_passes();
+  }
+  static std::string remedies(const Json& diagnosis) { return diagnosis["remedy"].dump(); }
+};
+
+TEST_F(OldDocuments, NothingNewComesFromAnExpiredIndexAndItsDateTheClockAndTheRemedyAreTold) {
+  publish_signed();
+  let_the_index_expire(2);
+  const Ended refused = open();
+  EXPECT_EQ(refused.status, 4) << refused.said();
+  EXPECT_EQ(refused.code(), "EH-M12");
+  EXPECT_EQ(evidence(refused.diagnosis(), "expired"), "2020-01-01T00:00:00Z");
+  EXPECT_THAT(evidence(refused.diagnosis(), "clock"), testing::MatchesRegex("20[0-9-]+T[0-9:]+Z"));
+  EXPECT_THAT(refused.diagnosis()["cause"].as_string(),
+              AllOf(HasSubstr("2020-01-01T00:00:00Z"), HasSubstr("this machine's clock says 20")));
+  EXPECT_THAT(remedies(refused.diagnosis()),
+              AllOf(HasSubstr("clock"), HasSubstr("engine-manifest sign"), HasSubstr("max_staleness_days")));
+  EXPECT_EQ(refused.candidate(first_build)["verdict"].as_string(), "unavailable");
+  EXPECT_EQ(server_.requests("GET /engines/files/"), 0);
+  const Ended fetched = user_.run("engine-cache", {"fetch", "reference", "--json"});
+  EXPECT_EQ(fetched.status, 4) << fetched.said();
+  EXPECT_EQ(fetched.code(), "EH-M12");
+  const Ended text = user_.info({"reference"});
+  EXPECT_EQ(text.status, 4);
+  EXPECT_THAT(text.output + text.error, HasSubstr("2020-01-01T00:00:00Z"));
+}
+
+TEST_F(OldDocuments, WhatIsInstalledOpensWhenTheIndexHasExpiredAndTheMachinesReportSaysSo) {
+  publish_signed();
+  ASSERT_EQ(open().status, 0);
+  publish_another();
+  let_the_index_expire(3);
+  const Ended opened = open();
+  ASSERT_EQ(opened.status, 0) << opened.said();
+  EXPECT_EQ(opened.outcome()["build"].as_string(), first_build);
+  EXPECT_EQ(opened.candidate(second_build)["verdict"].as_string(), "unavailable");
+  EXPECT_EQ(opened.candidate(second_build)["diagnosis"]["code"].as_string(), "EH-M12");
+  EXPECT_THAT(opened.document["warnings"].dump(),
+              AllOf(HasSubstr("expired at 2020-01-01T00:00:00Z"), HasSubstr("nothing new is installed")));
+  const Ended text = user_.info({});
+  EXPECT_EQ(text.status, 0);
+  EXPECT_THAT(text.output + text.error,
+              AllOf(HasSubstr("expired at 2020-01-01T00:00:00Z"), HasSubstr("this machine's clock")));
+  const Ended demanded = user_.info({"reference@1.0.1", "--json"});
+  EXPECT_EQ(demanded.status, 4) << demanded.said();
+  EXPECT_EQ(demanded.code(), "EH-M12");
+}
+
+TEST_F(OldDocuments, AnExpiredRootIsToldAsAnExpiredIndexIs) {
+  publish_signed();
+  sign_again("root",
+             R"(s/"version": 1/"version": 2/; s/"expires": "[^"]*"/"expires": "2019-06-01T00:00:00Z"/)", 2,
+             "1577836799");
+  const Ended refused = open();
+  EXPECT_EQ(refused.status, 4) << refused.said();
+  EXPECT_EQ(refused.code(), "EH-M12");
+  EXPECT_EQ(evidence(refused.diagnosis(), "expired"), "2019-06-01T00:00:00Z");
+}
+
+TEST_F(OldDocuments, AClockFarBehindTheSignatureIsToldAndDoesNotMakeTheIndexFresh) {
+  publish_signed();
+  // Signed in 2099: then it is at least 2099, whatever the clock says, and the index of this year has
+  // expired.
+  sign_again("index", R"(s/"serial": [0-9]*/"serial": 2/)", 2, "4070908800");
+  const Ended refused = open();
+  EXPECT_EQ(refused.code(), "EH-M12") << refused.said();
+  EXPECT_THAT(refused.document["warnings"].dump(),
+              AllOf(HasSubstr("this machine's clock says"), HasSubstr("was signed at 2099-01-01T00:00:00Z")));
+  const Ended text = user_.info({});
+  EXPECT_THAT(text.output + text.error,
+              AllOf(HasSubstr("was signed at 2099-01-01T00:00:00Z"), HasSubstr("it is wrong")));
+}
+
+TEST_F(OldDocuments, WithoutANetworkAnExpiredIndexServesAsLongAsThePolicyTolerates) {
+  if (!can_mount()) GTEST_SKIP() << "a policy needs a /etc of its own, and with it the right to mount";
+  publish_signed();
+  let_the_index_expire(2);
+  // The same documents as a folder on a medium.
+  user_.configure(Json::object()
+                      .set("repositories_default", false)
+                      .set("repositories", Json::array().push(engines().native())));
+  RunOptions strict;
+  strict.launcher =
+      with_system_file(user_, Json::object().set("policy", Json::object().set("max_staleness_days", 7)));
+  const Ended refused = user_.info({"reference", "--offline", "--json"}, strict);
+  EXPECT_EQ(refused.status, 4) << refused.said();
+  EXPECT_EQ(refused.code(), "EH-M12");
+  EXPECT_THAT(refused.document["warnings"].dump(), HasSubstr("policy.max_staleness_days = 7"));
+  const Ended opened = user_.info({"reference", "--offline", "--json"});
+  EXPECT_EQ(opened.status, 0) << opened.said();
+  EXPECT_THAT(opened.document["warnings"].dump(), HasSubstr("no network to ask for a newer one"));
+}
+
+TEST_F(OldDocuments, AReplayedIndexIsRefusedAlsoAfterItsKeyWasTakenBackAndTrustedAgain) {
+  publish_signed();
+  fs::copy(engines(), publisher_ / "before", fs::copy_options::recursive);
+  publish_another();
+  ASSERT_EQ(open().outcome()["build"].as_string(), second_build);
+  fs::remove_all(engines());
+  fs::copy(publisher_ / "before", engines(), fs::copy_options::recursive);
+  an_hour_passes();
+  const auto expect_refused = [&](const std::vector<std::string>& arguments) {
+    const Ended run = user_.run("engine-cache", arguments);
+    EXPECT_EQ(run.status, 5) << run.said();
+    EXPECT_EQ(run.code(), "EH-M11");
+    EXPECT_EQ(evidence(run.diagnosis(), "found"), "1");
+    EXPECT_EQ(evidence(run.diagnosis(), "expected"), "2");
+  };
+  ASSERT_EQ(user_.run("engine-cache", {"remove", second_build}).status, 0);
+  expect_refused({"fetch", "reference", "--json"});
+  sh("engine-cache trust remove $(sed -n '1s/.*key //p' key.pub)\n"
+     "engine-cache trust add key.pub");
+  an_hour_passes();
+  expect_refused({"fetch", "reference", "--json"});
+  // The keeper's way out.
+  publish_another("1.0.2");
+  EXPECT_EQ(open().outcome()["build"].as_string(), "reference-1.0.2-cpu-linux-x86_64");
+}
+
+TEST_F(OldDocuments, WhatTheKeeperBlocksIsNeitherOpenedNorFetchedNorTakenFromABundle) {
+  publish_signed();
+  ASSERT_EQ(open().status, 0);
+  const std::string bundle = (publisher_ / "blocked.bundle").native();
+  ASSERT_EQ(user_.run("engine-cache", {"export", bundle, first_build, "--redistribute", "unknown"}).status,
+            0);
+  sh(R"sh(
+    digest=$(grep -o '"sha256": "[0-9a-f]*' repository/engines/reference.json | head -1 | cut -d'"' -f4)
+    entry="{\"sha256\": \"$digest\", \"reason\": \"computes wrong sums\"}"
+    sed -i "s/\"blocked\": \[\]/\"blocked\": [$entry]/" repository/repository.json
+    engine-manifest sign repository --key key.key
+    engine-manifest publish repository /srv/www/engines)sh");
+  an_hour_passes();
+  const auto expect_blocked = [](const Ended& run) {
+    EXPECT_EQ(run.status, 3) << run.said();
+    EXPECT_EQ(evidence(run.diagnosis(), "first_code"), "EH-M14") << run.said();
+    EXPECT_THAT(evidence(run.diagnosis(), "reason"), HasSubstr("computes wrong sums"));
+  };
+  const Ended refused = open();
+  expect_blocked(refused);
+  EXPECT_EQ(refused.candidate(first_build)["diagnosis"]["code"].as_string(), "EH-M14");
+  expect_blocked(user_.run("engine-cache", {"fetch", "reference", "--json"}));
+  // Without a network it is remembered, and a bundle of before brings nothing to life.
+  ASSERT_EQ(user_.run("engine-cache", {"remove", first_build}).status, 0);
+  expect_blocked(user_.info({"reference", "--offline", "--json"}));
+  user_.run("engine-cache", {"import", bundle, "--json"});
+  const Ended again = user_.info({"reference", "--offline", "--json"});
+  expect_blocked(again);
+  EXPECT_EQ(again.candidate(first_build)["diagnosis"]["code"].as_string(), "EH-M14") << again.said();
+}
+
+TEST_F(OldDocuments, ARevokedKeysSignatureIsRefusedByName) {
+  publish_signed();
+  ASSERT_EQ(open().status, 0);
+  sh("minisign -G -W -p next.pub -s next.key\n"
+     "engine-manifest sign repository --key key.key --key next.key --add-key next.pub\n"
+     "engine-manifest publish repository /srv/www/engines\n"
+     "engine-manifest sign repository --key next.key --key key.key --revoke-key "
+     "$(sed -n '1s/.*key //p' key.pub)\n"
+     "engine-manifest publish repository /srv/www/engines");
+  an_hour_passes();
+  ASSERT_EQ(open().status, 0) << "the new root is signed by the old key, too: " << open().said();
+  // Whoever holds the lost key signs an index of his own.
+  sh("rm /srv/www/engines/index.json.*.minisig");
+  sign_again("index", R"(s/"serial": [0-9]*/"serial": 9/)", 9, "1795000000");
+  for (const char* part : {"refs", "views", "trees"}) fs::remove_all(user_.cache() / part);
+  const Ended refused = open();
+  EXPECT_EQ(refused.status, 5) << refused.said();
+  EXPECT_EQ(refused.code(), "EH-M13");
+  EXPECT_FALSE(evidence(refused.diagnosis(), "key_id").empty());
+}
+
+}  // namespace
+}  // namespace enginehost::test
