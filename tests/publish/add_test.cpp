@@ -167,6 +167,8 @@ TEST_F(PublisherTest, lint_tells_what_would_fail_on_users_machines) {
 }
 
 TEST_F(PublisherTest, lint_holds_the_files_of_a_build_without_plugin_to_the_same) {
+  library("toy/lib/libtoy.so", "#include <stdio.h>\nint toy_answer(void) { return puts(\"42\"); }",
+          {"-Wl,-soname,libtoy.so"});
   add_toy();
   edit("\"priority\"", "\"not_built\": \"Compile the plugin.\", \"priority\"");
   EXPECT_THAT(problems(), IsEmpty());
