@@ -1,5 +1,8 @@
 #include "host/acquire/mend.hpp"
 
+#include <system_error>
+
+#include "base/files.hpp"
 #include "host/acquire/component.hpp"
 #include "host/acquire/description.hpp"
 #include "host/acquire/partial_zip.hpp"
@@ -63,7 +66,36 @@ Result<std::string> fetch_parts(const manifest::Build& build, const cache::Store
                 diagnose("EH-N15").with("build", build.id).with("problem", "no source gives single files")));
 }
 
+constexpr std::uint64_t largest_file = 4u << 20;
+
 }  // namespace
+
+Result<std::string> file_of_component(const manifest::Build& build, const manifest::Component& component,
+                                      const std::string& view_path, const std::filesystem::path& scratch,
+                                      const AcquireOptions& options,
+                                      const std::optional<CancelToken>& cancel) {
+  std::optional<Diagnosis> first;
+  std::error_code error;
+  cache::TreeEntry entry;
+  entry.path = view_path;
+  for (const manifest::Artifact& artifact : component.artifacts) {
+    if (artifact.archive != "zip") continue;
+    for (const manifest::Source& source : artifact.sources) {
+      std::filesystem::remove_all(scratch, error);
+      TRY(make_folders(scratch));
+      auto part = part_source(source, artifact, build, options, cancel);
+      auto told = part ? unpack_parts(*part, artifact, {entry}, scratch, options, cancel)
+                       : Result<std::string>(fail(std::move(part).error()));
+      if (told) return read_file(scratch / view_path, largest_file);
+      if (cancel && cancel->cancelled()) return told;
+      if (!first) first = std::move(told).error();
+    }
+  }
+  return fail(first ? std::move(*first)
+                    : std::move(diagnose("EH-N15")
+                                    .with("component", component.id)
+                                    .with("problem", "no source gives single files")));
+}
 
 Result<cache::Mended> mend(std::string_view id, const manifest::Build* build, const cache::Store& store,
                            const AcquireOptions& options, const std::optional<CancelToken>& cancel) {

@@ -9,6 +9,14 @@
 
 namespace enginehost::acquire {
 
+// The bytes of one file of a component, by the parts of its zip archives that hold it. Nothing here is
+// believed: compare digests. `scratch` is emptied. `build` says where relative sources start. The first
+// source's failure when none gives it: as unpack_parts, EH-N10 offline; EH-N15 when there is no zip archive.
+Result<std::string> file_of_component(const manifest::Build& build, const manifest::Component& component,
+                                      const std::string& view_path, const std::filesystem::path& scratch,
+                                      const AcquireOptions& options,
+                                      const std::optional<CancelToken>& cancel = {});
+
 // cache::Store::mend under the build's lock; what is not at hand is asked of the artifacts' sources in turn,
 // as parts of zip archives. What comes only as a whole (other archives, servers without ranges) stays in
 // Mended::left: then Store::reject_damaged and acquire() bring the component anew. `build` may be nullptr:

@@ -1,5 +1,6 @@
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <iostream>
 
@@ -24,8 +25,13 @@ bool ask(const std::string& question) {
 }
 
 // The text that would be agreed to; why it cannot be shown, when it cannot. Declined: EH-P03 is the caller's.
-bool ask_for_license(const open::World& world, const std::string& build, const manifest::License& license) {
-  if (const auto text = open::license_text(world.store(), license, world.transfer_options(), world.cancel()))
+bool ask_for_license(open::World& world, const std::string& build, const manifest::License& license) {
+  const auto& builds = world.catalogue().builds;
+  const auto covered =
+      std::find_if(builds.begin(), builds.end(), [&](const auto& one) { return one->id == build; });
+  if (const auto text =
+          open::license_text(world.store(), license, covered == builds.end() ? nullptr : covered->get(),
+                             world.transfer_options(), world.cancel()))
     std::fprintf(stderr, "%s\n\n", text->c_str());
   else
     std::fprintf(stderr, "the text of %s cannot be shown: %s\n", license.id.c_str(),

@@ -21,8 +21,9 @@ namespace {
 // One text, however many manifests name it.
 struct Listed {
   manifest::License license;
-  std::set<std::string> names, builds;  // the manifests' keys; what it covers
-  std::map<std::string, int> engines;   // with the number of their builds
+  std::shared_ptr<const manifest::Build> build;  // the first that it covers
+  std::set<std::string> names, builds;           // the manifests' keys; what it covers
+  std::map<std::string, int> engines;            // with the number of their builds
 };
 
 std::vector<Listed> licenses_of(const manifest::Catalogue& catalogue) {
@@ -38,7 +39,7 @@ std::vector<Listed> licenses_of(const manifest::Catalogue& catalogue) {
         return one.license.id == license.id && one.license.sha256 == license.sha256 &&
                one.license.url == license.url;
       });
-      if (same == listed.end()) same = listed.insert(listed.end(), Listed{license, {}, {}, {}});
+      if (same == listed.end()) same = listed.insert(listed.end(), Listed{license, build, {}, {}, {}});
       same->names.insert(component->license);
       if (same->builds.insert(build->id).second) ++same->engines[build->engine];
       same->license.explicit_consent = same->license.explicit_consent || license.explicit_consent;
@@ -171,7 +172,8 @@ Result<Json> accept(open::World& world, const LicenseFlags& flags, const CommonF
     if (auto locked = settings::consent_locked(settings.policy, license.id)) return fail(std::move(*locked));
     Result<std::string> text = given;
     if (given.empty())
-      text = open::license_text(world.store(), license, world.transfer_options(), world.cancel());
+      text = open::license_text(world.store(), license, listed.build.get(), world.transfer_options(),
+                                world.cancel());
     // Another text than the one that would be agreed to is no text of this licence; none at all is for the
     // person who accepts to judge.
     if (!text && text.error().code == "EH-N08") return fail(std::move(text).error());

@@ -20,11 +20,13 @@ std::filesystem::path text_file(const cache::Store& store, const std::string& sh
 // Keeps a text and returns its digest. EH-F15, EH-F16.
 Result<std::string> keep_text(const cache::Store& store, const std::string& text);
 
-// The kept text; else what the licence's URL gives, which is kept. EH-N08 ("url", "expected_sha256",
+// The kept text; else the file of a component that the manifest names as the text, brought alone out of its
+// archive; else what the licence's URL gives. What was brought is kept. EH-N08 ("url", "expected_sha256",
 // "actual_sha256") when that is not the text the manifest names; EH-N10 offline; EH-P06 ("license") when the
-// manifest names no URL; else as transfer::fetch_text. At most 4 MiB.
+// manifest names neither; else as acquire::file_of_component or transfer::fetch_text. At most 4 MiB.
+// `build` is one that the licence covers; nullptr: its components are not asked.
 Result<std::string> license_text(const cache::Store& store, const manifest::License& license,
-                                 const transfer::TransferOptions& transfer,
+                                 const manifest::Build* build, const transfer::TransferOptions& transfer,
                                  const std::optional<CancelToken>& cancel = {});
 
 }  // namespace enginehost::open

@@ -181,6 +181,51 @@ TEST_F(Consents, AFileGivesTheTextWhereThereIsNoNetwork) {
   EXPECT_EQ(open().status, 0);
 }
 
+// The text lies in the archive that it covers, and no address has it: it is shown before anything is
+// installed.
+TEST_F(Consents, TheTextIsReadOutOfTheArchiveWhereTheManifestNamesIt) {
+  const std::string zip =
+      zip_of({{"libengine_reference.so", reference_plugin()}, {"toy.dist-info/LICENSE", first_text}});
+  const auto publish_zip = [&](const std::string& path, const std::string& pinned) {
+    TestBuild build = good_build();
+    build.license = "vendor";
+    build.terms = Json::object()
+                      .set("id", "LicenseRef-vendor")
+                      .set("sha256", sha256_hex(pinned))
+                      .set("accept", "explicit")
+                      .set("text", Json::object().set("component", build.id + "-0").set("path", path));
+    TestRepository repository(workplace.folder() / "repository");
+    const std::string sha256 = repository.store(zip);
+    repository.add_with_artifacts(
+        build, Json::array().push(Json::object()
+                                      .set("sha256", sha256)
+                                      .set("size", zip.size())
+                                      .set("archive", "zip")
+                                      .set("sources", Json::array().push(repository.source_of(sha256)))));
+    repository.write();
+  };
+  publish_zip("toy.dist-info/LICENSE", second_text);
+  const Ended other = licenses({"accept", "LicenseRef-vendor"});
+  EXPECT_EQ(other.status, 5) << other.said();
+  EXPECT_EQ(other.code(), "EH-N08");
+
+  publish_zip("toy.dist-info/LICENSE", first_text);
+  RunOptions terminal;
+  terminal.launcher = on_a_terminal();
+  terminal.input = "n\n";
+  const Ended declined = workplace.info({"reference", "--repository", location()}, terminal);
+  EXPECT_EQ(declined.status, 8) << declined.said();
+  EXPECT_THAT(declined.output, HasSubstr(std::string(trim(first_text))));
+  EXPECT_FALSE(std::filesystem::exists(workplace.cache() / "refs" / "reference-good.json"));
+
+  const Ended run =
+      workplace.run("engine-cache", {"licenses", "accept", "vendor", "--repository", location()});
+  EXPECT_EQ(run.status, 0) << run.said();
+  EXPECT_THAT(run.output, HasSubstr(first_text));
+  EXPECT_EQ(last_consent(workplace)["text_sha256"].as_string(), sha256_hex(first_text));
+  EXPECT_EQ(open().status, 0);
+}
+
 TEST_F(Consents, AnotherTextAtTheAddressIsNotAccepted) {
   publish(first_text, second_text);
   const Ended run = licenses({"accept", "LicenseRef-vendor"});

@@ -65,7 +65,9 @@ void TestRepository::add(const TestBuild& build) {
 
 void TestRepository::add_with_artifacts(const TestBuild& build, Json artifacts) {
   const std::string name = build.id + "-0";
-  components_.set(name, Json::object().set("artifacts", std::move(artifacts)));
+  Json component = Json::object().set("artifacts", std::move(artifacts));
+  if (!build.license.empty()) component.set("license", build.license);
+  components_.set(name, std::move(component));
   add_build(build, {name});
 }
 
