@@ -134,7 +134,7 @@ struct BinaryInfo {
   std::uint64_t load_alignment = 0;              // the largest p_align of a PT_LOAD
   std::uint64_t memory_size = 0;                 // sum of p_memsz of all PT_LOAD; SizeOfImage; all segments
   std::uint64_t tls_size = 0;                    // PT_TLS p_memsz; the template of a PE TLS directory
-  bool static_tls = false;                       // DF_STATIC_TLS
+  bool static_tls = false;                       // DF_STATIC_TLS; on arm64 its relocation
   bool executable_stack = false;                 // PT_GNU_STACK with PF_X, or none at all on x86
   bool text_relocations = false;                 // DT_TEXTREL
   bool no_dlopen = false;                        // DF_1_NOOPEN

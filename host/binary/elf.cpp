@@ -15,6 +15,7 @@ void read_elf(FileView& file, ElfFile& elf, BinaryInfo& info) {
   if (loadable_type && info.misaligned)
     cannot_be_mapped("misaligned").with("alignment", std::to_string(info.load_alignment));
   const bool followed = read_elf_dynamic(elf, info);
+  if (followed && info.tls_size != 0 && !info.static_tls) info.static_tls = has_static_tls_relocation(elf);
   read_elf_notes(elf, info);
   if (loadable_type && !followed && !info.has_dynamic && info.type == Type::shared_library)
     cannot_be_mapped("no PT_DYNAMIC");

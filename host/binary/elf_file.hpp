@@ -76,6 +76,8 @@ struct ElfFile {
 bool read_elf_header(FileView& file, ElfFile& elf, BinaryInfo& info);
 // PT_DYNAMIC. False: there is none or it cannot be followed; info.problems says why unless there is none.
 bool read_elf_dynamic(ElfFile& elf, BinaryInfo& info);
+// On arm64 only; after read_elf_dynamic.
+bool has_static_tls_relocation(const ElfFile& elf);
 // PT_NOTE and PT_GNU_PROPERTY: build id and processor level.
 void read_elf_notes(const ElfFile& elf, BinaryInfo& info);
 // All of it: what read_binary does for an ELF file. `elf` is left filled for readers that go on.

@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "base/files.hpp"
+#include "tests/support/this_architecture.hpp"
 
 namespace enginehost::faults {
 namespace {
@@ -89,10 +90,10 @@ std::filesystem::path Workshop::plugin(const std::string& name, const std::strin
   return path(name);
 }
 
-void Workshop::make_aarch64(const std::filesystem::path& library) const {
+void Workshop::make_foreign(const std::filesystem::path& library) const {
   std::fstream bytes(library, std::ios::in | std::ios::out | std::ios::binary);
   bytes.seekp(18);
-  bytes.put(static_cast<char>(183));
+  bytes.put(test::other_machine);
 }
 
 std::filesystem::path Workshop::cut(const std::filesystem::path& from, const std::string& name,

@@ -30,8 +30,8 @@ class Workshop {
   // Another compiler; nothing when it is not installed.
   std::filesystem::path library_with(const std::string& compiler, const std::string& name,
                                      const std::string& source, const std::string& flags) const;
-  // Says of itself that it is for AArch64 (e_machine 183), which is all a loader looks at.
-  void make_aarch64(const std::filesystem::path& library) const;
+  // Says of itself that it is for test::other_architecture (e_machine), which is all a loader looks at.
+  void make_foreign(const std::filesystem::path& library) const;
   // The first `size` bytes only.
   std::filesystem::path cut(const std::filesystem::path& from, const std::string& name,
                             std::uintmax_t size) const;

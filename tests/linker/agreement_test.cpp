@@ -10,13 +10,14 @@
 #include "tests/linker/known_differences.hpp"
 #include "tests/linker/machine_libraries.hpp"
 #include "tests/linker/real_loader.hpp"
+#include "tests/support/this_architecture.hpp"
 
 namespace enginehost::linker {
 namespace {
 
 using test::LoaderAnswer;
 
-constexpr const char* glibc_loader = "/lib64/ld-linux-x86-64.so.2";
+using test::glibc_loader;
 
 // The loader looks at more than what came into the closure: another name of a file that is there already.
 bool same_searches(const LoaderAnswer& found, const LoaderAnswer& expected, std::string& difference) {
@@ -51,7 +52,7 @@ TEST(KnownDifferences, an_unlisted_difference_and_a_listed_one_that_vanished_bot
 }
 
 TEST(RealLoader, agrees_on_every_shared_object_of_this_machine) {
-  if (!std::filesystem::exists(glibc_loader)) GTEST_SKIP() << "no glibc loader for x86-64 here";
+  if (!std::filesystem::exists(glibc_loader)) GTEST_SKIP() << "no " << glibc_loader << " here";
   Machine machine = describe_this_machine();
   machine.library_path.clear();
   machine.library_path_text.reset();

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "host/linker/linker.hpp"
+#include "tests/support/this_architecture.hpp"
 #include "tests/support/workshop.hpp"
 
 namespace enginehost::linker {
@@ -18,8 +19,8 @@ class ClosureOf : public test::Workshop {
     Workshop::SetUp();
     machine_ = describe_this_machine();
     machine_.library_path.clear();
-    if (machine_.architecture != "x86_64" || machine_.libc != Libc::glibc)
-      GTEST_SKIP() << "the fixtures are for glibc on x86-64";
+    if (machine_.architecture != test::architecture || machine_.libc != Libc::glibc)
+      GTEST_SKIP() << "the fixtures are for glibc on x86-64 and arm64";
   }
 
   // A library without the C library: only what is asked for is in its closure.
@@ -117,12 +118,14 @@ TEST_F(ClosureOf, L03_a_library_beside_one_without_RUNPATH_is_present_but_not_fo
 TEST_F(ClosureOf, L04_L05_a_library_of_another_machine_is_named_as_such) {
   if (!std::filesystem::exists("/usr/bin/clang-14") || !std::filesystem::exists("/usr/bin/ld.lld"))
     GTEST_SKIP() << "clang-14 or lld is not installed";
-  const std::vector<std::string> cross{"clang-14", "--target=aarch64-linux-gnu", "-nostdlib", "-fuse-ld=lld"};
+  const std::vector<std::string> cross{"clang-14",
+                                       std::string("--target=") + test::other_architecture + "-linux-gnu",
+                                       "-nostdlib", "-fuse-ld=lld"};
   const auto foreign = library("foreign.so", "int f;\n", {"-Wl,-soname,dep.so"}, cross);
   Diagnosis diagnosis = only(close_over(foreign));
   EXPECT_EQ(diagnosis.code, "EH-L04");
-  EXPECT_EQ(diagnosis.value("built_for"), "aarch64");
-  EXPECT_EQ(diagnosis.value("machine"), "x86_64");
+  EXPECT_EQ(diagnosis.value("built_for"), test::other_architecture);
+  EXPECT_EQ(diagnosis.value("machine"), test::architecture);
 
   part("good/dep.so");
   const auto engine = part("engine.so", {"good/dep.so"}, {"-Wl,-rpath,$ORIGIN/first:$ORIGIN/second"});
@@ -145,6 +148,7 @@ TEST_F(ClosureOf, L04_L05_a_library_of_another_machine_is_named_as_such) {
 }
 
 TEST_F(ClosureOf, L06_a_library_of_another_word_size_is_named_as_such) {
+  if (machine_.architecture != "x86_64") GTEST_SKIP() << "gcc -m32 is x86's";
   const auto narrow = library("narrow.so", "int f;\n", {"-nostdlib", "-m32"});
   const Diagnosis diagnosis = only(close_over(narrow));
   EXPECT_EQ(diagnosis.code, "EH-L06");
@@ -215,6 +219,7 @@ TEST_F(ClosureOf, the_highest_versions_of_the_engines_own_files_are_told) {
 }
 
 TEST_F(ClosureOf, L27_a_library_for_a_newer_processor_is_refused) {
+  if (machine_.architecture != "x86_64") GTEST_SKIP() << "only x86-64 has levels of processors";
   const auto engine = part("engine.so", {}, {"-Wl,-z,x86-64-v4"});
   machine_.isa = 1 | 2 | 4;
   const Diagnosis diagnosis = only(close_over(engine));
@@ -226,7 +231,8 @@ TEST_F(ClosureOf, L27_a_library_for_a_newer_processor_is_refused) {
 }
 
 TEST_F(ClosureOf, L28_a_library_built_for_musl_is_told_apart_from_a_broken_machine) {
-  if (!has_tool("musl-gcc")) GTEST_SKIP() << "musl-gcc is not installed";
+  if (machine_.architecture != "x86_64" || !has_tool("musl-gcc"))
+    GTEST_SKIP() << "no musl-gcc for this architecture";
   const auto engine =
       library("engine.so", "#include <stdlib.h>\nint f(void) { return atoi(\"1\"); }\n", {}, {"musl-gcc"});
   const Closure closure = close_over(engine);

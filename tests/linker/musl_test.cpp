@@ -6,6 +6,7 @@
 #include "host/linker/search.hpp"
 #include "tests/linker/generated.hpp"
 #include "tests/linker/real_loader.hpp"
+#include "tests/support/this_architecture.hpp"
 
 namespace enginehost::linker {
 namespace {
@@ -34,6 +35,7 @@ class Musl : public test::Generated {
  protected:
   void SetUp() override {
     Generated::SetUp();
+    if (test::architecture != std::string("x86_64")) GTEST_SKIP() << "musl's loader is here for x86-64 only";
     if (!std::filesystem::exists(musl_loader)) GTEST_SKIP() << "musl is not installed";
   }
   std::filesystem::path part(const std::string& name, const std::vector<std::string>& needs = {},

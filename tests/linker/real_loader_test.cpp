@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/linker/generated.hpp"
+#include "tests/support/this_architecture.hpp"
 
 namespace enginehost::linker {
 namespace {
@@ -12,7 +13,7 @@ using test::ask_linker;
 using test::ask_loader;
 using test::LoaderAnswer;
 
-constexpr const char* glibc_loader = "/lib64/ld-linux-x86-64.so.2";
+using test::glibc_loader;
 
 Machine this_machine() {
   Machine machine = describe_this_machine();
@@ -24,7 +25,7 @@ Machine this_machine() {
 using Generated = test::Generated;
 
 TEST_F(Generated, glibc_agrees_on_a_hundred_trees_of_search_paths) {
-  if (!std::filesystem::exists(glibc_loader)) GTEST_SKIP() << "no glibc loader for x86-64 here";
+  if (!std::filesystem::exists(glibc_loader)) GTEST_SKIP() << "no " << glibc_loader << " here";
   std::size_t found_libraries = 0, missing = 0, searches = 0;
   for (unsigned long seed = 1; seed <= 100; ++seed) {
     const test::Generated::Tree tree = grow(seed);

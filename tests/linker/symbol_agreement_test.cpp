@@ -11,11 +11,12 @@
 #include "tests/linker/known_differences.hpp"
 #include "tests/linker/machine_libraries.hpp"
 #include "tests/linker/real_loader.hpp"
+#include "tests/support/this_architecture.hpp"
 
 namespace enginehost::linker {
 namespace {
 
-constexpr const char* glibc_loader = "/lib64/ld-linux-x86-64.so.2";
+using test::glibc_loader;
 
 // "NAME in FILE" of every symbol that the loader cannot bind.
 std::set<std::string> ask_loader_for_symbols(const std::string& file) {
@@ -51,7 +52,7 @@ std::string as_text(const std::set<std::string>& set, const std::set<std::string
 }
 
 TEST(RealLoader, agrees_on_the_undefined_symbols_of_shared_objects) {
-  if (!std::filesystem::exists(glibc_loader)) GTEST_SKIP() << "no glibc loader for x86-64 here";
+  if (!std::filesystem::exists(glibc_loader)) GTEST_SKIP() << "no " << glibc_loader << " here";
   Machine machine = describe_this_machine();
   machine.library_path.clear();
   machine.library_path_text.reset();

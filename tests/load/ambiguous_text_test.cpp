@@ -14,6 +14,7 @@
 #include "host/load/probe_outcome.hpp"
 #include "host/load/recheck.hpp"
 #include "tests/faults/workshop.hpp"
+#include "tests/support/this_architecture.hpp"
 
 namespace enginehost::load {
 namespace {
@@ -99,8 +100,8 @@ TEST_F(AmbiguousText, NoSuchFile_L03_TheLibraryIsThereButNotWhereTheLoaderLooks)
 
 TEST_F(AmbiguousText, NoSuchFile_L04_TheFileIsThereForAnotherProcessor) {
   const auto plugin = workshop_.plugin("libengine_x.so");
-  workshop_.make_aarch64(plugin);
-  EXPECT_EQ(expect_told(plugin, no_such_file, "EH-L04").value("built_for"), "aarch64");
+  workshop_.make_foreign(plugin);
+  EXPECT_EQ(expect_told(plugin, no_such_file, "EH-L04").value("built_for"), test::other_architecture);
 }
 
 TEST_F(AmbiguousText, NoSuchFile_L05_TheLibraryThatIsFoundIsForAnotherProcessor) {
@@ -109,7 +110,7 @@ TEST_F(AmbiguousText, NoSuchFile_L05_TheLibraryThatIsFoundIsForAnotherProcessor)
   const std::string where = faults::quoted(workshop_.path("other"));
   const auto plugin = workshop_.plugin(
       "libengine_x.so", "-Wl,--no-as-needed -L" + where + " -l:libambiguous5.so.1 -Wl,-rpath," + where);
-  workshop_.make_aarch64(library);
+  workshop_.make_foreign(library);
   EXPECT_EQ(expect_told(plugin, no_such_file, "EH-L05").value("library"), "libambiguous5.so.1");
 }
 

@@ -32,7 +32,7 @@ class Recheck : public ::testing::Test {
 
 TEST_F(Recheck, NoSuchFileOfAFileThatIsThereMeansAnotherProcessor) {
   const auto plugin = workshop_.plugin("libengine_x.so");
-  workshop_.make_aarch64(plugin);
+  workshop_.make_foreign(plugin);
   const Diagnosis diagnosis = loaded_and_rechecked(plugin);
   EXPECT_EQ(diagnosis.code, "EH-L04");
   EXPECT_THAT(std::string(diagnosis.value("os_said")), HasSubstr("No such file or directory"));

@@ -1,7 +1,10 @@
 #include "host/platform/cpu.hpp"
 
 #include <gmock/gmock.h>
-#if defined(__x86_64__)
+#if defined(__aarch64__)
+#include <asm/hwcap.h>
+#include <sys/auxv.h>
+#elif defined(__x86_64__)
 #include <cpuid.h>
 #endif
 
@@ -88,20 +91,29 @@ TEST(Cpu, EachFeatureOfALevelIsNeededForIt) {
 }
 
 TEST(Cpu, OfThisMachineAgreesWithTheKernel) {
+#if defined(__aarch64__)
+  constexpr const char* title = "Features";
+  const std::vector<const char*> looked_for = {"asimd", "atomics", "asimddp", "sve", "i8mm", "bf16"};
+#else
+  constexpr const char* title = "flags";
+  const std::vector<const char*> looked_for = {"avx",    "avx2",   "avx512f", "fma",
+                                               "sse4_2", "popcnt", "amx_tile"};
+#endif
   std::ifstream file("/proc/cpuinfo");
   std::set<std::string> flags;
   for (std::string line; std::getline(file, line) && flags.empty();)
-    if (line.starts_with("flags")) {
+    if (line.starts_with(title)) {
       std::istringstream words(line.substr(line.find(':') + 1));
       for (std::string word; words >> word;) flags.insert(word);
     }
-  if (flags.empty()) GTEST_SKIP() << "/proc/cpuinfo has no flags here";
+  if (flags.empty())
+    GTEST_SKIP() << "/proc/cpuinfo has no " << title << " here (an emulator shows the real machine's)";
   const auto fact = detect_cpu();
   ASSERT_TRUE(fact.is_known());
   EXPECT_GT(fact.value().cores, 0);
   for (const std::string& feature : fact.value().features)
     EXPECT_TRUE(flags.contains(feature) || feature == "sse3" || feature == "lzcnt") << feature;
-  for (const char* feature : {"avx", "avx2", "avx512f", "fma", "sse4_2", "popcnt", "amx_tile"})
+  for (const char* feature : looked_for)
     EXPECT_EQ(flags.contains(feature),
               std::binary_search(fact.value().features.begin(), fact.value().features.end(), feature))
         << feature;
@@ -130,7 +142,6 @@ TEST(Cpu, AnswersAreThoseOfTheProcessor) {
   __cpuid_count(7, 1, said.eax, said.ebx, said.ecx, said.edx);
   EXPECT_EQ(answers.leaf7_1.eax, said.eax);
 }
-#endif
 
 TEST(Cpu, LevelOfThisMachineIsTheLoaders) {
   const std::string loader = "/lib64/ld-linux-x86-64.so.2";
@@ -145,6 +156,23 @@ TEST(Cpu, LevelOfThisMachineIsTheLoaders) {
     if (outcome->output.find(std::string(level) + " (supported") != std::string::npos) best = level;
   EXPECT_EQ(detect_cpu().value().level, best);
 }
+#elif defined(__aarch64__)
+// The kernel's promise to programs is the auxiliary vector; arm64 has no levels.
+TEST(Cpu, OfArm64IsWhatTheKernelPromises) {
+  const Cpu cpu = detect_cpu().value();
+  EXPECT_EQ(detect_cpu().source(), "AT_HWCAP");
+  EXPECT_EQ(cpu.level, "");
+  EXPECT_TRUE(std::is_sorted(cpu.features.begin(), cpu.features.end()));
+  const auto has = [&](const char* feature) {
+    return std::binary_search(cpu.features.begin(), cpu.features.end(), feature);
+  };
+  EXPECT_EQ(has("asimd"), (::getauxval(AT_HWCAP) & HWCAP_ASIMD) != 0);
+  EXPECT_EQ(has("atomics"), (::getauxval(AT_HWCAP) & HWCAP_ATOMICS) != 0);
+  EXPECT_EQ(has("sve"), (::getauxval(AT_HWCAP) & HWCAP_SVE) != 0);
+  EXPECT_EQ(has("bf16"), (::getauxval(AT_HWCAP2) & HWCAP2_BF16) != 0);
+  EXPECT_TRUE(has("fp")) << "every arm64 Linux has it";
+}
+#endif
 
 }  // namespace
 }  // namespace enginehost::platform

@@ -5,9 +5,12 @@
 
 #include "host/platform/describe.hpp"
 #include "tests/platform/fixtures.hpp"
+#include "tests/support/this_architecture.hpp"
 
 namespace enginehost::platform {
 namespace {
+
+const std::string library_folder = std::string("/usr/lib/") + test::multiarch + "/";
 
 TEST(Detect, ThisMachineIsFoundOutAndRoundTrips) {
   DetectRequest request;
@@ -38,7 +41,7 @@ TEST(Detect, ANewlyInstalledDriverIsSeenAtTheNextCall) {
   request.helper = ENGINEHOST_PROBE;
   const Variable visible("CUDA_VISIBLE_DEVICES", nullptr);
   EXPECT_TRUE(detect(request).cuda.driver_cuda.is_absent());
-  machine.copy("/usr/lib/x86_64-linux-gnu/libcuda.so.1", FAKE_CUDA);
+  machine.copy(library_folder + "libcuda.so.1", FAKE_CUDA);
   EXPECT_EQ(detect(request).cuda.driver_cuda.value(), "12.2");
 }
 

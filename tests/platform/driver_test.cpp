@@ -4,12 +4,16 @@
 
 #include <chrono>
 
+#include "host/binary/binary.hpp"
 #include "host/platform/detect.hpp"
 #include "tests/platform/fixtures.hpp"
 #include "tests/support/freezer.hpp"
+#include "tests/support/this_architecture.hpp"
 
 namespace enginehost::platform {
 namespace {
+
+const std::string library_folder = std::string("/usr/lib/") + test::multiarch + "/";
 
 using std::chrono::milliseconds;
 using ::testing::HasSubstr;
@@ -21,12 +25,12 @@ class Driver : public ::testing::Test {
  protected:
   Driver() {
     machine.pci("0000:01:00.0", "0x10de", "0x20b2", "0x030200");
-    machine.copy("/usr/lib/x86_64-linux-gnu/libcuda.so.535.104.05", FAKE_CUDA)
-        .link("/usr/lib/x86_64-linux-gnu/libcuda.so.1", "libcuda.so.535.104.05");
+    machine.copy(library_folder + "libcuda.so.535.104.05", FAKE_CUDA)
+        .link(library_folder + "libcuda.so.1", "libcuda.so.535.104.05");
     request.root = machine.path();
     request.helper = ENGINEHOST_PROBE;
   }
-  void with_nvml() { machine.copy("/usr/lib/x86_64-linux-gnu/libnvidia-ml.so.1", FAKE_NVML); }
+  void with_nvml() { machine.copy(library_folder + "libnvidia-ml.so.1", FAKE_NVML); }
   Cuda ask() { return detect(request).cuda; }
   // A program in the helper's place.
   void helper_is(const std::string& script) {
@@ -139,9 +143,11 @@ TEST_F(Driver, StubAnswerMarksTheLibrary) {
 
 TEST_F(Driver, TheToolkitsRealStubIsAStub) {
   const std::string stub = "/usr/local/cuda/lib64/stubs/libcuda.so";
-  if (!std::filesystem::exists(stub)) GTEST_SKIP() << "no CUDA toolkit here: " << stub;
-  std::filesystem::remove(machine.on_disk("/usr/lib/x86_64-linux-gnu/libcuda.so.535.104.05"));
-  machine.copy("/usr/lib/x86_64-linux-gnu/libcuda.so.535.104.05", stub);
+  const auto info = binary::read_binary(stub);
+  if (!info || info->machine != test::architecture)
+    GTEST_SKIP() << "no CUDA toolkit for this architecture here: " << stub;
+  std::filesystem::remove(machine.on_disk(library_folder + "libcuda.so.535.104.05"));
+  machine.copy(library_folder + "libcuda.so.535.104.05", stub);
   const Cuda cuda = ask();
   EXPECT_EQ(cuda.library.value().note, "stub");
   EXPECT_EQ(cuda.init.value(), "34");
@@ -248,7 +254,7 @@ TEST_F(Driver, NvmlMismatchLeavesTheDriversOwnList) {
 }
 
 TEST_F(Driver, NoLibraryMeansNoChild) {
-  std::filesystem::remove(machine.on_disk("/usr/lib/x86_64-linux-gnu/libcuda.so.1"));
+  std::filesystem::remove(machine.on_disk(library_folder + "libcuda.so.1"));
   helper_is("touch " + machine.on_disk("/was-started").native() + "\n");
   const Cuda cuda = ask();
   EXPECT_FALSE(std::filesystem::exists(machine.on_disk("/was-started")));

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include "tests/platform/fixtures.hpp"
+#include "tests/support/this_architecture.hpp"
 
 namespace enginehost::platform {
 namespace {
@@ -12,7 +13,7 @@ using ::testing::HasSubstr;
 
 const Fact<std::string> no_wsl = Fact<std::string>::absent("kernel release");
 const Fact<std::string> wsl_2 = Fact<std::string>::known("2", "kernel release");
-constexpr const char* library_folder = "/usr/lib/x86_64-linux-gnu/";
+const std::string library_folder = std::string("/usr/lib/") + test::multiarch + "/";
 
 TEST(Hardware, GraphicsCardsOfNvidiaAreCountedByDevice) {
   FakeRoot machine;
@@ -97,8 +98,8 @@ TEST(KernelDriver, VersionIsReadFromBothKindsOfModule) {
 
 TEST(DriverLibrary, IsFoundWithTheVersionOfItsFile) {
   FakeRoot machine;
-  machine.copy(std::string(library_folder) + "libcuda.so.535.104.05", FAKE_CUDA)
-      .link(std::string(library_folder) + "libcuda.so.1", "libcuda.so.535.104.05");
+  machine.copy(library_folder + "libcuda.so.535.104.05", FAKE_CUDA)
+      .link(library_folder + "libcuda.so.1", "libcuda.so.535.104.05");
   const LibrarySearch libraries(machine.root());
   const auto fact =
       driver_library(machine.root(), libraries, Fact<std::string>::known("535.104.05", "/proc"));
@@ -109,8 +110,8 @@ TEST(DriverLibrary, IsFoundWithTheVersionOfItsFile) {
 
 TEST(DriverLibrary, AnotherVersionThanTheKernelsIsNoted) {
   FakeRoot machine;
-  machine.copy(std::string(library_folder) + "libcuda.so.535.104.05", FAKE_CUDA)
-      .link(std::string(library_folder) + "libcuda.so.1", "libcuda.so.535.104.05");
+  machine.copy(library_folder + "libcuda.so.535.104.05", FAKE_CUDA)
+      .link(library_folder + "libcuda.so.1", "libcuda.so.535.104.05");
   const LibrarySearch libraries(machine.root());
   const auto fact = driver_library(machine.root(), libraries, Fact<std::string>::known("535.54.03", "/proc"));
   EXPECT_EQ(fact.value().note, "the kernel driver is 535.54.03");
@@ -119,7 +120,7 @@ TEST(DriverLibrary, AnotherVersionThanTheKernelsIsNoted) {
 TEST(DriverLibrary, ALinkIntoAStubsFolderIsAStub) {
   FakeRoot machine;
   machine.copy("/usr/local/cuda/lib64/stubs/libcuda.so", FAKE_CUDA)
-      .link(std::string(library_folder) + "libcuda.so.1", "/usr/local/cuda/lib64/stubs/libcuda.so");
+      .link(library_folder + "libcuda.so.1", "/usr/local/cuda/lib64/stubs/libcuda.so");
   const LibrarySearch libraries(machine.root());
   EXPECT_EQ(driver_library(machine.root(), libraries, Fact<std::string>::absent("/proc")).value().note,
             "stub");
@@ -129,7 +130,7 @@ TEST(DriverLibrary, AFileOfAnotherArchitectureIsPassedOver) {
   FakeRoot machine;
   std::string foreign(64, '\0');
   foreign.replace(0, 6, "\177ELF\001\001");  // 32-bit
-  machine.file(std::string(library_folder) + "libcuda.so.1", foreign);
+  machine.file(library_folder + "libcuda.so.1", foreign);
   const LibrarySearch libraries(machine.root());
   EXPECT_TRUE(driver_library(machine.root(), libraries, Fact<std::string>::absent("/proc")).is_absent());
 }

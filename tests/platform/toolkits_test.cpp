@@ -3,9 +3,12 @@
 
 #include "host/platform/parts.hpp"
 #include "tests/platform/fixtures.hpp"
+#include "tests/support/this_architecture.hpp"
 
 namespace enginehost::platform {
 namespace {
+
+const std::string library_folder = std::string("/usr/lib/") + test::multiarch + "/";
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -67,7 +70,7 @@ TEST_F(Toolkits, AVariableThatLeadsToNoToolkitIsNoted) {
 }
 
 TEST_F(Toolkits, AnOldRuntimeLibraryOnItsOwnIsNotedAndIgnored) {
-  machine.copy("/usr/lib/x86_64-linux-gnu/libcudart.so.6.5", FAKE_CUDA);
+  machine.copy(library_folder + "libcudart.so.6.5", FAKE_CUDA);
   const auto fact = toolkits();
   ASSERT_THAT(fact.value(), SizeIs(1));
   EXPECT_EQ(fact.value()[0].version, "6.5");
@@ -83,8 +86,8 @@ TEST_F(Toolkits, ADamagedVersionFileIsNoVersion) {
 }
 
 TEST_F(Toolkits, CudnnVersionComesFromItsFileName) {
-  machine.copy("/usr/lib/x86_64-linux-gnu/libcudnn.so.8.9.7", FAKE_CUDA)
-      .link("/usr/lib/x86_64-linux-gnu/libcudnn.so.8", "libcudnn.so.8.9.7");
+  machine.copy(library_folder + "libcudnn.so.8.9.7", FAKE_CUDA)
+      .link(library_folder + "libcudnn.so.8", "libcudnn.so.8.9.7");
   const auto fact = cudnn();
   ASSERT_THAT(fact.value(), SizeIs(1));
   EXPECT_EQ(fact.value()[0].version, "8.9.7");

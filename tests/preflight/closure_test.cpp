@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/preflight/helpers.hpp"
+#include "tests/support/this_architecture.hpp"
 
 namespace enginehost::preflight {
 namespace {
@@ -88,13 +89,13 @@ TEST_F(ClosureCheck, AWrongArchitectureInPlaceOfADependencyIsL05) {
   const auto engine = workshop_.library("e/libengine.so", "int dep(void);int e(void){return dep();}",
                                         link(dependency) + " -Wl,-rpath,'$ORIGIN'");
   std::filesystem::rename(dependency, workshop_.path("e/libdep.so.1"));
-  workshop_.make_aarch64(workshop_.path("e/libdep.so.1"));
+  workshop_.make_foreign(workshop_.path("e/libdep.so.1"));
   const Report report = check(alone(engine));
   EXPECT_EQ(report.verdict, Verdict::fails);
   ASSERT_EQ(first_code(report), "EH-L05");
   ASSERT_FALSE(report.rejected.empty());
   EXPECT_EQ(report.rejected[0].path, workshop_.path("e/libdep.so.1").native());
-  EXPECT_THAT(explain::describe(report.diagnoses.front()), HasSubstr("aarch64"));
+  EXPECT_THAT(explain::describe(report.diagnoses.front()), HasSubstr(test::other_architecture));
 }
 
 TEST_F(ClosureCheck, A32BitDependencyIsL06) {

@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "tests/preflight/helpers.hpp"
+#include "tests/support/this_architecture.hpp"
 
 namespace enginehost::preflight {
 namespace {
@@ -104,9 +105,9 @@ TEST_F(Content, ALibraryThatForbidsDlopenIsF13) {
 
 TEST_F(Content, AnotherProcessorIsL04AndNamesBoth) {
   const auto other = workshop_.library("libarm.so", "int f(void){return 1;}");
-  workshop_.make_aarch64(other);
+  workshop_.make_foreign(other);
   expect_fails(other, "EH-L04");
-  EXPECT_THAT(explain::describe(check(alone(other)).diagnoses.front()), HasSubstr("aarch64"));
+  EXPECT_THAT(explain::describe(check(alone(other)).diagnoses.front()), HasSubstr(test::other_architecture));
 }
 
 TEST_F(Content, A32BitLibraryIsL06) {

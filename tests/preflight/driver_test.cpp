@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/preflight/helpers.hpp"
+#include "tests/support/this_architecture.hpp"
 
 namespace enginehost::preflight {
 namespace {
@@ -26,7 +27,7 @@ class Driver : public ::testing::Test {
     spec.platform = &platform;
     // The machine that runs this test may have a driver; the one described has none.
     spec.machine.cache = linker::LoaderCache();
-    spec.machine.default_directories = {"/lib/x86_64-linux-gnu"};
+    spec.machine.default_directories = {std::string("/lib/") + test::multiarch};
     spec.machine.library_path.clear();
     return check(spec);
   }

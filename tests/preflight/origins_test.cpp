@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "tests/preflight/helpers.hpp"
+#include "tests/support/this_architecture.hpp"
 
 namespace enginehost::preflight {
 namespace {
@@ -130,7 +131,9 @@ TEST_F(Origins, R15_NamesThatOtherLibrariesOnlyTryAreNotMissed) {
 
 TEST_F(Origins, R15_TheRealCudnnMissesItsParts) {
   const std::filesystem::path real = "/usr/local/cuda/lib/libcudnn.so.9";
-  if (!std::filesystem::exists(real)) GTEST_SKIP() << "no cuDNN here: " << real;
+  const auto info = binary::read_binary(real);
+  if (!info || info->machine != test::architecture)
+    GTEST_SKIP() << "no cuDNN for this architecture here: " << real;
   std::filesystem::create_directories(workshop_.path("build/lib"));
   std::filesystem::copy_file(std::filesystem::canonical(real), workshop_.path("build/lib/libcudnn.so.9"));
   const auto plugin =
@@ -239,7 +242,7 @@ TEST_F(Devices, G15_TheDriverLibraryOfWslThatTheLoaderDoesNotFindIsNamed) {
   Spec spec = build(workshop_, plugin, {"build/lib"});
   spec.platform = &platform;
   spec.machine.cache = linker::LoaderCache();
-  spec.machine.default_directories = {"/lib/x86_64-linux-gnu"};
+  spec.machine.default_directories = {std::string("/lib/") + test::multiarch};
   spec.machine.library_path.clear();
   const Report report = check(spec);
   EXPECT_EQ(report.verdict, Verdict::fails);

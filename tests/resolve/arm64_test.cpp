@@ -38,14 +38,6 @@ constexpr const char* vision = R"({
      "plugin": {"component": "plugin", "path": "libengine_vision.so"}, "components": []}
   ]})";
 
-Platform recorded(const std::string& name) {
-  const std::string file = std::string(ENGINEHOST_SOURCE_DIR) + "/tests/profiles/" + name + ".json";
-  const auto text = read_file(file);
-  const auto document = text ? parse_json(*text, file) : Result<Json>(Json());
-  auto machine = platform::platform_from_json(*document, file);
-  if (!machine) ADD_FAILURE() << file;
-  return machine ? *machine : Platform();
-}
 const char* const orin = "linux-arm64-jetson-agx-orin-l4t36";
 const char* const grace_hopper = "linux-arm64-server-gh200-driver570";
 

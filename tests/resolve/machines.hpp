@@ -97,6 +97,16 @@ inline Platform with_visible(Platform machine, const std::string& value) {
 inline const Platform ubuntu20 = linux_machine("2.31", "3.4.28"), ubuntu22 = linux_machine("2.35", "3.4.30"),
                       centos7 = linux_machine("2.17", "3.4.19");
 
+// A machine of tests/profiles.
+inline Platform recorded(const std::string& name) {
+  const std::string file = std::string(ENGINEHOST_SOURCE_DIR) + "/tests/profiles/" + name + ".json";
+  const auto text = read_file(file);
+  const auto document = text ? parse_json(*text, file) : Result<Json>(Json());
+  auto machine = platform::platform_from_json(*document, file);
+  if (!machine) ADD_FAILURE() << file;
+  return machine ? *machine : Platform();
+}
+
 inline const manifest::Catalogue& catalogue() {
   static const manifest::Catalogue read = [] {
     manifest::Catalogue result;

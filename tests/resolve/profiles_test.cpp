@@ -47,6 +47,7 @@ const std::vector<Profile> profiles = {
      "1.22.0-cu12"},
     {"macos-arm64-m2", "2.0.1-mps", {}, "1.22.0-cpu"},
     {"macos-x86_64-intel", "", {}, ""},
+    {"macos-x86_64-rosetta-m2", "", {}, ""},
     {"windows11-cuda118-driver522-rtx3060", "2.0.1-cu118", {}, "1.22.0-cpu"},
     {"windows11-cudart65-driver595-rtx5090", "2.8.0-cu128", {}, "1.22.0-cpu"},
     {"wsl2-ubuntu2204-rtx4070", "2.8.0-cu129", {}, "1.22.0-cu12"},
