@@ -1,14 +1,12 @@
 #include "host/binary/file_view.hpp"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <utility>
 
+#include "base/file_calls.hpp"
+#include "base/paths.hpp"
 #include "host/binary/open_failure.hpp"
 
 namespace enginehost::binary {
@@ -19,10 +17,10 @@ namespace {
 // Of a block's memory at most so much waits for the next file.
 constexpr std::size_t blocks_kept = 8;
 
-int open_to_read(int folder, const char* name) {
+int open_to_read(int folder, const calls::Name& name) {
   int descriptor = -1;
   do {
-    descriptor = ::openat(folder, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    descriptor = calls::openat(folder, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   } while (descriptor < 0 && errno == EINTR);
   return descriptor;
 }
@@ -66,14 +64,14 @@ FileView::FileView(Buffers* buffers) : memory_(nullptr, Return{buffers}) {
 }
 
 Result<FileView> FileView::open(const std::filesystem::path& file) {
-  const int descriptor = open_to_read(AT_FDCWD, file.c_str());
+  const int descriptor = open_to_read(AT_FDCWD, file);
   if (descriptor < 0) return fail(why_not_opened(file, errno));
-  return take(descriptor, file.native(), nullptr);
+  return take(descriptor, path_text(file), nullptr);
 }
 
 std::optional<Result<FileView>> FileView::open_in(int folder, const std::string& name, std::string path,
                                                   Buffers* buffers) {
-  const int descriptor = open_to_read(folder, name.c_str());
+  const int descriptor = open_to_read(folder, name);
   if (descriptor >= 0) return take(descriptor, std::move(path), buffers);
   if (errno == ENOENT) return std::nullopt;
   return fail(why_not_opened(path, errno));
@@ -83,8 +81,8 @@ Result<FileView> FileView::take(int descriptor, std::string path, Buffers* buffe
   FileView view(buffers);
   view.descriptor_ = FileDescriptor(descriptor);
   view.path_ = std::move(path);
-  struct stat status {};
-  if (::fstat(descriptor, &status) != 0)
+  calls::Status status{};
+  if (calls::fstat(descriptor, &status) != 0)
     return fail(std::move(diagnose_errno("EH-L26", errno).with("file", view.path_)));
   if (!S_ISREG(status.st_mode))
     return fail(
@@ -109,7 +107,7 @@ const std::uint8_t* FileView::window(std::uint64_t offset, std::size_t count) co
 bool FileView::read_directly(std::uint64_t offset, void* to, std::size_t count) const {
   auto* target = static_cast<std::uint8_t*>(to);
   while (count > 0) {
-    ssize_t got = ::pread(descriptor_.get(), target, count, static_cast<off_t>(offset));
+    ssize_t got = calls::pread(descriptor_.get(), target, count, static_cast<calls::Offset>(offset));
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0) return false;
     target += got;

@@ -1,24 +1,18 @@
 #include "host/binary/open_failure.hpp"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <array>
 #include <cerrno>
 #include <cstdio>
 #include <string>
 
+#include "base/file_calls.hpp"
+#include "base/paths.hpp"
+#include "base/process.hpp"
+
 namespace enginehost::binary {
 namespace {
 
-std::string target_of(const std::string& link) {
-  std::array<char, 4096> buffer{};
-  ssize_t length = ::readlink(link.c_str(), buffer.data(), buffer.size());
-  return length < 0 ? std::string() : std::string(buffer.data(), static_cast<std::size_t>(length));
-}
-
-std::string octal(mode_t mode) {
+std::string octal(calls::Mode mode) {
   std::array<char, 8> text{};
   std::snprintf(text.data(), text.size(), "%04o", static_cast<unsigned>(mode & 07777));
   return text.data();
@@ -29,44 +23,45 @@ Diagnosis missing(const std::filesystem::path& file) {
   std::filesystem::path prefix;
   for (const std::filesystem::path& component : file) {
     prefix /= component;
-    struct stat status {};
-    if (::lstat(prefix.c_str(), &status) != 0)
-      return std::move(diagnose("EH-F01").with("file", file.native()).with("first_missing", prefix.native()));
-    if (S_ISLNK(status.st_mode) && ::stat(prefix.c_str(), &status) != 0)
+    calls::Status status{};
+    if (calls::lstat(prefix.c_str(), &status) != 0)
+      return std::move(
+          diagnose("EH-F01").with("file", path_text(file)).with("first_missing", path_text(prefix)));
+    if (S_ISLNK(status.st_mode) && calls::stat(prefix.c_str(), &status) != 0)
       return std::move(diagnose("EH-F11")
-                           .with("file", file.native())
+                           .with("file", path_text(file))
                            .with("problem", errno == ELOOP ? "link loop" : "dangling link")
-                           .with("link", prefix.native())
-                           .with("target", target_of(prefix.native())));
+                           .with("link", path_text(prefix))
+                           .with("target", calls::target_of(prefix)));
   }
-  return std::move(diagnose("EH-F01").with("file", file.native()));
+  return std::move(diagnose("EH-F01").with("file", path_text(file)));
 }
 
 Diagnosis loop(const std::filesystem::path& file) {
   std::filesystem::path prefix;
   for (const std::filesystem::path& component : file) {
     prefix /= component;
-    struct stat status {};
-    if (::stat(prefix.c_str(), &status) != 0 && errno == ELOOP) break;
+    calls::Status status{};
+    if (calls::stat(prefix.c_str(), &status) != 0 && errno == ELOOP) break;
   }
   return std::move(diagnose("EH-F11")
-                       .with("file", file.native())
+                       .with("file", path_text(file))
                        .with("problem", "link loop")
-                       .with("link", prefix.native())
-                       .with("target", target_of(prefix.native())));
+                       .with("link", path_text(prefix))
+                       .with("target", calls::target_of(prefix)));
 }
 
 Diagnosis closed(const std::filesystem::path& file, int error_number) {
   Diagnosis diagnosis = diagnose_errno("EH-L25", error_number);
-  diagnosis.with("file", file.native()).with("user", std::to_string(::geteuid()));
+  diagnosis.with("file", path_text(file)).with("user", effective_user());
   std::filesystem::path prefix;
   for (const std::filesystem::path& component : file) {
     prefix /= component;
-    struct stat status {};
-    bool known = ::stat(prefix.c_str(), &status) == 0;
+    calls::Status status{};
+    bool known = calls::stat(prefix.c_str(), &status) == 0;
     int wanted = known && S_ISDIR(status.st_mode) ? X_OK : R_OK;
-    if (::faccessat(AT_FDCWD, prefix.c_str(), wanted, AT_EACCESS) == 0) continue;
-    diagnosis.with("blocked_by", prefix.native());
+    if (calls::may_access(prefix, wanted)) continue;
+    diagnosis.with("blocked_by", path_text(prefix));
     if (known) diagnosis.with("mode", octal(status.st_mode)).with("owner", std::to_string(status.st_uid));
     break;
   }
@@ -88,12 +83,12 @@ Diagnosis why_not_opened(const std::filesystem::path& file, int error_number) {
       // Reading needs no privilege that only EPERM tells of: a security module or filter says no (SELinux,
       // fapolicyd, seccomp). The loader's search ends there, unlike at a closed file.
       return std::move(diagnose_errno("EH-L24", error_number)
-                           .with("file", file.native())
-                           .with("folder", file.parent_path().native()));
+                           .with("file", path_text(file))
+                           .with("folder", path_text(file.parent_path())));
     case ENAMETOOLONG:
-      return std::move(diagnose_errno("EH-L33", error_number).with("file", file.native()));
+      return std::move(diagnose_errno("EH-L33", error_number).with("file", path_text(file)));
     default:
-      return std::move(diagnose_errno("EH-L26", error_number).with("file", file.native()));
+      return std::move(diagnose_errno("EH-L26", error_number).with("file", path_text(file)));
   }
 }
 

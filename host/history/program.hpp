@@ -4,11 +4,12 @@
 
 namespace enginehost::history {
 
-// Path and build id of the running program, or its path, size and time when it was linked without one:
-// another release of an application is another program. Read once; any thread.
+// Path and build id of the running program (on Windows time stamp and size of its image), or its path, size
+// and time when it was linked without one: another release of an application is another program. Read once;
+// any thread.
 const std::string& program_id();
 
-// /proc/sys/kernel/random/boot_id; empty where there is none. Read once; any thread.
+// base/process.hpp's boot_id; empty where there is none. Read once; any thread.
 const std::string& boot_id();
 
 }  // namespace enginehost::history

@@ -1,9 +1,5 @@
 #include "host/history/sentinel.hpp"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <atomic>
 #include <cerrno>
 #include <chrono>
@@ -11,7 +7,9 @@
 #include <set>
 #include <system_error>
 
+#include "base/file_calls.hpp"
 #include "base/json.hpp"
+#include "base/paths.hpp"
 #include "host/history/program.hpp"
 
 namespace enginehost::history {
@@ -24,20 +22,11 @@ std::filesystem::path folder_of(const std::filesystem::path& state_folder) {
   return state_folder / "running";
 }
 
-// A lock of the open file description (Linux 3.15): other than a POSIX lock it is not lost when the process
-// closes another descriptor of the same file, and it also holds against this process.
-bool lock(int descriptor) {
-  struct flock whole {};
-  whole.l_type = F_WRLCK;
-  whole.l_whence = SEEK_SET;
-  return ::fcntl(descriptor, F_OFD_SETLK, &whole) == 0;
-}
-
 Result<void> put(int descriptor, const std::string& text, const std::filesystem::path& file) {
   // One write: a process that dies here leaves the old text or the new one.
-  if (::pwrite(descriptor, text.data(), text.size(), 0) != static_cast<ssize_t>(text.size()) ||
-      ::ftruncate(descriptor, static_cast<off_t>(text.size())) != 0)
-    return fail(diagnose_errno(code_of_write_error(errno), errno).with("file", file.native()));
+  if (calls::pwrite(descriptor, text.data(), text.size(), 0) != static_cast<ssize_t>(text.size()) ||
+      calls::ftruncate(descriptor, static_cast<calls::Offset>(text.size())) != 0)
+    return fail(diagnose_errno(code_of_write_error(errno), errno).with("file", path_text(file)));
   return {};
 }
 
@@ -51,26 +40,26 @@ class Standing {
   }
   void add(const std::filesystem::path& file) {
     const std::lock_guard lock(mutex_);
-    if (process_ != ::getpid()) files_.clear();  // a forked child begins without its parent's
-    process_ = ::getpid();
+    if (process_ != calls::getpid()) files_.clear();  // a forked child begins without its parent's
+    process_ = calls::getpid();
     files_.insert(file);
   }
   // True when it is this process's own.
   bool remove(const std::filesystem::path& file) {
     const std::lock_guard lock(mutex_);
-    return process_ == ::getpid() && files_.erase(file) > 0;
+    return process_ == calls::getpid() && files_.erase(file) > 0;
   }
   void lower_all() {
     const std::lock_guard lock(mutex_);
-    if (process_ != ::getpid()) return;
-    for (const std::filesystem::path& file : files_) ::unlink(file.c_str());
+    if (process_ != calls::getpid()) return;
+    for (const std::filesystem::path& file : files_) calls::unlink(file.c_str());
     files_.clear();
   }
 
  private:
   std::mutex mutex_;
   std::set<std::filesystem::path> files_;
-  pid_t process_ = 0;
+  std::int64_t process_ = 0;
 };
 
 struct AtExit {
@@ -87,7 +76,7 @@ std::string text_of(std::string_view build, std::string_view digest, std::string
                          .set("artifacts_digest", artifacts_digest)
                          .set("phase", phase)
                          .set("program", program_id())
-                         .set("pid", static_cast<std::int64_t>(::getpid()))
+                         .set("pid", static_cast<std::int64_t>(calls::getpid()))
                          .set("boot_id", boot_id())
                          .set("started", started)
                          .dump();
@@ -99,9 +88,8 @@ std::string text_of(std::string_view build, std::string_view digest, std::string
 }
 
 bool is_same_file(int descriptor, const std::filesystem::path& path) {
-  struct stat open {
-  }, there{};
-  return ::fstat(descriptor, &open) == 0 && ::stat(path.c_str(), &there) == 0 &&
+  calls::Status open{}, there{};
+  return calls::fstat(descriptor, &open) == 0 && calls::stat(path.c_str(), &there) == 0 &&
          open.st_dev == there.st_dev && open.st_ino == there.st_ino;
 }
 
@@ -119,19 +107,19 @@ Result<Sentinel> Sentinel::raise(const std::filesystem::path& state_folder, std:
   constexpr int attempts = 8;
   for (int attempt = 1;; ++attempt) {
     const std::string name =
-        std::string(digest) + "." + std::to_string(::getpid()) + "." + std::to_string(++number);
+        std::string(digest) + "." + std::to_string(calls::getpid()) + "." + std::to_string(++number);
     const std::filesystem::path file = folder / (name + std::string(ending));
     const std::filesystem::path draft = folder / (name + std::string(unfinished));
-    Sentinel sentinel(file,
-                      FileDescriptor(::open(draft.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644)));
+    Sentinel sentinel(
+        file, FileDescriptor(calls::open(draft.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644)));
     // Locked before it has its name: whoever finds the name finds the lock.
-    if (sentinel.open_.valid() && lock(sentinel.open_.get())) {
+    if (sentinel.open_.valid() && calls::lock_open_file(sentinel.open_.get())) {
       sentinel.build_ = build;
       sentinel.digest_ = digest;
       sentinel.artifacts_digest_ = artifacts_digest;
       sentinel.started_ = started;
       TRY(put(sentinel.open_.get(), text_of(build, digest, artifacts_digest, phase, started), file));
-      if (::rename(draft.c_str(), file.c_str()) == 0) {
+      if (calls::rename(draft.c_str(), file.c_str()) == 0) {
         Standing::here().add(file);
         return sentinel;
       }
@@ -140,8 +128,8 @@ Result<Sentinel> Sentinel::raise(const std::filesystem::path& state_folder, std:
     const bool collected = errno == ENOENT || errno == EAGAIN || errno == EACCES;
     if (!collected || attempt == attempts)
       return fail(diagnose_errno(code_of_write_error(errno), errno)
-                      .with("file", file.native())
-                      .with("folder", folder.native()));
+                      .with("file", path_text(file))
+                      .with("folder", path_text(folder)));
   }
 }
 
@@ -167,7 +155,7 @@ Result<void> Sentinel::enter(std::string_view phase) {
 
 void Sentinel::lower() {
   if (!open_.valid()) return;
-  if (Standing::here().remove(file_)) ::unlink(file_.c_str());
+  if (Standing::here().remove(file_)) calls::unlink(file_.c_str());
   open_.close();
 }
 
@@ -180,21 +168,21 @@ std::vector<Crash> collect_crashes(const std::filesystem::path& state_folder) {
     const std::filesystem::path file = at->path();
     const bool is_draft = file.extension() == unfinished;
     if (file.extension() != ending && !is_draft) continue;
-    const FileDescriptor open(::open(file.c_str(), O_RDWR | O_CLOEXEC));
-    if (!open.valid() || !lock(open.get())) continue;  // its process lives
+    const FileDescriptor open(calls::open(file.c_str(), O_RDWR | O_CLOEXEC));
+    if (!open.valid() || !calls::lock_open_file(open.get())) continue;  // its process lives
     // Another collector may have taken it between our open and our lock.
     if (!is_same_file(open.get(), file)) continue;
     // Its process died before a build's code ran.
     if (is_draft) {
-      ::unlink(file.c_str());
+      calls::unlink(file.c_str());
       continue;
     }
     std::string text(largest, '\0');
-    const ssize_t got = ::pread(open.get(), text.data(), text.size(), 0);
-    ::unlink(file.c_str());
+    const ssize_t got = calls::pread(open.get(), text.data(), text.size(), 0);
+    calls::unlink(file.c_str());
     if (got <= 0) continue;
     text.resize(static_cast<std::size_t>(got));
-    const auto document = parse_json(text, file.native());
+    const auto document = parse_json(text, path_text(file));
     if (!document || (*document)["boot_id"].as_string() != boot) continue;
     Crash crash;
     crash.build = (*document)["build"].as_string();

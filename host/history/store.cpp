@@ -1,11 +1,11 @@
 #include "host/history/store.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <system_error>
 
+#include "base/file_calls.hpp"
+#include "base/paths.hpp"
 #include "host/history/memory.hpp"
 
 namespace enginehost::history {
@@ -51,8 +51,8 @@ std::string why_stale(const Record& record, std::int64_t now, const Fingerprint*
 
 Result<Record> read_record(const std::filesystem::path& file) {
   TRY_ASSIGN(const std::string text, read_file(file, largest_record));
-  TRY_ASSIGN(const Json document, parse_json(text, file.native()));
-  return record_from_json(document, file.native());
+  TRY_ASSIGN(const Json document, parse_json(text, path_text(file)));
+  return record_from_json(document, path_text(file));
 }
 
 }  // namespace
@@ -68,8 +68,8 @@ ReadResult read(const std::filesystem::path& state_folder, std::int64_t now, con
   for (const std::filesystem::path& file : files) {
     auto record = read_record(file);
     // One file is one build: a record that says it belongs to another was put there by hand, or is damaged.
-    if (!record || file_name_of(record->build) != file.filename().native()) {
-      result.warnings.push_back(file.native() + " is not a record that can be read; ignored");
+    if (!record || file_name_of(record->build) != path_text(file.filename())) {
+      result.warnings.push_back(path_text(file) + " is not a record that can be read; ignored");
       continue;
     }
     if (std::string why = why_stale(*record, now, machine); !why.empty())
@@ -112,11 +112,11 @@ Result<void> write(const std::filesystem::path& state_folder, const Record& reco
 Result<bool> clear(const std::filesystem::path& state_folder, const std::string& build_id) {
   const std::filesystem::path file = folder_of(state_folder) / file_name_of(build_id);
   const bool kept = drop_from_memory(state_folder, build_id);
-  if (::unlink(file.c_str()) == 0) return true;
+  if (calls::unlink(file.c_str()) == 0) return true;
   if (errno == ENOENT || errno == ENOTDIR) return kept;
   return fail(diagnose_errno("EH-F16", errno)
-                  .with("file", file.native())
-                  .with("folder", file.parent_path().native()));
+                  .with("file", path_text(file))
+                  .with("folder", path_text(file.parent_path())));
 }
 
 }  // namespace enginehost::history

@@ -1,13 +1,14 @@
 // What a record's truth rests on, looked at again.
 #include <system_error>
 
+#include "base/paths.hpp"
 #include "host/history/store.hpp"
 
 namespace enginehost::history {
 
 Witness witness_of(const std::filesystem::path& path) {
   Witness witness;
-  witness.path = path.native();
+  witness.path = path_text(path);
   const auto stamp = stamp_of(path);
   witness.present = stamp.has_value();
   if (stamp) witness.stamp = *stamp;

@@ -1,6 +1,7 @@
 // Records that rest on something missing, and records of a folder that cannot be written.
 #include <gtest/gtest.h>
 
+#include "base/paths.hpp"
 #include "host/history/store.hpp"
 #include "tests/history/folder.hpp"
 
@@ -33,7 +34,7 @@ TEST(Absence, EndsWhenTheLibraryAppearsInAnySearchedFolder) {
   folder.file("one/unrelated.so", "x");
   EXPECT_EQ(why_stale(folder), "") << "another library is no reason to try again";
   const auto file = folder.file("two/libx.so.1", "x");
-  EXPECT_EQ(why_stale(folder), file.native() + " has appeared");
+  EXPECT_EQ(why_stale(folder), path_text(file) + " has appeared");
 }
 
 TEST(Absence, EndsWhenASearchedFolderAppears) {
@@ -41,7 +42,7 @@ TEST(Absence, EndsWhenASearchedFolderAppears) {
   unfit(folder, "libx.so.1", {folder.path / "later"});
   EXPECT_EQ(why_stale(folder), "");
   folder.file("later/libx.so.1", "x");
-  EXPECT_EQ(why_stale(folder), (folder.path / "later").native() + " has appeared");
+  EXPECT_EQ(why_stale(folder), path_text(folder.path / "later") + " has appeared");
 }
 
 TEST(Absence, EndsWhenTheLoadersCacheIsWrittenAgain) {
@@ -49,7 +50,7 @@ TEST(Absence, EndsWhenTheLoadersCacheIsWrittenAgain) {
   unfit(folder, "libx.so.1", {});
   EXPECT_EQ(why_stale(folder), "");
   folder.file("ld.so.cache", "longer");
-  EXPECT_EQ(why_stale(folder), (folder.path / "ld.so.cache").native() + " has changed");
+  EXPECT_EQ(why_stale(folder), path_text(folder.path / "ld.so.cache") + " has changed");
 }
 
 TEST(Absence, OfAnUnknownNameEndsWithAnyChangeOfTheFolders) {
@@ -58,7 +59,7 @@ TEST(Absence, OfAnUnknownNameEndsWithAnyChangeOfTheFolders) {
   unfit(folder, "", {folder.path / "one"});
   EXPECT_EQ(why_stale(folder), "");
   folder.file("one/anything.so", "x");
-  EXPECT_EQ(why_stale(folder), (folder.path / "one").native() + " has changed");
+  EXPECT_EQ(why_stale(folder), path_text(folder.path / "one") + " has changed");
 }
 
 TEST(Unwritable, ARecordHoldsForThisProcessAndCanBeCleared) {
