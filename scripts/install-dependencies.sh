@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # Installs from Debian's packages what EngineHost is built with, and nothing that is there already.
 #
-#   scripts/install-dependencies.sh [--tests] [--arm64] [--dry-run]
+#   scripts/install-dependencies.sh [--tests] [--arm64] [--windows] [--dry-run]
 #
 # --tests    also what the tests and benchmarks need
 # --arm64    also what scripts/test-arm64.sh needs; most of it is unpacked into out/arm64 and not installed
+# --windows  also what the preset windows-mingw-wine is built and run with (1.9 GB, and 0.7 GB for Wine's prefix)
 # --dry-run  only says what would be installed
 #
 # Needs root or sudo only when something is missing. Exit status: 0 all is there (or was installed, or a dry run),
@@ -23,6 +24,9 @@ to_test=(
 )
 # Not Debian's cross gcc and emulator themselves: scripts/arm64-root.sh unpacks them, and says why.
 to_test_arm64=(gcc-12 binutils-aarch64-linux-gnu util-linux)
+to_build_for_windows=(
+  g++-mingw-w64-x86-64-posix libz-mingw-w64-dev libgcrypt-mingw-w64-dev libgpg-error-mingw-w64-dev googletest wine wine64
+)
 # Tests that need one of these skip themselves by name without it: a package here may conflict with what a machine has.
 if_possible=(gcc-multilib gcc-mingw-w64-x86-64 qemu-user libcap2-bin libtorch-dev libtree gnuplot-nox xfsprogs btrfs-progs
   sshfs openssh-sftp-server)
@@ -32,18 +36,20 @@ if_possible=(gcc-multilib gcc-mingw-w64-x86-64 qemu-user libcap2-bin libtorch-de
 self=$(basename "$0")
 with_tests=false
 with_arm64=false
+with_windows=false
 dry_run=false
 for argument in "$@"; do
   case $argument in
     --tests) with_tests=true ;;
     --arm64) with_arm64=true ;;
+    --windows) with_windows=true ;;
     --dry-run) dry_run=true ;;
     -h | --help)
-      sed -n '2,11s/^# \{0,1\}//p' "$0"
+      sed -n '2,12s/^# \{0,1\}//p' "$0"
       exit 0
       ;;
     *)
-      echo "$self: unknown argument $argument (known: --tests, --arm64, --dry-run)" >&2
+      echo "$self: unknown argument $argument (known: --tests, --arm64, --windows, --dry-run)" >&2
       exit 2
       ;;
   esac
@@ -61,6 +67,7 @@ is_installed() { [ "$(dpkg-query -W -f='${db:Status-Status}' "$1" 2>/dev/null)" 
 wanted=("${to_build[@]}")
 if $with_tests; then wanted+=("${to_test[@]}"); fi
 if $with_arm64; then wanted+=("${to_test_arm64[@]}"); fi
+if $with_windows; then wanted+=("${to_build_for_windows[@]}"); fi
 
 missing=("${wanted[@]}")
 if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then

@@ -1,4 +1,3 @@
-#include <sys/stat.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -6,6 +5,8 @@
 #include <set>
 #include <utility>
 
+#include "base/file_calls.hpp"
+#include "base/paths.hpp"
 #include "host/linker/linker.hpp"
 #include "host/linker/search.hpp"
 #include "host/linker/verdict.hpp"
@@ -32,15 +33,15 @@ class Walk {
  public:
   Walk(const Machine& machine, const Request& request, Reader& reader)
       : machine_(machine), request_(request), reader_(reader) {
-    closure_.file = request.file.native();
+    closure_.file = path_text(request.file);
     names_.reserve(usual_names);
     identities_.reserve(usual_names);
   }
 
   Closure run() {
     take_loaded();
-    for (const std::filesystem::path& file : request_.preloaded) open(file.native(), "preloaded");
-    open(request_.file.native(), "request");
+    for (const std::filesystem::path& file : request_.preloaded) open(path_text(file), "preloaded");
+    open(path_text(request_.file), "request");
     if (request_.check_versions) check_versions(closure_, names_, machine_.libc == Libc::glibc);
     add_warnings();
     return std::move(closure_);
@@ -51,9 +52,9 @@ class Walk {
   void take_loaded() {
     for (const LoadedLibrary& library : machine_.loaded) {
       Object object;
-      object.path = library.path.native();
+      object.path = path_text(library.path);
       object.soname = library.soname;
-      object.name = machine_.libc == Libc::musl ? library.path.filename().native() : library.soname;
+      object.name = machine_.libc == Libc::musl ? path_text(library.path.filename()) : library.soname;
       object.found_by = "already loaded";
       const auto& info = reader_.read(object.path);
       if (info) object.info = &*info;
@@ -109,7 +110,7 @@ class Walk {
     if (machine_.libc == Libc::musl && served_by_musl(name)) return;
     if (names_.count(name) != 0) return;
     if (name.find('/') != std::string::npos) {
-      const std::string path = name.front() != '/' ? (machine_.current_directory / name).native() : name;
+      const std::string path = name.front() != '/' ? path_text(machine_.current_directory / name) : name;
       if (try_file(reader_.read(path), path, path, parent, "path") || optional) return;
       miss(path, parent, {});
       return;
@@ -127,7 +128,7 @@ class Walk {
                        closure_.objects[static_cast<std::size_t>(i)].info});
     for (const std::filesystem::path& opener : {request_.caller, request_.program})
       if (!opener.empty())
-        if (const auto& info = reader_.read(opener.native())) chain.push_back({opener.native(), &*info});
+        if (const auto& info = reader_.read(path_text(opener))) chain.push_back({path_text(opener), &*info});
     return chain;
   }
 
@@ -301,8 +302,9 @@ class Walk {
   }
 
   void tell_dangling_link(const std::string& path, const std::string& name, int parent) {
-    struct stat status {};
-    if (!machine_.root.empty() || ::lstat(path.c_str(), &status) != 0 || !S_ISLNK(status.st_mode)) return;
+    calls::Status status{};
+    if (!machine_.root.empty() || calls::lstat(path.c_str(), &status) != 0 || !S_ISLNK(status.st_mode))
+      return;
     if (const auto& read = reader_.read(path); !read && read.error().code == "EH-F11")
       reject(name, path, parent, {std::string(read.error().value("problem")), false, read.error()});
   }
@@ -319,7 +321,7 @@ class Walk {
         closure_.warnings.push_back(std::move(diagnose("EH-L32")
                                                   .with("file", object.path)
                                                   .with("tag", info->has_runpath ? "RUNPATH" : "RPATH")
-                                                  .with("folder", machine_.current_directory.native())));
+                                                  .with("folder", path_text(machine_.current_directory))));
       if (info->executable_stack)
         closure_.warnings.push_back(std::move(diagnose("EH-L20").with("file", object.path)));
       if (info->text_relocations)

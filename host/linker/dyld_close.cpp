@@ -3,6 +3,7 @@
 #include <system_error>
 #include <unordered_map>
 
+#include "base/paths.hpp"
 #include "base/version.hpp"
 #include "host/linker/dyld_places.hpp"
 
@@ -29,7 +30,7 @@ class Walk {
   Closure run() {
     for (const LoadedLibrary& library : machine_.loaded) {
       const int index = add({.name = library.soname,
-                             .path = library.path.native(),
+                             .path = path_text(library.path),
                              .soname = library.soname,
                              .needed_by = {},
                              .found_by = "already loaded",

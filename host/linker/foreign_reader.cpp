@@ -2,24 +2,26 @@
 
 #include <system_error>
 
+#include "base/paths.hpp"
 #include "base/text.hpp"
 
 namespace enginehost::linker {
 
 const Result<binary::BinaryInfo>& ForeignReader::read(const std::filesystem::path& file) {
-  auto known = files_.find(file.native());
-  if (known == files_.end()) known = files_.emplace(file.native(), binary::read_binary(file, machine_)).first;
+  auto known = files_.find(path_text(file));
+  if (known == files_.end())
+    known = files_.emplace(path_text(file), binary::read_binary(file, machine_)).first;
   return known->second;
 }
 
 const ForeignReader::Folder& ForeignReader::folder(const std::filesystem::path& path) {
-  auto [known, added] = folders_.try_emplace(path.native());
+  auto [known, added] = folders_.try_emplace(path_text(path));
   if (!added) return known->second;
   std::error_code error;
   std::filesystem::directory_iterator at(path, error), end;
   known->second.exists = !error;
   for (; !error && at != end; at.increment(error)) {
-    std::string name = at->path().filename().native();
+    std::string name = path_text(at->path().filename());
     known->second.names.emplace(to_lower(name), std::move(name));
   }
   return known->second;

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "base/paths.hpp"
 #include "host/linker/search.hpp"
 
 namespace enginehost::linker {
@@ -17,10 +18,10 @@ std::string file_name(std::string_view path) { return std::string(path.substr(pa
 // One element of a search path as a folder; empty = the loader leaves it out.
 std::string folder_of_element(const Machine& machine, const std::string& element, const std::string& origin) {
   // fillin_rpath: an empty element is the current folder.
-  if (element.empty()) return machine.current_directory.native();
+  if (element.empty()) return path_text(machine.current_directory);
   std::string folder = expand_tokens(machine, element, origin);
   if (folder.empty()) return {};
-  if (folder.front() != '/') folder = (machine.current_directory / folder).native();
+  if (folder.front() != '/') folder = path_text(machine.current_directory / folder);
   while (folder.size() > 1 && folder.back() == '/') folder.pop_back();
   // A program with raised rights takes folders made from $ORIGIN only when they are the system's own.
   if (machine.secure && element.find('$') != std::string::npos &&
@@ -88,7 +89,7 @@ std::vector<Place> glibc_own_places(const Machine& machine, const std::vector<Ne
         add_elements(machine, owner.info->rpath, owner, "RPATH", places);
   if (!machine.secure)
     for (const std::string& element : machine.library_path) {
-      std::string folder = folder_of_element(machine, element, machine.current_directory.native());
+      std::string folder = folder_of_element(machine, element, path_text(machine.current_directory));
       if (!folder.empty())
         places.push_back({Place::Kind::folder, std::move(folder), machine.library_path_source,
                           machine.library_path_source, false});

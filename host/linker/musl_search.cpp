@@ -1,4 +1,5 @@
 // musl 1.2.3 ldso/dynlink.c: load_library, path_open, fixup_rpath, decode_dyn.
+#include "base/paths.hpp"
 #include "base/text.hpp"
 #include "host/linker/search.hpp"
 
@@ -7,7 +8,7 @@ namespace {
 
 void add_folder(std::string folder, const Machine& machine, const std::string& why,
                 const std::string& found_by, bool compiled_in, std::vector<Place>& places) {
-  if (folder.front() != '/') folder = (machine.current_directory / folder).native();
+  if (folder.front() != '/') folder = path_text(machine.current_directory / folder);
   places.push_back({Place::Kind::folder, std::move(folder), why, found_by, compiled_in});
 }
 

@@ -1,10 +1,8 @@
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <system_error>
 
+#include "base/file_calls.hpp"
 #include "host/linker/linker.hpp"
 
 namespace enginehost::linker {
@@ -73,19 +71,19 @@ const Reader::Folder& Reader::folder(const std::string& path) {
   constexpr std::size_t most_open = 32;
   folder.path = path;
   if (root_.empty() && folders_open_ < most_open) {
-    folder.descriptor = FileDescriptor(::open(path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+    folder.descriptor = FileDescriptor(calls::open(path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
     folder.exists = folder.descriptor.valid();
     folders_open_ += folder.exists ? 1 : 0;
     if (folder.exists || errno == ENOENT || errno == ENOTDIR) return folder;
   }
-  struct stat status {};
-  folder.exists = ::stat(on_disk(path).c_str(), &status) == 0 && S_ISDIR(status.st_mode);
+  calls::Status status{};
+  folder.exists = calls::stat(on_disk(path).c_str(), &status) == 0 && S_ISDIR(status.st_mode);
   return folder;
 }
 
 bool Reader::file_exists(const std::string& path) {
   if (auto known = files_.find(path); known != files_.end() && *known->second) return true;
-  return ::access(root_.empty() ? path.c_str() : on_disk(path).c_str(), F_OK) == 0;
+  return (root_.empty() ? calls::access(path, F_OK) : calls::access(on_disk(path), F_OK)) == 0;
 }
 
 }  // namespace enginehost::linker

@@ -5,12 +5,13 @@
 #include <unordered_set>
 
 #include "base/files.hpp"
+#include "base/paths.hpp"
 
 namespace enginehost::linker {
 
 const Result<binary::SymbolTable>& SymbolTables::read(const std::filesystem::path& file) {
-  auto known = tables_.find(file.native());
-  if (known == tables_.end()) known = tables_.emplace(file.native(), binary::read_symbols(file)).first;
+  auto known = tables_.find(path_text(file));
+  if (known == tables_.end()) known = tables_.emplace(path_text(file), binary::read_symbols(file)).first;
   return known->second;
 }
 

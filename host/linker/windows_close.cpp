@@ -2,6 +2,7 @@
 #include <set>
 #include <unordered_map>
 
+#include "base/paths.hpp"
 #include "base/text.hpp"
 #include "host/linker/windows_names.hpp"
 
@@ -36,7 +37,7 @@ class Walk {
     closure().file = request_.file;
     for (const LoadedLibrary& library : machine_.loaded) {
       Object object;
-      object.path = library.path.native();
+      object.path = path_text(library.path);
       object.name = object.soname = library.soname;
       object.found_by = "already loaded";
       add(std::move(object));
@@ -100,12 +101,12 @@ class Walk {
       const std::filesystem::path file = on_disk(machine_, path, reader_);
       if (file.empty()) continue;
       const auto& read = reader_.read(file);
-      if (refuse(written, joined(place.directory, file.filename().native()), parent, read, false)) {
+      if (refuse(written, joined(place.directory, path_text(file.filename())), parent, read, false)) {
         if (closure().rejected.back().fatal) return true;
         continue;
       }
       add({.name = written,
-           .path = joined(place.directory, file.filename().native()),
+           .path = joined(place.directory, path_text(file.filename())),
            .soname = read->soname,
            .needed_by = object(parent).path,
            .found_by = place.why,

@@ -1,6 +1,7 @@
 // The folders of a search, and the described machine's paths as files of this one.
 #include <cctype>
 
+#include "base/paths.hpp"
 #include "host/linker/windows_names.hpp"
 
 namespace enginehost::linker {
@@ -77,7 +78,7 @@ std::vector<WindowsPlace> windows_places(const WindowsMachine& machine, std::uin
 std::filesystem::path on_disk(const WindowsMachine& machine, std::string_view path, ForeignReader& reader) {
   if (path.starts_with('/')) {
     const std::filesystem::path whole(path);
-    return reader.find_ignoring_case(whole.parent_path(), whole.filename().native());
+    return reader.find_ignoring_case(whole.parent_path(), path_text(whole.filename()));
   }
   if (path.starts_with("\\\\?\\")) path.remove_prefix(4);
   if (path.size() < 2 || path[1] != ':') return {};

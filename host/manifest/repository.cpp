@@ -1,6 +1,7 @@
 #include "host/manifest/repository.hpp"
 
-#include <ctime>
+#include <chrono>
+#include <cstdio>
 
 #include "base/sha256.hpp"
 #include "base/text.hpp"
@@ -138,23 +139,26 @@ std::optional<std::int64_t> seconds_of_time(const std::string& text) {
   const auto number = [&](std::size_t at, std::size_t length) {
     return static_cast<int>(parse_integer(std::string_view(text).substr(at, length)).value_or(0));
   };
-  std::tm time{};
-  time.tm_year = number(0, 4) - 1900;
-  time.tm_mon = number(5, 2) - 1;
-  time.tm_mday = number(8, 2);
-  time.tm_hour = number(11, 2);
-  time.tm_min = number(14, 2);
-  time.tm_sec = number(17, 2);
-  return timegm(&time);
+  using namespace std::chrono;
+  // What is beyond a month's end is of the next.
+  const year_month month = year{number(0, 4)} / January + months{number(5, 2) - 1};
+  const sys_days day = sys_days{month / 1} + days{number(8, 2) - 1};
+  return duration_cast<seconds>(day.time_since_epoch()).count() + number(11, 2) * 3600 + number(14, 2) * 60 +
+         number(17, 2);
 }
 
-std::string text_of_time(std::int64_t seconds) {
-  const std::time_t moment = seconds;
-  std::tm time{};
-  gmtime_r(&moment, &time);
-  char text[32];
-  const std::size_t length = std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &time);
-  return {text, length};
+std::string text_of_time(std::int64_t moment) {
+  using namespace std::chrono;
+  const sys_time<seconds> time{seconds{moment}};
+  const auto day = floor<days>(time);
+  const year_month_day date{day};
+  const hh_mm_ss clock{time - day};
+  char text[64];
+  std::snprintf(text, sizeof text, "%04d-%02u-%02uT%02d:%02d:%02dZ", static_cast<int>(date.year()),
+                static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()),
+                static_cast<int>(clock.hours().count()), static_cast<int>(clock.minutes().count()),
+                static_cast<int>(clock.seconds().count()));
+  return text;
 }
 
 Result<std::string> FolderReader::read(const std::string& location, std::uint64_t limit) {

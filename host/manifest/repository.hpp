@@ -95,6 +95,6 @@ void merge(Catalogue& catalogue, const RepositoryContent& repository);
 // "2026-11-20T00:00:00Z" as seconds since 1970; nothing for any other text.
 std::optional<std::int64_t> seconds_of_time(const std::string& text);
 // The inverse.
-std::string text_of_time(std::int64_t seconds);
+std::string text_of_time(std::int64_t moment);
 
 }  // namespace enginehost::manifest

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "base/files.hpp"
+#include "base/paths.hpp"
 #include "base/sha256.hpp"
 #include "base/text.hpp"
 #include "cache/lock.hpp"
@@ -59,7 +60,7 @@ std::vector<fs::path> rotated_files(const fs::path& folder) {
   std::vector<fs::path> files;
   std::error_code error;
   for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error))
-    if (matches_pattern(at->path().filename().native(), "audit-*.jsonl")) files.push_back(at->path());
+    if (matches_pattern(path_text(at->path().filename()), "audit-*.jsonl")) files.push_back(at->path());
   std::sort(files.begin(), files.end());
   return files;
 }
@@ -117,8 +118,8 @@ Result<void> AuditLog::add(std::string_view event, const Json& facts) const {
     fs::rename(current, folder_ / ("audit-" + padded(tail.number) + ".jsonl"), error);
     if (error)
       return fail(diagnose_errno(code_of_write_error(error.value()), error.value())
-                      .with("file", current.native())
-                      .with("folder", folder_.native()));
+                      .with("file", path_text(current))
+                      .with("folder", path_text(folder_)));
     TRY(sync_folder(folder_));
   }
   Json line = Json::object()
@@ -151,12 +152,12 @@ Result<AuditReport> check_audit(const fs::path& state_folder) {
     ++report.files;
     std::int64_t at = 0;
     const auto problem = [&](std::string text) {
-      report.problems.push_back({file.native(), std::move(text), at});
+      report.problems.push_back({path_text(file), std::move(text), at});
     };
     for (const std::string& line : lines) {
       ++at;
       ++report.events;
-      const auto event = parse_json(line, file.native());
+      const auto event = parse_json(line, path_text(file));
       if (!event || !event->is_object()) {
         problem("it is no event: cut, or changed");
         if (number) ++*number;

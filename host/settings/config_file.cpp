@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "base/files.hpp"
+#include "base/paths.hpp"
 #include "base/sha256.hpp"
 #include "base/text.hpp"
 #include "host/settings/layer.hpp"
@@ -235,40 +236,40 @@ Result<void> read_policy(const Json& block, const std::string& file, ConfigFile&
 
 Result<ConfigFile> read_config_file(const fs::path& file, bool is_system_file, bool must_exist) {
   ConfigFile config;
-  config.layer.source = file.string();
+  config.layer.source = path_text(file);
   std::error_code error;
   const bool exists = fs::exists(file, error);
   if (!exists && !must_exist) {
     // A folder that may not be entered (a service's home) must not keep the program from working.
-    if (error) config.warnings.push_back(file.string() + " cannot be read: " + error.message());
+    if (error) config.warnings.push_back(path_text(file) + " cannot be read: " + error.message());
     return config;
   }
   if (!exists)
     return fail(diagnose("EH-P02")
                     .with("variable", "ENGINEHOST_CONFIG")
                     .with("key", "config")
-                    .with("problem", "the file " + file.string() + " does not exist"));
+                    .with("problem", "the file " + path_text(file) + " does not exist"));
   TRY_ASSIGN(const std::string text, read_file(file, 1u << 20, "EH-P02"));
-  TRY_ASSIGN(const Json document, parse_json(text, file.string()));
+  TRY_ASSIGN(const Json document, parse_json(text, path_text(file)));
   if (!document.is_object())
     return fail(diagnose("EH-P02")
-                    .with("file", file.string())
+                    .with("file", path_text(file))
                     .with("key", "")
                     .with("problem", std::string("expected an object, found ") + document.type_name()));
 
-  Members members(document, file.string(), "");
+  Members members(document, path_text(file), "");
   members.repositories("repositories", config.layer.repositories);
   read_values(members, config.layer);
-  TRY(read_downloads(members, file.string(), "", config.layer, config.warnings));
+  TRY(read_downloads(members, path_text(file), "", config.layer, config.warnings));
   const Json* policy = members.find("policy");
   members.find("$schema");
   members.warn_unknown(config.warnings);
   if (policy != nullptr && !policy->is_object())
     members.refuse("policy", std::string("expected an object, found ") + policy->type_name());
   if (members.mistake) return fail(*members.mistake);
-  if (policy != nullptr && is_system_file) TRY(read_policy(*policy, file.string(), config));
+  if (policy != nullptr && is_system_file) TRY(read_policy(*policy, path_text(file), config));
   if (policy != nullptr && !is_system_file)
-    config.warnings.push_back(file.string() +
+    config.warnings.push_back(path_text(file) +
                               ": \"policy\" counts only in the system's file and is ignored here");
   return config;
 }

@@ -1,7 +1,3 @@
-#include <pwd.h>
-#include <unistd.h>
-
-#include <climits>
 #include <system_error>
 
 #include "base/files.hpp"
@@ -9,27 +5,12 @@
 #include "host/settings/layer.hpp"
 #include "host/settings/person.hpp"
 #include "host/settings/places.hpp"
-
-extern char** environ;
+#include "host/settings/system_places.hpp"
 
 namespace enginehost::settings {
 namespace {
 
 namespace fs = std::filesystem;
-
-// A daemon may run without HOME; the user database then knows it. "/nonexistent" and the like are no home.
-fs::path home_of(const std::map<std::string, std::string>& variables) {
-  const auto home = variables.find("HOME");
-  if (home != variables.end() && fs::path(home->second).is_absolute()) return home->second;
-  std::error_code error;
-  // First without the name services: they may open a socket, which "offline" promises not to do.
-  if (const auto fields = local_user(::getuid()); !fields.empty())
-    return fs::is_directory(fields[5], error) ? fs::path(fields[5]) : fs::path();
-  char buffer[4096];
-  passwd entry{}, *found = nullptr;
-  if (getpwuid_r(getuid(), &entry, buffer, sizeof buffer, &found) != 0 || found == nullptr) return {};
-  return fs::is_directory(found->pw_dir, error) ? fs::path(found->pw_dir) : fs::path();
-}
 
 Diagnosis unusable(const char* kind, std::string_view name, std::string_view key, std::string_view problem) {
   return diagnose("EH-P02").with(kind, name).with("key", key).with("problem", problem);
@@ -43,29 +24,6 @@ Result<std::vector<std::string>> words_of(const std::string& text) {
 }
 
 }  // namespace
-
-Environment Environment::of_this_process() {
-  Environment result;
-  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
-    const std::string_view text = *entry;
-    const std::size_t equals = text.find('=');
-    if (equals != std::string_view::npos)
-      result.variables.emplace(text.substr(0, equals), text.substr(equals + 1));
-  }
-  result.home = home_of(result.variables);
-  char folder[PATH_MAX];
-  if (::getcwd(folder, sizeof folder) != nullptr) result.current_folder = folder;
-  result.executable_folder = enginehost::executable_folder();
-  result.library_folder = enginehost::library_folder();
-  // Not `read_file` alone: systemd writes "uninitialized" while an image boots for the first time.
-  for (const char* file : {"/etc/machine-id", "/var/lib/dbus/machine-id"}) {
-    result.machine = read_kernel_file(file);
-    if (!result.machine.empty() && result.machine != "uninitialized") return result;
-  }
-  char name[256] = {};
-  if (gethostname(name, sizeof name - 1) == 0) result.machine = "host:" + std::string(name);
-  return result;
-}
 
 const std::string* Environment::find(const std::string& name) const {
   const auto found = variables.find(name);
@@ -90,12 +48,13 @@ bool is_url(const std::string& location) {
 
 std::vector<std::string> split_locations(const std::string& text) {
   std::vector<std::string> locations(1);
+  const bool colon_separates = folder_separator() == ':';  // "C:/repository" is one location on Windows
   for (std::size_t i = 0; i < text.size(); ++i) {
     const std::string_view rest = std::string_view(text).substr(i + 1);
     // ":8080" and "://" belong to a URL; ":/folder" and ":https://…" begin the next location.
     const bool next_location = (rest.starts_with('/') && !rest.starts_with("//")) ||
                                rest.starts_with("http://") || rest.starts_with("https://");
-    if (text[i] == ';' || text[i] == '\n' || (text[i] == ':' && next_location))
+    if (text[i] == ';' || text[i] == '\n' || (colon_separates && text[i] == ':' && next_location))
       locations.emplace_back();
     else
       locations.back() += text[i];
@@ -124,7 +83,7 @@ Result<Layer> layer_of_environment(const Environment& environment) {
   }
   if (const std::string* text = environment.find("ENGINEHOST_INSTALLATIONS")) {
     layer.installations.emplace();
-    for (const std::string& folder : split(*text, ':')) {
+    for (const std::string& folder : split(*text, folder_separator())) {
       if (folder.empty()) continue;
       if (!fs::path(folder).is_absolute())
         return fail(unusable("variable", "ENGINEHOST_INSTALLATIONS", "installations",

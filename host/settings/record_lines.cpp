@@ -1,12 +1,10 @@
 #include "host/settings/record_lines.hpp"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <cerrno>
 
+#include "base/file_calls.hpp"
 #include "base/files.hpp"
+#include "base/paths.hpp"
 #include "base/text.hpp"
 
 namespace enginehost::settings {
@@ -16,16 +14,16 @@ constexpr std::uint64_t longest_file = std::uint64_t{1} << 30;
 
 Diagnosis not_written(const std::filesystem::path& file, int error) {
   return std::move(diagnose_errno(code_of_write_error(error), error)
-                       .with("file", file.native())
-                       .with("folder", file.parent_path().native()));
+                       .with("file", path_text(file))
+                       .with("folder", path_text(file.parent_path())));
 }
 
 // True when something was written after the last end of a line.
 bool ends_in_a_line(int descriptor) {
-  struct stat status {};
+  calls::Status status{};
   char last = '\n';
-  return ::fstat(descriptor, &status) == 0 && status.st_size > 0 &&
-         ::pread(descriptor, &last, 1, status.st_size - 1) == 1 && last != '\n';
+  return calls::fstat(descriptor, &status) == 0 && status.st_size > 0 &&
+         calls::pread(descriptor, &last, 1, status.st_size - 1) == 1 && last != '\n';
 }
 
 }  // namespace
@@ -33,16 +31,16 @@ bool ends_in_a_line(int descriptor) {
 Result<void> append_line(const std::filesystem::path& file, std::string_view line) {
   TRY(make_folders(file.parent_path()));
   const FileDescriptor descriptor(
-      ::open(file.c_str(), O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644));
+      calls::open(file.c_str(), O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644));
   if (!descriptor.valid()) return fail(not_written(file, errno));
   std::string text = ends_in_a_line(descriptor.get()) ? "\n" : "";
   text.append(line).push_back('\n');
   ssize_t written = 0;
-  do written = ::write(descriptor.get(), text.data(), text.size());
+  do written = calls::write(descriptor.get(), text.data(), text.size());
   while (written < 0 && errno == EINTR);
   if (written < 0) return fail(not_written(file, errno));
   if (static_cast<std::size_t>(written) != text.size()) return fail(not_written(file, ENOSPC));
-  if (::fdatasync(descriptor.get()) != 0 && errno != EINVAL && errno != EROFS)
+  if (calls::fdatasync(descriptor.get()) != 0 && errno != EINVAL && errno != EROFS)
     return fail(not_written(file, errno));
   return {};
 }

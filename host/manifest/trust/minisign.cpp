@@ -1,13 +1,11 @@
 #include "host/manifest/trust/minisign.hpp"
 
-#include <openssl/evp.h>
-
 #include <algorithm>
 #include <cstring>
-#include <memory>
 #include <vector>
 
 #include "base/text.hpp"
+#include "host/manifest/trust/primitives.hpp"
 
 namespace enginehost::manifest {
 namespace {
@@ -15,21 +13,8 @@ namespace {
 constexpr std::size_t longest_text = 64u << 10;  // of a key or signature file
 constexpr std::string_view trusted_prefix = "trusted comment: ", untrusted_prefix = "untrusted comment:";
 
-struct FreeKey {
-  void operator()(EVP_PKEY* key) const { EVP_PKEY_free(key); }
-};
-struct FreeContext {
-  void operator()(EVP_MD_CTX* context) const { EVP_MD_CTX_free(context); }
-};
-
 bool is_signed_by(const PublicKey& key, std::string_view bytes, const SignatureBytes& signature) {
-  const std::unique_ptr<EVP_PKEY, FreeKey> public_key(
-      EVP_PKEY_new_raw_public_key(EVP_PKEY_ED25519, nullptr, key.bytes.data(), key.bytes.size()));
-  const std::unique_ptr<EVP_MD_CTX, FreeContext> context(EVP_MD_CTX_new());
-  return public_key && context &&
-         EVP_DigestVerifyInit(context.get(), nullptr, nullptr, nullptr, public_key.get()) == 1 &&
-         EVP_DigestVerify(context.get(), signature.data(), signature.size(),
-                          reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size()) == 1;
+  return ed25519_verifies(key.bytes, bytes, signature);
 }
 
 // The lines without their ends; a last empty one (the text ends with a line end) is left out.
@@ -51,37 +36,6 @@ std::string_view view_of(const SignatureBytes& bytes) {
 }
 
 }  // namespace
-
-std::string base64_text(std::string_view bytes) {
-  std::string text((bytes.size() + 2) / 3 * 4 + 1, '\0');
-  const int length =
-      EVP_EncodeBlock(reinterpret_cast<unsigned char*>(text.data()),
-                      reinterpret_cast<const unsigned char*>(bytes.data()), static_cast<int>(bytes.size()));
-  text.resize(static_cast<std::size_t>(length));
-  return text;
-}
-
-std::string bytes_of_base64(std::string_view text) {
-  if (text.empty() || text.size() % 4 != 0 || text.size() > longest_text) return {};
-  std::string bytes(text.size() / 4 * 3, '\0');
-  const int length =
-      EVP_DecodeBlock(reinterpret_cast<unsigned char*>(bytes.data()),
-                      reinterpret_cast<const unsigned char*>(text.data()), static_cast<int>(text.size()));
-  if (length < 0) return {};
-  const std::size_t padding = text.ends_with("==") ? 2 : text.ends_with('=') ? 1 : 0;
-  bytes.resize(static_cast<std::size_t>(length) - padding);
-  // OpenSSL forgives blanks and stray bits; there must be one text only for the same bytes.
-  return base64_text(bytes) == text ? bytes : std::string();
-}
-
-std::string blake2b_512(std::string_view bytes) {
-  std::string digest(64, '\0');
-  unsigned length = 0;
-  if (EVP_Digest(bytes.data(), bytes.size(), reinterpret_cast<unsigned char*>(digest.data()), &length,
-                 EVP_blake2b512(), nullptr) != 1)
-    return {};
-  return digest;
-}
 
 std::string key_id_of(const unsigned char* number) {
   constexpr std::string_view digits = "0123456789ABCDEF";

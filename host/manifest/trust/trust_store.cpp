@@ -6,6 +6,7 @@
 
 #include "base/files.hpp"
 #include "base/json.hpp"
+#include "base/paths.hpp"
 #include "base/sha256.hpp"
 #include "cache/lock.hpp"
 #include "host/manifest/fields.hpp"
@@ -22,7 +23,7 @@ Result<std::optional<Json>> document_of(const fs::path& file) {
   std::error_code error;
   if (!fs::exists(file, error) && !error) return std::nullopt;
   TRY_ASSIGN(const std::string text, read_file(file, largest_file));
-  return parse_json(text, file.native(), {largest_file, 16}).map([](Json&& json) {
+  return parse_json(text, path_text(file), {largest_file, 16}).map([](Json&& json) {
     return std::optional(std::move(json));
   });
 }
@@ -31,7 +32,7 @@ Result<std::vector<TrustedKey>> keys_of(const fs::path& file, bool own) {
   std::vector<TrustedKey> keys;
   TRY_ASSIGN(const std::optional<Json> document, document_of(file));
   if (!document) return keys;
-  Reading reading{file.native(), {}, {}};
+  Reading reading{path_text(file), {}, {}};
   Fields fields(reading, *document, "");
   std::int64_t format = 0;
   fields.number("format", Need::required, 1, 1, format);
@@ -46,7 +47,7 @@ Result<std::vector<TrustedKey>> keys_of(const fs::path& file, bool own) {
       members.text("repository", Need::optional, is_text, key.repository);
       members.text("added", Need::optional, is_time, key.added);
       if (reading.mistake) break;
-      TRY_ASSIGN(key.key, read_public_key(text, file.native()));
+      TRY_ASSIGN(key.key, read_public_key(text, path_text(file)));
       keys.push_back(std::move(key));
     }
   if (reading.mistake) return fail(std::move(*reading.mistake));
@@ -57,7 +58,7 @@ Result<Seen> seen_of(const fs::path& file, const std::string& repository) {
   Seen seen;
   TRY_ASSIGN(const std::optional<Json> document, document_of(file));
   if (!document) return seen;
-  Reading reading{file.native(), {}, {}};
+  Reading reading{path_text(file), {}, {}};
   Fields fields(reading, *document, "");
   std::int64_t format = 0;
   fields.number("format", Need::required, 1, 1, format);

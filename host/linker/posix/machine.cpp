@@ -15,6 +15,7 @@
 
 #include "base/cpuid.hpp"
 #include "base/environment.hpp"
+#include "base/file_calls.hpp"
 #include "base/files.hpp"
 #include "base/text.hpp"
 #include "base/version.hpp"
@@ -125,7 +126,7 @@ void describe_processor(Machine& machine) {
 #endif
 }
 
-bool exists(const std::string& path) { return ::access(path.c_str(), F_OK) == 0; }
+bool exists(const std::string& path) { return calls::access(path.c_str(), F_OK) == 0; }
 
 void describe_folders(Machine& machine, const Target& target) {
   const std::string multiarch = std::string("lib/") + target.triplet;
@@ -165,13 +166,6 @@ const std::optional<std::string>& library_path_at_start() {
     return std::nullopt;
   }();
   return text;
-}
-
-std::vector<std::string> split_library_path(std::string_view text) {
-  std::string unified(text);
-  for (char& c : unified)
-    if (c == ';') c = ':';
-  return unified.empty() ? std::vector<std::string>{} : split(unified, ':');
 }
 
 Machine describe_this_machine() {

@@ -1,0 +1,102 @@
+#include "host/settings/system_places.hpp"
+
+#include <algorithm>
+
+#include "base/file_calls.hpp"
+#include "base/paths.hpp"
+
+namespace enginehost::settings {
+namespace {
+
+namespace fs = std::filesystem;
+
+// A folder of the XDG base directory specification: a relative value must be ignored, it says.
+Place xdg_folder(const Environment& environment, const char* variable, const char* below_home) {
+  const std::string* value = environment.find(variable);
+  if (value != nullptr && fs::path(*value).is_absolute()) return {fs::path(*value) / "enginehost", variable};
+  if (environment.home.empty()) return {};
+  return {environment.home / below_home / "enginehost", "default"};
+}
+
+bool may_be_swapped(const calls::Status& file, const calls::Status& sdk, std::string& why) {
+  if (file.st_uid != sdk.st_uid && file.st_uid != 0) {
+    why = "it belongs to user " + std::to_string(file.st_uid) + ", the SDK to user " +
+          std::to_string(sdk.st_uid);
+    return true;
+  }
+  if ((file.st_mode & S_IWOTH) != 0) {
+    why = "anyone may write it";
+    return true;
+  }
+  // A group that may write the SDK's own folder gains nothing by writing the repository (a umask of 002 makes
+  // a build tree like that).
+  const bool same_group_writes_sdk = (sdk.st_mode & S_IWGRP) != 0 && sdk.st_gid == file.st_gid;
+  if ((file.st_mode & S_IWGRP) != 0 && !same_group_writes_sdk) {
+    why = "group " + std::to_string(file.st_gid) + " may write it";
+    return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+Place default_cache(const Environment& environment) {
+#ifdef __APPLE__
+  return xdg_folder(environment, "XDG_CACHE_HOME", "Library/Caches");
+#else
+  return xdg_folder(environment, "XDG_CACHE_HOME", ".cache");
+#endif
+}
+
+fs::path user_config_file(const Environment& environment) {
+  const Place place = xdg_folder(environment, "XDG_CONFIG_HOME", ".config");
+  return place.folder.empty() ? fs::path() : place.folder / "config.json";
+}
+
+char folder_separator() { return ':'; }
+
+Place state_folder(const Environment& environment) {
+  return xdg_folder(environment, "XDG_STATE_HOME", ".local/state");
+}
+
+const char* helper_name() { return "enginehost-probe"; }
+
+std::string why_untrusted(const fs::path& repository, const fs::path& sdk_folder) {
+  calls::Status sdk{};
+  if (calls::stat(sdk_folder.c_str(), &sdk) != 0)
+    return "the owner of " + sdk_folder.string() + " cannot be read";
+  std::error_code error;
+  std::vector<fs::path> deciding{repository};
+  for (const auto& entry : fs::directory_iterator(repository, error))
+    if (entry.path().extension() == ".json" || entry.is_directory(error)) deciding.push_back(entry.path());
+  if (error) return "its folder cannot be read";
+  for (const fs::path& path : deciding) {
+    calls::Status file{};
+    std::string why;
+    if (calls::stat(path.c_str(), &file) != 0) return path.string() + " cannot be read";
+    if (may_be_swapped(file, sdk, why)) return path.string() + ": " + why;
+  }
+  return {};
+}
+
+std::vector<LikelyInstallation> system_installations(const Environment& environment) {
+  std::vector<LikelyInstallation> found;
+  std::error_code error;
+  const auto add = [&](const fs::path& folder, const char* source) { found.push_back({folder, source}); };
+  const auto add_pythons = [&](const fs::path& above, const char* packages, const char* source) {
+    std::vector<fs::path> all;
+    for (fs::directory_iterator at(above, error), end; !error && at != end; at.increment(error))
+      if (path_text(at->path().filename()).starts_with("python3")) all.push_back(at->path() / packages);
+    std::sort(all.begin(), all.end());
+    for (const fs::path& folder : all) add(folder, source);
+  };
+  if (!environment.home.empty())
+    add_pythons(environment.home / ".local" / "lib", "site-packages", "the user's Python packages");
+  add_pythons("/usr/local/lib", "dist-packages", "the system's Python packages");
+  add_pythons("/usr/lib", "dist-packages", "the system's Python packages");
+  for (const char* folder : {"/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64"})
+    add(folder, "the system's libraries");
+  return found;
+}
+
+}  // namespace enginehost::settings

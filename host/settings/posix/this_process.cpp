@@ -1,0 +1,85 @@
+#include <pwd.h>
+#include <unistd.h>
+
+#include <climits>
+#include <system_error>
+
+#include "base/environment.hpp"
+#include "base/file_calls.hpp"
+#include "base/files.hpp"
+#include "base/paths.hpp"
+#include "base/process.hpp"
+#include "base/text.hpp"
+#include "host/settings/person.hpp"
+#include "host/settings/places.hpp"
+
+extern char** environ;
+
+namespace enginehost::settings {
+namespace {
+
+namespace fs = std::filesystem;
+
+// A daemon may run without HOME; the user database then knows it. "/nonexistent" and the like are no home.
+fs::path home_of(const std::map<std::string, std::string>& variables) {
+  const auto home = variables.find("HOME");
+  if (home != variables.end() && fs::path(home->second).is_absolute()) return home->second;
+  std::error_code error;
+  // First without the name services: they may open a socket, which "offline" promises not to do.
+  if (const auto fields = local_user(::getuid()); !fields.empty())
+    return fs::is_directory(fields[5], error) ? fs::path(fields[5]) : fs::path();
+  char buffer[4096];
+  passwd entry{}, *found = nullptr;
+  if (getpwuid_r(getuid(), &entry, buffer, sizeof buffer, &found) != 0 || found == nullptr) return {};
+  return fs::is_directory(found->pw_dir, error) ? fs::path(found->pw_dir) : fs::path();
+}
+
+std::string host_name() {
+  char name[256] = {};
+  return ::gethostname(name, sizeof name - 1) == 0 ? name : std::string();
+}
+
+}  // namespace
+
+Environment Environment::of_this_process() {
+  Environment result;
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+    const std::string_view text = *entry;
+    const std::size_t equals = text.find('=');
+    if (equals != std::string_view::npos)
+      result.variables.emplace(text.substr(0, equals), text.substr(equals + 1));
+  }
+  result.home = home_of(result.variables);
+  char folder[PATH_MAX];
+  if (::getcwd(folder, sizeof folder) != nullptr) result.current_folder = folder;
+  result.executable_folder = enginehost::executable_folder();
+  result.library_folder = enginehost::library_folder();
+  // Not `read_file` alone: systemd writes "uninitialized" while an image boots for the first time.
+  for (const char* file : {"/etc/machine-id", "/var/lib/dbus/machine-id"}) {
+    result.machine = read_kernel_file(file);
+    if (!result.machine.empty() && result.machine != "uninitialized") return result;
+  }
+  if (const std::string name = host_name(); !name.empty()) result.machine = "host:" + name;
+  return result;
+}
+
+std::vector<std::string> local_user(std::uint64_t uid) {
+  const std::string wanted = std::to_string(uid);
+  if (const auto users = read_file("/etc/passwd", 8u << 20))
+    for (const std::string& line : split(*users, '\n'))
+      if (auto fields = split(line, ':'); fields.size() == 7 && fields[2] == wanted) return fields;
+  return {};
+}
+
+Person Person::of_this_process() {
+  Person person;
+  person.uid = ::getuid();
+  const std::vector<std::string> fields = local_user(person.uid);
+  person.user = fields.empty() ? environment_variable("LOGNAME").value_or("") : fields[0];
+  person.host = host_name();
+  person.application = path_text(fs::path(executable_path()).filename());
+  person.process = calls::getpid();
+  return person;
+}
+
+}  // namespace enginehost::settings

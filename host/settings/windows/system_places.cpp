@@ -1,0 +1,70 @@
+#include "host/settings/system_places.hpp"
+
+#include <algorithm>
+#include <system_error>
+
+#include "base/paths.hpp"
+#include "cache/folder_trust.hpp"
+
+namespace enginehost::settings {
+namespace {
+
+namespace fs = std::filesystem;
+
+// %LOCALAPPDATA% is this user's on this machine; what roams with the user would be copied over the network at
+// each logon.
+Place local_folder(const Environment& environment, const char* below) {
+  const std::string* value = environment.find("LOCALAPPDATA");
+  if (value != nullptr && fs::path(*value).is_absolute())
+    return {fs::path(*value) / "EngineHost" / below, "LOCALAPPDATA"};
+  if (environment.home.empty()) return {};
+  return {environment.home / "AppData" / "Local" / "EngineHost" / below, "default"};
+}
+
+}  // namespace
+
+Place default_cache(const Environment& environment) { return local_folder(environment, "cache"); }
+
+fs::path user_config_file(const Environment& environment) {
+  const Place place = local_folder(environment, "config.json");
+  return place.folder;
+}
+
+Place state_folder(const Environment& environment) { return local_folder(environment, "state"); }
+
+char folder_separator() { return ';'; }
+
+const char* helper_name() { return "enginehost-probe.exe"; }
+
+std::string why_untrusted(const fs::path& repository, const fs::path&) {
+  std::error_code error;
+  std::vector<fs::path> deciding{repository};
+  for (const auto& entry : fs::directory_iterator(repository, error))
+    if (entry.path().extension() == ".json" || entry.is_directory(error)) deciding.push_back(entry.path());
+  if (error) return "its folder cannot be read";
+  for (const fs::path& path : deciding)
+    if (const auto problem = cache::inside::folder_problem(path))
+      return path_text(path) + ": " + std::string(problem->value("problem"));
+  return {};
+}
+
+// Python's installers for one user and for all: <Python>\Lib\\site-packages.
+std::vector<LikelyInstallation> system_installations(const Environment& environment) {
+  std::vector<LikelyInstallation> found;
+  const auto add_pythons = [&](const fs::path& above, const char* source) {
+    std::vector<fs::path> all;
+    std::error_code error;
+    for (fs::directory_iterator at(above, error), end; !error && at != end; at.increment(error))
+      if (path_text(at->path().filename()).starts_with("Python3"))
+        all.push_back(at->path() / "Lib" / "site-packages");
+    std::sort(all.begin(), all.end());
+    for (const fs::path& folder : all) found.push_back({folder, source});
+  };
+  if (const std::string* local = environment.find("LOCALAPPDATA"))
+    add_pythons(fs::path(*local) / "Programs" / "Python", "the user's Python packages");
+  if (const std::string* programs = environment.find("ProgramFiles"))
+    add_pythons(*programs, "the system's Python packages");
+  return found;
+}
+
+}  // namespace enginehost::settings

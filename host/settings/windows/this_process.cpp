@@ -1,0 +1,68 @@
+#include <cwchar>
+#include <system_error>
+
+#include "base/file_calls.hpp"
+#include "base/files.hpp"
+#include "base/paths.hpp"
+#include "base/process.hpp"
+#include "base/windows/system.hpp"
+#include "base/windows/wide.hpp"
+#include "host/settings/person.hpp"
+#include "host/settings/settings.hpp"
+
+namespace enginehost::settings {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string host_name() {
+  wchar_t name[256];
+  DWORD size = 256;
+  return ::GetComputerNameExW(ComputerNameDnsHostname, name, &size) != 0 ? windows::utf8({name, size})
+                                                                         : std::string();
+}
+
+}  // namespace
+
+Environment Environment::of_this_process() {
+  Environment result;
+  if (wchar_t* const block = ::GetEnvironmentStringsW(); block != nullptr) {
+    for (const wchar_t* entry = block; *entry != 0; entry += std::wcslen(entry) + 1) {
+      const std::wstring_view text = entry;
+      // Those that begin with "=" are the current folders of drives.
+      if (const std::size_t equals = text.find(L'=', 1);
+          equals != std::wstring_view::npos && text.front() != L'=')
+        result.variables.emplace(windows::utf8(text.substr(0, equals)),
+                                 windows::utf8(text.substr(equals + 1)));
+    }
+    ::FreeEnvironmentStringsW(block);
+  }
+  if (const std::string* home = result.find("USERPROFILE"); home != nullptr && fs::path(*home).is_absolute())
+    result.home = *home;
+  std::error_code error;
+  result.current_folder = fs::current_path(error);
+  result.executable_folder = enginehost::executable_folder();
+  result.library_folder = enginehost::library_folder();
+  wchar_t id[64];
+  DWORD size = sizeof id;
+  if (::RegGetValueW(HKEY_LOCAL_MACHINE, L"SOFTWARE\\Microsoft\\Cryptography", L"MachineGuid", RRF_RT_REG_SZ,
+                     nullptr, id, &size) == ERROR_SUCCESS)
+    result.machine = windows::utf8(id);
+  else if (const std::string name = host_name(); !name.empty())
+    result.machine = "host:" + name;
+  return result;
+}
+
+// Windows has no numbers of users, and no file of them.
+std::vector<std::string> local_user(std::uint64_t) { return {}; }
+
+Person Person::of_this_process() {
+  Person person;
+  person.user = effective_user();
+  person.host = host_name();
+  person.application = path_text(fs::path(executable_path()).filename());
+  person.process = calls::getpid();
+  return person;
+}
+
+}  // namespace enginehost::settings

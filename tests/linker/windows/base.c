@@ -1,0 +1,1 @@
+__declspec(dllexport) int win_base(void) { return 1; }
