@@ -23,6 +23,13 @@ constexpr std::int64_t silent_for = 24 * 3600;
 
 fs::path note_of(const fs::path& root) { return root / "locks" / ".not-kept"; }
 
+// flock(2), and what NFS and FUSE file systems without locks answer. Any other error is of the moment: the
+// note stays for good, so nothing is concluded from it.
+bool means_no_locks(int error_number) {
+  return error_number == ENOLCK || error_number == ENOSYS || error_number == EOPNOTSUPP ||
+         error_number == ENOTSUP || error_number == EINVAL;
+}
+
 bool is_alive(const fs::path& file) {
   const auto text = read_file(file, 4096);
   calls::Status status{};
@@ -55,10 +62,15 @@ Result<void> try_locks(const fs::path& root) {
                     .with("file", path_text(file))
                     .with("folder", path_text(root)));
   const FileDescriptor second = open(0);
-  const bool kept = second.valid() && calls::flock(first.get(), LOCK_EX | LOCK_NB) == 0 &&
-                    calls::flock(second.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+  bool without_locks = false;
+  if (second.valid()) {
+    if (calls::flock(first.get(), LOCK_EX | LOCK_NB) != 0)
+      without_locks = means_no_locks(errno);
+    else
+      without_locks = calls::flock(second.get(), LOCK_EX | LOCK_NB) == 0 || means_no_locks(errno);
+  }
   calls::unlink(file.c_str());
-  if (kept || !second.valid()) return {};
+  if (!without_locks) return {};
   return write_file(note_of(root),
                     "two locks on one file were granted here, or none: no lock is relied on\n");
 }

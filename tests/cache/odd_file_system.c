@@ -1,5 +1,6 @@
 /* Preloaded into a child: file systems on which locks, renames and names do not behave as on a local disk.
  *   ODD_LOCKS=granted   every flock succeeds          ODD_LOCKS=refused   every flock fails with ENOLCK
+ *   ODD_LOCKS=stumbling the first flock of the process fails with EIO
  *   ODD_KIND=nfs        statfs says NFS               ODD_STALE=N         every Nth open to read fails with ESTALE
  *   ODD_LATE=N          the first N looks for a record find nothing, as if its name were not visible yet
  * renameat2 fails with EINVAL whenever this is loaded. */
@@ -24,6 +25,11 @@ int flock(int file, int operation) {
   if (how && !strcmp(how, "granted")) return 0;
   if (how && !strcmp(how, "refused")) {
     errno = ENOLCK;
+    return -1;
+  }
+  static int stumbled;
+  if (how && !strcmp(how, "stumbling") && !__sync_lock_test_and_set(&stumbled, 1)) {
+    errno = EIO;
     return -1;
   }
   if (!real) *(void**)&real = dlsym(RTLD_NEXT, "flock");

@@ -101,6 +101,12 @@ TEST_F(Sharing, TheTrialFindsThatThereAreNoLocks) {
   expect_sound();
 }
 
+TEST_F(Sharing, AnErrorOfTheMomentIsNotTakenForAFileSystemWithoutLocks) {
+  install_at_once(1, {"ODD_LOCKS=stumbling"});
+  EXPECT_TRUE(inside::locks_are_kept(store.root())) << "the note would stay for good";
+  expect_sound();
+}
+
 TEST_F(Sharing, SeveralMachinesOnAFileSystemWithStaleHandlesAndLateNames) {
   for (const char* stale : {"3", "5"}) {
     install_at_once(4,
