@@ -100,7 +100,7 @@ TEST_F(Hostile, CutAnywhere) {
     for (std::size_t cut = 1; cut < 40; ++cut)
       ASSERT_THAT(said(bytes.substr(0, bytes.size() * cut / 40)), HasSubstr("EH-F40")) << cut;
   const std::string tar = test::tar_of(good);
-  for (const std::size_t missing : {1, 511, 512, 513, 1024})
+  for (const std::size_t missing : {1u, 511u, 512u, 513u, 1024u})
     ASSERT_THAT(said(tar.substr(0, tar.size() - missing)), HasSubstr("EH-F40")) << missing;
 }
 
