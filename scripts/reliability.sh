@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Tests what docs/reliability.md says and writes that page anew: real libraries with changed bytes, and dlopen's own
 # word on every shared object of this machine, and libFuzzer on the readers of strangers' bytes for so many seconds a
-# reader (120). Takes about forty minutes, most of them the fuzzer's.
+# reader (120). Takes about twenty minutes on two cores, most of them the fuzzers'.
 #
 #   scripts/reliability.sh [--mutants N] [--fuzz-seconds N] [--output FILE]
 #
