@@ -2,6 +2,7 @@
 #pragma once
 #include <filesystem>
 #include <string>
+#include <string_view>
 
 namespace enginehost {
 
@@ -10,7 +11,15 @@ inline const std::string& as_utf8(const std::string& native) { return native; }
 std::string as_utf8(const std::wstring& native);
 inline const std::string& with_slashes(const std::string& native) { return native; }
 std::string with_slashes(const std::wstring& native);
+inline std::filesystem::path from_utf8(std::string_view text, char) { return std::filesystem::path(text); }
+std::filesystem::path from_utf8(std::string_view text, wchar_t);
 }  // namespace paths_inside
+
+// The path of a text. A path made of a text without this would be read in the code page of the process on
+// Windows; only a literal of ASCII may be.
+inline std::filesystem::path path_of(std::string_view utf8) {
+  return paths_inside::from_utf8(utf8, std::filesystem::path::value_type());
+}
 
 // The path as people and documents see it. Where paths are bytes, the path's own text (a reference that lives
 // as long as the path; nothing is copied); on Windows its UTF-8 form, with every "/" as "\".

@@ -80,7 +80,7 @@ class Checker {
 
 Result<void> Checker::records() {
   for (const std::string& name : names_in("refs")) {
-    const fs::path file = root_ / "refs" / name;
+    const fs::path file = root_ / "refs" / path_of(name);
     if (!name.ends_with(".ref") || name.front() == '.') continue;
     if (options_.build.empty() || file == ref_file(root_, options_.build)) TRY(record(file));
   }
@@ -133,7 +133,7 @@ Result<void> Checker::trees() {
     if (options_.build.empty() || owner_.contains(id)) TRY(tree(id));
   if (options_.build.empty())
     for (const std::string& name : names_in("lists"))
-      if (is_sha256_hex(name) && calls::access((root_ / "trees" / name).c_str(), F_OK) != 0)
+      if (is_sha256_hex(name) && calls::access((root_ / "trees" / path_of(name)).c_str(), F_OK) != 0)
         if (const auto list = load_list(root_, name); !list)
           note("I1", "", {Problem::Kind::wrong_bytes, "lists/" + name, list.error()});
   return {};
@@ -165,7 +165,7 @@ void Checker::rest() {
     note("I5", "",
          {Problem::Kind::unexpected, std::string(folder) + "/" + name,
           diagnose("EH-F08")
-              .with("file", path_text(root_ / folder / name))
+              .with("file", path_text(root_ / folder / path_of(name)))
               .with("problem", "nothing refers to it")});
   };
   for (const std::string& name : names_in("stage")) left("stage", name);

@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 
 Problem problem(Problem::Kind kind, const fs::path& folder, const TreeEntry& entry, const char* code) {
   Problem result{kind, entry.path, diagnose(code)};
-  result.diagnosis.with("file", path_text(folder / entry.path));
+  result.diagnosis.with("file", path_text(folder / path_of(entry.path)));
   if (entry.kind != TreeEntry::Kind::link) result.diagnosis.with("needed_size", std::to_string(entry.size));
   return result;
 }
@@ -53,7 +53,7 @@ std::string octal(calls::Mode mode) {
 
 std::optional<Problem> problem_of(const fs::path& folder, const TreeEntry& entry, bool deep, Digests* known) {
   using Kind = Problem::Kind;
-  const fs::path file = folder / entry.path;
+  const fs::path file = folder / path_of(entry.path);
   calls::Status status{};
   if (calls::lstat(file.c_str(), &status) != 0) {
     Problem found = problem(errno == ENOENT || errno == ENOTDIR ? Kind::missing : Kind::unreadable, folder,
@@ -101,8 +101,8 @@ calls::Mode mode_of(const TreeEntry& entry) {
 
 std::optional<Problem> mode_problem_of(const fs::path& folder, const TreeEntry& entry) {
   calls::Status status{};
-  if (entry.kind == TreeEntry::Kind::link || calls::lstat((folder / entry.path).c_str(), &status) != 0 ||
-      !S_ISREG(status.st_mode))
+  if (entry.kind == TreeEntry::Kind::link ||
+      calls::lstat((folder / path_of(entry.path)).c_str(), &status) != 0 || !S_ISREG(status.st_mode))
     return {};
   const calls::Mode wanted = mode_of(entry), has = status.st_mode & 07777;
   const bool may_be_changed = (has & (0222 | S_ISUID | S_ISGID)) != 0;

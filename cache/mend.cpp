@@ -91,7 +91,7 @@ Result<TreeList> Mending::list_of(const std::string& tree) {
 
 // The fresh file takes the place of whatever stands there; who has the old one open keeps it.
 Result<void> Mending::put(const TreeEntry& entry, const fs::path& fresh, const fs::path& folder) {
-  const fs::path target = folder / entry.path;
+  const fs::path target = folder / path_of(entry.path);
   std::error_code error;
   for (fs::path parent = target.parent_path(); is_below(parent, folder) && parent != folder;
        parent = parent.parent_path())
@@ -125,7 +125,8 @@ Result<bool> Mending::take(const TreeEntry& entry, const fs::path& from, const f
 Result<bool> Mending::from_here(const fs::path& folder, const std::string& tree, const TreeEntry& entry,
                                 const Problem& problem) {
   if (problem.kind == Problem::Kind::wrong_mode) {
-    const FileDescriptor file(calls::open((folder / entry.path).c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+    const FileDescriptor file(
+        calls::open((folder / path_of(entry.path)).c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
     if (file.valid() && calls::fchmod(file.get(), mode_of(entry)) == 0 && !mode_problem_of(folder, entry)) {
       note(problem, "mode");
       return true;
@@ -139,11 +140,12 @@ Result<bool> Mending::from_here(const fs::path& folder, const std::string& tree,
     note(problem, "its list");
     return true;
   }
-  TRY_ASSIGN(const bool in_view, take(entry, installed_.folder / entry.path, folder, problem, "the view"));
+  TRY_ASSIGN(const bool in_view,
+             take(entry, installed_.folder / path_of(entry.path), folder, problem, "the view"));
   if (in_view) return true;
   for (const fs::path& layer : store_.layers()) {
     if (layer_problem(layer)) continue;
-    TRY_ASSIGN(const bool there, take(entry, layer / "trees" / tree / entry.path, folder, problem,
+    TRY_ASSIGN(const bool there, take(entry, layer / "trees" / tree / path_of(entry.path), folder, problem,
                                       "layer " + path_text(layer)));
     if (there) return true;
   }
@@ -158,7 +160,7 @@ Result<bool> Mending::from_here(const fs::path& folder, const std::string& tree,
     for (const TreeEntry& twin : list->entries) {
       if (twin.kind == TreeEntry::Kind::link || twin.identity != entry.identity) continue;
       TRY_ASSIGN(const bool there,
-                 take(entry, root_ / "trees" / other / twin.path, folder, problem, "tree " + other));
+                 take(entry, root_ / "trees" / other / path_of(twin.path), folder, problem, "tree " + other));
       if (there) return true;
     }
   }
@@ -191,7 +193,7 @@ Result<void> Mending::from_afar(const fs::path& folder, const std::string& tree,
     mended_.not_fetched.push_back(std::move(told).error());
   }
   for (std::size_t at = 0; at < wanted.size(); ++at) {
-    const fs::path fresh = into / entries[at].path;
+    const fs::path fresh = into / path_of(entries[at].path);
     const bool right = told && !problem_of(into, entries[at], true);
     if (!right) {
       mended_.left.push_back(std::move(wanted[at]));
@@ -217,10 +219,10 @@ Result<void> Mending::drop_strangers(const fs::path& folder, const std::set<std:
   for (const std::string& stranger : strangers_in(folder, known)) {
     note({Problem::Kind::unexpected, stranger,
           diagnose("EH-F08")
-              .with("file", path_text(folder / stranger))
+              .with("file", path_text(folder / path_of(stranger)))
               .with("problem", "nobody installed it")},
          "removed");
-    TRY(discard(root_, folder / stranger));
+    TRY(discard(root_, folder / path_of(stranger)));
   }
   return {};
 }
@@ -236,7 +238,7 @@ Result<void> Mending::view() {
     if (!problem) problem = mode_problem_of(installed_.folder, planned.entry);
     if (!problem) continue;
     const fs::path fresh = scratch_ / random_hex(8);
-    TRY(place(planned.entry, root_ / "trees" / planned.tree / path, fresh, root_));
+    TRY(place(planned.entry, root_ / "trees" / planned.tree / path_of(path), fresh, root_));
     TRY(put(planned.entry, fresh, installed_.folder));
     note(*problem, "the tree");
   }

@@ -77,7 +77,7 @@ Result<ViewPlan> plan_view(const fs::path& root, const std::vector<std::string>&
     }
   }
   for (const auto& [path, planned] : plan)
-    for (fs::path parent = fs::path(path).parent_path(); !parent.empty(); parent = parent.parent_path())
+    for (fs::path parent = path_of(path).parent_path(); !parent.empty(); parent = parent.parent_path())
       if (const auto found = plan.find(generic_text(parent)); found != plan.end())
         return collide(generic_text(parent), found->second, planned.tree);
   return plan;

@@ -95,7 +95,7 @@ std::unique_ptr<Heartbeat> Heartbeat::start(const fs::path& root, std::string_vi
   const std::string boot = boot_id();
   const std::string name = std::string(digest) + "." + boot.substr(0, 8) + "-" +
                            std::to_string(calls::getpid()) + "-" + random_hex(4) + ".alive";
-  const fs::path file = root / "leases" / name;
+  const fs::path file = root / "leases" / path_of(name);
   const std::string text =
       boot + "\n" + std::to_string(calls::getpid()) + "\n" + start_time_of_process(calls::getpid()) + "\n";
   if (!write_file(file, text, false)) return nullptr;

@@ -59,7 +59,7 @@ Result<void> check_bytes(const fs::path& root, const Installed& installed, const
     return {};
   }
   return fail(diagnose("EH-F08")
-                  .with("file", path_text(installed.folder / file.path))
+                  .with("file", path_text(installed.folder / path_of(file.path)))
                   .with("problem", "not in the list of any tree of the build"));
 }
 
@@ -73,7 +73,7 @@ Result<bool> check_files(const fs::path& root, Installed& installed) {
     calls::Status status{};
     if (calls::fstatat(view.get(), file.path.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0)
       return fail(diagnose_errno("EH-F01", errno)
-                      .with("file", path_text(installed.folder / file.path))
+                      .with("file", path_text(installed.folder / path_of(file.path)))
                       .with("needed_size", std::to_string(file.size)));
     const auto size = static_cast<std::uint64_t>(status.st_size);
     const std::int64_t modified = calls::modified_ns(status);

@@ -39,9 +39,9 @@ Result<void> rename_into_place(const fs::path& from, const fs::path& to, const f
 Result<void> build_view(const fs::path& root, const ViewPlan& plan, const fs::path& folder) {
   std::map<fs::path, bool> folders{{folder, true}};
   for (const auto& [path, planned] : plan) {
-    const fs::path target = folder / path;
+    const fs::path target = folder / path_of(path);
     if (folders.emplace(target.parent_path(), true).second) TRY(make_folders(target.parent_path()));
-    TRY(place(planned.entry, root / "trees" / planned.tree / path, target, root));
+    TRY(place(planned.entry, root / "trees" / planned.tree / path_of(path), target, root));
   }
   for (const auto& [made, unused] : folders) {
     for (fs::path at = made; is_below(at, folder); at = at.parent_path()) TRY(sync_folder(at));
@@ -59,7 +59,7 @@ bool same_file(const fs::path& left, const fs::path& right) {
 Result<void> heal_view(const fs::path& root, const ViewPlan& plan, const fs::path& view,
                        const fs::path& scratch) {
   for (const auto& [path, planned] : plan) {
-    const fs::path target = view / path, source = root / "trees" / planned.tree / path;
+    const fs::path target = view / path_of(path), source = root / "trees" / planned.tree / path_of(path);
     if (same_file(target, source) || !problem_of(view, planned.entry, true)) continue;
     std::error_code error;
     if (fs::is_directory(fs::symlink_status(target, error))) TRY(discard(root, target));
@@ -207,8 +207,8 @@ Result<Installed> Store::write_ref(Installed installed) const {
   for (const auto& [path, planned] : plan) {
     if (planned.entry.kind == TreeEntry::Kind::link) continue;
     installed.size += planned.entry.size;
-    if (!is_loadable(installed.folder / path)) continue;
-    TRY_ASSIGN(const FileStamp stamp, stamp_of(installed.folder / path));
+    if (!is_loadable(installed.folder / path_of(path))) continue;
+    TRY_ASSIGN(const FileStamp stamp, stamp_of(installed.folder / path_of(path)));
     installed.files.push_back({path, stamp.size, stamp.inode, stamp.modified_ns});
   }
   TRY(make_lease_file(root_, installed.digest));

@@ -127,7 +127,7 @@ std::string_view link_problem(std::string_view path, std::string_view target) {
   if (target.size() > path_limit) return "too long";
   for (const char character : target)
     if (static_cast<unsigned char>(character) < 0x20 || character == '\\') return "control character";
-  const auto folder = std::filesystem::path(path).parent_path();
+  const auto folder = path_of(path).parent_path();
   bool went_down = false;
   std::size_t depth = folder.empty() ? 0 : split(generic_text(folder), '/').size();
   for (const std::string& part : split(target, '/')) {

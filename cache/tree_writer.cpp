@@ -39,7 +39,7 @@ struct TreeWriter::State {
 
   Diagnosis disk_failure(int error_number, std::string_view path) const {
     return std::move(diagnose_errno(code_of_write_error(error_number), error_number)
-                         .with("file", path_text(folder / path))
+                         .with("file", path_text(folder / path_of(path)))
                          .with("folder", path_text(folder)));
   }
   Result<void> spell(const std::string& path, std::string_view entry_path);
@@ -69,7 +69,7 @@ Result<void> TreeWriter::State::make_parents(std::string_view path) {
     if (folders.contains(parent)) continue;
     if (entries.contains(parent)) return fail(refused(path, "lies below a file or link"));
     TRY(spell(parent, path));
-    if (calls::mkdir((folder / parent).c_str(), 0755) != 0) return fail(disk_failure(errno, parent));
+    if (calls::mkdir((folder / path_of(parent)).c_str(), 0755) != 0) return fail(disk_failure(errno, parent));
     folders.insert(parent);
   }
   return {};
@@ -97,8 +97,8 @@ TreeWriter::~TreeWriter() = default;
 Result<void> TreeWriter::begin_file(std::string_view path, bool executable) {
   State& state = *state_;
   TRY(state.claim(path));
-  FileDescriptor file(
-      calls::open((state.folder / path).c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+  FileDescriptor file(calls::open((state.folder / path_of(path)).c_str(),
+                                  O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
   if (!file.valid()) return fail(state.disk_failure(errno, path));
   state.current =
       TreeEntry{executable ? TreeEntry::Kind::executable : TreeEntry::Kind::file, 0, std::string(path), {}};
@@ -133,7 +133,7 @@ Result<void> TreeWriter::adopt_file(std::string_view path, bool executable, cons
     return fail(std::move(
         refused(path, "unpacks to more than is allowed").with("limit", std::to_string(state.limits.bytes))));
   if (calls::chmod(file.c_str(), executable ? 0555 : 0444) != 0 ||
-      calls::rename(file.c_str(), (state.folder / path).c_str()) != 0)
+      calls::rename(file.c_str(), (state.folder / path_of(path)).c_str()) != 0)
     return fail(state.disk_failure(errno, path));
   state.bytes += size;
   state.entries.emplace(path, TreeEntry{executable ? TreeEntry::Kind::executable : TreeEntry::Kind::file,
@@ -166,7 +166,7 @@ Result<void> TreeWriter::make_link_of(std::string_view path) {
   const auto found = state.entries.find(std::string(path));
   if (found == state.entries.end() || found->second.kind == TreeEntry::Kind::link) return {};
   TRY(state.settle());
-  const fs::path file = state.folder / path;
+  const fs::path file = state.folder / path_of(path);
   TRY_ASSIGN(const std::string target, read_file(file, 4096, "EH-F19"));
   if (const auto problem = link_problem(path, target); !problem.empty())
     return fail(std::move(refused(path, problem).with("target", target)));
@@ -182,7 +182,7 @@ Result<void> TreeWriter::set_executable(std::string_view path, bool executable) 
   const auto kind = executable ? TreeEntry::Kind::executable : TreeEntry::Kind::file;
   if (found->second.kind == kind) return {};
   TRY(state.settle());
-  if (calls::chmod((state.folder / path).c_str(), executable ? 0555 : 0444) != 0)
+  if (calls::chmod((state.folder / path_of(path)).c_str(), executable ? 0555 : 0444) != 0)
     return fail(state.disk_failure(errno, path));
   found->second.kind = kind;
   return {};
@@ -196,7 +196,7 @@ std::size_t TreeWriter::entries() const { return state_->entries.size(); }
 Result<void> TreeWriter::State::check_link(const TreeEntry& link) const {
   const TreeEntry* at = &link;
   for (int hops = 0; hops < 8; ++hops) {
-    const fs::path joined = (fs::path(at->path).parent_path() / at->identity).lexically_normal();
+    const fs::path joined = (path_of(at->path).parent_path() / path_of(at->identity)).lexically_normal();
     std::string target = generic_text(joined);
     if (target.ends_with('/')) target.pop_back();
     if (const auto problem = link_problem(at->path, at->identity); !problem.empty())
@@ -215,10 +215,11 @@ Result<void> TreeWriter::State::check_link(const TreeEntry& link) const {
 Result<void> TreeWriter::State::sync_all() const {
   for (const auto& [path, entry] : entries) {
     if (entry.kind == TreeEntry::Kind::link) continue;
-    const FileDescriptor written(calls::open((folder / path).c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+    const FileDescriptor written(
+        calls::open((folder / path_of(path)).c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
     if (!written.valid() || calls::fsync(written.get()) != 0) return fail(disk_failure(errno, path));
   }
-  for (const std::string& made : folders) TRY(sync_folder(folder / made));
+  for (const std::string& made : folders) TRY(sync_folder(folder / path_of(made)));
   return sync_folder(folder);
 }
 
@@ -229,7 +230,7 @@ Result<TreeList> TreeWriter::finish() {
   for (const auto& [path, entry] : state.entries) {
     if (entry.kind == TreeEntry::Kind::link) {
       TRY(state.check_link(entry));
-      if (calls::symlink(entry.identity.c_str(), (state.folder / path).c_str()) != 0)
+      if (calls::symlink(entry.identity.c_str(), (state.folder / path_of(path)).c_str()) != 0)
         return fail(state.disk_failure(errno, path));
     }
     list.entries.push_back(entry);

@@ -125,6 +125,10 @@ std::string error_text(std::uint32_t error) {
 
 }  // namespace windows
 
+std::filesystem::path paths_inside::from_utf8(std::string_view text, wchar_t) {
+  return std::filesystem::path(windows::wide(text));
+}
+
 std::string paths_inside::as_utf8(const std::wstring& native) {
   std::string text = windows::utf8(native);
   std::replace(text.begin(), text.end(), '/', '\\');

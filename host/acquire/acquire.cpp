@@ -3,6 +3,7 @@
 #include <chrono>
 #include <map>
 
+#include "base/paths.hpp"
 #include "host/acquire/component.hpp"
 #include "host/acquire/description.hpp"
 #include "host/acquire/registry_sources.hpp"
@@ -39,8 +40,8 @@ std::optional<std::uint64_t> asked_size(const manifest::Artifact& artifact, cons
       continue;
     }
     std::error_code error;
-    if (!transfer::is_url(where) && std::filesystem::is_regular_file(where, error))
-      return std::filesystem::file_size(where, error);
+    if (!transfer::is_url(where) && std::filesystem::is_regular_file(path_of(where), error))
+      return std::filesystem::file_size(path_of(where), error);
     if (!transfer::is_url(where) || options.transfer.offline) continue;
     if (const auto size = transfer::ask_size(where, options.transfer, cancel); size && *size) return *size;
   }
@@ -88,10 +89,10 @@ Result<cache::Installed> install(Work& work) {
   if (work.cancel && work.cancel->cancelled()) return fail(diagnose("EH-P10").with("build", build.id));
   TRY_ASSIGN(const std::filesystem::path view, work.store.make_view(trees, stage));
   std::error_code error;
-  if (!std::filesystem::is_regular_file(view / build.plugin_path, error))
+  if (!std::filesystem::is_regular_file(view / path_of(build.plugin_path), error))
     return fail(diagnose("EH-F01")
                     .with("build", build.id)
-                    .with("file", (view / build.plugin_path).native())
+                    .with("file", (view / path_of(build.plugin_path)).native())
                     .with("component", build.plugin_component)
                     .with("problem", "the plugin's archive does not hold it"));
   auto installed = work.store.write_ref(record_for(build, std::move(trees)));

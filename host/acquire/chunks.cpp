@@ -1,6 +1,7 @@
 #include "host/acquire/chunks.hpp"
 
 #include "base/files.hpp"
+#include "base/paths.hpp"
 #include "base/sha256.hpp"
 #include "host/acquire/description.hpp"
 #include "host/transfer/transfer.hpp"
@@ -14,7 +15,7 @@ constexpr std::uint64_t largest_list = 8u << 20;
 Result<std::string> fetch_list(const std::string& where, const Work& work) {
   if (transfer::is_url(where))
     return transfer::fetch_text(where, work.options.transfer, largest_list, {}, work.cancel);
-  return read_file(where, largest_list);
+  return read_file(path_of(where), largest_list);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/paths.hpp"
 #include "base/sha256.hpp"
 #include "base/text.hpp"
 #include "host/acquire/chunks.hpp"
@@ -114,7 +115,7 @@ Result<ArtifactInstaller::Delivery> ArtifactInstaller::fetch_from(const std::str
                                                                   const std::string& certificate,
                                                                   GrowingFile& file) {
   if (!transfer::is_url(where))
-    return transfer::fetch_file(where, artifact_.size, file, progress_, work_.cancel)
+    return transfer::fetch_file(path_of(where), artifact_.size, file, progress_, work_.cancel)
         .map([this](const auto& report) { return delivered(report); });
   transfer::UrlRequest request;
   request.url = where;

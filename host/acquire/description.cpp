@@ -2,6 +2,7 @@
 
 #include <filesystem>
 
+#include "base/paths.hpp"
 #include "host/transfer/transfer.hpp"
 
 namespace enginehost::acquire {
@@ -119,7 +120,7 @@ std::string resolve_file_source(const manifest::Source& source, const manifest::
   const std::string repository = owner ? owner->repository : std::string();
   if (transfer::is_url(repository))
     return transfer::join_url(repository + (repository.ends_with('/') ? "" : "/"), source.location);
-  return (std::filesystem::path(repository) / source.location).lexically_normal().native();
+  return (path_of(repository) / path_of(source.location)).lexically_normal().native();
 }
 
 std::string manifest_of(const manifest::Build& build) {

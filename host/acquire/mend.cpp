@@ -3,6 +3,7 @@
 #include <system_error>
 
 #include "base/files.hpp"
+#include "base/paths.hpp"
 #include "host/acquire/component.hpp"
 #include "host/acquire/description.hpp"
 #include "host/acquire/partial_zip.hpp"
@@ -86,7 +87,7 @@ Result<std::string> file_of_component(const manifest::Build& build, const manife
       auto part = part_source(source, artifact, build, options, cancel);
       auto told = part ? unpack_parts(*part, artifact, {entry}, scratch, options, cancel)
                        : Result<std::string>(fail(std::move(part).error()));
-      if (told) return read_file(scratch / view_path, largest_file);
+      if (told) return read_file(scratch / path_of(view_path), largest_file);
       if (cancel && cancel->cancelled()) return told;
       if (!first) first = std::move(told).error();
     }

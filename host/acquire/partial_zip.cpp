@@ -10,6 +10,7 @@
 #include <set>
 
 #include "base/files.hpp"
+#include "base/paths.hpp"
 #include "base/text.hpp"
 #include "host/acquire/growing_file.hpp"
 #include "host/acquire/unpack.hpp"
@@ -68,7 +69,7 @@ class Parts {
 Result<std::uint64_t> Parts::size() {
   if (source_.size) return *source_.size;
   if (!transfer::is_url(source_.where))
-    return stamp_of(source_.where, "EH-N14").map([](const FileStamp& s) { return s.size; });
+    return stamp_of(path_of(source_.where), "EH-N14").map([](const FileStamp& s) { return s.size; });
   TRY_ASSIGN(const auto told, transfer::ask_size(source_.where, options_.transfer, cancel_));
   if (!told) return fail(diagnose("EH-N02").with("problem", "the server does not tell the size"));
   return *told;

@@ -11,6 +11,7 @@
 #include <map>
 
 #include "base/files.hpp"
+#include "base/paths.hpp"
 
 namespace enginehost::acquire {
 namespace {
@@ -249,7 +250,7 @@ Result<void> check_late_checksums(const std::vector<ZipEntry>& directory, const 
   for (const MetEntry& met : unpacked.entries) {
     const auto found = late.find(met.name);
     std::error_code error;
-    const auto file = folder / met.path;
+    const auto file = folder / path_of(met.path);
     if (met.path.empty() || found == late.end() || std::filesystem::is_symlink(file, error)) continue;
     if (std::filesystem::file_size(file, error) != found->second->size || error)
       return fail(broken("data and directory differ in size", met.name));

@@ -74,7 +74,7 @@ std::optional<Result<FileView>> FileView::open_in(int folder, const std::string&
   const int descriptor = open_to_read(folder, name);
   if (descriptor >= 0) return take(descriptor, std::move(path), buffers);
   if (errno == ENOENT) return std::nullopt;
-  return fail(why_not_opened(path, errno));
+  return fail(why_not_opened(path_of(path), errno));
 }
 
 Result<FileView> FileView::take(int descriptor, std::string path, Buffers* buffers) {

@@ -1,6 +1,7 @@
 // engine-cache export: installed builds into one file, or parts of it.
 #include <cstdio>
 
+#include "base/paths.hpp"
 #include "base/text.hpp"
 #include "host/commands/cache_export.hpp"
 #include "host/commands/cache_export_oci.hpp"
@@ -15,7 +16,7 @@ Json told(const offline::Exported& exported, const std::filesystem::path& file, 
     if (as_text) std::printf("%s\n", build.id.c_str());
   }
   for (const offline::WrittenPart& part : exported.parts) {
-    const std::string where = (file.parent_path() / part.name).native();
+    const std::string where = (file.parent_path() / path_of(part.name)).native();
     parts.push(Json::object().set("file", where).set("size", part.size).set("sha256", part.sha256));
     if (as_text)
       std::printf("%s  %s  sha256 %s\n", where.c_str(), format_bytes(part.size).c_str(), part.sha256.c_str());

@@ -3,6 +3,7 @@
 #include <cstdio>
 
 #include "base/files.hpp"
+#include "base/paths.hpp"
 #include "base/text.hpp"
 #include "host/commands/common.hpp"
 #include "host/oci/push.hpp"
@@ -76,7 +77,7 @@ Result<Json> push(const settings::Settings& settings, const PushFlags& flags, bo
   print_warnings(world.warnings(), {}, quiet || json);
   if (!flags.manifest.empty()) {
     TRY_ASSIGN(const Json manifest, manifest_of(artifacts, pushed));
-    TRY(write_file(std::filesystem::absolute(flags.manifest), manifest.dump(1) + "\n"));
+    TRY(write_file(std::filesystem::absolute(path_of(flags.manifest)), manifest.dump(1) + "\n"));
   }
   Json builds = Json::array();
   for (std::size_t i = 0; i < artifacts.size(); ++i) {

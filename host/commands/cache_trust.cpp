@@ -7,6 +7,7 @@
 #include <system_error>
 
 #include "base/files.hpp"
+#include "base/paths.hpp"
 #include "base/text.hpp"
 #include "host/commands/common.hpp"
 #include "host/manifest/repository.hpp"
@@ -22,8 +23,8 @@ namespace fs = std::filesystem;
 // A file that holds the key, or the key itself.
 Result<manifest::PublicKey> key_of(const std::string& text) {
   std::error_code error;
-  if (!fs::exists(text, error)) return manifest::read_public_key(text, text);
-  TRY_ASSIGN(const std::string bytes, read_file(text, 64u << 10, "EH-M15"));
+  if (!fs::exists(path_of(text), error)) return manifest::read_public_key(text, text);
+  TRY_ASSIGN(const std::string bytes, read_file(path_of(text), 64u << 10, "EH-M15"));
   return manifest::read_public_key(bytes, text);
 }
 

@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "base/files.hpp"
+#include "base/paths.hpp"
 #include "base/text.hpp"
 #include "host/commands/cache_gc.hpp"
 #include "host/commands/cache_push.hpp"
@@ -72,7 +73,7 @@ Result<Json> fetch(const settings::Settings& settings, const Flags& flags, const
     builds.push(std::move(build));
   }
   for (const std::string& file : flags.platforms) {
-    TRY_ASSIGN(const std::string text, read_file(file, 8u << 20, "EH-P47"));
+    TRY_ASSIGN(const std::string text, read_file(path_of(file), 8u << 20, "EH-P47"));
     TRY_ASSIGN(const Json document, parse_json(text, file));
     TRY_ASSIGN(platform::Platform platform, platform::platform_from_json(document, file));
     TRY_ASSIGN(Json build, fetch_for(settings, std::move(platform), file, flags, cancel));

@@ -3,6 +3,7 @@
 #include <cstdio>
 
 #include "base/files.hpp"
+#include "base/paths.hpp"
 #include "base/text.hpp"
 #include "host/commands/bench.hpp"
 #include "host/commands/checked.hpp"
@@ -106,14 +107,14 @@ std::string inspect_report(const preflight::Report& report) {
 }
 
 Result<platform::Platform> recorded_platform(const std::string& path) {
-  TRY_ASSIGN(const std::string text, read_file(path, 8u << 20, "EH-P47"));
+  TRY_ASSIGN(const std::string text, read_file(path_of(path), 8u << 20, "EH-P47"));
   TRY_ASSIGN(const Json document, parse_json(text, path));
   return platform::platform_from_json(document, path);
 }
 
 int inspect(const Flags& flags) {
   std::error_code error;
-  const std::filesystem::path file = std::filesystem::absolute(flags.inspect, error);
+  const std::filesystem::path file = std::filesystem::absolute(path_of(flags.inspect), error);
   std::optional<platform::Platform> described;
   if (!flags.platform_file.empty()) {
     auto platform = recorded_platform(flags.platform_file);
@@ -172,7 +173,7 @@ open::OpenRequest request_of(const Flags& flags, open::World& world) {
   open.request.device = flags.device;
   open.plan_only = flags.plan;
   std::error_code error;
-  if (!flags.plugin.empty()) open.plugin = std::filesystem::absolute(flags.plugin, error);
+  if (!flags.plugin.empty()) open.plugin = std::filesystem::absolute(path_of(flags.plugin), error);
   open.attempt.probe = !flags.no_probe;
   open.attempt.consent = consent_for(world);
   return open;
@@ -180,7 +181,7 @@ open::OpenRequest request_of(const Flags& flags, open::World& world) {
 
 int engine(const Flags& flags, open::World& world) {
   if (!flags.plot.empty())
-    if (const auto possible = can_plot(flags.plot); !possible)
+    if (const auto possible = can_plot(path_of(flags.plot)); !possible)
       return end_with(possible.error(), flags.common.json);
   open::OpenRequest request = request_of(flags, world);
   transfer::ProgressBar bar(stderr, flags.common.quiet);
@@ -195,7 +196,7 @@ int engine(const Flags& flags, open::World& world) {
   if (outcome.opened && flags.self_test) tests = run_self_test(*outcome.opened, world.cancel());
   if (outcome.opened && flags.bench) bench = run_bench(*outcome.opened, world.cancel());
   Result<void> drawn;
-  if (bench && !flags.plot.empty()) drawn = plot(*bench, flags.plot);
+  if (bench && !flags.plot.empty()) drawn = plot(*bench, path_of(flags.plot));
   int status = outcome.exit_status();
   if (!drawn) status = static_cast<int>(explain::exit_status(drawn.error()));
   if (status == 0 && tests && !tests->passed) status = static_cast<int>(explain::ExitStatus::not_loaded);

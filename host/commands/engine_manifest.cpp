@@ -9,6 +9,7 @@
 #include <system_error>
 
 #include "base/files.hpp"
+#include "base/paths.hpp"
 #include "base/text.hpp"
 #include "host/commands/common.hpp"
 #include "host/explain/explain.hpp"
@@ -34,7 +35,7 @@ struct ManifestFlags {
   publish::RootChange change;
 };
 
-fs::path absolute(const std::string& path) { return fs::absolute(path).lexically_normal(); }
+fs::path absolute(const std::string& path) { return fs::absolute(path_of(path)).lexically_normal(); }
 
 std::string read_line_of(int descriptor) {
   std::string line;
@@ -124,7 +125,7 @@ Result<Json> sign(ManifestFlags& flags) {
   TRY_ASSIGN(const publish::Workspace workspace, publish::Workspace::open(absolute(flags.folder)));
   for (const std::string& text : flags.add_keys) {
     std::error_code error;
-    const bool is_file = fs::exists(text, error);
+    const bool is_file = fs::exists(path_of(text), error);
     TRY_ASSIGN(const std::string bytes,
                is_file ? read_file(absolute(text), 64u << 10, "EH-M15") : Result<std::string>(text));
     TRY_ASSIGN(manifest::PublicKey key, manifest::read_public_key(bytes, text));

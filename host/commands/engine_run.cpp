@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "base/files.hpp"
+#include "base/paths.hpp"
 #include "base/text.hpp"
 #include "host/commands/checked.hpp"
 #include "host/commands/common.hpp"
@@ -54,7 +55,7 @@ Result<std::vector<NamedArray>> read_inputs(const std::vector<std::string>& argu
                       .with("problem", "--input " + argument + " is not NAME=FILE.npy"));
     NamedArray input;
     input.name = argument.substr(0, equals);
-    TRY_ASSIGN(input.array, read_npy(argument.substr(equals + 1)));
+    TRY_ASSIGN(input.array, read_npy(path_of(argument.substr(equals + 1))));
     inputs.push_back(std::move(input));
   }
   // Only now do the arrays stand still.
@@ -118,7 +119,7 @@ Result<Run> run_model(load::Model& model, const std::vector<NamedArray>& inputs,
 }
 
 Result<Json> write_outputs(const engine_function& function, const Run& run, const std::string& folder) {
-  if (!folder.empty()) TRY(make_folders(folder));
+  if (!folder.empty()) TRY(make_folders(path_of(folder)));
   Json list = Json::array();
   for (const auto& output : run.outputs) {
     const engine_tensor& tensor = output->tensor();
@@ -127,7 +128,7 @@ Result<Json> write_outputs(const engine_function& function, const Run& run, cons
                           output->number < function.output_count ? function.outputs[output->number].name : "")
                      .set("type", load::describe_tensor(tensor));
     if (!folder.empty()) {
-      const std::filesystem::path file = std::filesystem::path(folder) / file_name_of(function, *output);
+      const std::filesystem::path file = path_of(folder) / path_of(file_name_of(function, *output));
       const std::vector<std::int64_t> shape(tensor.shape, tensor.shape + tensor.ndim);
       TRY(write_npy(file, tensor.dtype, shape, static_cast<const char*>(tensor.data) + tensor.byte_offset));
       entry.set("file", file.native());
@@ -143,7 +144,7 @@ Result<void> run_in(open::Opened& opened, const Flags& flags, const CancelToken&
   TRY_ASSIGN(const std::vector<NamedArray> inputs, read_inputs(flags.inputs));
   load::ModelRequest request;
   std::error_code error;
-  request.file = std::filesystem::absolute(flags.model, error);
+  request.file = std::filesystem::absolute(path_of(flags.model), error);
   request.device = flags.device.substr(0, flags.device.find(','));
   load::CallOptions call;
   call.cancel = cancel;

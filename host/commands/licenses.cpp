@@ -7,6 +7,7 @@
 #include <set>
 
 #include "base/files.hpp"
+#include "base/paths.hpp"
 #include "base/sha256.hpp"
 #include "base/text.hpp"
 #include "host/explain/explain.hpp"
@@ -160,7 +161,7 @@ Result<Json> accept(open::World& world, const LicenseFlags& flags, const CommonF
   const settings::Settings& settings = world.settings();
   std::string given_sha256, given;
   if (!flags.text.empty()) {
-    TRY_ASSIGN(given, read_file(flags.text, 4u << 20, "EH-P47"));
+    TRY_ASSIGN(given, read_file(path_of(flags.text), 4u << 20, "EH-P47"));
     given_sha256 = sha256_hex(given);
   }
   TRY_ASSIGN(std::vector<Listed> licenses, meant_by(flags, licenses_of(world.catalogue()), given_sha256));

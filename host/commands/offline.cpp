@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <cctype>
 
+#include "base/paths.hpp"
 #include "base/text.hpp"
 
 namespace enginehost::commands {
@@ -57,8 +58,8 @@ std::optional<int> OfflineCommands::run(const settings::Settings& settings, cons
 
 std::filesystem::path given_path(const std::string& file) {
   std::error_code error;
-  const auto absolute = std::filesystem::absolute(file, error);
-  return error ? std::filesystem::path(file) : absolute.lexically_normal();
+  const auto absolute = std::filesystem::absolute(path_of(file), error);
+  return error ? path_of(file) : absolute.lexically_normal();
 }
 
 Result<std::uint64_t> given_size(const std::string& option, const std::string& text) {

@@ -6,6 +6,7 @@
 #include <system_error>
 
 #include "base/files.hpp"
+#include "base/paths.hpp"
 
 namespace enginehost::history {
 namespace {
@@ -24,7 +25,7 @@ fs::path file_of(const fs::path& state_folder, std::string_view digest, First fi
   char name[40];
   std::snprintf(name, sizeof name, "%016llx.%s", static_cast<unsigned long long>(hash),
                 first == First::opening ? "opened" : "worked");
-  return folder_of(state_folder, digest) / name;
+  return folder_of(state_folder, digest) / path_of(name);
 }
 
 }  // namespace

@@ -108,8 +108,8 @@ Result<Sentinel> Sentinel::raise(const std::filesystem::path& state_folder, std:
   for (int attempt = 1;; ++attempt) {
     const std::string name =
         std::string(digest) + "." + std::to_string(calls::getpid()) + "." + std::to_string(++number);
-    const std::filesystem::path file = folder / (name + std::string(ending));
-    const std::filesystem::path draft = folder / (name + std::string(unfinished));
+    const std::filesystem::path file = folder / (path_of(name + std::string(ending)));
+    const std::filesystem::path draft = folder / (path_of(name + std::string(unfinished)));
     Sentinel sentinel(
         file, FileDescriptor(calls::open(draft.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644)));
     // Locked before it has its name: whoever finds the name finds the lock.

@@ -41,7 +41,7 @@ std::string why_stale(const Record& record, std::int64_t now, const Fingerprint*
   if (record.state == State::disabled) return {};
   if (record.retry_after != 0 && now >= record.retry_after) return "its time is over";
   for (const Witness& witness : record.witnesses) {
-    const Witness seen = witness_of(witness.path);
+    const Witness seen = witness_of(path_of(witness.path));
     if (seen.present && !witness.present) return witness.path + " has appeared";
     if (!seen.present && witness.present) return witness.path + " is gone";
     if (seen.present && !(seen.stamp == witness.stamp)) return witness.path + " has changed";

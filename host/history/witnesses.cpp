@@ -22,7 +22,7 @@ std::vector<Witness> witnesses_of_absence(std::string_view library,
   for (const std::filesystem::path& folder : folders) {
     std::error_code error;
     const bool there = std::filesystem::is_directory(folder, error);
-    witnesses.push_back(witness_of(there && !library.empty() ? folder / library : folder));
+    witnesses.push_back(witness_of(there && !library.empty() ? folder / path_of(library) : folder));
   }
   if (!loader_cache.empty()) witnesses.push_back(witness_of(loader_cache));
   return witnesses;

@@ -5,6 +5,7 @@
 #include <system_error>
 
 #include "base/files.hpp"
+#include "base/paths.hpp"
 #include "base/text.hpp"
 #include "base/version.hpp"
 
@@ -29,7 +30,7 @@ fs::path expanded(std::string text, const fs::path& folder) {
   for (const std::string_view token : {"${ORIGIN}", "$ORIGIN"})
     if (const std::size_t at = text.find(token); at != std::string::npos)
       text.replace(at, token.size(), folder.native());
-  return fs::path(text).lexically_normal();
+  return path_of(text).lexically_normal();
 }
 
 bool is_inside(const Places& places, const fs::path& folder) {
@@ -61,8 +62,8 @@ void raise(std::string& bound, std::string_view version, std::string_view family
 }  // namespace
 
 fs::path library_in(const Listing& folder, std::string_view name) {
-  const fs::path inside = fs::path(name).parent_path();
-  if (!inside.empty()) return library_in(Listing(folder.path / inside), fs::path(name).filename().native());
+  const fs::path inside = path_of(name).parent_path();
+  if (!inside.empty()) return library_in(Listing(folder.path / inside), path_of(name).filename().native());
   const std::string file(name);
   std::string best;
   for (const std::string& entry : folder.names) {
@@ -77,12 +78,12 @@ fs::path library_in(const Listing& folder, std::string_view name) {
       best = entry;
   }
   if (best.empty()) return {};
-  const fs::path path = folder.path / best;
+  const fs::path path = folder.path / path_of(best);
   const auto info = binary::read_binary(path);
   std::error_code error;
   if (info && !info->soname.empty() && info->soname.find('/') == std::string::npos &&
-      fs::equivalent(folder.path / info->soname, path, error))
-    return folder.path / info->soname;
+      fs::equivalent(folder.path / path_of(info->soname), path, error))
+    return folder.path / path_of(info->soname);
   return path;
 }
 
@@ -107,8 +108,8 @@ Closure close_over(const Places& places, const std::vector<fs::path>& first) {
         continue;
       std::error_code error;
       for (const fs::path& folder : folders)
-        if (fs::is_regular_file(folder / name, error)) {
-          pending.push_back(folder / name);
+        if (fs::is_regular_file(folder / path_of(name), error)) {
+          pending.push_back(folder / path_of(name));
           break;
         }
     }

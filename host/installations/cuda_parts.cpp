@@ -4,6 +4,7 @@
 #include <map>
 #include <system_error>
 
+#include "base/paths.hpp"
 #include "base/sha256.hpp"
 #include "base/text.hpp"
 #include "host/installations/closure.hpp"
@@ -68,7 +69,7 @@ class Parts {
     if (component.artifacts.empty()) return false;
     std::vector<std::string> wanted;
     for (const std::string& selected : component.artifacts.front().select)
-      if (const std::string name = fs::path(selected).filename().native();
+      if (const std::string name = path_of(selected).filename().native();
           name.find(".so") != std::string::npos)
         wanted.push_back(name);
     const auto held = [&](const std::string& pattern) {
@@ -122,11 +123,11 @@ std::vector<CudaLibrary> cuda_libraries_of(const Places& places) {
   for (const fs::path& folder : folders)
     for (const std::string& name : names_in(folder)) {
       if (cuda_stem(name).empty()) continue;
-      const auto info = binary::read_binary(folder / name);
+      const auto info = binary::read_binary(folder / path_of(name));
       if (!info || info->soname.empty() || !info->problems.empty()) continue;
       std::error_code error;
-      const fs::path by_name = folder / info->soname;
-      by_soname.emplace(info->soname, fs::is_regular_file(by_name, error) ? by_name : folder / name);
+      const fs::path by_name = folder / path_of(info->soname);
+      by_soname.emplace(info->soname, fs::is_regular_file(by_name, error) ? by_name : folder / path_of(name));
     }
   std::vector<CudaLibrary> found;
   for (const auto& [soname, path] : by_soname) found.push_back({soname, path});

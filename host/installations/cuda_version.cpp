@@ -1,5 +1,6 @@
 #include "host/installations/cuda_version.hpp"
 
+#include "base/paths.hpp"
 #include "base/text.hpp"
 #include "host/installations/packages.hpp"
 
@@ -59,7 +60,7 @@ std::optional<CudaVersion> cuda_version_of(const Places& places, const KnownEngi
       if (!name.starts_with("libnvrtc-builtins") || ending == std::string::npos) continue;
       const std::string version = two_parts(std::string_view(name).substr(ending + 4));
       if (is_of(major, version) && version.find('.') != std::string::npos)
-        return CudaVersion{version, (folder / name).native()};
+        return CudaVersion{version, (folder / path_of(name)).native()};
     }
   std::vector<Package> packages = conda_packages(places.prefix, {"cuda-cudart", "cudatoolkit"});
   for (const fs::path& folder : places.packages)
@@ -69,8 +70,9 @@ std::optional<CudaVersion> cuda_version_of(const Places& places, const KnownEngi
     if (is_of(major, package.version)) return CudaVersion{two_parts(package.version), package.file.native()};
   if (!engine.version_file.empty())
     for (const fs::path& folder : places.packages)
-      if (const auto said = assigned_text(folder / engine.version_file, "cuda"); said && is_of(major, *said))
-        return CudaVersion{two_parts(*said), (folder / engine.version_file).native()};
+      if (const auto said = assigned_text(folder / path_of(engine.version_file), "cuda");
+          said && is_of(major, *said))
+        return CudaVersion{two_parts(*said), (folder / path_of(engine.version_file)).native()};
   return CudaVersion{std::to_string(major) + ".0", by};
 }
 

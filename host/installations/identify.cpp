@@ -2,6 +2,7 @@
 #include <system_error>
 
 #include "base/files.hpp"
+#include "base/paths.hpp"
 #include "base/text.hpp"
 #include "host/installations/closure.hpp"
 #include "host/installations/cuda_parts.hpp"
@@ -28,7 +29,7 @@ std::vector<Nook> nooks_of(const Places& places, const KnownEngine& engine) {
   std::vector<Nook> nooks;
   for (const fs::path& packages : places.packages)
     for (const std::string_view inside : engine.package_folders)
-      nooks.emplace_back(packages / inside, packages, packages);
+      nooks.emplace_back(packages / path_of(inside), packages, packages);
   for (const fs::path& folder : places.libraries)
     nooks.emplace_back(folder, folder.filename() == "lib" ? folder.parent_path() : folder, fs::path());
   return nooks;
@@ -40,8 +41,8 @@ std::vector<Package> versions_of(const Places& places, const KnownEngine& engine
   if (!nook.packages.empty()) {
     found = python_packages(nook.packages, engine.python_names);
     if (!engine.version_file.empty())
-      if (const auto said = assigned_text(nook.packages / engine.version_file, engine.version_name))
-        found.insert(found.begin(), {"", *said, nook.packages / engine.version_file});
+      if (const auto said = assigned_text(nook.packages / path_of(engine.version_file), engine.version_name))
+        found.insert(found.begin(), {"", *said, nook.packages / path_of(engine.version_file)});
   }
   if (places.layout == Layout::conda)
     for (Package& package : conda_packages(places.prefix, engine.conda_names))
@@ -83,7 +84,7 @@ void add_accelerator(const Places& places, const KnownEngine& engine, const Nook
     if (const fs::path library = library_in(nook.listed, name); !library.empty()) {
       const auto said = nook.packages.empty() || engine.version_file.empty()
                             ? std::nullopt
-                            : assigned_text(nook.packages / engine.version_file, "hip");
+                            : assigned_text(nook.packages / path_of(engine.version_file), "hip");
       const std::vector<std::string> parts = split(said.value_or(""), '.');
       runtime.flavor = parts.size() > 1 ? "rocm" + parts[0] + parts[1] : "rocm";
       runtime.requirements.rocm.emplace();
@@ -211,7 +212,8 @@ void add_runtimes(const Places& places, Installation& installation) {
           std::any_of(installation.runtimes.begin(), installation.runtimes.end(), [&](const Runtime& other) {
             return other.engine == runtime->engine && !other.libraries.empty() &&
                    !runtime->libraries.empty() &&
-                   fs::equivalent(other.libraries.front(), runtime->libraries.front(), error);
+                   fs::equivalent(path_of(other.libraries.front()), path_of(runtime->libraries.front()),
+                                  error);
           });
       if (!known) installation.runtimes.push_back(std::move(*runtime));
     }

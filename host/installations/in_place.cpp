@@ -4,6 +4,7 @@
 #include <set>
 
 #include "base/files.hpp"
+#include "base/paths.hpp"
 #include "base/sha256.hpp"
 #include "base/text.hpp"
 #include "host/installations/known_engines.hpp"
@@ -111,7 +112,7 @@ std::string identity_of(const std::vector<std::string>& files) {
   std::string text;
   for (const std::string& file : files) {
     text += file;
-    if (const auto stamp = stamp_of(file))
+    if (const auto stamp = stamp_of(path_of(file)))
       text += " " + std::to_string(stamp->size) + " " + std::to_string(stamp->modified_ns) + " " +
               std::to_string(stamp->inode);
     text += "\n";

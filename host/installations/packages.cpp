@@ -4,6 +4,7 @@
 
 #include "base/files.hpp"
 #include "base/json.hpp"
+#include "base/paths.hpp"
 #include "base/text.hpp"
 #include "host/installations/places.hpp"
 
@@ -52,7 +53,7 @@ std::vector<Package> python_packages(const fs::path& folder, const std::vector<s
     if (!entry.ends_with(ending)) continue;
     // The folder's name only tells which files are worth reading.
     if (!is_wanted(normalised(std::string_view(entry).substr(0, entry.find('-'))), names)) continue;
-    const fs::path file = folder / entry / "METADATA";
+    const fs::path file = folder / path_of(entry) / "METADATA";
     const auto text = read_file(file, largest_metadata);
     if (!text) continue;
     Package package{normalised(header(*text, "Name")), header(*text, "Version"), file};
@@ -70,7 +71,7 @@ std::vector<Package> conda_packages(const fs::path& prefix, const std::vector<st
     const std::size_t version =
         build == std::string::npos || build == 0 ? build : entry.rfind('-', build - 1);
     if (version == std::string::npos || !is_wanted(entry.substr(0, version), names)) continue;
-    const fs::path file = prefix / "conda-meta" / entry;
+    const fs::path file = prefix / "conda-meta" / path_of(entry);
     const auto text = read_file(file, 64u << 20);
     // A record lists every file of its package, so it may be long.
     const auto document = text ? parse_json(*text, file.native(), {64u << 20, 32}) : fail(text.error());

@@ -4,6 +4,7 @@
 #include <system_error>
 
 #include "base/files.hpp"
+#include "base/paths.hpp"
 
 namespace enginehost::installations {
 namespace {
@@ -21,8 +22,8 @@ void add_site_packages(const fs::path& prefix, std::vector<fs::path>& found) {
     std::error_code error;
     if (fs::is_symlink(prefix / library, error)) continue;  // lib64 of a virtual environment is lib
     for (const std::string& name : names_in(prefix / library))
-      if (name.starts_with("python3") && is_folder(prefix / library / name / "site-packages"))
-        found.push_back(prefix / library / name / "site-packages");
+      if (name.starts_with("python3") && is_folder(prefix / library / path_of(name) / "site-packages"))
+        found.push_back(prefix / library / path_of(name) / "site-packages");
   }
 }
 
@@ -92,7 +93,7 @@ Result<Places> places_of(const fs::path& path) {
                             "x86_64-linux-gnu", "aarch64-linux-gnu", "capi"})
     if (is_folder(path / below)) places.libraries.push_back(path / below);
   for (const char* folder : {"/usr/lib", "/usr/lib64", "/lib", "/lib64"})
-    places.is_system = places.is_system || is_below(path, folder) || path == "/usr";
+    places.is_system = places.is_system || is_below(path, path_of(folder)) || path == "/usr";
   return places;
 }
 

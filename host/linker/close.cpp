@@ -110,7 +110,8 @@ class Walk {
     if (machine_.libc == Libc::musl && served_by_musl(name)) return;
     if (names_.count(name) != 0) return;
     if (name.find('/') != std::string::npos) {
-      const std::string path = name.front() != '/' ? path_text(machine_.current_directory / name) : name;
+      const std::string path =
+          name.front() != '/' ? path_text(machine_.current_directory / path_of(name)) : name;
       if (try_file(reader_.read(path), path, path, parent, "path") || optional) return;
       miss(path, parent, {});
       return;
@@ -264,15 +265,15 @@ class Walk {
     closure_.objects.push_back(std::move(object));
   }
 
-  std::string path_of(int index) const {
+  std::string path_at(int index) const {
     return index < 0 ? std::string() : closure_.objects[static_cast<std::size_t>(index)].path;
   }
 
   void reject(const std::string& name, const std::string& path, int parent, Refusal refusal) {
     if (!rejected_.insert({path, name}).second) return;
-    if (parent >= 0) refusal.diagnosis.with("library", name).with("needed_by", path_of(parent));
+    if (parent >= 0) refusal.diagnosis.with("library", name).with("needed_by", path_at(parent));
     closure_.rejected.push_back(
-        {name, path, path_of(parent), std::move(refusal.why), refusal.fatal, std::move(refusal.diagnosis)});
+        {name, path, path_at(parent), std::move(refusal.why), refusal.fatal, std::move(refusal.diagnosis)});
   }
 
   void miss(const std::string& name, int parent, const std::vector<const Place*>& places) {
@@ -280,9 +281,9 @@ class Walk {
     if (std::find(harmless.begin(), harmless.end(), name) != harmless.end()) return;
     Missing missing;
     missing.name = name;
-    missing.needed_by = path_of(parent);
+    missing.needed_by = path_at(parent);
     for (int i = parent; i >= 0; i = closure_.objects[static_cast<std::size_t>(i)].parent)
-      missing.chain.insert(missing.chain.begin(), path_of(i));
+      missing.chain.insert(missing.chain.begin(), path_at(i));
     std::set<std::string> looked_at;
     for (const Place* place : places) {
       const bool cache = place->kind == Place::Kind::cache;

@@ -47,8 +47,7 @@ class Walk {
   const Object& object(int index) const { return closure_.objects[static_cast<std::size_t>(index)]; }
 
   std::filesystem::path on_disk(const std::string& path) const {
-    return machine_.root.empty() ? std::filesystem::path(path)
-                                 : machine_.root / std::filesystem::path(path).relative_path();
+    return machine_.root.empty() ? path_of(path) : machine_.root / path_of(path).relative_path();
   }
 
   void open(const std::string& path, const char* found_by) {

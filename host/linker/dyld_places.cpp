@@ -55,7 +55,7 @@ class Tries {
       if (machine_.hardened) return;  // "relative path not allowed in hardened program"
       path = machine_.current_directory + "/" + path;
     }
-    path = path_text(std::filesystem::path(path).lexically_normal());
+    path = path_text(path_of(path).lexically_normal());
     const bool known =
         std::any_of(tries_.begin(), tries_.end(), [&](const DyldTry& other) { return other.path == path; });
     if (!known) tries_.push_back({std::move(path), std::move(why), std::move(found_by), fallback});

@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "base/paths.hpp"
 #include "host/linker/dyld.hpp"
 
 namespace enginehost::linker {
@@ -34,8 +35,7 @@ class Pass {
 
  private:
   std::filesystem::path on_disk(const std::string& path) const {
-    return machine_.root.empty() ? std::filesystem::path(path)
-                                 : machine_.root / std::filesystem::path(path).relative_path();
+    return machine_.root.empty() ? path_of(path) : machine_.root / path_of(path).relative_path();
   }
 
   void check(const Object& importer, const binary::Symbol& symbol) {

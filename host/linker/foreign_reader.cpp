@@ -31,7 +31,7 @@ std::filesystem::path ForeignReader::find_ignoring_case(const std::filesystem::p
                                                         std::string_view name) {
   const Listing& names = folder(path).names;
   const auto found = names.find(to_lower(name));
-  return found != names.end() ? path / found->second : std::filesystem::path();
+  return found != names.end() ? path / path_of(found->second) : std::filesystem::path();
 }
 
 bool ForeignReader::folder_exists(const std::filesystem::path& path) { return folder(path).exists; }

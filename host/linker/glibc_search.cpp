@@ -21,7 +21,7 @@ std::string folder_of_element(const Machine& machine, const std::string& element
   if (element.empty()) return path_text(machine.current_directory);
   std::string folder = expand_tokens(machine, element, origin);
   if (folder.empty()) return {};
-  if (folder.front() != '/') folder = path_text(machine.current_directory / folder);
+  if (folder.front() != '/') folder = path_text(machine.current_directory / path_of(folder));
   while (folder.size() > 1 && folder.back() == '/') folder.pop_back();
   // A program with raised rights takes folders made from $ORIGIN only when they are the system's own.
   if (machine.secure && element.find('$') != std::string::npos &&

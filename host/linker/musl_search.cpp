@@ -8,7 +8,7 @@ namespace {
 
 void add_folder(std::string folder, const Machine& machine, const std::string& why,
                 const std::string& found_by, bool compiled_in, std::vector<Place>& places) {
-  if (folder.front() != '/') folder = path_text(machine.current_directory / folder);
+  if (folder.front() != '/') folder = path_text(machine.current_directory / path_of(folder));
   places.push_back({Place::Kind::folder, std::move(folder), why, found_by, compiled_in});
 }
 

@@ -3,6 +3,7 @@
 #include <system_error>
 
 #include "base/file_calls.hpp"
+#include "base/paths.hpp"
 #include "host/linker/linker.hpp"
 
 namespace enginehost::linker {
@@ -15,10 +16,10 @@ Reader::Reader(Reader&&) noexcept = default;
 Reader& Reader::operator=(Reader&&) noexcept = default;
 
 std::filesystem::path Reader::on_disk(const std::string& path) const {
-  if (root_.empty()) return path;
+  if (root_.empty()) return path_of(path);
   // Links are followed by hand: an absolute one means the described machine's root, not this one's.
   constexpr int link_limit = 40;  // the kernel's own
-  std::filesystem::path rest = std::filesystem::path(path).lexically_normal().relative_path();
+  std::filesystem::path rest = path_of(path).lexically_normal().relative_path();
   std::filesystem::path done;
   for (int links = 0; !rest.empty();) {
     const std::filesystem::path component = *rest.begin();

@@ -62,7 +62,8 @@ class Pass {
   }
 
   bool wanted(const Object& object) const {
-    return object.found_by != "already loaded" && (only_below_.empty() || is_below(object.path, only_below_));
+    return object.found_by != "already loaded" &&
+           (only_below_.empty() || is_below(path_of(object.path), only_below_));
   }
 
   std::vector<Scope> scopes() const {

@@ -210,7 +210,7 @@ class Walk {
   }
 
   bool directory_exists(const std::string& directory) {
-    if (directory.starts_with('/')) return reader_.folder_exists(directory);
+    if (directory.starts_with('/')) return reader_.folder_exists(path_of(directory));
     const std::filesystem::path folder = on_disk(machine_, directory, reader_);
     return !folder.empty() && reader_.folder_exists(folder);
   }

@@ -77,7 +77,7 @@ std::vector<WindowsPlace> windows_places(const WindowsMachine& machine, std::uin
 
 std::filesystem::path on_disk(const WindowsMachine& machine, std::string_view path, ForeignReader& reader) {
   if (path.starts_with('/')) {
-    const std::filesystem::path whole(path);
+    const std::filesystem::path whole(path_of(path));
     return reader.find_ignoring_case(whole.parent_path(), path_text(whole.filename()));
   }
   if (path.starts_with("\\\\?\\")) path.remove_prefix(4);

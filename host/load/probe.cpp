@@ -4,6 +4,7 @@
 
 #include "base/child_process.hpp"
 #include "base/files.hpp"
+#include "base/paths.hpp"
 #include "base/text.hpp"
 #include "host/load/loader_search.hpp"
 #include "host/load/probe_outcome.hpp"
@@ -97,7 +98,7 @@ std::optional<std::int64_t> count_oom_kills() {
     if (parts.size() != 3 || (parts[0] != "0" && parts[1] != "memory")) continue;
     const std::string file = parts[0] == "0" ? "/sys/fs/cgroup" + parts[2] + "/memory.events"
                                              : "/sys/fs/cgroup/memory" + parts[2] + "/memory.oom_control";
-    const auto events = read_file(file);
+    const auto events = read_file(path_of(file));
     if (!events) continue;
     for (const std::string& event : split(*events, '\n'))
       if (event.starts_with("oom_kill ")) return parse_integer(std::string_view(event).substr(9));

@@ -6,6 +6,7 @@
 #include <optional>
 #include <system_error>
 
+#include "base/paths.hpp"
 #include "base/text.hpp"
 #include "host/binary/binary.hpp"
 #include "host/explain/loader_text.hpp"
@@ -75,7 +76,7 @@ bool beyond_files(const std::string& code) {
 }
 
 std::filesystem::path file_of(const Diagnosis& said, const preflight::Spec& spec) {
-  const std::filesystem::path named(said.value("file"));
+  const std::filesystem::path named(path_of(said.value("file")));
   return named.is_absolute() ? named : spec.plugin;
 }
 
@@ -105,29 +106,29 @@ std::optional<Diagnosis> why_not_in_library_path(const Diagnosis& missing, const
   if (library.empty() || !text || text->empty()) return std::nullopt;
   std::error_code ignored;
   const auto holds = [&](const std::filesystem::path& folder) {
-    return std::filesystem::exists(folder / library, ignored);
+    return std::filesystem::exists(folder / path_of(library), ignored);
   };
   if (spec.machine.secure) {
     for (const std::string& folder : linker::split_library_path(*text)) {
-      if (folder.empty() || !holds(folder)) continue;
+      if (folder.empty() || !holds(path_of(folder))) continue;
       Diagnosis diagnosis = missing;
       diagnosis.code = "EH-L30";
-      return std::move(diagnosis.with("present_at", (std::filesystem::path(folder) / library).native(),
+      return std::move(diagnosis.with("present_at", (path_of(folder) / path_of(library)).native(),
                                       spec.machine.library_path_source));
     }
     return std::nullopt;
   }
-  if (text->find_first_of(":;") == std::string::npos || !holds(*text)) return std::nullopt;
+  if (text->find_first_of(":;") == std::string::npos || !holds(path_of(*text))) return std::nullopt;
   Diagnosis diagnosis = missing;
   diagnosis.code = "EH-L33";
-  return std::move(diagnosis.with("present_at", (std::filesystem::path(*text) / library).native())
+  return std::move(diagnosis.with("present_at", (path_of(*text) / path_of(library)).native())
                        .with("problem", "the loader reads \"" + *text + "\" as several folders",
                              spec.machine.library_path_source));
 }
 
 // 193 is said of five things, 126 of the file itself and of what it needs.
 Diagnosis recheck_windows(Diagnosis said) {
-  const std::filesystem::path file(said.value("file"));
+  const std::filesystem::path file(path_of(said.value("file")));
   std::error_code ignored;
   if (file.empty() || !std::filesystem::exists(file, ignored)) return said;
   const auto info = binary::read_binary(file);
@@ -160,7 +161,7 @@ Diagnosis recheck_bus_error(Diagnosis said, const preflight::Report& report) {
 // The build's own library has the symbol that the loader missed: another one served in its place.
 bool offers(std::string_view library, std::string_view symbol) {
   if (library.empty() || symbol.empty()) return false;
-  const auto table = binary::read_symbols(std::filesystem::path(library));
+  const auto table = binary::read_symbols(path_of(library));
   return table && std::any_of(table->exports.begin(), table->exports.end(),
                               [&](const binary::Symbol& offered) { return offered.name == symbol; });
 }
@@ -207,8 +208,8 @@ std::optional<Diagnosis> recheck_passed_on(const Diagnosis& said, const prefligh
   opened.plugin_header = false;
   opened.symbols = true;
   for (const std::string_view named : {told.value("required_by"), told.value("file")})
-    if (std::filesystem::path(named).is_absolute()) {
-      opened.plugin = named;
+    if (path_of(named).is_absolute()) {
+      opened.plugin = path_of(named);
       break;
     }
   if (told.value("file").empty()) told.with("file", opened.plugin.native());

@@ -1,5 +1,7 @@
 #include "host/load/wire.hpp"
 
+#include "base/paths.hpp"
+
 namespace enginehost::load {
 
 Json diagnosis_to_wire(const Diagnosis& diagnosis) {
@@ -91,9 +93,9 @@ void add_load_request(Json& request, const LoadRequest& load) {
 
 LoadRequest load_request_from_json(const Json& request) {
   LoadRequest load;
-  load.plugin = request["plugin"].as_string();
-  load.view = request["view"].as_string();
-  load.root = request["root"].as_string();
+  load.plugin = path_of(request["plugin"].as_string());
+  load.view = path_of(request["view"].as_string());
+  load.root = path_of(request["root"].as_string());
   for (const Json& file : request["preload"].as_array()) load.preload.emplace_back(file.as_string());
   return load;
 }

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstdio>
 
+#include "base/paths.hpp"
 #include "base/sha256.hpp"
 #include "base/text.hpp"
 #include "host/manifest/document.hpp"
@@ -162,7 +163,7 @@ std::string text_of_time(std::int64_t moment) {
 }
 
 Result<std::string> FolderReader::read(const std::string& location, std::uint64_t limit) {
-  return read_file(location, limit);
+  return read_file(path_of(location), limit);
 }
 
 Result<Index> read_index(const Json& document, const std::string& name) {

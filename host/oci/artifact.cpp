@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/files.hpp"
+#include "base/paths.hpp"
 #include "base/sha256.hpp"
 #include "cache/tree_list.hpp"
 #include "host/oci/pack.hpp"
@@ -43,7 +44,7 @@ Json public_sources(const Json& artifact) {
 std::optional<fs::path> published_file(const Json& artifact) {
   const std::string& digest = artifact["sha256"].as_string();
   for (const Json& source : artifact["sources"].as_array()) {
-    const fs::path file = source["file"].as_string();
+    const fs::path file = path_of(source["file"].as_string());
     std::error_code error;
     if (!file.is_absolute() || !fs::is_regular_file(file, error)) continue;
     if (const auto actual = sha256_of_file(file); actual && *actual == digest) return file;
@@ -159,7 +160,7 @@ class Making {
     if (sha256_hex(text) != tree)
       return fail(diagnose("EH-F08").with("build", installed_.build).with("file", list_file.native()));
     TRY_ASSIGN(const cache::TreeList list, cache::read_tree_list(text, list_file.native()));
-    file = request_.folder / (tree + ".tar.zst");
+    file = request_.folder / (path_of(tree + ".tar.zst"));
     TRY_ASSIGN(const Packed packed, pack_tree(list, installed_.layer / "trees" / tree, file, cancel_));
     return Json::object()
         .set("sha256", packed.sha256)

@@ -3,6 +3,7 @@
 #include "base/environment.hpp"
 #include "base/files.hpp"
 #include "base/json.hpp"
+#include "base/paths.hpp"
 
 namespace enginehost::oci {
 namespace {
@@ -42,11 +43,11 @@ std::string_view host_of(std::string_view key) {
 
 std::vector<fs::path> credential_files() {
   if (const auto named = environment_variable("REGISTRY_AUTH_FILE"); named && !named->empty())
-    return {*named};
+    return {path_of(*named)};
   std::vector<fs::path> files;
   const auto add = [&](const char* variable, const char* below) {
     const auto folder = environment_variable(variable);
-    if (folder && fs::path(*folder).is_absolute()) files.push_back(fs::path(*folder) / below);
+    if (folder && path_of(*folder).is_absolute()) files.push_back(path_of(*folder) / below);
     return folder && !folder->empty();
   };
   add("XDG_RUNTIME_DIR", "containers/auth.json");

@@ -11,6 +11,7 @@
 
 #include "base/files.hpp"
 #include "base/names_in_utf8.hpp"
+#include "base/paths.hpp"
 #include "base/sha256.hpp"
 
 namespace enginehost::oci {
@@ -88,7 +89,7 @@ class Packing {
 
  private:
   Result<void> add_content(const cache::TreeEntry& entry) {
-    const fs::path file = folder_ / entry.path;
+    const fs::path file = folder_ / path_of(entry.path);
     const FileDescriptor input(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
     if (!input.valid()) return fail(std::move(diagnose_errno("EH-F01", errno).with("file", file.native())));
     Sha256 digest;

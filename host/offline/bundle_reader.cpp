@@ -13,6 +13,7 @@
 
 #include "base/files.hpp"
 #include "base/json.hpp"
+#include "base/paths.hpp"
 #include "base/sha256.hpp"
 #include "host/offline/bundle_writer.hpp"
 #include "host/offline/frame_end.hpp"
@@ -53,7 +54,7 @@ Result<std::vector<Part>> read_parts_list(const fs::path& list) {
     if (!plain || size < 0 || !is_sha256_hex(entry["sha256"].as_string()))
       return fail(not_a_list(list, "a part's name, size or digest cannot be one"));
     parts.push_back(
-        {list.parent_path() / name, static_cast<std::uint64_t>(size), entry["sha256"].as_string()});
+        {list.parent_path() / path_of(name), static_cast<std::uint64_t>(size), entry["sha256"].as_string()});
   }
   if (parts.empty()) return fail(not_a_list(list, "it lists no part"));
   for (const Part& part : parts) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/paths.hpp"
 #include "base/sha256.hpp"
 #include "base/text.hpp"
 #include "host/offline/repository_copies.hpp"
@@ -38,7 +39,7 @@ Json without_paths(const Json& manifest) {
   Json object = Json::object();
   for (const auto& [name, value] : manifest.as_object()) {
     const bool local = name == "file" && value.as_string().starts_with('/');
-    object.set(name, local ? Json(fs::path(value.as_string()).filename().native()) : without_paths(value));
+    object.set(name, local ? Json(path_of(value.as_string()).filename().native()) : without_paths(value));
   }
   return object;
 }
@@ -79,7 +80,7 @@ class Gathering {
       for (const cache::TreeEntry& entry : tree.entries) {
         if (entry.kind == cache::TreeEntry::Kind::link) continue;
         sizes_.emplace(entry.identity, entry.size);
-        contents_.files.emplace(entry.identity, folder / entry.path);
+        contents_.files.emplace(entry.identity, folder / path_of(entry.path));
       }
     }
     contents_.list.builds.push_back(std::move(bundled));

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "base/files.hpp"
+#include "base/paths.hpp"
 #include "base/sha256.hpp"
 #include "host/offline/bundle_reader.hpp"
 #include "host/offline/staged_files.hpp"
@@ -279,7 +280,7 @@ class Importing {
       }
     TRY_ASSIGN(const fs::path view, store_.make_view(vouched.trees, stage));
     std::error_code error;
-    if (!fs::is_regular_file(view / vouched.build->plugin_path, error))
+    if (!fs::is_regular_file(view / path_of(vouched.build->plugin_path), error))
       return fail(std::move(contradiction("it does not hold the plugin").with("build", id)));
     TRY_ASSIGN(imported.installed, store_.write_ref(acquire::record_for(*vouched.build, vouched.trees)));
     return {};
@@ -292,7 +293,7 @@ class Importing {
       for (const RepositoryDocument& document : repository.documents)
         if (document.path == "index.json") index = document.sha256;
       for (const RepositoryDocument& document : repository.documents) {
-        const fs::path file = kept_at(index) / document.path;
+        const fs::path file = kept_at(index) / path_of(document.path);
         TRY(make_folders(file.parent_path()));
         TRY(write_file(file, documents_.at(document.sha256)));
       }

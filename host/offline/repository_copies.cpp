@@ -2,6 +2,7 @@
 
 #include <filesystem>
 
+#include "base/paths.hpp"
 #include "base/sha256.hpp"
 
 namespace enginehost::offline {
@@ -17,7 +18,7 @@ std::string path_below(const std::string& location, const std::string& repositor
 std::string public_name(const settings::Repository& repository, const manifest::Index& index) {
   if (settings::is_url(repository.location)) return repository.location;
   if (!index.name.empty()) return index.name;
-  return std::filesystem::path(repository.location).filename().native();
+  return path_of(repository.location).filename().native();
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <functional>
 
+#include "base/paths.hpp"
 #include "base/sha256.hpp"
 
 namespace enginehost::offline {
@@ -74,7 +75,8 @@ Result<void> StagedFiles::find_in_cache(const std::vector<Blob>& blobs) {
       if (!list) continue;
       for (const cache::TreeEntry& entry : list->entries)
         if (looked_for.erase(entry.identity) != 0)
-          found_.emplace(entry.identity, cache::Store::tree_folder(summary.layer, tree) / entry.path);
+          found_.emplace(entry.identity,
+                         cache::Store::tree_folder(summary.layer, tree) / path_of(entry.path));
     }
   if (looked_for.empty()) return {};
   Diagnosis diagnosis = diagnose("EH-F44");

@@ -5,6 +5,7 @@
 #include <iterator>
 #include <thread>
 
+#include "base/paths.hpp"
 #include "host/explain/explain.hpp"
 #include "host/load/in_process/audit.hpp"
 #include "host/load/in_process/loaded.hpp"
@@ -205,7 +206,7 @@ class Attempt {
     world_.note("load_unproven", Json::object()
                                      .set("build", installed.build)
                                      .set("digest", installed.digest)
-                                     .set("file", (installed.folder / installed.plugin).native()));
+                                     .set("file", (installed.folder / path_of(installed.plugin)).native()));
   }
 
   // The build's own libraries: those that are opened first, and those that a probe saw beside them.
@@ -229,7 +230,8 @@ class Attempt {
 
   // A plugin without manifest is told from others by its path.
   static std::string identity_of(const cache::Installed& installed) {
-    return installed.digest.empty() ? (installed.folder / installed.plugin).native() : installed.digest;
+    return installed.digest.empty() ? (installed.folder / path_of(installed.plugin)).native()
+                                    : installed.digest;
   }
 
   // A proven build was proven alone: beside other engines, its static check is made again.
@@ -246,8 +248,9 @@ class Attempt {
   preflight::Spec spec_of(const cache::Installed& installed) {
     preflight::Spec spec;
     spec.view = installed.folder;
-    spec.plugin = installed.folder / installed.plugin;
-    for (const std::string& folder : installed.search) spec.search.push_back(installed.folder / folder);
+    spec.plugin = installed.folder / path_of(installed.plugin);
+    for (const std::string& folder : installed.search)
+      spec.search.push_back(installed.folder / path_of(folder));
     spec.optional = installed.optional;
     spec.lazy = installed.lazy;
     spec.machine = world_.machine();
@@ -333,8 +336,8 @@ class Attempt {
   load::LoadRequest load_request(const cache::Installed& installed) const {
     load::LoadRequest request;
     request.view = installed.folder;
-    request.root = installed.root;
-    request.plugin = installed.folder / installed.plugin;
+    request.root = path_of(installed.root);
+    request.plugin = installed.folder / path_of(installed.plugin);
     request.preload = load_order_;
     return request;
   }
@@ -378,7 +381,7 @@ class Attempt {
   static std::vector<fs::path> own_folders(const Opened& opened) {
     std::vector<fs::path> folders = {opened.plugin->file().parent_path()};
     for (const std::string& folder : opened.installed.search)
-      folders.push_back(opened.installed.folder / folder);
+      folders.push_back(opened.installed.folder / path_of(folder));
     return folders;
   }
 

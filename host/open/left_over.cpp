@@ -4,6 +4,8 @@
 #include <mutex>
 #include <system_error>
 
+#include "base/paths.hpp"
+
 namespace enginehost::open {
 namespace {
 
@@ -26,7 +28,7 @@ Process& process() {
 
 bool same_file(const std::string& a, const std::string& b) {
   std::error_code error;
-  return a == b || std::filesystem::equivalent(a, b, error);
+  return a == b || std::filesystem::equivalent(path_of(a), path_of(b), error);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <mutex>
 
 #include "base/files.hpp"
+#include "base/paths.hpp"
 #include "host/load/in_process/audit.hpp"
 #include "host/load/in_process/loaded.hpp"
 #include "host/settings/settings.hpp"
@@ -19,7 +20,7 @@ struct Neighbour {
 
   bool brought(const std::string& library) const {
     return std::any_of(folders.begin(), folders.end(),
-                       [&](const fs::path& folder) { return is_below(library, folder); });
+                       [&](const fs::path& folder) { return is_below(path_of(library), folder); });
   }
 };
 
@@ -57,7 +58,8 @@ std::optional<Diagnosis> served_by_another(const Diagnosis& warning, const std::
   const std::string path(warning.value("path"));
   if (warning.value("needed_by").empty()) return std::nullopt;
   const std::string holder = bringer(path, digest);
-  if (holder.empty() || load::same_content(path, warning.value("wanted"))) return std::nullopt;
+  if (holder.empty() || load::same_content(path_of(path), path_of(warning.value("wanted"))))
+    return std::nullopt;
   Diagnosis refused = warning;
   refused.with("held_by", holder, "engines open in this process");
   return refused;

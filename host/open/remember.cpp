@@ -1,5 +1,6 @@
 #include "host/open/remember.hpp"
 
+#include "base/paths.hpp"
 #include "host/explain/explain.hpp"
 #include "host/history/firsts.hpp"
 
@@ -22,14 +23,15 @@ void add_absence(const Basis& basis, const Diagnosis& failure, std::vector<histo
   if (!lazily_opened && failure.value("status") != "ENGINE_UNAVAILABLE") return;
   if (library.empty()) library = std::string(failure.value("library"));
   if (library.find('/') != std::string::npos) {
-    all.push_back(history::witness_of(library));
+    all.push_back(history::witness_of(path_of(library)));
     return;
   }
   if (basis.spec == nullptr || basis.spec->plugin.empty()) return;
   const linker::Machine& machine = basis.spec->machine;
   std::vector<fs::path> folders(machine.library_path.begin(), machine.library_path.end());
   folders.insert(folders.end(), machine.default_directories.begin(), machine.default_directories.end());
-  for (history::Witness& witness : history::witnesses_of_absence(library, folders, machine.cache_file))
+  for (history::Witness& witness :
+       history::witnesses_of_absence(library, folders, path_of(machine.cache_file)))
     all.push_back(std::move(witness));
 }
 

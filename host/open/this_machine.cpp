@@ -5,6 +5,7 @@
 #include <system_error>
 
 #include "base/files.hpp"
+#include "base/paths.hpp"
 #include "host/binary/binary.hpp"
 #include "host/history/program.hpp"
 
@@ -48,7 +49,7 @@ history::Fingerprint fingerprint_of_this_machine(const platform::Platform& platf
   add(history::boot_part, history::boot_id());
   add(history::program_part, history::program_id());
   if (platform.cuda.library.is_known())
-    add("file of the driver library", identity_of_library(platform.cuda.library.value().path));
+    add("file of the driver library", identity_of_library(path_of(platform.cuda.library.value().path)));
   add("mount of the cache folder", mount_flags_of(cache_folder));
   if (const auto stamp = stamp_of(helper))
     add("probe helper", std::to_string(stamp->size) + " bytes of " + std::to_string(stamp->modified_ns));

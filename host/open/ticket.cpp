@@ -8,6 +8,7 @@
 #include <system_error>
 
 #include "base/files.hpp"
+#include "base/paths.hpp"
 #include "base/sha256.hpp"
 #include "base/text.hpp"
 #include "host/open/open.hpp"
@@ -56,7 +57,7 @@ std::string key_of(const World& world, const OpenRequest& open) {
 }
 
 std::string stamp_line(const std::string& path) {
-  const auto stamp = stamp_of(path);
+  const auto stamp = stamp_of(path_of(path));
   if (!stamp) return "absent " + path + "\n";
   return "stamp " + std::to_string(stamp->device) + " " + std::to_string(stamp->inode) + " " +
          std::to_string(stamp->size) + " " + std::to_string(stamp->modified_ns) + " " + path + "\n";
@@ -179,7 +180,7 @@ std::optional<Ticket> TicketOffice::find() const {
     } else if (name == "absent") {
       if (!is_absent(value)) return std::nullopt;
     } else if (name == "empty") {
-      if (!is_empty_folder(fs::path(value))) return std::nullopt;
+      if (!is_empty_folder(path_of(value))) return std::nullopt;
     } else {
       return std::nullopt;
     }

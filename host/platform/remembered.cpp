@@ -1,6 +1,7 @@
 #include "host/platform/remembered.hpp"
 
 #include "base/files.hpp"
+#include "base/paths.hpp"
 #include "host/platform/machine_key.hpp"
 #include "host/platform/parts.hpp"
 #include "host/platform/root.hpp"
@@ -20,7 +21,7 @@ Json document_of(const FileWitness& witness) {
 bool is_unchanged(const Json& witness) {
   const auto& members = witness.as_array();
   if (members.empty()) return false;
-  const auto now = stamp_of(members[0].as_string());
+  const auto now = stamp_of(path_of(members[0].as_string()));
   if (members.size() != 5) return members.size() == 1 && !now;
   return now && now->device == static_cast<std::uint64_t>(members[1].as_integer()) &&
          now->inode == static_cast<std::uint64_t>(members[2].as_integer()) &&

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/json.hpp"
+#include "base/paths.hpp"
 #include "base/text.hpp"
 #include "host/platform/parts.hpp"
 
@@ -74,7 +75,7 @@ void add_compiler(const Root& root, std::vector<Place>& places) {
     if (folder.empty() || folder.front() != '/') continue;
     const auto compiler = root.resolve(folder + "/nvcc");
     if (!compiler) continue;
-    const std::filesystem::path bin = std::filesystem::path(*compiler).parent_path();
+    const std::filesystem::path bin = path_of(*compiler).parent_path();
     if (bin.filename() == "bin") places.push_back({bin.parent_path().native(), "nvcc in PATH"});
     return;
   }

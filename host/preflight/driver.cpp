@@ -7,6 +7,8 @@
 #include <filesystem>
 #include <system_error>
 
+#include "base/paths.hpp"
+
 namespace enginehost::preflight {
 namespace {
 
@@ -53,12 +55,13 @@ Diagnosis driver_missing(const Spec& spec, const linker::Missing& missing) {
 
 bool is_stub(const Spec& spec, const linker::Object& object) {
   std::error_code error;
-  const std::filesystem::path real = std::filesystem::canonical(object.path, error);
+  const std::filesystem::path real = std::filesystem::canonical(path_of(object.path), error);
   if ((error ? object.path : real.native()).find("/stubs/") != std::string::npos) return true;
   if (spec.platform == nullptr || !spec.platform->cuda.library.is_known()) return false;
   const platform::Installed& library = spec.platform->cuda.library.value();
   return library.note.find("stub") != std::string::npos &&
-         (library.path == object.path || std::filesystem::equivalent(library.path, object.path, error));
+         (library.path == object.path ||
+          std::filesystem::equivalent(path_of(library.path), path_of(object.path), error));
 }
 
 }  // namespace
@@ -76,13 +79,12 @@ void judge_driver(const Spec& spec, const linker::Closure& closure, std::vector<
   for (const linker::Object& object : closure.objects) {
     if ((object.soname != driver_library && object.name != driver_library) || !is_stub(spec, object))
       continue;
-    diagnoses.push_back(
-        std::move(diagnose("EH-G02")
-                      .with("file", spec.plugin.native())
-                      .with("library", driver_library)
-                      .with("needed_by", object.needed_by)
-                      .with("path", object.path, object.found_by)
-                      .with("folder", std::filesystem::path(object.path).parent_path().native())));
+    diagnoses.push_back(std::move(diagnose("EH-G02")
+                                      .with("file", spec.plugin.native())
+                                      .with("library", driver_library)
+                                      .with("needed_by", object.needed_by)
+                                      .with("path", object.path, object.found_by)
+                                      .with("folder", path_of(object.path).parent_path().native())));
     return;
   }
 }

@@ -5,6 +5,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/paths.hpp"
 #include "base/text.hpp"
 
 namespace enginehost::preflight {
@@ -32,7 +33,7 @@ const linker::Object* by_name(const Closure& closure, const std::string& name) {
 
 bool same_file(const std::string& a, const std::string& b) {
   std::error_code error;
-  return a == b || std::filesystem::equivalent(a, b, error);
+  return a == b || std::filesystem::equivalent(path_of(a), path_of(b), error);
 }
 
 // What two builds share is one file on the disk, and the loader takes it for loaded by whichever name it
@@ -189,7 +190,7 @@ enum class Side { exported, imported };
 
 std::set<std::string> names_of(const std::string& file, Side side) {
   std::set<std::string> names;
-  const auto table = binary::read_symbols(file);
+  const auto table = binary::read_symbols(path_of(file));
   if (!table) return names;
   for (const binary::Symbol& symbol : side == Side::exported ? table->exports : table->imports)
     if (side == Side::exported || !symbol.weak) names.insert(symbol.name);

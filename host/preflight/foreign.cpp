@@ -6,6 +6,7 @@
 #include <system_error>
 
 #include "base/files.hpp"
+#include "base/paths.hpp"
 #include "base/text.hpp"
 #include "host/preflight/foreign_loader.hpp"
 
@@ -60,7 +61,7 @@ class Check {
           names.push_back(std::move(name));
       std::sort(names.begin(), names.end());
       for (const std::string& name : names) {
-        const std::string path = (folder / name).native();
+        const std::string path = (folder / path_of(name)).native();
         if (path != spec_.file.native() && by_name_.emplace(loader_->key(name), path).second)
           libraries_.push_back(path);
       }
@@ -88,8 +89,8 @@ class Check {
   }
 
   bool optional(const std::string& path) const {
-    if (!is_below(path, spec_.view)) return false;
-    const std::string inside = std::filesystem::path(path).lexically_relative(spec_.view).native();
+    if (!is_below(path_of(path), spec_.view)) return false;
+    const std::string inside = path_of(path).lexically_relative(spec_.view).native();
     return std::any_of(spec_.optional.begin(), spec_.optional.end(),
                        [&](const std::string& pattern) { return matches_pattern(inside, pattern); });
   }

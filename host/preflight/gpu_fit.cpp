@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "base/paths.hpp"
 #include "base/text.hpp"
 #include "host/platform/compute_capability.hpp"
 
@@ -31,7 +32,7 @@ void judge_gpu_code(const Spec& spec, const std::vector<std::string>& files,
   std::set<std::string> held;
   std::string first;
   for (const std::string& file : files) {
-    const auto code = binary::gpu_code(file);
+    const auto code = binary::gpu_code(path_of(file));
     if (!code || code->entries.empty()) continue;
     // An incomplete list cannot show that something is not there.
     if (!code->note.empty()) return;

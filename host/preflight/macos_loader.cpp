@@ -1,3 +1,4 @@
+#include "base/paths.hpp"
 #include "base/text.hpp"
 #include "host/linker/dyld.hpp"
 #include "host/preflight/foreign_loader.hpp"
@@ -27,7 +28,7 @@ class MacosLoader final : public ForeignLoader {
   }
 
   std::vector<std::string> needs(const std::string& file) override {
-    const auto& info = reader_.read(file);
+    const auto& info = reader_.read(path_of(file));
     return info ? info->needed : std::vector<std::string>{};
   }
   // A path ends in the file's name, and so does an install name.

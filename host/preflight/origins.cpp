@@ -5,6 +5,7 @@
 #include <system_error>
 
 #include "base/files.hpp"
+#include "base/paths.hpp"
 
 namespace enginehost::preflight {
 namespace {
@@ -33,10 +34,10 @@ const std::string& name_of(const Object& object) {
 }
 
 std::string place_of(const Spec& spec, const Object& object) {
-  if (!spec.view.empty() && is_below(object.path, spec.view)) return spec.view.native();
+  if (!spec.view.empty() && is_below(path_of(object.path), spec.view)) return spec.view.native();
   std::error_code error;
-  const std::filesystem::path real = std::filesystem::canonical(object.path, error);
-  return (error ? std::filesystem::path(object.path) : real).parent_path().native();
+  const std::filesystem::path real = std::filesystem::canonical(path_of(object.path), error);
+  return (error ? path_of(object.path) : real).parent_path().native();
 }
 
 void tell_places(const Spec& spec, const std::vector<const Object*>& family, const char* code,

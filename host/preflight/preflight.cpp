@@ -4,6 +4,7 @@
 #include <set>
 
 #include "base/files.hpp"
+#include "base/paths.hpp"
 #include "host/linker/symbols.hpp"
 #include "host/preflight/driver.hpp"
 #include "host/preflight/environment.hpp"
@@ -77,13 +78,13 @@ class Check {
  private:
   Closure close(const std::string& file, const std::vector<std::string>& preloaded) {
     linker::Request request;
-    request.file = file;
+    request.file = path_of(file);
     request.preloaded = as_paths(preloaded);
     return linker::close(spec_.machine, request, reader_);
   }
 
   bool lazy(const std::string& path) const {
-    const std::string name = std::filesystem::path(path).filename().native();
+    const std::string name = path_of(path).filename().native();
     return std::find(spec_.lazy.begin(), spec_.lazy.end(), name) != spec_.lazy.end();
   }
 
@@ -161,7 +162,7 @@ class Check {
   void check_mappings(const Closure& closure) {
     for (const linker::Object& object : closure.objects) {
       if (object.path != spec_.plugin.native() && !index_.in_view(object.path)) continue;
-      auto mapping = check_executable_mapping(object.path);
+      auto mapping = check_executable_mapping(path_of(object.path));
       if (mapping) continue;
       report_.diagnoses.push_back(std::move(mapping).error());
       return;
@@ -247,15 +248,15 @@ class Check {
     for (const linker::Object& object : closure.objects) {
       if (object.found_by == "already loaded" && !used.contains(object.soname)) continue;
       if (!object.path.empty() && !index_.in_view(object.path) && object.path != spec_.plugin.native())
-        paths.insert(object.path);
+        paths.insert(path_of(object.path));
     }
-    for (const linker::Rejected& rejected : report_.rejected) paths.insert(rejected.path);
+    for (const linker::Rejected& rejected : report_.rejected) paths.insert(path_of(rejected.path));
     // What is missing may appear in any folder that was searched, or anywhere else the loader's cache names.
     for (const linker::Missing& missing : report_.missing) {
-      paths.insert(spec_.machine.cache_file);
+      paths.insert(path_of(spec_.machine.cache_file));
       for (const linker::Searched& place : missing.searched)
         if (place.directory != spec_.machine.cache_file)
-          paths.insert(std::filesystem::path(place.directory) / missing.name);
+          paths.insert(path_of(place.directory) / path_of(missing.name));
       if (missing.name == "libcuda.so.1") paths.insert("/proc/driver/nvidia/version");
     }
     report_.depends_on.assign(paths.begin(), paths.end());

@@ -4,6 +4,7 @@
 #include <system_error>
 
 #include "base/files.hpp"
+#include "base/paths.hpp"
 #include "base/text.hpp"
 
 namespace enginehost::preflight {
@@ -39,7 +40,7 @@ ViewIndex::ViewIndex(const Spec& spec, linker::Reader& reader) : spec_(spec), re
         names.push_back(std::move(name));
     std::sort(names.begin(), names.end());
     for (const std::string& name : names) {
-      const std::string path = (folder / name).native();
+      const std::string path = (folder / path_of(name)).native();
       if (path == spec.plugin.native()) continue;
       if (!by_name_.emplace(name, path).second) continue;  // the earlier folder wins
       libraries_.push_back(path);
@@ -57,12 +58,12 @@ std::string ViewIndex::find(const std::string& name) const {
 }
 
 bool ViewIndex::in_view(const std::string& path) const {
-  return !spec_.view.empty() && is_below(path, spec_.view);
+  return !spec_.view.empty() && is_below(path_of(path), spec_.view);
 }
 
 bool ViewIndex::optional(const std::string& path) const {
   if (!in_view(path)) return false;
-  const std::string inside = std::filesystem::path(path).lexically_relative(spec_.view).native();
+  const std::string inside = path_of(path).lexically_relative(spec_.view).native();
   return std::any_of(spec_.optional.begin(), spec_.optional.end(),
                      [&](const std::string& pattern) { return matches_pattern(inside, pattern); });
 }

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "base/paths.hpp"
 #include "base/text.hpp"
 #include "host/linker/windows.hpp"
 #include "host/preflight/foreign_loader.hpp"
@@ -19,7 +20,7 @@ class WindowsLoader final : public ForeignLoader {
   }
 
   std::vector<std::string> needs(const std::string& file) override {
-    const auto& info = reader_.read(file);
+    const auto& info = reader_.read(path_of(file));
     return info ? info->needed : std::vector<std::string>{};
   }
   std::string key(const std::string& name) const override {

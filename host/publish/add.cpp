@@ -5,6 +5,7 @@
 #include <system_error>
 
 #include "base/files.hpp"
+#include "base/paths.hpp"
 #include "base/sha256.hpp"
 #include "base/text.hpp"
 #include "cache/tree_list.hpp"
@@ -71,7 +72,7 @@ Result<Part> take(const fs::path& given, const AddRequest& request, bool is_main
 Result<void> publish_copy(const Workspace& workspace, Part& part) {
   if (!part.sources.as_array().empty()) return {};
   const std::string name = part.artifact.sha256.substr(0, 16) + "-" + part.file.filename().native();
-  const fs::path place = workspace.folder() / "files" / name;
+  const fs::path place = workspace.folder() / "files" / path_of(name);
   TRY(make_folders(place.parent_path()));
   std::error_code error;
   fs::copy_file(part.file, place, fs::copy_options::overwrite_existing, error);

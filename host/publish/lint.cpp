@@ -6,6 +6,7 @@
 #include <system_error>
 
 #include "base/files.hpp"
+#include "base/paths.hpp"
 #include "base/sha256.hpp"
 #include "base/text.hpp"
 #include "base/version.hpp"
@@ -127,8 +128,8 @@ class Look {
 
   void chunks(const Artifact& artifact, const std::string& place) {
     for (const Source& source : artifact.chunks_sources) {
-      if (source.kind != Source::Kind::file || fs::path(source.location).is_absolute()) continue;
-      const auto text = read_file(workspace_.folder() / source.location, 8u << 20);
+      if (source.kind != Source::Kind::file || path_of(source.location).is_absolute()) continue;
+      const auto text = read_file(workspace_.folder() / path_of(source.location), 8u << 20);
       if (!text)
         error(place + ".chunks", source.location + " is not in the repository", "add the file anew");
       else if (sha256_hex(*text) != artifact.chunks_sha256)
@@ -178,7 +179,7 @@ class Look {
   }
 
   void file_source(const Source& source, const Artifact& artifact, const std::string& place) {
-    const fs::path path(source.location);
+    const fs::path path(path_of(source.location));
     if (path.is_absolute())
       return warning(place, source.location + " is a path of your machine", "put the file below files/");
     const fs::path file = (workspace_.folder() / path).lexically_normal();

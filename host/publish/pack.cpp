@@ -10,6 +10,8 @@
 #include <system_error>
 #include <vector>
 
+#include "base/paths.hpp"
+
 namespace enginehost::publish {
 namespace {
 
@@ -80,7 +82,7 @@ Result<void> pack_folder(const fs::path& folder, const fs::path& archive_file) {
           ARCHIVE_OK ||
       archive_write_open_filename(handle.get(), archive_file.c_str()) != ARCHIVE_OK)
     return wrong(archive_error_string(handle.get()));
-  for (const std::string& name : names) TRY(add_file(handle.get(), folder / name, name));
+  for (const std::string& name : names) TRY(add_file(handle.get(), folder / path_of(name), name));
   if (archive_write_close(handle.get()) != ARCHIVE_OK) return wrong(archive_error_string(handle.get()));
   return {};
 }

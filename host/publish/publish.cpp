@@ -9,6 +9,7 @@
 #include <system_error>
 
 #include "base/files.hpp"
+#include "base/paths.hpp"
 #include "cache/lock.hpp"
 #include "host/publish/lint.hpp"
 #include "host/publish/signing.hpp"
@@ -31,7 +32,7 @@ Result<std::vector<std::string>> documents_of(const Workspace& workspace, const 
   std::set<std::string> paths = {"index.json"};
   const auto with_signatures = [&](const std::string& path) {
     paths.insert(path);
-    for (const fs::path& signature : signatures_of(workspace.folder() / path))
+    for (const fs::path& signature : signatures_of(workspace.folder() / path_of(path)))
       paths.insert(signature.lexically_relative(workspace.folder()).generic_string());
   };
   if (is_signed) {
@@ -44,7 +45,7 @@ Result<std::vector<std::string>> documents_of(const Workspace& workspace, const 
   }
   for (const manifest::IndexEntry& entry : index.manifests) {
     paths.insert(entry.path);
-    const fs::path file = workspace.folder() / entry.path;
+    const fs::path file = workspace.folder() / path_of(entry.path);
     TRY_ASSIGN(const std::string text, read_file(file, 8u << 20));
     TRY_ASSIGN(const Json document, parse_json(text, file.native()));
     TRY_ASSIGN(const auto manifest, manifest::read_manifest(document, "", file.native()));
@@ -52,7 +53,7 @@ Result<std::vector<std::string>> documents_of(const Workspace& workspace, const 
       for (const manifest::Artifact& artifact : component.artifacts)
         for (const auto* sources : {&artifact.sources, &artifact.chunks_sources})
           for (const manifest::Source& source : *sources)
-            if (source.kind == manifest::Source::Kind::file && !fs::path(source.location).is_absolute())
+            if (source.kind == manifest::Source::Kind::file && !path_of(source.location).is_absolute())
               paths.insert(source.location);
   }
   return std::vector<std::string>(paths.begin(), paths.end());
@@ -185,7 +186,7 @@ Result<Published> publish(const Workspace& workspace, const fs::path& given, std
   published.root_version = root ? root->version : 0;
   TRY_ASSIGN(const std::vector<std::string> paths, documents_of(workspace, *index, root.has_value()));
   std::error_code error;
-  for (const std::string& path : paths) published.files += fs::exists(out / path, error) ? 0 : 1;
+  for (const std::string& path : paths) published.files += fs::exists(out / path_of(path), error) ? 0 : 1;
   // The same index may have got more signatures meanwhile.
   if (there && *there == bytes && published.files == 0) return published;
   if (there && *there != bytes) TRY(check_newer(out, *there, index->serial));
@@ -198,10 +199,11 @@ Result<Published> publish(const Workspace& workspace, const fs::path& given, std
   for (const fs::path& old : signatures_of(made / "root.json")) fs::remove(old, error);
   for (const std::string& path : paths) {
     // Copies: the keeper edits the files of the workspace, and a second name would change with them.
-    const fs::path to = made / path;
+    const fs::path to = made / path_of(path);
     TRY(make_folders(to.parent_path()));
     fs::remove(to, error);
-    if (!fs::copy_file(workspace.folder() / path, to, error)) return fail(disk_failure(to, error.value()));
+    if (!fs::copy_file(workspace.folder() / path_of(path), to, error))
+      return fail(disk_failure(to, error.value()));
     fs::permissions(to, fs::perms(0644), error);
   }
   TRY(sync_all(made));

@@ -4,6 +4,7 @@
 #include <system_error>
 
 #include "base/files.hpp"
+#include "base/paths.hpp"
 #include "host/manifest/trust/signed_repository.hpp"
 
 namespace enginehost::publish {
@@ -24,7 +25,7 @@ Diagnosis refusal(const Workspace& workspace, std::string_view problem, std::str
 }
 
 fs::path numbered(const Workspace& workspace, std::int64_t version) {
-  return workspace.folder() / "roots" / (std::to_string(version) + ".json");
+  return workspace.folder() / "roots" / (path_of(std::to_string(version) + ".json"));
 }
 
 bool lists(const Root& root, const manifest::PublicKey& key, Role role) {
@@ -125,7 +126,7 @@ Result<std::vector<Diagnosis>> missing_signatures(const Workspace& workspace) {
   manifest::FolderReader reader;
   manifest::RepositoryFiles files(workspace.folder().native(), reader);
   const auto check = [&](const Root& by, Role role, const std::string& path) -> Result<void> {
-    TRY_ASSIGN(const std::string bytes, read_file(workspace.folder() / path, 8u << 20));
+    TRY_ASSIGN(const std::string bytes, read_file(workspace.folder() / path_of(path), 8u << 20));
     const auto signed_by =
         check_signatures(files, path, bytes, {role, by.keys_for(role), by.threshold_for(role), by.revoked});
     if (!signed_by) missing.push_back(signed_by.error());
@@ -168,7 +169,7 @@ Result<Signed> sign(const Workspace& workspace, const std::vector<SecretKey>& ke
   }
   TRY_ASSIGN(const std::vector<Diagnosis> missing, missing_signatures(workspace));
   for (const Diagnosis& one : missing)
-    result.missing.push_back(fs::path(std::string(one.value("document"))).filename().native() + " has " +
+    result.missing.push_back(path_of(std::string(one.value("document"))).filename().native() + " has " +
                              std::string(one.value("found")) + " of " + std::string(one.value("expected")) +
                              " signatures");
   return result;

@@ -4,6 +4,7 @@
 #include <system_error>
 
 #include "base/files.hpp"
+#include "base/paths.hpp"
 #include "base/sha256.hpp"
 #include "base/text.hpp"
 #include "host/acquire/component.hpp"
@@ -96,7 +97,7 @@ Result<cache::FileLock> Workspace::lock(std::string_view program) const {
 std::vector<fs::path> Workspace::engine_files() const { return json_files(folder_ / "engines"); }
 
 fs::path Workspace::engine_file(const std::string& engine) const {
-  return folder_ / "engines" / (engine + ".json");
+  return folder_ / "engines" / (path_of(engine + ".json"));
 }
 
 Result<void> Workspace::write_json(const fs::path& file, const Json& document) const {
@@ -107,7 +108,7 @@ Result<void> Workspace::write_json(const fs::path& file, const Json& document) c
 std::optional<ArtifactFacts> Workspace::facts_of(const manifest::Artifact& artifact) const {
   const std::string key = acquire::archive_key(artifact);
   for (const std::string& name : {artifact.sha256, key}) {
-    const auto document = document_of(folder_ / "facts" / (name + ".json"));
+    const auto document = document_of(folder_ / "facts" / (path_of(name + ".json")));
     if (!document || !*document) continue;
     ArtifactFacts facts = facts_from_json(**document);
     if (facts.unpacked_as == key) return facts;
@@ -123,13 +124,13 @@ bool Workspace::was_looked_into(const std::string& sha256) const {
 Result<void> Workspace::keep_facts(const manifest::Artifact& artifact, const ArtifactFacts& facts) const {
   const bool beside = was_looked_into(artifact.sha256) && !facts_of(artifact);
   const std::string name = beside ? acquire::archive_key(artifact) : artifact.sha256;
-  return write_json(folder_ / "facts" / (name + ".json"), to_json(facts));
+  return write_json(folder_ / "facts" / (path_of(name + ".json")), to_json(facts));
 }
 
 Result<std::string> Workspace::keep_chunk_list(const std::string& text) const {
   const std::string path = "chunks/" + sha256_hex(text) + ".txt";
   TRY(make_folders(folder_ / "chunks"));
-  TRY(write_file(folder_ / path, text));
+  TRY(write_file(folder_ / path_of(path), text));
   return path;
 }
 
@@ -157,10 +158,10 @@ Result<bool> Workspace::prepare(std::int64_t now) const {
     TRY_ASSIGN(const std::string bytes, read_file(file, 8u << 20));
     const std::string digest = sha256_hex(bytes);
     const std::string path = "manifests/" + file.stem().native() + "-" + digest.substr(0, 16) + ".json";
-    const auto made = read_file(folder_ / path);
+    const auto made = read_file(folder_ / path_of(path));
     if (!made || *made != bytes) {
       TRY(make_folders(folder_ / "manifests"));
-      TRY(write_file(folder_ / path, bytes));
+      TRY(write_file(folder_ / path_of(path), bytes));
     }
     entries.push(Json::object()
                      .set("path", path)

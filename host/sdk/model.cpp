@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <new>
 
+#include "base/paths.hpp"
 #include "host/sdk/handles.hpp"
 
 namespace sdk = enginehost::sdk;
@@ -78,7 +79,7 @@ enginehost_status enginehost_model_load(enginehost_engine* engine, const char* p
                                       "it is NULL"));
     enginehost::load::ModelRequest request;
     std::error_code ignored;
-    request.file = std::filesystem::absolute(path, ignored);
+    request.file = std::filesystem::absolute(enginehost::path_of(path), ignored);
     request.format = format != nullptr ? format : "";
     request.device = device != nullptr ? device : "";
     auto model = std::make_unique<enginehost_model>();

@@ -38,8 +38,7 @@ class Members {
   void folder(const char* key, std::optional<std::string>& target) {
     text(key, target);
     // A relative path would mean another folder for every program that reads this file.
-    if (target && !fs::path(*target).is_absolute())
-      refuse(key, "\"" + *target + "\" is not an absolute path");
+    if (target && !path_of(*target).is_absolute()) refuse(key, "\"" + *target + "\" is not an absolute path");
   }
   void flag(const char* key, std::optional<bool>& target) {
     const Json* value = find(key);
@@ -63,7 +62,7 @@ class Members {
     target.emplace();
     for (const Json& element : value->as_array()) {
       if (!element.is_string()) return refuse(key, wrong_type(element, "a string") + " in the list");
-      if (folders && !fs::path(element.as_string()).is_absolute())
+      if (folders && !path_of(element.as_string()).is_absolute())
         return refuse(key, "\"" + element.as_string() + "\" is not an absolute path");
       target->push_back(element.as_string());
     }
@@ -78,7 +77,7 @@ class Members {
       const Json& allowed = element["unsigned"];
       if (!location.is_string() || location.as_string().empty() || !(allowed.is_null() || allowed.is_bool()))
         return refuse(key, "each element is a URL, a folder, or {\"location\": …, \"unsigned\": true}");
-      if (!is_url(location.as_string()) && !fs::path(location.as_string()).is_absolute())
+      if (!is_url(location.as_string()) && !path_of(location.as_string()).is_absolute())
         return refuse(key, "\"" + location.as_string() + "\" is neither a URL nor an absolute folder");
       target->push_back({location.as_string(), allowed.as_bool(), file_});
     }

@@ -1,6 +1,7 @@
 #include <system_error>
 
 #include "base/files.hpp"
+#include "base/paths.hpp"
 #include "base/text.hpp"
 #include "host/settings/layer.hpp"
 #include "host/settings/person.hpp"
@@ -69,14 +70,14 @@ Result<Layer> layer_of_environment(const Environment& environment) {
   if (const std::string* text = environment.find("ENGINEHOST_REPOSITORIES")) {
     layer.repositories.emplace();
     for (const std::string& location : split_locations(*text)) {
-      if (!is_url(location) && !fs::path(location).is_absolute())
+      if (!is_url(location) && !path_of(location).is_absolute())
         return fail(unusable("variable", "ENGINEHOST_REPOSITORIES", "repositories",
                              "\"" + location + "\" is neither a URL nor an absolute folder"));
       layer.repositories->push_back({location, false, "ENGINEHOST_REPOSITORIES"});
     }
   }
   if (const std::string* text = environment.find("ENGINEHOST_CACHE")) {
-    if (!fs::path(*text).is_absolute())
+    if (!path_of(*text).is_absolute())
       return fail(
           unusable("variable", "ENGINEHOST_CACHE", "cache", "\"" + *text + "\" is not an absolute folder"));
     layer.cache = *text;
@@ -85,7 +86,7 @@ Result<Layer> layer_of_environment(const Environment& environment) {
     layer.installations.emplace();
     for (const std::string& folder : split(*text, folder_separator())) {
       if (folder.empty()) continue;
-      if (!fs::path(folder).is_absolute())
+      if (!path_of(folder).is_absolute())
         return fail(unusable("variable", "ENGINEHOST_INSTALLATIONS", "installations",
                              "\"" + folder + "\" is not an absolute folder"));
       layer.installations->push_back(folder);
@@ -116,7 +117,7 @@ Result<Layer> layer_of_flags(const FlagValues& flags, const Environment& environ
   Layer layer;
   layer.source = "flag";
   const auto absolute = [&](const std::string& folder) {
-    const fs::path path(folder);
+    const fs::path path(path_of(folder));
     return path.is_absolute() ? folder : (environment.current_folder / path).lexically_normal().string();
   };
   if (!flags.repositories.empty()) {

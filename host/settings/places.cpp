@@ -43,11 +43,11 @@ bool can_be_written(const fs::path& folder) {
 
 Place default_state(const fs::path& cache, const Environment& environment) {
   const std::string machine = machine_name(environment);
-  if (!cache.empty() && can_be_written(cache / "state" / machine))
-    return {cache / "state" / machine, "cache"};
+  if (!cache.empty() && can_be_written(cache / "state" / path_of(machine)))
+    return {cache / "state" / path_of(machine), "cache"};
   const Place fallback = state_folder(environment);
-  if (!fallback.folder.empty() && can_be_written(fallback.folder / machine))
-    return {fallback.folder / machine, fallback.source};
+  if (!fallback.folder.empty() && can_be_written(fallback.folder / path_of(machine)))
+    return {fallback.folder / path_of(machine), fallback.source};
   return {};
 }
 
@@ -70,7 +70,7 @@ std::vector<LikelyInstallation> likely_installations(const Environment& environm
   };
   for (const char* variable : {"CONDA_PREFIX", "VIRTUAL_ENV"})
     if (const std::string* folder = environment.find(variable))
-      if (fs::path(*folder).is_absolute()) add(*folder, variable);
+      if (path_of(*folder).is_absolute()) add(path_of(*folder), variable);
   for (const LikelyInstallation& one : system_installations(environment)) add(one.folder, one.source.c_str());
   return found;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/files.hpp"
+#include "base/paths.hpp"
 #include "base/text.hpp"
 #include "host/settings/layer.hpp"
 #include "host/settings/places.hpp"
@@ -190,7 +191,7 @@ void add_repositories(Settings& settings, Weighing& weighing, const Environment&
 
 void choose_places(Settings& settings, Weighing& weighing, const Environment& environment) {
   if (const auto cache = weighing.pick("cache", &Layer::cache)) {
-    settings.cache_folder = fs::path(*cache).lexically_normal();
+    settings.cache_folder = path_of(*cache).lexically_normal();
   } else {
     const Place place = default_cache(environment);
     settings.cache_folder = place.folder;
@@ -200,7 +201,7 @@ void choose_places(Settings& settings, Weighing& weighing, const Environment& en
   }
   for (const std::string& folder :
        weighing.pick("installations", &Layer::installations).value_or(std::vector<std::string>{}))
-    settings.installations.push_back(fs::path(folder).lexically_normal());
+    settings.installations.push_back(path_of(folder).lexically_normal());
   const auto layers = weighing.pick("system_layers", &Layer::system_layers);
   for (const std::string& layer : layers.value_or(std::vector<std::string>{}))
     settings.system_layers.emplace_back(layer);
@@ -210,7 +211,7 @@ void choose_places(Settings& settings, Weighing& weighing, const Environment& en
     weighing.record("system_layers", environment.system_layer.string(), "default");
   }
   if (const auto state = weighing.pick("state", &Layer::state)) {
-    settings.state_folder = fs::path(*state) / machine_name(environment);
+    settings.state_folder = path_of(*state) / machine_name(environment);
   } else {
     const Place place = default_state(settings.cache_folder, environment);
     settings.state_folder = place.folder;
@@ -220,7 +221,7 @@ void choose_places(Settings& settings, Weighing& weighing, const Environment& en
           "no folder for proofs and quarantine can be written: they last for this run only");
   }
   if (const auto helper = weighing.pick("helper", &Layer::helper)) {
-    settings.helper = *helper;
+    settings.helper = path_of(*helper);
   } else {
     const Place place = default_helper(environment);
     settings.helper = place.folder;
@@ -291,7 +292,7 @@ Result<Settings> load_settings(const FlagValues& flags, const Environment& envir
   TRY_ASSIGN(const Layer from_flags, layer_of_flags(flags, environment));
   TRY_ASSIGN(const Layer from_environment, layer_of_environment(environment));
   const std::string* named = environment.find("ENGINEHOST_CONFIG");
-  const fs::path user_file = named != nullptr ? fs::path(*named) : user_config_file(environment);
+  const fs::path user_file = named != nullptr ? path_of(*named) : user_config_file(environment);
   if (named != nullptr && !user_file.is_absolute())
     return fail(diagnose("EH-P02")
                     .with("variable", "ENGINEHOST_CONFIG")
@@ -325,7 +326,7 @@ Result<Settings> load_settings(const FlagValues& flags, const Environment& envir
   settings.mirrors = weighing.pick("mirrors", &Layer::mirrors).value_or(std::vector<Mirror>{});
   settings.proxy = weighing.pick("proxy", &Layer::proxy).value_or("");
   settings.no_proxy = weighing.pick("no_proxy", &Layer::no_proxy).value_or("");
-  settings.extra_ca = weighing.pick("extra_ca", &Layer::extra_ca).value_or("");
+  settings.extra_ca = path_of(weighing.pick("extra_ca", &Layer::extra_ca).value_or(""));
   const auto offline = weighing.pick("offline", &Layer::offline);
   settings.offline = offline.value_or(false);
   if (!offline) weighing.record("offline", "false", "default");

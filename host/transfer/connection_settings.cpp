@@ -6,6 +6,7 @@
 
 #include "base/environment.hpp"
 #include "base/files.hpp"
+#include "base/paths.hpp"
 #include "host/transfer/transfer.hpp"
 
 namespace enginehost::transfer {
@@ -31,7 +32,7 @@ std::string system_bundle() {
 }
 
 Result<std::string> read_bundle(const std::string& file, std::string_view problem) {
-  auto text = read_file(file, largest_bundle);
+  auto text = read_file(path_of(file), largest_bundle);
   if (text) return std::move(*text);
   Diagnosis diagnosis = diagnose("EH-N05");
   diagnosis.with("problem", problem).with("file", file);

@@ -5,6 +5,7 @@
 #include <mutex>
 
 #include "base/child_process.hpp"
+#include "base/paths.hpp"
 #include "base/text.hpp"
 #include "host/transfer/package_page.hpp"
 
@@ -104,7 +105,7 @@ std::optional<PackageIndex> ask_pip(const std::vector<std::string>& pip,
   PackageIndex index;
   index.certificate = settings.value_of("cert");
   for (const std::string& link : words_of(settings.value_of("find-links")))
-    if (fs::path(link).is_absolute()) index.find_links.push_back(link);
+    if (path_of(link).is_absolute()) index.find_links.push_back(link);
   const std::string no_index = to_lower(settings.value_of("no-index"));
   if (no_index == "1" || no_index == "true" || no_index == "yes" || no_index == "on") {
     index.told_by = "pip config";
@@ -164,7 +165,7 @@ Result<PackageFile> locate_package(std::string_view project, std::string_view fi
   TRY_ASSIGN(const PackageIndex index, package_index(options, cancel));
   for (const std::string& folder : index.find_links) {
     std::error_code error;
-    if (const fs::path local = fs::path(folder) / file; fs::is_regular_file(local, error))
+    if (const fs::path local = path_of(folder) / path_of(file); fs::is_regular_file(local, error))
       return PackageFile{{}, local, {}, fs::file_size(local, error)};
   }
   Diagnosis missing = diagnose("EH-N13");

@@ -9,6 +9,7 @@
 #include <system_error>
 
 #include "base/environment.hpp"
+#include "base/paths.hpp"
 #include "base/text.hpp"
 #include "host/load/in_process/loaded.hpp"
 
@@ -24,7 +25,7 @@ std::string_view name_of(const Library& library) {
 }
 
 bool is_driver(const Library& library) {
-  return belongs_to_the_driver(library.path) || belongs_to_the_driver(name_of(library));
+  return belongs_to_the_driver(path_of(library.path)) || belongs_to_the_driver(path_of(name_of(library)));
 }
 
 bool is_among(const std::vector<Library>& libraries, const Library& one) {
@@ -36,7 +37,7 @@ bool is_among(const std::vector<Library>& libraries, const Library& one) {
 std::string own_file(const std::vector<fs::path>& folders, std::string_view name) {
   std::error_code error;
   for (const fs::path& folder : folders)
-    if (fs::path file = folder / name; fs::exists(file, error)) return file.native();
+    if (fs::path file = folder / path_of(name); fs::exists(file, error)) return file.native();
   return {};
 }
 
@@ -46,14 +47,14 @@ bool same_file(const fs::path& a, const fs::path& b) {
 }
 
 std::string way_of(const Library& library, bool was_there) {
-  if (is_preloaded_by_environment(library.path)) return "LD_PRELOAD";
+  if (is_preloaded_by_environment(path_of(library.path))) return "LD_PRELOAD";
   if (was_there) return "the process had it before";
   const auto variable = environment_variable("LD_LIBRARY_PATH");
   if (!variable) return "the loader's search";
-  const fs::path folder = fs::path(library.path).parent_path();
+  const fs::path folder = path_of(library.path).parent_path();
   const std::vector<std::string> folders = split(*variable, ':');
   const bool from_variable = std::any_of(folders.begin(), folders.end(), [&](const std::string& one) {
-    return !one.empty() && same_file(one, folder);
+    return !one.empty() && same_file(path_of(one), folder);
   });
   return from_variable ? "LD_LIBRARY_PATH" : "the loader's search";
 }
@@ -96,7 +97,8 @@ std::vector<Diagnosis> hijacked(const std::vector<Library>& own, const std::vect
   const auto look = [&](const Library& other, const std::string& wanted) {
     const std::string_view name = name_of(other);
     looked_at.insert(name);
-    if (other.path == wanted || is_driver(other) || same_content(other.path, wanted)) return;
+    if (other.path == wanted || is_driver(other) || same_content(path_of(other.path), path_of(wanted)))
+      return;
     const bool was_there = is_among(before, other);
     const std::string way = way_of(other, was_there);
     found.push_back(std::move(diagnose(was_there && way != "LD_PRELOAD" ? "EH-L17" : "EH-L11")

@@ -11,6 +11,7 @@
 #include <boost/dll/shared_library.hpp>
 
 #include "base/files.hpp"
+#include "base/paths.hpp"
 #include "host/explain/loader_text.hpp"
 #include "host/load/in_process/floating_point.hpp"
 #include "host/load/in_process/loaded.hpp"
@@ -182,7 +183,7 @@ class Loader {
     for (Diagnosis& warning : substituted(mapped, request.preload))
       state->warnings.push_back(std::move(warning));
     std::erase_if(mapped, [&](const Library& library) {
-      return before.count(library.path) != 0 && !is_below(library.path, state->view);
+      return before.count(library.path) != 0 && !is_below(path_of(library.path), state->view);
     });
     find_origins(mapped, state->view);
     state->libraries = std::move(mapped);

@@ -10,6 +10,7 @@
 
 #include "base/environment.hpp"
 #include "base/files.hpp"
+#include "base/paths.hpp"
 #include "base/text.hpp"
 
 namespace enginehost::load {
@@ -83,7 +84,7 @@ bool is_preloaded_by_environment(const std::filesystem::path& library) {
   for (const std::string& entry : split(list, ':')) {
     if (entry.empty()) continue;
     const bool is_path = entry.find('/') != std::string::npos;
-    if (is_path ? real(entry) == real(library) : library.filename() == entry) return true;
+    if (is_path ? real(path_of(entry)) == real(library) : library.filename() == path_of(entry)) return true;
   }
   return false;
 }
@@ -100,17 +101,17 @@ void find_origins(std::vector<Library>& libraries, const std::filesystem::path& 
   std::vector<std::filesystem::path> from_environment;
   if (const auto variable = environment_variable("LD_LIBRARY_PATH"))
     for (const std::string& folder : split(*variable, ':'))
-      if (!folder.empty()) from_environment.push_back(real(folder));
+      if (!folder.empty()) from_environment.push_back(real(path_of(folder)));
   const std::filesystem::path real_view = real(view);
   for (Library& library : libraries) {
     if (!library.origin.empty()) continue;
-    const std::filesystem::path path = real(library.path);
+    const std::filesystem::path path = real(path_of(library.path));
     library.origin = "system";
     for (const auto& folder : from_environment)
-      if (path.parent_path() == folder || real(std::filesystem::path(library.path).parent_path()) == folder)
+      if (path.parent_path() == folder || real(path_of(library.path).parent_path()) == folder)
         library.origin = "environment";
-    if (is_preloaded_by_environment(library.path)) library.origin = "environment";
-    if (!view.empty() && (is_below(library.path, view) || is_below(path, real_view)))
+    if (is_preloaded_by_environment(path_of(library.path))) library.origin = "environment";
+    if (!view.empty() && (is_below(path_of(library.path), view) || is_below(path, real_view)))
       library.origin = "cache";
   }
 }
@@ -120,7 +121,7 @@ std::vector<Diagnosis> substituted(const std::vector<Library>& loaded,
   if (wanted.empty()) return {};
   std::map<std::string, std::vector<const Library*>> by_name;
   for (const Library& library : loaded) {
-    by_name[std::filesystem::path(library.path).filename().native()].push_back(&library);
+    by_name[path_of(library.path).filename().native()].push_back(&library);
     if (!library.soname.empty()) by_name[library.soname].push_back(&library);
   }
   std::vector<Diagnosis> found;
@@ -131,7 +132,7 @@ std::vector<Diagnosis> substituted(const std::vector<Library>& loaded,
     bool ours = false;
     for (const Library* library : same_name->second) {
       std::error_code error;
-      if (std::filesystem::equivalent(library->path, file, error))
+      if (std::filesystem::equivalent(path_of(library->path), file, error))
         ours = true;
       else
         other = library;

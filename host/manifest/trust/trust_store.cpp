@@ -209,10 +209,10 @@ Result<bool> TrustStore::remove(std::string_view key_id) const {
 Result<Seen> TrustStore::seen(const std::string& repository) const {
   Seen seen;
   if (!folder_.empty()) {
-    TRY_ASSIGN(seen, seen_of(folder_ / name_for(repository), repository));
+    TRY_ASSIGN(seen, seen_of(folder_ / path_of(name_for(repository)), repository));
   }
   for (const fs::path& folder : layer_folders()) {
-    TRY_ASSIGN(Seen other, seen_of(folder / name_for(repository), repository));
+    TRY_ASSIGN(Seen other, seen_of(folder / path_of(name_for(repository)), repository));
     take_newer(seen, std::move(other));
   }
   return seen;
@@ -220,7 +220,7 @@ Result<Seen> TrustStore::seen(const std::string& repository) const {
 
 Result<void> TrustStore::remember(const std::string& repository, const Seen& seen) const {
   if (folder_.empty()) return {};
-  const fs::path file = folder_ / name_for(repository);
+  const fs::path file = folder_ / path_of(name_for(repository));
   TRY_ASSIGN(const Seen before, seen_of(file, repository));
   if (before == seen) return {};
   TRY_ASSIGN(const cache::FileLock lock, lock_of(folder_));
@@ -236,7 +236,7 @@ std::vector<fs::path> TrustStore::files(const std::string& repository) const {
   if (!folder_.empty()) folders.push_back(folder_);
   for (const fs::path& folder : folders)
     for (const std::string& name : {std::string("keys.json"), name_for(repository)})
-      all.push_back(folder / name);
+      all.push_back(folder / path_of(name));
   return all;
 }
 
