@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <string>
 
 namespace enginehost {
 
@@ -21,6 +22,10 @@ bool keeps_modes(const std::filesystem::path& folder);
 
 // Mounted so that nothing in it may run.
 bool forbids_execution(const std::filesystem::path& folder);
+
+// How the folder is mounted, as far as it decides what may run from there: "rw", "ro noexec"; empty where it
+// cannot be asked, such as for a folder that is not there.
+std::string mount_flags(const std::filesystem::path& folder);
 
 // The largest file this process may write; UINT64_MAX without a limit.
 std::uint64_t file_size_limit();

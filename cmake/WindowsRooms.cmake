@@ -2,14 +2,13 @@
 # out is said, and nothing is built by half.
 add_subdirectory(base)
 add_subdirectory(cache)
-foreach(room binary linker history explain)
+foreach(room settings manifest binary linker history resolve explain)
   add_subdirectory(host/${room})
 endforeach()
-set(rooms_left_out plugin-api engines host/acquire host/commands host/installations host/load host/manifest host/oci
-  host/offline host/open host/platform host/preflight host/publish host/resolve host/sdk host/settings host/transfer
-  "the tests of host/history")
+set(rooms_left_out plugin-api engines host/acquire host/commands host/installations host/load host/oci host/offline
+  host/open host/platform host/preflight host/publish host/sdk host/transfer)
 if(ENGINEHOST_TESTS)
-  foreach(room support base cache binary linker explain)
+  foreach(room support base cache binary linker settings manifest history resolve explain)
     add_subdirectory(tests/${room})
   endforeach()
 endif()

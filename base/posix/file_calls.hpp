@@ -107,6 +107,16 @@ inline std::int64_t modified_ns(const Status& status) {
   return static_cast<std::int64_t>(time.tv_sec) * 1'000'000'000 + time.tv_nsec;
 }
 
+// When anything about the file changed, its name included.
+inline std::int64_t changed_ns(const Status& status) {
+#ifdef __APPLE__
+  const timespec& time = status.st_ctimespec;
+#else
+  const timespec& time = status.st_ctim;
+#endif
+  return static_cast<std::int64_t>(time.tv_sec) * 1'000'000'000 + time.tv_nsec;
+}
+
 // The file was used now: its times become the present.
 inline int touch(int file) { return ::futimens(file, nullptr); }
 inline int touch(Name file) { return ::utimensat(AT_FDCWD, file.get(), nullptr, 0); }

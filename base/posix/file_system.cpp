@@ -62,6 +62,15 @@ bool forbids_execution(const std::filesystem::path& folder) {
   return ::statvfs(folder.c_str(), &mounted) == 0 && (mounted.f_flag & ST_NOEXEC) != 0;
 }
 
+std::string mount_flags(const std::filesystem::path& folder) {
+  struct statvfs mounted {};
+  if (::statvfs(folder.c_str(), &mounted) != 0) return {};
+  std::string flags = (mounted.f_flag & ST_RDONLY) != 0 ? "ro" : "rw";
+  if ((mounted.f_flag & ST_NOEXEC) != 0) flags += " noexec";
+  if ((mounted.f_flag & ST_NOSUID) != 0) flags += " nosuid";
+  return flags;
+}
+
 std::uint64_t file_size_limit() {
   rlimit limit{};
   if (::getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return UINT64_MAX;

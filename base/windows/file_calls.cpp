@@ -53,11 +53,17 @@ bool tell(HANDLE handle, Status& status) {
   status.st_mode = (link ? S_IFLNK : folder ? S_IFDIR : S_IFREG) | 0555u | write;
   status.st_size = folder ? 0 : static_cast<std::int64_t>(joined(found.nFileSizeHigh, found.nFileSizeLow));
   status.st_blocks = (status.st_size + 511) / 512;
-  status.changed_ns = (static_cast<std::int64_t>(joined(found.ftLastWriteTime.dwHighDateTime,
-                                                        found.ftLastWriteTime.dwLowDateTime)) -
-                       from_1601_to_1970) *
-                      100;
-  status.st_mtime = status.st_ctime = status.changed_ns / 1'000'000'000;
+  const auto since_1970 = [](std::int64_t since_1601) { return (since_1601 - from_1601_to_1970) * 100; };
+  status.content_ns = since_1970(static_cast<std::int64_t>(
+      joined(found.ftLastWriteTime.dwHighDateTime, found.ftLastWriteTime.dwLowDateTime)));
+  // FAT keeps no time of other changes.
+  FILE_BASIC_INFO times{};
+  status.any_ns = ::GetFileInformationByHandleEx(handle, FileBasicInfo, &times, sizeof times) != 0 &&
+                          times.ChangeTime.QuadPart != 0
+                      ? since_1970(times.ChangeTime.QuadPart)
+                      : status.content_ns;
+  status.st_mtime = status.content_ns / 1'000'000'000;
+  status.st_ctime = status.any_ns / 1'000'000'000;
   return true;
 }
 

@@ -81,7 +81,7 @@ struct Status {
   unsigned st_uid = 0, st_gid = 0;  // Windows has no such numbers
   std::int64_t st_size = 0, st_blocks = 0;
   std::int64_t st_mtime = 0, st_ctime = 0;  // seconds since 1970
-  std::int64_t changed_ns = 0;
+  std::int64_t content_ns = 0, any_ns = 0;  // when the content changed, when anything did
 };
 
 using Offset = std::int64_t;
@@ -126,7 +126,8 @@ inline bool lock_open_file(int file) { return flock(file, LOCK_EX | LOCK_NB) == 
 bool may_access(const Name& file, int mode);
 std::string target_of(const Name& link);
 int getpid();
-inline std::int64_t modified_ns(const Status& status) { return status.changed_ns; }
+inline std::int64_t modified_ns(const Status& status) { return status.content_ns; }
+inline std::int64_t changed_ns(const Status& status) { return status.any_ns; }
 int touch(int file);
 int touch(const Name& file);
 

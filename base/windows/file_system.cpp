@@ -21,6 +21,16 @@ bool keeps_modes(const std::filesystem::path&) { return false; }
 
 bool forbids_execution(const std::filesystem::path&) { return false; }
 
+std::string mount_flags(const std::filesystem::path& folder) {
+  calls::Status status;
+  wchar_t root[MAX_PATH + 1];
+  DWORD flags = 0;
+  if (calls::stat(folder, &status) != 0 || ::GetVolumePathNameW(folder.c_str(), root, MAX_PATH) == 0 ||
+      ::GetVolumeInformationW(root, nullptr, 0, nullptr, nullptr, &flags, nullptr, 0) == 0)
+    return {};
+  return (flags & FILE_READ_ONLY_VOLUME) != 0 ? "ro" : "rw";
+}
+
 std::uint64_t file_size_limit() { return UINT64_MAX; }
 
 // ReFS could (FSCTL_DUPLICATE_EXTENTS_TO_FILE); nothing here has been tried on it.

@@ -2,13 +2,14 @@
 
 #include <cstdio>
 
+#include "base/paths.hpp"
 #include "host/settings/audit.hpp"
 
 namespace enginehost::commands {
 
 Json check_audit_log(const settings::Settings& settings, bool print_text, std::optional<Diagnosis>& worst) {
   const auto folder = settings.state_folder / "audit";
-  Json document = Json::object().set("folder", folder.native());
+  Json document = Json::object().set("folder", path_text(folder));
   const auto report = settings::check_audit(settings.state_folder);
   if (!report) {
     if (!worst) worst = report.error();

@@ -16,7 +16,7 @@ Json told(const offline::Exported& exported, const std::filesystem::path& file, 
     if (as_text) std::printf("%s\n", build.id.c_str());
   }
   for (const offline::WrittenPart& part : exported.parts) {
-    const std::string where = (file.parent_path() / path_of(part.name)).native();
+    const std::string where = path_text(file.parent_path() / path_of(part.name));
     parts.push(Json::object().set("file", where).set("size", part.size).set("sha256", part.sha256));
     if (as_text)
       std::printf("%s  %s  sha256 %s\n", where.c_str(), format_bytes(part.size).c_str(), part.sha256.c_str());
@@ -45,7 +45,7 @@ void note_export(open::World& world, const offline::Exported& exported, const st
     if (license.by_order) licenses.push(license.id);
   Json facts = Json::object();
   facts.set("builds", std::move(builds))
-      .set("folder", file.parent_path().native())
+      .set("folder", path_text(file.parent_path()))
       .set("files", std::move(files))
       .set("redistribute", std::move(licenses));
   world.note("export", facts);
@@ -61,7 +61,7 @@ Result<Json> export_command(const OfflineRun& run) {
   TRY_ASSIGN(request.largest_part, given_size("--max-part", run.flags.max_part));
   if (!run.flags.base.empty()) TRY(offline::leave_out(request.selection, given_path(run.flags.base)));
   transfer::ProgressBar bar(stderr, run.common.quiet);
-  request.progress = bar_for(bar, request.file.native());
+  request.progress = bar_for(bar, path_text(request.file));
   TRY_ASSIGN(const offline::Exported exported, offline::export_bundle(world, request));
   note_export(world, exported, request.file);
   print_warnings(world.warnings(), {}, run.common.quiet || run.common.json);

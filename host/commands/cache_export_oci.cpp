@@ -3,6 +3,7 @@
 #include <cstdio>
 
 #include "base/files.hpp"
+#include "base/paths.hpp"
 #include "base/text.hpp"
 #include "host/commands/common.hpp"
 #include "host/oci/layout.hpp"
@@ -32,7 +33,7 @@ Result<Json> export_oci(const OfflineRun& run) {
   open::World world(run.settings, {}, run.cancel);
   world.note("export", Json::object()
                            .set("builds", Json::strings(flags.builds))
-                           .set("folder", folder.native())
+                           .set("folder", path_text(folder))
                            .set("redistribute", Json::strings(flags.redistribute)));
   print_warnings(world.warnings(), {}, run.common.quiet || run.common.json);
   Json builds = Json::array();
@@ -47,7 +48,7 @@ Result<Json> export_oci(const OfflineRun& run) {
       std::printf("%s  oci:%s:%s  %s  %s\n", artifact.build.c_str(), folder.c_str(), tag.c_str(),
                   format_bytes(size).c_str(), digest.c_str());
   }
-  return Json::object().set("format", 1).set("layout", folder.native()).set("exported", std::move(builds));
+  return Json::object().set("format", 1).set("layout", path_text(folder)).set("exported", std::move(builds));
 }
 
 }  // namespace enginehost::commands

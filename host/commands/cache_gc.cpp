@@ -5,6 +5,7 @@
 #include <cmath>
 #include <ctime>
 
+#include "base/paths.hpp"
 #include "base/text.hpp"
 #include "host/commands/common.hpp"
 #include "host/open/world.hpp"
@@ -96,7 +97,7 @@ int collect(const settings::Settings& settings, const cache::Store& store, const
     return 0;
   }
   Json document = Json::object();
-  document.set("format", 1).set("cache", store.root().native()).set("dry_run", options.dry_run);
+  document.set("format", 1).set("cache", path_text(store.root())).set("dry_run", options.dry_run);
   if (options.max_bytes) document.set("max_bytes", *options.max_bytes);
   if (options.max_age) document.set("max_age_seconds", static_cast<std::int64_t>(options.max_age->count()));
   print(document.set("removed", builds_of(done->removed))

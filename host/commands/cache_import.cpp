@@ -1,6 +1,7 @@
 // engine-cache import: a bundle's builds into the cache, or into the layer that everybody reads.
 #include <cstdio>
 
+#include "base/paths.hpp"
 #include "base/text.hpp"
 #include "host/commands/common.hpp"
 #include "host/commands/offline.hpp"
@@ -31,8 +32,8 @@ Json told(const offline::ImportedBuild& build, bool as_text) {
   return Json::object()
       .set("build", installed.build)
       .set("digest", installed.digest)
-      .set("folder", installed.folder.native())
-      .set("layer", installed.layer.native())
+      .set("folder", path_text(installed.folder))
+      .set("layer", path_text(installed.layer))
       .set("size", installed.size)
       .set("was_there", build.was_there)
       .set("from_repository", build.from_repository)
@@ -60,13 +61,13 @@ Result<Json> import_command(const OfflineRun& run) {
   request.cancel = run.cancel;
   request.now = open::World::now();
   transfer::ProgressBar bar(stderr, run.common.quiet);
-  request.progress = bar_for(bar, request.file.native());
+  request.progress = bar_for(bar, path_text(request.file));
   TRY_ASSIGN(const offline::Imported imported, offline::import_bundle(store, request));
   for (const offline::ImportedBuild& build : imported.builds)
     world.note("import", Json::object()
                              .set("build", build.installed.build)
                              .set("digest", build.installed.digest)
-                             .set("layer", store.root().native()));
+                             .set("layer", path_text(store.root())));
   Json builds = Json::array();
   for (const offline::ImportedBuild& build : imported.builds) builds.push(told(build, !run.common.json));
   const bool quiet = run.common.quiet || run.common.json;
@@ -74,7 +75,7 @@ Result<Json> import_command(const OfflineRun& run) {
   print_warnings(imported.warnings, {}, quiet);
   return Json::object()
       .set("format", 1)
-      .set("layer", store.root().native())
+      .set("layer", path_text(store.root()))
       .set("builds", std::move(builds))
       .set("warnings", Json::strings(imported.warnings));
 }

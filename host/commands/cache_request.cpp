@@ -3,6 +3,7 @@
 #include <set>
 
 #include "base/files.hpp"
+#include "base/paths.hpp"
 #include "base/text.hpp"
 #include "host/commands/cache_export.hpp"
 #include "host/commands/offline.hpp"
@@ -51,7 +52,7 @@ Result<Json> request_command(const OfflineRun& run) {
                 join(wanted, ", ").c_str(), file.filename().c_str());
   return Json::object()
       .set("format", 1)
-      .set("file", file.native())
+      .set("file", path_text(file))
       .set("wishes", Json::strings(wanted))
       .set("installed", Json::strings(request.installed))
       .set("holds", request.holds.size());
@@ -60,7 +61,7 @@ Result<Json> request_command(const OfflineRun& run) {
 Result<Json> fulfil_command(const OfflineRun& run) {
   const std::filesystem::path file = given_path(run.flags.file);
   TRY_ASSIGN(const std::string text, read_file(file, largest_request, "EH-P47"));
-  TRY_ASSIGN(const offline::SiteRequest request, offline::read_request(text, file.native()));
+  TRY_ASSIGN(const offline::SiteRequest request, offline::read_request(text, path_text(file)));
   transfer::ProgressBar bar(stderr, run.common.quiet);
   // This machine's own platform is not asked about.
   open::World world(run.settings, request.platform, run.cancel);
@@ -83,7 +84,7 @@ Result<Json> fulfil_command(const OfflineRun& run) {
                                             : given_path(run.flags.output);
     writing.selection.licenses_by_order.insert(run.flags.redistribute.begin(), run.flags.redistribute.end());
     TRY_ASSIGN(writing.largest_part, given_size("--max-part", run.flags.max_part));
-    writing.progress = bar_for(bar, writing.file.native());
+    writing.progress = bar_for(bar, path_text(writing.file));
     TRY_ASSIGN(const offline::Exported exported, offline::export_bundle(world, writing));
     note_export(world, exported, writing.file);
     document = told(exported, writing.file, !run.common.json);

@@ -31,7 +31,7 @@ Result<manifest::PublicKey> key_of(const std::string& text) {
 Json to_json(const manifest::TrustedKey& key) {
   Json document = Json::object().set("key_id", key.key.id).set("public", key.key.text());
   document.set("repository", key.repository.empty() ? Json() : Json(key.repository));
-  return document.set("added", key.added).set("file", key.file.native()).set("own", key.own);
+  return document.set("added", key.added).set("file", path_text(key.file)).set("own", key.own);
 }
 
 // On record, or a warning that it is not.
@@ -82,7 +82,7 @@ int list(const settings::Settings& settings, bool json) {
   for (const manifest::TrustedKey& key : *keys) {
     listed.push(to_json(key));
     text += key.key.id + "  " + (key.repository.empty() ? "every repository" : key.repository) +
-            (key.own ? "" : "  (" + key.file.native() + ")") + "\n";
+            (key.own ? "" : "  (" + path_text(key.file) + ")") + "\n";
   }
   for (const settings::Repository& repository : settings.repositories) {
     const auto seen = store.seen(repository.location);

@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "base/paths.hpp"
 #include "cache/check.hpp"
 #include "cache/place.hpp"
 #include "host/acquire/mend.hpp"
@@ -231,7 +232,7 @@ Result<Json> Verification::run() {
   }
   if (!beside_.empty() && !worst) worst = beside_.front().diagnosis;
   Json document = Json::object();
-  document.set("format", 1).set("cache", store_.root().native()).set("builds", std::move(builds));
+  document.set("format", 1).set("cache", path_text(store_.root())).set("builds", std::move(builds));
   tell_the_rest(document);
   return document;
 }

@@ -73,8 +73,8 @@ Result<settings::Settings> settings_without_configuration(const CommonFlags& fla
   std::erase_if(environment.variables, [](const auto& variable) {
     return variable.first.starts_with("ENGINEHOST_") && variable.first != "ENGINEHOST_CACHE";
   });
-  environment.variables["XDG_CONFIG_HOME"] = "/nonexistent";
-  environment.system_config = "/nonexistent/config.json";
+  environment.reads_user_config = false;
+  environment.system_config.clear();
   settings::FlagValues values;
   if (!flags.cache.empty()) values.cache = flags.cache;
   values.offline = true;

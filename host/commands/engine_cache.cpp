@@ -60,7 +60,7 @@ Result<Json> fetch_for(const settings::Settings& settings, std::optional<platfor
       .set("for", label)
       .set("build", acquired->installed.build)
       .set("digest", acquired->installed.digest)
-      .set("folder", acquired->installed.folder.native())
+      .set("folder", path_text(acquired->installed.folder))
       .set("size", acquired->installed.size)
       .set("downloaded", acquired->downloaded)
       .set("repaired", acquired->repaired);
@@ -95,7 +95,7 @@ Json list(const cache::Store& store, const Flags& flags) {
                     .set("digest", build.digest)
                     .set("size", build.size)
                     .set("installed_at", build.installed_at)
-                    .set("folder", build.folder.native())
+                    .set("folder", path_text(build.folder))
                     .set("read_only", build.read_only));
     if (!flags.common.json)
       std::printf("%-48s %10s%s\n", build.build.c_str(), format_bytes(build.size).c_str(),
@@ -107,7 +107,10 @@ Json list(const cache::Store& store, const Flags& flags) {
     else
       std::printf("%zu builds, %s\n", builds.as_array().size(), format_bytes(total).c_str());
   }
-  return Json::object().set("format", 1).set("cache", store.root().native()).set("builds", std::move(builds));
+  return Json::object()
+      .set("format", 1)
+      .set("cache", path_text(store.root()))
+      .set("builds", std::move(builds));
 }
 
 Result<Json> remove(const settings::Settings& settings, const Flags& flags) {
@@ -169,7 +172,7 @@ int run(int argc, char** argv) {
   if (const auto status = offline.run(*settings, flags.common, cancel)) return *status;
   if (quarantining->parsed()) return run_quarantine(*settings, quarantine_flags, flags.common.json);
   if (path->parsed() && flags.common.json)
-    print(Json::object().set("format", 1).set("cache", store.root().native()));
+    print(Json::object().set("format", 1).set("cache", path_text(store.root())));
   else
     std::printf("%s\n", store.root().c_str());
   return 0;

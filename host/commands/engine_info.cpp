@@ -87,7 +87,7 @@ int explain_codes(const Flags& flags) {
 }
 
 std::string inspect_report(const preflight::Report& report) {
-  std::string text = report.file.native() + ": " + preflight::name_of(report.verdict) + "\n";
+  std::string text = path_text(report.file) + ": " + preflight::name_of(report.verdict) + "\n";
   for (const Diagnosis& diagnosis : report.diagnoses) text += "\n" + explain::describe(diagnosis) + "\n";
   text += "\nthe file\n";
   const bool listed = !report.closure.empty();

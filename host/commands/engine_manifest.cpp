@@ -82,7 +82,7 @@ Result<Json> init(const ManifestFlags& flags) {
   TRY_ASSIGN(const publish::Workspace workspace,
              publish::Workspace::create(absolute(flags.folder), flags.name));
   if (!flags.json) std::printf("%s is a repository now: %s\n", flags.folder.c_str(), flags.name.c_str());
-  return Json::object().set("format", 1).set("folder", workspace.folder().native()).set("name", flags.name);
+  return Json::object().set("format", 1).set("folder", path_text(workspace.folder())).set("name", flags.name);
 }
 
 Result<Json> add(ManifestFlags& flags) {
@@ -96,7 +96,7 @@ Result<Json> add(ManifestFlags& flags) {
   return Json::object()
       .set("format", 1)
       .set("build", added.build)
-      .set("manifest", added.manifest.native())
+      .set("manifest", path_text(added.manifest))
       .set("requires", added.requirements);
 }
 

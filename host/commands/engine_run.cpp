@@ -131,7 +131,7 @@ Result<Json> write_outputs(const engine_function& function, const Run& run, cons
       const std::filesystem::path file = path_of(folder) / path_of(file_name_of(function, *output));
       const std::vector<std::int64_t> shape(tensor.shape, tensor.shape + tensor.ndim);
       TRY(write_npy(file, tensor.dtype, shape, static_cast<const char*>(tensor.data) + tensor.byte_offset));
-      entry.set("file", file.native());
+      entry.set("file", path_text(file));
     }
     list.push(std::move(entry));
   }
@@ -151,7 +151,7 @@ Result<void> run_in(open::Opened& opened, const Flags& flags, const CancelToken&
   TRY_ASSIGN(const std::unique_ptr<load::Model> model, load::Model::load(*opened.engine, request, call));
   const engine_function& function = model->function();
   Json told = Json::object()
-                  .set("file", request.file.native())
+                  .set("file", path_text(request.file))
                   .set("inputs", ports_document(function.inputs, function.input_count))
                   .set("outputs", ports_document(function.outputs, function.output_count));
   document.set("model", std::move(told));

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <system_error>
 
+#include "base/paths.hpp"
 #include "base/text.hpp"
 #include "host/explain/explain.hpp"
 #include "host/installations/in_place.hpp"
@@ -31,7 +32,7 @@ std::optional<Diagnosis> problem_of(const manifest::Build& build) {
 }
 
 std::string describe(const SeenInstallation& seen) {
-  std::string text = "  " + seen.path.native();
+  std::string text = "  " + path_text(seen.path);
   if (!seen.content)
     return text + "  (" + seen.source + ")\n    " + explain::one_line(seen.content.error()) + "\n";
   text += "  (" + std::string(name_of(seen.content->layout)) + "; " + seen.source + ")\n";
@@ -76,7 +77,7 @@ Json to_json(const std::vector<SeenInstallation>& seen) {
   Json list = Json::array();
   for (const SeenInstallation& one : seen) {
     Json entry = one.content ? installations::to_json(*one.content)
-                             : Json::object().set("path", one.path.native()).set("engines", Json::array());
+                             : Json::object().set("path", path_text(one.path)).set("engines", Json::array());
     entry.set("source", one.source).set("used", one.asked_for);
     if (!one.content) entry.set("diagnosis", explain::to_json(one.content.error()));
     Json builds = Json::array();

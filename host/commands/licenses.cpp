@@ -99,7 +99,7 @@ Result<Json> list(open::World& world, bool json) {
                                : anyone != nullptr     ? anyone->terms.sha256
                                                        : "";
     const bool kept = open::kept_text(world.store(), digest).has_value();
-    const std::string file = kept ? open::text_file(world.store(), digest).native() : "";
+    const std::string file = kept ? path_text(open::text_file(world.store(), digest)) : "";
     licenses.push(Json::object()
                       .set("license", license.id)
                       .set("names", Json::strings({listed.names.begin(), listed.names.end()}))

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "base/files.hpp"
+#include "base/paths.hpp"
 #include "base/text.hpp"
 #include "host/load/in_process/model.hpp"
 
@@ -18,7 +19,7 @@ constexpr std::uint64_t largest_file = std::uint64_t{16} << 30;
 static_assert(std::endian::native == std::endian::little, "the data is copied as it lies in the file");
 
 Diagnosis unusable(const std::filesystem::path& file, std::string_view problem) {
-  return std::move(diagnose("EH-P30").with("file", file.native()).with("problem", problem));
+  return std::move(diagnose("EH-P30").with("file", path_text(file)).with("problem", problem));
 }
 
 // "<f4" and its kin. The first character is the byte order: '<' little, '|' not applicable, '=' native.

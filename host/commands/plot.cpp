@@ -5,6 +5,7 @@
 
 #include "base/child_process.hpp"
 #include "base/files.hpp"
+#include "base/paths.hpp"
 
 namespace enginehost::commands {
 namespace {
@@ -12,7 +13,7 @@ namespace {
 constexpr std::size_t largest_picture = 16u << 20;
 
 std::string terminal_of(const std::filesystem::path& file) {
-  const std::string ending = file.extension().string();
+  const std::string ending = path_text(file.extension());
   if (ending == ".png") return "pngcairo size 960,440";
   if (ending == ".svg") return "svg size 960,440 background 'white'";
   return "";
@@ -28,7 +29,7 @@ Result<ChildOutcome> gnuplot(std::string script) {
 }
 
 Diagnosis cannot_draw(const std::filesystem::path& file, const Diagnosis& failure) {
-  Diagnosis told = diagnose("EH-P48").with("file", file.native()).with("program", "gnuplot");
+  Diagnosis told = diagnose("EH-P48").with("file", path_text(file)).with("program", "gnuplot");
   if (const auto said = failure.value("os_said"); !said.empty()) told.with("os_said", said);
   return told;
 }
@@ -74,7 +75,8 @@ std::string script_of(const BenchReport& report, const std::string& terminal) {
   return "set terminal " + terminal + "\n" + data +
          "set style data histograms\nset style histogram rowstacked\nset style fill solid 0.8 border -1\n"
          "set boxwidth 0.6 relative\nset yrange [0:*]\nset ylabel 'milliseconds'\nset grid ytics\n"
-         "set key outside below center horizontal noenhanced\nset xtics noenhanced\nset title noenhanced\nset multiplot layout 1," +
+         "set key outside below center horizontal noenhanced\nset xtics noenhanced\nset title "
+         "noenhanced\nset multiplot layout 1," +
          std::to_string(operations.size()) + "\n" + panels + "unset multiplot\n";
 }
 
@@ -82,8 +84,8 @@ std::string script_of(const BenchReport& report, const std::string& terminal) {
 
 Result<void> can_plot(const std::filesystem::path& file) {
   if (terminal_of(file).empty())
-    return fail(
-        std::move(diagnose("EH-P48").with("file", file.native()).with("ending", file.extension().native())));
+    return fail(std::move(
+        diagnose("EH-P48").with("file", path_text(file)).with("ending", path_text(file.extension()))));
   const auto asked = gnuplot("");
   if (!asked) return fail(cannot_draw(file, asked.error()));
   return {};
@@ -92,17 +94,17 @@ Result<void> can_plot(const std::filesystem::path& file) {
 Result<void> plot(const BenchReport& report, const std::filesystem::path& file) {
   if (operations_of(report).empty())
     return fail(std::move(
-        diagnose("EH-P48").with("file", file.native()).with("nothing", "no operation was measured")));
+        diagnose("EH-P48").with("file", path_text(file)).with("nothing", "no operation was measured")));
   const auto drawn = gnuplot(script_of(report, terminal_of(file)));
   if (!drawn) return fail(cannot_draw(file, drawn.error()));
   if (!drawn->succeeded() || drawn->output.empty())
     return fail(std::move(diagnose("EH-P48")
-                              .with("file", file.native())
+                              .with("file", path_text(file))
                               .with("program", "gnuplot")
                               .with("said", drawn->error.substr(0, 400))));
   if (const auto written = write_file(file, drawn->output); !written)
     return fail(std::move(diagnose("EH-P48")
-                              .with("file", file.native())
+                              .with("file", path_text(file))
                               .with("write_error", std::string(written.error().value("os_said")))));
   return {};
 }

@@ -1,21 +1,18 @@
 #include "host/commands/quarantine_text.hpp"
 
 #include <cstdio>
-#include <ctime>
 
 #include "base/text.hpp"
 #include "host/explain/explain.hpp"
+#include "host/settings/person.hpp"
 
 namespace enginehost::commands {
 namespace {
 
+// To the minute.
 std::string time_text(std::int64_t seconds) {
-  const std::time_t time = static_cast<std::time_t>(seconds);
-  std::tm parts{};
-  gmtime_r(&time, &parts);
-  char text[32];
-  std::strftime(text, sizeof text, "%Y-%m-%d %H:%M UTC", &parts);
-  return text;
+  std::string text = settings::utc_text(seconds);
+  return text.erase(text.rfind(':'), 3);
 }
 
 std::string line(std::string_view label, const std::string& text) {

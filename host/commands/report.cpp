@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "base/paths.hpp"
 #include "base/text.hpp"
 #include "base/version.hpp"
 #include "host/explain/explain.hpp"
@@ -57,7 +58,7 @@ std::string cause_of(const history::Record& record) {
 std::string opened_report(const open::Outcome& outcome, bool verbose) {
   const open::Opened& opened = *outcome.opened;
   std::string text;
-  text += line("library", opened.plugin->file().native());
+  text += line("library", path_text(opened.plugin->file()));
   if (!opened.installed.in_place.empty()) text += line("in place", opened.installed.in_place);
   for (const load::Device& device : opened.devices)
     text += line("device", device.text() + (device.name.empty() ? "" : "  " + device.name) +
@@ -157,7 +158,7 @@ Json machine_document(open::World& world, const std::optional<Diagnosis>& broken
                        .set("build", build.build)
                        .set("digest", build.digest)
                        .set("size", build.size)
-                       .set("folder", build.folder.native())
+                       .set("folder", path_text(build.folder))
                        .set("read_only", build.read_only));
   for (const auto& [build, record] : world.history().records)
     if (is_set_aside(record)) set_aside.push(history::to_json(record));

@@ -1,6 +1,9 @@
 #include "host/manifest/location.hpp"
 
+#include <filesystem>
 #include <string_view>
+
+#include "base/paths.hpp"
 
 namespace enginehost::manifest {
 
@@ -9,9 +12,9 @@ bool is_url(const std::string& location) {
 }
 
 std::string below(const std::string& location, const std::string& path) {
+  if (!is_url(location)) return path_text(std::filesystem::path(location) / path);
   std::string result = location;
   if (!result.ends_with('/')) result += '/';
-  if (!is_url(location)) return result + path;
   constexpr std::string_view digits = "0123456789ABCDEF";
   for (const char c : path) {
     const auto byte = static_cast<unsigned char>(c);

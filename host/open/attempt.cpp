@@ -51,7 +51,7 @@ class Stopwatch {
 
 Json strings_of(const std::vector<fs::path>& paths) {
   Json list = Json::array();
-  for (const fs::path& path : paths) list.push(path.native());
+  for (const fs::path& path : paths) list.push(path_text(path));
   return list;
 }
 
@@ -206,14 +206,14 @@ class Attempt {
     world_.note("load_unproven", Json::object()
                                      .set("build", installed.build)
                                      .set("digest", installed.digest)
-                                     .set("file", (installed.folder / path_of(installed.plugin)).native()));
+                                     .set("file", path_text(installed.folder / path_of(installed.plugin))));
   }
 
   // The build's own libraries: those that are opened first, and those that a probe saw beside them.
   std::vector<load::Library> own_libraries(const Json& facts) const {
     std::vector<load::Library> libraries = load::libraries_from_wire(facts["libraries"]);
     std::erase_if(libraries, [](const load::Library& library) { return library.origin != "cache"; });
-    for (const fs::path& path : load_order_) libraries.push_back({"", path.native(), "cache"});
+    for (const fs::path& path : load_order_) libraries.push_back({"", path_text(path), "cache"});
     return libraries;
   }
 
@@ -230,7 +230,7 @@ class Attempt {
 
   // A plugin without manifest is told from others by its path.
   static std::string identity_of(const cache::Installed& installed) {
-    return installed.digest.empty() ? (installed.folder / path_of(installed.plugin)).native()
+    return installed.digest.empty() ? path_text(installed.folder / path_of(installed.plugin))
                                     : installed.digest;
   }
 
@@ -484,7 +484,7 @@ Result<std::shared_ptr<Opened>> attempt_file(World& world, const std::filesystem
                                              const std::vector<std::string>& devices,
                                              const AttemptOptions& options, AttemptLog& log) {
   auto opened = Attempt(world, devices, options, log).file(plugin);
-  if (!opened) opened.error().within("while opening the plugin " + plugin.native());
+  if (!opened) opened.error().within("while opening the plugin " + path_text(plugin));
   return opened;
 }
 

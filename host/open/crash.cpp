@@ -1,22 +1,9 @@
 #include "host/open/crash.hpp"
 
-#include <ctime>
-
 #include "host/explain/explain.hpp"
+#include "host/settings/person.hpp"
 
 namespace enginehost::open {
-namespace {
-
-std::string time_text(std::int64_t seconds) {
-  const std::time_t time = static_cast<std::time_t>(seconds);
-  std::tm parts{};
-  gmtime_r(&time, &parts);
-  char text[32];
-  std::strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S UTC", &parts);
-  return text;
-}
-
-}  // namespace
 
 history::Failure failure_of(const history::Crash& crash) {
   constexpr const char* source = "the sentinel that the process left";
@@ -25,7 +12,7 @@ history::Failure failure_of(const history::Crash& crash) {
   diagnosis.with("stage", crash.phase, source)
       .with("program", crash.program.substr(0, crash.program.rfind(' ')), source)
       .with("process", std::to_string(crash.pid), source)
-      .with("began", time_text(crash.started), source)
+      .with("began", settings::utc_text(crash.started), source)
       .with("build", crash.build, source);
   history::Failure failure;
   failure.build = crash.build;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/paths.hpp"
 #include "host/explain/explain.hpp"
 #include "host/resolve/describe.hpp"
 
@@ -50,7 +51,7 @@ Json outcome_document(const Outcome& outcome) {
   for (const auto& [what, milliseconds] : outcome.timings_ms) timings.set(what, milliseconds);
   return document.set("devices", std::move(devices))
       .set("capabilities", std::move(capabilities))
-      .set("library", outcome.opened ? Json(outcome.opened->plugin->file().native()) : Json())
+      .set("library", outcome.opened ? Json(path_text(outcome.opened->plugin->file())) : Json())
       .set("in_place", outcome.opened && !outcome.opened->installed.in_place.empty()
                            ? Json(outcome.opened->installed.in_place)
                            : Json())

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "base/files.hpp"
+#include "base/paths.hpp"
 #include "base/sha256.hpp"
 #include "host/installations/cuda_parts.hpp"
 #include "host/installations/in_place.hpp"
@@ -55,7 +56,7 @@ class KeptReader : public manifest::DocumentReader, public manifest::DocumentMem
   Result<std::string> read(const std::string& location, std::uint64_t limit) override {
     const fs::path kept = place_of(location);
     const std::int64_t age = anew_ ? index_lifetime_seconds + 1 : age_of(kept, now_);
-    origin_.documents.push_back(kept.native());
+    origin_.documents.push_back(path_text(kept));
     origin_.fresh_until =
         std::min(origin_.fresh_until, now_ + std::max<std::int64_t>(0, index_lifetime_seconds - age));
     if (age <= index_lifetime_seconds)
@@ -90,7 +91,7 @@ class KeptReader : public manifest::DocumentReader, public manifest::DocumentMem
   }
 
   std::optional<std::string> find(const std::string& sha256) override {
-    origin_.documents.push_back((folder_ / sha256).native());
+    origin_.documents.push_back(path_text(folder_ / sha256));
     if (auto bytes = read_file(folder_ / sha256)) return std::move(*bytes);
     return std::nullopt;
   }
@@ -195,12 +196,12 @@ void add_installations(manifest::Catalogue& catalogue, const settings::Settings&
                                                  .with("file", settings.policy.file)
                                                  .with("key", "policy.require_signatures")
                                                  .with("policy", "policy.require_signatures = true")
-                                                 .with("what", "the installation " + path.native())
-                                                 .with("installation", path.native())));
+                                                 .with("what", "the installation " + path_text(path))
+                                                 .with("installation", path_text(path))));
       continue;
     }
     auto installation = installations::identify(path);
-    origin.documents.push_back(path.native());
+    origin.documents.push_back(path_text(path));
     if (!installation) {
       catalogue.failures.push_back(std::move(installation).error());
       continue;
@@ -273,7 +274,7 @@ manifest::Catalogue load_catalogue(const settings::Settings& settings, const cac
     const manifest::Trust* proof = repository.source == "default" ? nullptr : &trust;
     if (proof != nullptr)
       for (const fs::path& file : store_of_trust.files(repository.location))
-        origin.documents.push_back(file.native());
+        origin.documents.push_back(path_text(file));
     if (settings::is_url(repository.location)) {
       KeptReader reader(store.root() / "repositories" / sha256_hex(repository.location).substr(0, 32),
                         transfer, now, origin, cancel);

@@ -1,15 +1,14 @@
 #include "host/open/shared.hpp"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-
 #include <algorithm>
 #include <chrono>
 #include <thread>
 #include <utility>
 
 #include "base/environment.hpp"
+#include "base/file_calls.hpp"
 #include "base/files.hpp"
+#include "base/paths.hpp"
 #include "host/open/document.hpp"
 #include "host/open/ticket.hpp"
 
@@ -27,18 +26,17 @@ class WatchedFolder {
   WatchedFolder() = default;
   explicit WatchedFolder(std::string path)
       : path_(std::move(path)),
-        descriptor_(path_.empty() ? -1 : ::open(path_.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC)) {}
+        descriptor_(path_.empty() ? -1 : calls::open(path_, O_PATH | O_DIRECTORY | O_CLOEXEC)) {}
 
   // As it is now, or zeros when it is not there (any more).
   FileStamp now() const {
-    struct stat status {};
+    calls::Status status{};
     const bool held = descriptor_.valid();
-    if (held ? ::fstat(descriptor_.get(), &status) != 0
-             : path_.empty() || ::stat(path_.c_str(), &status) != 0)
+    if (held ? calls::fstat(descriptor_.get(), &status) != 0
+             : path_.empty() || calls::stat(path_, &status) != 0)
       return {};
     if (status.st_nlink == 0) return {};
-    return {status.st_dev, status.st_ino, 0,
-            static_cast<std::int64_t>(status.st_mtim.tv_sec) * 1'000'000'000 + status.st_mtim.tv_nsec};
+    return {status.st_dev, status.st_ino, 0, calls::modified_ns(status)};
   }
 
  private:
@@ -89,9 +87,9 @@ class Table {
     Entry entry;
     entry.key = key;
     entry.engine = engine;
-    entry.builds_folder = WatchedFolder((world.store().root() / "refs").native());
+    entry.builds_folder = WatchedFolder(path_text(world.store().root() / "refs"));
     if (!world.settings().state_folder.empty())
-      entry.records_folder = WatchedFolder((world.settings().state_folder / "history").native());
+      entry.records_folder = WatchedFolder(path_text(world.settings().state_folder / "history"));
     entry.looked_at = looked_at;
     entry.generation = generation_of(entry);
     entries_.push_back(std::move(entry));

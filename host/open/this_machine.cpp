@@ -1,9 +1,8 @@
 #include "host/open/this_machine.hpp"
 
-#include <sys/statvfs.h>
-
 #include <system_error>
 
+#include "base/file_system.hpp"
 #include "base/files.hpp"
 #include "base/paths.hpp"
 #include "host/binary/binary.hpp"
@@ -19,22 +18,19 @@ namespace fs = std::filesystem;
 std::string identity_of_library(const fs::path& library) {
   std::error_code error;
   const fs::path real = fs::canonical(library, error);
-  if (error) return library.native() + " (cannot be read)";
+  if (error) return path_text(library) + " (cannot be read)";
   const auto info = binary::read_binary(real);
-  return real.native() + " " +
+  return path_text(real) + " " +
          (info && !info->build_id.empty() ? info->build_id : std::string("without build id"));
 }
 
 // Of the folder or, before it is made, of the one that it will be made in.
 std::string mount_flags_of(fs::path folder) {
-  struct statvfs mounted {};
-  while (::statvfs(folder.c_str(), &mounted) != 0) {
-    if (!folder.has_relative_path()) return {};
+  std::string flags = mount_flags(folder);
+  while (flags.empty() && folder.has_relative_path()) {
     folder = folder.parent_path();
+    flags = mount_flags(folder);
   }
-  std::string flags = (mounted.f_flag & ST_RDONLY) != 0 ? "ro" : "rw";
-  if ((mounted.f_flag & ST_NOEXEC) != 0) flags += " noexec";
-  if ((mounted.f_flag & ST_NOSUID) != 0) flags += " nosuid";
   return flags;
 }
 

@@ -1,12 +1,11 @@
 #include "host/open/ticket.hpp"
 
-#include <sys/stat.h>
-
 #include <algorithm>
 #include <chrono>
 #include <set>
 #include <system_error>
 
+#include "base/file_calls.hpp"
 #include "base/files.hpp"
 #include "base/paths.hpp"
 #include "base/sha256.hpp"
@@ -79,28 +78,26 @@ bool is_unchanged(std::string_view value) {
       !take_number(value, stamp.size) || !take_number(value, stamp.modified_ns))
     return false;
   // Not stamp_of(): a path object for each of them costs more than the calls.
-  struct stat now {};
-  return ::stat(std::string(value).c_str(), &now) == 0 && now.st_dev == stamp.device &&
+  calls::Status now{};
+  return calls::stat(std::string(value), &now) == 0 && now.st_dev == stamp.device &&
          now.st_ino == stamp.inode && static_cast<std::uint64_t>(now.st_size) == stamp.size &&
-         static_cast<std::int64_t>(now.st_mtim.tv_sec) * 1'000'000'000 + now.st_mtim.tv_nsec ==
-             stamp.modified_ns;
+         calls::modified_ns(now) == stamp.modified_ns;
 }
 
 bool is_absent(std::string_view path) {
-  struct stat status {};
-  return ::stat(std::string(path).c_str(), &status) != 0;
+  calls::Status status{};
+  return calls::stat(std::string(path), &status) != 0;
 }
 
 // True when nothing happened to the file shortly before `moment` or since, not even a rename (which only
 // ctime tells).
 bool is_at_rest(const std::string& path, std::int64_t moment_ns) {
-  struct stat status {};
-  if (::stat(path.c_str(), &status) != 0) return true;
-  const auto settled = [&](const timespec& time) {
-    const std::int64_t at = static_cast<std::int64_t>(time.tv_sec) * 1'000'000'000 + time.tv_nsec;
-    return at + (time.tv_nsec == 0 ? coarse_rest_ns : rest_ns) < moment_ns;
+  calls::Status status{};
+  if (calls::stat(path, &status) != 0) return true;
+  const auto settled = [&](std::int64_t at) {
+    return at + (at % 1'000'000'000 == 0 ? coarse_rest_ns : rest_ns) < moment_ns;
   };
-  return settled(status.st_mtim) && settled(status.st_ctim);
+  return settled(calls::modified_ns(status)) && settled(calls::changed_ns(status));
 }
 
 bool is_empty_folder(const fs::path& folder) {
@@ -213,9 +210,9 @@ std::vector<std::string> TicketOffice::rests_on(const Outcome& outcome) const {
   std::set<std::string> paths(world_.catalogue_origin().documents.begin(),
                               world_.catalogue_origin().documents.end());
   // A build that is installed or removed, a record that is written or cleared: their folders' times change.
-  paths.insert((world_.store().root() / "refs").native());
-  for (const fs::path& layer : world_.store().layers()) paths.insert((layer / "refs").native());
-  paths.insert((world_.settings().state_folder / "history").native());
+  paths.insert(path_text(world_.store().root() / "refs"));
+  for (const fs::path& layer : world_.store().layers()) paths.insert(path_text(layer / "refs"));
+  paths.insert(path_text(world_.settings().state_folder / "history"));
   // What the builds' records depend on themselves: a missing library that appears, a system library that is
   // updated.
   for (const resolve::Candidate& candidate : outcome.plan.candidates)
@@ -241,7 +238,7 @@ void TicketOffice::keep(const Outcome& outcome) const {
   // A sentinel that stands now may become a crash without its folder changing. One that was lowered again
   // tells nothing: the folder's time does not count.
   const fs::path sentinels = world_.settings().state_folder / "running";
-  if (proof == nullptr || sentinels.native().find('\n') != std::string::npos || !is_empty_folder(sentinels))
+  if (proof == nullptr || path_text(sentinels).find('\n') != std::string::npos || !is_empty_folder(sentinels))
     return;
   std::string text(first_line);
   text += "\nkey " + key_ + "\nmade " + std::to_string(World::now()) + "\nuntil " +
@@ -249,7 +246,7 @@ void TicketOffice::keep(const Outcome& outcome) const {
           platform::machine_key(world_.detect_request(), platform::Reach::decisive) + "\nbuild " +
           outcome.opened->installed.build + "\ndigest " + outcome.opened->installed.digest + "\nartifacts " +
           proof->artifacts_digest + "\nfallback " + (outcome.fallback ? "yes" : "no") + "\nempty " +
-          sentinels.native() + "\n";
+          path_text(sentinels) + "\n";
   for (const Json& path : proof->facts["load_order"].as_array()) {
     if (path.as_string().find('\n') != std::string::npos) return;
     text += "load " + path.as_string() + "\n";

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <system_error>
 
+#include "base/paths.hpp"
 #include "host/open/crash.hpp"
 #include "host/open/this_machine.hpp"
 #include "host/platform/machine_key.hpp"
@@ -32,7 +33,7 @@ transfer::TransferOptions World::transfer_options() const {
   options.connect_limit = std::chrono::seconds(settings_.downloads.connect_timeout_seconds);
   options.stall_limit = std::chrono::seconds(settings_.downloads.stall_timeout_seconds);
   options.retries = settings_.downloads.retries;
-  options.extra_ca = settings_.extra_ca.native();
+  options.extra_ca = path_text(settings_.extra_ca);
   options.proxy = settings_.proxy;
   options.no_proxy = settings_.no_proxy;
   if (!settings_.policy.allowed_hosts.empty())
@@ -146,7 +147,7 @@ void World::note(std::string_view event, const Json& facts) {
   auto added = log.add(event, facts);
   if (added || audit_failed_) return;
   audit_failed_ = true;
-  warnings_.push_back("the audit log of " + settings_.state_folder.native() + " cannot be written (" +
+  warnings_.push_back("the audit log of " + path_text(settings_.state_folder) + " cannot be written (" +
                       added.error().code + " " + std::string(added.error().value("os_said")) + ")");
 }
 

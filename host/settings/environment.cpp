@@ -118,7 +118,7 @@ Result<Layer> layer_of_flags(const FlagValues& flags, const Environment& environ
   layer.source = "flag";
   const auto absolute = [&](const std::string& folder) {
     const fs::path path(path_of(folder));
-    return path.is_absolute() ? folder : (environment.current_folder / path).lexically_normal().string();
+    return path.is_absolute() ? folder : path_text((environment.current_folder / path).lexically_normal());
   };
   if (!flags.repositories.empty()) {
     layer.repositories.emplace();

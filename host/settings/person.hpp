@@ -24,4 +24,7 @@ std::vector<std::string> local_user(std::uint64_t uid);
 // "2026-11-21T09:30:00Z", of now.
 std::string utc_now();
 
+// "2026-11-21 09:30:00 UTC", of a time in seconds since 1970.
+std::string utc_text(std::int64_t seconds);
+
 }  // namespace enginehost::settings

@@ -8,6 +8,7 @@
 #include "host/settings/layer.hpp"
 #include "host/settings/places.hpp"
 #include "host/settings/policy.hpp"
+#include "host/settings/system_places.hpp"
 
 namespace enginehost::settings {
 namespace {
@@ -182,9 +183,9 @@ void add_repositories(Settings& settings, Weighing& weighing, const Environment&
       weighing.pick("repositories_default", &Layer::repositories_default).value_or(true);
   if (settings.repositories_default)
     if (const auto place = default_repository(environment, settings.warnings);
-        place && !known(place->folder.string()))
+        place && !known(path_text(place->folder)))
       settings.repositories.push_back(
-          {place->folder.string(), !settings.policy.require_signatures, "default"});
+          {path_text(place->folder), !settings.policy.require_signatures, "default"});
   for (const Repository& repository : settings.repositories)
     weighing.record("repository", without_password(repository.location), repository.source);
 }
@@ -195,7 +196,7 @@ void choose_places(Settings& settings, Weighing& weighing, const Environment& en
   } else {
     const Place place = default_cache(environment);
     settings.cache_folder = place.folder;
-    weighing.record("cache", place.folder.string(), place.folder.empty() ? "no home folder" : place.source);
+    weighing.record("cache", path_text(place.folder), place.folder.empty() ? "no home folder" : place.source);
     if (place.folder.empty())
       settings.warnings.push_back("there is no home folder and no cache folder is set: nothing can be kept");
   }
@@ -208,14 +209,15 @@ void choose_places(Settings& settings, Weighing& weighing, const Environment& en
   std::error_code error;
   if (!layers && fs::is_directory(environment.system_layer, error)) {
     settings.system_layers.push_back(environment.system_layer);
-    weighing.record("system_layers", environment.system_layer.string(), "default");
+    weighing.record("system_layers", path_text(environment.system_layer), "default");
   }
   if (const auto state = weighing.pick("state", &Layer::state)) {
     settings.state_folder = path_of(*state) / machine_name(environment);
   } else {
     const Place place = default_state(settings.cache_folder, environment);
     settings.state_folder = place.folder;
-    weighing.record("state", place.folder.string(), place.folder.empty() ? "nowhere to write" : place.source);
+    weighing.record("state", path_text(place.folder),
+                    place.folder.empty() ? "nowhere to write" : place.source);
     if (place.folder.empty())
       settings.warnings.push_back(
           "no folder for proofs and quarantine can be written: they last for this run only");
@@ -225,7 +227,7 @@ void choose_places(Settings& settings, Weighing& weighing, const Environment& en
   } else {
     const Place place = default_helper(environment);
     settings.helper = place.folder;
-    weighing.record("helper", place.folder.string(), place.folder.empty() ? "not found" : place.source);
+    weighing.record("helper", path_text(place.folder), place.folder.empty() ? "not found" : place.source);
   }
 }
 
@@ -292,7 +294,9 @@ Result<Settings> load_settings(const FlagValues& flags, const Environment& envir
   TRY_ASSIGN(const Layer from_flags, layer_of_flags(flags, environment));
   TRY_ASSIGN(const Layer from_environment, layer_of_environment(environment));
   const std::string* named = environment.find("ENGINEHOST_CONFIG");
-  const fs::path user_file = named != nullptr ? path_of(*named) : user_config_file(environment);
+  const fs::path user_file = named != nullptr                ? path_of(*named)
+                             : environment.reads_user_config ? user_config_file(environment)
+                                                             : fs::path();
   if (named != nullptr && !user_file.is_absolute())
     return fail(diagnose("EH-P02")
                     .with("variable", "ENGINEHOST_CONFIG")
@@ -302,6 +306,11 @@ Result<Settings> load_settings(const FlagValues& flags, const Environment& envir
   if (!user_file.empty()) {
     TRY_ASSIGN(user, read_config_file(user_file, false, named != nullptr));
   }
+  if (const std::string problem = why_anybody_may_change(environment.system_config); !problem.empty())
+    return fail(diagnose("EH-P02")
+                    .with("file", path_text(environment.system_config))
+                    .with("key", "")
+                    .with("problem", problem));
   TRY_ASSIGN(ConfigFile system, read_config_file(environment.system_config, true, false));
 
   Settings settings;
@@ -309,7 +318,7 @@ Result<Settings> load_settings(const FlagValues& flags, const Environment& envir
   settings.warnings = user.warnings;
   settings.warnings.insert(settings.warnings.end(), system.warnings.begin(), system.warnings.end());
   Weighing weighing(settings, {&from_flags, &from_environment, &user.layer, &system.layer}, system);
-  weighing.record("config", user_file.string(), named != nullptr ? "ENGINEHOST_CONFIG" : "default");
+  weighing.record("config", path_text(user_file), named != nullptr ? "ENGINEHOST_CONFIG" : "default");
   add_repositories(settings, weighing, environment);
   choose_places(settings, weighing, environment);
 

@@ -48,6 +48,8 @@ struct Environment {
   std::map<std::string, std::string> variables;
   std::filesystem::path home;            // empty: there is none
   std::filesystem::path current_folder;  // only to complete relative paths given as flags
+  bool reads_user_config = true;         // the one that variables and home name
+  // Empty: there is none. On Windows of_this_process() names them below %ProgramData%.
   std::filesystem::path system_config = "/etc/enginehost/config.json";
   std::filesystem::path system_layer = "/var/lib/enginehost";
   std::filesystem::path executable_folder,

@@ -20,6 +20,10 @@ const char* helper_name();
 // Python packages of the user and of the system, libraries of the system; those that are not there, too.
 std::vector<LikelyInstallation> system_installations(const Environment& environment);
 
+// Empty when only the system's administrator may change the system's configuration file, or when there is
+// none. What its folder lets others do is not asked: POSIX keeps it where only root writes.
+std::string why_anybody_may_change(const std::filesystem::path& system_config);
+
 // Empty when everything that decides what the repository offers is as safe as the SDK itself.
 std::string why_untrusted(const std::filesystem::path& repository, const std::filesystem::path& sdk_folder);
 

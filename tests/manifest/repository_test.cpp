@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <map>
 
+#include "base/paths.hpp"
 #include "base/sha256.hpp"
 #include "tests/manifest/documents.hpp"
 
@@ -41,7 +42,7 @@ class RepositoryTest : public testing::Test {
     ASSERT_TRUE(write_file(folder_ / "index.json", index.dump(), false));
   }
   Result<RepositoryContent> load(std::int64_t now = in_2026) {
-    return load_repository(folder_.string(), reader_, now);
+    return load_repository(path_text(folder_), reader_, now);
   }
 
   fs::path folder_;
@@ -55,8 +56,8 @@ TEST_F(RepositoryTest, a_folder_with_an_index_and_its_manifests_is_read) {
   const auto content = load();
   ASSERT_TRUE(content);
   ASSERT_EQ(content->manifests.size(), 1u);
-  EXPECT_EQ(content->manifests[0]->repository, folder_.string());
-  EXPECT_EQ(content->manifests[0]->name, (folder_ / "engines/pytorch.json").string());
+  EXPECT_EQ(content->manifests[0]->repository, path_text(folder_));
+  EXPECT_EQ(content->manifests[0]->name, path_text(folder_ / "engines/pytorch.json"));
   EXPECT_THAT(content->warnings, IsEmpty());
   EXPECT_THAT(content->failures, IsEmpty());
 }
@@ -74,7 +75,7 @@ TEST_F(RepositoryTest, a_manifest_with_other_bytes_than_the_index_says_is_not_us
   EXPECT_EQ(content->manifests[0]->engine, "other");
   ASSERT_EQ(content->failures.size(), 1u);
   EXPECT_EQ(content->failures[0].code, "EH-M05");
-  EXPECT_EQ(content->failures[0].value("document"), (folder_ / "pytorch.json").string());
+  EXPECT_EQ(content->failures[0].value("document"), path_text(folder_ / "pytorch.json"));
   EXPECT_EQ(content->failures[0].value("found"), sha256_hex(bytes));
 }
 
@@ -95,14 +96,14 @@ TEST_F(RepositoryTest, a_missing_manifest_is_a_failure_that_names_it) {
   const auto content = load();
   ASSERT_EQ(content->failures.size(), 1u);
   EXPECT_EQ(content->failures[0].code, "EH-F01");
-  EXPECT_EQ(content->failures[0].value("file"), (folder_ / "pytorch.json").string());
+  EXPECT_EQ(content->failures[0].value("file"), path_text(folder_ / "pytorch.json"));
 }
 
 TEST_F(RepositoryTest, a_folder_without_an_index_is_no_repository) {
   const auto content = load();
   ASSERT_FALSE(content);
   EXPECT_EQ(content.error().code, "EH-M07");
-  EXPECT_EQ(content.error().value("repository"), folder_.string());
+  EXPECT_EQ(content.error().value("repository"), path_text(folder_));
   EXPECT_EQ(content.error().value("file"), (folder_ / "index.json").string());
 }
 

@@ -61,10 +61,12 @@ Place state_folder(const Environment& environment) {
 
 const char* helper_name() { return "enginehost-probe"; }
 
+std::string why_anybody_may_change(const fs::path&) { return {}; }
+
 std::string why_untrusted(const fs::path& repository, const fs::path& sdk_folder) {
   calls::Status sdk{};
   if (calls::stat(sdk_folder.c_str(), &sdk) != 0)
-    return "the owner of " + sdk_folder.string() + " cannot be read";
+    return "the owner of " + path_text(sdk_folder) + " cannot be read";
   std::error_code error;
   std::vector<fs::path> deciding{repository};
   for (const auto& entry : fs::directory_iterator(repository, error))
@@ -73,8 +75,8 @@ std::string why_untrusted(const fs::path& repository, const fs::path& sdk_folder
   for (const fs::path& path : deciding) {
     calls::Status file{};
     std::string why;
-    if (calls::stat(path.c_str(), &file) != 0) return path.string() + " cannot be read";
-    if (may_be_swapped(file, sdk, why)) return path.string() + ": " + why;
+    if (calls::stat(path.c_str(), &file) != 0) return path_text(path) + " cannot be read";
+    if (may_be_swapped(file, sdk, why)) return path_text(path) + ": " + why;
   }
   return {};
 }

@@ -36,6 +36,13 @@ char folder_separator() { return ';'; }
 
 const char* helper_name() { return "enginehost-probe.exe"; }
 
+// Users may make files and folders below %ProgramData%, and whoever makes one may change it: policy that
+// anybody could have written is none.
+std::string why_anybody_may_change(const fs::path& system_config) {
+  const auto problem = cache::inside::folder_problem(system_config);
+  return problem ? "it is not the administrator's: " + std::string(problem->value("problem")) : std::string();
+}
+
 std::string why_untrusted(const fs::path& repository, const fs::path&) {
   std::error_code error;
   std::vector<fs::path> deciding{repository};

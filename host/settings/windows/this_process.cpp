@@ -9,6 +9,9 @@
 #include "base/windows/wide.hpp"
 #include "host/settings/person.hpp"
 #include "host/settings/settings.hpp"
+// After <windows.h>, which they need.
+#include <knownfolders.h>
+#include <shlobj.h>
 
 namespace enginehost::settings {
 namespace {
@@ -22,10 +25,23 @@ std::string host_name() {
                                                                          : std::string();
 }
 
+// What all users of the machine share. Asked of the system and not of %ProgramData%, which whoever starts the
+// program may set.
+fs::path data_of_all_users() {
+  wchar_t* raw = nullptr;
+  fs::path folder;
+  if (::SHGetKnownFolderPath(FOLDERID_ProgramData, 0, nullptr, &raw) == S_OK) folder = raw;
+  ::CoTaskMemFree(raw);
+  return folder;
+}
+
 }  // namespace
 
 Environment Environment::of_this_process() {
   Environment result;
+  const fs::path shared = data_of_all_users();
+  result.system_config = shared.empty() ? fs::path() : shared / "EngineHost" / "config.json";
+  result.system_layer = shared.empty() ? fs::path() : shared / "EngineHost" / "cache";
   if (wchar_t* const block = ::GetEnvironmentStringsW(); block != nullptr) {
     for (const wchar_t* entry = block; *entry != 0; entry += std::wcslen(entry) + 1) {
       const std::wstring_view text = entry;
