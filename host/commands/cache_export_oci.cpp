@@ -45,7 +45,7 @@ Result<Json> export_oci(const OfflineRun& run) {
     builds.push(
         Json::object().set("build", artifact.build).set("tag", tag).set("digest", digest).set("size", size));
     if (!run.common.json)
-      std::printf("%s  oci:%s:%s  %s  %s\n", artifact.build.c_str(), folder.c_str(), tag.c_str(),
+      std::printf("%s  oci:%s:%s  %s  %s\n", artifact.build.c_str(), path_text(folder).c_str(), tag.c_str(),
                   format_bytes(size).c_str(), digest.c_str());
   }
   return Json::object().set("format", 1).set("layout", path_text(folder)).set("exported", std::move(builds));

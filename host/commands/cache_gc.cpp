@@ -52,9 +52,9 @@ void tell(const cache::Store& store, const cache::Collected& done, bool dry_run)
                 build.why.c_str());
   const std::uint64_t freed =
       done.physical_before > done.physical_after ? done.physical_before - done.physical_after : 0;
-  std::printf("%s: %s %s, %s on disk for %s of builds\n", store.root().c_str(), format_bytes(freed).c_str(),
-              dry_run ? "would be freed" : "freed", format_bytes(done.physical_after).c_str(),
-              format_bytes(done.logical_after).c_str());
+  std::printf("%s: %s %s, %s on disk for %s of builds\n", path_text(store.root()).c_str(),
+              format_bytes(freed).c_str(), dry_run ? "would be freed" : "freed",
+              format_bytes(done.physical_after).c_str(), format_bytes(done.logical_after).c_str());
   if (done.left_to_maker)
     std::printf("something is being installed: what is no longer needed is freed when that is done\n");
   if (done.waits_for_rest)

@@ -27,7 +27,7 @@ Json told(const offline::ImportedBuild& build, bool as_text) {
     std::printf(
         "%s  %s  %s%s\n", installed.build.c_str(),
         build.was_there ? "was there already" : ("imported " + format_bytes(installed.size)).c_str(),
-        installed.folder.c_str(),
+        path_text(installed.folder).c_str(),
         build.files_named_by_manifest ? "" : "  (its manifest does not name its files: the bundle's word)");
   return Json::object()
       .set("build", installed.build)

@@ -48,8 +48,8 @@ Result<Json> request_command(const OfflineRun& run) {
   for (const offline::Wish& wish : request.wishes)
     wanted.push_back(wish.engine + (wish.version.empty() ? "" : "@" + wish.version));
   if (!run.common.json)
-    std::printf("%s asks for %s; answer it where there is a network: engine-cache fulfil %s\n", file.c_str(),
-                join(wanted, ", ").c_str(), file.filename().c_str());
+    std::printf("%s asks for %s; answer it where there is a network: engine-cache fulfil %s\n",
+                path_text(file).c_str(), join(wanted, ", ").c_str(), path_text(file.filename()).c_str());
   return Json::object()
       .set("format", 1)
       .set("file", path_text(file))

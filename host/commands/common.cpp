@@ -1,8 +1,5 @@
 #include "host/commands/common.hpp"
 
-#include <signal.h>
-#include <unistd.h>
-
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
@@ -13,14 +10,6 @@
 
 namespace enginehost::commands {
 namespace {
-
-const CancelToken* token_of_signals = nullptr;
-
-void on_signal(int signal) {
-  // The second request is meant: whoever presses Ctrl-C twice does not want to wait for an orderly end.
-  if (token_of_signals == nullptr || token_of_signals->cancelled()) ::_exit(128 + signal);
-  token_of_signals->cancel();
-}
 
 bool json_asked_for(int argc, char** argv) {
   return std::any_of(argv + 1, argv + argc,
@@ -81,17 +70,6 @@ Result<settings::Settings> settings_without_configuration(const CommonFlags& fla
   return settings::load_settings(values, environment);
 }
 
-CancelToken cancel_on_signal() {
-  static const CancelToken token;
-  token_of_signals = &token;
-  struct sigaction action {};
-  action.sa_handler = on_signal;
-  sigemptyset(&action.sa_mask);
-  ::sigaction(SIGINT, &action, nullptr);
-  ::sigaction(SIGTERM, &action, nullptr);
-  return token;
-}
-
 int end_with(const Diagnosis& diagnosis, bool json) {
   if (json)
     print(Json::object().set("format", 1).set("diagnosis", explain::to_json(diagnosis)));
@@ -109,8 +87,6 @@ void print_warnings(const std::vector<std::string>& warnings, const std::vector<
   for (const Diagnosis& warning : diagnoses)
     std::fprintf(stderr, "warning: %s\n", explain::one_line(warning).c_str());
 }
-
-bool is_terminal(int descriptor) { return ::isatty(descriptor) == 1; }
 
 int guarded(bool json, const std::function<int()>& body) {
   try {

@@ -10,6 +10,7 @@
 #include "base/json.hpp"
 #include "base/result.hpp"
 #include "host/acquire/acquire.hpp"
+#include "host/commands/terminal.hpp"
 #include "host/open/open.hpp"
 #include "host/settings/settings.hpp"
 #include "host/transfer/progress_bar.hpp"
@@ -38,9 +39,6 @@ Result<settings::Settings> settings_of(const CommonFlags& flags, settings::FlagV
 // read.
 Result<settings::Settings> settings_without_configuration(const CommonFlags& flags);
 
-// Ctrl-C and SIGTERM cancel this token; a second one ends the process at once.
-CancelToken cancel_on_signal();
-
 // Asks on a terminal for more than 100 MB or a licence that wants acceptance, whose text is shown first where
 // it can be had; without a terminal a licence must have been accepted before, by --accept-license or by
 // policy. What is accepted is recorded. EH-P03 with "license", "url" or "bytes" when declined; else as
@@ -56,8 +54,6 @@ void print(const Json& document);
 // "warning: …" lines on stderr unless quiet.
 void print_warnings(const std::vector<std::string>& warnings, const std::vector<Diagnosis>& diagnoses,
                     bool quiet);
-
-bool is_terminal(int descriptor);
 
 // Runs a command's body; what a library throws in spite of everything ends as "a bug of ours", status 1.
 int guarded(bool json, const std::function<int()>& body);

@@ -1,5 +1,3 @@
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstdio>
 #include <iostream>
@@ -43,7 +41,7 @@ bool ask_for_license(open::World& world, const std::string& build, const manifes
 
 std::function<Result<void>(const acquire::Question&)> consent_for(open::World& world) {
   return [&world](const acquire::Question& question) -> Result<void> {
-    const bool terminal = is_terminal(STDIN_FILENO) && is_terminal(STDERR_FILENO);
+    const bool terminal = is_terminal(standard_input) && is_terminal(standard_error);
     TRY_ASSIGN(const std::vector<acquire::LicenseQuestion> licenses,
                open::licenses_to_ask(world.settings(), question));
     for (const acquire::LicenseQuestion& license : licenses) {

@@ -13,6 +13,7 @@
 #include "host/commands/common.hpp"
 #include "host/commands/licenses.hpp"
 #include "host/commands/offline.hpp"
+#include "host/commands/program.hpp"
 #include "host/commands/quarantine.hpp"
 #include "host/explain/explain.hpp"
 #include "host/open/document.hpp"
@@ -54,7 +55,7 @@ Result<Json> fetch_for(const settings::Settings& settings, std::optional<platfor
     std::printf("%s  %s  %s  (for %s)\n", acquired->installed.build.c_str(),
                 acquired->downloaded > 0 ? ("fetched " + format_bytes(acquired->downloaded)).c_str()
                                          : "was installed already",
-                acquired->installed.folder.c_str(), label.c_str());
+                path_text(acquired->installed.folder).c_str(), label.c_str());
   print_warnings(world.warnings(), acquired->warnings, flags.common.quiet || flags.common.json);
   return Json::object()
       .set("for", label)
@@ -103,7 +104,7 @@ Json list(const cache::Store& store, const Flags& flags) {
   }
   if (!flags.common.json) {
     if (builds.as_array().empty())
-      std::printf("nothing is installed in %s\n", store.root().c_str());
+      std::printf("nothing is installed in %s\n", path_text(store.root()).c_str());
     else
       std::printf("%zu builds, %s\n", builds.as_array().size(), format_bytes(total).c_str());
   }
@@ -174,14 +175,15 @@ int run(int argc, char** argv) {
   if (path->parsed() && flags.common.json)
     print(Json::object().set("format", 1).set("cache", path_text(store.root())));
   else
-    std::printf("%s\n", store.root().c_str());
+    std::printf("%s\n", path_text(store.root()).c_str());
   return 0;
 }
 
 }  // namespace
-}  // namespace enginehost::commands
 
-int main(int argc, char** argv) {
+int run_program(int argc, char** argv) {
   const bool json = std::find(argv + 1, argv + argc, std::string_view("--json")) != argv + argc;
-  return enginehost::commands::guarded(json, [&] { return enginehost::commands::run(argc, argv); });
+  return guarded(json, [&] { return run(argc, argv); });
 }
+
+}  // namespace enginehost::commands

@@ -1,7 +1,4 @@
 // engine-manifest: the publisher's way from files to a signed repository (docs/publishing.md).
-#include <termios.h>
-#include <unistd.h>
-
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
@@ -12,6 +9,7 @@
 #include "base/paths.hpp"
 #include "base/text.hpp"
 #include "host/commands/common.hpp"
+#include "host/commands/program.hpp"
 #include "host/explain/explain.hpp"
 #include "host/open/world.hpp"
 #include "host/publish/add.hpp"
@@ -37,17 +35,10 @@ struct ManifestFlags {
 
 fs::path absolute(const std::string& path) { return fs::absolute(path_of(path)).lexically_normal(); }
 
-std::string read_line_of(int descriptor) {
-  std::string line;
-  char c = 0;
-  while (::read(descriptor, &c, 1) == 1 && c != '\n') line += c;
-  return line;
-}
-
 // From the descriptor that was named, else from the terminal without echo.
 Result<std::string> passphrase(const std::string& file, int descriptor) {
-  if (descriptor >= 0) return read_line_of(descriptor);
-  if (!is_terminal(STDIN_FILENO))
+  if (descriptor >= 0) return read_line(descriptor);
+  if (!is_terminal(standard_input))
     return fail(
         diagnose("EH-M15")
             .with("file", file)
@@ -55,13 +46,7 @@ Result<std::string> passphrase(const std::string& file, int descriptor) {
                   "it is encrypted, and there is no terminal to ask for its passphrase (--passphrase-fd)"));
   std::fprintf(stderr, "passphrase of %s: ", file.c_str());
   std::fflush(stderr);
-  termios before{};
-  ::tcgetattr(STDIN_FILENO, &before);
-  termios silent = before;
-  silent.c_lflag &= ~static_cast<tcflag_t>(ECHO);
-  ::tcsetattr(STDIN_FILENO, TCSAFLUSH, &silent);
-  std::string line = read_line_of(STDIN_FILENO);
-  ::tcsetattr(STDIN_FILENO, TCSAFLUSH, &before);
+  std::string line = read_line_unseen();
   std::fprintf(stderr, "\n");
   return line;
 }
@@ -91,7 +76,7 @@ Result<Json> add(ManifestFlags& flags) {
   if (!flags.plugin.empty()) flags.add.plugin = absolute(flags.plugin);
   TRY_ASSIGN(const publish::Added added, publish::add(workspace, flags.add));
   if (!flags.json)
-    std::printf("%s  added to %s\n  requires %s\n", added.build.c_str(), added.manifest.c_str(),
+    std::printf("%s  added to %s\n  requires %s\n", added.build.c_str(), path_text(added.manifest).c_str(),
                 added.requirements.dump().c_str());
   return Json::object()
       .set("format", 1)
@@ -231,9 +216,10 @@ int run(int argc, char** argv) {
 }
 
 }  // namespace
-}  // namespace enginehost::commands
 
-int main(int argc, char** argv) {
+int run_program(int argc, char** argv) {
   const bool json = std::find(argv + 1, argv + argc, std::string_view("--json")) != argv + argc;
-  return enginehost::commands::guarded(json, [&] { return enginehost::commands::run(argc, argv); });
+  return guarded(json, [&] { return run(argc, argv); });
 }
+
+}  // namespace enginehost::commands

@@ -10,6 +10,7 @@
 #include "host/commands/checked.hpp"
 #include "host/commands/common.hpp"
 #include "host/commands/npy.hpp"
+#include "host/commands/program.hpp"
 #include "host/explain/explain.hpp"
 #include "host/load/in_process/model.hpp"
 #include "host/open/document.hpp"
@@ -224,9 +225,10 @@ int run(int argc, char** argv) {
 }
 
 }  // namespace
-}  // namespace enginehost::commands
 
-int main(int argc, char** argv) {
+int run_program(int argc, char** argv) {
   const bool json = std::find(argv + 1, argv + argc, std::string_view("--json")) != argv + argc;
-  return enginehost::commands::guarded(json, [&] { return enginehost::commands::run(argc, argv); });
+  return guarded(json, [&] { return run(argc, argv); });
 }
+
+}  // namespace enginehost::commands

@@ -12,7 +12,7 @@ bool is_url(const std::string& location) {
 }
 
 std::string below(const std::string& location, const std::string& path) {
-  if (!is_url(location)) return path_text(std::filesystem::path(location) / path);
+  if (!is_url(location)) return path_text(path_of(location) / path_of(path));
   std::string result = location;
   if (!result.ends_with('/')) result += '/';
   constexpr std::string_view digits = "0123456789ABCDEF";

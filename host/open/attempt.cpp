@@ -123,7 +123,7 @@ class Attempt {
   Result<std::shared_ptr<Opened>> file(const fs::path& plugin) {
     auto opened = std::make_shared<Opened>();
     opened->installed.folder = plugin.parent_path();
-    opened->installed.plugin = plugin.filename();
+    opened->installed.plugin = path_text(plugin.filename());
     TRY(check_and_probe(*opened, !options_.probe));
     Trial trial({});
     TRY(load(*opened, trial));

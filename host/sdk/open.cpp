@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <string>
 
+#include "base/paths.hpp"
 #include "base/text.hpp"
 #include "host/explain/explain.hpp"
 #include "host/open/consent.hpp"
@@ -99,7 +100,7 @@ std::string key_of(const enginehost_request& request) {
   }
   // What a relative folder means depends on where we are.
   std::error_code ignored;
-  if (relative) add(std::filesystem::current_path(ignored).c_str());
+  if (relative) add(path_text(std::filesystem::current_path(ignored)).c_str());
   return key;
 }
 

@@ -21,7 +21,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#if defined(_WIN32)
+#if defined(_WIN32) && defined(ENGINEHOST_BUILDS_THE_LIBRARY)
+#define ENGINEHOST_API __declspec(dllexport)
+#elif defined(_WIN32)
 #define ENGINEHOST_API __declspec(dllimport)
 #else
 #define ENGINEHOST_API __attribute__((visibility("default")))

@@ -1,0 +1,3 @@
+#include "host/commands/program.hpp"
+
+int main(int argc, char** argv) { return enginehost::commands::run_program(argc, argv); }

@@ -1,0 +1,51 @@
+#include "host/commands/terminal.hpp"
+
+#include <signal.h>
+#include <termios.h>
+#include <unistd.h>
+
+namespace enginehost::commands {
+namespace {
+
+const CancelToken* token_of_signals = nullptr;
+
+void on_signal(int signal) {
+  // The second request is meant: whoever presses Ctrl-C twice does not want to wait for an orderly end.
+  if (token_of_signals == nullptr || token_of_signals->cancelled()) ::_exit(128 + signal);
+  token_of_signals->cancel();
+}
+
+}  // namespace
+
+bool is_terminal(int descriptor) { return ::isatty(descriptor) == 1; }
+
+std::string read_line(int descriptor) {
+  std::string line;
+  char c = 0;
+  while (::read(descriptor, &c, 1) == 1 && c != '\n') line += c;
+  return line;
+}
+
+std::string read_line_unseen() {
+  termios before{};
+  ::tcgetattr(STDIN_FILENO, &before);
+  termios silent = before;
+  silent.c_lflag &= ~static_cast<tcflag_t>(ECHO);
+  ::tcsetattr(STDIN_FILENO, TCSAFLUSH, &silent);
+  std::string line = read_line(STDIN_FILENO);
+  ::tcsetattr(STDIN_FILENO, TCSAFLUSH, &before);
+  return line;
+}
+
+CancelToken cancel_on_signal() {
+  static const CancelToken token;
+  token_of_signals = &token;
+  struct sigaction action {};
+  action.sa_handler = on_signal;
+  sigemptyset(&action.sa_mask);
+  ::sigaction(SIGINT, &action, nullptr);
+  ::sigaction(SIGTERM, &action, nullptr);
+  return token;
+}
+
+}  // namespace enginehost::commands

@@ -1,0 +1,23 @@
+// The person at the other end: what the system lets a command ask and hear.
+#pragma once
+#include <string>
+
+#include "base/cancel.hpp"
+
+namespace enginehost::commands {
+
+constexpr int standard_input = 0, standard_error = 2;  // descriptors
+
+bool is_terminal(int descriptor);
+
+// Up to the end of the line, which is not part of it, or of what there is.
+std::string read_line(int descriptor);
+
+// From standard input, a terminal, which does not show it meanwhile.
+std::string read_line_unseen();
+
+// Ctrl-C and SIGTERM (on Windows also the end of the session or of the window) cancel this token; a second
+// Ctrl-C ends the process at once.
+CancelToken cancel_on_signal();
+
+}  // namespace enginehost::commands

@@ -1,0 +1,40 @@
+#include <fcntl.h>
+#include <io.h>
+
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "base/windows/system.hpp"
+#include "base/windows/wide.hpp"
+#include "host/commands/program.hpp"
+
+namespace {
+
+// The console shows UTF-8 while it lives; it is the shell's, too, which goes on after us.
+class ConsoleInUtf8 {
+ public:
+  ConsoleInUtf8() : before_(::GetConsoleOutputCP()) { ::SetConsoleOutputCP(CP_UTF8); }
+  ConsoleInUtf8(const ConsoleInUtf8&) = delete;
+  ConsoleInUtf8& operator=(const ConsoleInUtf8&) = delete;
+  ~ConsoleInUtf8() {
+    if (before_ != 0) ::SetConsoleOutputCP(before_);
+  }
+
+ private:
+  UINT before_;
+};
+
+}  // namespace
+
+int wmain(int argc, wchar_t** argv) {
+  // What is written is what arrives, on every system.
+  for (std::FILE* const stream : {stdout, stderr}) ::_setmode(::_fileno(stream), _O_BINARY);
+  const ConsoleInUtf8 console;
+  std::vector<std::string> texts;
+  for (int i = 0; i < argc; ++i) texts.push_back(enginehost::windows::utf8(argv[i]));
+  std::vector<char*> arguments;
+  for (std::string& text : texts) arguments.push_back(text.data());
+  arguments.push_back(nullptr);
+  return enginehost::commands::run_program(argc, arguments.data());
+}

@@ -1,0 +1,69 @@
+#include "host/commands/terminal.hpp"
+
+#include <io.h>
+
+#include "base/windows/system.hpp"
+#include "base/windows/wide.hpp"
+
+namespace enginehost::commands {
+namespace {
+
+const CancelToken* token_of_signals = nullptr;
+constexpr UINT interrupted = 130;
+
+// On a thread that Windows starts for it.
+BOOL WINAPI on_event(DWORD event) {
+  if (token_of_signals == nullptr || token_of_signals->cancelled())
+    ::TerminateProcess(::GetCurrentProcess(), interrupted);
+  token_of_signals->cancel();
+  // Windows ends the process when this returns, or after some seconds: the time for an orderly end.
+  if (event != CTRL_C_EVENT && event != CTRL_BREAK_EVENT) ::Sleep(INFINITE);
+  return TRUE;
+}
+
+// A console gives UTF-16 of any script; through ReadFile it would be the console's code page.
+std::string read_console_line(HANDLE console) {
+  std::wstring line;
+  wchar_t c = 0;
+  DWORD read = 0;
+  while (::ReadConsoleW(console, &c, 1, &read, nullptr) != 0 && read == 1 && c != L'\n')
+    if (c != L'\r') line += c;
+  return windows::utf8(line);
+}
+
+}  // namespace
+
+// _isatty() is true for every device, NUL among them.
+bool is_terminal(int descriptor) {
+  DWORD mode = 0;
+  return ::GetConsoleMode(reinterpret_cast<HANDLE>(::_get_osfhandle(descriptor)), &mode) != 0;
+}
+
+std::string read_line(int descriptor) {
+  if (is_terminal(descriptor))
+    return read_console_line(reinterpret_cast<HANDLE>(::_get_osfhandle(descriptor)));
+  std::string line;
+  char c = 0;
+  while (::_read(descriptor, &c, 1) == 1 && c != '\n') line += c;
+  if (line.ends_with('\r')) line.pop_back();
+  return line;
+}
+
+std::string read_line_unseen() {
+  const HANDLE console = ::GetStdHandle(STD_INPUT_HANDLE);
+  DWORD before = 0;
+  ::GetConsoleMode(console, &before);
+  ::SetConsoleMode(console, before & ~static_cast<DWORD>(ENABLE_ECHO_INPUT));
+  std::string line = read_console_line(console);
+  ::SetConsoleMode(console, before);
+  return line;
+}
+
+CancelToken cancel_on_signal() {
+  static const CancelToken token;
+  token_of_signals = &token;
+  ::SetConsoleCtrlHandler(&on_event, TRUE);
+  return token;
+}
+
+}  // namespace enginehost::commands
