@@ -36,4 +36,17 @@ bool clone_content(int to, int from);
 // Asks for these written bytes to be brought to the disk soon; waits for nothing.
 void begin_writing_out(int file, std::uint64_t from, std::uint64_t size);
 
+// From now on what is passed over in the file and never written is a hole, where the file system can.
+void allow_holes(int file);
+
+// Where the first hole behind `from` begins: the file's end where it has none. Nothing where the file system
+// tells no holes.
+std::optional<std::uint64_t> first_hole(int file, std::uint64_t from);
+
+// Waits until all below the folder is on the disk. False with errno when it cannot be brought there.
+bool write_out_below(const std::filesystem::path& folder);
+
+// Two names change hands at once; false where the file system or the system knows no such thing.
+bool exchange_names(const std::filesystem::path& one, const std::filesystem::path& other);
+
 }  // namespace enginehost

@@ -1,26 +1,7 @@
 // For libraries that convert file names by the locale.
 #pragma once
-#include <locale.h>
-
-namespace enginehost {
-
-// While it lives, this thread's locale can show every name; the host's own is left alone. libarchive drops
-// names that the locale cannot show, and "C" shows ASCII only.
-class NamesInUtf8 {
- public:
-  NamesInUtf8() : ours_(::newlocale(LC_CTYPE_MASK, "C.UTF-8", nullptr)) {
-    if (ours_ != nullptr) before_ = ::uselocale(ours_);
-  }
-  ~NamesInUtf8() {
-    if (ours_ == nullptr) return;
-    ::uselocale(before_);
-    ::freelocale(ours_);
-  }
-  NamesInUtf8(const NamesInUtf8&) = delete;
-  NamesInUtf8& operator=(const NamesInUtf8&) = delete;
-
- private:
-  locale_t ours_, before_ = nullptr;
-};
-
-}  // namespace enginehost
+#ifdef _WIN32
+#include "base/windows/names_in_utf8.hpp"
+#else
+#include "base/posix/names_in_utf8.hpp"
+#endif

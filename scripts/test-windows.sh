@@ -16,6 +16,7 @@ for tool in x86_64-w64-mingw32-g++-posix wine; do
 done
 export WINEPREFIX="$PWD/build-windows-mingw-wine/wine"
 trap 'wineserver -k 2>/dev/null || true' EXIT
+scripts/windows-libraries.sh
 cmake --preset windows-mingw-wine
 cmake --build --preset windows-mingw-wine
 ctest --preset windows-mingw-wine

@@ -92,7 +92,7 @@ Result<cache::Installed> install(Work& work) {
   if (!std::filesystem::is_regular_file(view / path_of(build.plugin_path), error))
     return fail(diagnose("EH-F01")
                     .with("build", build.id)
-                    .with("file", (view / path_of(build.plugin_path)).native())
+                    .with("file", path_text(view / path_of(build.plugin_path)))
                     .with("component", build.plugin_component)
                     .with("problem", "the plugin's archive does not hold it"));
   auto installed = work.store.write_ref(record_for(build, std::move(trees)));

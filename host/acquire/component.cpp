@@ -1,7 +1,5 @@
 #include "host/acquire/component.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 
 #include "base/paths.hpp"
@@ -137,7 +135,7 @@ Result<ArtifactInstaller::Delivery> ArtifactInstaller::fetch_alone(const manifes
       TRY_ASSIGN(const transfer::PackageFile found,
                  transfer::locate_package(source.project, source.file, artifact_.sha256,
                                           work_.options.transfer, work_.cancel));
-      return fetch_from(found.url.empty() ? found.path.native() : found.url, found.certificate, file);
+      return fetch_from(found.url.empty() ? path_text(found.path) : found.url, found.certificate, file);
     }
     case manifest::Source::Kind::oci:
       tell(Phase::asking, 0, 0, source.text());
@@ -219,7 +217,7 @@ Result<std::string> ArtifactInstaller::from_group(Group group, std::vector<Failu
     const bool resumed = file->held() > 0;
     const bool whole = artifact_.size && file->held() == *artifact_.size;
     Unpacking unpacking(artifact_, *file, folder(), limits(), work_.cancel);
-    Delivery delivery{partial.native(), {}};
+    Delivery delivery{path_text(partial), {}};
     if (!whole) {
       const Group asked = alone ? Group{group.front()} : group;
       std::vector<transfer::MirrorFailure> left;

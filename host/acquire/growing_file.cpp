@@ -1,20 +1,19 @@
 #include "host/acquire/growing_file.hpp"
 
-#include <fcntl.h>
-#include <sys/resource.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <vector>
+
+#include "base/file_calls.hpp"
+#include "base/file_system.hpp"
+#include "base/paths.hpp"
 
 namespace enginehost::acquire {
 
 Diagnosis GrowingFile::failure(int error_number) const {
   return std::move(diagnose_errno(code_of_write_error(error_number), error_number)
-                       .with("file", path_.native())
-                       .with("folder", folder_.native()));
+                       .with("file", path_text(path_))
+                       .with("folder", path_text(folder_)));
 }
 
 Result<std::unique_ptr<GrowingFile>> GrowingFile::open(const std::filesystem::path& file,
@@ -26,11 +25,10 @@ Result<std::unique_ptr<GrowingFile>> GrowingFile::open(const std::filesystem::pa
   result->folder_ = cache_folder;
   result->expected_ = size;
   result->chunks_ = chunks;
-  result->file_ = FileDescriptor(::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644));
+  result->file_ = FileDescriptor(calls::open(file, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644));
   if (!result->file_.valid()) return fail(result->failure(errno));
-  rlimit limit{};
-  const bool limited = ::getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
-  result->file_limit_ = limited ? limit.rlim_cur : UINT64_MAX;
+  result->file_limit_ = file_size_limit();
+  allow_holes(result->file_.get());
   TRY(result->take_what_is_there());
   return result;
 }
@@ -38,26 +36,23 @@ Result<std::unique_ptr<GrowingFile>> GrowingFile::open(const std::filesystem::pa
 // Parts that arrive out of order leave holes where bytes are still to come. A file system without holes tells
 // none, and the digest in the end tells that zeros were taken for bytes.
 Result<void> GrowingFile::take_what_is_there() {
-  struct stat status {};
-  if (::fstat(file_.get(), &status) != 0) return fail(failure(errno));
+  calls::Status status{};
+  if (calls::fstat(file_.get(), &status) != 0) return fail(failure(errno));
   auto size = static_cast<std::uint64_t>(status.st_size);
   if (chunks_ != nullptr) {
     for (std::size_t i = 0; i < chunks_->sha256.size() && chunks_->end_of(i) <= size; ++i) {
       const transfer::Range range{chunks_->begin_of(i), chunks_->end_of(i)};
-      const off_t hole = ::lseek(file_.get(), static_cast<off_t>(range.begin), SEEK_HOLE);
-      if (hole >= 0 && static_cast<std::uint64_t>(hole) < range.end) continue;
+      if (const auto hole = first_hole(file_.get(), range.begin); hole && *hole < range.end) continue;
       TRY_ASSIGN(const std::string digest, digest_of(range));
       if (digest == chunks_->sha256[i]) add(range);
     }
     return advance(0, {});
   }
-  const off_t hole = ::lseek(file_.get(), 0, SEEK_HOLE);
-  if (hole >= 0 && static_cast<std::uint64_t>(hole) < size) {
+  if (const auto hole = first_hole(file_.get(), 0); hole && *hole < size) {
     // The last block before the hole may be filled in part only.
     constexpr std::uint64_t block = 64u << 10;
-    const auto before = static_cast<std::uint64_t>(hole);
-    size = before == 0 ? 0 : (before - 1) / block * block;
-    if (::ftruncate(file_.get(), static_cast<off_t>(size)) != 0) return fail(failure(errno));
+    size = *hole == 0 ? 0 : (*hole - 1) / block * block;
+    if (calls::ftruncate(file_.get(), static_cast<calls::Offset>(size)) != 0) return fail(failure(errno));
   }
   if (size > 0) add({0, size});
   return advance(0, {});
@@ -67,9 +62,9 @@ Result<std::string> GrowingFile::digest_of(transfer::Range range) const {
   Sha256 hash;
   std::vector<char> buffer(std::min<std::uint64_t>(range.end - range.begin, 1u << 20));
   while (range.begin < range.end) {
-    const ssize_t got =
-        ::pread(file_.get(), buffer.data(), std::min<std::uint64_t>(buffer.size(), range.end - range.begin),
-                static_cast<off_t>(range.begin));
+    const ssize_t got = calls::pread(file_.get(), buffer.data(),
+                                     std::min<std::uint64_t>(buffer.size(), range.end - range.begin),
+                                     static_cast<calls::Offset>(range.begin));
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return fail(failure(errno));
     if (got == 0) break;  // truncated under us: no digest matches
@@ -127,7 +122,7 @@ Result<void> GrowingFile::start_anew() {
   stream_at_ = 0;
   if (chunks_ != nullptr) return {};  // each of them was judged; it is passed over when it comes again
   const std::scoped_lock lock(hashing_, mutex_);
-  if (::ftruncate(file_.get(), 0) != 0) return fail(failure(errno));
+  if (calls::ftruncate(file_.get(), 0) != 0) return fail(failure(errno));
   hash_ = Sha256();
   have_.clear();
   size_ = 0;
@@ -153,7 +148,8 @@ Result<void> GrowingFile::write_at(std::uint64_t offset, std::string_view bytes)
 
 Result<void> GrowingFile::put(std::uint64_t offset, std::string_view bytes) {
   while (!bytes.empty()) {
-    const ssize_t written = ::pwrite(file_.get(), bytes.data(), bytes.size(), static_cast<off_t>(offset));
+    const ssize_t written =
+        calls::pwrite(file_.get(), bytes.data(), bytes.size(), static_cast<calls::Offset>(offset));
     if (written < 0 && errno == EINTR) continue;
     if (written < 0) return fail(failure(errno));
     offset += static_cast<std::uint64_t>(written);
@@ -205,8 +201,9 @@ Result<void> GrowingFile::advance(std::uint64_t offset, std::string_view bytes) 
     std::string_view next = bytes;
     if (at != offset || bytes.empty()) {
       buffer.resize(1u << 20);
-      const ssize_t got = ::pread(file_.get(), buffer.data(),
-                                  std::min<std::uint64_t>(buffer.size(), end - at), static_cast<off_t>(at));
+      const ssize_t got =
+          calls::pread(file_.get(), buffer.data(), std::min<std::uint64_t>(buffer.size(), end - at),
+                       static_cast<calls::Offset>(at));
       if (got < 0 && errno == EINTR) continue;
       if (got <= 0) return fail(failure(got < 0 ? errno : EIO));
       next = std::string_view(buffer.data(), static_cast<std::size_t>(got));
@@ -246,8 +243,8 @@ std::int64_t GrowingFile::read(std::uint64_t at, char* buffer, std::size_t size,
   }
   if (available == 0) return 0;
   for (;;) {
-    const ssize_t got =
-        ::pread(file_.get(), buffer, std::min<std::uint64_t>(size, available), static_cast<off_t>(at));
+    const ssize_t got = calls::pread(file_.get(), buffer, std::min<std::uint64_t>(size, available),
+                                     static_cast<calls::Offset>(at));
     if (got < 0 && errno == EINTR) continue;
     // Truncated under us means started anew; the next call says so.
     if (got == 0) {
@@ -276,11 +273,11 @@ bool GrowingFile::wait_until_settled(std::uint64_t generation) {
 
 std::string GrowingFile::head(std::size_t size) const {
   std::string bytes(size, '\0');
-  const ssize_t got = ::pread(file_.get(), bytes.data(), bytes.size(), 0);
+  const ssize_t got = calls::pread(file_.get(), bytes.data(), bytes.size(), 0);
   bytes.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
   return bytes;
 }
 
-void GrowingFile::remove() { ::unlink(path_.c_str()); }
+void GrowingFile::remove() { calls::unlink(path_); }
 
 }  // namespace enginehost::acquire

@@ -34,7 +34,7 @@ Result<PartSource> part_source(const manifest::Source& source, const manifest::A
       TRY_ASSIGN(
           const transfer::PackageFile found,
           transfer::locate_package(source.project, source.file, artifact.sha256, options.transfer, cancel));
-      part.where = found.url.empty() ? found.path.native() : found.url;
+      part.where = found.url.empty() ? path_text(found.path) : found.url;
       part.certificate = found.certificate;
       if (!part.size) part.size = found.size;
       return part;

@@ -1,14 +1,12 @@
 #include "host/acquire/partial_zip.hpp"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <functional>
 #include <set>
 
+#include "base/file_calls.hpp"
 #include "base/files.hpp"
 #include "base/paths.hpp"
 #include "base/text.hpp"
@@ -76,12 +74,13 @@ Result<std::uint64_t> Parts::size() {
 }
 
 Result<void> Parts::read_file_part(std::uint64_t from, std::uint64_t to, const TakeBytes& take) {
-  const FileDescriptor file(::open(source_.where.c_str(), O_RDONLY | O_CLOEXEC));
+  const FileDescriptor file(calls::open(source_.where, O_RDONLY | O_CLOEXEC));
   if (!file.valid()) return fail(diagnose_errno("EH-N14", errno).with("file", source_.where));
   std::array<char, 1 << 16> buffer{};
   while (from < to) {
-    const ssize_t got = ::pread(file.get(), buffer.data(), std::min<std::uint64_t>(buffer.size(), to - from),
-                                static_cast<off_t>(from));
+    const ssize_t got =
+        calls::pread(file.get(), buffer.data(), std::min<std::uint64_t>(buffer.size(), to - from),
+                     static_cast<calls::Offset>(from));
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return fail(diagnose_errno("EH-N14", errno).with("file", source_.where));
     if (got == 0) return fail(diagnose("EH-N07").with("file", source_.where).with("problem", "cut off"));
@@ -111,10 +110,10 @@ Result<void> Parts::read(std::uint64_t from, std::uint64_t to, const TakeBytes& 
 
 Result<void> write_all(int file, std::string_view bytes, std::uint64_t at, const fs::path& path) {
   while (!bytes.empty()) {
-    const ssize_t written = ::pwrite(file, bytes.data(), bytes.size(), static_cast<off_t>(at));
+    const ssize_t written = calls::pwrite(file, bytes.data(), bytes.size(), static_cast<calls::Offset>(at));
     if (written < 0 && errno == EINTR) continue;
     if (written < 0)
-      return fail(diagnose_errno(code_of_write_error(errno), errno).with("file", path.native()));
+      return fail(diagnose_errno(code_of_write_error(errno), errno).with("file", path_text(path)));
     bytes.remove_prefix(static_cast<std::size_t>(written));
     at += static_cast<std::uint64_t>(written);
   }
@@ -128,9 +127,9 @@ struct Directory {
 };
 Result<Directory> read_directory(Parts& parts, const fs::path& scratch) {
   TRY_ASSIGN(const std::uint64_t size, parts.size());
-  const FileDescriptor file(::open(scratch.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
-  if (!file.valid() || ::ftruncate(file.get(), static_cast<off_t>(size)) != 0)
-    return fail(diagnose_errno(code_of_write_error(errno), errno).with("file", scratch.native()));
+  const FileDescriptor file(calls::open(scratch, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+  if (!file.valid() || calls::ftruncate(file.get(), static_cast<calls::Offset>(size)) != 0)
+    return fail(diagnose_errno(code_of_write_error(errno), errno).with("file", path_text(scratch)));
   std::uint64_t at = size - std::min(size, tail_size);
   const std::uint64_t tail_at = at;
   const TakeBytes keep = [&](std::string_view bytes) -> Result<void> {

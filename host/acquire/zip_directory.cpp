@@ -1,15 +1,12 @@
 // Offsets and field names are those of PKWARE's APPNOTE.TXT 6.3, sections 4.3.7 to 4.3.16 and 4.5.3 (zip64).
 #include "host/acquire/zip_directory.hpp"
 
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <fcntl.h>
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <map>
 
+#include "base/file_calls.hpp"
 #include "base/files.hpp"
 #include "base/paths.hpp"
 
@@ -45,7 +42,8 @@ Result<std::string> bytes_at(int file, std::uint64_t at, std::uint64_t size) {
   std::string bytes(size, '\0');
   std::size_t got = 0;
   while (got < size) {
-    const ssize_t more = ::pread(file, bytes.data() + got, size - got, static_cast<off_t>(at + got));
+    const ssize_t more =
+        calls::pread(file, bytes.data() + got, size - got, static_cast<calls::Offset>(at + got));
     if (more < 0 && errno == EINTR) continue;
     if (more <= 0) return fail(broken("cut off"));
     got += static_cast<std::size_t>(more);
@@ -229,12 +227,12 @@ Result<std::uint32_t> crc_of_file(const std::filesystem::path& file) {
     }
     return made;
   }();
-  const FileDescriptor opened(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+  const FileDescriptor opened(calls::open(file, O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
   std::vector<unsigned char> buffer(1u << 18);
   std::uint32_t crc = ~0u;
   for (;;) {
-    const ssize_t got = opened.valid() ? ::read(opened.get(), buffer.data(), buffer.size()) : -1;
-    if (got < 0) return fail(diagnose_errno("EH-F01", errno).with("file", file.native()));
+    const ssize_t got = opened.valid() ? calls::read(opened.get(), buffer.data(), buffer.size()) : -1;
+    if (got < 0) return fail(diagnose_errno("EH-F01", errno).with("file", path_text(file)));
     if (got == 0) return ~crc;
     for (ssize_t i = 0; i < got; ++i)
       crc = table[(crc ^ buffer[static_cast<std::size_t>(i)]) & 255] ^ (crc >> 8);

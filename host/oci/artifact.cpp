@@ -158,8 +158,8 @@ class Making {
     const fs::path list_file = installed_.layer / "lists" / tree;
     TRY_ASSIGN(const std::string text, read_file(list_file, largest_list));
     if (sha256_hex(text) != tree)
-      return fail(diagnose("EH-F08").with("build", installed_.build).with("file", list_file.native()));
-    TRY_ASSIGN(const cache::TreeList list, cache::read_tree_list(text, list_file.native()));
+      return fail(diagnose("EH-F08").with("build", installed_.build).with("file", path_text(list_file)));
+    TRY_ASSIGN(const cache::TreeList list, cache::read_tree_list(text, path_text(list_file)));
     file = request_.folder / (path_of(tree + ".tar.zst"));
     TRY_ASSIGN(const Packed packed, pack_tree(list, installed_.layer / "trees" / tree, file, cancel_));
     return Json::object()

@@ -1,15 +1,13 @@
 #include "host/oci/layout.hpp"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <map>
 
+#include "base/file_calls.hpp"
 #include "base/files.hpp"
 #include "base/json.hpp"
+#include "base/paths.hpp"
 
 namespace enginehost::oci {
 namespace {
@@ -20,18 +18,20 @@ constexpr const char* reference_name = "org.opencontainers.image.ref.name";
 
 Diagnosis disk_failure(int error, const fs::path& file) {
   return std::move(diagnose_errno(code_of_write_error(error), error)
-                       .with("file", file.native())
-                       .with("folder", file.parent_path().native()));
+                       .with("file", path_text(file))
+                       .with("folder", path_text(file.parent_path())));
 }
 
 // A copy that is whole or absent.
 Result<void> copy_into_place(const fs::path& from, const fs::path& to) {
-  const fs::path temporary = to.native() + ".part-" + random_hex(4);
+  fs::path temporary = to;
+  temporary += ".part-" + random_hex(4);
   std::error_code error;
-  if (!fs::copy_file(from, temporary, error)) return fail(disk_failure(error.value(), to));
-  const FileDescriptor file(::open(temporary.c_str(), O_RDONLY | O_CLOEXEC));
-  const bool synced = file.valid() && ::fchmod(file.get(), 0644) == 0 && ::fsync(file.get()) == 0;
-  if (!synced || ::rename(temporary.c_str(), to.c_str()) != 0) {
+  if (!fs::copy_file(from, temporary, error))
+    return fail(disk_failure(error.default_error_condition().value(), to));
+  const FileDescriptor file(calls::open(temporary, O_RDONLY | O_CLOEXEC));
+  const bool synced = file.valid() && calls::fchmod(file.get(), 0644) == 0 && calls::fsync(file.get()) == 0;
+  if (!synced || calls::rename(temporary, to) != 0) {
     const int number = errno;
     fs::remove(temporary, error);
     return fail(disk_failure(number, to));
@@ -46,14 +46,14 @@ Result<void> write_blob(const fs::path& blobs, const Blob& blob) {
   if (blob.file.empty()) return write_file(target, blob.bytes);
   // What was packed below is this layout's own; what lies elsewhere is not.
   if (is_below(blob.file, blobs.parent_path())) {
-    if (::rename(blob.file.c_str(), target.c_str()) == 0) return {};
+    if (calls::rename(blob.file, target) == 0) return {};
     return fail(disk_failure(errno, target));
   }
   return copy_into_place(blob.file, target);
 }
 
 tl::unexpected<Diagnosis> no_layout(const fs::path& folder, std::string_view problem) {
-  return fail(diagnose("EH-P47").with("file", folder.native()).with("problem", problem));
+  return fail(diagnose("EH-P47").with("file", path_text(folder)).with("problem", problem));
 }
 
 Result<Json> present_entries(const fs::path& folder) {
@@ -61,7 +61,7 @@ Result<Json> present_entries(const fs::path& folder) {
   std::error_code error;
   if (!fs::exists(index, error)) return Json::array();
   TRY_ASSIGN(const std::string text, read_file(index, largest_document));
-  TRY_ASSIGN(const Json document, parse_json(text, index.native()));
+  TRY_ASSIGN(const Json document, parse_json(text, path_text(index)));
   const Json* manifests = document.find("manifests");
   if (manifests == nullptr || !manifests->is_array())
     return no_layout(folder, "its index.json lists no manifests");
@@ -71,7 +71,7 @@ Result<Json> present_entries(const fs::path& folder) {
 void remove_packing_folders(const fs::path& folder) {
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(folder / "blobs", error))
-    if (entry.path().filename().native().starts_with(packing_prefix)) fs::remove_all(entry.path(), error);
+    if (path_text(entry.path().filename()).starts_with(packing_prefix)) fs::remove_all(entry.path(), error);
 }
 
 }  // namespace

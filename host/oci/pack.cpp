@@ -2,13 +2,12 @@
 
 #include <archive.h>
 #include <archive_entry.h>
-#include <fcntl.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <memory>
 #include <vector>
 
+#include "base/file_calls.hpp"
 #include "base/files.hpp"
 #include "base/names_in_utf8.hpp"
 #include "base/paths.hpp"
@@ -33,7 +32,7 @@ struct Output {
     auto& output = *static_cast<Output*>(self);
     const char* data = static_cast<const char*>(bytes);
     for (std::size_t done = 0; done < count;) {
-      const ssize_t written = ::write(output.descriptor.get(), data + done, count - done);
+      const ssize_t written = calls::write(output.descriptor.get(), data + done, count - done);
       if (written < 0 && errno == EINTR) continue;
       if (written < 0) {
         output.error = errno;
@@ -90,16 +89,16 @@ class Packing {
  private:
   Result<void> add_content(const cache::TreeEntry& entry) {
     const fs::path file = folder_ / path_of(entry.path);
-    const FileDescriptor input(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
-    if (!input.valid()) return fail(std::move(diagnose_errno("EH-F01", errno).with("file", file.native())));
+    const FileDescriptor input(calls::open(file, O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+    if (!input.valid()) return fail(std::move(diagnose_errno("EH-F01", errno).with("file", path_text(file))));
     Sha256 digest;
     std::uint64_t left = entry.size;
     while (left > 0) {
-      if (cancel_ && cancel_->cancelled()) return fail(diagnose("EH-P10").with("file", file.native()));
+      if (cancel_ && cancel_->cancelled()) return fail(diagnose("EH-P10").with("file", path_text(file)));
       const ssize_t count =
-          ::read(input.get(), buffer_.data(), std::min<std::uint64_t>(buffer_.size(), left));
+          calls::read(input.get(), buffer_.data(), std::min<std::uint64_t>(buffer_.size(), left));
       if (count < 0 && errno == EINTR) continue;
-      if (count < 0) return fail(std::move(diagnose_errno("EH-F01", errno).with("file", file.native())));
+      if (count < 0) return fail(std::move(diagnose_errno("EH-F01", errno).with("file", path_text(file))));
       if (count == 0) break;
       digest.update({buffer_.data(), static_cast<std::size_t>(count)});
       if (::archive_write_data(writer_.get(), buffer_.data(), static_cast<std::size_t>(count)) != count)
@@ -108,7 +107,7 @@ class Packing {
     }
     if (const std::string actual = digest.hex(); left > 0 || actual != entry.identity)
       return fail(diagnose("EH-F08")
-                      .with("file", file.native())
+                      .with("file", path_text(file))
                       .with("expected_sha256", entry.identity, "the tree's list")
                       .with("actual_sha256", actual));
     return {};
@@ -117,13 +116,13 @@ class Packing {
   Diagnosis failure() const {
     if (output_.error != 0)
       return std::move(diagnose_errno(code_of_write_error(output_.error), output_.error)
-                           .with("file", output_.file.native())
-                           .with("folder", output_.file.parent_path().native()));
+                           .with("file", path_text(output_.file))
+                           .with("folder", path_text(output_.file.parent_path())));
     const char* said = ::archive_error_string(writer_.get());
     return std::move(
         diagnose("EH-F16")
-            .with("file", output_.file.native())
-            .with("folder", output_.file.parent_path().native())
+            .with("file", path_text(output_.file))
+            .with("folder", path_text(output_.file.parent_path()))
             .with("os_said", said != nullptr ? said : "the archive cannot be written", "libarchive"));
   }
 
@@ -140,20 +139,20 @@ Result<Packed> pack_tree(const cache::TreeList& list, const fs::path& folder, co
                          const std::optional<CancelToken>& cancel) {
   Output output(file);
   output.descriptor =
-      FileDescriptor(::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644));
+      FileDescriptor(calls::open(file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644));
   if (!output.descriptor.valid())
     return fail(std::move(diagnose_errno(code_of_write_error(errno), errno)
-                              .with("file", file.native())
-                              .with("folder", file.parent_path().native())));
+                              .with("file", path_text(file))
+                              .with("folder", path_text(file.parent_path()))));
   const NamesInUtf8 locale;
   Packing packing(folder, output, cancel);
   TRY(packing.begin());
   for (const cache::TreeEntry& entry : list.entries) TRY(packing.add(entry));
   TRY(packing.finish());
-  if (::fsync(output.descriptor.get()) != 0)
+  if (calls::fsync(output.descriptor.get()) != 0)
     return fail(std::move(diagnose_errno(code_of_write_error(errno), errno)
-                              .with("file", file.native())
-                              .with("folder", file.parent_path().native())));
+                              .with("file", path_text(file))
+                              .with("folder", path_text(file.parent_path()))));
   return Packed{output.digest.hex(), output.size};
 }
 

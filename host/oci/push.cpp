@@ -1,14 +1,13 @@
 #include "host/oci/push.hpp"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <memory>
 
+#include "base/file_calls.hpp"
 #include "base/files.hpp"
+#include "base/paths.hpp"
 #include "host/oci/registry.hpp"
 #include "host/transfer/transfer.hpp"
 
@@ -24,9 +23,9 @@ class Reading {
     auto reading = std::make_shared<Reading>();
     reading->blob_ = &blob;
     if (blob.file.empty()) return reading;
-    reading->file_ = FileDescriptor(::open(blob.file.c_str(), O_RDONLY | O_CLOEXEC));
+    reading->file_ = FileDescriptor(calls::open(blob.file, O_RDONLY | O_CLOEXEC));
     if (!reading->file_.valid())
-      return fail(std::move(diagnose_errno("EH-F01", errno).with("file", blob.file.native())));
+      return fail(std::move(diagnose_errno("EH-F01", errno).with("file", path_text(blob.file))));
     return reading;
   }
 
@@ -51,7 +50,7 @@ class Reading {
       std::memcpy(target, blob_->bytes.data() + at, count);
       return count;
     }
-    const ssize_t done = ::pread(file_.get(), target, count, static_cast<off_t>(at));
+    const ssize_t done = calls::pread(file_.get(), target, count, static_cast<calls::Offset>(at));
     return done > 0 ? static_cast<std::size_t>(done)
                     : 0;  // the exchange ends, and the registry has less than was said
   }

@@ -2,15 +2,13 @@
 
 #include <archive.h>
 #include <archive_entry.h>
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <vector>
 
+#include "base/file_calls.hpp"
 #include "base/files.hpp"
 #include "base/json.hpp"
 #include "base/paths.hpp"
@@ -31,19 +29,21 @@ struct Part {
 };
 
 Diagnosis not_a_list(const fs::path& list, std::string_view problem) {
-  return std::move(
-      diagnose("EH-F40").with("file", list.native()).with("problem", problem).with("entry", "list of parts"));
+  return std::move(diagnose("EH-F40")
+                       .with("file", path_text(list))
+                       .with("problem", problem)
+                       .with("entry", "list of parts"));
 }
 
 Result<std::vector<Part>> read_parts_list(const fs::path& list) {
   TRY_ASSIGN(const std::string text, read_file(list, 1u << 20, "EH-P47"));
-  const auto document = parse_json(text, list.native());
+  const auto document = parse_json(text, path_text(list));
   if (!document) return fail(not_a_list(list, "it is not a JSON document"));
   if ((*document)["kind"].as_string() != "enginehost-bundle-parts")
     return fail(not_a_list(list, "it is no list of parts"));
   if (const std::int64_t format = (*document)["format"].as_integer(); format != 1)
     return fail(diagnose("EH-M04")
-                    .with("document", list.native())
+                    .with("document", path_text(list))
                     .with("found", std::to_string(format))
                     .with("supported", "1"));
   std::vector<Part> parts;
@@ -58,18 +58,18 @@ Result<std::vector<Part>> read_parts_list(const fs::path& list) {
   }
   if (parts.empty()) return fail(not_a_list(list, "it lists no part"));
   for (const Part& part : parts) {
-    struct stat status {};
-    if (::stat(part.file.c_str(), &status) != 0)
+    calls::Status status{};
+    if (calls::stat(part.file, &status) != 0)
       return fail(diagnose_errno("EH-F42", errno)
-                      .with("part", part.file.native())
-                      .with("list", list.native())
+                      .with("part", path_text(part.file))
+                      .with("list", path_text(list))
                       .with("number", std::to_string(&part - parts.data() + 1))
                       .with("count", std::to_string(parts.size())));
     if (const auto actual = static_cast<std::uint64_t>(status.st_size); actual != part.size)
       return fail(diagnose("EH-F43")
-                      .with("part", part.file.native())
+                      .with("part", path_text(part.file))
                       .with("problem", actual < part.size ? "it is cut" : "it is too long")
-                      .with("expected_size", std::to_string(part.size), list.native())
+                      .with("expected_size", std::to_string(part.size), path_text(list))
                       .with("size", std::to_string(actual)));
   }
   return parts;
@@ -77,7 +77,7 @@ Result<std::vector<Part>> read_parts_list(const fs::path& list) {
 
 Diagnosis swapped(const Part& part, const std::string& actual) {
   return diagnose("EH-F43")
-      .with("part", part.file.native())
+      .with("part", path_text(part.file))
       .with("problem", "its bytes are not those of this export")
       .with("expected", part.sha256, "list of parts")
       .with("found", actual);
@@ -111,15 +111,15 @@ la_ssize_t BundleReader::State::more() {
   while (at < parts.size()) {
     Part& part = parts[at];
     if (!opened.valid()) {
-      opened = FileDescriptor(::open(part.file.c_str(), O_RDONLY | O_CLOEXEC));
+      opened = FileDescriptor(calls::open(part.file, O_RDONLY | O_CLOEXEC));
       digest = Sha256();
     }
     ssize_t got = -1;
     do {
-      got = opened.valid() ? ::read(opened.get(), buffer.data(), buffer.size()) : -1;
+      got = opened.valid() ? calls::read(opened.get(), buffer.data(), buffer.size()) : -1;
     } while (got < 0 && opened.valid() && errno == EINTR);
     if (got < 0) {
-      failure = std::move(diagnose_errno("EH-P47", errno).with("file", part.file.native()));
+      failure = std::move(diagnose_errno("EH-P47", errno).with("file", path_text(part.file)));
       return -1;
     }
     if (got > 0) {
@@ -161,11 +161,11 @@ Result<std::unique_ptr<BundleReader>> BundleReader::open(const fs::path& file) {
   } else if (!fs::exists(file, error) && fs::exists(parts_list_of(file), error)) {
     TRY_ASSIGN(state->parts, read_parts_list(parts_list_of(file)));
   } else {
-    const FileDescriptor readable(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
-    struct stat status {};
-    if (!readable.valid() || ::fstat(readable.get(), &status) != 0)
-      return fail(diagnose_errno("EH-P47", errno).with("file", file.native()));
-    if (S_ISDIR(status.st_mode)) return fail(diagnose_errno("EH-P47", EISDIR).with("file", file.native()));
+    const FileDescriptor readable(calls::open(file, O_RDONLY | O_CLOEXEC));
+    calls::Status status{};
+    if (!readable.valid() || calls::fstat(readable.get(), &status) != 0)
+      return fail(diagnose_errno("EH-P47", errno).with("file", path_text(file)));
+    if (S_ISDIR(status.st_mode)) return fail(diagnose_errno("EH-P47", EISDIR).with("file", path_text(file)));
     state->parts.push_back({file, 0, {}});
   }
   state->stream = ::archive_read_new();
@@ -187,11 +187,11 @@ Diagnosis BundleReader::damaged(std::string_view problem) {
   for (const Part& part : state.parts) {
     if (part.sha256.empty()) continue;
     const auto actual = sha256_of_file(part.file);
-    if (!actual) return std::move(diagnose("EH-F42").with("part", part.file.native()));
+    if (!actual) return std::move(diagnose("EH-F42").with("part", path_text(part.file)));
     if (*actual != part.sha256) return swapped(part, *actual);
   }
   Diagnosis diagnosis = diagnose("EH-F40");
-  diagnosis.with("file", state.file.native())
+  diagnosis.with("file", path_text(state.file))
       .with("problem", state.overran ? "there is something after its end" : problem);
   if (!state.entry.empty()) diagnosis.with("entry", state.entry);
   return diagnosis;

@@ -2,18 +2,16 @@
 
 #include <archive.h>
 #include <archive_entry.h>
-#include <fcntl.h>
-#include <sys/file.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <array>
 #include <cerrno>
 #include <cstdio>
 #include <optional>
 
+#include "base/file_calls.hpp"
 #include "base/files.hpp"
 #include "base/json.hpp"
+#include "base/paths.hpp"
 #include "base/sha256.hpp"
 #include "host/offline/tar_header.hpp"
 
@@ -34,8 +32,8 @@ struct Part {
 
 Diagnosis failure_of(int error_number, const fs::path& file) {
   return std::move(diagnose_errno(code_of_write_error(error_number), error_number)
-                       .with("file", file.native())
-                       .with("folder", file.parent_path().native()));
+                       .with("file", path_text(file))
+                       .with("folder", path_text(file.parent_path())));
 }
 
 }  // namespace
@@ -64,15 +62,17 @@ Result<void> BundleWriter::State::next_part() {
   } else {
     char number[16];
     std::snprintf(number, sizeof number, ".%03zu", parts.size() + 1);
-    part.file = file.native() + number;
+    part.file = file;
+    part.file += number;
   }
-  part.unfinished = part.file.native() + ".unfinished";
+  part.unfinished = part.file;
+  part.unfinished += ".unfinished";
   part.opened =
-      FileDescriptor(::open(part.unfinished.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644));
+      FileDescriptor(calls::open(part.unfinished, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644));
   if (!part.opened.valid()) return fail(failure_of(errno, part.unfinished));
-  if (::flock(part.opened.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
-    return fail(diagnose("EH-F18").with("file", part.unfinished.native()));
-  if (::ftruncate(part.opened.get(), 0) != 0) return fail(failure_of(errno, part.unfinished));
+  if (calls::flock(part.opened.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+    return fail(diagnose("EH-F18").with("file", path_text(part.unfinished)));
+  if (calls::ftruncate(part.opened.get(), 0) != 0) return fail(failure_of(errno, part.unfinished));
   parts.push_back(std::move(part));
   return {};
 }
@@ -87,7 +87,7 @@ Result<void> BundleWriter::State::take(std::string_view bytes) {
             ? bytes.size()
             : static_cast<std::size_t>(std::min<std::uint64_t>(bytes.size(), largest_part - part.size));
     for (std::size_t done = 0; done < now;) {
-      const ssize_t written = ::write(part.opened.get(), bytes.data() + done, now - done);
+      const ssize_t written = calls::write(part.opened.get(), bytes.data() + done, now - done);
       if (written < 0 && errno == EINTR) continue;
       if (written < 0) return fail(failure_of(errno, part.unfinished));
       done += static_cast<std::size_t>(written);
@@ -137,7 +137,7 @@ BundleWriter::~BundleWriter() {
     ::archive_write_free(state_->compressor);
   }
   if (state_->finished) return;
-  for (const Part& part : state_->parts) ::unlink(part.unfinished.c_str());
+  for (const Part& part : state_->parts) calls::unlink(part.unfinished);
 }
 
 Result<std::unique_ptr<BundleWriter>> BundleWriter::create(fs::path file, std::uint64_t largest_part) {
@@ -191,15 +191,15 @@ Result<std::vector<WrittenPart>> BundleWriter::finish(std::string_view bundle) {
   TRY(state_->close_compressor());
   std::vector<WrittenPart> written;
   for (Part& part : state_->parts) {
-    if (::fsync(part.opened.get()) != 0) return fail(failure_of(errno, part.unfinished));
-    written.push_back({part.file.filename().native(), part.size, part.digest.hex()});
+    if (calls::fsync(part.opened.get()) != 0) return fail(failure_of(errno, part.unfinished));
+    written.push_back({path_text(part.file.filename()), part.size, part.digest.hex()});
   }
   const fs::path list = parts_list_of(state_->file);
   // The list of an earlier export would speak of parts that are being replaced.
-  if (state_->largest_part != 0 && ::unlink(list.c_str()) != 0 && errno != ENOENT)
+  if (state_->largest_part != 0 && calls::unlink(list) != 0 && errno != ENOENT)
     return fail(failure_of(errno, list));
   for (const Part& part : state_->parts)
-    if (::rename(part.unfinished.c_str(), part.file.c_str()) != 0) return fail(failure_of(errno, part.file));
+    if (calls::rename(part.unfinished, part.file) != 0) return fail(failure_of(errno, part.file));
   state_->finished = true;
   TRY(sync_folder(state_->file.parent_path()));
   if (state_->largest_part != 0) {
@@ -220,6 +220,10 @@ Result<std::vector<WrittenPart>> BundleWriter::finish(std::string_view bundle) {
   return written;
 }
 
-fs::path parts_list_of(const fs::path& file) { return file.native() + ".parts"; }
+fs::path parts_list_of(const fs::path& file) {
+  fs::path list = file;
+  list += ".parts";
+  return list;
+}
 
 }  // namespace enginehost::offline

@@ -24,7 +24,7 @@ struct Described {
 Diagnosis unusable_record(const cache::Installed& installed, std::string_view problem) {
   return diagnose("EH-F08")
       .with("build", installed.build)
-      .with("file", (installed.layer / "refs").native())
+      .with("file", path_text(installed.layer / "refs"))
       .with("problem", problem);
 }
 
@@ -39,7 +39,7 @@ Json without_paths(const Json& manifest) {
   Json object = Json::object();
   for (const auto& [name, value] : manifest.as_object()) {
     const bool local = name == "file" && value.as_string().starts_with('/');
-    object.set(name, local ? Json(path_of(value.as_string()).filename().native()) : without_paths(value));
+    object.set(name, local ? Json(path_text(path_of(value.as_string()).filename())) : without_paths(value));
   }
   return object;
 }

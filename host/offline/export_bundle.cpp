@@ -1,11 +1,10 @@
 #include "host/offline/export_bundle.hpp"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <cerrno>
 
+#include "base/file_calls.hpp"
 #include "base/files.hpp"
+#include "base/paths.hpp"
 #include "base/sha256.hpp"
 #include "host/offline/bundle_reader.hpp"
 
@@ -31,20 +30,20 @@ class Exporting {
   Result<void> file(const Blob& blob, const fs::path& from) {
     const auto damaged = [&](const char* code, std::string_view found) {
       return fail(diagnose(code)
-                      .with("file", from.native())
+                      .with("file", path_text(from))
                       .with("expected", blob.sha256)
                       .with("needed_size", std::to_string(blob.size))
                       .with(code == std::string_view("EH-F04") ? "size" : "found", found));
     };
-    const FileDescriptor opened(::open(from.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
-    if (!opened.valid()) return fail(diagnose_errno("EH-F01", errno).with("file", from.native()));
+    const FileDescriptor opened(calls::open(from, O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+    if (!opened.valid()) return fail(diagnose_errno("EH-F01", errno).with("file", path_text(from)));
     TRY(writer_.begin_entry(std::string(blob_folder) + blob.sha256, blob.size));
     Sha256 digest;
     std::uint64_t done = 0;
     for (;;) {
-      const ssize_t got = ::read(opened.get(), buffer_.data(), buffer_.size());
+      const ssize_t got = calls::read(opened.get(), buffer_.data(), buffer_.size());
       if (got < 0 && errno == EINTR) continue;
-      if (got < 0) return fail(diagnose_errno("EH-F01", errno).with("file", from.native()));
+      if (got < 0) return fail(diagnose_errno("EH-F01", errno).with("file", path_text(from)));
       if (got == 0) break;
       const std::string_view bytes(buffer_.data(), static_cast<std::size_t>(got));
       done += bytes.size();
@@ -62,7 +61,7 @@ class Exporting {
   Result<void> tell(std::uint64_t more) {
     done_ += more;
     if (world_.cancel() && world_.cancel()->cancelled())
-      return fail(diagnose("EH-P10").with("file", request_.file.native()));
+      return fail(diagnose("EH-P10").with("file", path_text(request_.file)));
     if (request_.progress) request_.progress(done_, total_);
     return {};
   }
@@ -113,13 +112,13 @@ Result<ListOfBundle> list_of_bundle(const fs::path& file) {
   if (!entry || entry->name != list_entry || entry->size > largest_list)
     return fail(reader->damaged("it does not begin with its list"));
   TRY_ASSIGN(const std::string text, reader->read_whole());
-  TRY_ASSIGN(BundleList list, read_bundle_list(text, file.native()));
+  TRY_ASSIGN(BundleList list, read_bundle_list(text, path_text(file)));
   return ListOfBundle{std::move(list), sha256_hex(text)};
 }
 
 Result<void> leave_out(Selection& selection, const fs::path& base) {
   TRY_ASSIGN(const ListOfBundle earlier, list_of_bundle(base));
-  selection.base = BundleBase{base.filename().native(), earlier.digest, {}};
+  selection.base = BundleBase{path_text(base.filename()), earlier.digest, {}};
   for (const BundledBuild& build : earlier.list.builds) selection.base->builds.push_back(build.id);
   for (const auto* blobs : {&earlier.list.files, &earlier.list.needs})
     for (const Blob& blob : *blobs) selection.held.insert(blob.sha256);

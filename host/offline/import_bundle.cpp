@@ -26,7 +26,7 @@ class Importing {
     TRY(read_documents());
     auto vouched = vouch({list_, documents_, [this](const std::string& index) { return kept_at(index); },
                           request_.unsigned_allowed, request_.trust, request_.now});
-    if (!vouched) return fail(std::move(vouched.error().with("file", request_.file.native())));
+    if (!vouched) return fail(std::move(vouched.error().with("file", path_text(request_.file))));
     vouched_ = std::move(*vouched);
     TRY(keep_license_texts());
     // Held to the end: nothing that is found to be there is swept meanwhile.
@@ -72,7 +72,7 @@ class Importing {
   Result<void> read_list() {
     TRY_ASSIGN(const std::string text, entry(list_entry, largest_list));
     list_digest_ = sha256_hex(text);
-    TRY_ASSIGN(list_, read_bundle_list(text, request_.file.native()));
+    TRY_ASSIGN(list_, read_bundle_list(text, path_text(request_.file)));
     total_ = list_.size();
     return {};
   }
@@ -142,7 +142,7 @@ class Importing {
     // Nothing is downloaded: what is asked about is the licences.
     question.download = 0;
     question.download_known = true;
-    question.sources = {request_.file.native()};
+    question.sources = {path_text(request_.file)};
     if (question.licenses.empty()) return {};
     return request_.consent(question);
   }
@@ -195,12 +195,12 @@ class Importing {
   }
 
   Diagnosis contradiction(std::string_view problem) const {
-    return diagnose("EH-F40").with("file", request_.file.native()).with("problem", problem);
+    return diagnose("EH-F40").with("file", path_text(request_.file)).with("problem", problem);
   }
 
   Diagnosis lacking(Diagnosis diagnosis) const {
     if (diagnosis.code != "EH-F44") return diagnosis;
-    diagnosis.with("file", request_.file.native());
+    diagnosis.with("file", path_text(request_.file));
     if (!list_.base) return diagnosis;
     diagnosis.with("base", list_.base->name, "the bundle's list");
     for (const std::string& build : list_.base->builds) diagnosis.with("base_build", build);
@@ -210,7 +210,7 @@ class Importing {
   Result<void> tell(std::uint64_t more) {
     done_ += more;
     if (request_.cancel && request_.cancel->cancelled())
-      return fail(diagnose("EH-P10").with("file", request_.file.native()));
+      return fail(diagnose("EH-P10").with("file", path_text(request_.file)));
     if (request_.progress) request_.progress(done_, total_);
     return {};
   }

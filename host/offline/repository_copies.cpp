@@ -18,7 +18,7 @@ std::string path_below(const std::string& location, const std::string& repositor
 std::string public_name(const settings::Repository& repository, const manifest::Index& index) {
   if (settings::is_url(repository.location)) return repository.location;
   if (!index.name.empty()) return index.name;
-  return path_of(repository.location).filename().native();
+  return path_text(path_of(repository.location).filename());
 }
 
 }  // namespace

@@ -1,13 +1,9 @@
 #include "host/offline/staged_files.hpp"
 
-#include <fcntl.h>
-#include <sys/resource.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <cerrno>
 #include <functional>
 
+#include "base/file_calls.hpp"
 #include "base/paths.hpp"
 #include "base/sha256.hpp"
 
@@ -17,13 +13,13 @@ namespace {
 namespace fs = std::filesystem;
 
 Result<void> read_pieces(const fs::path& file, const std::function<Result<void>(std::string_view)>& each) {
-  const FileDescriptor opened(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
-  if (!opened.valid()) return fail(diagnose_errno("EH-F01", errno).with("file", file.native()));
+  const FileDescriptor opened(calls::open(file, O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+  if (!opened.valid()) return fail(diagnose_errno("EH-F01", errno).with("file", path_text(file)));
   std::vector<char> buffer(1u << 18);
   for (;;) {
-    const ssize_t got = ::read(opened.get(), buffer.data(), buffer.size());
+    const ssize_t got = calls::read(opened.get(), buffer.data(), buffer.size());
     if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return fail(diagnose_errno("EH-F01", errno).with("file", file.native()));
+    if (got < 0) return fail(diagnose_errno("EH-F01", errno).with("file", path_text(file)));
     if (got == 0) return {};
     TRY(each({buffer.data(), static_cast<std::size_t>(got)}));
   }
@@ -36,15 +32,15 @@ StagedFiles::StagedFiles(const cache::Store& store, fs::path folder)
 
 Diagnosis StagedFiles::failure(int error_number, const fs::path& file) const {
   return std::move(diagnose_errno(code_of_write_error(error_number), error_number)
-                       .with("file", file.native())
-                       .with("folder", store_.root().native()));
+                       .with("file", path_text(file))
+                       .with("folder", path_text(store_.root())));
 }
 
 Result<void> StagedFiles::begin(const std::string& sha256) {
   name_ = sha256;
   if (!is_wanted(sha256)) return {};
   file_ = FileDescriptor(
-      ::open(place_of(sha256).c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+      calls::open(place_of(sha256), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
   if (!file_.valid()) return fail(failure(errno, place_of(sha256)));
   return {};
 }
@@ -52,7 +48,7 @@ Result<void> StagedFiles::begin(const std::string& sha256) {
 Result<void> StagedFiles::write(std::string_view bytes) {
   if (!file_.valid()) return {};
   while (!bytes.empty()) {
-    const ssize_t written = ::write(file_.get(), bytes.data(), bytes.size());
+    const ssize_t written = calls::write(file_.get(), bytes.data(), bytes.size());
     if (written < 0 && errno == EINTR) continue;
     if (written < 0) return fail(failure(errno, place_of(name_)));
     bytes.remove_prefix(static_cast<std::size_t>(written));
@@ -62,7 +58,7 @@ Result<void> StagedFiles::write(std::string_view bytes) {
 
 Result<void> StagedFiles::end() {
   if (!file_.valid()) return {};
-  if (::close(file_.release()) != 0) return fail(failure(errno, place_of(name_)));
+  if (calls::close(file_.release()) != 0) return fail(failure(errno, place_of(name_)));
   return {};
 }
 
@@ -102,7 +98,7 @@ Result<void> StagedFiles::take_from_cache(const Blob& blob) {
   TRY(end());
   if (const std::string actual = digest.hex(); actual != blob.sha256)
     return fail(
-        diagnose("EH-F08").with("file", from.native()).with("expected", blob.sha256).with("found", actual));
+        diagnose("EH-F08").with("file", path_text(from)).with("expected", blob.sha256).with("found", actual));
   return {};
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/paths.hpp"
 #include "base/sha256.hpp"
 #include "host/manifest/repository.hpp"
 
@@ -69,7 +70,7 @@ class Vouching {
     std::string index;
     for (const RepositoryDocument& document : repository.documents)
       if (document.path == "index.json") index = document.sha256;
-    const std::string root = request_.kept_at(index).native();
+    const std::string root = path_text(request_.kept_at(index));
     DocumentsReader reader(root, repository, request_.documents);
     std::optional<manifest::Trust> trust;
     if (request_.trust != nullptr) {
@@ -106,7 +107,7 @@ class Vouching {
     } else {
       const std::string name = "the bundle's manifest of " + bundled.id;
       TRY_ASSIGN(const Json document, parse_json(request_.documents.at(bundled.manifest), name));
-      TRY_ASSIGN(manifest, manifest::read_manifest(document, request_.kept_at("").native(), name));
+      TRY_ASSIGN(manifest, manifest::read_manifest(document, path_text(request_.kept_at("")), name));
     }
     for (const auto& build : manifest->builds)
       if (build->id == bundled.id) vouched.build = {manifest, build.get()};

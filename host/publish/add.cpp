@@ -22,7 +22,7 @@ namespace {
 namespace fs = std::filesystem;
 
 Diagnosis refusal(const fs::path& file, std::string_view problem, std::string_view remedy) {
-  return diagnose("EH-M17").with("file", file.native()).with("problem", problem).with("remedy", remedy);
+  return diagnose("EH-M17").with("file", path_text(file)).with("problem", problem).with("remedy", remedy);
 }
 
 // One of the two things that are added: the engine's files, or its plugin.
@@ -41,15 +41,15 @@ Result<Part> take(const fs::path& given, const AddRequest& request, bool is_main
   std::error_code error;
   const bool is_folder = fs::is_directory(given, error);
   if (!is_folder && !fs::is_regular_file(given, error))
-    return fail(diagnose("EH-F01").with("file", given.native()));
+    return fail(diagnose("EH-F01").with("file", path_text(given)));
   if (is_folder) {
     TRY(make_folders(scratch));
-    part.file = scratch / (given.lexically_normal().filename().native() + ".tar.zst");
+    part.file = scratch / (path_text(given.lexically_normal().filename()) + ".tar.zst");
     if (part.file.filename() == ".tar.zst") part.file = scratch / "folder.tar.zst";
     TRY(pack_folder(given, part.file));
     part.packed = true;
   }
-  const std::string name = part.file.filename().native();
+  const std::string name = path_text(part.file.filename());
   part.artifact.archive = archive_kind(name);
   if (part.artifact.archive == "none") part.artifact.path = name;
   if (is_main) {
@@ -71,15 +71,15 @@ Result<Part> take(const fs::path& given, const AddRequest& request, bool is_main
 // Archives without another source come along.
 Result<void> publish_copy(const Workspace& workspace, Part& part) {
   if (!part.sources.as_array().empty()) return {};
-  const std::string name = part.artifact.sha256.substr(0, 16) + "-" + part.file.filename().native();
+  const std::string name = part.artifact.sha256.substr(0, 16) + "-" + path_text(part.file.filename());
   const fs::path place = workspace.folder() / "files" / path_of(name);
   TRY(make_folders(place.parent_path()));
   std::error_code error;
   fs::copy_file(part.file, place, fs::copy_options::overwrite_existing, error);
   if (error)
-    return fail(diagnose_errno("EH-F16", error.value())
-                    .with("file", place.native())
-                    .with("folder", place.parent_path().native()));
+    return fail(diagnose_errno("EH-F16", error.default_error_condition().value())
+                    .with("file", path_text(place))
+                    .with("folder", path_text(place.parent_path())));
   part.sources.push(Json::object().set("file", "files/" + name));
   return {};
 }
@@ -134,7 +134,7 @@ Result<Json> engine_manifest(const Workspace& workspace, const std::string& engi
         .set("components", Json::object())
         .set("builds", Json::array());
   TRY_ASSIGN(const std::string text, read_file(file, 8u << 20));
-  return parse_json(text, file.native());
+  return parse_json(text, path_text(file));
 }
 
 // Plugins of one engine share a name from build to build; other bytes under it would change those builds too.
@@ -255,7 +255,7 @@ Result<Added> add(const Workspace& workspace, const AddRequest& request) {
   manifest.set("serial", manifest["serial"].as_integer() + 1);
   added.manifest = workspace.engine_file(request.engine);
   // Nothing is left behind that no reader would take.
-  TRY(manifest::read_manifest(manifest, workspace.folder().native(), added.manifest.native())
+  TRY(manifest::read_manifest(manifest, path_text(workspace.folder()), path_text(added.manifest))
           .map([](const auto&) {}));
   TRY(workspace.write_json(added.manifest, manifest));
   return added;

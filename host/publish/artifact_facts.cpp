@@ -4,6 +4,7 @@
 #include <system_error>
 
 #include "base/files.hpp"
+#include "base/paths.hpp"
 #include "base/text.hpp"
 #include "base/version.hpp"
 #include "host/acquire/component.hpp"
@@ -74,8 +75,9 @@ Result<ArtifactFacts> look_into(const manifest::Artifact& artifact, const fs::pa
   // A copy: the reader wants a file of its own.
   const fs::path copy = scratch / "archive";
   if (!fs::copy_file(archive, copy, error))
-    return fail(
-        diagnose_errno("EH-F16", error.value()).with("file", copy.native()).with("folder", scratch.native()));
+    return fail(diagnose_errno("EH-F16", error.default_error_condition().value())
+                    .with("file", path_text(copy))
+                    .with("folder", path_text(scratch)));
   TRY_ASSIGN(const auto file, acquire::GrowingFile::open(copy, scratch));
   file->complete();
   const fs::path root = scratch / "tree";

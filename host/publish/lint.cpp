@@ -286,12 +286,12 @@ class Look {
 };
 
 void look_at(const Workspace& workspace, const fs::path& file, Findings& findings) {
-  const std::string name = file.native();
+  const std::string name = path_text(file);
   const auto text = read_file(file, 8u << 20);
   if (!text) return findings.errors.push_back(text.error());
   const auto document = parse_json(*text, name);
   if (!document) return findings.errors.push_back(document.error());
-  const auto manifest = manifest::read_manifest(*document, workspace.folder().native(), name);
+  const auto manifest = manifest::read_manifest(*document, path_text(workspace.folder()), name);
   if (!manifest) return findings.errors.push_back(manifest.error());
   for (const std::string& warning : (*manifest)->warnings)
     findings.errors.push_back(diagnose("EH-M16")
@@ -315,7 +315,7 @@ Findings lint(const Workspace& workspace) {
   const std::vector<fs::path> files = workspace.engine_files();
   if (files.empty())
     findings.errors.push_back(diagnose("EH-M16")
-                                  .with("document", workspace.folder().native())
+                                  .with("document", path_text(workspace.folder()))
                                   .with("problem", "there is no manifest in engines/")
                                   .with("remedy", "engine-manifest add a build"));
   for (const fs::path& file : files) look_at(workspace, file, findings);

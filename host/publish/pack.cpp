@@ -2,13 +2,14 @@
 
 #include <archive.h>
 #include <archive_entry.h>
-#include <sys/stat.h>
 
 #include <algorithm>
 #include <fstream>
 #include <memory>
 #include <system_error>
 #include <vector>
+#include "base/file_calls.hpp"
+#include "base/paths.hpp"
 
 #include "base/paths.hpp"
 
@@ -29,10 +30,10 @@ constexpr const char* compression_level = "12";
 
 Result<void> add_file(archive* handle, const fs::path& file, const std::string& name) {
   const auto wrong = [&](std::string_view problem) {
-    return fail(diagnose("EH-M17").with("file", file.native()).with("problem", problem));
+    return fail(diagnose("EH-M17").with("file", path_text(file)).with("problem", problem));
   };
-  struct stat status {};
-  if (::lstat(file.c_str(), &status) != 0) return wrong("it cannot be read");
+  calls::Status status{};
+  if (calls::lstat(file, &status) != 0) return wrong("it cannot be read");
   const std::unique_ptr<archive_entry, FreeEntry> entry(archive_entry_new());
   archive_entry_set_pathname(entry.get(), name.c_str());
   std::error_code error;
@@ -71,10 +72,11 @@ Result<void> pack_folder(const fs::path& folder, const fs::path& archive_file) {
       names.push_back(at->path().lexically_relative(folder).generic_string());
   std::sort(names.begin(), names.end());
   const auto wrong = [&](std::string_view problem) {
-    return fail(diagnose("EH-M17").with("file", archive_file.native()).with("problem", problem));
+    return fail(diagnose("EH-M17").with("file", path_text(archive_file)).with("problem", problem));
   };
   if (names.empty())
-    return fail(diagnose("EH-M17").with("folder", folder.native()).with("problem", "there is no file in it"));
+    return fail(
+        diagnose("EH-M17").with("folder", path_text(folder)).with("problem", "there is no file in it"));
   const std::unique_ptr<archive, CloseArchive> handle(archive_write_new());
   if (archive_write_set_format_pax_restricted(handle.get()) != ARCHIVE_OK ||
       archive_write_add_filter_zstd(handle.get()) != ARCHIVE_OK ||

@@ -1,13 +1,13 @@
 #include "host/publish/publish.hpp"
 
-#include <fcntl.h>
 #include <stdio.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <set>
 #include <system_error>
 
+#include "base/file_calls.hpp"
+#include "base/file_system.hpp"
 #include "base/files.hpp"
 #include "base/paths.hpp"
 #include "cache/lock.hpp"
@@ -22,8 +22,8 @@ constexpr std::string_view old_ending = ".old";
 
 Diagnosis disk_failure(const fs::path& file, int error_number) {
   return diagnose_errno(code_of_write_error(error_number), error_number)
-      .with("file", file.native())
-      .with("folder", file.parent_path().native());
+      .with("file", path_text(file))
+      .with("folder", path_text(file.parent_path()));
 }
 
 // What belongs to the repository, relative to the folder.
@@ -41,14 +41,14 @@ Result<std::vector<std::string>> documents_of(const Workspace& workspace, const 
     std::error_code error;
     for (fs::directory_iterator at(workspace.folder() / "roots", error), end; !error && at != end;
          at.increment(error))
-      paths.insert("roots/" + at->path().filename().native());
+      paths.insert("roots/" + path_text(at->path().filename()));
   }
   for (const manifest::IndexEntry& entry : index.manifests) {
     paths.insert(entry.path);
     const fs::path file = workspace.folder() / path_of(entry.path);
     TRY_ASSIGN(const std::string text, read_file(file, 8u << 20));
-    TRY_ASSIGN(const Json document, parse_json(text, file.native()));
-    TRY_ASSIGN(const auto manifest, manifest::read_manifest(document, "", file.native()));
+    TRY_ASSIGN(const Json document, parse_json(text, path_text(file)));
+    TRY_ASSIGN(const auto manifest, manifest::read_manifest(document, "", path_text(file)));
     for (const auto& [id, component] : manifest->components)
       for (const manifest::Artifact& artifact : component.artifacts)
         for (const auto* sources : {&artifact.sources, &artifact.chunks_sources})
@@ -66,7 +66,7 @@ Result<void> bring(const fs::path& from, const fs::path& to) {
   fs::remove(to, error);
   fs::create_hard_link(from, to, error);
   if (error) fs::copy_file(from, to, error);
-  if (error) return fail(disk_failure(to, error.value()));
+  if (error) return fail(disk_failure(to, error.default_error_condition().value()));
   return {};
 }
 
@@ -77,10 +77,9 @@ Result<void> bring_all(const fs::path& from, const fs::path& to) {
   return {};
 }
 
-// Everything below the folder's file system reaches the disk.
+// Everything below the folder reaches the disk.
 Result<void> sync_all(const fs::path& folder) {
-  const FileDescriptor descriptor(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!descriptor.valid() || ::syncfs(descriptor.get()) != 0) return fail(disk_failure(folder, errno));
+  if (!write_out_below(folder)) return fail(disk_failure(folder, errno));
   return {};
 }
 
@@ -88,13 +87,14 @@ Result<void> sync_all(const fs::path& folder) {
 Result<void> take_place(const fs::path& made, const fs::path& out) {
   std::error_code error;
   if (!fs::exists(out, error)) {
-    if (::rename(made.c_str(), out.c_str()) != 0) return fail(disk_failure(out, errno));
-  } else if (::renameat2(AT_FDCWD, made.c_str(), AT_FDCWD, out.c_str(), RENAME_EXCHANGE) != 0) {
-    const fs::path old = made.native() + std::string(old_ending);
-    if (::rename(out.c_str(), old.c_str()) != 0) return fail(disk_failure(out, errno));
-    if (::rename(made.c_str(), out.c_str()) != 0) {
+    if (calls::rename(made, out) != 0) return fail(disk_failure(out, errno));
+  } else if (!exchange_names(made, out)) {
+    fs::path old = made;
+    old += old_ending;
+    if (calls::rename(out, old) != 0) return fail(disk_failure(out, errno));
+    if (calls::rename(made, out) != 0) {
       const int why = errno;
-      static_cast<void>(::rename(old.c_str(), out.c_str()));
+      static_cast<void>(calls::rename(old, out));
       return fail(disk_failure(out, why));
     }
     fs::remove_all(old, error);
@@ -108,13 +108,13 @@ Result<void> take_place(const fs::path& made, const fs::path& out) {
 void clear_leftovers(const fs::path& out, const std::string& prefix) {
   std::error_code error;
   for (fs::directory_iterator at(out.parent_path(), error), end; !error && at != end; at.increment(error))
-    if (const std::string name = at->path().filename().native();
+    if (const std::string name = path_text(at->path().filename());
         name.starts_with(prefix) && name.ends_with(old_ending) && !fs::exists(out)) {
       fs::rename(at->path(), out, error);
       break;
     }
   for (fs::directory_iterator at(out.parent_path(), error), end; !error && at != end; at.increment(error))
-    if (std::error_code ignored; at->path().filename().native().starts_with(prefix))
+    if (std::error_code ignored; path_text(at->path().filename()).starts_with(prefix))
       fs::remove_all(at->path(), ignored);
 }
 
@@ -123,7 +123,7 @@ Result<std::optional<std::string>> published_index(const fs::path& out) {
   if (!fs::exists(out, error) || fs::is_empty(out, error)) return std::nullopt;
   if (!fs::exists(out / "index.json", error))
     return fail(diagnose("EH-M17")
-                    .with("folder", out.native())
+                    .with("folder", path_text(out))
                     .with("problem", "it holds other things than a published repository")
                     .with("remedy", "name an empty folder, or one that publish wrote"));
   return read_file(out / "index.json", 8u << 20).map([](std::string&& text) {
@@ -133,13 +133,13 @@ Result<std::optional<std::string>> published_index(const fs::path& out) {
 
 // Never back: users who saw the newer one would refuse the older.
 Result<void> check_newer(const fs::path& out, const std::string& there, std::int64_t serial) {
-  const std::string name = (out / "index.json").native();
+  const std::string name = path_text(out / "index.json");
   TRY_ASSIGN(const Json document, parse_json(there, name));
   TRY_ASSIGN(const manifest::Index before, manifest::read_index(document, name));
   if (before.serial >= serial)
     return fail(diagnose("EH-M11")
                     .with("document", "the index to be published")
-                    .with("repository", out.native())
+                    .with("repository", path_text(out))
                     .with("found", std::to_string(serial))
                     .with("expected", std::to_string(before.serial + 1)));
   return {};
@@ -159,8 +159,8 @@ Result<Published> publish(const Workspace& workspace, const fs::path& given, std
   TRY_ASSIGN(const bool new_index, workspace.prepare(now));
   if (root && new_index)
     return fail(diagnose("EH-M08")
-                    .with("document", (workspace.folder() / "index.json").native())
-                    .with("repository", workspace.folder().native())
+                    .with("document", path_text(workspace.folder() / "index.json"))
+                    .with("repository", path_text(workspace.folder()))
                     .with("expected", std::to_string(root->index_threshold))
                     .with("found", "0"));
   TRY_ASSIGN(std::vector<Diagnosis> missing, missing_signatures(workspace));
@@ -169,16 +169,16 @@ Result<Published> publish(const Workspace& workspace, const fs::path& given, std
   TRY_ASSIGN(const std::optional<manifest::Index> index, workspace.index());
   if (!index)
     return fail(diagnose("EH-M17")
-                    .with("folder", workspace.folder().native())
+                    .with("folder", path_text(workspace.folder()))
                     .with("problem", "its index.json was taken away meanwhile")
                     .with("remedy", "run it again"));
   TRY_ASSIGN(const std::string bytes, read_file(workspace.folder() / "index.json", 8u << 20));
   TRY(make_folders(out.parent_path()));
   // Beside the folder, which changes hands: of two publishers the second sees what the first has published.
   TRY_ASSIGN(const cache::FileLock lock,
-             cache::FileLock::exclusive(out.parent_path() / ("." + out.filename().native() + ".lock"),
+             cache::FileLock::exclusive(out.parent_path() / ("." + path_text(out.filename()) + ".lock"),
                                         "engine-manifest publish"));
-  const std::string prefix = "." + out.filename().native() + ".new-";
+  const std::string prefix = "." + path_text(out.filename()) + ".new-";
   clear_leftovers(out, prefix);
   TRY_ASSIGN(const std::optional<std::string> there, published_index(out));
   Published published;
@@ -203,7 +203,7 @@ Result<Published> publish(const Workspace& workspace, const fs::path& given, std
     TRY(make_folders(to.parent_path()));
     fs::remove(to, error);
     if (!fs::copy_file(workspace.folder() / path_of(path), to, error))
-      return fail(disk_failure(to, error.value()));
+      return fail(disk_failure(to, error.default_error_condition().value()));
     fs::permissions(to, fs::perms(0644), error);
   }
   TRY(sync_all(made));

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/files.hpp"
+#include "base/paths.hpp"
 
 namespace enginehost::publish {
 namespace {
@@ -17,7 +18,7 @@ fs::path lock_of(const fs::path& folder) { return folder / ".lock"; }
 void clear_leftovers(const fs::path& workspace) {
   std::error_code error;
   for (fs::directory_iterator at(workspace, error), end; !error && at != end; at.increment(error)) {
-    if (!at->path().filename().native().starts_with(prefix)) continue;
+    if (!path_text(at->path().filename()).starts_with(prefix)) continue;
     const auto lock = cache::FileLock::try_exclusive(lock_of(at->path()), program);
     if (std::error_code ignored; lock && *lock) fs::remove_all(at->path(), ignored);
   }

@@ -19,7 +19,7 @@ constexpr std::int64_t root_lifetime_in_indexes = 3;  // an expired root stops e
 
 Diagnosis refusal(const Workspace& workspace, std::string_view problem, std::string_view remedy) {
   return diagnose("EH-M17")
-      .with("folder", workspace.folder().native())
+      .with("folder", path_text(workspace.folder()))
       .with("problem", problem)
       .with("remedy", remedy);
 }
@@ -94,9 +94,10 @@ Result<Root> root_to_sign(const Workspace& workspace, const std::vector<SecretKe
 // Signs unless this key has signed these very bytes already.
 Result<bool> sign_file(const fs::path& file, const SecretKey& key, const manifest::Statement& statement) {
   TRY_ASSIGN(const std::string bytes, read_file(file, 8u << 20));
-  const fs::path place = file.native() + "." + key.public_key().id + ".minisig";
+  fs::path place = file;
+  place += "." + key.public_key().id + ".minisig";
   if (const auto before = read_file(place, 64u << 10))
-    if (const auto signature = manifest::read_signature(*before, place.native());
+    if (const auto signature = manifest::read_signature(*before, path_text(place));
         signature && problem_of(*signature, key.public_key(), bytes).empty())
       return false;
   TRY_ASSIGN(const manifest::Signature signature, key.sign(bytes, statement.text()));
@@ -110,8 +111,8 @@ Result<std::optional<Root>> root_before(const Workspace& workspace, const Root& 
   std::error_code error;
   if (!fs::exists(file, error)) return std::nullopt;
   TRY_ASSIGN(const std::string text, read_file(file, 8u << 20));
-  TRY_ASSIGN(const Json document, parse_json(text, file.native()));
-  return manifest::read_root(document, file.native()).map([](Root&& before) {
+  TRY_ASSIGN(const Json document, parse_json(text, path_text(file)));
+  return manifest::read_root(document, path_text(file)).map([](Root&& before) {
     return std::optional(std::move(before));
   });
 }
@@ -124,7 +125,7 @@ Result<std::vector<Diagnosis>> missing_signatures(const Workspace& workspace) {
   if (!root) return missing;
   TRY_ASSIGN(const std::optional<Root> before, root_before(workspace, *root));
   manifest::FolderReader reader;
-  manifest::RepositoryFiles files(workspace.folder().native(), reader);
+  manifest::RepositoryFiles files(path_text(workspace.folder()), reader);
   const auto check = [&](const Root& by, Role role, const std::string& path) -> Result<void> {
     TRY_ASSIGN(const std::string bytes, read_file(workspace.folder() / path_of(path), 8u << 20));
     const auto signed_by =
@@ -169,7 +170,7 @@ Result<Signed> sign(const Workspace& workspace, const std::vector<SecretKey>& ke
   }
   TRY_ASSIGN(const std::vector<Diagnosis> missing, missing_signatures(workspace));
   for (const Diagnosis& one : missing)
-    result.missing.push_back(path_of(std::string(one.value("document"))).filename().native() + " has " +
+    result.missing.push_back(path_text(path_of(std::string(one.value("document"))).filename()) + " has " +
                              std::string(one.value("found")) + " of " + std::string(one.value("expected")) +
                              " signatures");
   return result;

@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 constexpr std::int64_t day = 86'400;
 
 Diagnosis refusal(const fs::path& folder, std::string_view problem, std::string_view remedy) {
-  return diagnose("EH-M17").with("folder", folder.native()).with("problem", problem).with("remedy", remedy);
+  return diagnose("EH-M17").with("folder", path_text(folder)).with("problem", problem).with("remedy", remedy);
 }
 
 std::vector<fs::path> json_files(const fs::path& folder) {
@@ -34,7 +34,7 @@ Result<std::optional<Json>> document_of(const fs::path& file) {
   std::error_code error;
   if (!fs::exists(file, error)) return std::nullopt;
   TRY_ASSIGN(const std::string text, read_file(file, 8u << 20));
-  TRY_ASSIGN(Json document, parse_json(text, file.native()));
+  TRY_ASSIGN(Json document, parse_json(text, path_text(file)));
   return std::optional(std::move(document));
 }
 
@@ -42,11 +42,11 @@ Result<std::optional<Json>> document_of(const fs::path& file) {
 
 std::vector<fs::path> signatures_of(const fs::path& document) {
   std::vector<fs::path> files;
-  const std::string start = document.filename().native() + ".";
+  const std::string start = path_text(document.filename()) + ".";
   std::error_code error;
   for (fs::directory_iterator at(document.parent_path(), error), end; !error && at != end;
        at.increment(error)) {
-    const std::string name = at->path().filename().native();
+    const std::string name = path_text(at->path().filename());
     if (name.starts_with(start) && name.ends_with(".minisig")) files.push_back(at->path());
   }
   std::sort(files.begin(), files.end());
@@ -76,10 +76,10 @@ Result<Workspace> Workspace::open(const fs::path& folder) {
   TRY_ASSIGN(const std::optional<Json> document, document_of(file));
   if (!document)
     return fail(refusal(folder, "there is no repository.json",
-                        "engine-manifest init " + folder.native() + " --name NAME"));
+                        "engine-manifest init " + path_text(folder) + " --name NAME"));
   Workspace workspace;
   workspace.folder_ = folder;
-  manifest::Reading reading{file.native(), {}, {}};
+  manifest::Reading reading{path_text(file), {}, {}};
   manifest::Fields fields(reading, *document, "");
   std::int64_t format = 0;
   fields.number("format", manifest::Need::required, 1, 1, format);
@@ -138,7 +138,7 @@ Result<std::optional<manifest::Index>> Workspace::index() const {
   const fs::path file = folder_ / "index.json";
   TRY_ASSIGN(const std::optional<Json> document, document_of(file));
   if (!document) return std::nullopt;
-  return manifest::read_index(*document, file.native()).map([](manifest::Index&& index) {
+  return manifest::read_index(*document, path_text(file)).map([](manifest::Index&& index) {
     return std::optional(std::move(index));
   });
 }
@@ -147,7 +147,7 @@ Result<std::optional<manifest::Root>> Workspace::root() const {
   const fs::path file = folder_ / "root.json";
   TRY_ASSIGN(const std::optional<Json> document, document_of(file));
   if (!document) return std::nullopt;
-  return manifest::read_root(*document, file.native()).map([](manifest::Root&& root) {
+  return manifest::read_root(*document, path_text(file)).map([](manifest::Root&& root) {
     return std::optional(std::move(root));
   });
 }
@@ -157,7 +157,7 @@ Result<bool> Workspace::prepare(std::int64_t now) const {
   for (const fs::path& file : engine_files()) {
     TRY_ASSIGN(const std::string bytes, read_file(file, 8u << 20));
     const std::string digest = sha256_hex(bytes);
-    const std::string path = "manifests/" + file.stem().native() + "-" + digest.substr(0, 16) + ".json";
+    const std::string path = "manifests/" + path_text(file.stem()) + "-" + digest.substr(0, 16) + ".json";
     const auto made = read_file(folder_ / path_of(path));
     if (!made || *made != bytes) {
       TRY(make_folders(folder_ / "manifests"));
@@ -188,7 +188,7 @@ Result<bool> Workspace::prepare(std::int64_t now) const {
   std::error_code error;
   for (const fs::path& signature : signatures_of(place)) fs::remove(signature, error);
   TRY(write_json(place, index));
-  TRY(manifest::read_index(index, place.native()).map([](const auto&) {}));
+  TRY(manifest::read_index(index, path_text(place)).map([](const auto&) {}));
   return true;
 }
 

@@ -1,14 +1,13 @@
 #include "host/transfer/chunk_list.hpp"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <optional>
 
+#include "base/file_calls.hpp"
 #include "base/files.hpp"
+#include "base/paths.hpp"
 #include "base/sha256.hpp"
 
 namespace enginehost::transfer {
@@ -76,17 +75,17 @@ Result<ChunkList> read_chunk_list(std::string_view text, std::string_view name) 
 }
 
 Result<ChunkList> chunk_list_of(const std::filesystem::path& file, std::uint64_t chunk) {
-  const FileDescriptor opened(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!opened.valid()) return fail(diagnose_errno("EH-N14", errno).with("file", file.native()));
+  const FileDescriptor opened(calls::open(file, O_RDONLY | O_CLOEXEC));
+  if (!opened.valid()) return fail(diagnose_errno("EH-N14", errno).with("file", path_text(file)));
   ChunkList list{0, chunk, {}};
   std::vector<char> buffer(1u << 20);
   Sha256 hash;
   std::uint64_t in_chunk = 0;
   for (;;) {
     const std::size_t room = std::min<std::uint64_t>(buffer.size(), chunk - in_chunk);
-    const ssize_t got = ::read(opened.get(), buffer.data(), room);
+    const ssize_t got = calls::read(opened.get(), buffer.data(), room);
     if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return fail(diagnose_errno("EH-N14", errno).with("file", file.native()));
+    if (got < 0) return fail(diagnose_errno("EH-N14", errno).with("file", path_text(file)));
     hash.update(std::string_view(buffer.data(), static_cast<std::size_t>(got)));
     in_chunk += static_cast<std::uint64_t>(got);
     list.size += static_cast<std::uint64_t>(got);

@@ -1,12 +1,11 @@
 #include "host/transfer/connection_settings.hpp"
 
-#include <curl/curl.h>
-
 #include <utility>
 
 #include "base/environment.hpp"
 #include "base/files.hpp"
 #include "base/paths.hpp"
+#include "host/transfer/system_certificates.hpp"
 #include "host/transfer/transfer.hpp"
 
 namespace enginehost::transfer {
@@ -24,13 +23,6 @@ std::string chosen_bundle(const std::string& bundle, const TransferOptions& opti
   return {};
 }
 
-// Where libcurl looks when it is told nothing.
-std::string system_bundle() {
-  const curl_version_info_data* info = ::curl_version_info(CURLVERSION_NOW);
-  const bool tells = info != nullptr && info->age >= CURLVERSION_SEVENTH;
-  return tells && info->cainfo != nullptr ? info->cainfo : "";
-}
-
 Result<std::string> read_bundle(const std::string& file, std::string_view problem) {
   auto text = read_file(path_of(file), largest_bundle);
   if (text) return std::move(*text);
@@ -45,18 +37,21 @@ Result<std::string> read_bundle(const std::string& file, std::string_view proble
 
 Result<Certificates> certificates_for(const std::string& bundle, const TransferOptions& options) {
   Certificates certificates{chosen_bundle(bundle, options), {}};
-  if (options.extra_ca.empty()) return certificates;
+  if (options.extra_ca.empty()) {
+    if (certificates.file.empty() && needs_given_certificates())
+      certificates.pem = system_certificates(largest_bundle);
+    return certificates;
+  }
   TRY_ASSIGN(std::string extra, read_bundle(options.extra_ca, "the extra certificates cannot be read"));
   if (extra.find("-----BEGIN CERTIFICATE-----") == std::string::npos)
     return fail(diagnose("EH-N05")
                     .with("problem", "the file of extra certificates holds none in PEM form")
                     .with("file", options.extra_ca));
-  const std::string base = certificates.file.empty() ? system_bundle() : certificates.file;
-  if (!base.empty()) {
+  if (certificates.file.empty()) {
     // A system without any certificate still trusts those that were added.
-    auto known = read_bundle(base, "the certificates cannot be read");
-    if (!known && !certificates.file.empty()) return fail(std::move(known).error());
-    if (known) certificates.pem = std::move(*known);
+    certificates.pem = system_certificates(largest_bundle);
+  } else {
+    TRY_ASSIGN(certificates.pem, read_bundle(certificates.file, "the certificates cannot be read"));
   }
   certificates.pem += "\n" + extra;
   return certificates;

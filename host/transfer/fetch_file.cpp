@@ -1,12 +1,10 @@
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <cerrno>
 #include <chrono>
 #include <vector>
 
+#include "base/file_calls.hpp"
 #include "base/files.hpp"
+#include "base/paths.hpp"
 #include "host/transfer/meter.hpp"
 #include "host/transfer/transfer.hpp"
 
@@ -17,31 +15,31 @@ Result<TransferReport> fetch_file(const std::filesystem::path& file,
                                   const ProgressCallback& progress,
                                   const std::optional<CancelToken>& cancel) {
   const auto began = std::chrono::steady_clock::now();
-  const FileDescriptor opened(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
-  struct stat status {};
-  if (!opened.valid() || ::fstat(opened.get(), &status) != 0)
-    return fail(diagnose_errno("EH-N14", errno).with("file", file.native()));
+  const FileDescriptor opened(calls::open(file, O_RDONLY | O_CLOEXEC));
+  calls::Status status{};
+  if (!opened.valid() || calls::fstat(opened.get(), &status) != 0)
+    return fail(diagnose_errno("EH-N14", errno).with("file", path_text(file)));
   if (!S_ISREG(status.st_mode))
-    return fail(diagnose("EH-N14").with("file", file.native()).with("problem", "not a regular file"));
+    return fail(diagnose("EH-N14").with("file", path_text(file)).with("problem", "not a regular file"));
   const auto size = static_cast<std::uint64_t>(status.st_size);
   if (expected_size && size != *expected_size)
     return fail(diagnose("EH-N07")
-                    .with("file", file.native())
+                    .with("file", path_text(file))
                     .with("expected", std::to_string(*expected_size))
                     .with("actual", std::to_string(size)));
   // Reading is cheaper than checking what is held against it.
   TRY(sink.start(0));
   TransferReport report;
-  report.url = file.native();
+  report.url = path_text(file);
   report.attempts = 1;
-  Meter meter(progress, Progress::Phase::downloading, file.native());
+  Meter meter(progress, Progress::Phase::downloading, path_text(file));
   meter.expect(size);
   std::vector<char> buffer(1u << 20);
   for (;;) {
-    if (cancel && cancel->cancelled()) return fail(diagnose("EH-P10").with("file", file.native()));
-    const ssize_t got = ::read(opened.get(), buffer.data(), buffer.size());
+    if (cancel && cancel->cancelled()) return fail(diagnose("EH-P10").with("file", path_text(file)));
+    const ssize_t got = calls::read(opened.get(), buffer.data(), buffer.size());
     if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return fail(diagnose_errno("EH-N14", errno).with("file", file.native()));
+    if (got < 0) return fail(diagnose_errno("EH-N14", errno).with("file", path_text(file)));
     if (got == 0) break;
     const std::string_view bytes(buffer.data(), static_cast<std::size_t>(got));
     if (report.head.size() < 4096) report.head.append(bytes.substr(0, 4096 - report.head.size()));

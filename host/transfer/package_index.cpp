@@ -8,6 +8,7 @@
 #include "base/paths.hpp"
 #include "base/text.hpp"
 #include "host/transfer/package_page.hpp"
+#include "host/transfer/pip.hpp"
 
 namespace enginehost::transfer {
 namespace {
@@ -143,18 +144,15 @@ Result<PackageIndex> package_index(const TransferOptions& options, const std::op
   static std::optional<PackageIndex> told;
   const std::lock_guard lock(mutex);
   if (told) return *told;
-  for (const std::vector<std::string>& pip :
-       {std::vector<std::string>{"python3", "-m", "pip"}, {"pip3"}, {"pip"}}) {
+  for (const std::vector<std::string>& pip : pip_commands()) {
     told = ask_pip(pip, cancel);
     if (told) return *told;
     if (cancel && cancel->cancelled()) return fail(diagnose("EH-P10"));
   }
   if (!options.package_index.empty()) return PackageIndex{{options.package_index}, {}, {}, "configuration"};
-  return fail(diagnose("EH-N12")
-                  .with("asked", "python3 -m pip")
-                  .with("asked", "pip3")
-                  .with("asked", "pip")
-                  .with("problem", "no pip answers, and package_index is not configured"));
+  Diagnosis silent = diagnose("EH-N12");
+  for (const std::vector<std::string>& pip : pip_commands()) silent.with("asked", join(pip, " "));
+  return fail(std::move(silent.with("problem", "no pip answers, and package_index is not configured")));
 }
 
 Result<PackageFile> locate_package(std::string_view project, std::string_view file, std::string_view sha256,

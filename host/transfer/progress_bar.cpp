@@ -1,14 +1,12 @@
 #include "host/transfer/progress_bar.hpp"
 
-#include <sys/ioctl.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cmath>
 #include <string>
 
 #include "base/environment.hpp"
 #include "base/text.hpp"
+#include "host/transfer/terminal.hpp"
 
 namespace enginehost::transfer {
 namespace {
@@ -18,12 +16,6 @@ std::string time_text(double seconds) {
   if (whole < 90) return std::to_string(whole) + " s";
   if (whole < 90 * 60) return std::to_string((whole + 30) / 60) + " min";
   return std::to_string((whole + 1800) / 3600) + " h";
-}
-
-std::size_t columns_of(std::FILE* stream) {
-  winsize size{};
-  if (::ioctl(::fileno(stream), TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
-  return 80;
 }
 
 }  // namespace
@@ -54,7 +46,7 @@ std::string progress_line(const Progress& progress, std::size_t columns) {
 
 ProgressBar::ProgressBar(std::FILE* stream, bool quiet) : stream_(stream) {
   const bool dumb = environment_variable("TERM") == "dumb";
-  visible_ = !quiet && !dumb && ::isatty(::fileno(stream)) != 0;
+  visible_ = !quiet && !dumb && is_terminal(stream);
   color_ = environment_variable("NO_COLOR").value_or("").empty();
 }
 

@@ -2,23 +2,20 @@
 
 #include <stdexcept>
 
-#include "base/child_process.hpp"
+#include "tests/support/host_programs.hpp"
 
 namespace enginehost::test {
 namespace {
 
 void openssl(std::vector<std::string> arguments) {
-  ChildRequest request;
-  request.argv = {"openssl"};
-  request.argv.insert(request.argv.end(), arguments.begin(), arguments.end());
-  const auto outcome = run_child(request);
-  if (!outcome || !outcome->succeeded()) throw std::runtime_error("openssl cannot make a certificate");
+  arguments.insert(arguments.begin(), "openssl");
+  if (!run_host_program(arguments)) throw std::runtime_error("openssl cannot make a certificate");
 }
 
 }  // namespace
 
 Certificates::Certificates() {
-  const auto at = [this](const char* name) { return (folder_ / name).native(); };
+  const auto at = [this](const char* name) { return host_path(folder_ / name); };
   openssl({"req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2",
            "-subj", "/CN=Test authority", "-keyout", at("ca.key"), "-out", at("ca.pem")});
   openssl({"req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-subj", "/CN=localhost",
@@ -30,7 +27,7 @@ Certificates::Certificates() {
 
 std::string Certificates::directives(int port) const {
   return "listen 127.0.0.1:" + std::to_string(port) + " ssl; ssl_certificate " +
-         (folder_ / "server.pem").native() + "; ssl_certificate_key " + (folder_ / "server.key").native() +
+         host_path(folder_ / "server.pem") + "; ssl_certificate_key " + host_path(folder_ / "server.key") +
          ";";
 }
 

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <string>
 
+#include "base/paths.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace enginehost::test {
@@ -11,7 +12,7 @@ namespace enginehost::test {
 class Certificates {
  public:
   Certificates();
-  std::string authority() const { return (folder_ / "ca.pem").native(); }
+  std::string authority() const { return generic_text(folder_ / "ca.pem"); }
   // For NginxServer: a second port that speaks TLS.
   std::string directives(int port) const;
 

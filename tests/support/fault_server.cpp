@@ -1,11 +1,5 @@
 #include "tests/support/fault_server.hpp"
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
-#include <poll.h>
-#include <sys/socket.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <stdexcept>
 
@@ -24,7 +18,7 @@ std::string FaultServer::Request::header(std::string_view name) const {
 
 bool FaultServer::Connection::send(std::string_view bytes) {
   while (!bytes.empty()) {
-    const ssize_t sent = ::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+    const std::ptrdiff_t sent = sockets::send(socket_, bytes.data(), bytes.size());
     if (sent <= 0) return false;
     bytes.remove_prefix(static_cast<std::size_t>(sent));
   }
@@ -45,31 +39,18 @@ void FaultServer::Connection::drip(std::string_view bytes, std::chrono::millisec
   }
 }
 
-void FaultServer::Connection::stall(std::chrono::milliseconds time) {
-  pollfd watched{socket_, POLLIN | POLLRDHUP, 0};
-  ::poll(&watched, 1, static_cast<int>(time.count()));
-}
+void FaultServer::Connection::stall(std::chrono::milliseconds time) { sockets::wait(socket_, time); }
 
-void FaultServer::Connection::reset() {
-  const linger at_once{1, 0};
-  ::setsockopt(socket_, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
-}
+void FaultServer::Connection::reset() { sockets::reset_when_closed(socket_); }
 
 FaultServer::FaultServer(Handler handler) : handler_(std::move(handler)) {
-  listener_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t length = sizeof address;
-  if (::bind(listener_, reinterpret_cast<sockaddr*>(&address), length) != 0 || ::listen(listener_, 64) != 0 ||
-      ::getsockname(listener_, reinterpret_cast<sockaddr*>(&address), &length) != 0)
-    throw std::runtime_error("no fault server");
-  port_ = ntohs(address.sin_port);
+  listener_ = sockets::listen(port_);
+  if (listener_ < 0) throw std::runtime_error("no fault server");
   accepting_ = std::thread([this] {
     for (;;) {
-      const int socket = ::accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC);
+      const sockets::Socket socket = sockets::accept(listener_);
       if (socket < 0 || ending_) {
-        if (socket >= 0) ::close(socket);
+        if (socket >= 0) sockets::close(socket);
         return;
       }
       const std::lock_guard lock(mutex_);
@@ -81,21 +62,22 @@ FaultServer::FaultServer(Handler handler) : handler_(std::move(handler)) {
 
 FaultServer::~FaultServer() {
   ending_ = true;
-  ::shutdown(listener_, SHUT_RDWR);
+  // accept() is ended by a connection on every system, by shutdown() on Linux only.
+  if (const sockets::Socket last = sockets::connect(port_); last >= 0) sockets::close(last);
   accepting_.join();
   {
     const std::lock_guard lock(mutex_);
-    for (const int socket : open_) ::shutdown(socket, SHUT_RDWR);
+    for (const sockets::Socket socket : open_) sockets::shut_down(socket);
   }
   for (std::thread& thread : threads_) thread.join();
-  ::close(listener_);
+  sockets::close(listener_);
 }
 
-void FaultServer::serve(int socket) {
+void FaultServer::serve(sockets::Socket socket) {
   Request request;
   char buffer[4096];
   while (request.text.find("\r\n\r\n") == std::string::npos) {
-    const ssize_t got = ::recv(socket, buffer, sizeof buffer, 0);
+    const std::ptrdiff_t got = sockets::receive(socket, buffer, sizeof buffer);
     if (got <= 0) break;
     request.text.append(buffer, static_cast<std::size_t>(got));
   }
@@ -114,7 +96,7 @@ void FaultServer::serve(int socket) {
   }
   const std::lock_guard lock(mutex_);
   open_.remove(socket);
-  ::close(socket);
+  sockets::close(socket);
 }
 
 std::string FaultServer::url(const std::string& path) const {

@@ -11,6 +11,8 @@
 #include <thread>
 #include <vector>
 
+#include "tests/support/sockets.hpp"
+
 namespace enginehost::test {
 
 class FaultServer {
@@ -24,7 +26,7 @@ class FaultServer {
   // One connection; it is closed when the handler returns.
   class Connection {
    public:
-    explicit Connection(int socket) : socket_(socket) {}
+    explicit Connection(sockets::Socket socket) : socket_(socket) {}
     bool send(std::string_view bytes);
     // "HTTP/1.1 STATUS\r\nContent-Length: N\r\nEXTRA\r\n\r\n" and the body.
     bool answer(std::string_view status, std::string_view body, std::string_view extra = {});
@@ -35,7 +37,7 @@ class FaultServer {
     void reset();
 
    private:
-    int socket_;
+    sockets::Socket socket_;
   };
   using Handler = std::function<void(const Request&, Connection&)>;
 
@@ -50,15 +52,16 @@ class FaultServer {
   std::vector<Request> seen() const;
 
  private:
-  void serve(int socket);
+  void serve(sockets::Socket socket);
 
   Handler handler_;
-  int listener_ = -1, port_ = 0;
+  sockets::Socket listener_ = -1;
+  int port_ = 0;
   std::atomic<int> requests_ = 0;
   std::atomic<bool> ending_ = false;
   mutable std::mutex mutex_;
   std::vector<Request> seen_;
-  std::list<int> open_;
+  std::list<sockets::Socket> open_;
   std::vector<std::thread> threads_;
   std::thread accepting_;
 };

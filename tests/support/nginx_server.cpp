@@ -1,52 +1,32 @@
 #include "tests/support/nginx_server.hpp"
 
-#include <arpa/inet.h>
-#include <fcntl.h>
-#include <netinet/in.h>
-#include <signal.h>
-#include <spawn.h>
-#include <sys/socket.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <chrono>
 #include <sstream>
 #include <stdexcept>
 #include <thread>
 
-#include "base/files.hpp"
-
-extern char** environ;
+#include "tests/support/sockets.hpp"
 
 namespace enginehost::test {
 namespace {
 
-sockaddr_in loopback(int port) {
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_port = htons(static_cast<std::uint16_t>(port));
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  return address;
-}
-
 bool answers(int port) {
-  const FileDescriptor socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  const sockaddr_in address = loopback(port);
-  return ::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
+  const sockets::Socket socket = sockets::connect(port);
+  if (socket >= 0) sockets::close(socket);
+  return socket >= 0;
 }
 
 // Sends a request and reads until the server closes; false where nobody listens.
 bool ask(int port, const std::string& request) {
-  const FileDescriptor socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  const sockaddr_in address = loopback(port);
-  if (::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 ||
-      ::send(socket.get(), request.data(), request.size(), MSG_NOSIGNAL) !=
-          static_cast<ssize_t>(request.size()))
-    return false;
+  const sockets::Socket socket = sockets::connect(port);
+  if (socket < 0) return false;
+  const bool sent =
+      sockets::send(socket, request.data(), request.size()) == static_cast<std::ptrdiff_t>(request.size());
   char buffer[512];
-  while (::recv(socket.get(), buffer, sizeof buffer, 0) > 0) {
+  while (sent && sockets::receive(socket, buffer, sizeof buffer) > 0) {
   }
-  return true;
+  sockets::close(socket);
+  return sent;
 }
 
 // The log as the test's own requests made it.
@@ -59,8 +39,8 @@ std::string without_looks(const std::string& text) {
 }
 
 std::string configuration(const std::filesystem::path& folder, int port, const std::string& directives) {
-  const std::string at = folder.native();
-  return (::geteuid() == 0 ? std::string("user root;\n") : std::string()) +
+  const std::string at = host_path(folder);
+  return (is_host_root() ? std::string("user root;\n") : std::string()) +
          "daemon off;\nmaster_process off;\nworker_processes 1;\npid " + at + "/nginx.pid;\nerror_log " + at +
          "/error.log;\nevents { worker_connections 256; }\nhttp {\n"
          "  log_format line '$request_method $uri $status $body_bytes_sent $http_range';\n  access_log " +
@@ -75,13 +55,11 @@ std::string configuration(const std::filesystem::path& folder, int port, const s
 }  // namespace
 
 int free_port() {
-  const FileDescriptor socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  sockaddr_in address = loopback(0);
-  socklen_t length = sizeof address;
-  if (::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), length) != 0 ||
-      ::getsockname(socket.get(), reinterpret_cast<sockaddr*>(&address), &length) != 0)
-    throw std::runtime_error("no free port");
-  return ntohs(address.sin_port);
+  int port = 0;
+  const sockets::Socket socket = sockets::listen(port);
+  if (socket < 0) throw std::runtime_error("no free port");
+  sockets::close(socket);
+  return port;
 }
 
 NginxServer::NginxServer(const std::string& directives) : root_(folder_ / "root") {
@@ -90,40 +68,19 @@ NginxServer::NginxServer(const std::string& directives) : root_(folder_ / "root"
   for (int attempt = 0; attempt < 5; ++attempt) {
     port_ = free_port();
     write_text(folder_ / "nginx.conf", configuration(folder_.path(), port_, directives));
-    const std::string file = (folder_ / "nginx.conf").native(), prefix = folder_.path().native(),
-                      errors = (folder_ / "error.log").native();
-    // A test that crashes must not leave its server behind: setpriv (util-linux) asks the kernel to end it
-    // then.
-    const char* nginx = ::access("/usr/sbin/nginx", X_OK) == 0 ? "/usr/sbin/nginx" : "nginx";
-    const char* arguments[] = {"setpriv", "--pdeathsig", "TERM", nginx,          "-p",   prefix.c_str(),
-                               "-c",      file.c_str(),  "-e",   errors.c_str(), nullptr};
-    posix_spawn_file_actions_t actions;
-    ::posix_spawn_file_actions_init(&actions);
-    ::posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
-    ::posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
-    const int error =
-        ::posix_spawnp(&process_, arguments[0], &actions, nullptr, const_cast<char**>(arguments), environ);
-    ::posix_spawn_file_actions_destroy(&actions);
-    if (error != 0) throw std::runtime_error("nginx cannot be started; install nginx-light");
+    process_.start({host_program("nginx"), "-p", host_path(folder_.path()), "-c",
+                    host_path(folder_ / "nginx.conf"), "-e", host_path(folder_ / "error.log")},
+                   folder_ / "output");
     for (int wait = 0; wait < 500; ++wait) {
       if (answers(port_)) return;
-      if (::waitpid(process_, nullptr, WNOHANG) == process_) break;
+      if (process_.has_ended()) break;
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
     }
   }
   throw std::runtime_error("nginx did not start: " + read_text(folder_ / "error.log"));
 }
 
-NginxServer::~NginxServer() {
-  if (process_ <= 0) return;
-  ::kill(process_, SIGTERM);
-  for (int wait = 0; wait < 200; ++wait) {
-    if (::waitpid(process_, nullptr, WNOHANG) == process_) return;
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
-  }
-  ::kill(process_, SIGKILL);
-  ::waitpid(process_, nullptr, 0);
-}
+NginxServer::~NginxServer() { process_.stop(); }
 
 std::string NginxServer::url(const std::string& path) const {
   return "http://127.0.0.1:" + std::to_string(port_) + "/" + path;

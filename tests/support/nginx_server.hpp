@@ -1,10 +1,9 @@
 // A real nginx on the loopback interface, with a folder and a configuration of its own, for one test.
 #pragma once
-#include <sys/types.h>
-
 #include <filesystem>
 #include <string>
 
+#include "tests/support/host_programs.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace enginehost::test {
@@ -34,7 +33,7 @@ class NginxServer {
   TemporaryFolder folder_;
   std::filesystem::path root_;
   int port_ = 0;
-  pid_t process_ = -1;
+  HostServer process_;
   mutable int looks_ = 0;
 };
 

@@ -1,11 +1,10 @@
 // A real registry (Debian's docker-registry) on the loopback interface, with a storage of its own, for one
 // test.
 #pragma once
-#include <sys/types.h>
-
 #include <filesystem>
 #include <string>
 
+#include "tests/support/host_programs.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace enginehost::test {
@@ -36,7 +35,7 @@ class RegistryServer {
  private:
   TemporaryFolder folder_;
   int port_ = 0;
-  pid_t process_ = -1;
+  HostServer process_;
 };
 
 }  // namespace enginehost::test

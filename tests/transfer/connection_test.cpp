@@ -7,6 +7,7 @@
 #include "tests/support/certificates.hpp"
 #include "tests/support/fault_server.hpp"
 #include "tests/support/nginx_server.hpp"
+#include "tests/support/variables.hpp"
 #include "tests/transfer/memory_sink.hpp"
 
 namespace enginehost::transfer {
@@ -168,13 +169,13 @@ TEST_F(ConnectionTest, HostsOfNoProxyAreAskedThemselves) {
 TEST_F(ConnectionTest, TheEnvironmentsProxyCountsWhereNoneIsConfigured) {
   FaultServer proxy([](const Request&, Connection& connection) { connection.answer("200 OK", "proxied"); });
   FaultServer configured([](const Request&, Connection& connection) { connection.answer("200 OK", "mine"); });
-  ::setenv("http_proxy", ("http://127.0.0.1:" + std::to_string(proxy.port())).c_str(), 1);
+  test::set_variable("http_proxy", "http://127.0.0.1:" + std::to_string(proxy.port()));
   EXPECT_EQ(code(elsewhere), "ok");
   EXPECT_EQ(sink.bytes, "proxied");
   options.proxy = "http://127.0.0.1:" + std::to_string(configured.port());
   EXPECT_EQ(code(elsewhere), "ok");
   EXPECT_EQ(sink.bytes, "mine");
-  ::unsetenv("http_proxy");
+  test::remove_variable("http_proxy");
 }
 
 }  // namespace

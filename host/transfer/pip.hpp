@@ -1,0 +1,11 @@
+// How pip is started.
+#pragma once
+#include <string>
+#include <vector>
+
+namespace enginehost::transfer {
+
+// Each a command and its first arguments, the likeliest first.
+const std::vector<std::vector<std::string>>& pip_commands();
+
+}  // namespace enginehost::transfer

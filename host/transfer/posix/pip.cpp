@@ -1,0 +1,10 @@
+#include "host/transfer/pip.hpp"
+
+namespace enginehost::transfer {
+
+const std::vector<std::vector<std::string>>& pip_commands() {
+  static const std::vector<std::vector<std::string>> commands{{"python3", "-m", "pip"}, {"pip3"}, {"pip"}};
+  return commands;
+}
+
+}  // namespace enginehost::transfer
