@@ -1,18 +1,18 @@
 #!/usr/bin/env bash
 # Builds the libraries that EngineHost for Windows needs and Debian has no MinGW packages of, as static libraries:
-# libcurl (HTTP and HTTPS, over Windows' own TLS), libarchive (with zlib and zstd), zstd.
+# libcurl (HTTP and HTTPS, over Windows' own TLS), libarchive with zlib, zstd and liblzma.
 #
 #   scripts/windows-libraries.sh [FOLDER]        FOLDER: out/windows-libraries of this tree if not named
 #
 # The sources are Debian's, with Debian's corrections, from the mirrors that this machine's apt uses; nothing is
 # installed, and apt's own lists stay as they are. Done once: a folder that is complete is left as it is, FOLDER/complete
-# names the versions. Takes 22 MB of download and about two minutes on two cores. Exit status: 0 the folder is complete,
+# names the versions. Takes 24 MB of download and about two minutes on two cores. Exit status: 0 the folder is complete,
 # 1 it could not be made; the reason is printed.
 set -euo pipefail
 # shellcheck source=scripts/common.sh
 source "$(dirname "$0")/common.sh"
 
-packages=(curl libarchive libzstd)
+packages=(curl libarchive libzstd xz-utils)
 folder=${1:-$root/out/windows-libraries}
 recipe="$(cat "$0" "$root"/cmake/windows-libraries/* | sha256sum | cut -d' ' -f1)"
 
@@ -62,6 +62,7 @@ for package in "${packages[@]}"; do mv "$(source_of "$package")" "$sources/$pack
 if ! cmake -G Ninja -S "$root/cmake/windows-libraries" -B "$scratch/build" \
   -DCMAKE_TOOLCHAIN_FILE="$root/cmake/toolchains/x86_64-w64-mingw32.cmake" -DCMAKE_INSTALL_PREFIX="$folder" \
   -DCURL_SOURCE="$sources/curl" -DARCHIVE_SOURCE="$sources/libarchive" -DZSTD_SOURCE="$sources/libzstd" \
+  -DXZ_SOURCE="$sources/xz-utils" \
   >"$scratch/log" 2>&1 || ! ninja -C "$scratch/build" -j "$(jobs_that_fit)" install >>"$scratch/log" 2>&1; then
   grep -A 3 -E 'FAILED|error' "$scratch/log" | head -n 40 >&2
   complain "the libraries could not be built"

@@ -1,9 +1,10 @@
 # What scripts/windows-libraries.sh made, and Debian's zlib for MinGW.
 find_library(LibArchive_LIBRARY archive)
 find_library(LibArchive_ZSTD_LIBRARY zstd)
+find_library(LibArchive_LZMA_LIBRARY lzma)
 find_library(LibArchive_ZLIB_LIBRARY NAMES libz.a z)
 find_path(LibArchive_INCLUDE_DIR archive.h)
-if(NOT LibArchive_LIBRARY OR NOT LibArchive_ZSTD_LIBRARY OR NOT LibArchive_INCLUDE_DIR)
+if(NOT LibArchive_LIBRARY OR NOT LibArchive_ZSTD_LIBRARY OR NOT LibArchive_LZMA_LIBRARY OR NOT LibArchive_INCLUDE_DIR)
   message(FATAL_ERROR "libarchive for MinGW is not there: scripts/windows-libraries.sh makes it")
 endif()
 if(NOT LibArchive_ZLIB_LIBRARY)
@@ -15,6 +16,6 @@ if(NOT TARGET LibArchive::LibArchive)
     IMPORTED_LOCATION "${LibArchive_LIBRARY}"
     INTERFACE_INCLUDE_DIRECTORIES "${LibArchive_INCLUDE_DIR}"
     INTERFACE_COMPILE_DEFINITIONS LIBARCHIVE_STATIC
-    INTERFACE_LINK_LIBRARIES "${LibArchive_ZSTD_LIBRARY};${LibArchive_ZLIB_LIBRARY};bcrypt;advapi32")
+    INTERFACE_LINK_LIBRARIES "${LibArchive_ZSTD_LIBRARY};${LibArchive_LZMA_LIBRARY};${LibArchive_ZLIB_LIBRARY};bcrypt;advapi32")
 endif()
 set(LibArchive_FOUND TRUE)

@@ -7,6 +7,8 @@
 #define _WIN32_WINNT 0x0A00
 #define HAVE_LIBZ 1
 #define HAVE_ZLIB_H 1
+#define HAVE_LIBLZMA 1
+#define HAVE_LZMA_H 1
 #define HAVE_LIBZSTD 1
 #define HAVE_ZSTD_H 1
 #define HAVE_LIBZSTD_COMPRESSOR 1

@@ -120,7 +120,7 @@ std::string resolve_file_source(const manifest::Source& source, const manifest::
   const std::string repository = owner ? owner->repository : std::string();
   if (transfer::is_url(repository))
     return transfer::join_url(repository + (repository.ends_with('/') ? "" : "/"), source.location);
-  return path_text(path_of(repository) / path_of(source.location)).lexically_normal();
+  return path_text((path_of(repository) / path_of(source.location)).lexically_normal());
 }
 
 std::string manifest_of(const manifest::Build& build) {

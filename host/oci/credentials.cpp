@@ -50,9 +50,11 @@ std::vector<fs::path> credential_files() {
     if (folder && path_of(*folder).is_absolute()) files.push_back(path_of(*folder) / below);
     return folder && !folder->empty();
   };
+  // The home folder has another name on Windows.
+  const auto add_at_home = [&](const char* below) { return add("HOME", below) || add("USERPROFILE", below); };
   add("XDG_RUNTIME_DIR", "containers/auth.json");
-  if (!add("XDG_CONFIG_HOME", "containers/auth.json")) add("HOME", ".config/containers/auth.json");
-  if (!add("DOCKER_CONFIG", "config.json")) add("HOME", ".docker/config.json");
+  if (!add("XDG_CONFIG_HOME", "containers/auth.json")) add_at_home(".config/containers/auth.json");
+  if (!add("DOCKER_CONFIG", "config.json")) add_at_home(".docker/config.json");
   return files;
 }
 

@@ -50,7 +50,7 @@ Result<std::vector<Part>> read_parts_list(const fs::path& list) {
   for (const Json& entry : (*document)["parts"].as_array()) {
     const std::string& name = entry["name"].as_string();
     const std::int64_t size = entry["size"].as_integer(-1);
-    const bool plain = !name.empty() && name.find('/') == std::string::npos && name.front() != '.';
+    const bool plain = !name.empty() && !path_of(name).has_parent_path() && name.front() != '.';
     if (!plain || size < 0 || !is_sha256_hex(entry["sha256"].as_string()))
       return fail(not_a_list(list, "a part's name, size or digest cannot be one"));
     parts.push_back(

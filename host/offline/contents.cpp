@@ -38,7 +38,7 @@ Json without_paths(const Json& manifest) {
   if (!manifest.is_object()) return manifest;
   Json object = Json::object();
   for (const auto& [name, value] : manifest.as_object()) {
-    const bool local = name == "file" && value.as_string().starts_with('/');
+    const bool local = name == "file" && path_of(value.as_string()).is_absolute();
     object.set(name, local ? Json(path_text(path_of(value.as_string()).filename())) : without_paths(value));
   }
   return object;

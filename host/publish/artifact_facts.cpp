@@ -90,7 +90,7 @@ Result<ArtifactFacts> look_into(const manifest::Artifact& artifact, const fs::pa
   for (fs::recursive_directory_iterator at(root, error), end; !error && at != end; at.increment(error)) {
     const fs::path& path = at->path();
     if (at->is_directory(error) && !at->is_symlink(error)) continue;
-    std::string view_path = path.lexically_relative(root).generic_string();
+    std::string view_path = generic_text(path.lexically_relative(root));
     facts.files.push_back(view_path);
     if (!at->is_regular_file(error) || at->is_symlink(error)) continue;
     const auto info = binary::read_binary(path);

@@ -7,10 +7,11 @@
 #include <fstream>
 #include <memory>
 #include <system_error>
+#include <type_traits>
 #include <vector>
-#include "base/file_calls.hpp"
-#include "base/paths.hpp"
 
+#include "base/file_calls.hpp"
+#include "base/names_in_utf8.hpp"
 #include "base/paths.hpp"
 
 namespace enginehost::publish {
@@ -28,6 +29,13 @@ struct FreeEntry {
 // Read at ten times the speed of the network that it saves; the levels above cost minutes a gigabyte.
 constexpr const char* compression_level = "12";
 
+int open_file(archive* handle, const fs::path& file) {
+  if constexpr (std::is_same_v<fs::path::value_type, wchar_t>)
+    return archive_write_open_filename_w(handle, file.wstring().c_str());
+  else
+    return archive_write_open_filename(handle, file.string().c_str());
+}
+
 Result<void> add_file(archive* handle, const fs::path& file, const std::string& name) {
   const auto wrong = [&](std::string_view problem) {
     return fail(diagnose("EH-M17").with("file", path_text(file)).with("problem", problem));
@@ -35,11 +43,11 @@ Result<void> add_file(archive* handle, const fs::path& file, const std::string& 
   calls::Status status{};
   if (calls::lstat(file, &status) != 0) return wrong("it cannot be read");
   const std::unique_ptr<archive_entry, FreeEntry> entry(archive_entry_new());
-  archive_entry_set_pathname(entry.get(), name.c_str());
+  archive_entry_set_pathname_utf8(entry.get(), name.c_str());
   std::error_code error;
   if (S_ISLNK(status.st_mode)) {
     archive_entry_set_filetype(entry.get(), AE_IFLNK);
-    archive_entry_set_symlink(entry.get(), fs::read_symlink(file, error).c_str());
+    archive_entry_set_symlink_utf8(entry.get(), generic_text(fs::read_symlink(file, error)).c_str());
     archive_entry_set_perm(entry.get(), 0777);
     return archive_write_header(handle, entry.get()) == ARCHIVE_OK ? Result<void>()
                                                                    : wrong(archive_error_string(handle));
@@ -69,7 +77,7 @@ Result<void> pack_folder(const fs::path& folder, const fs::path& archive_file) {
   std::error_code error;
   for (fs::recursive_directory_iterator at(folder, error), end; !error && at != end; at.increment(error))
     if (at->is_symlink(error) || !at->is_directory(error))
-      names.push_back(at->path().lexically_relative(folder).generic_string());
+      names.push_back(generic_text(at->path().lexically_relative(folder)));
   std::sort(names.begin(), names.end());
   const auto wrong = [&](std::string_view problem) {
     return fail(diagnose("EH-M17").with("file", path_text(archive_file)).with("problem", problem));
@@ -77,12 +85,13 @@ Result<void> pack_folder(const fs::path& folder, const fs::path& archive_file) {
   if (names.empty())
     return fail(
         diagnose("EH-M17").with("folder", path_text(folder)).with("problem", "there is no file in it"));
+  const NamesInUtf8 locale;
   const std::unique_ptr<archive, CloseArchive> handle(archive_write_new());
   if (archive_write_set_format_pax_restricted(handle.get()) != ARCHIVE_OK ||
       archive_write_add_filter_zstd(handle.get()) != ARCHIVE_OK ||
       archive_write_set_filter_option(handle.get(), "zstd", "compression-level", compression_level) !=
           ARCHIVE_OK ||
-      archive_write_open_filename(handle.get(), archive_file.c_str()) != ARCHIVE_OK)
+      open_file(handle.get(), archive_file) != ARCHIVE_OK)
     return wrong(archive_error_string(handle.get()));
   for (const std::string& name : names) TRY(add_file(handle.get(), folder / path_of(name), name));
   if (archive_write_close(handle.get()) != ARCHIVE_OK) return wrong(archive_error_string(handle.get()));

@@ -33,7 +33,7 @@ Result<std::vector<std::string>> documents_of(const Workspace& workspace, const 
   const auto with_signatures = [&](const std::string& path) {
     paths.insert(path);
     for (const fs::path& signature : signatures_of(workspace.folder() / path_of(path)))
-      paths.insert(signature.lexically_relative(workspace.folder()).generic_string());
+      paths.insert(generic_text(signature.lexically_relative(workspace.folder())));
   };
   if (is_signed) {
     with_signatures("index.json");

@@ -1,12 +1,9 @@
 #include "host/publish/secret_key.hpp"
 
-#include <openssl/crypto.h>
-#include <openssl/evp.h>
-
 #include <algorithm>
-#include <memory>
 
 #include "base/text.hpp"
+#include "host/publish/signing_primitives.hpp"
 
 namespace enginehost::publish {
 namespace {
@@ -16,27 +13,8 @@ using manifest::PublicKey;
 constexpr std::size_t file_bytes = 158, secret_at = 54, secret_bytes = 104;
 constexpr std::uint64_t most_memory = std::uint64_t{2} << 30;
 
-struct FreeKey {
-  void operator()(EVP_PKEY* key) const { EVP_PKEY_free(key); }
-};
-struct FreeContext {
-  void operator()(EVP_MD_CTX* context) const { EVP_MD_CTX_free(context); }
-};
-using Key = std::unique_ptr<EVP_PKEY, FreeKey>;
-
 const unsigned char* bytes_of(std::string_view text) {
   return reinterpret_cast<const unsigned char*>(text.data());
-}
-
-Key private_key(std::string_view seed) {
-  return Key(EVP_PKEY_new_raw_private_key(EVP_PKEY_ED25519, nullptr, bytes_of(seed), seed.size()));
-}
-
-bool sign_bytes(const Key& key, std::string_view bytes, manifest::SignatureBytes& signature) {
-  const std::unique_ptr<EVP_MD_CTX, FreeContext> context(EVP_MD_CTX_new());
-  std::size_t size = signature.size();
-  return key && context && EVP_DigestSignInit(context.get(), nullptr, nullptr, nullptr, key.get()) == 1 &&
-         EVP_DigestSign(context.get(), signature.data(), &size, bytes_of(bytes), bytes.size()) == 1;
 }
 
 std::uint64_t number_at(std::string_view bytes, std::size_t at) {
@@ -64,16 +42,6 @@ ScryptCost cost_of(std::uint64_t operations, std::uint64_t memory) {
   return cost;
 }
 
-void wipe(std::string& text) { OPENSSL_cleanse(text.data(), text.size()); }
-
-// The public half that belongs to the seed: tells a right passphrase from a wrong one.
-bool fits(std::string_view seed, const PublicKey& public_key) {
-  const Key key = private_key(seed);
-  manifest::KeyBytes bytes{};
-  std::size_t size = bytes.size();
-  return key && EVP_PKEY_get_raw_public_key(key.get(), bytes.data(), &size) == 1 && bytes == public_key.bytes;
-}
-
 }  // namespace
 
 SecretKey::~SecretKey() { wipe(seed_); }
@@ -82,12 +50,18 @@ Result<manifest::Signature> SecretKey::sign(std::string_view bytes, std::string 
   manifest::Signature signature;
   signature.key_id = public_.id;
   signature.trusted_comment = std::move(trusted_comment);
-  const Key key = private_key(seed_);
-  const bool done = sign_bytes(key, manifest::blake2b_512(bytes), signature.bytes);
-  std::string commented(signature.bytes.begin(), signature.bytes.end());
-  commented += signature.trusted_comment;
-  if (!done || !sign_bytes(key, commented, signature.global))
-    return fail(diagnose("EH-M15").with("file", public_.id).with("problem", "OpenSSL cannot sign with it"));
+  const auto own = ed25519_signature(seed_, manifest::blake2b_512(bytes));
+  std::optional<manifest::SignatureBytes> global;
+  if (own) {
+    signature.bytes = *own;
+    const std::string commented(own->begin(), own->end());
+    global = ed25519_signature(seed_, commented + signature.trusted_comment);
+  }
+  if (!global)
+    return fail(diagnose("EH-M15")
+                    .with("file", public_.id)
+                    .with("problem", "the cryptographic library cannot sign with it"));
+  signature.global = *global;
   return signature;
 }
 
@@ -104,14 +78,12 @@ Result<SecretKey> read_secret_key(std::string_view text, const std::string& name
     const ScryptCost cost = cost_of(number_at(bytes, 38), number_at(bytes, 46));
     if (cost.n * cost.r * 128 > most_memory) return wrong("it wants more than 2 GiB of memory to be opened");
     TRY_ASSIGN(std::string passphrase, ask(name));
-    std::string stream(secret_bytes, '\0');
-    const int derived =
-        EVP_PBE_scrypt(passphrase.data(), passphrase.size(), bytes_of(bytes) + 6, 32, cost.n, cost.r, cost.p,
-                       most_memory * 2, reinterpret_cast<unsigned char*>(stream.data()), stream.size());
+    auto stream =
+        scrypt_stream(passphrase, std::string_view(bytes).substr(6, 32), cost.n, cost.p, secret_bytes);
     wipe(passphrase);
-    if (derived != 1) return wrong("scrypt failed: too little memory?");
-    for (std::size_t i = 0; i < secret.size(); ++i) secret[i] = static_cast<char>(secret[i] ^ stream[i]);
-    wipe(stream);
+    if (!stream) return wrong("scrypt failed: too little memory?");
+    for (std::size_t i = 0; i < secret.size(); ++i) secret[i] = static_cast<char>(secret[i] ^ (*stream)[i]);
+    wipe(*stream);
   } else if (bytes.substr(2, 2) != std::string_view("\0\0", 2)) {
     return wrong("it is encrypted in a way that is not known");
   }
@@ -121,7 +93,9 @@ Result<SecretKey> read_secret_key(std::string_view text, const std::string& name
   std::copy_n(secret.begin() + 40, public_key.bytes.size(), public_key.bytes.begin());
   std::string seed = secret.substr(8, 32);
   wipe(secret);
-  if (!fits(seed, public_key)) return wrong("the passphrase is wrong, or the key is damaged");
+  // The public half that belongs to the seed tells a right passphrase from a wrong one.
+  if (const auto own = ed25519_public_key(seed); !own || *own != public_key.bytes)
+    return wrong("the passphrase is wrong, or the key is damaged");
   return SecretKey(std::move(public_key), std::move(seed));
 }
 

@@ -1,3 +1,4 @@
+#include "base/file_calls.hpp"
 #include "tests/acquire/acquire_fixture.hpp"
 
 namespace enginehost::acquire {
@@ -10,8 +11,8 @@ TEST_F(AcquireTest, InstallsEveryKindOfArchive) {
     ASSERT_TRUE(result) << kind << " " << result.error().code << " " << result.error().value("problem");
     EXPECT_EQ(installed_text("lib/libruntime.so.1"), content[0].bytes) << kind;
     EXPECT_EQ(installed_text("lib/data.txt"), content[1].bytes) << kind;
-    struct stat status {};
-    ASSERT_EQ(::stat((result->installed.folder / "bin/tool").c_str(), &status), 0);
+    calls::Status status{};
+    ASSERT_EQ(calls::stat(result->installed.folder / "bin/tool", &status), 0);
     EXPECT_EQ(status.st_mode & 07777, 0555u) << kind;
     EXPECT_GE(result->downloaded, bytes.size());
     EXPECT_TRUE(store.verify(sample.build->id, true)->empty());
@@ -276,7 +277,7 @@ TEST_F(AcquireTest, MendsWhatIsDamaged) {
   offer(test::make_archive("zip", content));
   ASSERT_EQ(code(), "ok");
   const fs::path file = store.find(sample.build->id).value()->folder / "lib/libruntime.so.1";
-  ::chmod(file.c_str(), 0644);
+  calls::chmod(file, 0644);
   test::write_text(file, "cut");
   const auto mended = get();
   ASSERT_TRUE(mended) << mended.error().code;

@@ -1,6 +1,7 @@
 // A damaged build is mended by asking its sources for the damaged files alone.
 #include "host/acquire/mend.hpp"
 
+#include "base/file_calls.hpp"
 #include "cache/check.hpp"
 #include "tests/acquire/acquire_fixture.hpp"
 
@@ -16,9 +17,9 @@ class MendTest : public AcquireTest {
     return installed ? installed->installed.folder : fs::path();
   }
   static void damage(const fs::path& file, std::string_view text) {
-    ::chmod(file.c_str(), 0644);
+    calls::chmod(file, 0644);
     test::write_text(file, text);
-    ::chmod(file.c_str(), 0444);
+    calls::chmod(file, 0444);
   }
   Result<cache::Mended> mend_it() {
     return mend(sample.build->id, sample.build.get(), store, options, cancel);

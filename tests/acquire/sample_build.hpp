@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include "base/paths.hpp"
 #include "base/sha256.hpp"
 #include "host/acquire/acquire.hpp"
 #include "tests/support/archives.hpp"
@@ -70,7 +71,7 @@ inline const std::string plugin_bytes =
 inline void give_plugin(SampleBuild& sample, const std::filesystem::path& folder) {
   const std::string archive = make_archive("tar.gz", {{"libengine_sample.so", plugin_bytes}});
   write_text(folder / "plugin.tar.gz", archive);
-  sample.manifest->repository = folder.native();
+  sample.manifest->repository = path_text(folder);
   sample.manifest->components["plugin"].artifacts = {
       SampleBuild::artifact(archive, "tar.gz", {SampleBuild::file("plugin.tar.gz")})};
 }

@@ -2,9 +2,9 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-
+#include "base/paths.hpp"
 #include "tests/support/temporary_folder.hpp"
+#include "tests/support/variables.hpp"
 
 namespace enginehost::oci {
 namespace {
@@ -36,10 +36,10 @@ TEST(Credentials, AFileThatIsNoJsonHoldsNone) {
 TEST(Credentials, TheNamedFileIsTheOnlyOneAsked) {
   const test::TemporaryFolder folder;
   test::write_text(folder / "auth.json", file);
-  ::setenv("REGISTRY_AUTH_FILE", (folder / "auth.json").c_str(), 1);
+  test::set_variable("REGISTRY_AUTH_FILE", path_text(folder / "auth.json"));
   EXPECT_EQ(credential_files().size(), 1u);
   EXPECT_EQ(credentials_for("registry.example")->user, "user");
-  ::unsetenv("REGISTRY_AUTH_FILE");
+  test::remove_variable("REGISTRY_AUTH_FILE");
   EXPECT_FALSE(credentials_for("registry.example"));
 }
 

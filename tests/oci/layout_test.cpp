@@ -1,10 +1,10 @@
 #include "host/oci/layout.hpp"
 
-#include <sys/stat.h>
-
 #include <map>
 
+#include "base/file_calls.hpp"
 #include "base/json.hpp"
+#include "base/paths.hpp"
 #include "base/sha256.hpp"
 #include "tests/oci/installed_build.hpp"
 
@@ -32,7 +32,7 @@ class LayoutTest : public test::InstalledBuildTest {
     std::map<std::string, std::string> files;
     for (const auto& entry : fs::recursive_directory_iterator(root))
       if (entry.is_regular_file())
-        files[entry.path().lexically_relative(root)] = test::read_text(entry.path());
+        files[generic_text(entry.path().lexically_relative(root))] = test::read_text(entry.path());
     return files;
   }
 };
@@ -53,7 +53,7 @@ TEST_F(LayoutTest, TheSameBuildGivesTheSameBytes) {
 TEST_F(LayoutTest, NothingOfThisMachineIsInIt) {
   ASSERT_TRUE(write(folder / "one", {sample.build->id}));
   for (const auto& [path, bytes] : files_of(folder / "one"))
-    EXPECT_EQ(bytes.find(folder.path().native()), std::string::npos) << path;
+    EXPECT_EQ(bytes.find(path_text(folder.path())), std::string::npos) << path;
 }
 
 TEST_F(LayoutTest, AnArchiveThatIsStillThereIsPassedOnAsPublished) {
@@ -72,7 +72,7 @@ TEST_F(LayoutTest, WhatWasPackedUnpacksToTheSameTree) {
   offer_from(fresh, *artifact, "unused");
   for (std::size_t i = 0; i < 2; ++i)
     fresh.manifest->components[artifact->components[i]].artifacts[0].sources = {
-        test::SampleBuild::file(artifact->layers[i].file.native())};
+        test::SampleBuild::file(path_text(artifact->layers[i].file))};
   const cache::Store other = cache::Store::open(folder / "other", {}, "oci_test");
   const auto acquired = acquire::acquire(*fresh.build, other, options);
   ASSERT_TRUE(acquired) << acquired.error().code << " " << acquired.error().value("problem");
@@ -117,12 +117,12 @@ TEST_F(LayoutTest, AFolderWithOtherThingsIsLeftAlone) {
 TEST_F(LayoutTest, ADamagedFileIsNeverPassedOn) {
   const auto installed = store.record_of(sample.build->id);
   const fs::path file = (*installed)->layer / "trees" / (*installed)->trees[1] / "bin/tool";
-  ::chmod(file.c_str(), 0644);
+  calls::chmod(file, 0644);
   test::write_text(file, "#!/bin/sH\n");
   const auto artifact = make();
   ASSERT_FALSE(artifact);
   EXPECT_EQ(artifact.error().code, "EH-F08");
-  EXPECT_EQ(artifact.error().value("file"), file.native());
+  EXPECT_EQ(artifact.error().value("file"), path_text(file));
 }
 
 TEST_F(LayoutTest, ALicenceThatForbidsPassingOnMustBeNamed) {

@@ -4,15 +4,16 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <map>
 
+#include "base/paths.hpp"
 #include "base/sha256.hpp"
 #include "base/text.hpp"
 #include "host/oci/documents.hpp"
 #include "tests/support/fault_server.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "tests/support/token_server.hpp"
+#include "tests/support/variables.hpp"
 
 namespace enginehost::oci {
 namespace {
@@ -38,7 +39,7 @@ class Memory : public transfer::Sink {
 class PullTest : public testing::Test {
  protected:
   PullTest() {
-    ::setenv("REGISTRY_AUTH_FILE", (folder / "auth.json").c_str(), 1);
+    test::set_variable("REGISTRY_AUTH_FILE", path_text(folder / "auth.json"));
     options.first_backoff = 5ms;
     options.stall_limit = 500ms;
     options.connect_limit = 500ms;
@@ -49,7 +50,7 @@ class PullTest : public testing::Test {
     wanted.flavor = "cu118";
     serve("blobs/sha256:" + wanted.sha256, blob);
   }
-  ~PullTest() override { ::unsetenv("REGISTRY_AUTH_FILE"); }
+  ~PullTest() override { test::remove_variable("REGISTRY_AUTH_FILE"); }
 
   void serve(const std::string& path, const std::string& body) { pages["/v2/engines/torch/" + path] = body; }
   // A document under its own digest, which is returned.

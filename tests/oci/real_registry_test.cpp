@@ -1,10 +1,9 @@
 // Against Debian's docker-registry, with skopeo as the other tool that reads and writes it.
 #include <unistd.h>
 
-#include <cstdlib>
-
 #include "base/child_process.hpp"
 #include "base/json.hpp"
+#include "base/paths.hpp"
 #include "host/oci/layout.hpp"
 #include "host/oci/pull.hpp"
 #include "host/oci/push.hpp"
@@ -12,6 +11,7 @@
 #include "tests/support/nginx_server.hpp"
 #include "tests/support/registry_server.hpp"
 #include "tests/support/token_server.hpp"
+#include "tests/support/variables.hpp"
 
 namespace enginehost::oci {
 namespace {
@@ -34,8 +34,8 @@ Said run(const std::vector<std::string>& command) {
 
 class RealRegistry : public test::InstalledBuildTest {
  protected:
-  RealRegistry() { ::setenv("REGISTRY_AUTH_FILE", (folder / "auth.json").c_str(), 1); }
-  ~RealRegistry() override { ::unsetenv("REGISTRY_AUTH_FILE"); }
+  RealRegistry() { test::set_variable("REGISTRY_AUTH_FILE", path_text(folder / "auth.json")); }
+  ~RealRegistry() override { test::remove_variable("REGISTRY_AUTH_FILE"); }
   void SetUp() override {
     if (!RegistryServer::installed() || ::access("/usr/bin/skopeo", X_OK) != 0)
       GTEST_SKIP() << "needs docker-registry, skopeo and apache2-utils";

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/files.hpp"
+#include "base/paths.hpp"
 #include "base/sha256.hpp"
 #include "host/offline/bundle_reader.hpp"
 #include "host/offline/export_bundle.hpp"
@@ -51,7 +52,7 @@ class Site {
  public:
   explicit Site(std::filesystem::path folder) : folder_(std::move(folder)) {
     settings.cache_folder = folder_ / "connected";
-    settings.repositories = {{(folder_ / "repository").native(), true, "test"}};
+    settings.repositories = {{path_text(folder_ / "repository"), true, "test"}};
   }
 
   void add(const std::string& build, const std::vector<SiteComponent>& components,
@@ -191,7 +192,7 @@ inline std::map<std::string, std::string> snapshot(const std::filesystem::path& 
   for (auto it = std::filesystem::recursive_directory_iterator(folder, error);
        !error && it != std::filesystem::end(it); it.increment(error))
     if (it->is_regular_file() && !it->is_symlink())
-      files.emplace(it->path().lexically_relative(folder).native(), read_text(it->path()));
+      files.emplace(generic_text(it->path().lexically_relative(folder)), read_text(it->path()));
   return files;
 }
 
