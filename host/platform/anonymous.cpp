@@ -1,10 +1,8 @@
 #include "host/platform/anonymous.hpp"
 
-#include <pwd.h>
-#include <unistd.h>
+#include <algorithm>
 
-#include <array>
-#include <cstdlib>
+#include "base/text.hpp"
 
 namespace enginehost::platform {
 namespace {
@@ -15,12 +13,24 @@ bool ends_element(std::string_view text, std::size_t at) {
   return at >= text.size() || std::string_view("/\\:;,\" ").find(text[at]) != std::string_view::npos;
 }
 
-// Replaces what stands after `prefix` up to the end of the path element.
+bool is_of_windows(std::string_view path) { return path.find('\\') != std::string_view::npos; }
+
+// Where `part` stands, in any case for a path of Windows.
+std::size_t find_path(const std::string& text, std::string_view part, std::size_t from) {
+  return is_of_windows(part) ? to_lower(text).find(to_lower(part), from) : text.find(part, from);
+}
+
+// Replaces what stands after `prefix` up to the end of the path element. Names of Windows' users have spaces:
+// the element ends at the next "\\" if it may be one.
 void replace_element_after(std::string& text, std::string_view prefix) {
-  for (std::size_t at = text.find(prefix); at != std::string::npos; at = text.find(prefix, at)) {
+  for (std::size_t at = find_path(text, prefix, 0); at != std::string::npos;
+       at = find_path(text, prefix, at)) {
     const std::size_t begin = at + prefix.size();
     std::size_t end = begin;
     while (!ends_element(text, end)) ++end;
+    if (const std::size_t next = text.find_first_of("/\\:;,\"", begin);
+        is_of_windows(prefix) && next != std::string::npos && text[next] == '\\')
+      end = next;
     if (end > begin) text.replace(begin, end - begin, "user");
     at = begin;
   }
@@ -29,7 +39,7 @@ void replace_element_after(std::string& text, std::string_view prefix) {
 // Replaces `whole` where it is a path, or one element of a path, of its own.
 void replace_whole(std::string& text, std::string_view whole, std::string_view by, bool element) {
   if (whole.size() < 2) return;
-  for (std::size_t at = text.find(whole); at != std::string::npos; at = text.find(whole, at)) {
+  for (std::size_t at = find_path(text, whole, 0); at != std::string::npos; at = find_path(text, whole, at)) {
     const bool begins =
         element ? at > 0 && (text[at - 1] == '/' || text[at - 1] == '\\')
                 : at == 0 || (ends_element(text, at - 1) && text[at - 1] != '/') || text[at - 1] == '=';
@@ -61,20 +71,6 @@ std::string without_person(std::string text, const Identity& identity) {
 }
 
 }  // namespace
-
-Identity this_user() {
-  Identity identity;
-  if (const char* home = std::getenv("HOME"); home != nullptr && std::string_view(home) != "/")
-    identity.home = home;
-  passwd entry{};
-  passwd* found = nullptr;
-  std::array<char, 4096> buffer;
-  if (::getpwuid_r(::getuid(), &entry, buffer.data(), buffer.size(), &found) == 0 && found != nullptr)
-    identity.user = entry.pw_name;
-  // An account of the system names nobody, and its name is an element of many paths.
-  if (::getuid() < 1000 || identity.user == "nobody") identity.user.clear();
-  return identity;
-}
 
 Json anonymous(const Json& document, const Identity& identity) {
   if (document.is_string()) return without_person(document.as_string(), identity);

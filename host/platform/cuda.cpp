@@ -1,6 +1,6 @@
-#include <cstdlib>
-
+#include "base/environment.hpp"
 #include "base/files.hpp"
+#include "base/paths.hpp"
 #include "base/text.hpp"
 #include "host/platform/driver_answer.hpp"
 #include "host/platform/nvidia_files.hpp"
@@ -10,9 +10,9 @@ namespace enginehost::platform {
 namespace {
 
 Fact<std::string> visible_devices() {
-  const char* value = std::getenv("CUDA_VISIBLE_DEVICES");
-  if (value == nullptr) return Fact<std::string>::absent("CUDA_VISIBLE_DEVICES");
-  return Fact<std::string>::known(value, "CUDA_VISIBLE_DEVICES");
+  auto value = environment_variable("CUDA_VISIBLE_DEVICES");
+  if (!value) return Fact<std::string>::absent("CUDA_VISIBLE_DEVICES");
+  return Fact<std::string>::known(std::move(*value), "CUDA_VISIBLE_DEVICES");
 }
 
 // Asks the driver in the helper and takes over what it told, all or up to where it hung or crashed.
@@ -20,11 +20,11 @@ void ask_driver(const Root& root, const LibrarySearch& libraries, const DetectRe
   ChildRequest child;
   child.argv = request.helper_launcher;
   const std::string nonce = random_hex(8);
-  child.argv.insert(child.argv.end(), {request.helper.native(), "drivers", "--nonce", nonce});
+  child.argv.insert(child.argv.end(), {path_text(request.helper), "drivers", "--nonce", nonce});
   // The very files the host would get; a helper that searched by itself could find others.
-  child.argv.insert(child.argv.end(), {"--libcuda", root.on_disk(cuda.library.value().path).native()});
+  child.argv.insert(child.argv.end(), {"--libcuda", path_text(root.on_disk(cuda.library.value().path))});
   if (const auto nvml = find_nvml(root, libraries))
-    child.argv.insert(child.argv.end(), {"--nvml", root.on_disk(*nvml).native()});
+    child.argv.insert(child.argv.end(), {"--nvml", path_text(root.on_disk(*nvml))});
   child.deadline = request.driver_deadline;
   child.private_channel = true;
   child.discard_output = true;
@@ -44,12 +44,12 @@ void ask_driver(const Root& root, const LibrarySearch& libraries, const DetectRe
 // No file speaks of NVIDIA: the driver's facts follow without asking anybody.
 void conclude_without_driver(const std::string& searched, Cuda& cuda) {
   using Devices = std::vector<CudaDevice>;
-  cuda.driver_cuda = Fact<std::string>::absent("libcuda.so.1: " + searched);
-  cuda.init = Fact<std::string>::unknown("there is no libcuda.so.1 to ask");
+  cuda.driver_cuda = Fact<std::string>::absent(driver_library_name() + ": " + searched);
+  cuda.init = Fact<std::string>::unknown("there is no " + driver_library_name() + " to ask");
   if (cuda.hardware.is_absent() && !cuda.driver.is_known())
     cuda.devices = Fact<Devices>::absent(cuda.hardware.source());
   else
-    cuda.devices = Fact<Devices>::unknown("there is no libcuda.so.1 to ask: " + searched);
+    cuda.devices = Fact<Devices>::unknown("there is no " + driver_library_name() + " to ask: " + searched);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include "base/text.hpp"
 #include "host/platform/parts.hpp"
+#include "host/platform/toolkit_places.hpp"
 
 namespace enginehost::platform {
 namespace {
@@ -28,18 +29,12 @@ std::string header_version(const Root& root, const std::string& folder) {
   return {};
 }
 
-// The version at the end of libcudnn.so.8.9.7; packages from the package index only say libcudnn.so.9.
-std::string version_in_name(const std::string& path) {
-  const std::size_t at = path.rfind(".so.");
-  return at == std::string::npos ? "" : path.substr(at + 4);
-}
-
 void add(List& found, std::vector<std::string>& seen, const Root& root, const std::string& path,
          const std::string& header) {
   const auto real = root.resolve(path);
   if (!real || std::find(seen.begin(), seen.end(), *real) != seen.end()) return;
   seen.push_back(*real);
-  std::string version = version_in_name(*real);
+  std::string version = version_in_cudnn_name(*real);
   // The header completes a bare major number when it speaks of the same one.
   if (version.find('.') == std::string::npos && header.starts_with(version + ".")) version = header;
   found.push_back({version, path, {}});
@@ -54,16 +49,16 @@ Fact<List> detect_cudnn(const Root& root, const LibrarySearch& libraries, const 
   for (const Installed& toolkit : toolkits) {
     const std::string header = header_version(root, toolkit.path + "/include");
     const std::size_t before = found.size();
-    for (const char* folder : {"/lib64", "/lib"})
+    for (const std::string& folder : cudnn_folders())
       for (const std::string major : majors)
-        add(found, seen, root, toolkit.path + folder + "/libcudnn.so." + major, header);
+        add(found, seen, root, toolkit.path + folder + "/" + cudnn_file(major), header);
     if (found.size() > before) sources.push_back(toolkit.path);
   }
   for (const std::string major : majors) {
-    const auto library = libraries.find("libcudnn.so." + major);
+    const auto library = libraries.find(cudnn_file(major));
     if (!library) continue;
     const std::size_t before = found.size();
-    add(found, seen, root, library->path, header_version(root, "/usr/include"));
+    add(found, seen, root, library->path, header_version(root, cudnn_header_folder(library->path)));
     if (found.size() > before) sources.push_back(library->source);
   }
   if (found.empty()) return Fact<List>::absent("toolkits, " + libraries.places());

@@ -20,8 +20,8 @@ Platform detect(const DetectRequest& request) {
   platform.wsl = detect_wsl(platform.kernel);
   platform.cuda = detect_cuda(root, libraries, platform.wsl, request);
   platform.rocm = detect_rocm(root);
-  platform.metal = Fact<Metal>::absent("not macOS");
-  platform.vcruntime = Fact<std::string>::absent("not Windows");
+  platform.metal = detect_metal();
+  platform.vcruntime = detect_vcruntime(root);
   platform.conda = detect_conda();
   platform.container = detect_container(root);
   platform.loader_environment = detect_loader_environment();

@@ -10,8 +10,10 @@ namespace enginehost::platform {
 struct DetectRequest {
   std::filesystem::path helper;  // enginehost-probe; empty: drivers are not asked, their facts say why
   std::filesystem::path
-      cache_folder;                  // whose disk is looked at; an absent folder: its nearest existing parent
-  std::filesystem::path root = "/";  // a folder that stands for "/" when /proc, /sys, /etc … are read (tests)
+      cache_folder;  // whose disk is looked at; an absent folder: its nearest existing parent
+  // A folder that stands for "/" when /proc, /sys, /etc … are read (tests); on Windows "C" below it stands
+  // for "C:\".
+  std::filesystem::path root = "/";
   std::chrono::milliseconds driver_deadline{15'000};
   std::vector<std::string>
       helper_launcher;  // a prefix for the helper's command line (ENGINEHOST_PROBE_LAUNCHER)

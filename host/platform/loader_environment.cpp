@@ -1,11 +1,7 @@
-#include <unistd.h>
-
 #include <algorithm>
 
 #include "host/platform/parts.hpp"
 #include "host/platform/variables.hpp"
-
-extern char** environ;
 
 namespace enginehost::platform {
 
@@ -20,12 +16,8 @@ bool is_loader_variable(std::string_view name) {
 
 Fact<Variables> detect_loader_environment() {
   Variables found;
-  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
-    const std::string_view text = *entry;
-    const std::string_view name = text.substr(0, text.find('='));
-    if (name.size() != text.size() && is_loader_variable(name))
-      found.emplace_back(name, text.substr(name.size() + 1));
-  }
+  for (auto& variable : process_variables())
+    if (is_loader_variable(variable.first)) found.push_back(std::move(variable));
   if (found.empty()) return Fact<Variables>::absent("environment");
   std::sort(found.begin(), found.end());
   // A name can occur twice in a process's environment; getenv answers the first.

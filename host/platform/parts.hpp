@@ -1,5 +1,7 @@
-// The parts of detect(), one file each. Every function looks at one kind of fact, never fails and may run on
-// any thread; what could not be found out is said in the fact.
+// The parts of detect(), one file each; those that a system does in its own way lie in the folder named after
+// it (posix is Linux's), under the same file names, and what a system has nothing of in absent.cpp there.
+// Every function looks at one kind of fact, never fails and may run on any thread; what could not be found
+// out is said in the fact.
 #pragma once
 #include <string>
 #include <vector>
@@ -26,7 +28,9 @@ Fact<Rocm> detect_rocm(const Root& root);                                       
 Fact<Conda> detect_conda();                                                          // conda.cpp
 Fact<std::string> detect_container(const Root& root);                                // container.cpp
 Fact<std::string> detect_wsl(const Fact<std::string>& kernel);                       // wsl.cpp
-Fact<Variables> detect_loader_environment();                                         // loader_environment.cpp
+Fact<Metal> detect_metal();
+Fact<std::string> detect_vcruntime(const Root& root);  // vcruntime.cpp
+Fact<Variables> detect_loader_environment();           // loader_environment.cpp
 
 // toolkits.cpp, cudnn.cpp
 Fact<std::vector<Installed>> detect_toolkits(const Root& root, const LibrarySearch& libraries);

@@ -35,14 +35,14 @@ std::optional<Platform> recall(const DetectRequest& request, const std::string& 
                                const std::filesystem::path& file, std::int64_t now) {
   const auto text = read_file(file, largest_file);
   if (!text) return std::nullopt;
-  const auto document = parse_json(*text, file.native());
+  const auto document = parse_json(*text, path_text(file));
   if (!document || (*document)["format"].as_integer() != 1 || (*document)["key"].as_string() != key)
     return std::nullopt;
   // A clock that was set back would make them live for too long.
   if ((*document)["seen"].as_integer() > now || (*document)["until"].as_integer() <= now) return std::nullopt;
   for (const Json& witness : (*document)["files"].as_array())
     if (!is_unchanged(witness)) return std::nullopt;
-  auto platform = platform_from_json(*document, file.native());
+  auto platform = platform_from_json(*document, path_text(file));
   if (!platform) return std::nullopt;
   platform->memory = detect_memory(Root(request.root));
   platform->disk = detect_disk(request.cache_folder);

@@ -7,15 +7,15 @@
 
 namespace enginehost::platform {
 
-// All paths given and returned are the machine's own ("/proc/…"); only on_disk() names the place below the
-// root. An absolute symbolic link of a recorded machine stays inside its root. Only reads; const use from any
-// thread.
+// All paths given and returned are the machine's own ("/proc/…", "C:\\Windows"); only on_disk() names the
+// place below the root, where "C" stands for "C:\\". An absolute symbolic link of a recorded machine stays
+// inside its root. Only reads; const use from any thread.
 class Root {
  public:
   explicit Root(std::filesystem::path root = "/");
   bool is_this_machine() const { return prefix_.empty(); }
 
-  std::filesystem::path on_disk(const std::string& path) const { return prefix_ + path; }
+  std::filesystem::path on_disk(const std::string& path) const;
   bool exists(const std::string& path) const;
   bool is_folder(const std::string& path) const;
   // Nothing when it is not there, not readable or longer than 1 MiB; the trailing newline is cut.

@@ -2,8 +2,8 @@
 
 #include <gmock/gmock.h>
 
-#include "tests/platform/fixtures.hpp"
 #include "tests/platform/full_platform.hpp"
+#include "tests/platform/variable.hpp"
 
 namespace enginehost::platform {
 namespace {
@@ -25,6 +25,14 @@ TEST(Anonymous, OtherPeoplesHomesLoseTheirName) {
   EXPECT_EQ(hidden("/Users/carla/Library"), "/Users/user/Library");
   EXPECT_EQ(hidden("C:\\Users\\dora\\AppData"), "C:\\Users\\user\\AppData");
   EXPECT_EQ(hidden("/home/annabel/x"), "/home/user/x");
+}
+
+TEST(Anonymous, PathsOfWindowsAreComparedInAnyCaseAndNamesMayHaveSpaces) {
+  const Identity anna{"C:\\users\\Anna Berg", "Anna Berg"};
+  EXPECT_EQ(hidden("of C:\\Users\\anna berg\\AppData", anna), "of ~\\AppData");
+  EXPECT_EQ(hidden("C:\\Users\\Dora May\\x;D:\\y", anna), "C:\\Users\\user\\x;D:\\y");
+  EXPECT_EQ(hidden("c:\\USERS\\Dora failed", anna), "c:\\USERS\\user failed");
+  EXPECT_EQ(hidden("D:\\models\\Anna Berg\\x", anna), "D:\\models\\user\\x");
 }
 
 TEST(Anonymous, TheUsersNameGoesAsAPathElementOnly) {

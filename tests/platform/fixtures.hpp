@@ -1,17 +1,15 @@
-// What the tests of this room share: a folder that stands for "/", and variables set for the length of a
-// test.
+// What the tests of this room share: a folder that stands for "/".
 #pragma once
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <optional>
 #include <string>
 
 #include "base/files.hpp"
 #include "host/platform/root.hpp"
+#include "tests/platform/variable.hpp"
 
 namespace enginehost::platform {
 
@@ -59,29 +57,6 @@ class FakeRoot {
  private:
   std::filesystem::path folder_;
   Root root_;
-};
-
-class Variable {
- public:
-  Variable(std::string name, const char* value) : name_(std::move(name)) {
-    if (const char* before = std::getenv(name_.c_str())) before_ = before;
-    if (value != nullptr)
-      ::setenv(name_.c_str(), value, 1);
-    else
-      ::unsetenv(name_.c_str());
-  }
-  Variable(const Variable&) = delete;
-  Variable& operator=(const Variable&) = delete;
-  ~Variable() {
-    if (before_)
-      ::setenv(name_.c_str(), before_->c_str(), 1);
-    else
-      ::unsetenv(name_.c_str());
-  }
-
- private:
-  std::string name_;
-  std::optional<std::string> before_;
 };
 
 }  // namespace enginehost::platform

@@ -2,7 +2,6 @@
 #include <gmock/gmock.h>
 
 #include "host/platform/platform.hpp"
-#include "tests/platform/fixtures.hpp"
 #include "tests/platform/full_platform.hpp"
 
 namespace enginehost::platform {

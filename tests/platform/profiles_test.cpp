@@ -4,6 +4,7 @@
 #include <map>
 
 #include "base/files.hpp"
+#include "base/paths.hpp"
 #include "base/text.hpp"
 #include "base/version.hpp"
 #include "host/platform/describe.hpp"
@@ -27,10 +28,10 @@ class Profile : public ::testing::TestWithParam<fs::path> {
   void SetUp() override {
     const auto bytes = read_file(GetParam());
     ASSERT_TRUE(bytes.has_value());
-    auto parsed = parse_json(*bytes, GetParam().native());
+    auto parsed = parse_json(*bytes, path_text(GetParam()));
     ASSERT_TRUE(parsed.has_value()) << parsed.error().value("problem");
     document = std::move(*parsed);
-    auto read = platform_from_json(document, GetParam().native());
+    auto read = platform_from_json(document, path_text(GetParam()));
     ASSERT_TRUE(read.has_value()) << read.error().value("member") << ": " << read.error().value("problem");
     platform = std::move(*read);
   }
@@ -107,7 +108,7 @@ TEST_P(Profile, LibrariesAreThoseOfTheDistribution) {
 }
 
 std::string case_name(const ::testing::TestParamInfo<fs::path>& info) {
-  std::string name = info.param.stem().native();
+  std::string name = path_text(info.param.stem());
   for (char& c : name)
     if (std::isalnum(static_cast<unsigned char>(c)) == 0) c = '_';
   return name;

@@ -25,7 +25,6 @@ namespace {
 
 // Changed when detect() looks at something else, so that what an older version remembered is not taken over.
 constexpr std::string_view version = "machine key 1";
-constexpr std::int64_t day = 24 * 60 * 60, ten_minutes = 10 * 60;
 
 // Gathers what the key is a digest of. Nothing here goes through std::filesystem: this runs at every open.
 class Gathering {
@@ -182,12 +181,6 @@ void add_what_is_told(Gathering& key) {
     if (folder.starts_with('/') && key.exists(folder + "/nvcc")) break;
 }
 
-void add_witness(std::vector<FileWitness>& witnesses, const std::string& path) {
-  if (path.empty()) return;
-  const auto stamp = stamp_of(path);
-  witnesses.emplace_back(path, stamp ? std::optional(*stamp) : std::nullopt);
-}
-
 }  // namespace
 
 std::string machine_key(const DetectRequest& request, Reach reach) {
@@ -219,28 +212,6 @@ std::string machine_key(const DetectRequest& request, Reach reach) {
   add_devices(key);
   if (reach == Reach::everything) add_what_is_told(key);
   return sha256_hex(key.text());
-}
-
-std::vector<FileWitness> file_witnesses(const Platform& platform, Reach reach) {
-  std::vector<FileWitness> witnesses;
-  add_witness(witnesses, platform.cuda.library.value().path);
-  add_witness(witnesses, platform.libstdcxx.value().path);
-  if (reach == Reach::decisive) return witnesses;
-  for (const Installed& toolkit : platform.cuda.toolkits.value())
-    for (const char* file : {"", "/version.json", "/version.txt", "/include", "/lib64"})
-      add_witness(witnesses, toolkit.path + file);
-  for (const Installed& library : platform.cuda.cudnn.value()) add_witness(witnesses, library.path);
-  return witnesses;
-}
-
-std::int64_t lifetime_seconds(const Platform& platform) {
-  const Cuda& cuda = platform.cuda;
-  const bool driver_there = !cuda.library.is_absent() || cuda.driver.is_known();
-  const bool answered = cuda.library.is_known() && cuda.devices.is_known() && cuda.driver_cuda.is_known();
-  const bool looked_at = platform.os.is_known() && platform.arch.is_known() && platform.libc.is_known() &&
-                         !platform.libstdcxx.is_unknown() && !platform.cpu.is_unknown() &&
-                         !platform.rocm.is_unknown();
-  return looked_at && (!driver_there || answered) ? day : ten_minutes;
 }
 
 }  // namespace enginehost::platform

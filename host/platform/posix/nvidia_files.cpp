@@ -76,6 +76,8 @@ std::optional<std::string> version_like(std::string_view word) {
 
 }  // namespace
 
+std::string driver_library_name() { return "libcuda.so.1"; }
+
 Fact<std::string> nvidia_hardware(const Root& root, const Fact<std::string>& wsl) {
   const std::string folder = "/sys/bus/pci/devices";
   const std::vector<std::string> all = root.list(folder);
@@ -123,7 +125,7 @@ Fact<std::string> kernel_driver(const Root& root, const Fact<std::string>& wsl) 
 
 Fact<Installed> driver_library(const Root& root, const LibrarySearch& libraries,
                                const Fact<std::string>& driver) {
-  auto library = libraries.find("libcuda.so.1");
+  auto library = libraries.find(driver_library_name());
   std::vector<std::string> notes;
   if (!library) {
     const std::string outside = std::string(wsl_folder) + "libcuda.so.1";

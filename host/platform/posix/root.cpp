@@ -24,6 +24,8 @@ Root::Root(std::filesystem::path root) : prefix_(root.lexically_normal().native(
   while (!prefix_.empty() && prefix_.back() == '/') prefix_.pop_back();
 }
 
+std::filesystem::path Root::on_disk(const std::string& path) const { return prefix_ + path; }
+
 bool Root::exists(const std::string& path) const {
   if (is_this_machine()) return ::access(path.c_str(), F_OK) == 0;
   return resolve(path).has_value();

@@ -1,0 +1,16 @@
+#include "host/platform/parts.hpp"
+
+namespace enginehost::platform {
+
+Fact<Libc> detect_libc(const Root&) { return Fact<Libc>::absent("not Linux"); }
+
+Fact<Libstdcxx> detect_libstdcxx(const Root&, const LibrarySearch&) {
+  return Fact<Libstdcxx>::absent("not Linux");
+}
+
+Fact<Metal> detect_metal() { return Fact<Metal>::absent("not macOS"); }
+
+// Windows itself is not in it; a program of Linux in it is a program of Linux.
+Fact<std::string> detect_wsl(const Fact<std::string>&) { return Fact<std::string>::absent("not Linux"); }
+
+}  // namespace enginehost::platform

@@ -1,0 +1,128 @@
+#include "host/platform/machine_key.hpp"
+
+#include "base/file_calls.hpp"
+#include "base/file_system.hpp"
+#include "base/paths.hpp"
+#include "base/process.hpp"
+#include "base/sha256.hpp"
+#include "base/text.hpp"
+#include "base/windows/system.hpp"
+#include "base/windows/wide.hpp"
+#include "host/platform/device_signs.hpp"
+#include "host/platform/root.hpp"
+#include "host/platform/variables.hpp"
+#include "host/platform/windows/registry.hpp"
+#include "host/platform/windows/system.hpp"
+
+namespace enginehost::platform {
+namespace {
+
+// Changed when detect() looks at something else, so that what an older version remembered is not taken over.
+constexpr std::string_view version = "machine key of Windows 1";
+
+// Gathers what the key is a digest of.
+class Gathering {
+ public:
+  explicit Gathering(const Root& root) : root_(root) { text_.reserve(8192); }
+
+  void add(std::string_view value) { text_.append(value).push_back('\n'); }
+  void add(std::string_view name, std::string_view value) {
+    text_.append(name).push_back('=');
+    add(value);
+  }
+  void add(std::string_view name, std::uint64_t value) { add(name, std::to_string(value)); }
+
+  void stamp(const std::string& path) { stamp_file(path, root_.on_disk(path)); }
+  // A file of this machine, also where another root is looked at.
+  void stamp_here(const std::filesystem::path& file) { stamp_file(path_text(file), file); }
+  const std::string& text() const { return text_; }
+
+ private:
+  void stamp_file(const std::string& name, const std::filesystem::path& file) {
+    calls::Status status;
+    text_.append(name).push_back('=');
+    if (calls::stat(file, &status) != 0) return add(errno == EACCES ? "closed" : "absent");
+    for (const std::uint64_t number :
+         {status.st_dev, status.st_ino, static_cast<std::uint64_t>(status.st_size),
+          static_cast<std::uint64_t>(calls::modified_ns(status))})
+      text_.append(std::to_string(number)).push_back(' ');
+    text_.push_back('\n');
+  }
+
+  const Root& root_;
+  std::string text_;
+};
+
+void add_environment(Gathering& key, Reach reach) {
+  // PATH is where libraries are found that are only told of, and CUDA's toolkits; HIP_ is one of the
+  // loader's.
+  for (const auto& [name, value] : process_variables())
+    if (is_loader_variable(name) ||
+        (reach == Reach::everything && (name == "PATH" || name == "CONDA_DEFAULT_ENV")))
+      key.add(name, value);
+}
+
+// A library that is in the process already serves every need of its name, wherever the files lie.
+void add_loaded_libraries(Gathering& key) {
+  for (const wchar_t* name : {L"nvcuda.dll", L"nvml.dll", L"vcruntime140.dll", L"msvcp140.dll"}) {
+    const HMODULE module = ::GetModuleHandleW(name);
+    wchar_t path[1024];
+    const DWORD length = module != nullptr ? ::GetModuleFileNameW(module, path, 1024) : 0;
+    if (length > 0) key.stamp_here(std::wstring_view(path, length));
+  }
+}
+
+// A folder's time changes when a library is put into it or taken out; a replaced one has another stamp.
+void add_loader(Gathering& key) {
+  wchar_t text[MAX_PATH];
+  const UINT length = ::GetSystemDirectoryW(text, MAX_PATH);
+  const std::string system = windows::utf8({text, length < MAX_PATH ? length : 0});
+  key.stamp(system);
+  for (const char* name : {"\\nvcuda.dll", "\\nvml.dll", "\\vcruntime140.dll", "\\msvcp140.dll"})
+    key.stamp(system + name);
+  for (const char* name : {"vcruntime140.dll", "msvcp140.dll", "nvcuda.dll"})
+    key.stamp_here(executable_folder() / name);
+}
+
+// What is only told to people.
+void add_what_is_told(Gathering& key) {
+  key.add("processors", ::GetActiveProcessorCount(ALL_PROCESSOR_GROUPS));
+  for (const std::string& toolkit :
+       registry::keys_below("SOFTWARE\\NVIDIA Corporation\\GPU Computing Toolkit\\CUDA"))
+    key.add("toolkit", toolkit);
+  for (const auto& [name, value] : process_variables())
+    if (name == "PATH")
+      for (const std::string& folder : split(value, ';'))
+        if (!folder.empty()) key.stamp(folder);
+}
+
+}  // namespace
+
+std::string machine_key(const DetectRequest& request, Reach reach) {
+  const Root root(request.root);
+  Gathering key(root);
+  key.add(version);
+  key.add(reach == Reach::everything ? "everything" : "decisive");
+  key.add("boot", boot_id());
+  // Made when Windows is installed; a copied disk, or another system on the same machine, has another.
+  key.add("machine", registry::text("SOFTWARE\\Microsoft\\Cryptography", "MachineGuid").value_or(""));
+  if (const auto system = windows_version()) key.add("Windows", system->text());
+  key.add("updates", registry::number("SOFTWARE\\Microsoft\\Windows NT\\CurrentVersion", "UBR").value_or(0));
+  key.add("pointer", sizeof(void*));  // a 32-bit program on the same system
+  key.add("user", effective_user());
+  key.add("helper", path_text(request.helper));
+  if (!request.helper.empty()) key.stamp_here(request.helper);
+  for (const std::string& word : request.helper_launcher) key.add("launcher", word);
+  key.add("root", path_text(request.root));
+  key.add("cache", path_text(request.cache_folder));
+  if (!request.cache_folder.empty())
+    key.add("noexec", forbids_execution(request.cache_folder) ? "yes" : "no");
+  add_environment(key, reach);
+  add_loaded_libraries(key);
+  add_loader(key);
+  for (const auto& [sign, value] : device_signs(root)) key.add(sign, value);
+  if (reach == Reach::everything) add_what_is_told(key);
+  return sha256_hex(key.text());
+}
+
+}  // namespace enginehost::platform

@@ -1,0 +1,69 @@
+#include "host/platform/nvidia_files.hpp"
+
+#include <map>
+
+#include "base/environment.hpp"
+#include "base/text.hpp"
+#include "host/binary/binary.hpp"
+#include "host/platform/windows/display_devices.hpp"
+
+namespace enginehost::platform {
+namespace {
+
+using Text = Fact<std::string>;
+
+// The devices are asked of Windows, which knows of no other root.
+constexpr const char* another_root = "the devices of another root cannot be asked for";
+constexpr const char* no_answer = "SetupAPI does not answer";
+
+}  // namespace
+
+std::string driver_library_name() { return "nvcuda.dll"; }
+
+Text nvidia_hardware(const Root& root, const Text&) {
+  if (!root.is_this_machine()) return Text::unknown(another_root);
+  const auto devices = nvidia_devices();
+  if (!devices) return Text::unknown(no_answer);
+  std::map<std::string, int> found;
+  for (const DisplayDevice& device : *devices) ++found[device.id];
+  std::vector<std::string> names;
+  for (const auto& [name, count] : found)
+    names.push_back(count > 1 ? name + " x " + std::to_string(count) : name);
+  return names.empty() ? Text::absent("SetupAPI") : Text::known(join(names, ", "), "SetupAPI");
+}
+
+Text kernel_driver(const Root& root, const Text&) {
+  if (!root.is_this_machine()) return Text::unknown(another_root);
+  const auto devices = nvidia_devices();
+  if (!devices) return Text::unknown(no_answer);
+  for (const DisplayDevice& device : *devices)
+    if (std::string version = nvidia_version(device.driver_version); !version.empty())
+      return Text::known(std::move(version), "registry: DriverVersion " + device.driver_version);
+  return Text::absent("registry: DriverVersion of the devices that SetupAPI lists");
+}
+
+Fact<Installed> driver_library(const Root& root, const LibrarySearch& libraries, const Text& driver) {
+  const auto library = libraries.find(driver_library_name());
+  if (!library) {
+    std::string looked = "not in " + libraries.places();
+    if (driver.is_known()) looked += "; a driver is registered, its library is missing";
+    return Fact<Installed>::absent(std::move(looked));
+  }
+  Installed found{{}, library->path, {}};
+  if (const auto resources = binary::pe_resources(root.on_disk(library->path)))
+    found.version = nvidia_version(resources->file_version);
+  if (!found.version.empty() && driver.is_known() && driver.value() != found.version)
+    found.note = "the registered driver is " + driver.value();
+  return Fact<Installed>::known(std::move(found), library->source);
+}
+
+std::optional<std::string> find_nvml(const Root& root, const LibrarySearch& libraries) {
+  if (const auto library = libraries.find("nvml.dll")) return library->path;
+  // Where drivers of before 2019 put it, and no loader looks.
+  const std::string programs = environment_variable("ProgramW6432").value_or("C:\\Program Files");
+  const std::string outside = programs + "\\NVIDIA Corporation\\NVSMI\\nvml.dll";
+  if (root.exists(outside)) return outside;
+  return std::nullopt;
+}
+
+}  // namespace enginehost::platform

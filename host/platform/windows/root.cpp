@@ -1,0 +1,98 @@
+#include "host/platform/root.hpp"
+
+#include <algorithm>
+
+#include "base/files.hpp"
+#include "base/paths.hpp"
+#include "base/windows/file_calls.hpp"
+#include "base/windows/system.hpp"
+#include "base/windows/wide.hpp"
+
+namespace enginehost::platform {
+namespace {
+
+constexpr std::uint64_t longest_file = 1u << 20;
+
+// As the file system spells it, links followed; empty when it cannot be opened.
+std::string final_path(const std::filesystem::path& file) {
+  const windows::Handle opened(::CreateFileW(calls::Name(file).for_call().c_str(), 0,
+                                             FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE, nullptr,
+                                             OPEN_EXISTING, FILE_FLAG_BACKUP_SEMANTICS, nullptr));
+  if (!opened.valid()) return {};
+  std::wstring text(MAX_PATH, L'\0');
+  for (;;) {
+    const DWORD length = ::GetFinalPathNameByHandleW(opened.get(), text.data(),
+                                                     static_cast<DWORD>(text.size()), FILE_NAME_NORMALIZED);
+    if (length == 0) return {};
+    if (length < text.size()) {
+      text.resize(length);
+      break;
+    }
+    text.resize(length + 1);
+  }
+  std::string path = windows::utf8(text);
+  if (path.starts_with("\\\\?\\UNC\\")) return "\\" + path.substr(7);
+  return path.starts_with("\\\\?\\") ? path.substr(4) : path;
+}
+
+bool is_drive_path(const std::string& path) {
+  return path.size() >= 2 && path[1] == ':' && (path.size() == 2 || path[2] == '\\' || path[2] == '/');
+}
+
+}  // namespace
+
+Root::Root(std::filesystem::path root) {
+  if (root.empty() || root == "/" || root == "\\") return;
+  prefix_ = path_text(root.lexically_normal());
+  while (!prefix_.empty() && prefix_.back() == '\\') prefix_.pop_back();
+}
+
+std::filesystem::path Root::on_disk(const std::string& path) const {
+  if (prefix_.empty()) return path_of(path);
+  if (!is_drive_path(path)) return path_of(prefix_ + "\\" + path);
+  return path_of(prefix_ + "\\" + path[0] + path.substr(2));
+}
+
+bool Root::exists(const std::string& path) const { return calls::access(on_disk(path), F_OK) == 0; }
+
+bool Root::is_folder(const std::string& path) const {
+  calls::Status status;
+  return calls::stat(on_disk(path), &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+std::optional<std::string> Root::read(const std::string& path) const {
+  auto bytes = read_file(on_disk(path), longest_file);
+  if (!bytes) return std::nullopt;
+  while (!bytes->empty() && (bytes->back() == '\n' || bytes->back() == '\r')) bytes->pop_back();
+  return std::move(*bytes);
+}
+
+std::string Root::read_start(const std::string& path, std::size_t bytes) const {
+  const FileDescriptor opened(calls::open(on_disk(path), O_RDONLY | O_CLOEXEC));
+  if (!opened.valid()) return {};
+  std::string text(bytes, '\0');
+  const ssize_t got = calls::pread(opened.get(), text.data(), text.size(), 0);
+  text.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
+  return text;
+}
+
+std::vector<std::string> Root::list(const std::string& folder) const {
+  std::vector<std::string> names = calls::names_in(on_disk(folder));
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+std::optional<std::string> Root::resolve(const std::string& path) const {
+  if (!exists(path)) return std::nullopt;
+  const std::string real = final_path(on_disk(path));
+  if (real.empty()) return path;
+  if (prefix_.empty()) return real;
+  // Back to the machine's own: what a link leads out of the root is not the machine's.
+  const std::string top = final_path(path_of(prefix_)) + "\\";
+  if (!real.starts_with(top)) return std::nullopt;
+  std::string inside = real.substr(top.size());
+  if (inside.size() >= 2 && inside[1] == '\\') inside.insert(1, ":");
+  return inside;
+}
+
+}  // namespace enginehost::platform

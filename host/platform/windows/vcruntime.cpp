@@ -1,0 +1,28 @@
+#include "base/text.hpp"
+#include "base/version.hpp"
+#include "host/binary/binary.hpp"
+#include "host/platform/parts.hpp"
+
+namespace enginehost::platform {
+
+// Microsoft keeps the versions of one installation alike, but an application's folder, or an old program that
+// replaced one file, does not; a build that is newer than any of them may crash in it. So the oldest counts.
+Fact<std::string> detect_vcruntime(const Root& root) {
+  using Text = Fact<std::string>;
+  const LibrarySearch libraries(root);
+  std::string oldest;
+  std::vector<std::string> sources;
+  for (const std::string name : {"vcruntime140.dll", "msvcp140.dll"}) {
+    const auto library = libraries.find(name);
+    if (!library) return Text::absent(name + ": not in " + libraries.places());
+    const auto resources = binary::pe_resources(root.on_disk(library->path));
+    std::string version = resources ? resources->file_version : "";
+    if (version.empty()) return Text::unknown(library->path + " tells no version");
+    if (version.ends_with(".0")) version.resize(version.size() - 2);  // "14.40.33810.0"
+    sources.push_back(library->path + " " + version);
+    if (oldest.empty() || compare_versions(version, oldest) < 0) oldest = std::move(version);
+  }
+  return Text::known(std::move(oldest), join(sources, ", "));
+}
+
+}  // namespace enginehost::platform
