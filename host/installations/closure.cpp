@@ -29,7 +29,7 @@ bool belongs_to_the_process(std::string_view name) {
 fs::path expanded(std::string text, const fs::path& folder) {
   for (const std::string_view token : {"${ORIGIN}", "$ORIGIN"})
     if (const std::size_t at = text.find(token); at != std::string::npos)
-      text.replace(at, token.size(), folder.native());
+      text.replace(at, token.size(), path_text(folder));
   return path_of(text).lexically_normal();
 }
 
@@ -63,7 +63,7 @@ void raise(std::string& bound, std::string_view version, std::string_view family
 
 fs::path library_in(const Listing& folder, std::string_view name) {
   const fs::path inside = path_of(name).parent_path();
-  if (!inside.empty()) return library_in(Listing(folder.path / inside), path_of(name).filename().native());
+  if (!inside.empty()) return library_in(Listing(folder.path / inside), path_text(path_of(name).filename()));
   const std::string file(name);
   std::string best;
   for (const std::string& entry : folder.names) {
@@ -97,8 +97,8 @@ Closure close_over(const Places& places, const std::vector<fs::path>& first) {
     pending.pop_back();
     auto info = binary::read_binary(path);
     if (!info || !seen.emplace(info->device, info->inode).second) continue;
-    closure.libraries.push_back(path.native());
-    closure.names.push_back(path.filename().native());
+    closure.libraries.push_back(path_text(path));
+    closure.names.push_back(path_text(path.filename()));
     if (!info->soname.empty() && info->soname != closure.names.back()) closure.names.push_back(info->soname);
     const std::vector<fs::path> folders = searched(places, *info, path);
     for (const std::string& name : info->needed) {

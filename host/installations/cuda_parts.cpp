@@ -69,7 +69,7 @@ class Parts {
     if (component.artifacts.empty()) return false;
     std::vector<std::string> wanted;
     for (const std::string& selected : component.artifacts.front().select)
-      if (const std::string name = path_of(selected).filename().native();
+      if (const std::string name = path_text(path_of(selected).filename());
           name.find(".so") != std::string::npos)
         wanted.push_back(name);
     const auto held = [&](const std::string& pattern) {
@@ -94,8 +94,9 @@ class Parts {
     for (const CudaLibrary& one : installation_.cuda) {
       if (!wanted(one)) continue;
       any = true;
-      if (std::find(taken.begin(), taken.end(), one.path) != taken.end()) continue;
-      taken.emplace_back(one.path);
+      const fs::path path = path_of(one.path);
+      if (std::find(taken.begin(), taken.end(), path) != taken.end()) continue;
+      taken.push_back(path);
       found.push_back({"library", one.soname, one.path});
     }
     return any;
@@ -118,7 +119,7 @@ std::vector<CudaLibrary> cuda_libraries_of(const Places& places) {
   std::vector<fs::path> folders = places.libraries;
   for (const fs::path& packages : places.packages)
     for (const std::string& part : names_in(packages / "nvidia"))
-      folders.push_back(packages / "nvidia" / part / "lib");
+      folders.push_back(packages / "nvidia" / path_of(part) / "lib");
   std::map<std::string, std::string> by_soname;
   for (const fs::path& folder : folders)
     for (const std::string& name : names_in(folder)) {
@@ -127,7 +128,8 @@ std::vector<CudaLibrary> cuda_libraries_of(const Places& places) {
       if (!info || info->soname.empty() || !info->problems.empty()) continue;
       std::error_code error;
       const fs::path by_name = folder / path_of(info->soname);
-      by_soname.emplace(info->soname, fs::is_regular_file(by_name, error) ? by_name : folder / path_of(name));
+      by_soname.emplace(info->soname,
+                        path_text(fs::is_regular_file(by_name, error) ? by_name : folder / path_of(name)));
     }
   std::vector<CudaLibrary> found;
   for (const auto& [soname, path] : by_soname) found.push_back({soname, path});
@@ -153,7 +155,7 @@ std::vector<std::shared_ptr<const manifest::Build>> completed_builds(const Insta
     if (parts.taken.empty()) continue;
     const Closure closure = close_over(*places, parts.taken);
     auto in_place = std::make_shared<manifest::InPlace>();
-    in_place->path = installation.path.native();
+    in_place->path = path_text(installation.path);
     in_place->found = std::move(parts.found);
     in_place->witnesses = closure.libraries;
     in_place->identity = identity_of(in_place->witnesses);

@@ -60,19 +60,20 @@ std::optional<CudaVersion> cuda_version_of(const Places& places, const KnownEngi
       if (!name.starts_with("libnvrtc-builtins") || ending == std::string::npos) continue;
       const std::string version = two_parts(std::string_view(name).substr(ending + 4));
       if (is_of(major, version) && version.find('.') != std::string::npos)
-        return CudaVersion{version, (folder / path_of(name)).native()};
+        return CudaVersion{version, path_text(folder / path_of(name))};
     }
   std::vector<Package> packages = conda_packages(places.prefix, {"cuda-cudart", "cudatoolkit"});
   for (const fs::path& folder : places.packages)
     for (Package& package : python_packages(folder, {"nvidia-cuda-runtime", "nvidia-cuda-runtime-cu*"}))
       packages.push_back(std::move(package));
   for (const Package& package : packages)
-    if (is_of(major, package.version)) return CudaVersion{two_parts(package.version), package.file.native()};
+    if (is_of(major, package.version))
+      return CudaVersion{two_parts(package.version), path_text(package.file)};
   if (!engine.version_file.empty())
     for (const fs::path& folder : places.packages)
       if (const auto said = assigned_text(folder / path_of(engine.version_file), "cuda");
           said && is_of(major, *said))
-        return CudaVersion{two_parts(*said), (folder / path_of(engine.version_file)).native()};
+        return CudaVersion{two_parts(*said), path_text(folder / path_of(engine.version_file))};
   return CudaVersion{std::to_string(major) + ".0", by};
 }
 

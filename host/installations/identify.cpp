@@ -11,6 +11,7 @@
 #include "host/installations/known_engines.hpp"
 #include "host/installations/packages.hpp"
 #include "host/installations/places.hpp"
+#include "host/installations/this_system.hpp"
 
 namespace enginehost::installations {
 namespace {
@@ -61,7 +62,7 @@ std::vector<Package> versions_of(const Places& places, const KnownEngine& engine
 // "1.22.0" of libonnxruntime.so.1.22.0, followed through its links.
 std::string version_in_name(const fs::path& library) {
   std::error_code error;
-  const std::string name = fs::canonical(library, error).filename().native();
+  const std::string name = path_text(fs::canonical(library, error).filename());
   const std::size_t at = name.find(".so.");
   return error || at == std::string::npos ? std::string() : name.substr(at + 4);
 }
@@ -89,7 +90,7 @@ void add_accelerator(const Places& places, const KnownEngine& engine, const Nook
       runtime.flavor = parts.size() > 1 ? "rocm" + parts[0] + parts[1] : "rocm";
       runtime.requirements.rocm.emplace();
       if (parts.size() > 1) runtime.requirements.rocm->version = ">=" + parts[0] + "." + parts[1];
-      runtime.found.push_back({"ROCm", said.value_or("of an unknown version"), library});
+      runtime.found.push_back({"ROCm", said.value_or("of an unknown version"), path_text(library)});
       return;
     }
   const auto version = cuda_version_of(places, engine, infos, nook.folder);
@@ -123,7 +124,7 @@ std::vector<fs::path> own_libraries(const KnownEngine& engine, const Nook& nook,
 
 // What cannot be read says nothing of the processor it is for: it is told as one for this machine.
 std::string arch_of_this_program() {
-  const auto info = binary::read_binary("/proc/self/exe");
+  const auto info = binary::read_binary(own_program());
   return info ? info->machine : "unknown";
 }
 
@@ -153,17 +154,17 @@ std::optional<Runtime> runtime_in(const Places& places, const KnownEngine& engin
   runtime.flavor = "cpu";
   runtime.os = "linux";
   runtime.arch = arch_of_this_program();
-  runtime.root = nook.root;
+  runtime.root = path_text(nook.root);
   for (const Package& package : versions) {
     if (runtime.version.empty()) {
       runtime.version = without_local_part(package.version);
-      runtime.found.push_back({"version", runtime.version, package.file});
+      runtime.found.push_back({"version", runtime.version, path_text(package.file)});
     }
-    runtime.witnesses.push_back(package.file);
+    runtime.witnesses.push_back(path_text(package.file));
   }
   if (is_torn) {
     runtime.problem = diagnose("EH-S30")
-                          .with("path", nook.folder.native())
+                          .with("path", path_text(nook.folder))
                           .with("problem", "the package " + versions.back().name + " " + runtime.version +
                                                " is there, and its library " +
                                                std::string(engine.main_libraries.front()) + " is not");
@@ -171,7 +172,7 @@ std::optional<Runtime> runtime_in(const Places& places, const KnownEngine& engin
   }
   if (runtime.version.empty()) {
     runtime.version = version_in_name(main);
-    if (!runtime.version.empty()) runtime.found.push_back({"version", runtime.version, main});
+    if (!runtime.version.empty()) runtime.found.push_back({"version", runtime.version, path_text(main)});
   }
   const std::vector<fs::path> own = own_libraries(engine, nook, main);
   runtime.problem = problem_of(own);
@@ -180,7 +181,7 @@ std::optional<Runtime> runtime_in(const Places& places, const KnownEngine& engin
   runtime.names = std::move(closure.names);
   runtime.witnesses.insert(runtime.witnesses.end(), runtime.libraries.begin(), runtime.libraries.end());
   if (closure.infos.empty()) {
-    runtime.witnesses.push_back(main);
+    runtime.witnesses.push_back(path_text(main));
     return runtime;
   }
   const binary::BinaryInfo& first = closure.infos.front();
@@ -191,12 +192,13 @@ std::optional<Runtime> runtime_in(const Places& places, const KnownEngine& engin
   if (!engine.abi_library.empty())
     if (const fs::path library = library_in(nook.listed, engine.abi_library); !library.empty()) {
       runtime.cxx11_abi = cxx11_abi_of(library, engine.abi_symbol);
-      if (!runtime.cxx11_abi.empty()) runtime.found.push_back({"C++11 ABI", runtime.cxx11_abi, library});
+      if (!runtime.cxx11_abi.empty())
+        runtime.found.push_back({"C++11 ABI", runtime.cxx11_abi, path_text(library)});
     }
   add_accelerator(places, engine, nook, closure.infos, runtime);
   if (runtime.version.empty() && !runtime.problem)
     runtime.problem = diagnose("EH-S30")
-                          .with("path", main.native())
+                          .with("path", path_text(main))
                           .with("problem", "nothing beside it tells the version of " + runtime.engine);
   return runtime;
 }
@@ -223,18 +225,20 @@ void add_runtimes(const Places& places, Installation& installation) {
 
 Result<Installation> identify(const fs::path& path) {
   TRY_ASSIGN(const Places places, places_of(path));
+  if (const std::string_view problem = why_none_is_recognised(); !problem.empty())
+    return fail(diagnose("EH-S30").with("path", path_text(path)).with("problem", problem));
   Installation installation;
   installation.path = path;
   installation.layout = places.layout;
   add_runtimes(places, installation);
   installation.cuda = cuda_libraries_of(places);
-  installation.witnesses.push_back(path);
-  if (places.layout == Layout::conda) installation.witnesses.push_back(path / "conda-meta");
+  installation.witnesses.push_back(path_text(path));
+  if (places.layout == Layout::conda) installation.witnesses.push_back(path_text(path / "conda-meta"));
   for (const std::vector<fs::path>* folders : {&places.packages, &places.libraries})
-    for (const fs::path& folder : *folders) installation.witnesses.push_back(folder);
+    for (const fs::path& folder : *folders) installation.witnesses.push_back(path_text(folder));
   if (!installation.runtimes.empty() || !installation.cuda.empty()) return installation;
   Diagnosis nothing = diagnose("EH-S31");
-  nothing.with("path", path.native()).with("layout", name_of(places.layout));
+  nothing.with("path", path_text(path)).with("layout", name_of(places.layout));
   for (const KnownEngine& engine : known_engines()) nothing.with("looked_for", engine.main_libraries.front());
   for (const std::string& folder : installation.witnesses) nothing.with("searched", folder);
   return fail(std::move(nothing));

@@ -99,7 +99,7 @@ Choice choose_plugin(const Runtime& runtime, const manifest::Catalogue& catalogu
 
 Diagnosis no_plugin(const Installation& installation, const Runtime& runtime, const Choice& choice) {
   Diagnosis diagnosis = diagnose("EH-S32");
-  diagnosis.with("path", installation.path.native()).with("installed", text_of(runtime), "its files");
+  diagnosis.with("path", path_text(installation.path)).with("installed", text_of(runtime), "its files");
   diagnosis.with("engine", runtime.engine);
   for (const std::string& other : choice.others) diagnosis.with("plugin", other, "repositories");
   if (choice.others.empty()) diagnosis.with("system", runtime.os + " " + runtime.arch, "its files");
@@ -125,7 +125,7 @@ std::vector<std::shared_ptr<const manifest::Manifest>> manifests_of(const Instal
   std::vector<std::shared_ptr<const manifest::Manifest>> manifests;
   for (const Runtime& runtime : installation.runtimes) {
     auto in_place = std::make_shared<manifest::InPlace>();
-    in_place->path = installation.path.native();
+    in_place->path = path_text(installation.path);
     in_place->root = runtime.root;
     in_place->witnesses = runtime.witnesses;
     in_place->identity = identity_of(runtime.witnesses);
@@ -139,15 +139,15 @@ std::vector<std::shared_ptr<const manifest::Manifest>> manifests_of(const Instal
     build->os = runtime.os;
     build->arch = runtime.arch;
     build->id = runtime.engine + "-" + build->version + "-" + runtime.flavor + "-" + runtime.os + "-" +
-                runtime.arch + "-at-" + sha256_hex(installation.path.native()).substr(0, 8);
+                runtime.arch + "-at-" + sha256_hex(path_text(installation.path)).substr(0, 8);
     build->requires_ = runtime.requirements;
     build->search = runtime.libraries;
     build->priority = priority_in_place;
 
     auto manifest = std::make_shared<manifest::Manifest>();
     manifest->engine = runtime.engine;
-    manifest->repository = installation.path.native();
-    manifest->name = installation.path.native();
+    manifest->repository = path_text(installation.path);
+    manifest->name = path_text(installation.path);
     const Choice choice = choose_plugin(runtime, catalogue);
     if (choice.build != nullptr) {
       const auto owner = choice.build->manifest.lock();

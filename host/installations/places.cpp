@@ -56,7 +56,7 @@ std::vector<std::string> names_in(const fs::path& folder) {
   std::vector<std::string> names;
   std::error_code error;
   for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error))
-    names.push_back(at->path().filename().native());
+    names.push_back(path_text(at->path().filename()));
   std::sort(names.begin(), names.end());
   return names;
 }
@@ -64,7 +64,7 @@ std::vector<std::string> names_in(const fs::path& folder) {
 Result<Places> places_of(const fs::path& path) {
   std::error_code error;
   const auto unusable = [&](std::string_view problem) {
-    return fail(diagnose("EH-S30").with("path", path.native()).with("problem", problem));
+    return fail(diagnose("EH-S30").with("path", path_text(path)).with("problem", problem));
   };
   const fs::file_status status = fs::status(path, error);
   if (status.type() == fs::file_type::not_found) return unusable("it does not exist");

@@ -1,3 +1,4 @@
+#include "base/paths.hpp"
 #include "host/installations/installation.hpp"
 
 namespace enginehost::installations {
@@ -23,7 +24,7 @@ Json to_json(const Installation& installation) {
   for (const CudaLibrary& library : installation.cuda)
     cuda.push(Json::object().set("soname", library.soname).set("path", library.path));
   return std::move(Json::object()
-                       .set("path", installation.path.native())
+                       .set("path", path_text(installation.path))
                        .set("layout", name_of(installation.layout))
                        .set("engines", std::move(engines))
                        .set("cuda", std::move(cuda)));

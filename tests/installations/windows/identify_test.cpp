@@ -1,0 +1,30 @@
+// Installations of other programs are recognised on Linux only, and a folder on Windows says so.
+#include <gmock/gmock.h>
+
+#include "base/paths.hpp"
+#include "host/installations/installation.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+namespace enginehost::installations {
+namespace {
+
+TEST(InstallationsOnWindows, AreNotRecognisedAndSaySo) {
+  const test::TemporaryFolder folder;
+  test::write_text(folder / "torch\\lib\\torch_cpu.dll", "MZ");
+  const auto found = identify(folder.path());
+  ASSERT_FALSE(found.has_value());
+  EXPECT_EQ(found.error().code, "EH-S30");
+  EXPECT_EQ(found.error().value("path"), path_text(folder.path()));
+  EXPECT_EQ(found.error().value("problem"), "only installations on Linux are recognised");
+}
+
+TEST(InstallationsOnWindows, AFolderThatIsNotThereIsToldBefore) {
+  const test::TemporaryFolder folder;
+  const auto found = identify(folder / "nowhere");
+  ASSERT_FALSE(found.has_value());
+  EXPECT_EQ(found.error().code, "EH-S30");
+  EXPECT_EQ(found.error().value("problem"), "it does not exist");
+}
+
+}  // namespace
+}  // namespace enginehost::installations
