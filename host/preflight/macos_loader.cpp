@@ -1,6 +1,7 @@
 #include "base/paths.hpp"
 #include "base/text.hpp"
 #include "host/linker/dyld.hpp"
+#include "host/linker/quarantine.hpp"
 #include "host/preflight/foreign_loader.hpp"
 
 namespace enginehost::preflight {
@@ -42,7 +43,12 @@ class MacosLoader final : public ForeignLoader {
     request.file = file;
     request.preloaded = preloaded;
     closure_ = linker::close_macos(machine_, request, reader_);
-    return {closure_, linker::diagnose_macos(closure_), {}};
+    Outcome outcome{closure_, linker::diagnose_macos(closure_), {}};
+    for (const linker::Object& object : closure_.objects)
+      if (!object.path.empty())
+        if (auto marked = linker::quarantine_problem(path_of(object.path)))
+          outcome.doubts.push_back(std::move(*marked));
+    return outcome;
   }
   std::vector<Diagnosis> missing_symbols() override {
     return linker::missing_macos_symbols(machine_, closure_);

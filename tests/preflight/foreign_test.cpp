@@ -4,6 +4,10 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/xattr.h>
+
+#include <cerrno>
+#include <cstring>
 
 #include "base/text.hpp"
 #include "tests/preflight/helpers.hpp"
@@ -217,6 +221,31 @@ TEST_F(MacBuild, a_library_beside_one_without_LC_RPATH_is_opened_first) {
   intel.arch = platform::Fact<std::string>::known("x86_64", "file");
   spec.platform = &intel;
   EXPECT_EQ(first_code(check_foreign(spec)), "EH-X02");
+}
+
+// As it is on Linux after tar or rsync brought a tree over with its attributes.
+TEST_F(MacBuild, X05_a_mark_of_a_download_is_a_doubt_until_somebody_allowed_it) {
+  const auto engine = dylib("libengine.dylib", "int e(void){return 1;}");
+  if (engine.empty()) GTEST_SKIP() << "clang-14 or lld is not installed";
+  const auto mark = [&](std::string_view text) {
+    return ::setxattr(engine.c_str(), "user.com.apple.quarantine", text.data(), text.size(), 0) == 0;
+  };
+  if (!mark("0083;66f1a2b3;Safari;C1E2"))
+    GTEST_SKIP() << "attributes are not kept here: " << std::strerror(errno);
+  ForeignSpec spec;
+  spec.view = workshop_.folder();
+  spec.file = engine;
+  const Report marked = check_foreign(spec);
+  EXPECT_EQ(marked.verdict, Verdict::unsure);
+  ASSERT_EQ(first_code(marked), "EH-X05");
+  EXPECT_EQ(
+      explain::describe(marked.diagnoses.front()),
+      engine.native() +
+          " was marked as a download by Safari, and macOS loads it only when it is notarized or allowed");
+  ASSERT_TRUE(mark("00c3;66f1a2b3;Safari;C1E2"));
+  EXPECT_EQ(check_foreign(spec).verdict, Verdict::loads);
+  ASSERT_TRUE(mark("not a mark"));
+  EXPECT_EQ(check_foreign(spec).verdict, Verdict::loads);
 }
 
 }  // namespace

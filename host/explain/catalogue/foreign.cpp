@@ -175,7 +175,9 @@ constexpr Entry entries[] = {
      .meaning = "The file carries the mark of a download.",
      .before = "the attribute com.apple.quarantine",
      .after = "\"library load disallowed by system policy\"",
-     .causes = {"macOS holds {file} in quarantine", "macOS holds the file in quarantine"},
+     .causes = {"{file} was marked as a download by {downloaded_by}, and macOS loads it only when it is "
+                "notarized or allowed",
+                "macOS holds {file} in quarantine", "macOS holds the file in quarantine"},
      .remedies = {"engine-cache verify --deep first; when the files are those published: "
                   "xattr -d com.apple.quarantine {file}",
                   "use a signed and notarized build{!file}"},

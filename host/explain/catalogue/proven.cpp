@@ -129,8 +129,10 @@ constexpr Row rows[] = {
     {"EH-X02", from_file, described_macos},
     {"EH-X03", from_file, described_macos},
     {"EH-X04", from_file, described_macos},
-    {"EH-X05", parsed,
-     "the mark is an attribute that Linux's file systems do not keep: needs macOS; dyld's text is read"},
+    {"EH-X05", from_file,
+     "the mark as Linux keeps it (user.com.apple.quarantine): reading it on macOS, and Gatekeeper's answer, "
+     "need macOS; "
+     "dyld's text is read"},
     {"EH-X06", parsed, "the sandbox is the program's and in no library: needs macOS; dyld's text is read"},
     {"EH-X07", from_file, described_macos},
     {"EH-X08", from_file, described_macos},
