@@ -2,13 +2,13 @@
 # out is said, and nothing is built by half.
 add_subdirectory(base)
 add_subdirectory(cache)
-foreach(room binary linker settings transfer oci manifest history resolve explain)
+foreach(room binary linker platform settings transfer oci manifest installations history resolve explain)
   add_subdirectory(host/${room})
 endforeach()
-set(rooms_left_out plugin-api engines host/acquire host/commands host/installations host/load host/offline host/open
-  host/platform host/preflight host/publish host/sdk "the tests of host/resolve and host/oci")
+set(rooms_left_out plugin-api engines host/acquire host/commands host/load host/offline host/open
+  host/preflight host/publish host/sdk "the tests of host/oci")
 if(ENGINEHOST_TESTS)
-  foreach(room support base cache binary linker settings transfer manifest history explain)
+  foreach(room support base cache binary linker platform settings transfer manifest installations history resolve explain)
     add_subdirectory(tests/${room})
   endforeach()
 endif()

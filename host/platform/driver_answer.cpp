@@ -1,6 +1,7 @@
 #include "host/platform/driver_answer.hpp"
 
 #include <algorithm>
+#include <cstdio>
 
 #include "base/text.hpp"
 
@@ -225,6 +226,11 @@ std::string why_no_answer(const ChildOutcome& outcome, std::chrono::milliseconds
         count % 1000 == 0 ? std::to_string(count / 1000) + " s" : std::to_string(count) + " ms";
     return "the driver did not answer in " + time +
            (outcome.survived_kill ? " and its process cannot be ended" : "");
+  }
+  if (outcome.exception != 0) {
+    char number[16];
+    std::snprintf(number, sizeof number, "0x%08X", static_cast<unsigned>(outcome.exception));
+    return std::string("the driver's library crashed the helper (exception ") + number + ")";
   }
   if (outcome.signal != 0)
     return "the driver's library crashed the helper (" + signal_name(outcome.signal) + ")";
