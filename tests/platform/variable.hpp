@@ -3,17 +3,28 @@
 #include <optional>
 #include <string>
 
+#include "base/environment.hpp"
+#include "tests/support/variables.hpp"
+
 namespace enginehost::platform {
 
 class Variable {
  public:
-  Variable(std::string name, const char* value);
+  Variable(std::string name, const char* value)
+      : name_(std::move(name)), before_(environment_variable(name_.c_str())) {
+    set(value);
+  }
   Variable(const Variable&) = delete;
   Variable& operator=(const Variable&) = delete;
-  ~Variable();
+  ~Variable() { set(before_ ? before_->c_str() : nullptr); }
 
  private:
-  static void set(const std::string& name, const char* value);
+  void set(const char* value) {
+    if (value != nullptr)
+      test::set_variable(name_.c_str(), value);
+    else
+      test::remove_variable(name_.c_str());
+  }
   std::string name_;
   std::optional<std::string> before_;
 };
