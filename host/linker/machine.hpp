@@ -105,13 +105,13 @@ std::vector<std::string> musl_default_directories(const std::optional<std::strin
 // LD_LIBRARY_PATH as this process was started with it, absent = not set. Read once; any thread.
 const std::optional<std::string>& library_path_at_start();
 
-// This process on this machine: architecture of this program, the environment it was started with, the real
-// cache and folders. Does not list what is loaded (see loaded_libraries). Never fails: what cannot be read is
-// left empty.
+// This process on this machine (on Windows without a loader's rules, which this_windows.hpp has):
+// architecture of this program, the environment it was started with, the real cache and folders. Does not
+// list what is loaded (see loaded_libraries). Never fails: what cannot be read is left empty.
 Machine describe_this_machine();
 
-// The shared objects of this process (dl_iterate_phdr) with their SONAMEs, in load order, without the program
-// itself.
+// The shared objects of this process (dl_iterate_phdr, on Windows its modules) with their SONAMEs, in load
+// order, without the program itself.
 std::vector<LoadedLibrary> loaded_libraries();
 
 }  // namespace enginehost::linker

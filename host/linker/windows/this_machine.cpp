@@ -6,6 +6,7 @@
 #include "base/text.hpp"
 #include "base/windows/system.hpp"
 #include "base/windows/wide.hpp"
+#include "host/linker/machine.hpp"
 #include "host/linker/this_windows.hpp"
 // After <windows.h>, which it needs.
 #include <psapi.h>
@@ -64,6 +65,22 @@ constexpr const char* architecture_of_this_program() {
 
 }  // namespace
 
+std::filesystem::path file_of_module(void* module) {
+  std::wstring path(MAX_PATH, L'\0');
+  for (;;) {
+    const DWORD length =
+        ::GetModuleFileNameW(static_cast<HMODULE>(module), path.data(), static_cast<DWORD>(path.size()));
+    if (length < path.size()) {
+      path.resize(length);
+      break;
+    }
+    path.resize(path.size() * 2);
+  }
+  if (path.starts_with(L"\\\\?\\UNC\\")) return L"\\\\" + path.substr(8);
+  if (path.starts_with(L"\\\\?\\")) path.erase(0, 4);
+  return path;
+}
+
 std::vector<LoadedLibrary> loaded_modules() {
   std::vector<LoadedLibrary> found;
   std::vector<HMODULE> modules(256);
@@ -76,9 +93,7 @@ std::vector<LoadedLibrary> loaded_modules() {
     if (all) break;
   }
   for (const HMODULE module : modules) {
-    const std::string path =
-        folder_from([&](wchar_t* text, DWORD size) { return ::GetModuleFileNameW(module, text, size); });
-    const std::filesystem::path file(path);
+    const std::filesystem::path file = file_of_module(module);
     found.push_back({path_text(file.filename()), file});
   }
   return found;
@@ -107,6 +122,32 @@ WindowsMachine describe_this_windows(std::vector<std::string> added_directories)
   machine.known_dlls = known_dlls();
   machine.loaded = loaded_modules();
   return machine;
+}
+
+const std::optional<std::string>& library_path_at_start() {
+  static const std::optional<std::string> none;
+  return none;
+}
+
+// No loader of ELF files is here: what is told suits any system. The machine of its own loader is
+// describe_this_windows().
+Machine describe_this_machine() {
+  Machine machine;
+  machine.architecture = architecture_of_this_program();
+  machine.bits = sizeof(void*) * 8;
+  SYSTEM_INFO system{};
+  ::GetSystemInfo(&system);
+  machine.page_size = system.dwPageSize;
+  machine.current_directory = std::filesystem::path();
+  machine.cache_file.clear();
+  machine.library_path_source = "PATH";
+  return machine;
+}
+
+std::vector<LoadedLibrary> loaded_libraries() {
+  std::vector<LoadedLibrary> modules = loaded_modules();
+  if (!modules.empty()) modules.erase(modules.begin());
+  return modules;
 }
 
 }  // namespace enginehost::linker
