@@ -4,6 +4,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "loader.hpp"
+
 namespace engineplugin {
 
 CheckHost::CheckHost(std::string root) : root_(std::move(root)) {
@@ -115,9 +117,9 @@ std::string status_name(engine_status status) {
 
 HostTensor::HostTensor(std::vector<std::int64_t> dimensions, const std::vector<float>& values,
                        std::uint64_t skip)
-    : shape(std::move(dimensions)), memory(nullptr, [](float* block) { std::free(block); }) {
+    : shape(std::move(dimensions)), memory(nullptr, [](float* block) { release_aligned(block); }) {
   const std::size_t bytes = (skip + values.size() * sizeof(float) + 63) / 64 * 64 + 64;
-  memory.reset(static_cast<float*>(std::aligned_alloc(64, bytes)));
+  memory.reset(static_cast<float*>(allocate_aligned(bytes)));
   if (!memory) std::abort();
   std::memset(memory.get(), 0xFF,
               bytes);  // all bits set is a NaN: reading beside the values spoils the answer

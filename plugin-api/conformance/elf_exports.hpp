@@ -9,16 +9,15 @@
 #include <string>
 #include <vector>
 
-namespace engineplugin {
+#include "export.hpp"
 
-struct Export {
-  std::string name;
-  std::uint64_t address = 0;
-  std::uint64_t size = 0;
-};
+namespace engineplugin {
 
 class ElfFile {
  public:
+  static constexpr const char *format = "elf", *kind = "a 64-bit shared library",
+                              *how_to_export = "link with a version script";
+
   // Reads the file and its dynamic symbols. On failure nullopt, and `error` says which structure is wrong.
   static std::optional<ElfFile> read(const std::filesystem::path& path, std::string& error);
 

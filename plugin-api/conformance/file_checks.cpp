@@ -2,7 +2,7 @@
 #include <cstring>
 
 #include "checks.hpp"
-#include "elf_exports.hpp"
+#include "library_file.hpp"
 
 namespace engineplugin {
 namespace {
@@ -51,10 +51,10 @@ bool check_head(Report& report, const Head& head) {
 }  // namespace
 
 bool check_file(Report& report, const Request& request) {
-  report.begin("file.elf");
+  report.begin(std::string("file.") + LibraryFile::format);
   std::string error;
-  const auto file = ElfFile::read(request.file, error);
-  if (!report.end(file.has_value(), file ? "a 64-bit shared library" : error)) return false;
+  const auto file = LibraryFile::read(request.file, error);
+  if (!report.end(file.has_value(), file ? LibraryFile::kind : error)) return false;
 
   report.begin("file.exports");
   const Export* found = nullptr;
@@ -71,7 +71,7 @@ bool check_file(Report& report, const Request& request) {
   report.end(other_count == 0, other_count == 0
                                    ? "engine_plugin_v1 and nothing else"
                                    : std::to_string(other_count) + " more than engine_plugin_v1:" + others +
-                                         "; link with a version script");
+                                         "; " + LibraryFile::how_to_export);
 
   report.begin("file.descriptor");
   const auto bytes = file->bytes_at(found->address, sizeof(Head));
@@ -83,6 +83,7 @@ bool check_file(Report& report, const Request& request) {
   Head head;
   std::memcpy(&head, bytes.data(), sizeof head);
   if (!check_head(report, head)) return false;
+  if (found->size == 0) return true;
   report.begin("file.symbol_size");
   return report.end(found->size == head.size, "the symbol has " + std::to_string(found->size) +
                                                   " bytes, the descriptor says " + std::to_string(head.size));

@@ -1,12 +1,11 @@
 // Loading, creating and destroying, unloading.
-#include <dlfcn.h>
-
 #include <chrono>
 #include <cstring>
 #include <filesystem>
 #include <set>
 
 #include "checks.hpp"
+#include "loader.hpp"
 #include "process_state.hpp"
 
 namespace engineplugin {
@@ -32,16 +31,16 @@ std::string descriptor_problem(const engine_plugin& plugin) {
 }
 
 const engine_plugin* find_descriptor(void* library, const std::string& file, std::string& problem) {
-  const auto* plugin = static_cast<const engine_plugin*>(dlsym(library, ENGINE_PLUGIN_SYMBOL));
-  Dl_info where{};
-  // dlsym searches the library's dependencies too.
-  if (!plugin || !dladdr(plugin, &where) || !where.dli_fname) {
-    problem = "dlsym finds no engine_plugin_v1";
+  const auto* plugin = static_cast<const engine_plugin*>(find_symbol(library, ENGINE_PLUGIN_SYMBOL));
+  // The search takes in the library's dependencies.
+  const std::filesystem::path where = plugin ? file_of(plugin) : std::filesystem::path();
+  if (where.empty()) {
+    problem = "the loader finds no engine_plugin_v1";
     return nullptr;
   }
   std::error_code error;
-  if (!std::filesystem::equivalent(where.dli_fname, file, error)) {
-    problem = std::string("engine_plugin_v1 lies in ") + where.dli_fname;
+  if (!std::filesystem::equivalent(where, file, error)) {
+    problem = "engine_plugin_v1 lies in " + where.string();
     return nullptr;
   }
   return plugin;
@@ -55,20 +54,21 @@ void check_unloading(Report& report, const Request& request, void* library, bool
     return;
   }
   for (int i = 0; i < repetitions; i++) {
-    dlclose(library);
-    if (dlopen(request.file.c_str(), RTLD_NOW | RTLD_NOLOAD)) {
-      report.end(false,
-                 "still loaded after dlclose (nodelete, a unique symbol, or a thread-local destructor)");
+    close_library(library);
+    if (is_loaded(request.file)) {
+      report.end(
+          false,
+          "still loaded after it was closed (nodelete, a unique symbol, or a thread-local destructor)");
       return;
     }
     if (const int threads = thread_count(); threads > threads_before) {
-      report.end(false,
-                 std::to_string(threads - threads_before) + " threads of the plugin live on after dlclose");
+      report.end(false, std::to_string(threads - threads_before) +
+                            " threads of the plugin live on after it was closed");
       return;
     }
-    library = dlopen(request.file.c_str(), RTLD_NOW | RTLD_LOCAL);
+    library = open_library(request.file);
     if (!library) {
-      report.end(false, std::string("loading again: ") + dlerror());
+      report.end(false, std::string("loading again: ") + last_error());
       return;
     }
     std::string problem;
@@ -79,7 +79,7 @@ void check_unloading(Report& report, const Request& request, void* library, bool
       return;
     }
   }
-  dlclose(library);
+  close_library(library);
   report.end(true, std::to_string(repetitions) + " times unloaded and loaded again");
 }
 
@@ -189,8 +189,8 @@ void check_loaded(Report& report, const Request& request) {
   const int threads_before = thread_count();
 
   report.begin("load.open");
-  void* library = dlopen(request.file.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (!report.end(library != nullptr, library ? "dlopen, now and local" : dlerror())) return;
+  void* library = open_library(request.file);
+  if (!report.end(library != nullptr, library ? how_opened : last_error())) return;
 
   report.begin("load.symbol");
   std::string problem;

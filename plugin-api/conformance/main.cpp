@@ -2,18 +2,13 @@
 //
 // The checks run in a child process: a plugin that aborts, hangs or exits is a finding, not the end of the
 // tool.
-#include <signal.h>
-#include <sys/mman.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <iostream>
-#include <new>
 
 #include "checks.hpp"
+#include "supervision.hpp"
 
 namespace {
 
@@ -67,58 +62,6 @@ bool parse(int count, char** words, Arguments& arguments) {
          arguments.request.model.empty() == arguments.request.format.empty();
 }
 
-// Standard output becomes an unnamed file, so that what a plugin prints is seen; the report goes to the real
-// one.
-std::FILE* put_stdout_aside() {
-  const int real = dup(STDOUT_FILENO);
-  const int aside = memfd_create("stdout", MFD_CLOEXEC);
-  if (real < 0 || aside < 0 || dup2(aside, STDOUT_FILENO) < 0) return nullptr;
-  close(aside);
-  return fdopen(real, "w");
-}
-
-[[noreturn]] void run_checks(const Request& request, SharedProgress& progress) {
-  std::FILE* stream = put_stdout_aside();
-  if (!stream) std::_Exit(3);
-  {
-    Report report(stream, progress);
-    if (check_file(report, request)) check_loaded(report, request);
-    report.begin("process.exit");
-    report.finish();
-  }
-  std::fclose(stream);
-  std::exit(0);  // not _exit: what the plugin left for the end of the process is part of the check
-}
-
-// Waits for the child; each check has `seconds`. Returns how it ended, "" for an exit with 0.
-std::string supervise(pid_t child, const SharedProgress& progress, int seconds) {
-  int seen = -1;
-  int ticks = 0;
-  constexpr int ticks_per_second = 50;
-  for (;;) {
-    int status = 0;
-    const pid_t done = waitpid(child, &status, WNOHANG);
-    if (done == child && WIFSIGNALED(status)) {
-      return std::string("the process was killed by signal ") + std::to_string(WTERMSIG(status)) + " (" +
-             strsignal(WTERMSIG(status)) + ") in this check";
-    }
-    if (done == child) {
-      const int code = WEXITSTATUS(status);
-      if (progress.finished && code == 0) return "";
-      return "the process ended itself with status " + std::to_string(code) + " in this check";
-    }
-    if (progress.begun != seen) {
-      seen = progress.begun;
-      ticks = 0;
-    } else if (++ticks > seconds * ticks_per_second) {
-      kill(child, SIGKILL);
-      waitpid(child, &status, 0);
-      return "no answer within " + std::to_string(seconds) + " s";
-    }
-    usleep(1000000 / ticks_per_second);
-  }
-}
-
 }  // namespace
 
 int main(int count, char** words) {
@@ -142,27 +85,26 @@ int main(int count, char** words) {
   }
   arguments.request.root = std::filesystem::absolute(arguments.request.root, error).string();
 
-  void* shared =
-      mmap(nullptr, sizeof(SharedProgress), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  if (shared == MAP_FAILED) {
-    std::cerr << "engine-plugin-check: no shared memory\n";
+  std::string problem;
+  auto [end, check, failures] = supervise(
+      count, words,
+      [&](std::FILE* stream, SharedProgress& progress) {
+        Report report(stream, progress);
+        if (check_file(report, arguments.request)) check_loaded(report, arguments.request);
+        report.begin("process.exit");
+        report.finish();
+      },
+      arguments.timeout, problem);
+  if (!problem.empty()) {
+    std::cerr << "engine-plugin-check: " << problem << "\n";
     return 2;
   }
-  auto& progress = *new (shared) SharedProgress{};
-  std::cout.flush();
-  const pid_t child = fork();
-  if (child < 0) {
-    std::cerr << "engine-plugin-check: no child process\n";
-    return 2;
-  }
-  if (child == 0) run_checks(arguments.request, progress);
-  const std::string end = supervise(child, progress, arguments.timeout);
   if (!end.empty()) {
-    std::printf("FAIL %s: %s\n", progress.check, end.c_str());
-    progress.failures++;
+    std::printf("FAIL %s: %s\n", check.c_str(), end.c_str());
+    failures++;
   } else {
     std::printf("ok   process.exit: the process ends as a process should\n");
   }
-  std::printf(progress.failures == 0 ? "All checks passed.\n" : "%d failed.\n", progress.failures.load());
-  return progress.failures == 0 ? 0 : 1;
+  std::printf(failures == 0 ? "All checks passed.\n" : "%d failed.\n", failures);
+  return failures == 0 ? 0 : 1;
 }

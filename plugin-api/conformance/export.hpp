@@ -1,0 +1,14 @@
+// One name that a library offers.
+#pragma once
+#include <cstdint>
+#include <string>
+
+namespace engineplugin {
+
+struct Export {
+  std::string name;
+  std::uint64_t address = 0;
+  std::uint64_t size = 0;  // 0 where the format has none
+};
+
+}  // namespace engineplugin

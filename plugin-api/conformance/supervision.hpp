@@ -1,0 +1,25 @@
+// The checks in a process of their own, watched from this one.
+#pragma once
+#include <cstdio>
+#include <functional>
+#include <string>
+
+#include "report.hpp"
+
+namespace engineplugin {
+
+// Makes the checks, in the process that is for them; writes lines to the stream.
+using Checks = std::function<void(std::FILE* stream, SharedProgress& progress)>;
+
+struct Supervised {
+  std::string end;    // how the process ended, "" as it should
+  std::string check;  // the last one begun
+  int failures = 0;
+};
+
+// Runs the checks in a child, which ends as a program does (what a plugin left for that is part of the
+// checks); each check has `seconds`. `arguments` are this program's: where a process cannot be doubled it is
+// started anew with them, and this function does not return there. `error` says why there is no child.
+Supervised supervise(int count, char** arguments, const Checks& checks, int seconds, std::string& error);
+
+}  // namespace engineplugin

@@ -1,0 +1,111 @@
+#include "supervision.hpp"
+
+#include <fcntl.h>
+#include <io.h>
+#include "system.hpp"
+
+#include <cstdlib>
+#include <new>
+
+namespace engineplugin {
+namespace {
+
+// The child finds the memory that it shares with its parent by a handle in this variable.
+constexpr const wchar_t* variable = L"ENGINE_PLUGIN_CHECK_PROGRESS";
+
+SharedProgress* map(HANDLE memory) {
+  return static_cast<SharedProgress*>(
+      MapViewOfFile(memory, FILE_MAP_READ | FILE_MAP_WRITE, 0, 0, sizeof(SharedProgress)));
+}
+
+// As elsewhere, in a file that goes with the process.
+std::FILE* put_stdout_aside() {
+  wchar_t folder[MAX_PATH], name[MAX_PATH];
+  if (GetTempPathW(MAX_PATH, folder) == 0 || GetTempFileNameW(folder, L"out", 0, name) == 0) return nullptr;
+  const int real = _dup(1);
+  const HANDLE aside =
+      CreateFileW(name, GENERIC_READ | GENERIC_WRITE, FILE_SHARE_DELETE, nullptr, CREATE_ALWAYS,
+                  FILE_ATTRIBUTE_TEMPORARY | FILE_FLAG_DELETE_ON_CLOSE, nullptr);
+  const int opened = _open_osfhandle(reinterpret_cast<intptr_t>(aside), _O_BINARY);
+  if (real < 0 || opened < 0 || _dup2(opened, 1) < 0) return nullptr;
+  _close(opened);
+  return _fdopen(real, "wb");
+}
+
+[[noreturn]] void run_checks(const Checks& checks, SharedProgress& progress) {
+  SetErrorMode(SEM_FAILCRITICALERRORS | SEM_NOGPFAULTERRORBOX | SEM_NOOPENFILEERRORBOX);
+  std::FILE* stream = put_stdout_aside();
+  if (!stream) std::_Exit(3);
+  checks(stream, progress);
+  std::fclose(stream);
+  std::exit(0);
+}
+
+std::string number_text(DWORD code) {
+  if (code < 0x80000000u) return std::to_string(code);
+  char text[16];
+  std::snprintf(text, sizeof text, "0x%08lX", code);
+  return text;
+}
+
+std::string wait_for(HANDLE child, const SharedProgress& progress, int seconds) {
+  int seen = -1, ticks = 0;
+  constexpr int ticks_per_second = 50;
+  while (WaitForSingleObject(child, 1000 / ticks_per_second) != WAIT_OBJECT_0) {
+    if (progress.begun != seen) {
+      seen = progress.begun;
+      ticks = 0;
+    } else if (++ticks > seconds * ticks_per_second) {
+      TerminateProcess(child, 1);
+      WaitForSingleObject(child, 5000);
+      return "no answer within " + std::to_string(seconds) + " s";
+    }
+  }
+  DWORD code = 0;
+  GetExitCodeProcess(child, &code);
+  if (progress.finished && code == 0) return "";
+  if (code >= 0x80000000u)
+    return "the process was ended by exception " + number_text(code) + " in this check";
+  return "the process ended itself with status " + number_text(code) + " in this check";
+}
+
+}  // namespace
+
+Supervised supervise(int, char**, const Checks& checks, int seconds, std::string& error) {
+  wchar_t text[32];
+  if (GetEnvironmentVariableW(variable, text, 32) != 0) {
+    SharedProgress* progress = map(reinterpret_cast<HANDLE>(std::wcstoull(text, nullptr, 10)));
+    if (progress == nullptr) std::_Exit(3);
+    // What the plugin starts is not to take itself for this.
+    SetEnvironmentVariableW(variable, nullptr);
+    run_checks(checks, *progress);
+  }
+  SECURITY_ATTRIBUTES inherited{sizeof inherited, nullptr, TRUE};
+  const HANDLE memory = CreateFileMappingW(INVALID_HANDLE_VALUE, &inherited, PAGE_READWRITE, 0,
+                                           sizeof(SharedProgress), nullptr);
+  SharedProgress* shared = memory ? map(memory) : nullptr;
+  if (!shared) {
+    error = "no shared memory";
+    return {};
+  }
+  auto& progress = *new (static_cast<void*>(shared)) SharedProgress{};
+  SetEnvironmentVariableW(variable, std::to_wstring(reinterpret_cast<std::uintptr_t>(memory)).c_str());
+  wchar_t program[4096];
+  GetModuleFileNameW(nullptr, program, 4096);
+  std::wstring line = GetCommandLineW();
+  STARTUPINFOW start{};
+  start.cb = sizeof start;
+  start.dwFlags = STARTF_USESTDHANDLES;
+  start.hStdInput = GetStdHandle(STD_INPUT_HANDLE);
+  start.hStdOutput = GetStdHandle(STD_OUTPUT_HANDLE);
+  start.hStdError = GetStdHandle(STD_ERROR_HANDLE);
+  PROCESS_INFORMATION made{};
+  if (!CreateProcessW(program, line.data(), nullptr, nullptr, TRUE, 0, nullptr, nullptr, &start, &made)) {
+    error = "no child process";
+    return {};
+  }
+  std::string end = wait_for(made.hProcess, progress, seconds);
+  return {std::move(end), progress.check, progress.failures};
+}
+
+}  // namespace engineplugin
