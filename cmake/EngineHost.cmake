@@ -59,13 +59,18 @@ endfunction()
 function(enginehost_plugin name)
   cmake_parse_arguments(PLUGIN "" "" "SOURCES;LIBRARIES" ${ARGN})
   add_library(engine_${name} MODULE ${PLUGIN_SOURCES})
-  set_target_properties(engine_${name} PROPERTIES
-    LIBRARY_OUTPUT_DIRECTORY "${ENGINEHOST_PLUGIN_OUTPUT_DIRECTORY}"
-    LINK_DEPENDS "${PROJECT_SOURCE_DIR}/engines/support/exports.map")
+  set_target_properties(engine_${name} PROPERTIES LIBRARY_OUTPUT_DIRECTORY "${ENGINEHOST_PLUGIN_OUTPUT_DIRECTORY}")
   target_link_libraries(engine_${name} PRIVATE enginehost_plugin_api enginehost_warnings ${PLUGIN_LIBRARIES})
+  set_property(GLOBAL APPEND PROPERTY ENGINEHOST_PLUGINS ${name})
+  if(WIN32)
+    # A DLL exports what is marked and nothing else. MinGW would call it libengine_NAME.dll.
+    set_target_properties(engine_${name} PROPERTIES PREFIX "")
+    return()
+  endif()
+  set_target_properties(engine_${name} PROPERTIES
+    LINK_DEPENDS "${PROJECT_SOURCE_DIR}/engines/support/exports.map")
   # -fvisibility=hidden alone leaks weak symbols of libstdc++ templates; the version script does not.
   target_link_options(engine_${name} PRIVATE "-Wl,--version-script=${PROJECT_SOURCE_DIR}/engines/support/exports.map")
-  set_property(GLOBAL APPEND PROPERTY ENGINEHOST_PLUGINS ${name})
 endfunction()
 
 # How a path of this machine begins for what runs the tests: Wine shows its root as drive Z.

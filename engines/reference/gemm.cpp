@@ -1,6 +1,6 @@
 #include "engines/reference/gemm.hpp"
 
-#include <cstdlib>
+#include "engines/support/system.hpp"
 
 namespace enginehost::engines::reference {
 namespace {
@@ -77,7 +77,7 @@ engine_status gemm(const Kernels& kernels, size_t rows, size_t columns, size_t d
   size_t right_size = rounded_up(smaller(columns, column_block), kernels.columns) * deepest;
   size_t left_room = rounded_up(left_size, 16);
   auto* scratch =
-      static_cast<float*>(std::aligned_alloc(64, rounded_up((left_room + right_size) * sizeof(float), 64)));
+      static_cast<float*>(allocate_aligned(rounded_up((left_room + right_size) * sizeof(float), 64)));
   if (scratch == nullptr) {
     return refuse(progress.call(), ENGINE_NO_MEMORY, "reference",
                   Text{} << "There is no memory to arrange the operands of a matrix product in.");
@@ -101,7 +101,7 @@ engine_status gemm(const Kernels& kernels, size_t rows, size_t columns, size_t d
       }
     }
   }
-  std::free(scratch);
+  free_aligned(scratch);
   return wanted ? ENGINE_OK : progress.cancelled();
 }
 

@@ -29,7 +29,7 @@ engine_status read_file(const char* path, char*& out, size_t& length, engine_cal
     text << "The model file " << path << " " << what << ": " << std::strerror(error) << ".";
     return call->fail(call, ENGINE_INVALID, "errno", error, text.c_str());
   };
-  std::FILE* file = std::fopen(path, "rbe");
+  std::FILE* file = open_for_reading(path);
   if (file == nullptr) return unreadable("cannot be opened");
   engine_status status = ENGINE_OK;
   size_t room = 0;

@@ -6,9 +6,6 @@
 #ifdef __x86_64__
 #include <cpuid.h>
 #endif
-#ifndef _WIN32
-#include <unistd.h>
-#endif
 
 namespace enginehost::engines::reference {
 namespace {
@@ -84,11 +81,7 @@ engine_status device_info(engine_instance* engine, uint32_t number, engine_devic
   info.name = engine->processor;
   info.architecture = engine->kernels->name;
   info.driver = "";
-#if defined(_SC_PHYS_PAGES) && defined(_SC_AVPHYS_PAGES)
-  long page = sysconf(_SC_PAGESIZE), all = sysconf(_SC_PHYS_PAGES), unused = sysconf(_SC_AVPHYS_PAGES);
-  if (page > 0 && all > 0) info.memory_total = static_cast<uint64_t>(page) * static_cast<uint64_t>(all);
-  if (page > 0 && unused > 0) info.memory_free = static_cast<uint64_t>(page) * static_cast<uint64_t>(unused);
-#endif
+  ask_memory(info.memory_total, info.memory_free);
   std::memcpy(static_cast<void*>(out), &info, out->size < sizeof info ? out->size : sizeof info);
   return ENGINE_OK;
 }

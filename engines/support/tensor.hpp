@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <initializer_list>
 
+#include "engines/support/system.hpp"
 #include "engines/support/text.hpp"
 
 namespace enginehost::engines {
@@ -97,13 +98,13 @@ inline engine_owned_tensor* make_host_tensor(engine_dtype type, int32_t ndim, co
   size_t shape_bytes = static_cast<size_t>(ndim) * sizeof *shape;
   size_t head = (sizeof(engine_owned_tensor) + shape_bytes + 63) / 64 * 64;
   size_t size = head + (byte_count(type, ndim, shape) + 63) / 64 * 64;
-  auto* block = static_cast<char*>(std::aligned_alloc(64, size));
+  auto* block = static_cast<char*>(allocate_aligned(size));
   if (block == nullptr) return nullptr;
   auto* tensor = static_cast<engine_owned_tensor*>(static_cast<void*>(block));
   *tensor = engine_owned_tensor{};
   tensor->major = ENGINE_DLPACK_MAJOR;
   tensor->minor = ENGINE_DLPACK_MINOR;
-  tensor->release = [](engine_owned_tensor* self) noexcept { std::free(self); };
+  tensor->release = [](engine_owned_tensor* self) noexcept { free_aligned(self); };
   auto* own_shape = static_cast<int64_t*>(static_cast<void*>(block + sizeof(engine_owned_tensor)));
   if (ndim > 0) std::memcpy(own_shape, shape, shape_bytes);
   tensor->tensor = {block + head, {ENGINE_CPU, 0}, ndim, type, ndim > 0 ? own_shape : nullptr, nullptr, 0};

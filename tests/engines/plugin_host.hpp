@@ -1,7 +1,6 @@
 // The least a host needs to use a plugin: what these tests load plugins with. It checks the host's side of
 // the rules (one way per result, alignment of what is given) while it goes.
 #pragma once
-#include <dlfcn.h>
 #include <enginehost/engine_plugin.h>
 #include <gtest/gtest.h>
 
@@ -12,6 +11,13 @@
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "engines/support/system.hpp"
+#ifdef _WIN32
+#include "tests/engines/windows/loader.hpp"
+#else
+#include "tests/engines/posix/loader.hpp"
+#endif
 
 namespace enginehost::engines::tests {
 
@@ -93,8 +99,8 @@ struct Results : engine_results {
       value->shape.assign(like->shape, like->shape + like->ndim);
       size_t bytes = like->dtype.bits / 8;
       for (int64_t size_here : value->shape) bytes *= static_cast<size_t>(size_here);
-      auto* block = static_cast<char*>(std::aligned_alloc(64, (bytes + self->misalign + 127) / 64 * 64));
-      value->memory = std::shared_ptr<void>(block, std::free);
+      auto* block = static_cast<char*>(allocate_aligned((bytes + self->misalign + 127) / 64 * 64));
+      value->memory = std::shared_ptr<void>(block, free_aligned);
       value->tensor = *like;
       value->tensor.data = block + self->misalign;
       value->tensor.shape = value->shape.data();
@@ -153,16 +159,16 @@ struct Floats : Owned<float> {
 // A plugin file, open.
 class Library {
  public:
-  explicit Library(const std::string& path) : handle_(dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)) {
+  explicit Library(const std::string& path) : handle_(open_library(path)) {
     if (handle_ == nullptr) {
-      ADD_FAILURE() << dlerror();
+      ADD_FAILURE() << why_not_opened();
       return;
     }
-    plugin_ = static_cast<const engine_plugin*>(dlsym(handle_, ENGINE_PLUGIN_SYMBOL));
+    plugin_ = static_cast<const engine_plugin*>(symbol_of(handle_, ENGINE_PLUGIN_SYMBOL));
   }
   ~Library() {
     if (handle_ != nullptr && plugin_ != nullptr && (plugin_->flags & ENGINE_PLUGIN_UNLOADABLE) != 0)
-      dlclose(handle_);
+      close_library(handle_);
   }
   Library(const Library&) = delete;
   Library& operator=(const Library&) = delete;
@@ -291,7 +297,7 @@ class Model {
 };
 
 inline std::string plugin_path(const std::string& engine) {
-  return std::string(ENGINEHOST_BUILD_DIR) + "/engines/libengine_" + engine + ".so";
+  return std::string(ENGINEHOST_BUILD_DIR) + "/engines/" + plugin_file(engine);
 }
 
 }  // namespace enginehost::engines::tests
