@@ -5,9 +5,8 @@
 #include "base/child_process.hpp"
 #include "base/files.hpp"
 #include "base/paths.hpp"
-#include "base/text.hpp"
-#include "host/load/loader_search.hpp"
 #include "host/load/probe_outcome.hpp"
+#include "host/load/probe_system.hpp"
 #include "host/load/wire.hpp"
 
 namespace enginehost::load {
@@ -22,25 +21,6 @@ Json request_document(const ProbeRequest& request, const std::string& nonce) {
       .set("self_test", request.self_test)
       .set("unload", request.unload);
   return document;
-}
-
-Result<ChildOutcome> run_helper(const ProbeRequest& request, const std::string& nonce,
-                                const std::filesystem::path& audit = {},
-                                const std::string& audit_nonce = {}) {
-  ChildRequest child;
-  child.argv = request.launcher;
-  child.argv.push_back(request.helper.native());
-  child.argv.emplace_back("probe");
-  if (!audit.empty()) {
-    child.argv.insert(child.argv.end(), {"--audit", audit_nonce});
-    child.environment.push_back("LD_AUDIT=" + audit.native());
-  }
-  child.input = request_document(request, nonce).dump();
-  child.deadline = request.deadline;
-  child.channel_bytes = 16u << 20;  // lists of libraries and devices, and a loader's searches
-  child.private_channel = true;
-  child.cancel = request.cancel;
-  return run_child(child);
 }
 
 ProbeResult probe_once(const ProbeRequest& request) {
@@ -72,41 +52,25 @@ bool is_failed_search(const ProbeResult& result) {
           result.diagnosis->code == "EH-L25");
 }
 
-void ask_loader(const ProbeRequest& request, Diagnosis& diagnosis) {
-  const auto left_out = [&](std::string_view why) {
-    diagnosis.with("loader_search_left_out", why, "LD_AUDIT");
-  };
-  const std::filesystem::path audit = request.helper.parent_path() / "enginehost-audit.so";
-  if (!request.launcher.empty()) return left_out("the helper is started by another program");
-  if (std::error_code error; !std::filesystem::exists(audit, error))
-    return left_out(audit.native() + " is not there");
-  // The variable holds a list: its separators cannot be written.
-  if (audit.native().find_first_of(": ") != std::string::npos)
-    return left_out("the folder of the helper cannot be written in LD_AUDIT");
-  const std::string nonce = random_hex(16);
-  const auto outcome = run_helper(request, random_hex(16), audit, nonce);
-  if (!outcome || outcome->cancelled) return left_out("the second run did not come about");
-  add_loader_search(read_loader_searches(outcome->channel, nonce), diagnosis);
-}
-
-// How often the kernel has killed for want of memory in this process's control group, where it counts that.
-std::optional<std::int64_t> count_oom_kills() {
-  const auto groups = read_file("/proc/self/cgroup");
-  if (!groups) return std::nullopt;
-  for (const std::string& line : split(*groups, '\n')) {
-    const std::vector<std::string> parts = split(line, ':');  // hierarchy, controllers, path
-    if (parts.size() != 3 || (parts[0] != "0" && parts[1] != "memory")) continue;
-    const std::string file = parts[0] == "0" ? "/sys/fs/cgroup" + parts[2] + "/memory.events"
-                                             : "/sys/fs/cgroup/memory" + parts[2] + "/memory.oom_control";
-    const auto events = read_file(path_of(file));
-    if (!events) continue;
-    for (const std::string& event : split(*events, '\n'))
-      if (event.starts_with("oom_kill ")) return parse_integer(std::string_view(event).substr(9));
-  }
-  return std::nullopt;
-}
-
 }  // namespace
+
+Result<ChildOutcome> run_helper(const ProbeRequest& request, const std::string& nonce,
+                                const std::filesystem::path& audit, const std::string& audit_nonce) {
+  ChildRequest child;
+  child.argv = request.launcher;
+  child.argv.push_back(path_text(request.helper));
+  child.argv.emplace_back("probe");
+  if (!audit.empty()) {
+    child.argv.insert(child.argv.end(), {"--audit", audit_nonce});
+    child.environment.push_back("LD_AUDIT=" + path_text(audit));
+  }
+  child.input = request_document(request, nonce).dump();
+  child.deadline = request.deadline;
+  child.channel_bytes = 16u << 20;  // lists of libraries and devices, and a loader's searches
+  child.private_channel = true;
+  child.cancel = request.cancel;
+  return run_child(child);
+}
 
 ProbeResult probe(const ProbeRequest& request) {
   ProbeResult first = probe_once(request);

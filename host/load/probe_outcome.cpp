@@ -4,10 +4,12 @@
 #include <csignal>
 #include <cstdio>
 
+#include "base/paths.hpp"
 #include "base/text.hpp"
 #include "host/explain/error_numbers.hpp"
 #include "host/explain/explain.hpp"
 #include "host/explain/loader_text.hpp"
+#include "host/load/probe_system.hpp"
 #include "host/load/wire.hpp"
 
 namespace enginehost::load {
@@ -20,7 +22,7 @@ struct Told {
   Json failed;
   Json crash;
   Json warnings = Json::array();
-  bool ok = false, unloaded = false;
+  bool ok = false, unloaded = false, overdue = false;
 };
 
 Told read_channel(const std::string& channel, const std::string& nonce) {
@@ -40,6 +42,7 @@ Told read_channel(const std::string& channel, const std::string& nonce) {
       told.answer = one;
     }
     told.unloaded |= one["unloaded"].as_bool();
+    told.overdue |= one["overdue"].as_bool();
   }
   return told;
 }
@@ -47,6 +50,13 @@ Told read_channel(const std::string& channel, const std::string& nonce) {
 std::string seconds_text(std::chrono::milliseconds time) {
   char text[32];
   std::snprintf(text, sizeof text, "%g s", static_cast<double>(time.count()) / 1000);
+  return text;
+}
+
+// As Windows' documents write the codes of exceptions.
+std::string exception_text(std::uint32_t code) {
+  char text[16];
+  std::snprintf(text, sizeof text, "0x%08X", static_cast<unsigned>(code));
   return text;
 }
 
@@ -59,13 +69,10 @@ std::string last_words(const std::string& error_output) {
   return join(lines, " | ");
 }
 
-// A launcher (an emulator, a shell) reports its child's signal as 128 + number.
 int signal_of(const ChildOutcome& outcome, const ProbeRequest& request) {
   if (outcome.signal != 0) return outcome.signal;
   const int number = outcome.exit_code - 128;
-  const bool usual = number == SIGILL || number == SIGABRT || number == SIGBUS || number == SIGFPE ||
-                     number == SIGSEGV || number == SIGKILL;
-  return !request.launcher.empty() && usual ? number : 0;
+  return !request.launcher.empty() && is_reported_signal(number) ? number : 0;
 }
 
 Diagnosis crashed(int number, const Told& told, const std::optional<explain::LoaderHint>& hint,
@@ -84,7 +91,7 @@ Diagnosis crashed(int number, const Told& told, const std::optional<explain::Loa
       return diagnose("EH-R10");
     if (number == SIGABRT) return diagnose("EH-R03");
     if (number == SIGILL) return diagnose("EH-R01");
-    if (number == SIGKILL) return diagnose("EH-R14");
+    if (ending_of(number) == Ending::killed) return diagnose("EH-R14");
     if (told.crash["stack_overflow"].as_bool()) return diagnose("EH-R06");
     // The loader itself crashes on damaged or cut files only; constructors are called from it, but lie
     // elsewhere.
@@ -117,10 +124,11 @@ Diagnosis crashed(int number, const Told& told, const std::optional<explain::Loa
 std::optional<Diagnosis> unclean_end(const ChildOutcome& outcome, const Told& told,
                                      const ProbeRequest& request) {
   const int number = signal_of(outcome, request);
-  if (!request.unload || (told.unloaded && number == 0 && !outcome.timed_out)) return std::nullopt;
+  if (!request.unload || (told.unloaded && number == 0 && !told.overdue && !outcome.timed_out))
+    return std::nullopt;
   Diagnosis warning = diagnose("EH-R13");
-  warning.with("file", request.load.plugin.native()).with("stage", told.stages.back());
-  if (number == SIGALRM || outcome.timed_out)
+  warning.with("file", path_text(request.load.plugin)).with("stage", told.stages.back());
+  if (told.overdue || ending_of(number) == Ending::alarm || outcome.timed_out)
     warning.with("problem", "it did not come to its end");
   else if (number != 0)
     warning.with("signal", signal_name(number));
@@ -146,15 +154,23 @@ Diagnosis why(const ChildOutcome& outcome, const Told& told, const ProbeRequest&
     return diagnosis;
   }
   const auto hint = explain::read_error_output(outcome.error);
-  if (const int number = signal_of(outcome, request); number != 0)
-    return crashed(number, told, hint, outcome.error, stage);
+  if (const int number = signal_of(outcome, request); number != 0) {
+    Diagnosis diagnosis = crashed(number, told, hint, outcome.error, stage);
+    if (outcome.exception == 0) return diagnosis;
+    // Of a delay-loaded DLL, which is looked for at its first use (EH-W08).
+    if (const std::string_view code = explain::class_of_windows_error(outcome.exception); !code.empty())
+      diagnosis.code = code;
+    return std::move(
+        diagnosis.with("exception_code", exception_text(outcome.exception), "how the probe ended"));
+  }
   if (hint && (hint->code == "EH-L13" || hint->code == "EH-F08"))
     return explain::to_diagnosis(*hint, last_words(outcome.error));
   // 127 or 2 before the first stage: the launcher or the helper itself did not run.
   if (told.stages.empty())
     return diagnose("EH-P20")
-        .with("program", request.launcher.empty() ? request.helper.native() : request.launcher.front())
-        .with("exit_code", std::to_string(outcome.exit_code));
+        .with("program", request.launcher.empty() ? path_text(request.helper) : request.launcher.front())
+        .with("exit_code",
+              outcome.exception != 0 ? exception_text(outcome.exception) : std::to_string(outcome.exit_code));
   return diagnose("EH-R04").with("exit_code", std::to_string(outcome.exit_code));
 }
 
@@ -194,7 +210,7 @@ ProbeResult judge(const ChildOutcome& outcome, const std::string& nonce, const P
     constexpr std::size_t most = 200;
     result.warnings.push_back(
         std::move(diagnose("EH-R07")
-                      .with("file", request.load.plugin.native())
+                      .with("file", path_text(request.load.plugin))
                       .with("output", printed.substr(0, most), "standard output of the probe")));
   }
   for (const Json& warning : told.warnings.as_array()) {
@@ -210,7 +226,7 @@ ProbeResult judge(const ChildOutcome& outcome, const std::string& nonce, const P
     return result;
   }
   Diagnosis diagnosis = why(outcome, told, request, result.stage);
-  if (diagnosis.value("file").empty()) diagnosis.with("file", request.load.plugin.native());
+  if (diagnosis.value("file").empty()) diagnosis.with("file", path_text(request.load.plugin));
   if (diagnosis.value("stage").empty()) diagnosis.with("stage", result.stage);
   if (const std::string words = last_words(outcome.error);
       !words.empty() && diagnosis.value("os_said") != words)

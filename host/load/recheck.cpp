@@ -1,7 +1,5 @@
 #include "host/load/recheck.hpp"
 
-#include <sys/resource.h>
-
 #include <algorithm>
 #include <optional>
 #include <system_error>
@@ -10,6 +8,7 @@
 #include "base/text.hpp"
 #include "host/binary/binary.hpp"
 #include "host/explain/loader_text.hpp"
+#include "host/preflight/memory.hpp"
 
 namespace enginehost::load {
 namespace {
@@ -83,18 +82,17 @@ std::filesystem::path file_of(const Diagnosis& said, const preflight::Spec& spec
 // "failed to map segment from shared object" although a page of it can be mapped: a limit, or a policy.
 Diagnosis why_not_mapped(const Diagnosis& said, const preflight::Spec& spec) {
   const std::filesystem::path file = file_of(said, spec);
-  struct rlimit limit {};
-  if (::getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY) {
+  if (const auto limit = preflight::address_space_limit()) {
     Diagnosis diagnosis = diagnose("EH-L23");
-    diagnosis.with("file", file.native());
+    diagnosis.with("file", path_text(file));
     if (const auto info = binary::read_binary(file))
       diagnosis.with("needed", std::to_string(info->memory_size), "segments of the file");
-    diagnosis.with("limit", std::to_string(limit.rlim_cur), "RLIMIT_AS");
+    diagnosis.with("limit", std::to_string(*limit), "RLIMIT_AS");
     return merged(std::move(diagnosis), said);
   }
   // One page can be mapped, memory is not limited: what refuses looks at more than one page.
   Diagnosis diagnosis = diagnose("EH-L24");
-  diagnosis.with("file", file.native()).with("folder", file.parent_path().native());
+  diagnosis.with("file", path_text(file)).with("folder", path_text(file.parent_path()));
   return merged(std::move(diagnosis), said);
 }
 
@@ -113,7 +111,7 @@ std::optional<Diagnosis> why_not_in_library_path(const Diagnosis& missing, const
       if (folder.empty() || !holds(path_of(folder))) continue;
       Diagnosis diagnosis = missing;
       diagnosis.code = "EH-L30";
-      return std::move(diagnosis.with("present_at", (path_of(folder) / path_of(library)).native(),
+      return std::move(diagnosis.with("present_at", path_text(path_of(folder) / path_of(library)),
                                       spec.machine.library_path_source));
     }
     return std::nullopt;
@@ -121,7 +119,7 @@ std::optional<Diagnosis> why_not_in_library_path(const Diagnosis& missing, const
   if (text->find_first_of(":;") == std::string::npos || !holds(path_of(*text))) return std::nullopt;
   Diagnosis diagnosis = missing;
   diagnosis.code = "EH-L33";
-  return std::move(diagnosis.with("present_at", (path_of(*text) / path_of(library)).native())
+  return std::move(diagnosis.with("present_at", path_text(path_of(*text) / path_of(library)))
                        .with("problem", "the loader reads \"" + *text + "\" as several folders",
                              spec.machine.library_path_source));
 }
@@ -135,10 +133,10 @@ Diagnosis recheck_windows(Diagnosis said) {
   if (!info) return merged(info.error(), said);
   if (!info->problems.empty() && said.code == "EH-W04") return merged(info->problems.front(), said);
   if (info->kind != binary::Kind::pe)
-    return merged(std::move(diagnose("EH-F09").with("file", file.native()).with("format", info->sniffed)),
+    return merged(std::move(diagnose("EH-F09").with("file", path_text(file)).with("format", info->sniffed)),
                   said);
   if (said.code == "EH-W04") said.with("problem", "it is built for " + info->machine, "the file's header");
-  if (said.code == "EH-W01")
+  if (said.code == "EH-W01" && said.value("library").empty())
     for (const std::string& library : info->needed) said.with("needs", library, "imports of the file");
   return said;
 }
@@ -212,7 +210,7 @@ std::optional<Diagnosis> recheck_passed_on(const Diagnosis& said, const prefligh
       opened.plugin = path_of(named);
       break;
     }
-  if (told.value("file").empty()) told.with("file", opened.plugin.native());
+  if (told.value("file").empty()) told.with("file", path_text(opened.plugin));
   const preflight::Report report = preflight::check(opened);
   if (const Diagnosis* found = finding_for(told, report)) return merged(*found, told);
   if (!beyond_files(told.code))

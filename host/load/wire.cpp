@@ -84,10 +84,10 @@ std::vector<Library> libraries_from_wire(const Json& wire) {
 
 void add_load_request(Json& request, const LoadRequest& load) {
   Json preload = Json::array();
-  for (const std::filesystem::path& file : load.preload) preload.push(file.native());
-  request.set("plugin", load.plugin.native())
-      .set("view", load.view.native())
-      .set("root", load.root.native())
+  for (const std::filesystem::path& file : load.preload) preload.push(path_text(file));
+  request.set("plugin", path_text(load.plugin))
+      .set("view", path_text(load.view))
+      .set("root", path_text(load.root))
       .set("preload", std::move(preload));
 }
 
@@ -96,7 +96,7 @@ LoadRequest load_request_from_json(const Json& request) {
   load.plugin = path_of(request["plugin"].as_string());
   load.view = path_of(request["view"].as_string());
   load.root = path_of(request["root"].as_string());
-  for (const Json& file : request["preload"].as_array()) load.preload.emplace_back(file.as_string());
+  for (const Json& file : request["preload"].as_array()) load.preload.push_back(path_of(file.as_string()));
   return load;
 }
 

@@ -1,12 +1,11 @@
 #include "host/preflight/driver.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <filesystem>
 #include <system_error>
 
+#include "base/file_calls.hpp"
 #include "base/paths.hpp"
 
 namespace enginehost::preflight {
@@ -37,7 +36,7 @@ Diagnosis driver_missing(const Spec& spec, const linker::Missing& missing) {
     diagnosis.code = "EH-G15";
     diagnosis.with("path", library.path, spec.platform->cuda.library.source()).with("note", library.note);
   }
-  diagnosis.with("file", spec.plugin.native())
+  diagnosis.with("file", path_text(spec.plugin))
       .with("library", missing.name, "DT_NEEDED of " + missing.needed_by)
       .with("needed_by", missing.needed_by);
   for (const std::string& link : missing.chain) diagnosis.with("chain", link);
@@ -56,7 +55,7 @@ Diagnosis driver_missing(const Spec& spec, const linker::Missing& missing) {
 bool is_stub(const Spec& spec, const linker::Object& object) {
   std::error_code error;
   const std::filesystem::path real = std::filesystem::canonical(path_of(object.path), error);
-  if ((error ? object.path : real.native()).find("/stubs/") != std::string::npos) return true;
+  if ((error ? object.path : path_text(real)).find("/stubs/") != std::string::npos) return true;
   if (spec.platform == nullptr || !spec.platform->cuda.library.is_known()) return false;
   const platform::Installed& library = spec.platform->cuda.library.value();
   return library.note.find("stub") != std::string::npos &&
@@ -80,11 +79,11 @@ void judge_driver(const Spec& spec, const linker::Closure& closure, std::vector<
     if ((object.soname != driver_library && object.name != driver_library) || !is_stub(spec, object))
       continue;
     diagnoses.push_back(std::move(diagnose("EH-G02")
-                                      .with("file", spec.plugin.native())
+                                      .with("file", path_text(spec.plugin))
                                       .with("library", driver_library)
                                       .with("needed_by", object.needed_by)
                                       .with("path", object.path, object.found_by)
-                                      .with("folder", path_of(object.path).parent_path().native())));
+                                      .with("folder", path_text(path_of(object.path).parent_path()))));
     return;
   }
 }
@@ -96,7 +95,7 @@ void judge_device_files(const Spec& spec, const linker::Closure& closure, const 
   const linker::Object* library = closure.find(driver_library);
   if (library == nullptr || is_stub(spec, *library)) return;
   const std::string control = "/dev/nvidiactl";
-  if (::access(reader.on_disk(control).c_str(), R_OK | W_OK) == 0) return;
+  if (calls::access(reader.on_disk(control), R_OK | W_OK) == 0) return;
   Diagnosis diagnosis = diagnose_errno("EH-G08", errno);
   diagnosis.with("path", control)
       .with("driver", spec.platform->cuda.driver.value(), spec.platform->cuda.driver.source())

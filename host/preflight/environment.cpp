@@ -20,7 +20,7 @@ Closure closure_of(const Inquiry& inquiry, const linker::Machine& machine,
                    const std::vector<std::string>& preloaded) {
   linker::Request request;
   request.file = inquiry.spec.plugin;
-  request.preloaded = {preloaded.begin(), preloaded.end()};
+  for (const std::string& file : preloaded) request.preloaded.push_back(path_of(file));
   request.check_versions = false;
   return linker::close(machine, request, inquiry.reader);
 }
@@ -39,7 +39,8 @@ bool same_file(const std::string& a, const std::string& b) {
 // What two builds share is one file on the disk, and the loader takes it for loaded by whichever name it
 // came.
 bool is_of_build(const Inquiry& inquiry, const linker::Object& object) {
-  if (inquiry.index.in_view(object.path) || same_file(object.path, inquiry.spec.plugin.native())) return true;
+  if (inquiry.index.in_view(object.path) || same_file(object.path, path_text(inquiry.spec.plugin)))
+    return true;
   const std::string ours = object.soname.empty() ? std::string() : inquiry.index.find(object.soname);
   return !ours.empty() && same_file(object.path, ours);
 }
@@ -232,7 +233,7 @@ void judge_substitution(const Inquiry& inquiry, const linker::Closure& closure,
       }
       if (lacking.empty()) continue;
       Diagnosis diagnosis = diagnose("EH-L17");
-      diagnosis.with("file", inquiry.spec.plugin.native())
+      diagnosis.with("file", path_text(inquiry.spec.plugin))
           .with("library", held.soname)
           .with("path", held.path, "libraries of this process")
           .with("wanted", wanted)

@@ -24,15 +24,15 @@ class Check {
   }
 
   Report run() {
-    add_needs(spec_.file.native(), 0);
-    order_.erase(std::remove(order_.begin(), order_.end(), spec_.file.native()), order_.end());
+    add_needs(path_text(spec_.file), 0);
+    order_.erase(std::remove(order_.begin(), order_.end(), path_text(spec_.file)), order_.end());
     const std::vector<std::string> own = order_;
     std::vector<std::string> later;
     if (!spec_.view.empty())
       for (const std::string& library : libraries_)
         if (std::find(own.begin(), own.end(), library) == own.end()) later.push_back(library);
 
-    ForeignLoader::Outcome outcome = loader_->close(spec_.file.native(), own);
+    ForeignLoader::Outcome outcome = loader_->close(path_text(spec_.file), own);
     if (spec_.symbols)
       for (Diagnosis& diagnosis : loader_->missing_symbols())
         outcome.diagnoses.push_back(std::move(diagnosis));
@@ -44,7 +44,7 @@ class Check {
     else if (!doubts_.empty())
       report_.verdict = Verdict::unsure;
     report_.diagnoses.insert(report_.diagnoses.end(), doubts_.begin(), doubts_.end());
-    report_.load_order.assign(own.begin(), own.end());
+    for (const std::string& library : own) report_.load_order.push_back(path_of(library));
     return std::move(report_);
   }
 
@@ -57,12 +57,12 @@ class Check {
       std::error_code error;
       for (std::filesystem::directory_iterator at(folder, error), end; !error && at != end;
            at.increment(error))
-        if (std::string name = at->path().filename().native(); loader_->looks_like_library(name))
+        if (std::string name = path_text(at->path().filename()); loader_->looks_like_library(name))
           names.push_back(std::move(name));
       std::sort(names.begin(), names.end());
       for (const std::string& name : names) {
-        const std::string path = (folder / path_of(name)).native();
-        if (path != spec_.file.native() && by_name_.emplace(loader_->key(name), path).second)
+        const std::string path = path_text(folder / path_of(name));
+        if (path != path_text(spec_.file) && by_name_.emplace(loader_->key(name), path).second)
           libraries_.push_back(path);
       }
     }
@@ -82,15 +82,17 @@ class Check {
     report_.missing = outcome.closure.missing;
     report_.rejected = outcome.closure.rejected;
     for (const linker::Object& object : outcome.closure.objects)
-      report_.closure.push_back({object.name, object.path, object.needed_by});
+      if (object.found_by != "already loaded")
+        report_.closure.push_back({object.name, object.path, object.needed_by});
     report_.warnings = outcome.closure.warnings;
     report_.diagnoses = outcome.diagnoses;
+    if (spec_.on_closure) spec_.on_closure(outcome.closure, report_);
     doubts_ = outcome.doubts;
   }
 
   bool optional(const std::string& path) const {
     if (!is_below(path_of(path), spec_.view)) return false;
-    const std::string inside = path_of(path).lexically_relative(spec_.view).native();
+    const std::string inside = generic_text(path_of(path).lexically_relative(spec_.view));
     return std::any_of(spec_.optional.begin(), spec_.optional.end(),
                        [&](const std::string& pattern) { return matches_pattern(inside, pattern); });
   }
@@ -104,7 +106,7 @@ class Check {
     const ForeignLoader::Outcome outcome = loader_->close(library, preloaded);
     if (outcome.diagnoses.empty()) return;
     if (optional(library)) {
-      report_.left_out.emplace_back(library);
+      report_.left_out.push_back(path_of(library));
       Diagnosis warning = outcome.diagnoses.front();
       report_.warnings.push_back(std::move(warning.with("left_out", library, "optional in the manifest")));
       return;
@@ -124,8 +126,8 @@ class Check {
     for (const std::string& name : spec_.lazy)
       if (by_name_.count(loader_->key(name)) == 0) diagnosis.with("library", name, "the manifest's \"lazy\"");
     if (diagnosis.evidence.empty()) return;
-    diagnosis.with("file", spec_.file.native());
-    for (const std::filesystem::path& folder : spec_.search) diagnosis.with("searched", folder.native());
+    diagnosis.with("file", path_text(spec_.file));
+    for (const std::filesystem::path& folder : spec_.search) diagnosis.with("searched", path_text(folder));
     report_.diagnoses.push_back(std::move(diagnosis));
   }
 
@@ -156,7 +158,7 @@ Report check_foreign(const ForeignSpec& spec) {
   report.diagnoses = info->problems;
   if (report.diagnoses.empty())
     report.diagnoses.push_back(
-        std::move(diagnose("EH-F09").with("file", spec.file.native()).with("format", info->sniffed)));
+        std::move(diagnose("EH-F09").with("file", path_text(spec.file)).with("format", info->sniffed)));
   return report;
 }
 

@@ -1,9 +1,11 @@
 // The static check of a build for Windows or macOS, on any system: will it load on the described machine?
 #pragma once
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
+#include "host/linker/windows.hpp"
 #include "host/preflight/preflight.hpp"
 
 namespace enginehost::preflight {
@@ -17,6 +19,11 @@ struct ForeignSpec {
   // The machine it is judged for: processor, version, Visual C++ runtime, driver. Null: one that suits the
   // file, of which nothing else is known.
   const platform::Platform* platform = nullptr;
+  // Windows: the machine itself, of which `platform` then need not tell anything. Null: only what is known of
+  // every machine.
+  const linker::WindowsMachine* machine = nullptr;
+  // Told the closure of the file, whose pointers live no longer, and the report so far; may be empty.
+  std::function<void(const linker::Closure&, Report&)> on_closure;
   bool symbols = false;  // Windows: look for functions that are not exported (EH-W03)
 };
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/paths.hpp"
+
 namespace enginehost::preflight {
 namespace {
 
@@ -63,7 +65,7 @@ std::vector<Diagnosis> missing_parts(const Spec& spec, const ViewIndex& index, l
       diagnosis.with("library", names.front(), "text in " + file);
     }
     if (diagnosis.evidence.empty()) continue;
-    diagnosis.with("file", spec.plugin.native()).with("needed_by", file);
+    diagnosis.with("file", path_text(spec.plugin)).with("needed_by", file);
     for (const std::string& folder : folders) diagnosis.with("searched", folder);
     found.push_back(std::move(diagnosis));
   }

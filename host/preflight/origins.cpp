@@ -34,10 +34,10 @@ const std::string& name_of(const Object& object) {
 }
 
 std::string place_of(const Spec& spec, const Object& object) {
-  if (!spec.view.empty() && is_below(path_of(object.path), spec.view)) return spec.view.native();
+  if (!spec.view.empty() && is_below(path_of(object.path), spec.view)) return path_text(spec.view);
   std::error_code error;
   const std::filesystem::path real = std::filesystem::canonical(path_of(object.path), error);
-  return (error ? path_of(object.path) : real).parent_path().native();
+  return path_text((error ? path_of(object.path) : real).parent_path());
 }
 
 void tell_places(const Spec& spec, const std::vector<const Object*>& family, const char* code,
@@ -47,11 +47,11 @@ void tell_places(const Spec& spec, const std::vector<const Object*>& family, con
   if (places.size() < 2) return;
   // The fewest are the odd ones out; the build's own are never it.
   const auto odd = std::min_element(places.begin(), places.end(), [&](const auto& left, const auto& right) {
-    const bool left_own = left.first == spec.view.native(), right_own = right.first == spec.view.native();
+    const bool left_own = left.first == path_text(spec.view), right_own = right.first == path_text(spec.view);
     return left_own != right_own ? right_own : left.second.size() < right.second.size();
   });
   Diagnosis diagnosis = diagnose(code);
-  diagnosis.with("file", spec.plugin.native());
+  diagnosis.with("file", path_text(spec.plugin));
   for (const Object* object : odd->second)
     diagnosis.with("library", name_of(*object), object->found_by)
         .with("path", object->path, object->found_by);
@@ -77,7 +77,7 @@ void tell_majors(const Spec& spec, const Object* ours, const Object* theirs,
   const std::string our_major = major_of(name_of(*ours)), their_major = major_of(name_of(*theirs));
   if (our_major.empty() || their_major.empty() || our_major == their_major) return;
   Diagnosis diagnosis = diagnose("EH-G18");
-  diagnosis.with("file", spec.plugin.native())
+  diagnosis.with("file", path_text(spec.plugin))
       .with("cuda", our_major, ours->found_by)
       .with("path", ours->path, ours->found_by)
       .with("held_cuda", their_major, theirs->found_by)
@@ -89,7 +89,7 @@ void tell_runtimes(const Spec& spec, const std::vector<const Object*>& runtimes,
                    std::vector<Diagnosis>& warnings) {
   if (runtimes.size() < 2) return;
   Diagnosis diagnosis = diagnose("EH-L35");
-  diagnosis.with("file", spec.plugin.native());
+  diagnosis.with("file", path_text(spec.plugin));
   for (const Object* object : runtimes) {
     diagnosis.with("library", name_of(*object), object->found_by);
     diagnosis.with("path", object->path, object->found_by);

@@ -5,6 +5,8 @@
 #include <cstring>
 #include <string>
 
+#include "base/paths.hpp"
+
 namespace enginehost::preflight {
 namespace {
 
@@ -18,18 +20,18 @@ Result<void> check_floors(const PluginFloors& plugin, const std::filesystem::pat
   if (plugin.magic.size() != 8 || std::memcmp(plugin.magic.data(), ENGINE_PLUGIN_MAGIC, 8) != 0)
     return fail(
         diagnose("EH-R11")
-            .with("file", file.native())
+            .with("file", path_text(file))
             .with("problem", "its " ENGINE_PLUGIN_SYMBOL " does not begin with the mark of a plugin"));
   // The first published descriptor is the smallest there can be.
   if (plugin.size < sizeof(engine_plugin))
     return fail(diagnose("EH-R11")
-                    .with("file", file.native())
+                    .with("file", path_text(file))
                     .with("problem", "its descriptor says it is " + std::to_string(plugin.size) +
                                          " bytes long, fewer than " + std::to_string(sizeof(engine_plugin))));
   // Two floors, never equality: the plugin may know newer things as long as it can do without them.
   if (plugin.abi_major != ENGINE_ABI_MAJOR || plugin.host_minor > ENGINE_ABI_NEWEST_MINOR)
     return fail(diagnose("EH-R12")
-                    .with("file", file.native())
+                    .with("file", path_text(file))
                     .with("plugin_abi",
                           version(plugin.abi_major, plugin.abi_major == ENGINE_ABI_MAJOR ? plugin.host_minor
                                                                                          : plugin.abi_minor),

@@ -11,9 +11,10 @@
 #include "host/preflight/foreign.hpp"
 #include "host/preflight/gpu_fit.hpp"
 #include "host/preflight/memory.hpp"
+#include "host/preflight/native.hpp"
 #include "host/preflight/opened_by_name.hpp"
 #include "host/preflight/origins.hpp"
-#include "host/preflight/plugin_floors.hpp"
+#include "host/preflight/plugin_header.hpp"
 #include "host/preflight/view_index.hpp"
 
 namespace enginehost::preflight {
@@ -22,7 +23,9 @@ namespace {
 using linker::Closure;
 
 std::vector<std::filesystem::path> as_paths(const std::vector<std::string>& files) {
-  return {files.begin(), files.end()};
+  std::vector<std::filesystem::path> paths;
+  for (const std::string& file : files) paths.push_back(path_of(file));
+  return paths;
 }
 
 // The bytes are wrong, whoever asks for them.
@@ -38,12 +41,12 @@ class Check {
   }
 
   Report run() {
-    if (const auto& info = reader_.read(spec_.plugin.native())) report_.kind = info->kind;
-    index_.add_needs(spec_.plugin.native(), order_);
+    if (const auto& info = reader_.read(path_text(spec_.plugin))) report_.kind = info->kind;
+    index_.add_needs(path_text(spec_.plugin), order_);
     std::vector<std::string> later = run_time_libraries();
     for (const std::string& library : later) add_needs_of_later(library);
 
-    const Closure closure = close(spec_.plugin.native(), order_);
+    const Closure closure = close(path_text(spec_.plugin), order_);
     report_.diagnoses = linker::diagnose_closure(spec_.machine, closure);
     judge_driver(spec_, closure, report_.diagnoses);
     drop_told_twice();
@@ -84,7 +87,7 @@ class Check {
   }
 
   bool lazy(const std::string& path) const {
-    const std::string name = path_of(path).filename().native();
+    const std::string name = path_text(path_of(path).filename());
     return std::find(spec_.lazy.begin(), spec_.lazy.end(), name) != spec_.lazy.end();
   }
 
@@ -135,7 +138,7 @@ class Check {
     judge_driver(spec_, closure, found);
     if (found.empty()) return;
     if (index_.optional(library)) {
-      report_.left_out.emplace_back(library);
+      report_.left_out.push_back(path_of(library));
       report_.warnings.push_back(
           std::move(found.front().with("left_out", library, "optional in the manifest")));
       return;
@@ -153,7 +156,7 @@ class Check {
   // The build's own files: what its publisher answers for.
   std::vector<std::string> own_files() const {
     std::vector<std::string> files = index_.libraries();
-    files.insert(files.begin(), spec_.plugin.native());
+    files.insert(files.begin(), path_text(spec_.plugin));
     return files;
   }
 
@@ -161,14 +164,14 @@ class Check {
   // refuses all alike and is told once.
   void check_mappings(const Closure& closure) {
     for (const linker::Object& object : closure.objects) {
-      if (object.path != spec_.plugin.native() && !index_.in_view(object.path)) continue;
+      if (object.path != path_text(spec_.plugin) && !index_.in_view(object.path)) continue;
       auto mapping = check_executable_mapping(path_of(object.path));
       if (mapping) continue;
       report_.diagnoses.push_back(std::move(mapping).error());
       return;
     }
     // What is no library at all is not in the closure, and cannot be opened from a noexec mount either.
-    if (closure.objects.empty() || closure.find(spec_.plugin.native()) == nullptr)
+    if (closure.objects.empty() || closure.find(path_text(spec_.plugin)) == nullptr)
       if (auto mapping = check_executable_mapping(spec_.plugin); !mapping)
         report_.diagnoses.push_back(std::move(mapping).error());
   }
@@ -176,7 +179,7 @@ class Check {
   // Names of libraries that a file holds as text: it opens them by name when it needs them.
   void check_later_names(const std::vector<std::string>& later) {
     std::vector<std::string> files = order_;
-    files.push_back(spec_.plugin.native());
+    files.push_back(path_text(spec_.plugin));
     files.insert(files.end(), later.begin(), later.end());
     for (Diagnosis& missing : missing_parts(spec_, index_, reader_, files)) {
       if (index_.optional(std::string(missing.value("needed_by"))))
@@ -203,37 +206,14 @@ class Check {
     for (const std::string& name : spec_.lazy)
       if (index_.find(name).empty()) diagnosis.with("library", name, "the manifest's \"lazy\"");
     if (diagnosis.evidence.empty()) return;
-    diagnosis.with("file", spec_.plugin.native());
-    for (const std::filesystem::path& folder : spec_.search) diagnosis.with("searched", folder.native());
+    diagnosis.with("file", path_text(spec_.plugin));
+    for (const std::filesystem::path& folder : spec_.search) diagnosis.with("searched", path_text(folder));
     report_.diagnoses.push_back(std::move(diagnosis));
   }
 
   void check_header() {
-    if (!spec_.plugin_header) return;
-    const auto header = binary::read_plugin_header(reader_.on_disk(spec_.plugin.native()));
-    if (!header) return;  // the closure has told why the file is no library
-    // Another system's library: whatever it exports, that it cannot be loaded here has been said.
-    for (const Diagnosis& told : report_.diagnoses)
-      if (told.code == "EH-F09") return;
-    using State = binary::PluginHeader::State;
-    if (header->state == State::symbol_absent) {
-      Diagnosis diagnosis = diagnose("EH-R11");
-      diagnosis.with("file", spec_.plugin.native())
-          .with("symbol", "engine_plugin_v1", "dynamic symbols of the file");
-      for (const std::string& name : header->exports) diagnosis.with("exports", name);
-      report_.diagnoses.push_back(std::move(diagnosis));
-    } else if (header->state == State::no_bytes) {
-      doubts_.push_back(std::move(
-          diagnose("EH-R11")
-              .with("file", spec_.plugin.native())
-              .with("problem",
-                    "its engine_plugin_v1 is filled in by code at start and cannot be read from the file")));
-    } else if (auto fits = check_floors(
-                   {header->magic, header->size, header->abi_major, header->abi_minor, header->host_minor},
-                   spec_.plugin);
-               !fits) {
-      report_.diagnoses.push_back(std::move(fits).error());
-    }
+    if (spec_.plugin_header)
+      judge_plugin_header(spec_.plugin, reader_.on_disk(path_text(spec_.plugin)), report_.diagnoses, doubts_);
   }
 
   void check_symbols(const Closure& closure) {
@@ -247,7 +227,7 @@ class Check {
     std::set<std::filesystem::path> paths;
     for (const linker::Object& object : closure.objects) {
       if (object.found_by == "already loaded" && !used.contains(object.soname)) continue;
-      if (!object.path.empty() && !index_.in_view(object.path) && object.path != spec_.plugin.native())
+      if (!object.path.empty() && !index_.in_view(object.path) && object.path != path_text(spec_.plugin))
         paths.insert(path_of(object.path));
     }
     for (const linker::Rejected& rejected : report_.rejected) paths.insert(path_of(rejected.path));
@@ -270,6 +250,9 @@ class Check {
   Report report_;
 };
 
+// Whose loader's rules are known beside this system's.
+bool has_foreign_rules(binary::Kind kind) { return kind == binary::Kind::pe || kind == binary::Kind::macho; }
+
 // On this system it is another system's library; what it would need on its own is told all the same. Judged
 // for a described machine of its own system it is like any other.
 Report inspect_foreign(const std::filesystem::path& file, bool symbols, const binary::BinaryInfo& info,
@@ -281,15 +264,16 @@ Report inspect_foreign(const std::filesystem::path& file, bool symbols, const bi
   spec.platform = at_home ? platform : nullptr;
   spec.symbols = symbols;
   Report report = check_foreign(spec);
-  if (at_home) return report;
+  // What is neither a DLL nor a Mach-O file has been told of already.
+  if (at_home || !has_foreign_rules(info.kind)) return report;
   report.verdict = Verdict::fails;
   auto& all = report.diagnoses;
   // The file's own damage is the first thing to know.
   const auto after_content = std::find_if(all.begin(), all.end(), [&](const Diagnosis& one) {
-    return !is_content_problem(one) || one.value("file") != file.native();
+    return !is_content_problem(one) || one.value("file") != path_text(file);
   });
   all.insert(after_content, std::move(diagnose("EH-F09")
-                                          .with("file", file.native())
+                                          .with("file", path_text(file))
                                           .with("format", info.sniffed + " for " + info.machine)));
   return report;
 }
@@ -308,13 +292,15 @@ const char* name_of(Verdict verdict) {
   return "unsure";
 }
 
-Report check(const Spec& spec) { return Check(spec).run(); }
+Report check_elf(const Spec& spec) { return Check(spec).run(); }
+
+Report check(const Spec& spec) { return check_native(spec); }
 
 Result<Report> inspect(const std::filesystem::path& file, bool symbols, const linker::Machine& machine,
                        const platform::Platform* platform) {
   TRY_ASSIGN(binary::BinaryInfo info, binary::read_binary(file));
   Report report;
-  if (info.kind == binary::Kind::pe || info.kind == binary::Kind::macho) {
+  if (!is_native(info.kind) || (platform != nullptr && has_foreign_rules(info.kind))) {
     report = inspect_foreign(file, symbols, info, platform);
   } else {
     Spec spec;

@@ -1,3 +1,4 @@
+#include "base/paths.hpp"
 #include "host/preflight/preflight.hpp"
 
 namespace enginehost::preflight {
@@ -42,7 +43,7 @@ Json to_json(const Report& report, Json (*tell)(const Diagnosis&)) {
   for (const Diagnosis& one : report.diagnoses) diagnoses.push(tell(one));
   Json document = Json::object();
   document.set("format", 1)
-      .set("file", report.file.native())
+      .set("file", path_text(report.file))
       .set("kind", binary::name_of(report.kind))
       .set("verdict", name_of(report.verdict))
       .set("binary", to_json(report.facts))

@@ -29,19 +29,19 @@ ViewIndex::ViewIndex(const Spec& spec, linker::Reader& reader) : spec_(spec), re
   for (const std::filesystem::path& folder : folders) {
     std::vector<std::string> names;
     std::error_code error;
-    if (std::filesystem::is_regular_file(reader.on_disk(folder.native()), error)) {
-      if (by_name_.emplace(folder.filename().native(), folder.native()).second)
-        libraries_.push_back(folder.native());
+    if (std::filesystem::is_regular_file(reader.on_disk(path_text(folder)), error)) {
+      if (by_name_.emplace(path_text(folder.filename()), path_text(folder)).second)
+        libraries_.push_back(path_text(folder));
       continue;
     }
-    for (std::filesystem::directory_iterator at(reader.on_disk(folder.native()), error), end;
+    for (std::filesystem::directory_iterator at(reader.on_disk(path_text(folder)), error), end;
          !error && at != end; at.increment(error))
-      if (std::string name = at->path().filename().native(); looks_like_library(name))
+      if (std::string name = path_text(at->path().filename()); looks_like_library(name))
         names.push_back(std::move(name));
     std::sort(names.begin(), names.end());
     for (const std::string& name : names) {
-      const std::string path = (folder / path_of(name)).native();
-      if (path == spec.plugin.native()) continue;
+      const std::string path = path_text(folder / path_of(name));
+      if (path == path_text(spec.plugin)) continue;
       if (!by_name_.emplace(name, path).second) continue;  // the earlier folder wins
       libraries_.push_back(path);
     }
@@ -63,7 +63,7 @@ bool ViewIndex::in_view(const std::string& path) const {
 
 bool ViewIndex::optional(const std::string& path) const {
   if (!in_view(path)) return false;
-  const std::string inside = path_of(path).lexically_relative(spec_.view).native();
+  const std::string inside = generic_text(path_of(path).lexically_relative(spec_.view));
   return std::any_of(spec_.optional.begin(), spec_.optional.end(),
                      [&](const std::string& pattern) { return matches_pattern(inside, pattern); });
 }

@@ -11,6 +11,10 @@ namespace {
 class WindowsLoader final : public ForeignLoader {
  public:
   WindowsLoader(const ForeignSpec& spec, const binary::BinaryInfo& file) : spec_(spec) {
+    if (spec.machine != nullptr) {
+      machine_ = *spec.machine;
+      return;
+    }
     machine_.assume_system = true;
     machine_.architecture = file.machine;
     // An Arm64X file suits both kinds of process; it is looked at as AArch64 takes it.

@@ -1,7 +1,5 @@
 #include "host/load/helper/ask_nvidia.hpp"
 
-#include <unistd.h>
-
 #include <array>
 #include <cstdint>
 #include <cstdio>
@@ -10,6 +8,7 @@
 
 #include "host/load/helper/answer_channel.hpp"
 #include "host/load/helper/shared_library.hpp"
+#include "host/load/helper/this_process.hpp"
 
 namespace enginehost::helper {
 namespace {
@@ -183,7 +182,7 @@ void ask_nvml(const std::string& name_or_path, Teller& teller) {
 }  // namespace
 
 int ask_nvidia(int argc, char** argv) {
-  std::string nonce, libcuda = "libcuda.so.1", nvml = "libnvidia-ml.so.1";
+  std::string nonce, libcuda = cuda_driver_library, nvml = nvml_library;
   for (int i = 1; i < argc; i += 2) {
     const std::string_view option = argv[i];
     std::string* target = option == "--nonce"     ? &nonce
@@ -203,7 +202,7 @@ int ask_nvidia(int argc, char** argv) {
   ask_nvml(nvml, of_nvml);
   ask_cuda(cuda, of_cuda);
   const bool written = channel.write(Json::object().set("done", true)) && of_cuda.told() && of_nvml.told();
-  ::_exit(written ? 0 : 1);
+  leave_at_once(written ? 0 : 1);
 }
 
 }  // namespace enginehost::helper

@@ -3,10 +3,11 @@
 
 namespace enginehost::helper {
 
-// argv[0] is the subcommand. Options: --nonce TEXT, --libcuda PATH, --nvml PATH (default: the SONAMEs, found
-// by the loader). The environment is the host's, so CUDA_VISIBLE_DEVICES acts as it would there; NVML does
-// not know that variable, so devices that it hides are seen all the same. Writes to descriptor 3 (or stdout)
-// one line for each fact, at once, so that what was learned before the driver hung or crashed is not lost:
+// argv[0] is the subcommand. Options: --nonce TEXT, --libcuda PATH, --nvml PATH (default: the names
+// that the driver installs, found by the loader). The environment is the host's, so CUDA_VISIBLE_DEVICES acts
+// as it would there; NVML does not know that variable, so devices that it hides are seen all the same. Writes
+// to descriptor 3 (or stdout) one line for each fact, at once, so that what was learned before the driver
+// hung or crashed is not lost:
 //
 //   { "format":1, "nonce":…, "cuda": {"library":…} }     then driver_version; what needs no device comes
 //   first { "format":1, "nonce":…, "nvml": {"init":…} }        ... a line for each device { "format":1,

@@ -1,11 +1,6 @@
 #include "host/load/helper/probe.hpp"
 
-#include <sys/prctl.h>
-#include <sys/resource.h>
-#include <unistd.h>
-
 #include <cerrno>
-#include <csignal>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -13,10 +8,13 @@
 #include <set>
 #include <string>
 
+#include "base/file_calls.hpp"
 #include "base/json.hpp"
+#include "base/paths.hpp"
 #include "host/load/helper/answer_channel.hpp"
 #include "host/load/helper/crash_report.hpp"
 #include "host/load/helper/process_state.hpp"
+#include "host/load/helper/this_process.hpp"
 #include "host/load/in_process/engine.hpp"
 #include "host/load/in_process/floating_point.hpp"
 #include "host/load/wire.hpp"
@@ -27,10 +25,11 @@ namespace {
 constexpr std::size_t longest_request = 4u << 20;
 
 std::string read_standard_input() {
+  constexpr int standard_input = 0;
   std::string text;
   char buffer[16384];
   for (;;) {
-    const ssize_t got = ::read(STDIN_FILENO, buffer, sizeof buffer);
+    const ssize_t got = calls::read(standard_input, buffer, sizeof buffer);
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0 || text.size() > longest_request) return text;
     text.append(buffer, static_cast<std::size_t>(got));
@@ -40,7 +39,8 @@ std::string read_standard_input() {
 // Dies with its parent, leaves no core, and takes its stages to the parent as it enters them.
 class Probe {
  public:
-  Probe(const Json& request, helper::AnswerChannel& channel) : request_(request), channel_(channel) {}
+  Probe(const Json& request, const std::string& nonce, helper::AnswerChannel& channel)
+      : request_(request), nonce_(nonce), channel_(channel) {}
 
   int run() {
     const helper::ProcessState before = helper::look_at_process();
@@ -52,7 +52,7 @@ class Probe {
     warnings_ = plugin_->warnings();
     const helper::ProcessState loaded_state = helper::look_at_process();
     for (Diagnosis& difference : helper::differences(before, loaded_state, true))
-      warnings_.push_back(std::move(difference.with("file", load.plugin.native())));
+      warnings_.push_back(std::move(difference.with("file", path_text(load.plugin))));
     const std::uint32_t mode = floating_point_mode();
 
     enter("create");
@@ -77,7 +77,7 @@ class Probe {
       enter("selftest");
       if (auto tested = self_test(level); !tested) return failed(std::move(tested).error());
     }
-    warn_of_changes(load.plugin.native(), loaded_state, mode);
+    warn_of_changes(path_text(load.plugin), loaded_state, mode);
     succeeded();
     if (request_["unload"].as_bool()) {
       enter("unload");
@@ -88,7 +88,7 @@ class Probe {
     }
     // Threads and destructors of the build must not run past the answer.
     std::fflush(stdout);
-    ::_exit(0);
+    helper::leave_at_once(0);
   }
 
  private:
@@ -114,13 +114,8 @@ class Probe {
   // is ended.
   [[noreturn]] void end_as_programs_do() {
     enter("exit");
-    ::signal(SIGALRM, SIG_DFL);
-    sigset_t alarm;
-    sigemptyset(&alarm);
-    sigaddset(&alarm, SIGALRM);
-    ::sigprocmask(SIG_UNBLOCK, &alarm, nullptr);
     constexpr unsigned seconds_to_end = 2;
-    ::alarm(seconds_to_end);
+    helper::end_within(seconds_to_end, channel_.descriptor(), nonce_.c_str());
     std::exit(0);
   }
 
@@ -134,7 +129,7 @@ class Probe {
     if (diagnosis.value("stage").empty()) diagnosis.with("stage", stage_);
     channel_.write(Json::object().set("failed", diagnosis_to_wire(diagnosis)).set("warnings", warnings()));
     std::fflush(stdout);  // what a library printed is evidence
-    ::_exit(1);
+    helper::leave_at_once(1);
   }
 
   void succeeded() {
@@ -216,6 +211,7 @@ class Probe {
   }
 
   const Json& request_;
+  const std::string& nonce_;  // lives until the very end
   helper::AnswerChannel& channel_;
   std::string stage_ = "start";
   std::shared_ptr<LoadedPlugin> plugin_;
@@ -227,9 +223,7 @@ class Probe {
 }  // namespace
 
 int run_probe(int, char**) {
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  const rlimit no_core{0, 0};
-  ::setrlimit(RLIMIT_CORE, &no_core);
+  helper::prepare_process();
   const auto request = parse_json(read_standard_input(), "standard input");
   if (!request) {
     std::fprintf(stderr, "enginehost-probe probe: no request on standard input: %s\n",
@@ -241,7 +235,7 @@ int run_probe(int, char**) {
   helper::AnswerChannel channel(nonce);
   helper::report_crashes(channel.descriptor(), nonce.c_str());
   channel.write(Json::object().set("stage", "start"));
-  return Probe(*request, channel).run();
+  return Probe(*request, nonce, channel).run();
 }
 
 }  // namespace enginehost::load

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstddef>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/diagnosis.hpp"
@@ -13,9 +14,11 @@ struct ProcessState {
   std::array<const void*, 65> handlers{};  // by signal number
   std::string locale, folder, umask;
   std::size_t descriptors = 0, threads = 0;
+  // What else this system has, by the words for it.
+  std::vector<std::pair<const char*, std::string>> others;
 };
 
-// The state now. Reads /proc/self; changes nothing.
+// The state now. Changes nothing.
 ProcessState look_at_process();
 
 // EH-R09 for each difference ("changed", "before", "after"). `own` also compares what an engine may well keep

@@ -5,6 +5,10 @@
 
 namespace enginehost::helper {
 
+// What NVIDIA's driver and its management library are called here.
+extern const char* const cuda_driver_library;
+extern const char* const nvml_library;
+
 // Stays open until the process ends: a driver must not be unloaded. One thread.
 class SharedLibrary {
  public:

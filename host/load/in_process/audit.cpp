@@ -37,7 +37,7 @@ bool is_among(const std::vector<Library>& libraries, const Library& one) {
 std::string own_file(const std::vector<fs::path>& folders, std::string_view name) {
   std::error_code error;
   for (const fs::path& folder : folders)
-    if (fs::path file = folder / path_of(name); fs::exists(file, error)) return file.native();
+    if (fs::path file = folder / path_of(name); fs::exists(file, error)) return path_text(file);
   return {};
 }
 
@@ -65,10 +65,10 @@ bool belongs_to_the_driver(const fs::path& library) {
   constexpr std::string_view names[] = {
       "libcuda.so",   "libcudadebugger.so", "libnvidia-",          "libnvcuvid.so",   "libnvoptix.so",
       "libdxcore.so", "libd3d12",           "libnvdxdlkernels.so", "libnvwgf2umx.so", "nvcuda"};
-  const std::string name = library.filename().native();
+  const std::string name = path_text(library.filename());
   if (std::any_of(std::begin(names), std::end(names), [&](auto begin) { return name.starts_with(begin); }))
     return true;
-  const std::string& path = library.native();
+  const std::string& path = path_text(library);
   return path.find("/wsl/lib/") != std::string::npos || path.find("/wsl/drivers/") != std::string::npos ||
          path.find("DriverStore") != std::string::npos;
 }

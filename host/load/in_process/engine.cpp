@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/paths.hpp"
 #include "base/text.hpp"
 
 namespace enginehost::load {
@@ -24,7 +25,7 @@ constexpr std::size_t most_facts = 4096;
 
 Diagnosis missing_table(const LoadedPlugin& plugin, const char* id) {
   return diagnose("EH-R12")
-      .with("file", plugin.file().native())
+      .with("file", path_text(plugin.file()))
       .with("missing_table", id, "query() of the plugin");
 }
 
@@ -71,7 +72,7 @@ Result<std::unique_ptr<Engine>> Engine::create(std::shared_ptr<LoadedPlugin> plu
   Host& host = *engine->host_;
   host.name = std::move(options.host_name);
   host.version = std::move(options.host_version);
-  host.root = engine->plugin_->root().native();
+  host.root = path_text(engine->plugin_->root());
   host.log = std::move(options.log);
   host.table.size = sizeof host.table;
   host.table.abi_major = ENGINE_ABI_MAJOR;

@@ -1,25 +1,19 @@
 #include "host/load/in_process/load.hpp"
 
-#include <dlfcn.h>
-
 #include <cstdint>
 #include <cstdio>
 #include <set>
 #include <system_error>
 
-#define BOOST_DLL_USE_STD_FS
-#include <boost/dll/shared_library.hpp>
-
+#include "base/file_calls.hpp"
 #include "base/files.hpp"
 #include "base/paths.hpp"
-#include "host/explain/loader_text.hpp"
 #include "host/load/in_process/floating_point.hpp"
 #include "host/load/in_process/loaded.hpp"
+#include "host/load/in_process/open_library.hpp"
 #include "host/preflight/plugin_floors.hpp"
 
 namespace enginehost::load {
-
-namespace dll = boost::dll;
 
 struct LoadedPlugin::State {
   std::filesystem::path file, view, root;
@@ -29,45 +23,12 @@ struct LoadedPlugin::State {
   std::uint64_t loaded_so_far = 0;  // when `known` was
   std::vector<Diagnosis> warnings;
   // Opened first and closed last; emptied without closing for a plugin that must stay.
-  std::vector<dll::shared_library> preloads;
-  dll::shared_library library;
+  std::vector<OpenLibrary> preloads;
+  OpenLibrary library;
+  SearchFolders searched;
 };
 
 namespace {
-
-// dll::shared_library unloads in its destructor. A plugin whose unloading is not tested may have threads
-// asleep in its code or have registered handlers: it stays, at the price of this small object.
-void pin(dll::shared_library&& library) { new dll::shared_library(std::move(library)); }
-
-// The dl_error text is in what(), after boost's own words: "boost::dll::shared_library::load() failed
-// (dlerror system message: /x.so: file too short): Bad file descriptor …".
-std::string loader_said(const std::string& what) {
-  constexpr std::string_view begin = "dlerror system message: ";
-  const std::size_t at = what.find(begin);
-  if (at == std::string::npos) return what;
-  std::string text = what.substr(at + begin.size());
-  const std::size_t end = text.rfind("): ");
-  return end == std::string::npos ? text : text.substr(0, end);
-}
-
-Diagnosis failed_to_open(const std::filesystem::path& file, const std::string& text) {
-  Diagnosis diagnosis = [&] {
-    if (const auto hint = explain::read_loader_text(text)) return explain::to_diagnosis(*hint, text);
-    return diagnose("EH-F08").with("problem", text).with("os_said", text);
-  }();
-  if (diagnosis.value("file").empty()) diagnosis.with("file", file.native());
-  return diagnosis;
-}
-
-Result<dll::shared_library> open(const std::filesystem::path& file) {
-  // The throwing form, since the error_code form loses dlerror's text. now: what is missing is told here and
-  // not by a dead process later; local: engines must not see each other's symbols.
-  try {
-    return dll::shared_library(file, dll::load_mode::rtld_now | dll::load_mode::rtld_local);
-  } catch (const std::exception& error) {
-    return fail(failed_to_open(file, loader_said(error.what())));
-  }
-}
 
 std::string hexadecimal(std::uint32_t value) {
   char text[16];
@@ -82,23 +43,24 @@ std::set<std::string> paths_of(const std::vector<Library>& libraries) {
 }
 
 bool same_file(const std::filesystem::path& a, const std::filesystem::path& b) {
-  std::error_code error;
-  return a == b || std::filesystem::equivalent(a, b, error);
+  calls::Status of_a{}, of_b{};
+  return a == b || (calls::stat(a, &of_a) == 0 && calls::stat(b, &of_b) == 0 && of_a.st_dev == of_b.st_dev &&
+                    of_a.st_ino == of_b.st_ino);
 }
 
 // The descriptor in memory. dlsym searches the plugin's dependencies too, so the address must lie in the file
 // itself.
-Result<const engine_plugin*> descriptor_of(const std::filesystem::path& file, dll::shared_library& library) {
-  void* symbol = ::dlsym(library.native(), ENGINE_PLUGIN_SYMBOL);
+Result<const engine_plugin*> descriptor_of(const std::filesystem::path& file, const OpenLibrary& library) {
+  void* symbol = library.symbol(ENGINE_PLUGIN_SYMBOL);
   if (symbol == nullptr)
-    return fail(diagnose("EH-R11").with("file", file.native()).with("symbol", ENGINE_PLUGIN_SYMBOL, "dlsym"));
-  Dl_info where{};
-  if (::dladdr(symbol, &where) == 0 || where.dli_fname == nullptr || !same_file(where.dli_fname, file))
+    return fail(
+        diagnose("EH-R11").with("file", path_text(file)).with("symbol", ENGINE_PLUGIN_SYMBOL, "dlsym"));
+  if (const std::filesystem::path where = file_of_address(symbol); where.empty() || !same_file(where, file))
     return fail(diagnose("EH-R11")
-                    .with("file", file.native())
+                    .with("file", path_text(file))
                     .with("symbol", ENGINE_PLUGIN_SYMBOL)
-                    .with("problem", std::string("its symbol is that of ") +
-                                         (where.dli_fname != nullptr ? where.dli_fname : "another object")));
+                    .with("problem",
+                          "its symbol is that of " + (where.empty() ? "another object" : path_text(where))));
   const auto* plugin = static_cast<const engine_plugin*>(symbol);
   const char* magic = reinterpret_cast<const char*>(plugin->magic);
   TRY(preflight::check_floors(
@@ -106,8 +68,9 @@ Result<const engine_plugin*> descriptor_of(const std::filesystem::path& file, dl
       file));
   if (plugin->engine == nullptr || plugin->create == nullptr || plugin->destroy == nullptr ||
       plugin->facts == nullptr || plugin->query == nullptr)
-    return fail(
-        diagnose("EH-R11").with("file", file.native()).with("problem", "its descriptor has empty functions"));
+    return fail(diagnose("EH-R11")
+                    .with("file", path_text(file))
+                    .with("problem", "its descriptor has empty functions"));
   return plugin;
 }
 
@@ -121,8 +84,9 @@ LoadedPlugin::~LoadedPlugin() {
     while (!state_->preloads.empty()) state_->preloads.pop_back();
     return;
   }
-  pin(std::move(state_->library));
-  for (dll::shared_library& library : state_->preloads) pin(std::move(library));
+  state_->library.stay();
+  state_->searched.stay();
+  for (OpenLibrary& library : state_->preloads) library.stay();
 }
 
 const engine_plugin& LoadedPlugin::plugin() const { return *state_->plugin; }
@@ -157,19 +121,20 @@ class Loader {
     {
       const FloatingPointMode keep;  // constructors of -ffast-math libraries change how this thread rounds
       const std::uint32_t mode = floating_point_mode();
+      state->searched = SearchFolders(request.plugin, request.preload);
       if (!request.preload.empty()) tell("preload");
       for (const std::filesystem::path& file : request.preload) {
-        auto opened = open(file);
+        auto opened = OpenLibrary::open(file);
         if (!opened) return stay(std::move(state), std::move(opened.error().with("stage", "preload")));
         state->preloads.push_back(std::move(*opened));
       }
       tell("load");
-      auto opened = open(request.plugin);
+      auto opened = OpenLibrary::open(request.plugin);
       if (!opened) return stay(std::move(state), std::move(opened.error().with("stage", "load")));
       state->library = std::move(*opened);
       if (floating_point_mode() != mode)
         state->warnings.push_back(std::move(diagnose("EH-R08")
-                                                .with("file", request.plugin.native())
+                                                .with("file", path_text(request.plugin))
                                                 .with("before", hexadecimal(mode), "MXCSR")
                                                 .with("after", hexadecimal(floating_point_mode()), "MXCSR")));
     }
@@ -193,8 +158,8 @@ class Loader {
  private:
   // After a failure too: what ran its constructors cannot safely be taken out again.
   static tl::unexpected<Diagnosis> stay(std::unique_ptr<LoadedPlugin::State> state, Diagnosis diagnosis) {
-    for (dll::shared_library& library : state->preloads) pin(std::move(library));
-    if (state->library.is_loaded()) pin(std::move(state->library));
+    for (OpenLibrary& library : state->preloads) library.stay();
+    state->library.stay();
     return fail(std::move(diagnosis));
   }
 };

@@ -1,8 +1,5 @@
 #include "host/load/in_process/loaded.hpp"
 
-#include <elf.h>
-#include <link.h>
-
 #include <algorithm>
 #include <map>
 #include <string_view>
@@ -16,38 +13,11 @@
 namespace enginehost::load {
 namespace {
 
-// DT_SONAME of a mapped object. glibc relocates the addresses in the dynamic section of what it maps (not on
-// every architecture, and musl never does): both readings are tried.
-std::string soname_of(const dl_phdr_info& object) {
-  const ElfW(Dyn)* dynamic = nullptr;
-  for (int i = 0; i < object.dlpi_phnum; ++i)
-    if (object.dlpi_phdr[i].p_type == PT_DYNAMIC)
-      dynamic = reinterpret_cast<const ElfW(Dyn)*>(object.dlpi_addr + object.dlpi_phdr[i].p_vaddr);
-  if (dynamic == nullptr) return {};
-  ElfW(Addr) strings = 0, soname = 0;
-  bool has_soname = false;
-  for (; dynamic->d_tag != DT_NULL; ++dynamic) {
-    if (dynamic->d_tag == DT_STRTAB) strings = dynamic->d_un.d_ptr;
-    if (dynamic->d_tag == DT_SONAME) {
-      soname = dynamic->d_un.d_val;
-      has_soname = true;
-    }
-  }
-  if (!has_soname || strings == 0) return {};
-  if (strings < object.dlpi_addr) strings += object.dlpi_addr;
-  return reinterpret_cast<const char*>(strings + soname);
-}
-
-int collect(dl_phdr_info* object, std::size_t, void* into) {
-  if (object->dlpi_name == nullptr || object->dlpi_name[0] != '/') return 0;
-  static_cast<std::vector<Library>*>(into)->push_back({soname_of(*object), object->dlpi_name, {}});
-  return 0;
-}
-
 // Lexically and without allocation: both are the loader's own absolute paths.
 bool begins_in(std::string_view path, std::string_view folder) {
   return !folder.empty() && path.starts_with(folder) && path.size() > folder.size() &&
-         path[folder.size()] == '/' && path.find("/../", folder.size()) == std::string_view::npos;
+         path[folder.size()] == static_cast<char>(std::filesystem::path::preferred_separator) &&
+         path.find("..", folder.size()) == std::string_view::npos;
 }
 
 std::filesystem::path real(const std::filesystem::path& path) {
@@ -57,24 +27,6 @@ std::filesystem::path real(const std::filesystem::path& path) {
 }
 
 }  // namespace
-
-std::uint64_t loaded_so_far() {
-  std::uint64_t count = 0;
-  ::dl_iterate_phdr(
-      [](dl_phdr_info* object, std::size_t, void* into) {
-        *static_cast<std::uint64_t*>(into) = object->dlpi_adds;
-        return 1;  // the first tells it
-      },
-      &count);
-  return count;
-}
-
-std::vector<Library> mapped_libraries() {
-  std::vector<Library> libraries;
-  libraries.reserve(64);
-  ::dl_iterate_phdr(&collect, &libraries);
-  return libraries;
-}
 
 bool is_preloaded_by_environment(const std::filesystem::path& library) {
   const auto variable = environment_variable("LD_PRELOAD");
@@ -93,15 +45,14 @@ void find_origins(std::vector<Library>& libraries, const std::filesystem::path& 
   // Most come from the view by its own path, and need no look at the disk.
   bool all_below = true;
   for (Library& library : libraries)
-    if (begins_in(library.path, view.native()))
+    if (begins_in(library.path, path_text(view)))
       library.origin = "cache";
     else
       all_below = false;
   if (all_below) return;
   std::vector<std::filesystem::path> from_environment;
-  if (const auto variable = environment_variable("LD_LIBRARY_PATH"))
-    for (const std::string& folder : split(*variable, ':'))
-      if (!folder.empty()) from_environment.push_back(real(path_of(folder)));
+  for (const std::filesystem::path& folder : folders_of_environment())
+    from_environment.push_back(real(folder));
   const std::filesystem::path real_view = real(view);
   for (Library& library : libraries) {
     if (!library.origin.empty()) continue;
@@ -121,12 +72,12 @@ std::vector<Diagnosis> substituted(const std::vector<Library>& loaded,
   if (wanted.empty()) return {};
   std::map<std::string, std::vector<const Library*>> by_name;
   for (const Library& library : loaded) {
-    by_name[path_of(library.path).filename().native()].push_back(&library);
+    by_name[path_text(path_of(library.path).filename())].push_back(&library);
     if (!library.soname.empty()) by_name[library.soname].push_back(&library);
   }
   std::vector<Diagnosis> found;
   for (const std::filesystem::path& file : wanted) {
-    const auto same_name = by_name.find(file.filename().native());
+    const auto same_name = by_name.find(path_text(file.filename()));
     if (same_name == by_name.end()) continue;
     const Library* other = nullptr;
     bool ours = false;
@@ -139,9 +90,9 @@ std::vector<Diagnosis> substituted(const std::vector<Library>& loaded,
     }
     if (!ours && other != nullptr)
       found.push_back(diagnose("EH-L11")
-                          .with("library", file.filename().native())
+                          .with("library", path_text(file.filename()))
                           .with("path", other->path, "libraries of this process after loading")
-                          .with("wanted", file.native()));
+                          .with("wanted", path_text(file)));
   }
   return found;
 }

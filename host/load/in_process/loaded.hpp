@@ -17,6 +17,10 @@ std::uint64_t loaded_so_far();
 // itself and the kernel's vDSO. Origins are not filled in. Any thread.
 std::vector<Library> mapped_libraries();
 
+// Where the environment lets libraries be found: the folders of LD_LIBRARY_PATH; on Windows those of PATH,
+// without Windows' own. Any thread.
+std::vector<std::filesystem::path> folders_of_environment();
+
 // Fills in where each came from: below the view ("cache"), a folder of LD_LIBRARY_PATH or a file of
 // LD_PRELOAD
 // ("environment"), or the system.

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/files.hpp"
+#include "base/paths.hpp"
 #include "base/text.hpp"
 
 namespace enginehost::load {
@@ -22,7 +23,7 @@ Result<std::string> format_for(const Engine& engine, const ModelRequest& request
   const auto offers = [&](const std::string& format) {
     return std::find(formats.begin(), formats.end(), format) != formats.end();
   };
-  std::string extension = request.file.extension().native();
+  std::string extension = path_text(request.file.extension());
   if (!extension.empty()) extension.erase(0, 1);
   const std::string wanted = request.format.empty() ? to_lower(extension) : request.format;
   if (offers(wanted)) return wanted;
@@ -30,7 +31,7 @@ Result<std::string> format_for(const Engine& engine, const ModelRequest& request
   return fail(diagnose("EH-S18")
                   .with("format", wanted)
                   .with("offered", join(formats, ", "), "the plugin's capabilities")
-                  .with("file", request.file.native()));
+                  .with("file", path_text(request.file)));
 }
 
 Result<Device> device_for(const Engine& engine, const std::string& wanted) {
@@ -153,7 +154,8 @@ Result<std::unique_ptr<Model>> Model::load(Engine& engine, const ModelRequest& r
   engine_model_desc description{};
   description.size = sizeof description;
   description.format = format.c_str();
-  description.path = request.file.c_str();
+  const std::string& path = path_text(request.file);
+  description.path = path.c_str();
   description.device = device.id;
   description.options = entries.data();
   description.option_count = entries.size();
@@ -163,7 +165,7 @@ Result<std::unique_ptr<Model>> Model::load(Engine& engine, const ModelRequest& r
   if (auto loaded = work.ended(
           call.finish(engine.model_table()->load(engine.instance(), &description, &model, call.get())));
       !loaded)
-    return fail(std::move(loaded.error().with("model", request.file.native())));
+    return fail(std::move(loaded.error().with("model", path_text(request.file))));
   return std::unique_ptr<Model>(new Model(engine, model, device));
 }
 

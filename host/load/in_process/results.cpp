@@ -1,7 +1,7 @@
 #include "host/load/in_process/results.hpp"
 
-#include <cstdlib>
 #include <limits>
+#include <new>
 #include <utility>
 
 namespace enginehost::load {
@@ -33,7 +33,7 @@ void Output::Release::operator()(engine_owned_tensor* tensor) const {
   if (tensor->release != nullptr) tensor->release(tensor);
 }
 
-void Output::Free::operator()(void* memory) const { std::free(memory); }
+void Output::Free::operator()(void* memory) const { ::operator delete (memory, std::align_val_t{alignment}); }
 
 engine_owned_tensor* Output::take() { return given_.release(); }
 
@@ -70,7 +70,7 @@ const engine_tensor* Results::place(std::uint32_t number, const char* name, cons
   output->name = name != nullptr ? name : "";
   output->shape_.assign(like.shape, like.shape + like.ndim);
   const std::size_t rounded = (static_cast<std::size_t>(bytes) + alignment) / alignment * alignment;
-  output->memory_.reset(std::aligned_alloc(alignment, rounded));
+  output->memory_.reset(::operator new (rounded, std::align_val_t{alignment}, std::nothrow));
   if (output->memory_ == nullptr) return nullptr;
   output->tensor_ = like;
   output->tensor_.data = output->memory_.get();

@@ -9,6 +9,7 @@
 #include <fstream>
 
 #include "base/files.hpp"
+#include "base/paths.hpp"
 #include "base/text.hpp"
 #include "host/preflight/preflight.hpp"
 
@@ -30,11 +31,11 @@ std::string mount_point_of(const std::filesystem::path& file) {
 }  // namespace
 
 Result<void> check_executable_mapping(const std::filesystem::path& file) {
-  const std::string folder = file.parent_path().native();
+  const std::string folder = path_text(file.parent_path());
   struct statvfs status {};
   if (::statvfs(file.c_str(), &status) == 0 && (status.f_flag & ST_NOEXEC) != 0) {
     Diagnosis diagnosis = diagnose("EH-L22");
-    diagnosis.with("file", file.native()).with("folder", folder);
+    diagnosis.with("file", path_text(file)).with("folder", folder);
     if (std::string mount = mount_point_of(file); !mount.empty())
       diagnosis.with("mount_point", mount, "/proc/self/mountinfo");
     return fail(std::move(diagnosis.with("flag", "noexec", "statvfs")));
@@ -49,7 +50,7 @@ Result<void> check_executable_mapping(const std::filesystem::path& file) {
     return {};
   }
   const char* code = errno == ENOMEM ? "EH-L23" : "EH-L24";
-  return fail(diagnose_errno(code, errno).with("file", file.native()).with("folder", folder));
+  return fail(diagnose_errno(code, errno).with("file", path_text(file)).with("folder", folder));
 }
 
 }  // namespace enginehost::preflight

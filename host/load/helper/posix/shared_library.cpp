@@ -7,6 +7,9 @@
 
 namespace enginehost::helper {
 
+const char* const cuda_driver_library = "libcuda.so.1";
+const char* const nvml_library = "libnvidia-ml.so.1";
+
 SharedLibrary::SharedLibrary(const std::string& name_or_path) {
   handle_ = ::dlopen(name_or_path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle_ != nullptr) return;

@@ -6,6 +6,8 @@
 #include <fstream>
 #include <string>
 
+#include "base/paths.hpp"
+
 namespace enginehost::preflight {
 namespace {
 
@@ -20,6 +22,12 @@ std::uint64_t mapped_now() {
 
 }  // namespace
 
+std::optional<std::uint64_t> address_space_limit() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return std::nullopt;
+  return limit.rlim_cur;
+}
+
 void judge_memory(const Spec& spec, const linker::Closure& closure, Report& report) {
   std::uint64_t needed = 0, largest_size = 0;
   const linker::Object* largest = nullptr;
@@ -33,18 +41,17 @@ void judge_memory(const Spec& spec, const linker::Closure& closure, Report& repo
   if (largest == nullptr) return;
   const auto told = [&](std::string_view what, std::uint64_t limit, std::string_view source) {
     return Diagnosis(diagnose("EH-L23")
-                         .with("file", spec.plugin.native())
+                         .with("file", path_text(spec.plugin))
                          .with("needed", std::to_string(needed), "PT_LOAD of the closure")
                          .with(what, std::to_string(limit), source)
                          .with("largest", largest->path)
                          .with("largest_size", std::to_string(largest_size), "PT_LOAD"));
   };
-  rlimit limit{};
-  if (::getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY) {
+  if (const auto limit = address_space_limit()) {
     const std::uint64_t used = mapped_now();
-    if (needed + used > limit.rlim_cur) {
+    if (needed + used > *limit) {
       report.diagnoses.push_back(std::move(
-          told("limit", limit.rlim_cur, "RLIMIT_AS").with("used", std::to_string(used), "/proc/self/statm")));
+          told("limit", *limit, "RLIMIT_AS").with("used", std::to_string(used), "/proc/self/statm")));
       return;
     }
   }

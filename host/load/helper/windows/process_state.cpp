@@ -1,0 +1,45 @@
+#include "host/load/helper/process_state.hpp"
+
+#include <clocale>
+
+#include "base/paths.hpp"
+#include "base/windows/system.hpp"
+#include "base/windows/wide.hpp"
+#include "host/load/in_process/open_library.hpp"
+
+namespace enginehost::helper {
+namespace {
+
+template <class Call>
+std::string text_of(Call call) {
+  wchar_t text[1024];
+  const DWORD length = call(text, DWORD{1024});
+  return length < 1024 ? windows::utf8(std::wstring_view(text, length)) : std::string("a long path");
+}
+
+// The module that it lies in. Only a new one tells the old.
+std::string exception_filter() {
+  const LPTOP_LEVEL_EXCEPTION_FILTER filter = ::SetUnhandledExceptionFilter(nullptr);
+  ::SetUnhandledExceptionFilter(filter);
+  return path_text(load::file_of_address(reinterpret_cast<const void*>(filter)));
+}
+
+}  // namespace
+
+// Threads and handles are not counted: the loader itself and the system's pools make and end some of their
+// own. Signal handlers are each C runtime's own here.
+ProcessState look_at_process() {
+  ProcessState state;
+  if (const char* locale = std::setlocale(LC_ALL, nullptr)) state.locale = locale;
+  state.folder = text_of([](wchar_t* text, DWORD size) { return ::GetCurrentDirectoryW(size, text); });
+  state.others = {
+      {"the handler of unhandled exceptions", exception_filter()},
+      {"the folder of SetDllDirectory",
+       text_of([](wchar_t* text, DWORD size) { return ::GetDllDirectoryW(size, text); })},
+      {"the error mode", std::to_string(::GetErrorMode())},
+      {"the code page of its console", std::to_string(::GetConsoleOutputCP())},
+  };
+  return state;
+}
+
+}  // namespace enginehost::helper

@@ -1,0 +1,68 @@
+#include <elf.h>
+#include <link.h>
+
+#include "base/environment.hpp"
+#include "base/paths.hpp"
+#include "base/text.hpp"
+#include "host/load/in_process/loaded.hpp"
+
+namespace enginehost::load {
+namespace {
+
+// DT_SONAME of a mapped object. glibc relocates the addresses in the dynamic section of what it maps (not on
+// every architecture, and musl never does): both readings are tried.
+std::string soname_of(const dl_phdr_info& object) {
+  const ElfW(Dyn)* dynamic = nullptr;
+  for (int i = 0; i < object.dlpi_phnum; ++i)
+    if (object.dlpi_phdr[i].p_type == PT_DYNAMIC)
+      dynamic = reinterpret_cast<const ElfW(Dyn)*>(object.dlpi_addr + object.dlpi_phdr[i].p_vaddr);
+  if (dynamic == nullptr) return {};
+  ElfW(Addr) strings = 0, soname = 0;
+  bool has_soname = false;
+  for (; dynamic->d_tag != DT_NULL; ++dynamic) {
+    if (dynamic->d_tag == DT_STRTAB) strings = dynamic->d_un.d_ptr;
+    if (dynamic->d_tag == DT_SONAME) {
+      soname = dynamic->d_un.d_val;
+      has_soname = true;
+    }
+  }
+  if (!has_soname || strings == 0) return {};
+  if (strings < object.dlpi_addr) strings += object.dlpi_addr;
+  return reinterpret_cast<const char*>(strings + soname);
+}
+
+int collect(dl_phdr_info* object, std::size_t, void* into) {
+  if (object->dlpi_name == nullptr || object->dlpi_name[0] != '/') return 0;
+  static_cast<std::vector<Library>*>(into)->push_back({soname_of(*object), object->dlpi_name, {}});
+  return 0;
+}
+
+}  // namespace
+
+std::uint64_t loaded_so_far() {
+  std::uint64_t count = 0;
+  ::dl_iterate_phdr(
+      [](dl_phdr_info* object, std::size_t, void* into) {
+        *static_cast<std::uint64_t*>(into) = object->dlpi_adds;
+        return 1;  // the first tells it
+      },
+      &count);
+  return count;
+}
+
+std::vector<std::filesystem::path> folders_of_environment() {
+  std::vector<std::filesystem::path> folders;
+  if (const auto variable = environment_variable("LD_LIBRARY_PATH"))
+    for (const std::string& folder : split(*variable, ':'))
+      if (!folder.empty()) folders.push_back(path_of(folder));
+  return folders;
+}
+
+std::vector<Library> mapped_libraries() {
+  std::vector<Library> libraries;
+  libraries.reserve(64);
+  ::dl_iterate_phdr(&collect, &libraries);
+  return libraries;
+}
+
+}  // namespace enginehost::load

@@ -1,0 +1,65 @@
+#include <atomic>
+
+#include "base/paths.hpp"
+#include "base/text.hpp"
+#include "base/windows/system.hpp"
+#include "host/linker/this_windows.hpp"
+#include "host/load/in_process/loaded.hpp"
+
+namespace enginehost::load {
+namespace {
+
+// What ntdll calls a function with that asked to be told (LdrRegisterDllNotification, documented).
+struct Notification {
+  ULONG flags;
+  const void *full_name, *base_name;
+  void* base;
+  ULONG size;
+};
+std::atomic<std::uint64_t> loads{0};
+
+void CALLBACK note(ULONG reason, const Notification*, void*) {
+  constexpr ULONG loaded = 1;
+  if (reason == loaded) loads.fetch_add(1, std::memory_order_relaxed);
+}
+
+// Never unregistered: it costs an addition a load.
+bool is_counting() {
+  static const bool registered = [] {
+    using Register = LONG(NTAPI*)(ULONG, void(CALLBACK*)(ULONG, const Notification*, void*), void*, void**);
+    const FARPROC found = ::GetProcAddress(::GetModuleHandleW(L"ntdll.dll"), "LdrRegisterDllNotification");
+    void* cookie = nullptr;
+    return found != nullptr &&
+           reinterpret_cast<Register>(reinterpret_cast<void*>(found))(0, &note, nullptr, &cookie) >= 0;
+  }();
+  return registered;
+}
+
+}  // namespace
+
+std::uint64_t loaded_so_far() {
+  // Where nobody counts, what is there is looked at each time.
+  static std::atomic<std::uint64_t> always_new{0};
+  return is_counting() ? loads.load(std::memory_order_relaxed) : ++always_new;
+}
+
+std::vector<std::filesystem::path> folders_of_environment() {
+  const linker::WindowsMachine machine = linker::describe_this_windows();
+  std::vector<std::filesystem::path> folders;
+  for (const std::string& folder : machine.path)
+    if (!to_lower(folder).starts_with(to_lower(machine.windows_directory)))
+      folders.push_back(path_of(folder));
+  return folders;
+}
+
+std::vector<Library> mapped_libraries() {
+  static_cast<void>(is_counting());
+  std::vector<Library> libraries;
+  // The first is the program itself.
+  const std::vector<linker::LoadedLibrary> modules = linker::loaded_modules();
+  for (std::size_t i = 1; i < modules.size(); ++i)
+    libraries.push_back({modules[i].soname, path_text(modules[i].path), {}});
+  return libraries;
+}
+
+}  // namespace enginehost::load

@@ -1,0 +1,180 @@
+#include "host/load/in_process/open_library.hpp"
+
+#include <cstdio>
+#include <mutex>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "base/file_calls.hpp"
+#include "base/paths.hpp"
+#include "base/text.hpp"
+#include "base/windows/file_calls.hpp"
+#include "base/windows/system.hpp"
+#include "base/windows/wide.hpp"
+#include "host/explain/error_numbers.hpp"
+#include "host/linker/this_windows.hpp"
+
+namespace enginehost::load {
+
+struct OpenLibrary::State {
+  HMODULE module = nullptr;
+  ~State() {
+    if (module != nullptr) ::FreeLibrary(module);
+  }
+};
+
+namespace {
+
+// The folder of a library is searched for what it needs (0x100), then the program's, those that were added,
+// and System32 (0x1000): neither PATH nor the current folder, which anybody may write into.
+constexpr DWORD flags = LOAD_LIBRARY_SEARCH_DLL_LOAD_DIR | LOAD_LIBRARY_SEARCH_DEFAULT_DIRS;
+static_assert(flags == linker::load_flags);
+
+// Windows tells nobody what it was told.
+struct Added {
+  void* cookie;
+  std::string folder;
+};
+std::mutex added_mutex;
+std::vector<Added> added;
+
+std::vector<std::string> added_folders() {
+  const std::lock_guard lock(added_mutex);
+  std::vector<std::string> folders;
+  for (const Added& one : added) folders.push_back(one.folder);
+  return folders;
+}
+
+// What a virus scanner's look at a new file gives; it passes.
+bool passes(DWORD error) { return error == ERROR_SHARING_VIOLATION || error == ERROR_LOCK_VIOLATION; }
+
+// The loader catches what start code dies of, and gives the exception's code for a number where it has none
+// of its own (998 is an access violation's).
+constexpr DWORD illegal_instruction = 0xC000001D, thrown_by_gcc = 0x20474343;
+bool is_exception(DWORD error) { return error >= 0x80000000u || error == thrown_by_gcc; }
+
+std::string_view class_of(DWORD error) {
+  if (const std::string_view known = explain::class_of_windows_error(error); !known.empty()) return known;
+  if (error == illegal_instruction) return "EH-R01";
+  return is_exception(error) ? "EH-W05" : "EH-F08";
+}
+
+std::string number_text(DWORD error) {
+  if (!is_exception(error)) return std::to_string(error);
+  char text[16];
+  std::snprintf(text, sizeof text, "0x%08lX", error);
+  return text;
+}
+
+// The loader's own number says that something is missing, but not what: the files do.
+Diagnosis why_not_opened(const std::filesystem::path& file, DWORD error) {
+  linker::ForeignReader reader;
+  const linker::WindowsMachine machine = linker::describe_this_windows(added_folders());
+  linker::WindowsRequest request;
+  request.file = path_text(file);
+  const linker::WindowsClosure closure = linker::close_windows(machine, request, reader);
+  std::vector<Diagnosis> found = linker::diagnose_windows(closure);
+  if (found.empty() && error == ERROR_PROC_NOT_FOUND)
+    found = linker::missing_functions(machine, closure, reader);
+  // What the files say is taken where it fits the number: a missing DLL is no reason for a start code that
+  // failed.
+  const bool about_files = error == ERROR_MOD_NOT_FOUND || error == ERROR_PROC_NOT_FOUND ||
+                           error == ERROR_BAD_EXE_FORMAT || error == ERROR_FILE_NOT_FOUND ||
+                           error == ERROR_PATH_NOT_FOUND;
+  Diagnosis diagnosis = about_files && !found.empty() ? std::move(found.front()) : diagnose(class_of(error));
+  if (diagnosis.value("file").empty()) diagnosis.with("file", path_text(file));
+  if (diagnosis.code == "EH-F08") diagnosis.with("problem", windows::error_text(error));
+  if (error == illegal_instruction)
+    diagnosis.with("in_library", path_text(file), "or a DLL that it needs")
+        .with("exception_code", number_text(error));
+  return std::move(diagnosis.with("error_number", number_text(error), "LoadLibraryEx")
+                       .with("os_said", windows::error_text(error), "LoadLibraryEx"));
+}
+
+// A window that asks to insert a disk, or to close a program, would wait for a person.
+class NoWindows {
+ public:
+  NoWindows() { ::SetThreadErrorMode(SEM_FAILCRITICALERRORS | SEM_NOOPENFILEERRORBOX, &before_); }
+  NoWindows(const NoWindows&) = delete;
+  NoWindows& operator=(const NoWindows&) = delete;
+  ~NoWindows() { ::SetThreadErrorMode(before_, nullptr); }
+
+ private:
+  DWORD before_ = 0;
+};
+
+}  // namespace
+
+OpenLibrary::OpenLibrary() = default;
+OpenLibrary::OpenLibrary(OpenLibrary&&) noexcept = default;
+OpenLibrary& OpenLibrary::operator=(OpenLibrary&&) noexcept = default;
+OpenLibrary::~OpenLibrary() = default;
+
+Result<OpenLibrary> OpenLibrary::open(const std::filesystem::path& file) {
+  const NoWindows keep;
+  const std::wstring path = calls::Name(file).for_call();
+  constexpr int tries = 5;
+  for (int i = 0;; ++i) {
+    if (const HMODULE module = ::LoadLibraryExW(path.c_str(), nullptr, flags); module != nullptr) {
+      OpenLibrary opened;
+      opened.state_ = std::make_unique<State>();
+      opened.state_->module = module;
+      return opened;
+    }
+    const DWORD error = ::GetLastError();
+    if (!passes(error) || i == tries) return fail(why_not_opened(file, error));
+    ::Sleep(200);
+  }
+}
+
+bool OpenLibrary::is_open() const { return state_ != nullptr; }
+
+void* OpenLibrary::symbol(const char* name) const {
+  if (state_ == nullptr) return nullptr;
+  return reinterpret_cast<void*>(::GetProcAddress(state_->module, name));
+}
+
+void OpenLibrary::unload() { state_.reset(); }
+
+void OpenLibrary::stay() {
+  if (state_ != nullptr) state_->module = nullptr;
+  state_.reset();
+}
+
+std::filesystem::path file_of_address(const void* address) {
+  HMODULE module = nullptr;
+  if (::GetModuleHandleExW(
+          GET_MODULE_HANDLE_EX_FLAG_FROM_ADDRESS | GET_MODULE_HANDLE_EX_FLAG_UNCHANGED_REFCOUNT,
+          static_cast<LPCWSTR>(address), &module) == 0)
+    return {};
+  return linker::file_of_module(module);
+}
+
+SearchFolders::SearchFolders(const std::filesystem::path& plugin,
+                             const std::vector<std::filesystem::path>& preload) {
+  std::set<std::filesystem::path> folders{plugin.parent_path()};
+  for (const std::filesystem::path& file : preload) folders.insert(file.parent_path());
+  const std::lock_guard lock(added_mutex);
+  for (const std::filesystem::path& folder : folders)
+    if (const DLL_DIRECTORY_COOKIE cookie = ::AddDllDirectory(calls::Name(folder).for_call().c_str());
+        cookie != nullptr) {
+      told_.push_back(cookie);
+      added.push_back({cookie, path_text(folder)});
+    }
+}
+SearchFolders::SearchFolders(SearchFolders&& other) noexcept : told_(std::exchange(other.told_, {})) {}
+SearchFolders& SearchFolders::operator=(SearchFolders&& other) noexcept {
+  std::swap(told_, other.told_);
+  return *this;
+}
+SearchFolders::~SearchFolders() {
+  const std::lock_guard lock(added_mutex);
+  for (void* cookie : told_) {
+    ::RemoveDllDirectory(cookie);
+    std::erase_if(added, [&](const Added& one) { return one.cookie == cookie; });
+  }
+}
+void SearchFolders::stay() { told_.clear(); }
+
+}  // namespace enginehost::load

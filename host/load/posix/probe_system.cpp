@@ -1,0 +1,64 @@
+#include "host/load/probe_system.hpp"
+
+#include <csignal>
+#include <system_error>
+
+#include "base/files.hpp"
+#include "base/paths.hpp"
+#include "base/text.hpp"
+#include "host/load/loader_search.hpp"
+
+namespace enginehost::load {
+
+void ask_loader(const ProbeRequest& request, Diagnosis& diagnosis) {
+  const auto left_out = [&](std::string_view why) {
+    diagnosis.with("loader_search_left_out", why, "LD_AUDIT");
+  };
+  const std::filesystem::path audit = request.helper.parent_path() / "enginehost-audit.so";
+  if (!request.launcher.empty()) return left_out("the helper is started by another program");
+  if (std::error_code error; !std::filesystem::exists(audit, error))
+    return left_out(path_text(audit) + " is not there");
+  // The variable holds a list: its separators cannot be written.
+  if (path_text(audit).find_first_of(": ") != std::string::npos)
+    return left_out("the folder of the helper cannot be written in LD_AUDIT");
+  const std::string nonce = random_hex(16);
+  const auto outcome = run_helper(request, random_hex(16), audit, nonce);
+  if (!outcome || outcome->cancelled) return left_out("the second run did not come about");
+  add_loader_search(read_loader_searches(outcome->channel, nonce), diagnosis);
+}
+
+std::optional<std::int64_t> count_oom_kills() {
+  const auto groups = read_file("/proc/self/cgroup");
+  if (!groups) return std::nullopt;
+  for (const std::string& line : split(*groups, '\n')) {
+    const std::vector<std::string> parts = split(line, ':');  // hierarchy, controllers, path
+    if (parts.size() != 3 || (parts[0] != "0" && parts[1] != "memory")) continue;
+    const std::string file = parts[0] == "0" ? "/sys/fs/cgroup" + parts[2] + "/memory.events"
+                                             : "/sys/fs/cgroup/memory" + parts[2] + "/memory.oom_control";
+    const auto events = read_file(path_of(file));
+    if (!events) continue;
+    for (const std::string& event : split(*events, '\n'))
+      if (event.starts_with("oom_kill ")) return parse_integer(std::string_view(event).substr(9));
+  }
+  return std::nullopt;
+}
+
+Ending ending_of(int signal) {
+  switch (signal) {
+    case SIGKILL:
+      return Ending::killed;
+    case SIGBUS:
+      return Ending::bus_error;
+    case SIGALRM:
+      return Ending::alarm;
+    default:
+      return Ending::crash;
+  }
+}
+
+bool is_reported_signal(int number) {
+  return number == SIGILL || number == SIGABRT || number == SIGBUS || number == SIGFPE || number == SIGSEGV ||
+         number == SIGKILL;
+}
+
+}  // namespace enginehost::load

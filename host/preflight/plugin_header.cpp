@@ -1,0 +1,37 @@
+#include "host/preflight/plugin_header.hpp"
+
+#include "base/paths.hpp"
+#include "host/binary/binary.hpp"
+#include "host/preflight/plugin_floors.hpp"
+
+namespace enginehost::preflight {
+
+void judge_plugin_header(const std::filesystem::path& plugin, const std::filesystem::path& on_disk,
+                         std::vector<Diagnosis>& diagnoses, std::vector<Diagnosis>& doubts) {
+  const auto header = binary::read_plugin_header(on_disk);
+  if (!header) return;
+  // Another system's library: whatever it exports, that it cannot be loaded here has been said.
+  for (const Diagnosis& told : diagnoses)
+    if (told.code == "EH-F09") return;
+  using State = binary::PluginHeader::State;
+  if (header->state == State::symbol_absent) {
+    Diagnosis diagnosis = diagnose("EH-R11");
+    diagnosis.with("file", path_text(plugin))
+        .with("symbol", "engine_plugin_v1", "dynamic symbols of the file");
+    for (const std::string& name : header->exports) diagnosis.with("exports", name);
+    diagnoses.push_back(std::move(diagnosis));
+  } else if (header->state == State::no_bytes) {
+    doubts.push_back(std::move(
+        diagnose("EH-R11")
+            .with("file", path_text(plugin))
+            .with("problem",
+                  "its engine_plugin_v1 is filled in by code at start and cannot be read from the file")));
+  } else if (auto fits = check_floors(
+                 {header->magic, header->size, header->abi_major, header->abi_minor, header->host_minor},
+                 plugin);
+             !fits) {
+    diagnoses.push_back(std::move(fits).error());
+  }
+}
+
+}  // namespace enginehost::preflight

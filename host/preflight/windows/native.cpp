@@ -1,0 +1,106 @@
+#include "host/preflight/native.hpp"
+
+#include <algorithm>
+#include <set>
+#include <system_error>
+
+#include "base/files.hpp"
+#include "base/paths.hpp"
+#include "base/text.hpp"
+#include "host/linker/this_windows.hpp"
+#include "host/preflight/foreign.hpp"
+#include "host/preflight/gpu_fit.hpp"
+#include "host/preflight/memory.hpp"
+#include "host/preflight/plugin_header.hpp"
+
+namespace enginehost::preflight {
+namespace {
+
+std::vector<std::filesystem::path> folders_of(const Spec& spec) {
+  std::vector<std::filesystem::path> folders = spec.search;
+  folders.push_back(spec.plugin.parent_path());
+  return folders;
+}
+
+std::vector<std::string> own_files(const Spec& spec) {
+  std::vector<std::string> files{path_text(spec.plugin)};
+  for (const std::filesystem::path& folder : folders_of(spec)) {
+    std::error_code error;
+    for (std::filesystem::directory_iterator at(folder, error), end; !error && at != end; at.increment(error))
+      if (std::string file = path_text(at->path());
+          to_lower(file).ends_with(".dll") && std::find(files.begin(), files.end(), file) == files.end())
+        files.push_back(std::move(file));
+  }
+  return files;
+}
+
+// A module that is there already serves every later import of its name, wherever it came from.
+void warn_of_loaded(const Spec& spec, std::vector<Diagnosis>& warnings) {
+  for (const linker::LoadedLibrary& module : spec.machine.loaded)
+    for (const std::filesystem::path& folder : folders_of(spec)) {
+      const std::filesystem::path own = folder / module.path.filename();
+      std::error_code error;
+      if (!std::filesystem::exists(own, error)) continue;
+      if (!std::filesystem::equivalent(own, module.path, error))
+        warnings.push_back(std::move(diagnose("EH-L17")
+                                         .with("library", module.soname)
+                                         .with("path", path_text(module.path), "modules of this process")
+                                         .with("wanted", path_text(own))));
+      break;
+    }
+}
+
+std::vector<std::filesystem::path> witnesses(const Spec& spec, const Report& report) {
+  std::set<std::filesystem::path> paths;
+  const auto add = [&](const std::filesystem::path& path) {
+    if (!path.empty() && path != spec.plugin && (spec.view.empty() || !is_below(path, spec.view)))
+      paths.insert(path);
+  };
+  for (const Report::Item& item : report.closure) add(path_of(item.path));
+  for (const linker::Rejected& rejected : report.rejected) add(path_of(rejected.path));
+  // What is missing may appear in any folder that was searched.
+  for (const linker::Missing& missing : report.missing)
+    for (const linker::Searched& place : missing.searched)
+      add(path_of(place.directory) / path_of(missing.name));
+  return {paths.begin(), paths.end()};
+}
+
+}  // namespace
+
+bool is_native(binary::Kind kind) { return kind == binary::Kind::pe; }
+
+Report check_native(const Spec& spec) {
+  linker::WindowsMachine machine = linker::describe_this_windows();
+  machine.loaded = spec.machine.loaded;
+  ForeignSpec foreign;
+  foreign.view = spec.view;
+  foreign.file = spec.plugin;
+  foreign.search = spec.search;
+  foreign.optional = spec.optional;
+  foreign.lazy = spec.lazy;
+  foreign.platform = spec.platform;
+  foreign.machine = &machine;
+  foreign.on_closure = [&](const linker::Closure& closure, Report& report) {
+    judge_memory(spec, closure, report);
+  };
+  foreign.symbols = spec.symbols;
+  Report report = check_foreign(foreign);
+  if (!is_native(report.kind)) return report;
+  warn_of_loaded(spec, report.warnings);
+  // Diagnoses hold the doubts after what is certain.
+  std::vector<Diagnosis> doubts;
+  if (spec.plugin_header) judge_plugin_header(spec.plugin, spec.plugin, report.diagnoses, doubts);
+  if (report.verdict != Verdict::fails)
+    report.verdict =
+        std::any_of(report.diagnoses.begin(), report.diagnoses.end(),
+                    [](const Diagnosis& one) { return one.code == "EH-R11" || one.code == "EH-R12"; })
+            ? Verdict::fails
+        : doubts.empty() ? report.verdict
+                         : Verdict::unsure;
+  report.diagnoses.insert(report.diagnoses.end(), doubts.begin(), doubts.end());
+  judge_gpu_code(spec, own_files(spec), report.warnings);
+  report.depends_on = witnesses(spec, report);
+  return report;
+}
+
+}  // namespace enginehost::preflight

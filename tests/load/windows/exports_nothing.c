@@ -1,0 +1,1 @@
+__declspec(dllexport) int something_else(void) { return 1; }

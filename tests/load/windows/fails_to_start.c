@@ -1,0 +1,6 @@
+#include <windows.h>
+BOOL WINAPI DllMain(HINSTANCE module, DWORD reason, LPVOID reserved) {
+  (void)module;
+  (void)reserved;
+  return reason != DLL_PROCESS_ATTACH;
+}

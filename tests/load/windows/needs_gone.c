@@ -1,0 +1,2 @@
+__declspec(dllimport) int gone(void);
+__declspec(dllexport) int needs_gone(void) { return gone(); }

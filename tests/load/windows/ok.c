@@ -1,0 +1,1 @@
+__declspec(dllexport) int ok(void) { return 1; }

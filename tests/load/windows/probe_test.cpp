@@ -1,0 +1,262 @@
+// What happens to a build in the probe, for real: it crashes, hangs, lies or works there.
+#include <gmock/gmock.h>
+
+#include <thread>
+
+#include "base/child_process.hpp"
+#include "base/files.hpp"
+#include "base/paths.hpp"
+#include "base/text.hpp"
+#include "host/explain/explain.hpp"
+#include "host/load/probe.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+namespace enginehost::load {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+namespace fs = std::filesystem;
+
+class WindowsProbe : public ::testing::Test {
+ protected:
+  ProbeRequest request(const std::string& name) {
+    ProbeRequest request;
+    request.helper = ENGINEHOST_PROBE;
+    request.load.view = folder_.path();
+    request.load.plugin = folder_ / (name + ".dll");
+    fs::copy_file(fs::path(ENGINEHOST_BUILD_DIR) / "tests/plugins" / (name + ".dll"), request.load.plugin,
+                  fs::copy_options::overwrite_existing);
+    plugin_ = path_text(request.load.plugin);
+    return request;
+  }
+  ProbeResult tried(const char* name) { return probe(request("played_" + std::string(name))); }
+  void expect(const ProbeResult& result, const std::string& code, const std::string& stage) {
+    EXPECT_FALSE(result.passed);
+    ASSERT_TRUE(result.diagnosis);
+    EXPECT_EQ(result.diagnosis->code, code) << explain::describe(*result.diagnosis);
+    EXPECT_EQ(result.stage, stage);
+    EXPECT_EQ(result.diagnosis->value("stage"), stage);
+    EXPECT_EQ(to_lower(result.diagnosis->value("file")), to_lower(plugin_));
+  }
+  void expect_in_plugin(std::string_view library) { EXPECT_EQ(to_lower(library), to_lower(plugin_)); }
+  test::TemporaryFolder folder_;
+  std::string plugin_;
+};
+
+TEST_F(WindowsProbe, AGoodBuildPassesAllStages) {
+  const ProbeResult result = tried("well");
+  ASSERT_TRUE(result.passed) << (result.diagnosis ? explain::describe(*result.diagnosis) : "");
+  EXPECT_THAT(result.stages, ElementsAre("start", "load", "entry", "create", "selftest", "unload", "exit"));
+  ASSERT_EQ(result.devices.size(), 1u);
+  EXPECT_EQ(result.devices[0].text(), "cpu:0");
+  EXPECT_THAT(result.facts, ElementsAre(std::pair<std::string, std::string>("version", "1.2.3")));
+  const Library* own = nullptr;
+  for (const Library& library : result.libraries)
+    if (to_lower(library.path) == to_lower(plugin_)) own = &library;
+  ASSERT_NE(own, nullptr) << "where it was loaded from";
+  EXPECT_EQ(own->origin, "cache");
+  EXPECT_TRUE(result.warnings.empty()) << explain::describe(result.warnings[0]);
+  EXPECT_THAT(result.error_output, HasSubstr("fixture: created")) << "the plugin's log";
+}
+
+TEST_F(WindowsProbe, ANameBeyondAsciiIsNoHindrance) {
+  ProbeRequest request = this->request("played_well");
+  const fs::path folder = folder_.path() / L"Ren\u00e9 \u6f22";
+  ASSERT_TRUE(make_folders(folder));
+  ASSERT_TRUE(write_file(folder / "engine.dll", read_file(request.load.plugin).value(), false));
+  request.load.plugin = folder / "engine.dll";
+  request.load.view = folder;
+  const ProbeResult result = probe(request);
+  EXPECT_TRUE(result.passed) << (result.diagnosis ? explain::describe(*result.diagnosis) : "");
+}
+
+TEST_F(WindowsProbe, R01_AnIllegalInstructionIsNamedWithItsLibrary) {
+  const ProbeResult result = tried("illegal_instruction");
+  expect(result, "EH-R01", "selftest");
+  expect_in_plugin(result.diagnosis->value("in_library"));
+  EXPECT_EQ(result.diagnosis->value("instruction").substr(0, 4), "0f0b");
+  EXPECT_EQ(result.diagnosis->value("exception_code"), "0xC000001D");
+  EXPECT_EQ(result.diagnosis->value("tries"), "2");
+}
+
+TEST_F(WindowsProbe, R02_AnAccessViolationIsNamedWithItsLibrary) {
+  const ProbeResult result = tried("crash_at_selftest");
+  expect(result, "EH-R02", "selftest");
+  expect_in_plugin(result.diagnosis->value("in_library"));
+  EXPECT_EQ(result.diagnosis->value("exception_code"), "0xC0000005");
+  EXPECT_EQ(result.diagnosis->value("address"), "0x8");
+}
+
+TEST_F(WindowsProbe, W05_WhatCrashesInItsStartCodeIsToldByTheLoader) {
+  const ProbeResult result = tried("crash_at_load");
+  expect(result, "EH-W05", "load");
+  EXPECT_EQ(result.diagnosis->value("error_number"), "998");
+}
+
+TEST_F(WindowsProbe, R01_AnIllegalInstructionInItsStartCodeToo) {
+  const ProbeResult result = tried("illegal_at_load");
+  expect(result, "EH-R01", "load");
+  EXPECT_EQ(result.diagnosis->value("error_number"), "0xC000001D");
+}
+
+TEST_F(WindowsProbe, W05_WhatItsStartCodeThrowsEndsAtTheLoaderOrTheRuntime) {
+  const ProbeResult result = tried("throws");
+  EXPECT_FALSE(result.passed);
+  ASSERT_TRUE(result.diagnosis);
+  EXPECT_TRUE(result.diagnosis->code == "EH-W05" || result.diagnosis->code == "EH-R03")
+      << explain::describe(*result.diagnosis);
+  EXPECT_EQ(result.stage, "load");
+}
+
+TEST_F(WindowsProbe, R03_AnAbortIsNamedWithItsCaller) {
+  const ProbeResult result = tried("abort");
+  expect(result, "EH-R03", "create");
+  expect_in_plugin(result.diagnosis->value("in_library"));
+  EXPECT_THAT(std::string(result.diagnosis->value("last_words")), HasSubstr("no licence"));
+}
+
+TEST_F(WindowsProbe, R04_ExitZeroInAConstructorIsNoSuccess) {
+  const ProbeResult result = tried("exit_at_load");
+  expect(result, "EH-R04", "load");
+  EXPECT_EQ(result.diagnosis->value("exit_code"), "0");
+}
+
+TEST_F(WindowsProbe, R05_AHangEndsAtTheDeadline) {
+  ProbeRequest request = this->request("played_hang_at_load");
+  request.deadline = std::chrono::milliseconds(700);
+  const ProbeResult result = probe(request);
+  expect(result, "EH-R05", "load");
+  EXPECT_LT(result.duration, std::chrono::seconds(6));
+}
+
+TEST_F(WindowsProbe, R06_AStackOverflowIsOne) { expect(tried("overflow"), "EH-R06", "selftest"); }
+
+TEST_F(WindowsProbe, R12_AnotherAbi) { expect(tried("other_abi"), "EH-R12", "entry"); }
+
+TEST_F(WindowsProbe, R13_ACrashWhileUnloadingIsAWarningOnly) {
+  const ProbeResult result = tried("crash_at_destroy");
+  EXPECT_TRUE(result.passed);
+  ASSERT_EQ(result.warnings.size(), 1u);
+  EXPECT_EQ(result.warnings[0].code, "EH-R13");
+  expect_in_plugin(result.warnings[0].value("in_library"));
+}
+
+TEST_F(WindowsProbe, R13_AHangWhileUnloadingIsAWarningOnly) {
+  ProbeRequest request = this->request("played_hang_at_unload");
+  request.deadline = std::chrono::milliseconds(1500);
+  const ProbeResult result = probe(request);
+  EXPECT_TRUE(result.passed);
+  ASSERT_EQ(result.warnings.size(), 1u);
+  EXPECT_EQ(result.warnings[0].code, "EH-R13");
+}
+
+TEST_F(WindowsProbe, W01_AMissingDllIsNamed) {
+  const ProbeResult result = probe(request("load_needs_gone"));
+  expect(result, "EH-W01", "load");
+  EXPECT_EQ(result.diagnosis->value("library"), "load_gone.dll");
+  EXPECT_EQ(result.diagnosis->value("error_number"), "126");
+}
+
+TEST_F(WindowsProbe, W08_ADelayLoadedDllThatIsMissedAtItsFirstUse) {
+  const ProbeResult result = tried("delayed");
+  expect(result, "EH-W08", "selftest");
+  EXPECT_EQ(result.diagnosis->value("exception_code"), "0xC06D007E");
+}
+
+TEST_F(WindowsProbe, WhatIsPreloadedServesTheImport) {
+  ProbeRequest request = this->request("load_needs_gone");
+  const fs::path gone = folder_ / "elsewhere" / "load_gone.dll";
+  fs::create_directories(gone.parent_path());
+  fs::copy_file(fs::path(ENGINEHOST_BUILD_DIR) / "tests/plugins/load_gone.dll", gone);
+  request.load.preload = {gone};
+  const ProbeResult result = probe(request);
+  expect(result, "EH-R11", "entry");
+}
+
+TEST_F(WindowsProbe, R11_WithoutADescriptor) {
+  expect(probe(request("load_exports_nothing")), "EH-R11", "entry");
+}
+
+TEST_F(WindowsProbe, WhatThePluginReportsIsKept) { expect(tried("reports"), "EH-G03", "create"); }
+
+TEST_F(WindowsProbe, R08R09_WhatALibraryChangesIsWarnedOf) {
+  const ProbeResult result = tried("changes");
+  EXPECT_TRUE(result.passed);
+  std::string changed;
+  for (const Diagnosis& warning : result.warnings)
+    changed += warning.code + " " + std::string(warning.value("changed")) + ";";
+  EXPECT_THAT(changed, HasSubstr("EH-R09 the current folder"));
+  EXPECT_THAT(changed, HasSubstr("EH-R08"));
+}
+
+TEST_F(WindowsProbe, R07_PrintingHarmsNothing) {
+  const ProbeResult result = tried("prints");
+  EXPECT_TRUE(result.passed);
+  ASSERT_EQ(result.warnings.size(), 1u);
+  EXPECT_EQ(result.warnings[0].code, "EH-R07");
+}
+
+TEST_F(WindowsProbe, ATokenWithoutTheNonceIsNoSuccess) { expect(tried("forges"), "EH-R04", "load"); }
+
+TEST_F(WindowsProbe, G16_ADeviceThatIsNotOffered) {
+  ProbeRequest request = this->request("played_well");
+  request.devices = {"cuda:0"};
+  expect(probe(request), "EH-G16", "selftest");
+}
+
+TEST_F(WindowsProbe, P20_AHelperThatIsNotThere) {
+  ProbeRequest request = this->request("played_well");
+  request.helper = folder_ / "enginehost-probe.exe";
+  const ProbeResult result = probe(request);
+  ASSERT_TRUE(result.diagnosis);
+  EXPECT_EQ(result.diagnosis->code, "EH-P20");
+}
+
+TEST_F(WindowsProbe, P10_ItCanBeCancelled) {
+  ProbeRequest request = this->request("played_hang_at_load");
+  request.cancel = CancelToken();
+  std::thread other([cancel = *request.cancel] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    cancel.cancel();
+  });
+  const ProbeResult result = probe(request);
+  other.join();
+  ASSERT_TRUE(result.diagnosis);
+  EXPECT_EQ(result.diagnosis->code, "EH-P10");
+}
+
+TEST_F(WindowsProbe, WhereNoDriverIsTheHelperSaysWhatTheLoaderSaid) {
+  ChildRequest child;
+  child.argv = {ENGINEHOST_PROBE, "drivers", "--nonce", "n1"};
+  child.private_channel = true;
+  const auto outcome = run_child(child);
+  ASSERT_TRUE(outcome);
+  EXPECT_EQ(outcome->exit_code, 0);
+  std::string cuda, nvml;
+  bool done = false;
+  for (const std::string& line : split(outcome->channel, '\n')) {
+    const auto answer = parse_json(line, "the channel");
+    if (line.empty() || !answer) continue;
+    EXPECT_EQ((*answer)["nonce"].as_string(), "n1");
+    if ((*answer)["cuda"]["library"].is_object()) cuda = (*answer)["cuda"]["library"]["error"].as_string();
+    if ((*answer)["nvml"]["library"].is_object()) nvml = (*answer)["nvml"]["library"]["error"].as_string();
+    done |= (*answer)["done"].as_bool();
+  }
+  EXPECT_THAT(cuda, HasSubstr("nvcuda.dll"));
+  EXPECT_THAT(cuda, HasSubstr("126"));
+  EXPECT_THAT(nvml, HasSubstr("nvml.dll"));
+  EXPECT_TRUE(done);
+}
+
+TEST_F(WindowsProbe, TheReferenceEnginePassesItsSelfTest) {
+  ProbeRequest request = this->request("played_well");
+  request.load.plugin = folder_ / "engine_reference.dll";
+  fs::copy_file(REFERENCE_ENGINE, request.load.plugin);
+  const ProbeResult result = probe(request);
+  EXPECT_TRUE(result.passed) << (result.diagnosis ? explain::describe(*result.diagnosis) : "");
+  EXPECT_EQ(result.stages.back(), "exit");
+}
+
+}  // namespace
+}  // namespace enginehost::load

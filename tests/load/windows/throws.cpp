@@ -1,0 +1,10 @@
+// Its constructor throws what nobody catches.
+#include <stdexcept>
+
+namespace {
+struct Thrower {
+  Thrower() { throw std::runtime_error("no GPU here"); }
+} thrower;
+}  // namespace
+
+extern "C" __declspec(dllexport) int throws() { return 1; }
