@@ -1,14 +1,17 @@
 # The Windows build room by room, from below. A room stands here once all of it compiles and its tests run; what is left
 # out is said, and nothing is built by half.
 add_subdirectory(base)
+add_subdirectory(plugin-api)
 add_subdirectory(cache)
-foreach(room binary linker platform settings transfer oci manifest installations history resolve explain)
+add_subdirectory(engines)
+foreach(room binary linker platform settings transfer oci manifest installations history resolve preflight explain load)
   add_subdirectory(host/${room})
 endforeach()
-set(rooms_left_out plugin-api engines host/acquire host/commands host/load host/offline host/open
-  host/preflight host/publish host/sdk "the tests of host/oci")
+add_subdirectory(manifests)
+set(rooms_left_out host/acquire host/commands host/offline host/open host/publish host/sdk "the tests of host/oci")
 if(ENGINEHOST_TESTS)
-  foreach(room support base cache binary linker platform settings transfer manifest installations history resolve explain)
+  foreach(room support base cache binary linker platform settings transfer manifest installations history resolve preflight
+               explain load engines)
     add_subdirectory(tests/${room})
   endforeach()
 endif()
