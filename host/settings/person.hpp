@@ -7,7 +7,7 @@
 namespace enginehost::settings {
 
 struct Person {
-  std::uint64_t uid = 0;
+  std::uint64_t uid = 0;    // on Windows a number made of the SID
   std::string user;         // its name, or empty: the number is what counts
   std::string host;         // this machine's name
   std::string application;  // the file name of the running executable

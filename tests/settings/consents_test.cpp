@@ -1,15 +1,22 @@
 #include "host/settings/consents.hpp"
 
 #include <gmock/gmock.h>
-#include <unistd.h>
 
+#include "host/settings/person.hpp"
 #include "host/settings/record_lines.hpp"
 #include "tests/settings/fixture.hpp"
 
 namespace enginehost::settings {
 namespace {
 
-using testing::MatchesRegex;
+using testing::StartsWith;
+
+// With every digit as 0.
+std::string form_of(std::string text) {
+  for (char& c : text)
+    if (c >= '0' && c <= '9') c = '0';
+  return text;
+}
 
 class ConsentFile : public SettingsTest {
  protected:
@@ -19,7 +26,7 @@ class ConsentFile : public SettingsTest {
     ASSERT_TRUE(record_consent(state(), Consent::now(terms, way)));
   }
   const std::string one_ = std::string(64, '1'), two_ = std::string(64, '2');
-  const std::uint64_t me_ = ::getuid();
+  const std::uint64_t me_ = Person::of_this_process().uid;
 };
 
 TEST_F(ConsentFile, nothing_is_accepted_before_anybody_did) {
@@ -37,9 +44,9 @@ TEST_F(ConsentFile, a_record_says_which_text_who_where_when_how_and_by_what) {
   EXPECT_EQ(consent->uid, me_);
   EXPECT_FALSE(consent->host.empty());
   EXPECT_EQ(consent->how, "flag");
-  EXPECT_EQ(consent->application, "settings_tests");
-  EXPECT_THAT(consent->tool, MatchesRegex("enginehost [0-9.]+"));
-  EXPECT_THAT(consent->time, MatchesRegex("[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:]{8}Z"));
+  EXPECT_EQ(path_of(consent->application).stem(), "settings_tests");
+  EXPECT_THAT(form_of(consent->tool), StartsWith("enginehost 0."));
+  EXPECT_EQ(form_of(consent->time), "0000-00-00T00:00:00Z");
 }
 
 TEST_F(ConsentFile, another_text_is_another_question) {

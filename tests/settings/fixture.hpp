@@ -6,7 +6,9 @@
 #include <string>
 
 #include "base/files.hpp"
+#include "base/paths.hpp"
 #include "host/settings/settings.hpp"
+#include "host/settings/system_places.hpp"
 
 namespace enginehost::settings {
 
@@ -21,16 +23,31 @@ class SettingsTest : public testing::Test {
     environment_.executable_folder = root_ / "prefix/bin";
     environment_.library_folder = root_ / "prefix/lib";
     environment_.machine = "0123456789abcdef0123456789abcdef";
-    for (const char* folder : {"home/.config/enginehost", "here", "etc", "prefix/bin", "prefix/lib"})
+    std::filesystem::create_directories(user_config().parent_path());
+    for (const char* folder : {"here", "etc", "prefix/bin", "prefix/lib"})
       std::filesystem::create_directories(root_ / folder);
   }
   ~SettingsTest() override { std::filesystem::remove_all(root_); }
 
-  void user_file(const std::string& text) { write("home/.config/enginehost/config.json", text); }
+  // A path that begins with "/" is absolute on this system, too.
+  static std::string absolute(const std::string& path) {
+    return std::filesystem::path("/").is_absolute() ? path : "C:" + path;
+  }
+  std::filesystem::path user_config() const { return user_config_file(environment_); }
+  std::filesystem::path system_config() const { return environment_.system_config; }
+
+  // Texts that begin with "/" in them are absolute paths.
+  void user_file(const std::string& text) { write(path_text(user_config().lexically_relative(root_)), text); }
   void system_file(const std::string& text) { write("etc/config.json", text); }
   void write(const std::string& path, const std::string& text) {
-    std::filesystem::create_directories((root_ / path).parent_path());
-    ASSERT_TRUE(write_file(root_ / path, text, false));
+    std::string here;
+    for (std::size_t at = 0; at < text.size(); ++at)
+      if (text[at] == '"' && at + 1 < text.size() && text[at + 1] == '/')
+        here += '"' + absolute("");
+      else
+        here += text[at];
+    std::filesystem::create_directories((root_ / path_of(path)).parent_path());
+    ASSERT_TRUE(write_file(root_ / path_of(path), here, false));
   }
   Settings load() {
     Result<Settings> result = load_settings(flags_, environment_);

@@ -72,7 +72,7 @@ TEST_F(PolicyFile, a_locked_key_has_the_systems_value_or_its_default) {
   EXPECT_THAT(settings.warnings,
               ElementsAre(HasSubstr("sets flavor to \"cu118\""), HasSubstr("sets offline")));
   EXPECT_TRUE(settings.find("flavor")->locked);
-  EXPECT_EQ(settings.find("flavor")->source, (root_ / "etc/config.json").string());
+  EXPECT_EQ(settings.find("flavor")->source, path_text(system_config()));
   EXPECT_TRUE(settings.find("offline")->locked);
   EXPECT_FALSE(settings.find("log")->locked);
   flags_.offline = true;
@@ -91,13 +91,13 @@ TEST_F(PolicyFile, locked_repositories_are_the_systems_alone) {
   ASSERT_EQ(load().repositories.size(), 1u);
   EXPECT_EQ(load().repositories[0].location, "https://a.example/r");
   EXPECT_EQ(load().warnings.size(), 1u);
-  flags_.repositories = {"/srv/mine"};
+  flags_.repositories = {absolute("/srv/mine")};
   EXPECT_EQ(refusal().code, "EH-P01");
 }
 
 TEST_F(PolicyFile, required_signatures_leave_no_unsigned_repository) {
   system_file(R"({"policy": {"require_signatures": true}})");
-  flags_.repositories = {"/srv/mine"};
+  flags_.repositories = {absolute("/srv/mine")};
   write("prefix/share/enginehost/repository/index.json", "{}");
   const Settings settings = load();
   ASSERT_EQ(settings.repositories.size(), 2u);
@@ -145,7 +145,7 @@ TEST_F(PolicyFile, every_rule_is_shown_with_its_source_and_as_locked) {
                   "unsigned_repositories": false, "accept_licenses": ["Y"], "forbid_licenses": ["X"],
                   "cache_max_bytes": 1000000, "downloads": {"max_artifact_bytes": 5000}}})");
   const Settings settings = load();
-  const std::string source = "policy of " + (root_ / "etc/config.json").string();
+  const std::string source = "policy of " + path_text(system_config());
   for (const auto& [key, value] :
        std::map<std::string, std::string>{{"policy.allowed_hosts", "a.example *.b.example"},
                                           {"policy.repositories", "https://a.example/"},
@@ -171,9 +171,9 @@ TEST_F(PolicyFile, mirrors_and_certificates_are_shown_with_their_source_and_can_
   const Settings settings = load();
   EXPECT_THAT(settings.mirrors, ElementsAre(Mirror{"https://files.example/whl/", "https://mirror.lab/whl/"}));
   EXPECT_EQ(settings.find("mirrors")->value, "https://files.example/whl/ -> https://mirror.lab/whl/");
-  EXPECT_EQ(settings.find("mirrors")->source, (root_ / "home/.config/enginehost/config.json").string());
+  EXPECT_EQ(settings.find("mirrors")->source, path_text(user_config()));
   EXPECT_FALSE(settings.find("mirrors")->locked);
-  EXPECT_EQ(settings.extra_ca, "/etc/ssl/lab.pem");
+  EXPECT_EQ(settings.extra_ca, absolute("/etc/ssl/lab.pem"));
   EXPECT_TRUE(settings.find("extra_ca")->locked);
   user_file(R"({"proxy": "http://me:word@proxy.lab:3128", "no_proxy": "mirror.lab"})");
   EXPECT_EQ(load().proxy, "http://me:word@proxy.lab:3128");

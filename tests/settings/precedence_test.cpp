@@ -11,7 +11,7 @@ using testing::IsEmpty;
 
 TEST_F(SettingsTest, without_any_source_everything_has_its_default) {
   const Settings settings = load();
-  EXPECT_EQ(settings.cache_folder, root_ / "home/.cache/enginehost");
+  EXPECT_EQ(settings.cache_folder, default_cache(environment_).folder);
   EXPECT_FALSE(settings.offline);
   EXPECT_EQ(settings.log, "warning");
   EXPECT_EQ(settings.flavor, "");
@@ -34,15 +34,16 @@ TEST_F(SettingsTest, flag_beats_environment_beats_user_file_beats_system_file) {
   EXPECT_EQ(settings.device, "environment");
   EXPECT_EQ(source_of(settings, "device"), "ENGINEHOST_DEVICE");
   EXPECT_EQ(settings.log, "info");
-  EXPECT_EQ(source_of(settings, "log"), (root_ / "home/.config/enginehost/config.json").string());
+  EXPECT_EQ(source_of(settings, "log"), path_text(user_config()));
   EXPECT_TRUE(settings.offline);
-  EXPECT_EQ(source_of(settings, "offline"), (root_ / "etc/config.json").string());
+  EXPECT_EQ(source_of(settings, "offline"), path_text(system_config()));
 }
 
 TEST_F(SettingsTest, installations_of_the_strongest_source_count_and_say_where_they_were_named) {
   user_file(R"({"installations": ["/opt/conda"]})");
-  EXPECT_THAT(load().installations, testing::ElementsAre("/opt/conda"));
-  environment_.variables["ENGINEHOST_INSTALLATIONS"] = "/srv/venv:/srv/other/";
+  EXPECT_THAT(load().installations, testing::ElementsAre(absolute("/opt/conda")));
+  environment_.variables["ENGINEHOST_INSTALLATIONS"] =
+      absolute("/srv/venv") + folder_separator() + absolute("/srv/other/");
   EXPECT_EQ(load().installations.size(), 2u);
   flags_.installations = {"env"};
   const Settings settings = load();
@@ -67,21 +68,23 @@ TEST_F(SettingsTest, policy_can_keep_installations_away) {
 
 TEST_F(SettingsTest, every_environment_variable_of_the_contract_is_read) {
   write("other.json", R"({"package_index": "https://packages.example/simple"})");
-  environment_.variables = {{"ENGINEHOST_REPOSITORIES", "/srv/one;https://two.example:8080/repo:/srv/three"},
-                            {"ENGINEHOST_CACHE", "/srv/cache"},
-                            {"ENGINEHOST_FLAVOR", "cpu"},
-                            {"ENGINEHOST_DEVICE", "cpu"},
-                            {"ENGINEHOST_OFFLINE", "yes"},
-                            {"ENGINEHOST_LOG", "debug"},
-                            {"ENGINEHOST_CONFIG", (root_ / "other.json").string()},
-                            {"ENGINEHOST_FORCE", "pytorch-2.0.1-cu118-linux-x86_64"},
-                            {"ENGINEHOST_PROBE_LAUNCHER", "prlimit  --as=1000"}};
+  environment_.variables = {
+      {"ENGINEHOST_REPOSITORIES",
+       absolute("/srv/one") + ";https://two.example:8080/repo" + folder_separator() + absolute("/srv/three")},
+      {"ENGINEHOST_CACHE", absolute("/srv/cache")},
+      {"ENGINEHOST_FLAVOR", "cpu"},
+      {"ENGINEHOST_DEVICE", "cpu"},
+      {"ENGINEHOST_OFFLINE", "yes"},
+      {"ENGINEHOST_LOG", "debug"},
+      {"ENGINEHOST_CONFIG", path_text(root_ / "other.json")},
+      {"ENGINEHOST_FORCE", "pytorch-2.0.1-cu118-linux-x86_64"},
+      {"ENGINEHOST_PROBE_LAUNCHER", "prlimit  --as=1000"}};
   const Settings settings = load();
   ASSERT_EQ(settings.repositories.size(), 3u);
-  EXPECT_EQ(settings.repositories[0].location, "/srv/one");
+  EXPECT_EQ(settings.repositories[0].location, absolute("/srv/one"));
   EXPECT_EQ(settings.repositories[1].location, "https://two.example:8080/repo");
-  EXPECT_EQ(settings.repositories[2].location, "/srv/three");
-  EXPECT_EQ(settings.cache_folder, "/srv/cache");
+  EXPECT_EQ(settings.repositories[2].location, absolute("/srv/three"));
+  EXPECT_EQ(settings.cache_folder, absolute("/srv/cache"));
   EXPECT_TRUE(settings.offline);
   EXPECT_EQ(settings.log, "debug");
   EXPECT_EQ(settings.force, "pytorch-2.0.1-cu118-linux-x86_64");
@@ -96,10 +99,10 @@ TEST_F(SettingsTest, proxies_and_extra_certificates_are_shown_without_passwords)
   const Settings settings = load();
   EXPECT_EQ(settings.proxy, "http://me:p@ss@proxy.example:3128");
   EXPECT_EQ(settings.no_proxy, "localhost,mirror.example");
-  EXPECT_EQ(settings.extra_ca, "/etc/ssl/laboratory.pem");
+  EXPECT_EQ(settings.extra_ca, absolute("/etc/ssl/laboratory.pem"));
   EXPECT_EQ(settings.find("proxy")->value, "http://…@proxy.example:3128");
   EXPECT_EQ(settings.find("no_proxy")->value, "localhost,mirror.example");
-  EXPECT_EQ(settings.find("extra_ca")->value, "/etc/ssl/laboratory.pem");
+  EXPECT_EQ(settings.find("extra_ca")->value, absolute("/etc/ssl/laboratory.pem"));
   EXPECT_EQ(settings.find("https_proxy")->value, "…@other.example:3128");
 }
 
@@ -116,19 +119,20 @@ TEST_F(SettingsTest, the_probes_deadline_is_30_seconds_unless_a_file_says_otherw
 TEST_F(SettingsTest, an_empty_variable_counts_as_not_set) {
   environment_.variables = {{"ENGINEHOST_OFFLINE", ""}, {"ENGINEHOST_CACHE", ""}};
   EXPECT_FALSE(load().offline);
-  EXPECT_EQ(load().cache_folder, root_ / "home/.cache/enginehost");
+  EXPECT_EQ(load().cache_folder, default_cache(environment_).folder);
 }
 
 TEST_F(SettingsTest, repositories_of_all_sources_add_up_the_strongest_first) {
   system_file(R"({"repositories": ["/srv/system", "/srv/user"]})");
   user_file(R"({"repositories": [{"location": "/srv/user", "unsigned": true}, "https://user.example/r"]})");
-  environment_.variables["ENGINEHOST_REPOSITORIES"] = "/srv/environment";
+  environment_.variables["ENGINEHOST_REPOSITORIES"] = absolute("/srv/environment");
   flags_.repositories = {"flag-folder"};
   std::vector<std::string> locations;
   const Settings settings = load();
   for (const Repository& repository : settings.repositories) locations.push_back(repository.location);
-  EXPECT_THAT(locations, ElementsAre((root_ / "here/flag-folder").string(), "/srv/environment", "/srv/user",
-                                     "https://user.example/r", "/srv/system"));
+  EXPECT_THAT(locations,
+              ElementsAre(path_text(root_ / "here/flag-folder"), absolute("/srv/environment"),
+                          absolute("/srv/user"), "https://user.example/r", absolute("/srv/system")));
   EXPECT_TRUE(settings.repositories[0].unsigned_allowed) << "named on the command line";
   EXPECT_FALSE(settings.repositories[1].unsigned_allowed);
   EXPECT_TRUE(settings.repositories[2].unsigned_allowed);
@@ -151,7 +155,7 @@ TEST_P(WrongFiles, are_refused_naming_file_key_and_problem) {
   user_file(GetParam().text);
   const Diagnosis diagnosis = refusal();
   EXPECT_EQ(diagnosis.code, "EH-P02");
-  EXPECT_EQ(diagnosis.value("file"), (root_ / "home/.config/enginehost/config.json").string());
+  EXPECT_EQ(diagnosis.value("file"), path_text(user_config()));
   EXPECT_EQ(diagnosis.value("key"), GetParam().key);
   EXPECT_THAT(std::string(diagnosis.value("problem")), HasSubstr(GetParam().problem));
 }
@@ -180,8 +184,9 @@ TEST_F(SettingsTest, a_wrong_variable_is_named) {
   EXPECT_EQ(refusal().value("variable"), "ENGINEHOST_OFFLINE");
   environment_.variables = {{"ENGINEHOST_CACHE", "relative/cache"}};
   EXPECT_EQ(refusal().value("variable"), "ENGINEHOST_CACHE");
-  environment_.variables = {{"ENGINEHOST_CONFIG", "/nowhere/config.json"}};
-  EXPECT_THAT(std::string(refusal().value("problem")), HasSubstr("/nowhere/config.json does not exist"));
+  environment_.variables = {{"ENGINEHOST_CONFIG", absolute("/nowhere/config.json")}};
+  EXPECT_THAT(std::string(refusal().value("problem")),
+              HasSubstr(path_text(path_of(absolute("/nowhere/config.json"))) + " does not exist"));
 }
 
 TEST_F(SettingsTest, a_file_that_is_not_json_is_refused_with_its_position) {
@@ -198,7 +203,7 @@ TEST_F(SettingsTest, a_flag_that_contradicts_policy_is_refused_naming_file_and_k
   flags_.offline = false;
   const Diagnosis diagnosis = refusal();
   EXPECT_EQ(diagnosis.code, "EH-P01");
-  EXPECT_EQ(diagnosis.value("file"), (root_ / "etc/config.json").string());
+  EXPECT_EQ(diagnosis.value("file"), path_text(system_config()));
   EXPECT_EQ(diagnosis.value("key"), "policy.offline");
   EXPECT_EQ(diagnosis.value("policy"), "policy.offline = true");
   EXPECT_EQ(diagnosis.value("what"), "--offline false");
@@ -207,11 +212,11 @@ TEST_F(SettingsTest, a_flag_that_contradicts_policy_is_refused_naming_file_and_k
 TEST_F(SettingsTest, policy_overrides_environment_and_user_file_with_a_warning) {
   system_file(R"({"policy": {"cache": "/srv/policy", "flavor": "cpu"}})");
   user_file(R"({"flavor": "cu118"})");
-  environment_.variables["ENGINEHOST_CACHE"] = "/srv/mine";
+  environment_.variables["ENGINEHOST_CACHE"] = absolute("/srv/mine");
   const Settings settings = load();
-  EXPECT_EQ(settings.cache_folder, "/srv/policy");
+  EXPECT_EQ(settings.cache_folder, absolute("/srv/policy"));
   EXPECT_EQ(settings.flavor, "cpu");
-  EXPECT_EQ(source_of(settings, "flavor"), "policy of " + (root_ / "etc/config.json").string());
+  EXPECT_EQ(source_of(settings, "flavor"), "policy of " + path_text(system_config()));
   EXPECT_THAT(settings.warnings,
               ElementsAre(HasSubstr("ENGINEHOST_CACHE sets cache"), HasSubstr("sets flavor")));
   EXPECT_THAT(settings.policy.locked, ElementsAre("cache", "flavor"));

@@ -1,3 +1,4 @@
+#include <cstdlib>
 #include <cwchar>
 #include <system_error>
 
@@ -5,6 +6,7 @@
 #include "base/files.hpp"
 #include "base/paths.hpp"
 #include "base/process.hpp"
+#include "base/sha256.hpp"
 #include "base/windows/system.hpp"
 #include "base/windows/wide.hpp"
 #include "host/settings/person.hpp"
@@ -33,6 +35,20 @@ fs::path data_of_all_users() {
   if (::SHGetKnownFolderPath(FOLDERID_ProgramData, 0, nullptr, &raw) == S_OK) folder = raw;
   ::CoTaskMemFree(raw);
   return folder;
+}
+
+// Windows' users have no numbers. This one is a part of the digest of what tells them apart, so that no two
+// on a machine have the same and JSON can hold it; 0 where the system does not tell.
+std::uint64_t number_of_this_user() {
+  HANDLE raw = nullptr;
+  if (::OpenProcessToken(::GetCurrentProcess(), TOKEN_QUERY, &raw) == 0) return 0;
+  const windows::Handle token(raw);
+  alignas(TOKEN_USER) char memory[sizeof(TOKEN_USER) + SECURITY_MAX_SID_SIZE];
+  DWORD size = 0;
+  if (::GetTokenInformation(token.get(), TokenUser, memory, sizeof memory, &size) == 0) return 0;
+  const PSID user = reinterpret_cast<const TOKEN_USER*>(memory)->User.Sid;
+  const std::string digest = sha256_hex({static_cast<const char*>(user), ::GetLengthSid(user)});
+  return std::strtoull(digest.substr(0, 12).c_str(), nullptr, 16);
 }
 
 }  // namespace
@@ -74,6 +90,7 @@ std::vector<std::string> local_user(std::uint64_t) { return {}; }
 
 Person Person::of_this_process() {
   Person person;
+  person.uid = number_of_this_user();
   person.user = effective_user();
   person.host = host_name();
   person.application = path_text(fs::path(executable_path()).filename());
