@@ -2,52 +2,10 @@
 #include <gmock/gmock.h>
 
 #include "tests/end-to-end/fault.hpp"
+#include "tests/end-to-end/shapes.hpp"
 
 namespace enginehost::test {
 namespace {
-
-// "a.b" for every member that is missing, along paths like "outcome.timings_ms"; "[]" is the first element of
-// a list.
-std::vector<std::string> missing(const Json& document, const std::vector<std::string>& paths) {
-  std::vector<std::string> absent;
-  for (const std::string& path : paths) {
-    const Json* at = &document;
-    std::size_t begin = 0;
-    while (at != nullptr && begin < path.size()) {
-      const std::size_t end = std::min(path.find('.', begin), path.size());
-      const std::string name = path.substr(begin, end - begin);
-      if (name == "[]")
-        at = at->as_array().empty() ? nullptr : &at->as_array().front();
-      else
-        at = at->find(name);
-      begin = end + 1;
-    }
-    if (at == nullptr) absent.push_back(path);
-  }
-  return absent;
-}
-
-bool is_fact(const Json& value) {
-  if (value["absent"].as_bool()) return value["source"].is_string();
-  if (value["unknown"].as_bool()) return value["why"].is_string();
-  return value.find("value") != nullptr && value["source"].is_string();
-}
-
-// Every member of the platform, and of its "cuda", is a fact: a value with its source, absent, or unknown and
-// why.
-void expect_facts(const Json& platform) {
-  for (const char* name :
-       {"os", "distribution", "arch", "kernel", "libc", "libstdcxx", "cpu", "memory", "disk", "cuda", "rocm",
-        "metal", "vcruntime", "conda", "container", "wsl", "loader_environment"})
-    EXPECT_NE(platform.find(name), nullptr) << name;
-  for (const char* name : {"driver", "driver_cuda", "devices", "visible_devices", "toolkits", "cudnn"})
-    EXPECT_NE(platform["cuda"].find(name), nullptr) << name;
-  for (const auto& [name, value] : platform.as_object()) {
-    EXPECT_TRUE(name == "cuda" || is_fact(value)) << name << " " << value.dump();
-  }
-  for (const auto& [name, value] : platform["cuda"].as_object())
-    EXPECT_TRUE(is_fact(value)) << name << value.dump();
-}
 
 class Documents : public testing::Test {
  protected:

@@ -3,6 +3,7 @@
 #include <stdexcept>
 
 #include "base/child_process.hpp"
+#include "base/paths.hpp"
 #include "base/sha256.hpp"
 #include "tests/support/temporary_folder.hpp"
 
@@ -16,7 +17,7 @@ constexpr const char* machine_arch = "x86_64";
 
 const std::string& reference_plugin() {
   static const std::string bytes =
-      read_text(std::string(ENGINEHOST_BUILD_DIR) + "/engines/libengine_reference.so");
+      read_text(path_of(std::string(ENGINEHOST_BUILD_DIR) + "/engines/" + plugin_name));
   return bytes;
 }
 
@@ -84,7 +85,7 @@ void TestRepository::add_build(const TestBuild& build, const std::vector<std::st
           .set("id", build.id)
           .set("version", build.version)
           .set("flavor", build.flavor)
-          .set("os", "linux")
+          .set("os", system_name)
           .set("arch", build.arch.empty() ? machine_arch : build.arch)
           .set("requires", build.requirements)
           .set("plugin", Json::object().set("component", components.front()).set("path", build.plugin))
@@ -126,7 +127,7 @@ std::string zip_of(const std::vector<ViewFile>& files) {
     names += " '" + file.path + "'";
   }
   ChildRequest request;
-  request.argv = {"sh", "-c", "cd '" + folder.path().native() + "' && zip -q -X made.zip" + names};
+  request.argv = {"sh", "-c", "cd '" + path_text(folder.path()) + "' && zip -q -X made.zip" + names};
   const auto child = run_child(request);
   if (!child || !child->succeeded()) throw std::runtime_error("zip failed; install zip");
   return read_text(folder / "made.zip");

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/json.hpp"
+#include "tests/end-to-end/system.hpp"
 
 namespace enginehost::test {
 
@@ -17,7 +18,7 @@ struct ViewFile {
 struct TestBuild {
   std::string id;
   std::vector<ViewFile> files;  // each becomes a component without archive
-  std::string plugin = "libengine_reference.so";
+  std::string plugin = plugin_name;
   std::string version = "1.0.0";
   std::string flavor = "cpu";
   int priority = 50;

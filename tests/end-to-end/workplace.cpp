@@ -4,6 +4,9 @@
 
 #include <algorithm>
 
+#include "base/paths.hpp"
+#include "tests/end-to-end/system.hpp"
+
 namespace enginehost::test {
 namespace {
 
@@ -16,8 +19,6 @@ const std::vector<std::string> unset = {"ENGINEHOST_REPOSITORIES",
                                         "ENGINEHOST_CONFIG",
                                         "ENGINEHOST_FORCE",
                                         "ENGINEHOST_PROBE_LAUNCHER",
-                                        "XDG_STATE_HOME",
-                                        "XDG_CACHE_HOME",
                                         "LD_LIBRARY_PATH",
                                         "LD_PRELOAD",
                                         "http_proxy",
@@ -38,25 +39,26 @@ const Json& Ended::candidate(std::string_view build) const {
   return none;
 }
 
-Workplace::Workplace() {
+Workplace::Workplace(std::string_view below) : user_(folder_.path() / path_of(below)) {
   std::filesystem::create_directories(folder() / "home");
   configure(Json::object().set("repositories_default", false));
 }
 
 void Workplace::configure(const Json& configuration) const {
-  write_text(folder() / "config" / "enginehost" / "config.json", configuration.dump(2));
+  write_text(config_of_user(folder()), configuration.dump(2));
 }
 
 ChildRequest Workplace::request(const std::string& command, std::vector<std::string> arguments,
                                 const RunOptions& options) const {
   ChildRequest request;
   request.argv = options.launcher;
-  request.argv.push_back(std::string(ENGINEHOST_BUILD_DIR) + "/bin/" + command);
+  request.argv.push_back(std::string(ENGINEHOST_BUILD_DIR) + "/bin/" + command + program_ending);
   request.argv.insert(request.argv.end(), arguments.begin(), arguments.end());
   request.environment = unset;
-  request.environment.insert(request.environment.end(), {"HOME=" + (folder() / "home").native(),
-                                                         "XDG_CONFIG_HOME=" + (folder() / "config").native(),
-                                                         "ENGINEHOST_CACHE=" + cache().native(), "LC_ALL=C"});
+  for (std::string& variable : environment_of_user(folder()))
+    request.environment.push_back(std::move(variable));
+  request.environment.insert(request.environment.end(),
+                             {"ENGINEHOST_CACHE=" + path_text(cache()), "LC_ALL=C"});
   request.environment.insert(request.environment.end(), options.environment.begin(),
                              options.environment.end());
   request.input = options.input;
@@ -116,12 +118,13 @@ std::vector<std::string> with_system_file(const Workplace& workplace, const Json
   const std::filesystem::path etc = workplace.folder() / "etc";
   if (!std::filesystem::exists(etc)) {
     ChildRequest copy;
-    copy.argv = {"cp", "-a", "/etc", etc.native()};
+    copy.argv = {"cp", "-a", "/etc", path_text(etc)};
     const auto copied = run_child(copy);
     EXPECT_TRUE(copied && copied->succeeded());
   }
   write_text(etc / "enginehost" / "config.json", configuration.dump(2));
-  return {"unshare", "-m", "sh", "-c", R"(mount --bind "$1" /etc && shift && exec "$@")", "sh", etc.native()};
+  return {"unshare", "-m",          "sh", "-c", R"(mount --bind "$1" /etc && shift && exec "$@")",
+          "sh",      path_text(etc)};
 }
 
 std::vector<std::string> on_a_terminal() {
@@ -130,9 +133,14 @@ std::vector<std::string> on_a_terminal() {
 }
 
 std::vector<std::string> with_tmpfs(const std::filesystem::path& folder, const std::string& options) {
-  return {
-      "unshare", "-m",    "sh",           "-c", R"(mount -t tmpfs -o "$1" none "$2" && shift 2 && exec "$@")",
-      "sh",      options, folder.native()};
+  return {"unshare",
+          "-m",
+          "sh",
+          "-c",
+          R"(mount -t tmpfs -o "$1" none "$2" && shift 2 && exec "$@")",
+          "sh",
+          options,
+          path_text(folder)};
 }
 
 }  // namespace enginehost::test

@@ -41,9 +41,10 @@ struct RunOptions {
 // system file. Runs may be started from several threads.
 class Workplace {
  public:
-  Workplace();
+  // The user's folders lie below one of that name, if one is named.
+  explicit Workplace(std::string_view below = {});
 
-  const std::filesystem::path& folder() const { return folder_.path(); }
+  const std::filesystem::path& folder() const { return user_; }
   std::filesystem::path cache() const { return folder() / "cache"; }
   // Replaces the user's configuration file; at first it turns the build's own repository off.
   void configure(const Json& configuration) const;
@@ -60,6 +61,7 @@ class Workplace {
 
  private:
   TemporaryFolder folder_;
+  std::filesystem::path user_;
 };
 
 // The value of the first evidence of that kind, or "".

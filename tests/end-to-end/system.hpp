@@ -1,0 +1,19 @@
+// What the tests' world is named like on this system.
+#pragma once
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace enginehost::test {
+
+extern const char* const plugin_name;           // of the reference engine's plugin
+extern const char* const system_name;           // as manifests have it
+extern const char* const program_ending;        // of a program's file
+extern const char* const missing_library_code;  // of a library that is nowhere
+
+// Variables under which a program takes the folder for its user's, and the file it then reads its
+// configuration from.
+std::vector<std::string> environment_of_user(const std::filesystem::path& folder);
+std::filesystem::path config_of_user(const std::filesystem::path& folder);
+
+}  // namespace enginehost::test
