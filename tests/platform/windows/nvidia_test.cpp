@@ -49,7 +49,7 @@ class Devices : public testing::Test {
 TEST_F(Devices, OfNvidiaAreCountedWithAndWithoutADriver) {
   EXPECT_TRUE(nvidia_hardware(Root(), no_wsl).is_absent());
   device("VEN_10DE&DEV_2503", "CC_030000", "0000");
-  device("VEN_10DE&DEV_20B2", "CC_030200", "", "");
+  device("VEN_10DE&DEV_20B2", "CC_030200", "", "{4d36e97e-e325-11ce-bfc1-08002be10318}");  // "other devices"
   device("VEN_10DE&DEV_228E", "CC_040300", "", "{4d36e96c-e325-11ce-bfc1-08002be10318}");  // its sound
   device("VEN_8086&DEV_46D1", "CC_030000", "0001");
   driver("0000", "NVIDIA", "31.0.15.3623");
