@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/paths.hpp"
+#include "host/linker/search.hpp"
 
 namespace enginehost::preflight {
 namespace {
@@ -12,8 +13,10 @@ namespace {
 // say nothing.
 struct Family {
   std::string_view library, part;
+  bool needed = true;  // it does nothing without it
 };
-constexpr Family families[] = {{"libcudnn", "libcudnn_"}, {"libnvrtc.so", "libnvrtc-builtins."}};
+constexpr Family families[] = {
+    {"libcudnn", "libcudnn_"}, {"libnvrtc.so", "libnvrtc-builtins."}, {"libcudnn", "libnvrtc.so", false}};
 
 std::string file_name(const std::string& path) { return path.substr(path.find_last_of('/') + 1); }
 
@@ -37,7 +40,51 @@ bool is_there(const Spec& spec, const ViewIndex& index, linker::Reader& reader, 
                      [&](const std::string& folder) { return reader.file_exists(folder + "/" + name); });
 }
 
+std::string soname_of(linker::Reader& reader, const std::string& file) {
+  const auto& info = reader.read(file);
+  return info && !info->soname.empty() ? info->soname : file_name(file);
+}
+
+// Whether the file's own RUNPATH or RPATH leads to a library of that name.
+bool finds_by_itself(const Spec& spec, linker::Reader& reader, const std::string& file,
+                     const std::string& name) {
+  const auto& info = reader.read(file);
+  if (!info) return false;
+  for (const linker::Place& place : linker::glibc_own_places(spec.machine, {{file, &*info}}))
+    if (place.why != spec.machine.library_path_source && reader.file_exists(place.directory + "/" + name))
+      return true;
+  return false;
+}
+
+// Whether the file holds the name as text: in full, or with its version to be added.
+bool asks_for(linker::Reader& reader, const std::string& file, std::string_view part,
+              const std::string& name) {
+  const auto texts = binary::library_names(reader.on_disk(file), part);
+  return texts && std::any_of(texts->begin(), texts->end(), [&](const std::string& text) {
+           return name == text || name.starts_with(text + ".");
+         });
+}
+
 }  // namespace
+
+std::vector<std::string> parts_out_of_reach(const Spec& spec, const ViewIndex& index, linker::Reader& reader,
+                                            const std::vector<std::string>& files) {
+  std::vector<std::string> found;
+  for (const std::string& part : index.libraries()) {
+    const std::string name = soname_of(reader, part);
+    const auto opens_it = [&](const std::string& file, const Family& family) {
+      return file != part && name.starts_with(family.part) &&
+             soname_of(reader, file).starts_with(family.library) &&
+             !finds_by_itself(spec, reader, file, name) && asks_for(reader, file, family.part, name);
+    };
+    const bool out_of_reach = std::any_of(files.begin(), files.end(), [&](const std::string& file) {
+      return std::any_of(std::begin(families), std::end(families),
+                         [&](const Family& family) { return opens_it(file, family); });
+    });
+    if (out_of_reach) found.push_back(part);
+  }
+  return found;
+}
 
 std::vector<Diagnosis> missing_parts(const Spec& spec, const ViewIndex& index, linker::Reader& reader,
                                      const std::vector<std::string>& files) {
@@ -46,8 +93,9 @@ std::vector<Diagnosis> missing_parts(const Spec& spec, const ViewIndex& index, l
     const auto& info = reader.read(file);
     if (!info) continue;
     const std::string name = info->soname.empty() ? file_name(file) : info->soname;
-    const auto family = std::find_if(std::begin(families), std::end(families),
-                                     [&](const Family& known) { return name.starts_with(known.library); });
+    const auto family = std::find_if(std::begin(families), std::end(families), [&](const Family& known) {
+      return known.needed && name.starts_with(known.library);
+    });
     if (family == std::end(families)) continue;
     const auto parts = binary::library_names(reader.on_disk(file), family->part);
     if (!parts) continue;

@@ -16,4 +16,11 @@ namespace enginehost::preflight {
 std::vector<Diagnosis> missing_parts(const Spec& spec, const ViewIndex& index, linker::Reader& reader,
                                      const std::vector<std::string>& files);
 
+// Libraries of the build that one of `files` opens by name and whose folder its own RUNPATH does not lead to.
+// Which file the loader would find for them, if any, is the machine's affair; once the build's own is open,
+// its SONAME answers. cuDNN 9 for CUDA 11 looks for NVRTC in "nvrtc/lib", where no wheel has it, and NVRTC 13
+// has no RUNPATH at all to find its builtins by.
+std::vector<std::string> parts_out_of_reach(const Spec& spec, const ViewIndex& index, linker::Reader& reader,
+                                            const std::vector<std::string>& files);
+
 }  // namespace enginehost::preflight

@@ -45,6 +45,7 @@ class Check {
     index_.add_needs(path_text(spec_.plugin), order_);
     std::vector<std::string> later = run_time_libraries();
     for (const std::string& library : later) add_needs_of_later(library);
+    add_parts_out_of_reach();
 
     const Closure closure = close(path_text(spec_.plugin), order_);
     report_.diagnoses = linker::diagnose_closure(spec_.machine, closure);
@@ -107,6 +108,18 @@ class Check {
     for (const linker::Missing& missing : close(library, order_).missing)
       neighbour_missing |= !index_.find(missing.name).empty();
     if (neighbour_missing) index_.add_needs(library, order_);
+  }
+
+  // Only what is whole: nothing of the plugin's own fails for want of a part that nobody may ask for.
+  void add_parts_out_of_reach() {
+    for (const std::string& part : parts_out_of_reach(spec_, index_, reader_, own_files())) {
+      if (std::find(order_.begin(), order_.end(), part) != order_.end()) continue;
+      std::vector<std::string> order = order_;
+      index_.add_needs(part, order);
+      if (!linker::diagnose_closure(spec_.machine, close(part, order)).empty()) continue;
+      order_ = std::move(order);
+      order_.push_back(part);
+    }
   }
 
   // Our loader opens the build's libraries before the plugin, so one for another machine is met there first
