@@ -2,6 +2,7 @@
 // that requests are judged, and refused with the reason, is not.
 #include <cmath>
 
+#include "base/version.hpp"
 #include "host/binary/binary.hpp"
 #include "tests/engines/elf_names.hpp"
 #include "tests/engines/plugin_host.hpp"
@@ -48,6 +49,24 @@ TEST(CudaFile, NeedsTheRuntimeLibrariesAndNeitherTheDriverNorAPathOfThisMachine)
   EXPECT_THAT(dynamic, HasSubstr(":$ORIGIN/nvidia/cudnn/lib]"));
   EXPECT_THAT(dynamic, testing::Not(testing::AnyOf(HasSubstr("[/"), HasSubstr(":/"))));
 }
+
+#ifndef ENGINEHOST_SANITIZED
+// Ubuntu 20.04 has glibc 2.31 and GCC 9's libstdc++, and the oldest drivers that CUDA 11.8 runs on.
+TEST(CudaFile, AsksForNothingNewerThanUbuntu2004Has) {
+  const auto info = binary::read_binary(file);
+  ASSERT_TRUE(info.has_value());
+  int seen = 0;
+  for (const auto& need : info->version_needs)
+    for (const auto& [family, newest] :
+         {std::pair{"GLIBC_", "2.31"}, std::pair{"GLIBCXX_", "3.4.28"}, std::pair{"CXXABI_", "1.3.12"}})
+      if (need.version.starts_with(family)) {
+        ++seen;
+        EXPECT_TRUE(compare_versions(need.version.substr(std::string(family).size()), newest) <= 0)
+            << need.version << " of " << need.library;
+      }
+  EXPECT_GT(seen, 3);
+}
+#endif
 
 TEST(CudaFile, HoldsCodeForEveryArchitectureAskedForAndPtxOfTheNewest) {
   std::vector<std::string> expected, found;
