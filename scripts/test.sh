@@ -2,10 +2,10 @@
 # shellcheck disable=SC2317  # stage() calls the functions by name
 # Runs all tests: the main run with warnings as errors, then those that use the package index (where it can be
 # reached), then the rooms that handle strangers' bytes under AddressSanitizer and UndefinedBehaviorSanitizer, and those
-# with threads under ThreadSanitizer, then each fuzzer for 20 s. The last lines are a summary of CTest: of the first
-# stage that failed, else of the main run. Exit status 1 if any stage failed.
+# with threads under ThreadSanitizer, then each fuzzer for 20 s, then the Windows programs under Wine. The last lines are
+# a summary of CTest: of the first stage that failed, else of the main run. Exit status 1 if any stage failed.
 #
-#   scripts/test.sh [--no-sanitizers] [--no-install]
+#   scripts/test.sh [--no-sanitizers] [--no-windows] [--no-install]
 set -uo pipefail
 # shellcheck source=scripts/common.sh
 source "$(dirname "$0")/common.sh"
@@ -16,17 +16,19 @@ address_targets=(base_tests binary_tests linker_tests manifest_tests resolve_tes
 thread_targets=(base_tests cache_tests acquire_tests open_tests sdk_tests)
 
 sanitizers=true
+windows=true
 install=true
 for argument in "$@"; do
   case $argument in
     --no-sanitizers) sanitizers=false ;;
+    --no-windows) windows=false ;;
     --no-install) install=false ;;
     -h | --help)
-      sed -n '3,8s/^# \{0,1\}//p' "$0"
+      sed -n '3,10s/^# \{0,1\}//p' "$0"
       exit 0
       ;;
     *)
-      complain "unknown argument $argument (known: --no-sanitizers, --no-install)"
+      complain "unknown argument $argument (known: --no-sanitizers, --no-windows, --no-install)"
       exit 2
       ;;
   esac
@@ -47,6 +49,8 @@ stage() {
   status=${PIPESTATUS[0]}
   if [ "$status" -eq 0 ]; then
     note "$name" "passed in $((SECONDS - begin)) s"
+  elif [ "$status" -eq 77 ]; then
+    note "$name" "skipped: $(tail -n 1 "$log")"
   else
     note "$name" "FAILED (status $status) after $((SECONDS - begin)) s"
     [ -n "$failed_log" ] || failed_log=$log
@@ -123,7 +127,9 @@ finish() {
   exit 0
 }
 
-if $install; then stage "Dependencies" scripts/install-dependencies.sh --tests || finish ""; fi
+needed=(--tests)
+if $windows; then needed+=(--windows); fi
+if $install; then stage "Dependencies" scripts/install-dependencies.sh "${needed[@]}" || finish ""; fi
 stage "Build with warnings as errors" build_main || finish ""
 stage "Tests" run_main
 main_log=$logs/${#stages[@]}.log
@@ -139,4 +145,5 @@ if $sanitizers; then
   stage "ThreadSanitizer" sanitized tsan "${thread_targets[@]}"
   stage "Fuzzing" scripts/fuzz.sh --seconds 20
 fi
+if $windows; then stage "Windows programs under Wine" scripts/test-windows.sh; fi
 finish "$main_log"
