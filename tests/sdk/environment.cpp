@@ -1,12 +1,20 @@
 // Before the first test, and before any thread: nothing of the person's own configuration reaches the tests.
+#include "tests/sdk/environment.hpp"
+
 #include <gtest/gtest.h>
-#include <stdlib.h>
 
 #include <memory>
+#include <string>
 
+#include "base/paths.hpp"
+#include "tests/end-to-end/system.hpp"
 #include "tests/support/temporary_folder.hpp"
+#include "tests/support/variables.hpp"
 
+namespace enginehost::test {
 namespace {
+
+std::filesystem::path config_file;
 
 class OwnEnvironment : public testing::Environment {
  public:
@@ -15,20 +23,29 @@ class OwnEnvironment : public testing::Environment {
          {"ENGINEHOST_REPOSITORIES", "ENGINEHOST_FLAVOR", "ENGINEHOST_DEVICE", "ENGINEHOST_OFFLINE",
           "ENGINEHOST_CONFIG", "ENGINEHOST_FORCE", "ENGINEHOST_PROBE_LAUNCHER", "XDG_STATE_HOME",
           "http_proxy", "HTTP_PROXY", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"})
-      unsetenv(name);
-    setenv("HOME", folder_.path().c_str(), 1);
-    setenv("XDG_CONFIG_HOME", (folder_ / "config").c_str(), 1);
-    setenv("XDG_CACHE_HOME", (folder_ / "cache").c_str(), 1);
-    setenv("ENGINEHOST_CACHE", (folder_ / "cache" / "default").c_str(), 1);
+      remove_variable(name);
+    for (const std::string& variable : environment_of_user(folder_.path())) {
+      const std::size_t equals = variable.find('=');
+      if (equals == std::string::npos)
+        remove_variable(variable.c_str());
+      else
+        set_variable(variable.substr(0, equals).c_str(), variable.substr(equals + 1));
+    }
+    set_variable("ENGINEHOST_CACHE", path_text(folder_ / "cache" / "default"));
+    config_file = config_of_user(folder_.path());
   }
 
  private:
-  enginehost::test::TemporaryFolder folder_;
+  TemporaryFolder folder_;
 };
 
 const testing::Environment* const own_environment = testing::AddGlobalTestEnvironment(new OwnEnvironment);
 
 }  // namespace
+
+std::filesystem::path config_of_tests() { return config_file; }
+
+}  // namespace enginehost::test
 
 #if defined(__SANITIZE_THREAD__)
 // ThreadSanitizer does not see the lock under which glibc's loader works (elf/dl-close.c), and takes its

@@ -5,13 +5,14 @@
 #include <gmock/gmock.h>
 
 #include <cstdint>
-#include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "base/paths.hpp"
 #include "tests/end-to-end/repository.hpp"
+#include "tests/sdk/environment.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 // Of DLPack 1.x; the header that distributions bring may be older.
@@ -45,13 +46,13 @@ class Sdk : public testing::Test {
 
   // From here on, and until the test ends, the build's own repository does not serve.
   void publish(const TestBuild& build = good_build()) {
-    configuration_ = std::string(std::getenv("XDG_CONFIG_HOME")) + "/enginehost/config.json";
+    configuration_ = config_of_tests();
     write_text(configuration_, "{\"repositories_default\": false}");
     repository_.add(build);
     repository_.write();
-    repository_path_ = repository_.root().native();
+    repository_path_ = path_text(repository_.root());
     repository_list_ = repository_path_.c_str();
-    cache_ = (folder_ / "cache").native();
+    cache_ = path_text(folder_ / "cache");
   }
 
   enginehost_request request() const {
@@ -77,7 +78,8 @@ class Sdk : public testing::Test {
 
   TemporaryFolder folder_;
   TestRepository repository_;
-  std::string repository_path_, cache_, configuration_;
+  std::string repository_path_, cache_;
+  std::filesystem::path configuration_;
   const char* repository_list_ = nullptr;
   enginehost_status status_ = ENGINEHOST_OK;
   Handle<enginehost_error> error_;
