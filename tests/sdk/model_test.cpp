@@ -158,8 +158,8 @@ TEST_F(SdkModel, AModelThatIsNotThereOrIsNoneIsTold) {
   EXPECT_STREQ(enginehost_error_code(error), "EH-P47");
   enginehost_error_free(error);
   write_text(folder_ / "broken.model", "enginehost-reference 1\nthis is no statement\n");
-  EXPECT_NE(enginehost_model_load(engine_.get(), (folder_ / "broken.model").c_str(), nullptr, nullptr,
-                                  nullptr, &model, &error),
+  EXPECT_NE(enginehost_model_load(engine_.get(), path_text(folder_ / "broken.model").c_str(), nullptr,
+                                  nullptr, nullptr, &model, &error),
             ENGINEHOST_OK);
   EXPECT_STREQ(enginehost_error_code(error), "EH-E01");
   EXPECT_THAT(enginehost_error_text(error), HasSubstr("Line 2"));
