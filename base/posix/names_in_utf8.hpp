@@ -8,6 +8,7 @@ namespace enginehost {
 // names that the locale cannot show, and "C" shows ASCII only.
 class NamesInUtf8 {
  public:
+  static constexpr bool are_by_locale = true;
   NamesInUtf8() : ours_(::newlocale(LC_CTYPE_MASK, "C.UTF-8", nullptr)) {
     if (ours_ != nullptr) before_ = ::uselocale(ours_);
   }

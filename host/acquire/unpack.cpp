@@ -233,6 +233,8 @@ Result<Unpacked> unpack(const manifest::Artifact& artifact, GrowingFile& file, W
   const NamesInUtf8 locale;
   const Archive reading(::archive_read_new(), &::archive_read_free);
   enable_formats(reading.get(), artifact.archive, seekable);
+  // What an archive says of its names counts before this.
+  if constexpr (!NamesInUtf8::are_by_locale) ::archive_read_set_options(reading.get(), "hdrcharset=UTF-8");
   ::archive_read_set_callback_data(reading.get(), &reader);
   ::archive_read_set_read_callback(reading.get(), &read_callback);
   if (seekable) ::archive_read_set_seek_callback(reading.get(), &seek_callback);

@@ -7,6 +7,7 @@
 
 #include <clocale>
 
+#include "base/paths.hpp"
 #include "base/text.hpp"
 #include "host/manifest/catalogue.hpp"
 #include "tests/acquire/sample_build.hpp"
@@ -47,7 +48,7 @@ class AcquireTest : public testing::Test {
   }
   std::string installed_text(const std::string& path) {
     const auto found = store.find(sample.build->id);
-    return found && *found ? test::read_text((*found)->folder / path) : "";
+    return found && *found ? test::read_text((*found)->folder / path_of(path)) : "";
   }
   void expect_nothing_visible() {
     EXPECT_FALSE(fs::exists(folder / "cache/views") && !fs::is_empty(folder / "cache/views"));

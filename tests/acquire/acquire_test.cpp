@@ -1,5 +1,7 @@
 #include "base/file_calls.hpp"
+#include "base/file_system.hpp"
 #include "tests/acquire/acquire_fixture.hpp"
+#include "tests/support/links.hpp"
 
 namespace enginehost::acquire {
 namespace {
@@ -13,7 +15,9 @@ TEST_F(AcquireTest, InstallsEveryKindOfArchive) {
     EXPECT_EQ(installed_text("lib/data.txt"), content[1].bytes) << kind;
     calls::Status status{};
     ASSERT_EQ(calls::stat(result->installed.folder / "bin/tool", &status), 0);
-    EXPECT_EQ(status.st_mode & 07777, 0555u) << kind;
+    if (keeps_modes(folder.path())) {
+      EXPECT_EQ(status.st_mode & 07777, 0555u) << kind;
+    }
     EXPECT_GE(result->downloaded, bytes.size());
     EXPECT_TRUE(store.verify(sample.build->id, true)->empty());
     EXPECT_TRUE(fs::is_empty(folder / "cache/partial"));
@@ -42,6 +46,7 @@ TEST_F(AcquireTest, DropsLeadingPartsAndTakesWhatIsSelected) {
 }
 
 TEST_F(AcquireTest, KeepsLinksThatStayInside) {
+  if (!test::makes_links(folder.path())) GTEST_SKIP() << "no links here";
   for (const char* kind : {"tar.gz", "zip"}) {
     offer(test::make_archive(kind, {{"lib/a.so.1.2", "bytes"}, {"lib/a.so", "", 0777, "a.so.1.2"}}), kind);
     ASSERT_EQ(problem(), "ok") << kind;
@@ -315,7 +320,8 @@ TEST_F(AcquireTest, FileSourcesOfARepositoryAtAUrlAreFetchedThere) {
 TEST_F(AcquireTest, AsksBeforeTheFirstByteWithSizeAndLicence) {
   offer(test::make_archive("zip", content));
   sample.runtime().license = "vendor";
-  sample.manifest->licenses["vendor"] = {"LicenseRef-Vendor", "https://vendor.example/", "", true, "no", {}, {}};
+  sample.manifest->licenses["vendor"] = {
+      "LicenseRef-Vendor", "https://vendor.example/", "", true, "no", {}, {}};
   std::vector<Question> questions;
   options.consent = [&](const Question& question) -> Result<void> {
     questions.push_back(question);

@@ -8,6 +8,7 @@
 #include "host/acquire/acquire.hpp"
 #include "host/oci/artifact.hpp"
 #include "tests/acquire/sample_build.hpp"
+#include "tests/support/links.hpp"
 
 namespace enginehost::test {
 
@@ -21,14 +22,15 @@ class InstalledBuildTest : public testing::Test {
   // The runtime's archive is a file for as long as the install takes.
   void install(SampleBuild& what) {
     std::setlocale(LC_ALL, "C.UTF-8");  // make_archive's libarchive wants it; ours must not
-    const std::string archive =
-        make_archive("tar.gz", {{"lib/libruntime.so.1",
-                                 "\x7f"
-                                 "ELF " +
-                                     noise(400'000)},
-                                {"lib/libruntime.so", "", 0777, "libruntime.so.1"},
-                                {"bin/tool", "#!/bin/sh\n", 0755},
-                                {"share/" + std::string(120, 'n') + "/ä.txt", std::string(50'000, 'x')}});
+    std::vector<ArchiveEntry> entries{
+        {"lib/libruntime.so.1",
+         "\x7f"
+         "ELF " +
+             noise(400'000)},
+        {"bin/tool", "#!/bin/sh\n", 0755},
+        {"share/" + std::string(120, 'n') + "/ä.txt", std::string(50'000, 'x')}};
+    if (makes_links(folder.path())) entries.push_back({"lib/libruntime.so", "", 0777, "libruntime.so.1"});
+    const std::string archive = make_archive("tar.gz", entries);
     std::setlocale(LC_ALL, "C");
     write_text(folder / "repository/runtime.tar.gz", archive);
     what.runtime().artifacts = {

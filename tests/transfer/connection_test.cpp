@@ -48,7 +48,7 @@ class TlsTest : public ConnectionTest {
   test::NginxServer server{certificates.directives(port) + "location = /down { return 302 " +
                            "http://127.0.0.1:1/file; }"};
   std::string url(const std::string& path) const {
-    return "https://127.0.0.1:" + std::to_string(port) + "/" + path;
+    return "https://localhost:" + std::to_string(port) + "/" + path;
   }
 };
 
@@ -74,6 +74,21 @@ TEST_F(TlsTest, ABundleInsteadOfTheSystemsIsTrusted) {
   EXPECT_EQ(code(url("file")), "EH-N05");
   options.extra_ca = certificates.authority();
   EXPECT_EQ(code(url("file")), "ok") << "added to the bundle, too";
+}
+
+TEST_F(TlsTest, AnAddressMayStandInTheCertificate) {
+  test::write_text(server.root() / "file", "bytes");
+  options.ca_bundle = certificates.authority();
+  EXPECT_EQ(code("https://127.0.0.1:" + std::to_string(port) + "/file"), "ok");
+}
+
+TEST_F(TlsTest, ACertificateForAnotherNameIsRefused) {
+  test::write_text(server.root() / "file", "bytes");
+  options.ca_bundle = certificates.authority();
+  EXPECT_EQ(code(url("file")), "ok");
+  // libcurl knows where ".localhost" is without asking anybody.
+  EXPECT_EQ(code("https://other.localhost:" + std::to_string(port) + "/file"), "EH-N05");
+  EXPECT_EQ(sink.bytes, "");
 }
 
 TEST_F(TlsTest, ExtraCertificatesThatCannotBeReadAreNamed) {

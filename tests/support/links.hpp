@@ -1,0 +1,16 @@
+// Symbolic links, which not every user of Windows may make, and which Wine 8 does not make at all.
+#pragma once
+#include <filesystem>
+
+#include "base/file_calls.hpp"
+
+namespace enginehost::test {
+
+inline bool makes_links(const std::filesystem::path& folder) {
+  const std::filesystem::path link = folder / "tried-link";
+  const bool made = calls::symlink("target", link) == 0;
+  if (made) calls::unlink(link);
+  return made;
+}
+
+}  // namespace enginehost::test
