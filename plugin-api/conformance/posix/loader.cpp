@@ -1,4 +1,4 @@
-#include "loader.hpp"
+#include "../loader.hpp"
 
 #include <dlfcn.h>
 

@@ -1,4 +1,4 @@
-#include "process_state.hpp"
+#include "../process_state.hpp"
 
 #include <signal.h>
 #include <sys/stat.h>

@@ -1,4 +1,4 @@
-#include "supervision.hpp"
+#include "../supervision.hpp"
 
 #include <signal.h>
 #include <sys/mman.h>

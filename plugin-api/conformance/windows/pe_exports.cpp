@@ -4,7 +4,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "byte_reader.hpp"
+#include "../byte_reader.hpp"
 
 namespace engineplugin {
 namespace {

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "export.hpp"
+#include "../export.hpp"
 
 namespace engineplugin {
 

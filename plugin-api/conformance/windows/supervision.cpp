@@ -1,4 +1,4 @@
-#include "supervision.hpp"
+#include "../supervision.hpp"
 
 #include <fcntl.h>
 #include <io.h>
