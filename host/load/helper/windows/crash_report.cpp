@@ -54,8 +54,8 @@ bool is_systems_own(const char* path) {
 // Whose code called into the system: the first return address on this thread's stack that lies in another
 // module.
 void caller_on_stack(std::uintptr_t pointer, char* out, int room) {
-  const auto high = reinterpret_cast<std::uintptr_t>(reinterpret_cast<NT_TIB*>(::NtCurrentTeb())->StackBase);
-  const auto low = reinterpret_cast<std::uintptr_t>(reinterpret_cast<NT_TIB*>(::NtCurrentTeb())->StackLimit);
+  ULONG_PTR low = 0, high = 0;
+  ::GetCurrentThreadStackLimits(&low, &high);
   out[0] = '\0';
   if (pointer < low || pointer >= high) return;
   constexpr std::size_t most_words = 16384;
