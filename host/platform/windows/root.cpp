@@ -78,6 +78,7 @@ std::string Root::read_start(const std::string& path, std::size_t bytes) const {
 
 std::vector<std::string> Root::list(const std::string& folder) const {
   std::vector<std::string> names = calls::names_in(on_disk(folder));
+  std::erase_if(names, [](const std::string& name) { return name == "." || name == ".."; });
   std::sort(names.begin(), names.end());
   return names;
 }

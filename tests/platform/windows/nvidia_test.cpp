@@ -18,7 +18,7 @@ using ::testing::HasSubstr;
 constexpr const char* display_class = "{4d36e968-e325-11ce-bfc1-08002be10318}";
 const Fact<std::string> no_wsl = Fact<std::string>::absent("not Linux");
 
-TEST(WindowsDriver, NumberIsTheLastFiveDigits) {
+TEST(DriverVersion, IsTheLastFiveDigitsOfWindowsOwn) {
   EXPECT_EQ(nvidia_version("31.0.15.3623"), "536.23");
   EXPECT_EQ(nvidia_version("30.0.15.1179"), "511.79");
   EXPECT_EQ(nvidia_version("9.18.13.4788"), "347.88");
