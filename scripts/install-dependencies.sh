@@ -26,7 +26,7 @@ to_test=(
 to_test_arm64=(gcc-12 binutils-aarch64-linux-gnu util-linux)
 to_build_for_windows=(
   g++-mingw-w64-x86-64-posix libz-mingw-w64-dev libgcrypt-mingw-w64-dev libgpg-error-mingw-w64-dev googletest wine wine64
-  dpkg-dev
+  dpkg-dev nginx-light openssl
 )
 # Tests that need one of these skip themselves by name without it: a package here may conflict with what a machine has.
 if_possible=(gcc-multilib gcc-mingw-w64-x86-64 qemu-user libcap2-bin libtorch-dev libtree gnuplot-nox xfsprogs btrfs-progs

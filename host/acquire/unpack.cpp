@@ -9,6 +9,7 @@
 
 #include "base/names_in_utf8.hpp"
 #include "base/text.hpp"
+#include "host/acquire/entry_names.hpp"
 #include "host/acquire/portable_names.hpp"
 #include "host/acquire/zip_stream.hpp"
 
@@ -125,14 +126,13 @@ Result<void> accept_name(const std::string& name, const std::string& path, Reade
 
 Result<void> take_entry(const manifest::Artifact& artifact, archive* from, archive_entry* entry,
                         Reader& reader, cache::TreeWriter& writer, Unpacked& unpacked) {
-  const char* name = ::archive_entry_pathname_utf8(entry);
-  if (name == nullptr) name = ::archive_entry_pathname(entry);
-  if (name == nullptr)
-    return fail(diagnose("EH-F19").with("entry", "").with("problem", "its name cannot be read"));
+  const std::optional<std::string> read = name_of(entry);
+  if (!read) return fail(diagnose("EH-F19").with("entry", "").with("problem", "its name cannot be read"));
+  const std::string& name = *read;
   MetEntry met{name, {}};
   TRY_ASSIGN(std::string path, path_in_tree(artifact, name));
   const auto type = ::archive_entry_filetype(entry);
-  const bool folder = type == AE_IFDIR || std::string_view(name).ends_with('/');
+  const bool folder = type == AE_IFDIR || name.ends_with('/');
   if (!path.empty() && !folder) {
     const auto refuse = [&](std::string_view problem) {
       return fail(diagnose("EH-F19").with("entry", name).with("problem", problem));
@@ -140,9 +140,7 @@ Result<void> take_entry(const manifest::Artifact& artifact, archive* from, archi
     TRY(accept_name(name, path, reader));
     if (::archive_entry_hardlink(entry) != nullptr) return refuse("hard link");
     if (type == AE_IFLNK) {
-      const char* target = ::archive_entry_symlink_utf8(entry);
-      if (target == nullptr) target = ::archive_entry_symlink(entry);
-      TRY(writer.add_link(path, target == nullptr ? "" : target));
+      TRY(writer.add_link(path, link_target_of(entry)));
     } else if (type == AE_IFREG || type == 0) {
       TRY(writer.begin_file(path, (::archive_entry_perm(entry) & 0111) != 0 && artifact.archive != "zip"));
       TRY(copy_data(artifact, from, reader, writer));
