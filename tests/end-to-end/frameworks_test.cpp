@@ -3,9 +3,9 @@
 #include <dlfcn.h>
 #include <gmock/gmock.h>
 
-#include <fstream>
 #include <functional>
 
+#include "tests/end-to-end/arrays.hpp"
 #include "tests/end-to-end/workplace.hpp"
 #include "tests/engines/mxnet_models.hpp"
 #include "tests/engines/saved_models.hpp"
@@ -22,24 +22,6 @@ const std::string profiles = std::string(ENGINEHOST_SOURCE_DIR) + "/tests/profil
 std::vector<std::string> from_here(std::vector<std::string> arguments) {
   arguments.insert(arguments.end(), {"--repository", repository});
   return arguments;
-}
-
-// A float32 array as NumPy saves it (format 1.0), and its numbers out of a file of any shape.
-void write_array(const std::string& path, const std::string& shape, const std::vector<float>& values) {
-  std::string header = "{'descr': '<f4', 'fortran_order': False, 'shape': " + shape + ", }";
-  header.resize(127 - 10, ' ');
-  header += '\n';
-  std::ofstream out(path, std::ios::binary);
-  out << std::string("\x93NUMPY\x01\x00", 8) << static_cast<char>(header.size()) << '\0' << header;
-  for (float value : values) out << models::mxnet::raw(value);
-}
-std::vector<float> read_array(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  const std::string bytes{std::istreambuf_iterator<char>(in), {}};
-  const size_t begin = bytes.find('\n') + 1;
-  std::vector<float> out((bytes.size() - begin) / sizeof(float));
-  std::memcpy(out.data(), bytes.data() + begin, out.size() * sizeof(float));
-  return out;
 }
 
 // Opens the engine with its self-test and runs the model on the rows [1,2,3] and [-1,0,0], whose answers were
