@@ -4,10 +4,14 @@
 usage: pack_repository.py --templates FOLDER --output FOLDER --name NAME --version VERSION --os OS --arch ARCH
                           [--plugin NAME=FILE]...
 
-A template is a manifest in which a component may say "plugin_of": "NAME", "os": ..., "arch": .... When that plugin was
-compiled for that platform, its archive becomes the component's artifact, and what its file requires of the system is
-added to the requirements of every build that uses it. When it was not, those builds say so in "not_built". "@VERSION@" stands for
-the version of this EngineHost.
+A template is a manifest in which a component may say "plugin_of": "NAME", "os": ..., "arch": ..., and "cxx11_abi": "0" or
+"1" where the plugin must be for that C++ ABI. When that plugin was compiled for that platform, its archive becomes the
+component's artifact, and what its file requires of the system is added to the requirements of every build that uses it.
+When it was not, those builds say so in "not_built". "@VERSION@" stands for the version of this EngineHost.
+
+Several plugins may have one NAME, if they differ in their C++ ABI. A plugin called ENGINE-RELEASE-ORIGIN that no template
+names (another release of libtorch than the published builds have, or one of them with the other ABI) gets a component and a
+build of its own: for machines that have its runtime, and for installations (docs/installations.md).
 
 Other processes may read the repository meanwhile: files are named by their content, everything is written beside its
 place and renamed, index.json last. Nothing is touched when nothing changed, so the serial rises only with the content;
@@ -107,6 +111,12 @@ def adapter_of(content: bytes) -> dict:
     return {"needs": needs, "cxx11_abi": "1" if any("__cxx11" in name for name in own) else "0"}
 
 
+class Plugin:
+    def __init__(self, name: str, file: str):
+        self.name, self.file, self.taken = name, pathlib.Path(file), False
+        self.adapter = adapter_of(self.file.read_bytes())
+
+
 def version_key(version: str) -> list:
     return [int(part) for part in version.split(".")]
 
@@ -154,15 +164,59 @@ def to_bytes(document: dict) -> bytes:
     return (json.dumps(document, indent=1, ensure_ascii=False) + "\n").encode()
 
 
-def fill(template: dict, plugins: dict, options: argparse.Namespace, files: dict) -> dict:
+def choose(component: dict, plugins: list, options: argparse.Namespace):
+    """The compiled plugin that a component asks for, or None; it is marked as taken."""
+    name, system, arch, abi = (component.pop(key, None) for key in ("plugin_of", "os", "arch", "cxx11_abi"))
+    if (system, arch) != (options.os, options.arch):
+        return None
+    fitting = [one for one in plugins if one.name == name and abi in (None, one.adapter.get("cxx11_abi", abi))]
+    if len(fitting) > 1:
+        raise Broken(f"two plugins are called {name}: {fitting[0].file} and {fitting[1].file}")
+    if not fitting:
+        return None
+    fitting[0].taken = True
+    return fitting[0].file
+
+
+def add_others(manifest: dict, plugins: list, options: argparse.Namespace) -> None:
+    """A component and a build for each plugin of the manifest's engine that its template does not name."""
+    for plugin in plugins:
+        parts = plugin.name.split("-")
+        if plugin.taken or len(parts) != 3 or parts[0] != manifest["engine"] or "needs" not in plugin.adapter:
+            continue
+        engine, release, origin = parts
+        if abi := plugin.adapter.get("cxx11_abi"):
+            origin += f"-abi{abi}"
+        component = f"{engine}-plugin-{release}-{origin}-{options.os}-{options.arch}"
+        if component in manifest["components"]:
+            raise Broken(f"two plugins are called {plugin.name}, and {plugin.file} is one of them")
+        manifest["components"][component] = {"plugin_of": plugin.name, "os": options.os, "arch": options.arch}
+        if abi:
+            manifest["components"][component]["cxx11_abi"] = abi
+        capabilities = next((build["capabilities"] for build in manifest["builds"]
+                             if build["flavor"] == "cpu" and "capabilities" in build), [])
+        manifest["builds"].append({
+            "id": f"{engine}-{release}-cpu-{options.os}-{options.arch}-{origin}", "version": release, "flavor": "cpu",
+            "os": options.os, "arch": options.arch, "requires": {"libraries": plugin.adapter["needs"]},
+            "plugin": {"component": component, "path": plugin.file.name}, "components": [], "search": [],
+            "capabilities": capabilities, "priority": -2})
+
+
+def fill(template: dict, plugins: list, options: argparse.Namespace, files: dict) -> dict:
     """The manifest of a template; archives it refers to are added to `files` under their paths."""
     manifest = template
+    filled = fill_components(manifest, plugins, options, files)
+    add_others(filled, plugins, options)
+    return fill_components(filled, plugins, options, files)
+
+
+def fill_components(manifest: dict, plugins: list, options: argparse.Namespace, files: dict) -> dict:
     for identifier, component in manifest["components"].items():
         if "plugin_of" not in component:
             continue
-        plugin, system, arch = (component.pop(key) for key in ("plugin_of", "os", "arch"))
+        plugin, system, arch = (component[key] for key in ("plugin_of", "os", "arch"))
         users = [build for build in manifest["builds"] if build["plugin"]["component"] == identifier]
-        file = plugins.get(plugin) if (system, arch) == (options.os, options.arch) else None
+        file = choose(component, plugins, options)
         component.setdefault("license", "enginehost")
         if file is None:
             component["artifacts"] = []
@@ -202,10 +256,7 @@ def previous(path: pathlib.Path) -> dict:
 
 
 def pack(options: argparse.Namespace) -> None:
-    plugins = {}
-    for one in options.plugin:
-        name, _, file = one.partition("=")
-        plugins[name] = pathlib.Path(file)
+    plugins = [Plugin(*one.partition("=")[::2]) for one in options.plugin]
     output = pathlib.Path(options.output)
     old = previous(output / "index.json")
     now = int(os.environ.get("SOURCE_DATE_EPOCH", time.time()))

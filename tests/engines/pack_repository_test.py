@@ -60,6 +60,33 @@ class PackRepository(unittest.TestCase):
         self.assertEqual(done.returncode, expect, done.stderr)
         return done.stderr
 
+    def libtorch_plugin(self, name, abi):
+        """A plugin that asks a name with a std::string of a library called libc10.so."""
+        folder = self.root / name
+        folder.mkdir()
+        subprocess.run(["gcc", "-shared", "-fPIC", "-x", "c", "-", "-o", folder / "libc10.so", "-Wl,-soname,libc10.so"],
+                       input="int c10_is_here;", text=True, check=True)
+        file = folder / "libengine_toy.so"
+        subprocess.run(["g++", "-shared", "-fPIC", f"-D_GLIBCXX_USE_CXX11_ABI={abi}", "-x", "c++", "-", "-x", "none",
+                        "-Wl,--no-as-needed", folder / "libc10.so", "-o", file], text=True, check=True,
+                       input="#include <string>\nnamespace c10 { void warn(const std::string&); }\n"
+                             "void use() { c10::warn(\"\"); }")
+        return file
+
+    def pack_for_libtorch(self, *plugins, expect=0):
+        document = template()
+        document["components"]["toy-plugin-linux"] = {"plugin_of": "toy-2.0-wheel", "os": "linux", "arch": "x86_64",
+                                                      "cxx11_abi": "0"}
+        document["builds"][0]["capabilities"] = ["format.toy"]
+        self.write_template(document)
+        command = [sys.executable, SCRIPT, "--templates", self.root / "templates", "--output", self.root / "repository",
+                   "--name", "test", "--version", "1.2.3", "--os", "linux", "--arch", "x86_64"]
+        for name, file in plugins:
+            command += ["--plugin", f"{name}={file}"]
+        done = subprocess.run(command, capture_output=True, text=True)
+        self.assertEqual(done.returncode, expect, done.stderr)
+        return done.stderr
+
     def read(self, path, output="repository"):
         return json.loads((self.root / output / path).read_bytes())
 
@@ -117,6 +144,42 @@ class PackRepository(unittest.TestCase):
         requires = {"glibc": ">=2.17,<3"}
         pack_repository.raise_requirement(requires, "glibc", "2.30")
         self.assertEqual(requires["glibc"], ">=2.17,<3,>=2.30")
+
+    def test_plugins_of_one_release_are_told_apart_by_their_abi_and_each_has_its_rows(self):
+        old, new, other = (self.libtorch_plugin(*one) for one in (("old", 0), ("new", 1), ("other", 1)))
+        self.pack_for_libtorch(("toy-2.0-wheel", new), ("toy-2.0-wheel", old), ("toy-2.3-system", other))
+        manifest = self.read("manifests/toy.json")
+        files = {}
+        for identifier, component in manifest["components"].items():
+            if component["artifacts"]:
+                archive = self.root / "repository" / component["artifacts"][0]["sources"][0]["file"]
+                with tarfile.open(archive) as tar:
+                    files[identifier] = tar.extractfile("libengine_toy.so").read()
+        names = {"toy-plugin-linux": old, "toy-plugin-2.0-wheel-abi1-linux-x86_64": new,
+                 "toy-plugin-2.3-system-abi1-linux-x86_64": other}
+        self.assertEqual(files, {name: file.read_bytes() for name, file in names.items()})
+        for name, abi in zip(names, "011"):
+            self.assertEqual(manifest["components"][name]["adapter"], {"needs": ["libc10.so"], "cxx11_abi": abi})
+            self.assertNotIn("cxx11_abi", manifest["components"][name])
+        builds = {build["id"]: build for build in manifest["builds"]}
+        self.assertNotIn("not_built", builds["toy-1.2.3-cpu-linux"])
+        more = builds["toy-2.3-cpu-linux-x86_64-system-abi1"]
+        self.assertEqual((more["version"], more["plugin"]["component"], more["capabilities"], more["components"]),
+                         ("2.3", "toy-plugin-2.3-system-abi1-linux-x86_64", ["format.toy"], []))
+        self.assertEqual(more["requires"]["libraries"], ["libc10.so"])
+        self.assertIn("toy-2.0-cpu-linux-x86_64-wheel-abi1", builds)
+
+    def test_a_plugin_for_the_other_abi_is_not_what_the_published_builds_wait_for(self):
+        self.pack_for_libtorch(("toy-2.0-wheel", self.libtorch_plugin("new", 1)))
+        builds = {build["id"]: build for build in self.read("manifests/toy.json")["builds"]}
+        self.assertIn("not_built", builds["toy-1.2.3-cpu-linux"])
+        self.assertNotIn("not_built", builds["toy-2.0-cpu-linux-x86_64-wheel-abi1"])
+
+    def test_two_plugins_for_one_place_are_refused_by_name(self):
+        first, second = self.libtorch_plugin("first", 0), self.libtorch_plugin("second", 0)
+        said = self.pack_for_libtorch(("toy-2.0-wheel", first), ("toy-2.0-wheel", second), expect=1)
+        self.assertIn(str(first), said)
+        self.assertIn(str(second), said)
 
     def test_the_versions_read_are_those_readelf_prints(self):
         for file in pathlib.Path("/usr/lib/x86_64-linux-gnu").glob("libstdc++.so.6*"):

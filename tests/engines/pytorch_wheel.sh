@@ -1,23 +1,32 @@
 #!/usr/bin/env bash
-# PyTorch 2.0.1 from its published wheel: the plugin is compiled against the headers of the payload itself, packed into a
-# repository, and the build for the CPU is fetched from the package index, opened and asked for a model's answer. 620 MB.
+# PyTorch from a published wheel: the plugin is compiled against the headers of the payload itself, packed into a repository,
+# and the build for the CPU is fetched from the package index, opened and asked for a model's answer. 620 MB (2.0.1) and
+# 530 MB (2.11.0). Where Debian's libtorch is installed, one build tree makes plugins for both, and each opens its own.
 #
-#   pytorch_wheel.sh SOURCE BUILD      (BUILD: the build tree whose commands are run)
+#   pytorch_wheel.sh SOURCE BUILD RELEASE      (BUILD: the build tree whose commands are run)
 #
 # Exit status 77: the package index cannot be reached.
 set -euo pipefail
 source_folder=$1
 build=$2
+release=$3
+minor=${release%.*}
 downloads=$build/downloads
-said=$(python3 "$source_folder/tests/engines/fetch_wheel.py" --platform manylinux1_x86_64 "$downloads" torch 2.0.1 \
+# The wheels have had the newer C++ ABI since 2.7; those before 2.1 are for the oldest platform that pip knows.
+case $release in
+  2.0.*) abi=0 platform=(--platform manylinux1_x86_64) ;;
+  *) abi=1 platform=() ;;
+esac
+said=$(python3 "$source_folder/tests/engines/fetch_wheel.py" "${platform[@]}" "$downloads" torch "$release" \
   'torch/include/*' 'torch/lib/libc10.so' 'torch/lib/libtorch_cpu.so' 2>&1) || {
-  printf 'skipped: pip cannot get torch 2.0.1: %s\n' "${said##*$'\n'}"
+  printf 'skipped: pip cannot get torch %s: %s\n' "$release" "${said##*$'\n'}"
   exit 77
 }
-torch=$downloads/torch-2.0.1-manylinux1_x86_64/torch
-own=$build/pytorch-2.0.1
+torch=${said##*$'\n'}/torch
+own=$build/pytorch-$release
 cmake -S "$source_folder" -B "$own" -G Ninja -DCMAKE_BUILD_TYPE=Release -DENGINEHOST_TESTS=OFF \
-  -DENGINEHOST_BENCHMARKS=OFF -DENGINEHOST_TORCH_ROOT="$torch" | grep 'engines/pytorch'
+  -DENGINEHOST_BENCHMARKS=OFF -DENGINEHOST_TORCH_ROOT="system;$torch" | grep 'engines/pytorch' | tee "$own.configured"
+grep -q "libtorch $minor (wheel, C++11 ABI $abi)" "$own.configured"
 cmake --build "$own" --target enginehost_repository
 repository=$own/share/enginehost/repository
 
@@ -28,14 +37,26 @@ export HOME=$home XDG_CACHE_HOME=$home/cache XDG_CONFIG_HOME=$home/config ENGINE
 document=$home/opened.json
 "$build/bin/engine-info" pytorch --flavor cpu --self-test --json --repository "$repository" \
   --accept-license LicenseRef-NVIDIA-CUDA-EULA >"$document"
-python3 - "$document" <<'PYTHON'
+python3 - "$document" "$release" <<'PYTHON'
 import json, sys
 outcome = json.load(open(sys.argv[1], encoding="utf-8"))["outcome"]
 assert outcome["state"] == "opened", outcome
-assert outcome["build"] in ("pytorch-2.0.1-cpu-linux-x86_64-index", "pytorch-2.0.1-cpu-linux-x86_64"), outcome["build"]
+build = f"pytorch-{sys.argv[2]}-cpu-linux-x86_64"
+assert outcome["build"] in (build + "-index", build), outcome["build"]
 own = {library["soname"]: library["origin"] for library in outcome["loaded"]}
 assert own["libtorch_cpu.so"] == "cache" and own["libc10.so"] == "cache", own
 PYTHON
+if grep -q '1\.13 (system' "$own.configured"; then
+  "$build/bin/engine-info" pytorch@1.13 --self-test --json --offline --repository "$repository" >"$document"
+  python3 - "$document" <<'PYTHON'
+import json, sys
+outcome = json.load(open(sys.argv[1], encoding="utf-8"))["outcome"]
+assert outcome["build"].startswith("pytorch-1.13.1-cpu-linux-") and outcome["build"].endswith("-system"), outcome
+own = {library["soname"]: library["origin"] for library in outcome["loaded"]}
+assert own["libtorch_cpu.so.1.13"] == "system", own
+PYTHON
+  echo "plugins for libtorch 1.13 of the system and for $minor of the wheel come from one build tree"
+fi
 python3 "$source_folder/tests/engines/fetch_wheel.py" "$downloads" silero-vad 5.1.2 'silero_vad/data/silero_vad.*' >/dev/null
 python3 - "$home" <<'PYTHON'
 import math, struct, sys
@@ -57,4 +78,4 @@ value = struct.unpack("<f", open(sys.argv[1], "rb").read()[-4:])[0]
 print(f"probability of speech {value:.6f}")
 assert abs(value - 0.264522) < 1e-4, value  # as libtorch 1.13 and ONNX Runtime 1.27 say
 PYTHON
-echo "PyTorch 2.0.1 of the published wheel answers as its ONNX twin"
+echo "PyTorch $release of the published wheel answers as its ONNX twin"
