@@ -3,18 +3,18 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <cwctype>
 #include <optional>
 
 #include "base/text.hpp"
+#include "host/acquire/letters.hpp"
 
 namespace enginehost::acquire {
 namespace {
 
 // The code points of UTF-8 text (RFC 3629: no surrogates, no longer form than needed); nothing when it is
 // not.
-std::optional<std::wstring> decoded(std::string_view text) {
-  std::wstring result;
+std::optional<std::u32string> decoded(std::string_view text) {
+  std::u32string result;
   for (std::size_t at = 0; at < text.size();) {
     const auto first = static_cast<unsigned char>(text[at++]);
     const int more = first < 0x80   ? 0
@@ -34,15 +34,15 @@ std::optional<std::wstring> decoded(std::string_view text) {
     if (point < least[static_cast<std::size_t>(more)] || point > 0x10ffff ||
         (point >= 0xd800 && point < 0xe000))
       return {};
-    result += static_cast<wchar_t>(point);
+    result += static_cast<char32_t>(point);
   }
   return result;
 }
 
 // Letters followed by these have a composed form, or a place among other marks that is not fixed. Composing
 // needs Unicode's tables; an engine's files do not need such names.
-bool is_combining(wchar_t point) {
-  const auto within = [&](wchar_t from, wchar_t to) { return from <= point && point <= to; };
+bool is_combining(char32_t point) {
+  const auto within = [&](char32_t from, char32_t to) { return from <= point && point <= to; };
   return within(0x300, 0x36f) || within(0x1ab0, 0x1aff) || within(0x1dc0, 0x1dff) || within(0x20d0, 0x20ff) ||
          within(0xfe20, 0xfe2f) || within(0x1160, 0x11ff) || within(0x3099, 0x309a);
 }
@@ -75,10 +75,8 @@ std::string_view name_problem(std::string_view path) {
 std::string Spellings::clash(const std::string& path) {
   for (std::size_t end = path.find('/');; end = path.find('/', end + 1)) {
     const std::string part = path.substr(0, end);
-    std::wstring folded = decoded(part).value_or(std::wstring());
-    // Upper case first: some letters have several small forms.
-    for (wchar_t& point : folded)
-      point = static_cast<wchar_t>(std::towlower(std::towupper(static_cast<wint_t>(point))));
+    std::u32string folded = decoded(part).value_or(std::u32string());
+    for (char32_t& point : folded) point = without_case(point);
     const auto [known, fresh] = known_.emplace(std::move(folded), part);
     if (!fresh && known->second != part) return known->second;
     if (end == std::string::npos) return {};

@@ -21,7 +21,7 @@ class Spellings {
   std::string clash(const std::string& path);
 
  private:
-  std::map<std::wstring, std::string> known_;
+  std::map<std::u32string, std::string> known_;
 };
 
 }  // namespace enginehost::acquire

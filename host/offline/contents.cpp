@@ -97,7 +97,7 @@ class Gathering {
           if (build->id != installed.build || build->artifacts_digest() != installed.artifacts_digest)
             continue;
           for (const auto& [path, bytes] : copies_[at].documents) {
-            if (!manifest->name.ends_with("/" + path) || path == "index.json") continue;
+            if (!generic_text(path_of(manifest->name)).ends_with("/" + path) || path == "index.json") continue;
             used_[at].insert(path);
             const std::string digest = sha256_hex(bytes);
             contents_.documents.emplace(digest, bytes);

@@ -8,10 +8,14 @@
 namespace enginehost::offline {
 namespace {
 
-// The path below the repository, or empty.
+// The path below the repository as documents write it, or empty.
 std::string path_below(const std::string& location, const std::string& repository) {
-  const std::string prefix = repository + (repository.ends_with('/') ? "" : "/");
-  return location.starts_with(prefix) ? location.substr(prefix.size()) : std::string();
+  const bool url = settings::is_url(repository);
+  const std::string prefix = url ? repository : generic_text(path_of(repository));
+  const std::string whole = url ? location : generic_text(path_of(location));
+  const std::size_t slash = prefix.ends_with('/') ? 0 : 1;
+  if (!whole.starts_with(prefix) || (slash == 1 && whole.substr(prefix.size(), 1) != "/")) return {};
+  return whole.substr(prefix.size() + slash);
 }
 
 // A folder's path says who somebody is; it stays here.

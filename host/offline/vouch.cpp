@@ -4,6 +4,7 @@
 
 #include "base/paths.hpp"
 #include "base/sha256.hpp"
+#include "host/manifest/location.hpp"
 #include "host/manifest/repository.hpp"
 
 namespace enginehost::offline {
@@ -18,7 +19,7 @@ class DocumentsReader : public manifest::DocumentReader {
 
   Result<std::string> read(const std::string& location, std::uint64_t limit) override {
     for (const RepositoryDocument& document : repository_.documents)
-      if (location == root_ + "/" + document.path) {
+      if (location == manifest::below(root_, document.path)) {
         const std::string& bytes = documents_.at(document.sha256);
         if (bytes.size() <= limit) return bytes;
       }
@@ -89,7 +90,7 @@ class Vouching {
     result_.warnings.insert(result_.warnings.end(), content.warnings.begin(), content.warnings.end());
     for (const auto& manifest : content.manifests)
       for (const RepositoryDocument& document : repository.documents)
-        if (manifest->name == root + "/" + document.path) {
+        if (manifest->name == manifest::below(root, document.path)) {
           Offered& offered = offered_[document.sha256];
           if (offered.manifest == nullptr || offered.signed_by.empty())
             offered = {manifest, repository.name, content.signed_by};

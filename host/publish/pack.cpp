@@ -13,6 +13,7 @@
 #include "base/file_calls.hpp"
 #include "base/names_in_utf8.hpp"
 #include "base/paths.hpp"
+#include "host/oci/entry_names.hpp"
 
 namespace enginehost::publish {
 namespace {
@@ -43,11 +44,11 @@ Result<void> add_file(archive* handle, const fs::path& file, const std::string& 
   calls::Status status{};
   if (calls::lstat(file, &status) != 0) return wrong("it cannot be read");
   const std::unique_ptr<archive_entry, FreeEntry> entry(archive_entry_new());
-  archive_entry_set_pathname_utf8(entry.get(), name.c_str());
+  oci::set_name(entry.get(), name);
   std::error_code error;
   if (S_ISLNK(status.st_mode)) {
     archive_entry_set_filetype(entry.get(), AE_IFLNK);
-    archive_entry_set_symlink_utf8(entry.get(), generic_text(fs::read_symlink(file, error)).c_str());
+    oci::set_link_target(entry.get(), generic_text(fs::read_symlink(file, error)));
     archive_entry_set_perm(entry.get(), 0777);
     return archive_write_header(handle, entry.get()) == ARCHIVE_OK ? Result<void>()
                                                                    : wrong(archive_error_string(handle));

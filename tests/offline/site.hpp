@@ -18,6 +18,7 @@
 #include "host/offline/import_bundle.hpp"
 #include "host/offline/tar_header.hpp"
 #include "tests/support/archives.hpp"
+#include "tests/support/links.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace enginehost::test {
@@ -148,15 +149,17 @@ inline std::string library(const std::string& name, std::size_t size = 3000, uns
 inline SiteComponent plugin_of(const std::string& name) {
   return {"plugin-" + name, {{"libengine_sample.so", library("plugin " + name)}, {"NOTICE", "text\n"}}};
 }
-// With links, an executable, the same bytes twice and an empty file.
+// With links where there are any, an executable, the same bytes twice and an empty file.
 inline SiteComponent runtime() {
-  return {"runtime",
-          {{"lib/libruntime.so.1", library("runtime", 400'000)},
-           {"lib/libruntime.so", "", 0777, "libruntime.so.1"},
-           {"lib/copy.so", library("runtime", 400'000)},
-           {"bin/tool", "#!/bin/sh\n", 0755},
-           {"share/tool.txt", "#!/bin/sh\n"},
-           {"share/empty", ""}}};
+  SiteComponent runtime{"runtime",
+                        {{"lib/libruntime.so.1", library("runtime", 400'000)},
+                         {"lib/copy.so", library("runtime", 400'000)},
+                         {"bin/tool", "#!/bin/sh\n", 0755},
+                         {"share/tool.txt", "#!/bin/sh\n"},
+                         {"share/empty", ""}}};
+  if (makes_links(TemporaryFolder().path()))
+    runtime.files.push_back({"lib/libruntime.so", "", 0777, "libruntime.so.1"});
+  return runtime;
 }
 
 using Entries = std::vector<std::pair<std::string, std::string>>;

@@ -3,7 +3,11 @@
 #include <archive.h>
 #include <archive_entry.h>
 
+#include <filesystem>
 #include <stdexcept>
+#include <type_traits>
+
+#include "base/paths.hpp"
 
 namespace enginehost::test {
 namespace {
@@ -15,6 +19,16 @@ void put16(std::string& to, std::uint32_t value) {
 void put32(std::string& to, std::uint32_t value) {
   put16(to, value & 0xffff);
   put16(to, value >> 16);
+}
+
+// libarchive 3.6.2 writes other names than those in UTF-16 through the code page of Windows.
+constexpr bool is_wide = std::is_same_v<std::filesystem::path::value_type, wchar_t>;
+
+void set_name(archive_entry* entry, const std::string& name) {
+  if constexpr (is_wide)
+    ::archive_entry_copy_pathname_w(entry, path_of(name).wstring().c_str());
+  else
+    ::archive_entry_set_pathname_utf8(entry, name.c_str());
 }
 
 la_ssize_t append(archive*, void* to, const void* bytes, std::size_t size) {
@@ -35,11 +49,12 @@ std::string make_archive(const std::string& kind, const std::vector<ArchiveEntry
   if (kind == "tar.xz") ::archive_write_add_filter_xz(writing);
   if (kind == "tar.zst") ::archive_write_add_filter_zstd(writing);
   ::archive_write_set_bytes_in_last_block(writing, 1);
+  if constexpr (is_wide) ::archive_write_set_options(writing, "hdrcharset=UTF-8");
   if (::archive_write_open(writing, &result, nullptr, &append, nullptr) != ARCHIVE_OK)
     throw std::runtime_error(::archive_error_string(writing));
   for (const ArchiveEntry& fact : entries) {
     archive_entry* entry = ::archive_entry_new();
-    ::archive_entry_set_pathname_utf8(entry, fact.path.c_str());
+    set_name(entry, fact.path);
     ::archive_entry_set_perm(entry, static_cast<__LA_MODE_T>(fact.mode));
     ::archive_entry_set_filetype(entry, fact.device ? AE_IFCHR : fact.link.empty() ? AE_IFREG : AE_IFLNK);
     if (!fact.link.empty()) ::archive_entry_set_symlink_utf8(entry, fact.link.c_str());

@@ -1,8 +1,8 @@
-#include "host/acquire/entry_names.hpp"
+#include "host/oci/entry_names.hpp"
 
 #include <archive_entry.h>
 
-namespace enginehost::acquire {
+namespace enginehost::oci {
 
 std::optional<std::string> name_of(archive_entry* entry) {
   const char* name = ::archive_entry_pathname_utf8(entry);
@@ -17,4 +17,12 @@ std::string link_target_of(archive_entry* entry) {
   return target == nullptr ? "" : target;
 }
 
-}  // namespace enginehost::acquire
+void set_name(archive_entry* entry, const std::string& name) {
+  ::archive_entry_set_pathname_utf8(entry, name.c_str());
+}
+
+void set_link_target(archive_entry* entry, const std::string& target) {
+  ::archive_entry_set_symlink_utf8(entry, target.c_str());
+}
+
+}  // namespace enginehost::oci

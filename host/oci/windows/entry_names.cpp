@@ -1,12 +1,12 @@
-#include "host/acquire/entry_names.hpp"
+#include "host/oci/entry_names.hpp"
 
 #include <archive_entry.h>
 
 #include "base/windows/wide.hpp"
 
-namespace enginehost::acquire {
-
 // libarchive 3.6.2 keeps names in UTF-16 here, and asks the code page for every other form of them.
+namespace enginehost::oci {
+
 std::optional<std::string> name_of(archive_entry* entry) {
   if (const wchar_t* name = ::archive_entry_pathname_w(entry)) return windows::utf8(name);
   const char* name = ::archive_entry_pathname_utf8(entry);
@@ -20,4 +20,12 @@ std::string link_target_of(archive_entry* entry) {
   return target == nullptr ? "" : target;
 }
 
-}  // namespace enginehost::acquire
+void set_name(archive_entry* entry, const std::string& name) {
+  ::archive_entry_copy_pathname_w(entry, windows::wide(name).c_str());
+}
+
+void set_link_target(archive_entry* entry, const std::string& target) {
+  ::archive_entry_copy_symlink_w(entry, windows::wide(target).c_str());
+}
+
+}  // namespace enginehost::oci
