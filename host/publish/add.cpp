@@ -93,7 +93,8 @@ Result<void> list_chunks(const Workspace& workspace, Part& part, std::uint64_t f
   return {};
 }
 
-Json component_of(const Part& part, const AddRequest& request) {
+// `alone`: it holds the plugin and nothing of its runtime.
+Json component_of(const Part& part, const AddRequest& request, bool alone) {
   Json artifact = Json::object();
   artifact.set("sha256", part.artifact.sha256)
       .set("size", *part.artifact.size)
@@ -107,10 +108,15 @@ Json component_of(const Part& part, const AddRequest& request) {
                                .set("sha256", part.chunks_sha256)
                                .set("sources", Json::array().push(Json::object().set("file", part.chunks))));
   artifact.set("sources", part.sources);
-  return Json::object()
-      .set("version", request.version)
-      .set("license", request.license)
-      .set("artifacts", Json::array().push(std::move(artifact)));
+  Json component = Json::object()
+                       .set("version", request.version)
+                       .set("license", request.license)
+                       .set("artifacts", Json::array().push(std::move(artifact)));
+  if (alone)
+    for (const LibraryFacts& library : part.facts.libraries)
+      if (library.plugin)
+        if (auto adapter = adapter_of(library)) component.set("adapter", std::move(*adapter));
+  return component;
 }
 
 // Folders with libraries in them, but for the view's own.
@@ -229,7 +235,7 @@ Result<Added> add(const Workspace& workspace, const AddRequest& request) {
     TRY(publish_copy(workspace, parts[i]));
     TRY(list_chunks(workspace, parts[i], request.chunks_from));
     TRY(workspace.keep_facts(parts[i].artifact, parts[i].facts));
-    TRY(put_component(manifest, i == 0 ? name : plugin_component, component_of(parts[i], request),
+    TRY(put_component(manifest, i == 0 ? name : plugin_component, component_of(parts[i], request, i != 0),
                       parts[i].file));
   }
   Json licenses = manifest["licenses"];

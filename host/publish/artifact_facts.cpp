@@ -32,6 +32,24 @@ std::int64_t level_of(std::uint32_t isa_needed) {
   return 0;
 }
 
+// The namespaces of libtorch, as its names begin (manifests/pack_repository.py has the same list).
+constexpr std::string_view libtorch_names[] = {"_ZN3c10", "_ZNK3c10",  "_ZN2at",
+                                               "_ZNK2at", "_ZN5torch", "_ZNK5torch"};
+
+// Only libtorch's own names tell: a library may hold parts of libstdc++ with names of both.
+Result<std::string> cxx11_abi_of(const fs::path& file) {
+  TRY_ASSIGN(const binary::SymbolTable symbols, binary::read_symbols(file));
+  std::string abi;
+  for (const binary::Symbol& one : symbols.imports) {
+    const bool of_libtorch = std::any_of(std::begin(libtorch_names), std::end(libtorch_names),
+                                         [&](std::string_view begin) { return one.name.starts_with(begin); });
+    if (!of_libtorch) continue;
+    if (one.name.find("__cxx11") != std::string::npos) return std::string("1");
+    abi = "0";
+  }
+  return abi;
+}
+
 Result<LibraryFacts> facts_of(const fs::path& file, std::string path, const binary::BinaryInfo& info) {
   LibraryFacts facts;
   facts.path = std::move(path);
@@ -52,6 +70,9 @@ Result<LibraryFacts> facts_of(const fs::path& file, std::string path, const bina
     (entry.kind == "ptx" ? facts.ptx : facts.sass).push_back(entry.arch);
   const auto header = binary::read_plugin_header(file);
   facts.plugin = header && header->state == binary::PluginHeader::State::found;
+  if (facts.plugin && info.kind == binary::Kind::elf) {
+    TRY_ASSIGN(facts.cxx11_abi, cxx11_abi_of(file));
+  }
   return facts;
 }
 

@@ -19,6 +19,8 @@ struct LibraryFacts {
   std::int64_t isa = 0;                // the x86 level that its note demands: 2, 3, 4; 0: none
   std::vector<std::string> sass, ptx;  // of the GPU code in it
   bool plugin = false;                 // exports engine_plugin_v1
+  // Of a plugin that asks names of libtorch: "1" when std::string is the newer one in them, else "0".
+  std::string cxx11_abi;
 };
 
 struct ArtifactFacts {

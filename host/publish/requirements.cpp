@@ -146,6 +146,17 @@ Json requirements_of(const std::vector<ArtifactFacts>& parts, const std::string&
   return requirements;
 }
 
+std::optional<Json> adapter_of(const LibraryFacts& plugin) {
+  if (plugin.kind != "elf") return std::nullopt;
+  std::vector<std::string> needs;
+  for (const std::string& needed : plugin.needed)
+    if (!is_system_library(plugin, needed)) needs.push_back(file_name(needed));
+  if (needs.empty()) return std::nullopt;
+  Json adapter = Json::object().set("needs", Json::strings(needs));
+  if (!plugin.cxx11_abi.empty()) adapter.set("cxx11_abi", plugin.cxx11_abi);
+  return adapter;
+}
+
 System system_of(const std::vector<ArtifactFacts>& parts) {
   std::set<std::string> systems, machines;
   bool first = true;

@@ -1,5 +1,6 @@
 // What the files of a build demand of the machine, as a manifest says it.
 #pragma once
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,11 @@ std::vector<Outside> outside(const std::vector<ArtifactFacts>& parts, const std:
 // The member "requires": glibc, glibcxx, cxxabi, libc, cpu, cuda (toolkit from the flavor, architectures from
 // the files), os_version, libraries. Empty members are left out.
 Json requirements_of(const std::vector<ArtifactFacts>& parts, const std::string& flavor);
+
+// The member "adapter" of the component that holds this plugin: the libraries of its runtime that it names
+// itself, and their C++ ABI. Nothing for a plugin that opens its runtime by name, and for systems whose
+// installations are not recognised.
+std::optional<Json> adapter_of(const LibraryFacts& plugin);
 
 // "linux", "windows", "macos" and the machine, by the libraries: empty when they disagree or there is none.
 // Universal libraries are for several machines: "arm64+x86_64", those that all of them are for.

@@ -29,6 +29,38 @@ TEST_F(PublisherTest, requirements_are_read_from_the_files) {
   EXPECT_THAT(problems(), IsEmpty());
 }
 
+TEST_F(PublisherTest, what_ties_a_plugin_to_its_runtime_is_read_from_its_file) {
+  const auto adapter_with = [&](const std::string& abi) -> Json {
+    fs::remove(folder() / "libengine_toy.so");
+    library("libengine_toy.so",
+            "#include <string>\nnamespace c10 { void warn(const std::string&); }\n"
+            "extern \"C\" { extern const char engine_plugin_v1[64]; const char engine_plugin_v1[64] = "
+            "\"ENGPLUG\"; }\n"
+            "void use() { c10::warn(\"\"); }\n",
+            {"-x", "none", "-Wl,--no-as-needed", (folder() / "toy/lib/libtoy.so").native(),
+             "-D_GLIBCXX_USE_CXX11_ABI=" + abi},
+            {"g++", "-xc++"});
+    const auto added = publish::add(workspace(), request("1." + abi + ".0"));
+    EXPECT_TRUE(added) << (added ? "" : std::string(added.error().value("problem")));
+    const auto document = parse_json(bytes_of(workspace().engine_file("toy")), "toy");
+    const Json& components = (*document)["components"];
+    EXPECT_EQ(components["toy-1." + abi + ".0-cpu-linux-x86_64"].find("adapter"), nullptr);
+    return components["toy-plugin-1." + abi + ".0-cpu-linux-x86_64"]["adapter"];
+  };
+  EXPECT_EQ(adapter_with("1").dump(), R"({"needs":["libtoy.so"],"cxx11_abi":"1"})");
+  EXPECT_EQ(adapter_with("0").dump(), R"({"needs":["libtoy.so"],"cxx11_abi":"0"})");
+}
+
+TEST_F(PublisherTest, a_plugin_that_opens_its_runtime_by_name_is_tied_to_none) {
+  add_toy();
+  const auto document = parse_json(bytes_of(workspace().engine_file("toy")), "toy");
+  const Json& plugin = (*document)["components"]["toy-plugin-1.0.0-cpu-linux-x86_64"];
+  ASSERT_NE(plugin.find("artifacts"), nullptr);
+#ifndef ENGINEHOST_SANITIZED  // such a plugin truly needs the sanitizer's library
+  EXPECT_EQ(plugin.find("adapter"), nullptr);
+#endif
+}
+
 TEST_F(PublisherTest, the_same_folder_gives_the_same_archive) {
   add_toy();
   const auto digest_of = [&] {
