@@ -73,8 +73,8 @@ Result<FileStamp> stamp_of(const fs::path& file, std::string_view code) {
   calls::Status status{};
   if (calls::stat(file.c_str(), &status) != 0)
     return fail(diagnose_errno(code, errno).with("file", path_text(file)));
-  return FileStamp{status.st_dev, status.st_ino, static_cast<std::uint64_t>(status.st_size),
-                   calls::modified_ns(status)};
+  return FileStamp{static_cast<std::uint64_t>(status.st_dev), status.st_ino,
+                   static_cast<std::uint64_t>(status.st_size), calls::modified_ns(status)};
 }
 
 namespace {

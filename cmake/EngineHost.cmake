@@ -25,6 +25,42 @@ else()
   set(ENGINEHOST_SYSTEM posix)
 endif()
 
+# enginehost_darwin_sources(LIST): macOS is a POSIX system, too; what it does otherwise lies in darwin/, file by file, and
+# takes the place of the file of that name in posix/. Elsewhere the list stays what it is.
+function(enginehost_darwin_sources list)
+  if(NOT APPLE)
+    return()
+  endif()
+  set(found)
+  foreach(source IN LISTS ${list})
+    string(REGEX REPLACE "(^|/)posix/" "\\1darwin/" own "${source}")
+    if(EXISTS "${CMAKE_CURRENT_SOURCE_DIR}/${own}")
+      set(source "${own}")
+    endif()
+    list(APPEND found "${source}")
+  endforeach()
+  set(${list} ${found} PARENT_SCOPE)
+endfunction()
+
+# enginehost_exports(TARGET FILE) leaves the names of a version script's "global" in the symbol table and no other. Apple's
+# linker takes a list of symbols instead, which is made from the same file.
+function(enginehost_exports target file)
+  set_property(TARGET ${target} APPEND PROPERTY LINK_DEPENDS "${file}")
+  if(WIN32)
+    message(FATAL_ERROR "a version script says nothing on Windows")
+  elseif(APPLE)
+    file(STRINGS "${file}" lines REGEX "global:")
+    string(REGEX REPLACE "^.*global:|;.*$" "" names "${lines}")
+    string(REGEX MATCHALL "[A-Za-z0-9_*]+" names "${names}")
+    list(TRANSFORM names PREPEND "_")
+    list(JOIN names "\n" text)
+    file(CONFIGURE OUTPUT "${CMAKE_CURRENT_BINARY_DIR}/${target}.exports" CONTENT "${text}\n" @ONLY)
+    target_link_options(${target} PRIVATE "-Wl,-exported_symbols_list,${CMAKE_CURRENT_BINARY_DIR}/${target}.exports")
+  else()
+    target_link_options(${target} PRIVATE "-Wl,--version-script=${file}")
+  endif()
+endfunction()
+
 add_library(enginehost_warnings INTERFACE)
 target_compile_options(enginehost_warnings INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow
@@ -49,6 +85,7 @@ endif()
 # A room is a static library enginehost_NAME; DEPENDS names rooms above it, LIBRARIES third parties, which stay private.
 function(enginehost_room name)
   cmake_parse_arguments(ROOM "" "" "SOURCES;DEPENDS;LIBRARIES" ${ARGN})
+  enginehost_darwin_sources(ROOM_SOURCES)
   add_library(enginehost_${name} STATIC ${ROOM_SOURCES})
   target_include_directories(enginehost_${name} PUBLIC "${PROJECT_SOURCE_DIR}")
   list(TRANSFORM ROOM_DEPENDS PREPEND enginehost_)
@@ -58,6 +95,7 @@ endfunction()
 # enginehost_plugin(NAME SOURCES ... [LIBRARIES ...]) builds engines/libengine_NAME.so, which exports one symbol only.
 function(enginehost_plugin name)
   cmake_parse_arguments(PLUGIN "" "" "SOURCES;LIBRARIES" ${ARGN})
+  enginehost_darwin_sources(PLUGIN_SOURCES)
   add_library(engine_${name} MODULE ${PLUGIN_SOURCES})
   set_target_properties(engine_${name} PROPERTIES LIBRARY_OUTPUT_DIRECTORY "${ENGINEHOST_PLUGIN_OUTPUT_DIRECTORY}")
   target_link_libraries(engine_${name} PRIVATE enginehost_plugin_api enginehost_warnings ${PLUGIN_LIBRARIES})
@@ -67,10 +105,8 @@ function(enginehost_plugin name)
     set_target_properties(engine_${name} PROPERTIES PREFIX "")
     return()
   endif()
-  set_target_properties(engine_${name} PROPERTIES
-    LINK_DEPENDS "${PROJECT_SOURCE_DIR}/engines/support/exports.map")
   # -fvisibility=hidden alone leaks weak symbols of libstdc++ templates; the version script does not.
-  target_link_options(engine_${name} PRIVATE "-Wl,--version-script=${PROJECT_SOURCE_DIR}/engines/support/exports.map")
+  enginehost_exports(engine_${name} "${PROJECT_SOURCE_DIR}/engines/support/exports.map")
 endfunction()
 
 # How a path of this machine begins for what runs the tests: Wine shows its root as drive Z.

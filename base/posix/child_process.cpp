@@ -5,7 +5,6 @@
 #include <signal.h>
 #include <spawn.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 
 #include <cerrno>
@@ -13,6 +12,7 @@
 
 #include "base/file_calls.hpp"
 #include "base/files.hpp"
+#include "base/posix/child_calls.hpp"
 
 extern char** environ;
 
@@ -32,7 +32,7 @@ struct Pipe {
 // 0, or the errno.
 int open_pipe(Pipe& pipe) {
   int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0) return errno;
+  if (!child::open_pipe(ends)) return errno;
   pipe.read_end = FileDescriptor(ends[0]);
   pipe.write_end = FileDescriptor(ends[1]);
   return 0;
@@ -121,10 +121,7 @@ void feed(FileDescriptor& to, std::string_view& input) {
   sigpending(&pending);
   const ssize_t written = calls::write(to.get(), input.data(), input.size());
   const bool broken = written < 0 && errno == EPIPE;
-  if (broken && sigismember(&pending, SIGPIPE) == 0) {
-    const timespec at_once{};
-    sigtimedwait(&pipe_signal, nullptr, &at_once);
-  }
+  if (broken && sigismember(&pending, SIGPIPE) == 0) child::take_pending(pipe_signal);
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   if (written > 0) input.remove_prefix(static_cast<std::size_t>(written));
   if (broken || input.empty()) to.close();
@@ -138,17 +135,6 @@ bool has_ended(pid_t child) {
   if (::waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOHANG | WNOWAIT) != 0)
     return errno == ECHILD;
   return info.si_pid == child;
-}
-
-// A descriptor that polls as readable once the child has ended (Linux 5.3, pidfd_open(2)): its end wakes the
-// wait at once, also when grandchildren keep the pipes open. Empty where the kernel or a sandbox does not
-// give one; then the end is noticed at the next turn.
-FileDescriptor watch_for_end([[maybe_unused]] pid_t child) {
-#ifdef SYS_pidfd_open
-  return FileDescriptor(static_cast<int>(::syscall(SYS_pidfd_open, child, 0)));
-#else
-  return {};
-#endif
 }
 
 void reap(pid_t child, ChildOutcome& outcome) {
@@ -184,7 +170,7 @@ Result<ChildOutcome> run_child(const ChildRequest& request) {
   }
   if (request.discard_output) posix_spawn_file_actions_addopen(&setup.actions, 1, "/dev/null", O_WRONLY, 0);
   // A host may have opened files without O_CLOEXEC; a child that cannot be killed must not keep them open.
-  posix_spawn_file_actions_addclosefrom_np(&setup.actions, request.private_channel ? 4 : 3);
+  child::inherit_only(request.private_channel ? 4 : 3, setup.actions, setup.attributes);
 
   // What fits into the pipe is there when the child asks for it, which then need not wait for this thread.
   std::string_view unwritten = request.input;
@@ -210,7 +196,7 @@ Result<ChildOutcome> run_child(const ChildRequest& request) {
 
   // Once the child itself is gone, its grandchildren may still hold the pipes, or fill them without end: what
   // is there is read, for a moment.
-  const FileDescriptor watch = watch_for_end(child);
+  const FileDescriptor watch = child::watch_for_end(child);
   auto give_up_at = begin + request.deadline;
   bool aborted = false, killed = false, ended = false;
   for (;;) {
@@ -221,7 +207,7 @@ Result<ChildOutcome> run_child(const ChildRequest& request) {
     for (const Stream& stream : streams) waits.push_back({stream.from.get(), POLLIN, 0});
     const bool nothing_wakes = streams.empty() && !input.write_end.valid() && !watch.valid();
     const int wait_ms = ended ? 0 : static_cast<int>(nothing_wakes ? 1 : poll_step.count());
-    ::poll(waits.data(), waits.size(), wait_ms);
+    ::poll(waits.data(), static_cast<nfds_t>(waits.size()), wait_ms);
     if (input.write_end.valid() && waits[0].revents != 0) feed(input.write_end, unwritten);
     bool data = false;
     for (std::size_t i = streams.size(); i-- > 0;)
@@ -261,11 +247,6 @@ Result<ChildOutcome> run_child(const ChildRequest& request) {
   }
   outcome.duration = std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - begin);
   return outcome;
-}
-
-std::string signal_name(int signal) {
-  const char* name = ::sigabbrev_np(signal);
-  return name != nullptr ? "SIG" + std::string(name) : "signal " + std::to_string(signal);
 }
 
 }  // namespace enginehost

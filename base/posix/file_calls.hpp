@@ -13,6 +13,12 @@
 #include <memory>
 #include <string>
 
+#ifdef __APPLE__
+#include "base/darwin/file_details.hpp"
+#else
+#include "base/posix/file_details.hpp"
+#endif
+
 namespace enginehost::calls {
 
 // What a call takes for a name; made of what is at hand without a copy.
@@ -45,14 +51,6 @@ inline ssize_t pwrite(int file, const void* from, std::size_t size, off_t at) {
   return ::pwrite(file, from, size, at);
 }
 inline off_t lseek(int file, off_t by, int from) { return ::lseek(file, by, from); }
-inline int fsync(int file) { return ::fsync(file); }
-inline int fdatasync(int file) {
-#ifdef __APPLE__
-  return ::fsync(file);
-#else
-  return ::fdatasync(file);
-#endif
-}
 inline int ftruncate(int file, off_t size) { return ::ftruncate(file, size); }
 inline int fstat(int file, Status* status) { return ::fstat(file, status); }
 inline int stat(Name file, Status* status) { return ::stat(file.get(), status); }
@@ -99,21 +97,13 @@ bool lock_open_file(int file);
 
 // When the file's content changed, in nanoseconds since 1970.
 inline std::int64_t modified_ns(const Status& status) {
-#ifdef __APPLE__
-  const timespec& time = status.st_mtimespec;
-#else
-  const timespec& time = status.st_mtim;
-#endif
+  const timespec& time = modified_time(status);
   return static_cast<std::int64_t>(time.tv_sec) * 1'000'000'000 + time.tv_nsec;
 }
 
 // When anything about the file changed, its name included.
 inline std::int64_t changed_ns(const Status& status) {
-#ifdef __APPLE__
-  const timespec& time = status.st_ctimespec;
-#else
-  const timespec& time = status.st_ctim;
-#endif
+  const timespec& time = changed_time(status);
   return static_cast<std::int64_t>(time.tv_sec) * 1'000'000'000 + time.tv_nsec;
 }
 

@@ -1,6 +1,9 @@
 // See base/names_in_utf8.hpp.
 #pragma once
 #include <locale.h>
+#if __has_include(<xlocale.h>)
+#include <xlocale.h>  // where macOS has newlocale
+#endif
 
 namespace enginehost {
 
@@ -10,6 +13,7 @@ class NamesInUtf8 {
  public:
   static constexpr bool are_by_locale = true;
   NamesInUtf8() : ours_(::newlocale(LC_CTYPE_MASK, "C.UTF-8", nullptr)) {
+    if (ours_ == nullptr) ours_ = ::newlocale(LC_CTYPE_MASK, "UTF-8", nullptr);  // its name on older macOS
     if (ours_ != nullptr) before_ = ::uselocale(ours_);
   }
   ~NamesInUtf8() {

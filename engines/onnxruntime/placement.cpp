@@ -1,5 +1,7 @@
 #include "engines/onnxruntime/placement.hpp"
 
+#include <unistd.h>  // mkdtemp, on macOS
+
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>

@@ -65,12 +65,14 @@ std::string loader_says(engine_call* call) {
   return why;
 }
 
+#ifdef __linux__
 bool same_file(const std::string& a, const std::string& b) {
   struct stat one {};
   struct stat other {};
   return stat(a.c_str(), &one) == 0 && stat(b.c_str(), &other) == 0 && one.st_dev == other.st_dev &&
          one.st_ino == other.st_ino;
 }
+#endif
 
 // All releases of TensorFlow call their libraries by the same names, and the loader takes one that is there
 // already for every later one of that name: a second release would run with half of the first.

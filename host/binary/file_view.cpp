@@ -90,7 +90,7 @@ Result<FileView> FileView::take(int descriptor, std::string path, Buffers* buffe
                       .with("file", view.path_)
                       .with("problem", S_ISDIR(status.st_mode) ? "directory" : "not a regular file")));
   view.size_ = static_cast<std::uint64_t>(status.st_size);
-  view.device_ = status.st_dev;
+  view.device_ = static_cast<std::uint64_t>(status.st_dev);
   view.inode_ = status.st_ino;
   return view;
 }

@@ -36,7 +36,7 @@ class WatchedFolder {
              : path_.empty() || calls::stat(path_, &status) != 0)
       return {};
     if (status.st_nlink == 0) return {};
-    return {status.st_dev, status.st_ino, 0, calls::modified_ns(status)};
+    return {static_cast<std::uint64_t>(status.st_dev), status.st_ino, 0, calls::modified_ns(status)};
   }
 
  private:

@@ -79,8 +79,9 @@ bool is_unchanged(std::string_view value) {
     return false;
   // Not stamp_of(): a path object for each of them costs more than the calls.
   calls::Status now{};
-  return calls::stat(std::string(value), &now) == 0 && now.st_dev == stamp.device &&
-         now.st_ino == stamp.inode && static_cast<std::uint64_t>(now.st_size) == stamp.size &&
+  return calls::stat(std::string(value), &now) == 0 &&
+         static_cast<std::uint64_t>(now.st_dev) == stamp.device && now.st_ino == stamp.inode &&
+         static_cast<std::uint64_t>(now.st_size) == stamp.size &&
          calls::modified_ns(now) == stamp.modified_ns;
 }
 

@@ -191,8 +191,8 @@ void check_system(const manifest::Build& build, const Platform& machine, Finding
   check_metal(requirements, machine, findings);
   check_rocm(requirements, machine, findings);
   for (const auto& [name, text] : requirements.unknown)
-    findings.note_unknown([&, &name = name, &text = text] {
-      return unanswered(name + " " + text, "this version of EngineHost does not know the requirement");
+    findings.note_unknown([&, &key = name, &wanted = text] {
+      return unanswered(key + " " + wanted, "this version of EngineHost does not know the requirement");
     });
 }
 
