@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "host/linker/dyld.hpp"
 #include "host/linker/windows.hpp"
 #include "host/preflight/preflight.hpp"
 
@@ -22,6 +23,8 @@ struct ForeignSpec {
   // Windows: the machine itself, of which `platform` then need not tell anything. Null: only what is known of
   // every machine.
   const linker::WindowsMachine* machine = nullptr;
+  // macOS likewise.
+  const linker::AppleMachine* mac = nullptr;
   // Told the closure of the file, whose pointers live no longer, and the report so far; may be empty.
   std::function<void(const linker::Closure&, Report&)> on_closure;
   bool symbols = false;  // Windows: look for functions that are not exported (EH-W03)

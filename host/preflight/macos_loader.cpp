@@ -9,6 +9,7 @@ namespace {
 
 // The processor a Mac would run it on: what the platform says, else the file's own, Apple silicon's first.
 std::string architecture_for(const ForeignSpec& spec, const binary::BinaryInfo& file) {
+  if (spec.mac != nullptr) return spec.mac->architecture;
   if (spec.platform != nullptr && spec.platform->arch.is_known()) {
     const std::string& arch = spec.platform->arch.value();
     return arch == "arm64" ? "aarch64" : arch;
@@ -23,8 +24,9 @@ class MacosLoader final : public ForeignLoader {
  public:
   MacosLoader(const ForeignSpec& spec, const binary::BinaryInfo& file)
       : reader_(architecture_for(spec, file)) {
+    if (spec.mac != nullptr) machine_ = *spec.mac;
     machine_.architecture = architecture_for(spec, file);
-    if (spec.platform != nullptr && spec.platform->distribution.is_known())
+    if (spec.mac == nullptr && spec.platform != nullptr && spec.platform->distribution.is_known())
       machine_.os_version = spec.platform->distribution.value().version;
   }
 

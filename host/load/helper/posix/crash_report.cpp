@@ -2,20 +2,16 @@
 
 #include <cxxabi.h>
 #include <dlfcn.h>
-#include <fcntl.h>
 #include <signal.h>
-#include <sys/auxv.h>
-#include <sys/resource.h>
-#include <sys/uio.h>
-#include <ucontext.h>
 #include <unistd.h>
 
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
 #include <exception>
-#include <initializer_list>
 #include <typeinfo>
+
+#include "host/load/helper/posix/crash_details.hpp"
 
 namespace enginehost::helper {
 namespace {
@@ -28,39 +24,15 @@ alignas(16) char alternate_stack[128 * 1024];
 
 constexpr int signals[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGTRAP};
 
-std::uintptr_t instruction_pointer(const ucontext_t* context) {
-#if defined(__x86_64__)
-  return static_cast<std::uintptr_t>(context->uc_mcontext.gregs[REG_RIP]);
-#elif defined(__aarch64__)
-  return context->uc_mcontext.pc;
-#else
-  return 0;
-#endif
-}
-
-std::uintptr_t stack_pointer(const ucontext_t* context) {
-#if defined(__x86_64__)
-  return static_cast<std::uintptr_t>(context->uc_mcontext.gregs[REG_RSP]);
-#elif defined(__aarch64__)
-  return context->uc_mcontext.sp;
-#else
-  return 0;
-#endif
-}
-
 const char* object_at(std::uintptr_t address) {
   Dl_info info{};
   return ::dladdr(reinterpret_cast<void*>(address), &info) != 0 && info.dli_fname != nullptr ? info.dli_fname
                                                                                              : "";
 }
 
-bool is_systems_own(const char* object) {
-  const char* name = std::strrchr(object, '/');
-  name = name != nullptr ? name + 1 : object;
-  for (const char* own : {"libc.so", "ld-linux", "ld-musl", "libpthread", "libstdc++", "libgcc_s",
-                          "linux-vdso", "enginehost-probe"})
-    if (std::strncmp(name, own, std::strlen(own)) == 0) return true;
-  return *name == '\0';
+const char* file_name(const char* path) {
+  const char* slash = std::strrchr(path, '/');
+  return slash != nullptr ? slash + 1 : path;
 }
 
 // abort() and waits end inside the C library; whose code called it is found by looking for return addresses
@@ -70,32 +42,8 @@ const char* caller_on_stack(std::uintptr_t pointer) {
   constexpr std::size_t most_words = 16384;
   const auto* word = reinterpret_cast<const std::uintptr_t*>(pointer & ~std::uintptr_t{7});
   for (std::size_t i = 0; i < most_words && reinterpret_cast<std::uintptr_t>(word + i + 1) <= stack_high; ++i)
-    if (const char* object = object_at(word[i]); !is_systems_own(object)) return object;
+    if (const char* object = object_at(word[i]); !is_systems_own(file_name(object))) return object;
   return "";
-}
-
-// Through a pipe, where process_vm_readv is not allowed (a sandbox) or not there (an emulator): write(2) says
-// EFAULT.
-bool read_through_pipe(std::uintptr_t address, unsigned char (&bytes)[4]) {
-  int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0) return false;
-  const bool done = ::write(ends[1], reinterpret_cast<const void*>(address), sizeof bytes) == sizeof bytes &&
-                    ::read(ends[0], bytes, sizeof bytes) == sizeof bytes;
-  ::close(ends[0]);
-  ::close(ends[1]);
-  return done;
-}
-
-// Four bytes at the faulting instruction, read through the kernel so that an unmapped address is no second
-// fault.
-void read_instruction(std::uintptr_t address, char (&text)[9]) {
-  unsigned char bytes[4];
-  iovec to{bytes, sizeof bytes};
-  iovec from{reinterpret_cast<void*>(address), sizeof bytes};
-  text[0] = '\0';
-  if (::process_vm_readv(::getpid(), &to, 1, &from, 1, 0) == sizeof bytes ||
-      read_through_pipe(address, bytes))
-    std::snprintf(text, sizeof text, "%02x%02x%02x%02x", bytes[0], bytes[1], bytes[2], bytes[3]);
 }
 
 // What a plugin threw across its C functions: the unwinder ends in frames of this program, whose runtime
@@ -117,42 +65,12 @@ void read_exception(const char*& type, const char*& what) {
   }
 }
 
-// How many threads the process has, from the kernel: 0 where it does not say.
-int count_threads() {
-  const int file = ::open("/proc/self/status", O_RDONLY | O_CLOEXEC);
-  if (file < 0) return 0;
-  char text[4096];
-  const ssize_t length = ::read(file, text, sizeof text - 1);
-  ::close(file);
-  if (length <= 0) return 0;
-  text[length] = '\0';
-  const char* at = std::strstr(text, "\nThreads:");
-  int count = 0;
-  for (at = at != nullptr ? at + 9 : ""; *at != '\0' && *at != '\n'; ++at)
-    if (*at >= '0' && *at <= '9') count = count * 10 + (*at - '0');
-  return count;
-}
-
 // A path as JSON text; anything unusual is replaced, since allocation is out of question here.
 void quote(const char* text, char* out, std::size_t room) {
   std::size_t i = 0;
   for (; text[i] != '\0' && i + 1 < room; ++i)
     out[i] = text[i] == '"' || text[i] == '\\' || static_cast<unsigned char>(text[i]) < 0x20 ? '?' : text[i];
   out[i] = '\0';
-}
-
-// Where this thread's stack, the first one's, lies: the kernel keeps the program's name at its top, and lets
-// it grow down to the limit. pthread_getattr_np would read and parse /proc/self/maps for the same.
-void find_stack() {
-  constexpr std::uintptr_t page = 4096;
-  const auto name = static_cast<std::uintptr_t>(::getauxval(AT_EXECFN));
-  const auto here = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
-  if (name < here) return;
-  stack_high = (name + page) & ~(page - 1);
-  rlimit limit{};
-  if (::getrlimit(RLIMIT_STACK, &limit) != 0) return;
-  // Without a limit the stack ends where the next mapping begins; a fault near the pointer still tells.
-  stack_low = limit.rlim_cur < stack_high ? stack_high - static_cast<std::uintptr_t>(limit.rlim_cur) : page;
 }
 
 // Kernels enter a handler with the stack aligned as a function expects it. QEMU's user mode does not (7.2:
@@ -166,10 +84,10 @@ void on_signal(int number, siginfo_t* info, void* raw_context) {
   const std::uintptr_t at = instruction_pointer(context), stack = stack_pointer(context);
   const auto address = reinterpret_cast<std::uintptr_t>(info->si_addr);
   const char* object = object_at(at);
-  if (number == SIGABRT || is_systems_own(object)) {
+  if (number == SIGABRT || is_systems_own(file_name(object))) {
     const char* caller = caller_on_stack(stack);
     // A fault inside the loader itself stays the loader's: it was reading a damaged file.
-    if (*caller != '\0' && (number == SIGABRT || std::strstr(object, "/ld-") == nullptr)) object = caller;
+    if (*caller != '\0' && (number == SIGABRT || !is_loader(file_name(object)))) object = caller;
   }
   constexpr std::uintptr_t near = 64 * 1024;
   const bool overflow =
@@ -188,8 +106,7 @@ void on_signal(int number, siginfo_t* info, void* raw_context) {
       "\"instruction\":\"%s\",\"stack_overflow\":%s,\"threads\":%d,\"first_thread\":%s,\"exception\":\"%s\","
       "\"what\":\"%s\"}}\n",
       proof, number, static_cast<unsigned long long>(address), library, instruction,
-      overflow ? "true" : "false", count_threads(), ::gettid() == ::getpid() ? "true" : "false", thrown,
-      message);
+      overflow ? "true" : "false", count_threads(), is_first_thread() ? "true" : "false", thrown, message);
   if (length > 0 && ::write(channel, line, static_cast<std::size_t>(length)) < 0) {
     // nobody listens any more
   }
@@ -202,7 +119,7 @@ void on_signal(int number, siginfo_t* info, void* raw_context) {
 void report_crashes(int descriptor, const char* nonce) {
   channel = descriptor;
   proof = nonce;
-  find_stack();
+  find_stack(stack_low, stack_high);
   stack_t alternate{};
   alternate.ss_sp = alternate_stack;
   alternate.ss_size = sizeof alternate_stack;

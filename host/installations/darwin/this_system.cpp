@@ -1,0 +1,12 @@
+#include "host/installations/this_system.hpp"
+
+#include "base/paths.hpp"
+#include "base/process.hpp"
+
+namespace enginehost::installations {
+
+std::string_view why_none_is_recognised() { return "only installations on Linux are recognised"; }
+
+std::filesystem::path own_program() { return path_of(executable_path()); }
+
+}  // namespace enginehost::installations

@@ -1,0 +1,36 @@
+#include "host/platform/library_search.hpp"
+
+#include "base/paths.hpp"
+#include "host/linker/this_mac.hpp"
+
+namespace enginehost::platform {
+
+struct LibrarySearch::Order {
+  linker::AppleMachine machine;
+};
+
+LibrarySearch::LibrarySearch(const Root& root) : root_(root), order_(std::make_unique<Order>()) {
+  order_->machine = linker::describe_this_mac();
+  if (!root.is_this_machine()) order_->machine.loaded.clear();
+}
+
+LibrarySearch::~LibrarySearch() = default;
+
+// A name without a folder is looked for in DYLD_LIBRARY_PATH and, since macOS 12, in the system's alone:
+// dlopen(3). What is in the shared cache has no file and is not found.
+std::optional<FoundLibrary> LibrarySearch::find(const std::string& soname) const {
+  for (const linker::LoadedLibrary& library : order_->machine.loaded)
+    if (path_text(library.path.filename()) == soname) {
+      const std::string path = path_text(library.path);
+      return FoundLibrary{path, root_.resolve(path).value_or(path), "loaded in this process"};
+    }
+  for (const std::string& folder : order_->machine.library_path.value_or(std::vector<std::string>{})) {
+    const std::string path = folder + "/" + soname;
+    if (const auto real = root_.resolve(path)) return FoundLibrary{path, *real, "DYLD_LIBRARY_PATH"};
+  }
+  return std::nullopt;
+}
+
+std::string LibrarySearch::places() const { return "this process, DYLD_LIBRARY_PATH"; }
+
+}  // namespace enginehost::platform

@@ -1,0 +1,64 @@
+#include "host/platform/machine_key.hpp"
+
+#include "base/file_system.hpp"
+#include "base/paths.hpp"
+#include "base/process.hpp"
+#include "base/sha256.hpp"
+#include "host/platform/darwin/kernel_values.hpp"
+#include "host/platform/variables.hpp"
+
+namespace enginehost::platform {
+namespace {
+
+// Changed when detect() looks at something else, so that what an older version remembered is not taken over.
+constexpr std::string_view version = "machine key of macOS 1";
+
+class Gathering {
+ public:
+  void add(std::string_view name, std::string_view value) {
+    text_.append(name).push_back('=');
+    text_.append(value).push_back('\n');
+  }
+  void add(std::string_view name, std::uint64_t value) { add(name, std::to_string(value)); }
+  void stamp(const std::filesystem::path& file) {
+    const std::string name = path_text(file);
+    const auto stamp = stamp_of(file);
+    if (!stamp) return add(name, "absent");
+    for (const std::uint64_t number : {stamp->device, stamp->inode, stamp->size}) add(name, number);
+    add(name, static_cast<std::uint64_t>(stamp->modified_ns));
+  }
+  const std::string& text() const { return text_; }
+
+ private:
+  std::string text_;
+};
+
+}  // namespace
+
+// The system's libraries and drivers change with its version only: all of it is sealed.
+std::string machine_key(const DetectRequest& request, Reach reach) {
+  Gathering key;
+  key.add("version", version);
+  key.add("reach", reach == Reach::everything ? "everything" : "decisive");
+  key.add("boot", boot_id());
+  key.add("system", kernel::text("kern.osversion"));
+  key.add("processor", kernel::text("machdep.cpu.brand_string"));
+  key.add("translated", kernel::number("sysctl.proc_translated").value_or(0));
+  key.add("pointer", sizeof(void*));
+  key.add("user", effective_user());
+  key.add("root", path_text(request.root));
+  key.add("helper", path_text(request.helper));
+  if (!request.helper.empty()) key.stamp(request.helper);
+  for (const std::string& word : request.helper_launcher) key.add("launcher", word);
+  key.add("cache", path_text(request.cache_folder));
+  if (!request.cache_folder.empty())
+    key.add("noexec", forbids_execution(request.cache_folder) ? "yes" : "no");
+  for (const auto& [name, value] : process_variables())
+    if (is_loader_variable(name) ||
+        (reach == Reach::everything && (name == "PATH" || name == "CONDA_DEFAULT_ENV")))
+      key.add(name, value);
+  if (reach == Reach::everything) key.add("processors", kernel::number("hw.activecpu").value_or(0));
+  return sha256_hex(key.text());
+}
+
+}  // namespace enginehost::platform
