@@ -1,0 +1,60 @@
+# For a build of macOS on Debian: third parties by their headers of this machine's packages, as a folder of links, and by
+# stub libraries (.tbd: a list of names, what Apple's own SDK consists of) with the names that the packages' libraries
+# export. A link against them shows that each name used exists in the library; nothing of it can run.
+set(ENGINEHOST_STUBS "${CMAKE_BINARY_DIR}/macos-stubs")
+file(MAKE_DIRECTORY "${ENGINEHOST_STUBS}/include/openssl")
+set(debian_library "/usr/lib/${CMAKE_HOST_SYSTEM_PROCESSOR}-linux-gnu")
+set(debian_include "/usr/include/${CMAKE_HOST_SYSTEM_PROCESSOR}-linux-gnu")
+
+file(GLOB headers /usr/include/openssl/*.h "${debian_include}/openssl/*.h")
+foreach(header IN LISTS headers)
+  get_filename_component(name "${header}" NAME)
+  file(CREATE_LINK "${header}" "${ENGINEHOST_STUBS}/include/openssl/${name}" SYMBOLIC)
+endforeach()
+foreach(name "${debian_include}/curl" /usr/include/archive.h /usr/include/archive_entry.h)
+  get_filename_component(link "${name}" NAME)
+  file(CREATE_LINK "${name}" "${ENGINEHOST_STUBS}/include/${link}" SYMBOLIC)
+endforeach()
+
+# What of Apple's own headers is not in the package, by the manual page of the function.
+file(CONFIGURE OUTPUT "${ENGINEHOST_STUBS}/include/sys/xattr.h" @ONLY CONTENT "#pragma once
+#include <stdint.h>
+#include <sys/types.h>
+#define XATTR_NOFOLLOW 1
+#ifdef __cplusplus
+extern \"C\"
+#endif
+ssize_t getxattr(const char* path, const char* name, void* value, size_t size, uint32_t position, int options);
+")
+include_directories(SYSTEM "${ENGINEHOST_STUBS}/include")
+
+# enginehost_stub(TARGET FILE INSTALL_NAME): the imported library TARGET with the names of Debian's FILE.
+function(enginehost_stub target file install_name)
+  if(TARGET ${target})
+    return()
+  endif()
+  execute_process(COMMAND nm --dynamic --defined-only --format=just-symbols "${debian_library}/${file}"
+    OUTPUT_VARIABLE names RESULT_VARIABLE failed)
+  if(failed)
+    message(FATAL_ERROR "${debian_library}/${file} cannot be read: see scripts/install-dependencies.sh")
+  endif()
+  string(REGEX REPLACE "@[^\n]*" "" names "${names}")
+  string(REGEX MATCHALL "[A-Za-z][A-Za-z0-9_]*" names "${names}")
+  list(REMOVE_DUPLICATES names)
+  list(TRANSFORM names PREPEND "_")
+  list(JOIN names ", " names)
+  get_filename_component(stub "${file}" NAME_WE)
+  file(CONFIGURE OUTPUT "${ENGINEHOST_STUBS}/${stub}.tbd" @ONLY CONTENT "--- !tapi-tbd
+tbd-version: 4
+targets: [ arm64-macos, x86_64-macos ]
+install-name: '${install_name}'
+exports:
+  - targets: [ arm64-macos, x86_64-macos ]
+    symbols: [ ${names} ]
+...
+")
+  add_library(${target} SHARED IMPORTED GLOBAL)
+  set_target_properties(${target} PROPERTIES IMPORTED_LOCATION "${ENGINEHOST_STUBS}/${stub}.tbd"
+    INTERFACE_INCLUDE_DIRECTORIES "${ENGINEHOST_STUBS}/include")
+endfunction()
+list(PREPEND CMAKE_MODULE_PATH "${CMAKE_CURRENT_LIST_DIR}/macos-stubs")

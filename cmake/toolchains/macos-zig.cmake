@@ -1,0 +1,26 @@
+# macOS programs made on Debian by clang out of the package "ziglang" and LLVM's linker (scripts/zig-root.sh): they are
+# compiled and linked and cannot be run there. ENGINEHOST_MACOS_CPU says for which processor; ENGINEHOST_ZIG in the
+# environment names another folder than out/zig.
+set(CMAKE_SYSTEM_NAME Darwin)
+set(CMAKE_SYSTEM_PROCESSOR ${ENGINEHOST_MACOS_CPU})
+list(APPEND CMAKE_TRY_COMPILE_PLATFORM_VARIABLES ENGINEHOST_MACOS_CPU)
+
+if(DEFINED ENV{ENGINEHOST_ZIG})
+  set(zig "$ENV{ENGINEHOST_ZIG}")
+else()
+  get_filename_component(zig "${CMAKE_CURRENT_LIST_DIR}/../../out/zig" ABSOLUTE)
+endif()
+if(NOT EXISTS "${zig}/complete")
+  message(FATAL_ERROR "${zig} has no compiler: run scripts/zig-root.sh")
+endif()
+set(CMAKE_C_COMPILER "${zig}/bin/${ENGINEHOST_MACOS_CPU}-clang")
+set(CMAKE_CXX_COMPILER "${zig}/bin/${ENGINEHOST_MACOS_CPU}-clang++")
+set(CMAKE_AR llvm-ar-14)
+set(CMAKE_RANLIB llvm-ranlib-14)
+set(CMAKE_INSTALL_NAME_TOOL llvm-install-name-tool-14)
+set(CMAKE_OSX_SYSROOT "")
+set(CMAKE_FIND_ROOT_PATH "${zig}/none")
+set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
+set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
+set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)
+set(CMAKE_FIND_ROOT_PATH_MODE_PACKAGE ONLY)

@@ -1,0 +1,86 @@
+#!/usr/bin/env bash
+# Unpacks the compiler that EngineHost is compiled for macOS with, the Python package "ziglang" of the package index, and
+# makes with it what a link needs:
+#
+#   FOLDER/ziglang                       the package: clang with macOS's C headers, libc++ and the names of libSystem
+#   FOLDER/CPU/{libc++,libc++abi,...}.a  C++'s library for that processor (arm64, x86_64), made once
+#   FOLDER/bin/CPU-{clang,clang++}       compile by zig and link by LLVM's linker for Mach-O, which knows the options of
+#                                        Apple's; zig's own does not
+#
+#   scripts/zig-root.sh [FOLDER]         FOLDER: out/zig of this tree if not named
+#
+# Done once: a folder that is complete is left as it is. Takes 80 MB of download, 500 MB of disk and up to four minutes.
+# Exit status: 0 the folder is complete, 77 it cannot be made here, and the reason is printed.
+set -euo pipefail
+# shellcheck source=scripts/common.sh
+source "$(dirname "$0")/common.sh"
+
+# The version and what its file must be, whatever index it comes from.
+package='ziglang==0.13.0'
+sha256=3ce0c9f16547e5d61b32e0d226926e9a2552ef4b91fccf7ab5ea1a623a77824b
+minimum_system=11.0
+
+folder=${1:-$root/out/zig}
+complete=$folder/complete
+contents="3 $package $minimum_system"  # the number: of this script's layout
+if [ -f "$complete" ] && [ "$(cat "$complete")" = "$contents" ]; then
+  say "$folder is complete."
+  exit 0
+fi
+leave_out() {
+  complain "skipped, $1"
+  exit 77
+}
+if [ "$(uname -s)-$(uname -m)" != Linux-x86_64 ]; then leave_out "the package named here is Linux x86_64's"; fi
+for program in clang-14 ld64.lld-14 llvm-ar-14 llvm-ranlib-14 unzip python3; do
+  command -v "$program" >/dev/null ||
+    leave_out "$program is not installed (scripts/install-dependencies.sh --tests)"
+done
+
+rm -rf "$folder"
+mkdir -p "$folder/bin" "$folder/download"
+printf '%s --hash=sha256:%s\n' "$package" "$sha256" >"$folder/download/wanted.txt"
+if ! said=$(python3 -m pip --disable-pip-version-check --timeout 60 --retries 1 download --quiet --no-deps \
+  --only-binary :all: --platform manylinux_2_12_x86_64 --require-hashes --dest "$folder/download" \
+  --requirement "$folder/download/wanted.txt" 2>&1); then
+  printf '%s\n' "$said" | tail -n 3 >&2
+  leave_out "$package could not be had from the package index"
+fi
+unzip -q "$folder"/download/*.whl -d "$folder"
+rm -r "$folder/download"
+
+cd "$folder"
+export ZIG_GLOBAL_CACHE_DIR=$folder/cache ZIG_LOCAL_CACHE_DIR=$folder/cache
+for cpu in arm64 x86_64; do
+  zig_target=${cpu/arm64/aarch64}-macos.$minimum_system
+  rm -rf cache
+  mkdir "$cpu"
+  # Linked once by zig itself: it then makes its C++ library and leaves it in its cache.
+  printf '#include <iostream>\nint main() { std::cout << 1; }\n' >first.cpp
+  "$folder/ziglang/zig" c++ -target "$zig_target" -std=c++20 first.cpp -o first
+  for library in libc++.a libc++abi.a libcompiler_rt.a; do
+    find cache/o -name "$library" -exec cp {} "$cpu/$library" \; -quit
+    [ -s "$cpu/$library" ] || { complain "zig made no $library for $cpu"; exit 1; }
+  done
+  rm -f first first.*
+  for language in clang:cc clang++:c++; do
+    cat >"bin/$cpu-${language%:*}" <<END
+#!/bin/sh
+# Made by scripts/zig-root.sh. A command with a source file compiles; one without links.
+export ZIG_GLOBAL_CACHE_DIR="$folder/cache" ZIG_LOCAL_CACHE_DIR="$folder/cache"
+for argument in "\$@"; do
+  case \$argument in
+    -c | -E | -S | -fsyntax-only | --version | -dumpversion | -dumpmachine | -print-* | *.c | *.cc | *.cpp)
+      # In a debug build zig would add a sanitizer of its own.
+      exec "$folder/ziglang/zig" ${language#*:} -target $zig_target -fno-sanitize=undefined "\$@" ;;
+  esac
+done
+exec clang-14 --target=$cpu-apple-macos$minimum_system -mlinker-version=609 -fuse-ld=/usr/bin/ld64.lld-14 -nostdlib "\$@" \\
+  "$folder/$cpu/libc++.a" "$folder/$cpu/libc++abi.a" "$folder/$cpu/libcompiler_rt.a" \\
+  "$folder/ziglang/lib/libc/darwin/libSystem.tbd"
+END
+    chmod +x "bin/$cpu-${language%:*}"
+  done
+done
+printf '%s' "$contents" >"$complete"
+say "$folder: $(du -sm "$folder" | cut -f1) MB."
