@@ -22,7 +22,7 @@ minimum_system=11.0
 
 folder=${1:-$root/out/zig}
 complete=$folder/complete
-contents="3 $package $minimum_system"  # the number: of this script's layout
+contents="4 $package $minimum_system"  # the number: of this script's layout
 if [ -f "$complete" ] && [ "$(cat "$complete")" = "$contents" ]; then
   say "$folder is complete."
   exit 0
@@ -50,16 +50,15 @@ unzip -q "$folder"/download/*.whl -d "$folder"
 rm -r "$folder/download"
 
 cd "$folder"
-export ZIG_GLOBAL_CACHE_DIR=$folder/cache ZIG_LOCAL_CACHE_DIR=$folder/cache
 for cpu in arm64 x86_64; do
   zig_target=${cpu/arm64/aarch64}-macos.$minimum_system
-  rm -rf cache
   mkdir "$cpu"
+  export ZIG_GLOBAL_CACHE_DIR=$folder/$cpu/cache ZIG_LOCAL_CACHE_DIR=$folder/$cpu/cache
   # Linked once by zig itself: it then makes its C++ library and leaves it in its cache.
   printf '#include <iostream>\nint main() { std::cout << 1; }\n' >first.cpp
   "$folder/ziglang/zig" c++ -target "$zig_target" -std=c++20 first.cpp -o first
   for library in libc++.a libc++abi.a libcompiler_rt.a; do
-    find cache/o -name "$library" -exec cp {} "$cpu/$library" \; -quit
+    find "$cpu/cache/o" -name "$library" -exec cp {} "$cpu/$library" \; -quit
     [ -s "$cpu/$library" ] || { complain "zig made no $library for $cpu"; exit 1; }
   done
   rm -f first first.*
@@ -67,7 +66,7 @@ for cpu in arm64 x86_64; do
     cat >"bin/$cpu-${language%:*}" <<END
 #!/bin/sh
 # Made by scripts/zig-root.sh. A command with a source file compiles; one without links.
-export ZIG_GLOBAL_CACHE_DIR="$folder/cache" ZIG_LOCAL_CACHE_DIR="$folder/cache"
+export ZIG_GLOBAL_CACHE_DIR="$folder/$cpu/cache" ZIG_LOCAL_CACHE_DIR="$folder/$cpu/cache"
 for argument in "\$@"; do
   case \$argument in
     -c | -E | -S | -fsyntax-only | --version | -dumpversion | -dumpmachine | -print-* | *.c | *.cc | *.cpp)
