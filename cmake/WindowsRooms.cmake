@@ -9,10 +9,10 @@ foreach(room binary linker platform settings transfer oci manifest installations
   add_subdirectory(host/${room})
 endforeach()
 add_subdirectory(manifests)
-set(rooms_left_out "the tests of host/offline and host/open")
+set(rooms_left_out "the tests of host/open")
 if(ENGINEHOST_TESTS)
   foreach(room support base cache binary linker platform settings transfer manifest installations history resolve preflight
-               explain load engines oci acquire publish sdk end-to-end)
+               explain load engines oci acquire offline publish sdk end-to-end)
     add_subdirectory(tests/${room})
   endforeach()
 endif()

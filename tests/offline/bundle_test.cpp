@@ -129,7 +129,8 @@ TEST_F(Bundle, AMissingCutOrSwappedPartIsNamed) {
   };
   test::write_text(part, bytes.substr(0, 50'000));
   EXPECT_EQ(named(), "EH-F43 one.bundle.002");
-  fs::copy_file(folder / "two.bundle.002", part, fs::copy_options::overwrite_existing);
+  fs::remove(part);
+  fs::copy_file(folder / "two.bundle.002", part);
   EXPECT_EQ(named(), "EH-F43 one.bundle.002");
   fs::remove(part);
   EXPECT_EQ(named(), "EH-F42 one.bundle.002");
