@@ -4,6 +4,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 
 namespace enginehost::engines::onnxruntime {
 
@@ -28,6 +29,9 @@ struct OrtApiBase {
   void* const* (*get_api)(uint32_t version);
   const char* (*get_version_string)();
 };
+
+// ORTCHAR_T of its documentation: wide characters on Windows.
+using OrtPathCharacter = std::filesystem::path::value_type;
 
 using OrtLogger = void (*)(void* parameter, int severity, const char* category, const char* id,
                            const char* location, const char* message);
@@ -62,14 +66,15 @@ namespace api {
 inline constexpr PlainFunction<1, int, const OrtStatus*> get_error_code;
 inline constexpr PlainFunction<2, const char*, const OrtStatus*> get_error_message;
 inline constexpr Function<4, OrtLogger, void*, int, const char*, OrtEnv**> create_env_with_logger;
-inline constexpr Function<7, OrtEnv*, const char*, const OrtSessionOptions*, OrtSession**> create_session;
+inline constexpr Function<7, OrtEnv*, const OrtPathCharacter*, const OrtSessionOptions*, OrtSession**>
+    create_session;
 inline constexpr Function<8, OrtEnv*, const void*, size_t, const OrtSessionOptions*, OrtSession**>
     create_session_from_array;
 inline constexpr Function<9, OrtSession*, const OrtRunOptions*, const char* const*, const OrtValue* const*,
                           size_t, const char* const*, size_t, OrtValue**>
     run;
 inline constexpr Function<10, OrtSessionOptions**> create_session_options;
-inline constexpr Function<14, OrtSessionOptions*, const char*> enable_profiling;
+inline constexpr Function<14, OrtSessionOptions*, const OrtPathCharacter*> enable_profiling;
 inline constexpr Function<24, OrtSessionOptions*, int> set_intra_op_threads;
 inline constexpr Function<30, const OrtSession*, size_t*> input_count;
 inline constexpr Function<31, const OrtSession*, size_t*> output_count;

@@ -1,5 +1,7 @@
 #include "engines/onnxruntime/cuda_session.hpp"
 
+#include "engines/onnxruntime/system.hpp"
+
 namespace enginehost::engines::onnxruntime {
 namespace {
 
@@ -30,10 +32,9 @@ void compute_on_cuda(const Runtime& runtime, OrtSessionOptions* options, int32_t
     const std::string words = loader_words(failed->message);
     report_missing_library(words, call);
     call->detail(call, "provider", cuda_provider);
-    throw Failure{
-        ENGINE_UNAVAILABLE,
-        "cuda:" + number + " cannot be had: libonnxruntime_providers_cuda.so cannot be used: " + words,
-        failed->native};
+    throw Failure{ENGINE_UNAVAILABLE,
+                  "cuda:" + number + " cannot be had: " + provider_name + " cannot be used: " + words,
+                  failed->native};
   }
   runtime.check(api::add_session_setting(table, options, no_cpu_fallback, "1"), ENGINE_INTERNAL);
 }

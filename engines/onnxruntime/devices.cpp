@@ -1,34 +1,26 @@
 #include "engines/onnxruntime/devices.hpp"
 
-#include <dlfcn.h>
-#include <unistd.h>
-
 #include "engines/onnxruntime/instance.hpp"
+#include "engines/onnxruntime/system.hpp"
 
 namespace enginehost::engines::onnxruntime {
 namespace {
-
-constexpr const char* driver_library = "libcuda.so.1";
 
 // What is used of the CUDA Driver API (NVIDIA, "CUDA Driver API", Device Management), declared here because
 // this is compiled without CUDA. The driver stays loaded: the provider uses it from then on.
 struct Driver {
   Driver() {
-    handle = dlopen(driver_library, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
-    if (handle == nullptr) {
-      const char* said = dlerror();
-      problem = said == nullptr ? "it cannot be loaded" : said;
-      return;
-    }
+    handle = open_library(driver_name, true, problem);
+    if (handle == nullptr) return;
     const bool whole = find("cuInit", init) && find("cuDeviceGetCount", count) && find("cuDeviceGet", get) &&
                        find("cuDeviceGetName", name) && find("cuDeviceTotalMem_v2", memory) &&
                        find("cuDeviceGetAttribute", attribute) && find("cuDeviceGetUuid", uuid) &&
                        find("cuDriverGetVersion", version);
-    if (!whole) problem = std::string(driver_library) + " lacks functions that every driver has";
+    if (!whole) problem = std::string(driver_name) + " lacks functions that every driver has";
   }
   template <class Function>
   bool find(const char* symbol, Function& out) {
-    out = reinterpret_cast<Function>(dlsym(handle, symbol));
+    out = reinterpret_cast<Function>(find_symbol(handle, symbol));
     return out != nullptr;
   }
   void* handle = nullptr;
@@ -127,10 +119,8 @@ Devices list_devices(const std::string& library) {
   cpu.kind = "cpu";
   cpu.name = "CPUExecutionProvider";
   devices.list.push_back(cpu);
-  const size_t slash = library.rfind('/');
-  const std::string provider =
-      (slash == std::string::npos ? "" : library.substr(0, slash + 1)) + "libonnxruntime_providers_cuda.so";
-  if (access(provider.c_str(), F_OK) != 0) return devices;
+  const std::string provider = beside(library, provider_name);
+  if (!exists(provider)) return devices;
   devices.cuda_provider = provider;
   add_cuda_devices(devices);
   return devices;

@@ -1,11 +1,10 @@
 #include "engines/onnxruntime/model.hpp"
 
-#include <unistd.h>
-
 #include <cerrno>
 #include <cstdlib>
 
 #include "engines/onnxruntime/cuda_session.hpp"
+#include "engines/onnxruntime/system.hpp"
 #include "engines/onnxruntime/tensors.hpp"
 
 namespace enginehost::engines::onnxruntime {
@@ -254,8 +253,7 @@ engine_status load_model(engine_instance* engine, const engine_model_desc* desc,
                                             "\"; this engine reads \"onnx\"."};
     }
     require_device(engine->devices, desc->device, call);
-    if (desc->path != nullptr && access(desc->path, R_OK) != 0) {
-      int error = errno;
+    if (const int error = desc->path == nullptr ? 0 : why_unreadable(desc->path); error != 0) {
       call->detail(call, "path", desc->path);
       throw Failure{
           ENGINE_INVALID,
@@ -272,8 +270,9 @@ engine_status load_model(engine_instance* engine, const engine_model_desc* desc,
     call->progress(call, 0, 0, "load");
     if (call->is_cancelled(call) != 0)
       throw Failure{ENGINE_CANCELLED, "Loading was stopped before it began."};
+    const PathText path = path_for_runtime(desc->path == nullptr ? "" : desc->path);
     OrtStatus* status = desc->path != nullptr
-                            ? api::create_session(runtime.table(), runtime.environment(), desc->path,
+                            ? api::create_session(runtime.table(), runtime.environment(), path.c_str(),
                                                   options.get(), model->session.out())
                             : api::create_session_from_array(runtime.table(), runtime.environment(),
                                                              desc->data, static_cast<size_t>(desc->data_size),

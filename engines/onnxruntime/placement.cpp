@@ -1,19 +1,16 @@
 #include "engines/onnxruntime/placement.hpp"
 
-#include <unistd.h>  // mkdtemp, on macOS
-
-#include <cstdlib>
-#include <filesystem>
 #include <fstream>
+
+#include "engines/onnxruntime/system.hpp"
 
 namespace enginehost::engines::onnxruntime {
 
 std::unique_ptr<Placement> Placement::begin(const Runtime& runtime, OrtSessionOptions* options) {
-  std::error_code error;
-  std::string pattern = (std::filesystem::temp_directory_path(error) / "enginehost-XXXXXX").native();
-  if (error || mkdtemp(pattern.data()) == nullptr) return nullptr;
-  std::unique_ptr<Placement> placement(new Placement(pattern));
-  runtime.check(api::enable_profiling(runtime.table(), options, (pattern + "/profile").c_str()),
+  const std::filesystem::path folder = make_private_folder();
+  if (folder.empty()) return nullptr;
+  std::unique_ptr<Placement> placement(new Placement(folder));
+  runtime.check(api::enable_profiling(runtime.table(), options, (folder / "profile").c_str()),
                 ENGINE_INTERNAL);
   return placement;
 }
@@ -38,7 +35,7 @@ std::map<std::string, int> Placement::end(const Runtime& runtime, OrtSession* se
 std::map<std::string, int> nodes_of_profile(const std::string& file) {
   const std::string key = "\"provider\" : \"";
   std::map<std::string, int> nodes;
-  std::ifstream lines(file);
+  std::ifstream lines{std::filesystem::path(path_for_runtime(file))};
   for (std::string line; std::getline(lines, line);) {
     // "fence" events of older releases name the node too; the kernel's own is what computes.
     if (line.rfind("{\"cat\" : \"Node\"", 0) != 0 || line.find("_kernel_time\"") == std::string::npos)

@@ -1,6 +1,7 @@
 // What really ran where: the runtime may put nodes on the CPU that were meant for another device, and its own
 // profile is the only record of it that every release keeps.
 #pragma once
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <string>
@@ -23,9 +24,9 @@ class Placement {
   std::map<std::string, int> end(const Runtime& runtime, OrtSession* session);
 
  private:
-  explicit Placement(std::string folder) : folder_(std::move(folder)) {}
+  explicit Placement(std::filesystem::path folder) : folder_(std::move(folder)) {}
 
-  std::string folder_;
+  std::filesystem::path folder_;
 };
 
 // Reads a profile: lines of one event each, "cat" first and the provider among its "args".

@@ -1,14 +1,11 @@
 #include "engines/onnxruntime/runtime.hpp"
 
-#include <dlfcn.h>
-#include <sys/stat.h>
-
-#include <cstdlib>
 #include <list>
 #include <map>
 #include <mutex>
 
 #include "engines/onnxruntime/library_search.hpp"
+#include "engines/onnxruntime/system.hpp"
 
 namespace enginehost::engines::onnxruntime {
 namespace {
@@ -39,17 +36,6 @@ int severity_of(int32_t log_level) {
   return log_level <= ENGINE_LOG_WARNING ? 2 : 3;
 }
 
-std::string real_path(const std::string& path) {
-  char* resolved = realpath(path.c_str(), nullptr);
-  std::string out = resolved == nullptr ? path : resolved;
-  std::free(resolved);
-  return out;
-}
-
-bool leaves_the_view(const std::string& path) {
-  return path.empty() || path.front() == '/' || ("/" + path + "/").find("/../") != std::string::npos;
-}
-
 std::string locate(const engine_host* host, const char* wanted, engine_call* call) {
   std::string root = host->root;
   if (wanted != nullptr) {
@@ -64,9 +50,9 @@ std::string locate(const engine_host* host, const char* wanted, engine_call* cal
   }
   std::vector<std::string> found = find_libraries(root);
   if (!found.empty()) return found.front();
-  call->detail(call, "missing_library", "libonnxruntime.so");
+  call->detail(call, "missing_library", runtime_name);
   call->detail(call, "path", host->root);
-  throw Failure{ENGINE_CORRUPT, "There is no libonnxruntime.so below " + root + "."};
+  throw Failure{ENGINE_CORRUPT, std::string("There is no ") + runtime_name + " below " + root + "."};
 }
 
 std::mutex open_mutex;
@@ -78,12 +64,8 @@ std::map<std::string, std::weak_ptr<Runtime>>& open_runtimes() {
 }  // namespace
 
 void report_missing_library(const std::string& loader_text, engine_call* call) {
-  const size_t end = loader_text.find(": cannot open shared object file");
-  if (end == std::string::npos) return;
-  // The runtime puts words of its own before the loader's.
-  const size_t blank = loader_text.rfind(' ', end);
-  const size_t begin = blank == std::string::npos ? 0 : blank + 1;
-  call->detail(call, "missing_library", loader_text.substr(begin, end - begin).c_str());
+  const std::string name = missing_library_in(loader_text);
+  if (!name.empty()) call->detail(call, "missing_library", name.c_str());
 }
 
 std::shared_ptr<Runtime> Runtime::open(const engine_host* host, const char* wanted, engine_call* call) {
@@ -93,18 +75,15 @@ std::shared_ptr<Runtime> Runtime::open(const engine_host* host, const char* want
 
   std::shared_ptr<Runtime> runtime(new Runtime);
   runtime->path_ = path;
-  runtime->handle_ = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  std::string why;
+  runtime->handle_ = open_library(path, false, why);
   if (runtime->handle_ == nullptr) {
-    const char* text = dlerror();
-    std::string why = text == nullptr ? "the loader does not say why" : text;
     report_missing_library(why, call);
     call->detail(call, "path", path.c_str());
     throw Failure{ENGINE_UNAVAILABLE, "ONNX Runtime cannot be loaded: " + why};
   }
-  void* symbol = dlsym(runtime->handle_, "OrtGetApiBase");
-  Dl_info where{};
-  // dlsym looks into the library's dependencies too; only the file asked for counts.
-  if (symbol == nullptr || dladdr(symbol, &where) == 0 || real_path(where.dli_fname) != identity) {
+  void* symbol = find_own_symbol(runtime->handle_, identity, "OrtGetApiBase");
+  if (symbol == nullptr) {
     call->detail(call, "missing_symbol", "OrtGetApiBase");
     call->detail(call, "path", path.c_str());
     throw Failure{ENGINE_UNSUPPORTED,

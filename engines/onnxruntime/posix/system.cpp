@@ -1,0 +1,71 @@
+#include "engines/onnxruntime/system.hpp"
+
+#include <dlfcn.h>
+#include <unistd.h>  // mkdtemp too, on macOS
+
+#include <cerrno>
+#include <cstdlib>
+
+namespace enginehost::engines::onnxruntime {
+
+const char* const runtime_name = "libonnxruntime.so";
+const char* const provider_name = "libonnxruntime_providers_cuda.so";
+const char* const driver_name = "libcuda.so.1";
+
+PathText path_for_runtime(const std::string& utf8) { return utf8; }
+
+std::string real_path(const std::string& path) {
+  char* resolved = realpath(path.c_str(), nullptr);
+  std::string out = resolved == nullptr ? path : resolved;
+  std::free(resolved);
+  return out;
+}
+
+bool leaves_the_view(const std::string& path) {
+  return path.empty() || path.front() == '/' || ("/" + path + "/").find("/../") != std::string::npos;
+}
+
+std::string beside(const std::string& file, const char* name) {
+  const size_t slash = file.rfind('/');
+  return (slash == std::string::npos ? "" : file.substr(0, slash + 1)) + name;
+}
+
+bool exists(const std::string& path) { return access(path.c_str(), F_OK) == 0; }
+
+int why_unreadable(const char* path) { return access(path, R_OK) == 0 ? 0 : errno; }
+
+std::filesystem::path make_private_folder() {
+  std::error_code error;
+  std::string pattern = (std::filesystem::temp_directory_path(error) / "enginehost-XXXXXX").native();
+  if (error || mkdtemp(pattern.data()) == nullptr) return {};
+  return pattern;
+}
+
+void* open_library(const std::string& path, bool for_good, std::string& problem) {
+  void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | (for_good ? RTLD_NODELETE : 0));
+  if (library != nullptr) return library;
+  const char* said = dlerror();
+  problem = said == nullptr ? "the loader does not say why" : said;
+  return nullptr;
+}
+
+void* find_symbol(void* library, const char* name) { return dlsym(library, name); }
+
+void* find_own_symbol(void* library, const std::string& file, const char* name) {
+  void* symbol = dlsym(library, name);
+  Dl_info where{};
+  // dlsym looks into the library's dependencies too.
+  if (symbol == nullptr || dladdr(symbol, &where) == 0 || real_path(where.dli_fname) != file) return nullptr;
+  return symbol;
+}
+
+std::string missing_library_in(const std::string& loader_text) {
+  const size_t end = loader_text.find(": cannot open shared object file");
+  if (end == std::string::npos) return "";
+  // The runtime puts words of its own before the loader's.
+  const size_t blank = loader_text.rfind(' ', end);
+  const size_t begin = blank == std::string::npos ? 0 : blank + 1;
+  return loader_text.substr(begin, end - begin);
+}
+
+}  // namespace enginehost::engines::onnxruntime
