@@ -7,6 +7,7 @@
 #include "base/files.hpp"
 #include "base/paths.hpp"
 #include "base/text.hpp"
+#include "base/windows/system.hpp"
 #include "host/explain/explain.hpp"
 #include "host/load/probe.hpp"
 #include "tests/support/temporary_folder.hpp"
@@ -130,7 +131,12 @@ TEST_F(WindowsProbe, R05_AHangEndsAtTheDeadline) {
   EXPECT_LT(result.duration, std::chrono::seconds(6));
 }
 
-TEST_F(WindowsProbe, R06_AStackOverflowIsOne) { expect(tried("overflow"), "EH-R06", "selftest"); }
+TEST_F(WindowsProbe, R06_AStackOverflowIsOne) {
+  if (::GetProcAddress(::GetModuleHandleW(L"ntdll.dll"), "wine_get_version") != nullptr)
+    GTEST_SKIP()
+        << "skipped: Wine 8 ends a process whose stack is used up with status 1, and asks no handler";
+  expect(tried("overflow"), "EH-R06", "selftest");
+}
 
 TEST_F(WindowsProbe, R12_AnotherAbi) { expect(tried("other_abi"), "EH-R12", "entry"); }
 

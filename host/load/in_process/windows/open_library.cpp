@@ -88,8 +88,10 @@ Diagnosis why_not_opened(const std::filesystem::path& file, DWORD error) {
   if (error == illegal_instruction)
     diagnosis.with("in_library", path_text(file), "or a DLL that it needs")
         .with("exception_code", number_text(error));
-  return std::move(diagnosis.with("error_number", number_text(error), "LoadLibraryEx")
-                       .with("os_said", windows::error_text(error), "LoadLibraryEx"));
+  // Windows has no words for the codes of exceptions.
+  if (const std::string said = windows::error_text(error); !said.empty())
+    diagnosis.with("os_said", said, "LoadLibraryEx");
+  return std::move(diagnosis.with("error_number", number_text(error), "LoadLibraryEx"));
 }
 
 // A window that asks to insert a disk, or to close a program, would wait for a person.
