@@ -1,0 +1,75 @@
+#!/usr/bin/env python3
+"""Makes a repository of one build whose wheels lie beside it, out of the build tree's own, for tests that cannot run pip.
+
+usage: wheel_repository.py REPOSITORY ENGINE BUILD FOLDER
+
+The manifest of ENGINE in REPOSITORY is taken as it is, but for this: BUILD alone is left of the builds, and what its
+components fetch from the package index is fetched here, by pip for the platform that the file's name tells, and becomes a
+file of the new repository in FOLDER. The digests stay the manifest's; a file that has another is refused. A wheel that
+lies there is not fetched again. Exit status 77: pip could not get the file; the last line of standard error says why.
+"""
+import hashlib
+import json
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+
+def fetch(source: dict, place: pathlib.Path) -> str:
+    """Why pip could not get the file; "" when it stands in `place`."""
+    project, file = source["project"], source["file"]
+    _, version, python, _, platforms = re.fullmatch(r"(.+?)-(.+?)-cp(.+?)-(.+?)-(.+)\.whl", file).groups()
+    with tempfile.TemporaryDirectory(dir=place.parent) as scratch:
+        command = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps",
+                   "--only-binary", ":all:", "--python-version", python, "--dest", scratch, f"{project}=={version}"]
+        for platform in platforms.split("."):
+            command += ["--platform", platform]
+        pip = subprocess.run(command, capture_output=True, text=True, timeout=240)
+        if pip.returncode != 0:
+            return pip.stderr.strip().splitlines()[-1] if pip.stderr.strip() else "pip failed"
+        (pathlib.Path(scratch) / file).rename(place)
+    return ""
+
+
+def main() -> int:
+    repository, engine, wanted, folder = sys.argv[1:]
+    manifest = json.loads((pathlib.Path(repository) / "manifests" / f"{engine}.json").read_bytes())
+    manifest["builds"] = [build for build in manifest["builds"] if build["id"] == wanted]
+    [build] = manifest["builds"]
+    used = {build["plugin"]["component"], *build["components"]}
+    manifest["components"] = {name: part for name, part in manifest["components"].items() if name in used}
+    manifest["licenses"] = {name: terms for name, terms in manifest["licenses"].items()
+                            if any(part.get("license") == name for part in manifest["components"].values())}
+    out = pathlib.Path(folder)
+    for part in ("files", "manifests"):
+        (out / part).mkdir(parents=True, exist_ok=True)
+    for component in manifest["components"].values():
+        for artifact in component["artifacts"]:
+            [source] = artifact["sources"]
+            index = source.get("package_index")
+            name = index["file"] if index else pathlib.PurePosixPath(source["file"]).name
+            place = out / "files" / name
+            if not index:
+                place.write_bytes((pathlib.Path(repository) / source["file"]).read_bytes())
+            elif not place.exists():
+                why = fetch(index, place)
+                if why:
+                    print(f"skipped: {name}: {why}", file=sys.stderr)
+                    return 77
+            if hashlib.sha256(place.read_bytes()).hexdigest() != artifact["sha256"]:
+                print(f"{name} is not the file of that digest", file=sys.stderr)
+                return 1
+            artifact["sources"] = [{"file": f"files/{name}"}]
+    text = json.dumps(manifest, indent=1).encode()
+    (out / "manifests" / f"{engine}.json").write_bytes(text)
+    index = {key: manifest[key] for key in ("format", "serial", "created", "expires")}
+    index.update(name="wheels-of-tests", manifests=[{"path": f"manifests/{engine}.json",
+                                                     "sha256": hashlib.sha256(text).hexdigest(), "size": len(text)}])
+    (out / "index.json").write_text(json.dumps(index))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
