@@ -33,7 +33,9 @@ Json told(const offline::Exported& exported, const std::filesystem::path& file, 
       .set("builds", std::move(builds))
       .set("parts", std::move(parts))
       .set("size", exported.size)
-      .set("left_out", Json::object().set("files", exported.list.needs.size()).set("bytes", left_out));
+      .set("left_out", Json::object()
+                           .set("files", static_cast<std::uint64_t>(exported.list.needs.size()))
+                           .set("bytes", left_out));
 }
 
 void note_export(open::World& world, const offline::Exported& exported, const std::filesystem::path& file) {

@@ -1,8 +1,8 @@
 #include "host/commands/cache_gc.hpp"
 
 #include <CLI/CLI.hpp>
-#include <charconv>
 #include <cmath>
+#include <cstdlib>
 #include <ctime>
 
 #include "base/paths.hpp"
@@ -15,11 +15,13 @@ namespace {
 
 // A number that may have a fraction, and the letters after it.
 std::optional<std::pair<double, std::string>> number_and_unit(std::string_view text) {
-  const std::string_view all = trim(text);
-  double number = 0;
-  const auto [after, error] = std::from_chars(all.data(), all.data() + all.size(), number);
-  if (error != std::errc{} || !std::isfinite(number) || number < 0) return {};
-  return std::pair(number, to_lower(trim(all.substr(static_cast<std::size_t>(after - all.data())))));
+  const std::string all(trim(text));
+  // Not from_chars, which macOS' library has for whole numbers only. What strtod takes besides is no size.
+  if (all.empty() || all.find_first_not_of("0123456789.") == 0 || to_lower(all).starts_with("0x")) return {};
+  char* after = nullptr;
+  const double number = std::strtod(all.c_str(), &after);
+  if (after == all.c_str() || !std::isfinite(number)) return {};
+  return std::pair(number, to_lower(trim(std::string_view(after))));
 }
 
 Json builds_of(const std::vector<cache::Collected::Build>& builds) {

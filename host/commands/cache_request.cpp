@@ -55,7 +55,7 @@ Result<Json> request_command(const OfflineRun& run) {
       .set("file", path_text(file))
       .set("wishes", Json::strings(wanted))
       .set("installed", Json::strings(request.installed))
-      .set("holds", request.holds.size());
+      .set("holds", static_cast<std::uint64_t>(request.holds.size()));
 }
 
 Result<Json> fulfil_command(const OfflineRun& run) {
