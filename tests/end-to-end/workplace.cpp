@@ -39,7 +39,8 @@ const Json& Ended::candidate(std::string_view build) const {
   return none;
 }
 
-Workplace::Workplace(std::string_view below) : user_(folder_.path() / path_of(below)) {
+Workplace::Workplace(std::string_view below)
+    : user_(below.empty() ? folder_.path() : folder_.path() / path_of(below)) {
   std::filesystem::create_directories(folder() / "home");
   configure(Json::object().set("repositories_default", false));
 }
