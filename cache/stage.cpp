@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "base/remove_tree.hpp"
+
 namespace enginehost::cache {
 
 Stage::Stage(Stage&& other) noexcept
@@ -24,7 +26,7 @@ Stage::~Stage() { remove(); }
 // What cannot be removed now is found by the next owner of the key.
 void Stage::remove() {
   std::error_code ignored;
-  if (!folder_.empty()) std::filesystem::remove_all(folder_, ignored);
+  if (!folder_.empty()) remove_tree(folder_, ignored);
   folder_.clear();
 }
 

@@ -9,6 +9,7 @@
 #include "base/file_system.hpp"
 #include "base/files.hpp"
 #include "base/paths.hpp"
+#include "base/remove_tree.hpp"
 #include "base/sha256.hpp"
 #include "base/text.hpp"
 #include "cache/sharing.hpp"
@@ -128,7 +129,7 @@ Result<Stage> Store::stage(std::string_view key, const WaitOptions& wait) const 
   const fs::path parent = root_ / "stage" / file_name_for(key);
   // The lock is ours: whatever lies here belongs to someone who died.
   std::error_code error;
-  if (kept) fs::remove_all(parent, error);
+  if (kept) remove_tree(parent, error);
   TRY(make_folders(parent));
   TRY_ASSIGN(fs::path folder, make_private_folder(parent, "s"));
   return Stage(std::move(lock), std::move(publishing), std::move(folder));

@@ -8,6 +8,7 @@
 #include "base/file_calls.hpp"
 #include "base/files.hpp"
 #include "base/paths.hpp"
+#include "base/remove_tree.hpp"
 #include "cache/sharing.hpp"
 #include "cache/store_paths.hpp"
 
@@ -189,7 +190,7 @@ Result<std::uint64_t> discard(const fs::path& root, const fs::path& what) {
     if (errno == ENOENT) return 0;
     return fail(disk_failure(errno, what, root));
   }
-  fs::remove_all(trash, error);
+  remove_tree(trash, error);
   if (error) return fail(disk_failure(error.value(), trash, root));
   return bytes;
 }

@@ -4,6 +4,7 @@
 
 #include "base/files.hpp"
 #include "base/paths.hpp"
+#include "base/remove_tree.hpp"
 #include "host/acquire/component.hpp"
 #include "host/acquire/description.hpp"
 #include "host/acquire/partial_zip.hpp"
@@ -82,7 +83,7 @@ Result<std::string> file_of_component(const manifest::Build& build, const manife
   for (const manifest::Artifact& artifact : component.artifacts) {
     if (artifact.archive != "zip") continue;
     for (const manifest::Source& source : artifact.sources) {
-      std::filesystem::remove_all(scratch, error);
+      remove_tree(scratch, error);
       TRY(make_folders(scratch));
       auto part = part_source(source, artifact, build, options, cancel);
       auto told = part ? unpack_parts(*part, artifact, {entry}, scratch, options, cancel)

@@ -1,6 +1,7 @@
 #include "host/acquire/unpacking.hpp"
 
 #include "base/files.hpp"
+#include "base/remove_tree.hpp"
 #include "base/text.hpp"
 #include "host/acquire/zip_directory.hpp"
 #include "host/acquire/zip_stream.hpp"
@@ -20,7 +21,7 @@ Result<UnpackedTree> unpack_into(const manifest::Artifact& artifact, GrowingFile
                                  const std::function<void(std::uint64_t)>& on_read) {
   const auto attempt = [&](Way way) -> Result<UnpackedTree> {
     std::error_code ignored;
-    std::filesystem::remove_all(folder, ignored);
+    remove_tree(folder, ignored);
     TRY(make_folders(folder));
     cache::TreeWriter writer(folder, limits);
     TRY_ASSIGN(Unpacked unpacked, unpack(artifact, file, way, writer, cancel, on_read));

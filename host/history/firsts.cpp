@@ -7,6 +7,7 @@
 
 #include "base/files.hpp"
 #include "base/paths.hpp"
+#include "base/remove_tree.hpp"
 
 namespace enginehost::history {
 namespace {
@@ -44,7 +45,7 @@ void note_survived(const fs::path& state_folder, std::string_view digest, First 
 
 void forget_survived(const fs::path& state_folder, std::string_view digest) {
   std::error_code error;
-  if (!digest.empty()) fs::remove_all(folder_of(state_folder, digest), error);
+  if (!digest.empty()) remove_tree(folder_of(state_folder, digest), error);
 }
 
 }  // namespace enginehost::history

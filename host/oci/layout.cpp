@@ -8,6 +8,7 @@
 #include "base/files.hpp"
 #include "base/json.hpp"
 #include "base/paths.hpp"
+#include "base/remove_tree.hpp"
 
 namespace enginehost::oci {
 namespace {
@@ -71,7 +72,7 @@ Result<Json> present_entries(const fs::path& folder) {
 void remove_packing_folders(const fs::path& folder) {
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(folder / "blobs", error))
-    if (path_text(entry.path().filename()).starts_with(packing_prefix)) fs::remove_all(entry.path(), error);
+    if (path_text(entry.path().filename()).starts_with(packing_prefix)) remove_tree(entry.path(), error);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include "base/files.hpp"
 #include "base/paths.hpp"
+#include "base/remove_tree.hpp"
 #include "base/text.hpp"
 #include "base/version.hpp"
 #include "host/acquire/component.hpp"
@@ -91,7 +92,7 @@ bool ArtifactFacts::has_file(std::string_view view_path) const {
 Result<ArtifactFacts> look_into(const manifest::Artifact& artifact, const fs::path& archive,
                                 const fs::path& scratch) {
   std::error_code error;
-  fs::remove_all(scratch, error);
+  remove_tree(scratch, error);
   TRY(make_folders(scratch));
   // A copy: the reader wants a file of its own.
   const fs::path copy = scratch / "archive";
@@ -123,7 +124,7 @@ Result<ArtifactFacts> look_into(const manifest::Artifact& artifact, const fs::pa
   std::sort(facts.files.begin(), facts.files.end());
   std::sort(facts.libraries.begin(), facts.libraries.end(),
             [](const LibraryFacts& a, const LibraryFacts& b) { return a.path < b.path; });
-  fs::remove_all(scratch, error);
+  remove_tree(scratch, error);
   return facts;
 }
 

@@ -10,6 +10,7 @@
 #include "base/file_system.hpp"
 #include "base/files.hpp"
 #include "base/paths.hpp"
+#include "base/remove_tree.hpp"
 #include "cache/lock.hpp"
 #include "host/publish/lint.hpp"
 #include "host/publish/signing.hpp"
@@ -97,10 +98,10 @@ Result<void> take_place(const fs::path& made, const fs::path& out) {
       static_cast<void>(calls::rename(old, out));
       return fail(disk_failure(out, why));
     }
-    fs::remove_all(old, error);
+    remove_tree(old, error);
   }
   TRY(sync_folder(out.parent_path()));
-  fs::remove_all(made, error);
+  remove_tree(made, error);
   return {};
 }
 
@@ -115,7 +116,7 @@ void clear_leftovers(const fs::path& out, const std::string& prefix) {
     }
   for (fs::directory_iterator at(out.parent_path(), error), end; !error && at != end; at.increment(error))
     if (std::error_code ignored; path_text(at->path().filename()).starts_with(prefix))
-      fs::remove_all(at->path(), ignored);
+      remove_tree(at->path(), ignored);
 }
 
 Result<std::optional<std::string>> published_index(const fs::path& out) {

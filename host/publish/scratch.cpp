@@ -5,6 +5,7 @@
 
 #include "base/files.hpp"
 #include "base/paths.hpp"
+#include "base/remove_tree.hpp"
 
 namespace enginehost::publish {
 namespace {
@@ -20,7 +21,7 @@ void clear_leftovers(const fs::path& workspace) {
   for (fs::directory_iterator at(workspace, error), end; !error && at != end; at.increment(error)) {
     if (!path_text(at->path().filename()).starts_with(prefix)) continue;
     const auto lock = cache::FileLock::try_exclusive(lock_of(at->path()), program);
-    if (std::error_code ignored; lock && *lock) fs::remove_all(at->path(), ignored);
+    if (std::error_code ignored; lock && *lock) remove_tree(at->path(), ignored);
   }
 }
 
@@ -41,7 +42,7 @@ Scratch::Scratch(Scratch&& other) noexcept
 
 Scratch::~Scratch() {
   std::error_code ignored;
-  if (!folder_.empty()) fs::remove_all(folder_, ignored);
+  if (!folder_.empty()) remove_tree(folder_, ignored);
 }
 
 }  // namespace enginehost::publish

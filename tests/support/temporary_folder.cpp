@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "base/files.hpp"
+#include "base/remove_tree.hpp"
 
 namespace enginehost::test {
 
@@ -17,7 +18,7 @@ TemporaryFolder::TemporaryFolder() {
 
 TemporaryFolder::~TemporaryFolder() {
   std::error_code ignored;
-  std::filesystem::remove_all(path_, ignored);
+  remove_tree(path_, ignored);
 }
 
 void write_text(const std::filesystem::path& file, std::string_view text) {

@@ -15,8 +15,8 @@ namespace fs = std::filesystem;
 // each logon.
 Place local_folder(const Environment& environment, const char* below) {
   const std::string* value = environment.find("LOCALAPPDATA");
-  if (value != nullptr && fs::path(*value).is_absolute())
-    return {fs::path(*value) / "EngineHost" / below, "LOCALAPPDATA"};
+  if (value != nullptr && path_of(*value).is_absolute())
+    return {path_of(*value) / "EngineHost" / below, "LOCALAPPDATA"};
   if (environment.home.empty()) return {};
   return {environment.home / "AppData" / "Local" / "EngineHost" / below, "default"};
 }
@@ -68,9 +68,9 @@ std::vector<LikelyInstallation> system_installations(const Environment& environm
     for (const fs::path& folder : all) found.push_back({folder, source});
   };
   if (const std::string* local = environment.find("LOCALAPPDATA"))
-    add_pythons(fs::path(*local) / "Programs" / "Python", "the user's Python packages");
+    add_pythons(path_of(*local) / "Programs" / "Python", "the user's Python packages");
   if (const std::string* programs = environment.find("ProgramFiles"))
-    add_pythons(*programs, "the system's Python packages");
+    add_pythons(path_of(*programs), "the system's Python packages");
   return found;
 }
 

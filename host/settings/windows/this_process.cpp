@@ -69,8 +69,8 @@ Environment Environment::of_this_process() {
     }
     ::FreeEnvironmentStringsW(block);
   }
-  if (const std::string* home = result.find("USERPROFILE"); home != nullptr && fs::path(*home).is_absolute())
-    result.home = *home;
+  if (const std::string* home = result.find("USERPROFILE"); home != nullptr && path_of(*home).is_absolute())
+    result.home = path_of(*home);
   std::error_code error;
   result.current_folder = fs::current_path(error);
   result.executable_folder = enginehost::executable_folder();
@@ -93,7 +93,7 @@ Person Person::of_this_process() {
   person.uid = number_of_this_user();
   person.user = effective_user();
   person.host = host_name();
-  person.application = path_text(fs::path(executable_path()).filename());
+  person.application = path_text(path_of(executable_path()).filename());
   person.process = calls::getpid();
   return person;
 }

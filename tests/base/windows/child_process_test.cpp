@@ -25,14 +25,23 @@ ChildRequest fixture(std::vector<std::string> arguments, std::chrono::millisecon
   return request;
 }
 
+// What a child came to; one that could not be started fails the test and says why.
+ChildOutcome ended(Result<ChildOutcome> outcome) {
+  if (outcome) return std::move(*outcome);
+  std::string why = outcome.error().code;
+  for (const Evidence& fact : outcome.error().evidence) why += " " + fact.what + "=" + fact.value;
+  ADD_FAILURE() << why;
+  return {};
+}
+
 TEST(WindowsChild, TellsTheExitCodeAndBothStreamsApart) {
-  const ChildOutcome outcome = run_child(fixture({"say"})).value();
+  const ChildOutcome outcome = ended(run_child(fixture({"say"})));
   EXPECT_EQ(outcome.exit_code, 3);
   EXPECT_EQ(outcome.output, "out");
   EXPECT_EQ(outcome.error, "err");
   EXPECT_FALSE(outcome.succeeded());
-  EXPECT_TRUE(run_child(fixture({"exit", "0"})).value().succeeded());
-  EXPECT_EQ(run_child(fixture({"exit", "255"})).value().exit_code, 255);
+  EXPECT_TRUE(ended(run_child(fixture({"exit", "0"}))).succeeded());
+  EXPECT_EQ(ended(run_child(fixture({"exit", "255"}))).exit_code, 255);
 }
 
 TEST(WindowsChild, ArgumentsArriveAsTheyWereGiven) {
@@ -43,37 +52,37 @@ TEST(WindowsChild, ArgumentsArriveAsTheyWereGiven) {
   arguments.insert(arguments.end(), hard.begin(), hard.end());
   std::string expected;
   for (const std::string& one : hard) expected += "[" + one + "]\n";
-  EXPECT_EQ(run_child(fixture(arguments)).value().output, expected);
+  EXPECT_EQ(ended(run_child(fixture(arguments))).output, expected);
 }
 
 TEST(WindowsChild, TheEnvironmentIsTheHostsWithTheAskedChanges) {
   ChildRequest request = fixture({"environment", "ENGINEHOST_TEST"});
-  EXPECT_EQ(run_child(request).value().output, "not set");
+  EXPECT_EQ(ended(run_child(request)).output, "not set");
   request.environment = {"enginehost_test=caf\u00e9"};
-  EXPECT_EQ(run_child(request).value().output, "caf\u00e9") << "names are one in upper and lower case";
+  EXPECT_EQ(ended(run_child(request)).output, "caf\u00e9") << "names are one in upper and lower case";
   ASSERT_TRUE(::SetEnvironmentVariableW(L"EngineHost_Inherited", L"yes"));
   request = fixture({"environment", "ENGINEHOST_INHERITED"});
-  EXPECT_EQ(run_child(request).value().output, "yes");
+  EXPECT_EQ(ended(run_child(request)).output, "yes");
   request.environment = {"enginehost_inherited"};
-  EXPECT_EQ(run_child(request).value().output, "not set");
+  EXPECT_EQ(ended(run_child(request)).output, "not set");
 }
 
 TEST(WindowsChild, InputIsWhatItReadsAndThenEnds) {
   ChildRequest request = fixture({"echo"});
-  EXPECT_EQ(run_child(request).value().output, "");
+  EXPECT_EQ(ended(run_child(request)).output, "");
   request.input = std::string(300'000, 'x');
   request.keep_bytes = 1u << 20;
-  EXPECT_EQ(run_child(request).value().output.size(), 300'000u);
+  EXPECT_EQ(ended(run_child(request)).output.size(), 300'000u);
   request = fixture({"exit", "0"});
   request.input = std::string(300'000, 'x');
-  EXPECT_TRUE(run_child(request).value().succeeded()) << "a child need not read";
+  EXPECT_TRUE(ended(run_child(request)).succeeded()) << "a child need not read";
 }
 
 TEST(WindowsChild, ThePrivateChannelIsDescriptorThree) {
   ChildRequest request = fixture({"channel"});
-  EXPECT_EQ(run_child(request).value().exit_code, 1) << "not asked for";
+  EXPECT_EQ(ended(run_child(request)).exit_code, 1) << "not asked for";
   request.private_channel = true;
-  const ChildOutcome outcome = run_child(request).value();
+  const ChildOutcome outcome = ended(run_child(request));
   EXPECT_EQ(outcome.exit_code, 0);
   EXPECT_EQ(outcome.channel, "private");
   EXPECT_EQ(outcome.output, "");
@@ -82,7 +91,7 @@ TEST(WindowsChild, ThePrivateChannelIsDescriptorThree) {
 TEST(WindowsChild, OutputCanBeDiscarded) {
   ChildRequest request = fixture({"say"});
   request.discard_output = true;
-  const ChildOutcome outcome = run_child(request).value();
+  const ChildOutcome outcome = ended(run_child(request));
   EXPECT_EQ(outcome.output, "");
   EXPECT_EQ(outcome.error, "err");
 }
@@ -97,17 +106,17 @@ TEST(WindowsChild, AnExceptionsCodeIsToldAndTheSignalThatIsLikeIt) {
        {Row{"C0000005", 0xC0000005, "SIGSEGV"}, Row{"C000001D", 0xC000001D, "SIGILL"},
         Row{"C0000094", 0xC0000094, "SIGFPE"}, Row{"C0000374", 0xC0000374, "SIGABRT"},
         Row{"E06D7363", 0xE06D7363, "SIGABRT"}}) {
-    const ChildOutcome outcome = run_child(fixture({"exception", code})).value();
+    const ChildOutcome outcome = ended(run_child(fixture({"exception", code})));
     EXPECT_EQ(outcome.exception, exception) << code;
     EXPECT_EQ(signal_name(outcome.signal), like) << code;
     EXPECT_EQ(outcome.exit_code, -1) << code;
     EXPECT_FALSE(outcome.succeeded());
   }
-  EXPECT_EQ(run_child(fixture({"null"})).value().exception, 0xC0000005u);
+  EXPECT_EQ(ended(run_child(fixture({"null"}))).exception, 0xC0000005u);
 }
 
 TEST(WindowsChild, AChildThatHangsIsEndedAtTheDeadline) {
-  const ChildOutcome outcome = run_child(fixture({"hang"}, 300ms)).value();
+  const ChildOutcome outcome = ended(run_child(fixture({"hang"}, 300ms)));
   EXPECT_TRUE(outcome.timed_out);
   EXPECT_FALSE(outcome.survived_kill);
   EXPECT_FALSE(outcome.succeeded());
@@ -121,7 +130,7 @@ TEST(WindowsChild, ACancelledOneIsEndedSoon) {
     std::this_thread::sleep_for(100ms);
     token.cancel();
   });
-  const ChildOutcome outcome = run_child(request).value();
+  const ChildOutcome outcome = ended(run_child(request));
   canceller.join();
   EXPECT_TRUE(outcome.cancelled);
   EXPECT_FALSE(outcome.timed_out);
@@ -129,7 +138,7 @@ TEST(WindowsChild, ACancelledOneIsEndedSoon) {
 }
 
 TEST(WindowsChild, WhatItStartedEndsWithIt) {
-  const ChildOutcome outcome = run_child(fixture({"grandchild"})).value();
+  const ChildOutcome outcome = ended(run_child(fixture({"grandchild"})));
   EXPECT_EQ(outcome.exit_code, 0);
   EXPECT_FALSE(outcome.timed_out);
   EXPECT_LT(outcome.duration, 5s) << "the grandchild holds the pipes and writes without end";
@@ -151,7 +160,7 @@ TEST(WindowsChild, AProgramThatIsNotThereOrIsNoneIsP20WithTheNumber) {
   request.argv = {"no-program-of-this-name"};
   EXPECT_EQ(run_child(request).error().value("errno"), "ENOENT");
   request.argv = {"cmd", "/c", "exit 5"};
-  EXPECT_EQ(run_child(request).value().exit_code, 5) << "found in PATH, with .exe";
+  EXPECT_EQ(ended(run_child(request)).exit_code, 5) << "found in PATH, with .exe";
 }
 
 TEST(WindowsChild, AProgramWhoseDllIsMissingNeverStarted) {
@@ -164,7 +173,7 @@ TEST(WindowsChild, AProgramWhoseDllIsMissingNeverStarted) {
   ASSERT_TRUE(write_file(folder / "lacks.exe", bytes, false));
   ChildRequest request;
   request.argv = {path_text(folder / "lacks.exe"), "exit", "0"};
-  const ChildOutcome outcome = run_child(request).value();
+  const ChildOutcome outcome = ended(run_child(request));
   EXPECT_EQ(outcome.exit_code, 127);
   EXPECT_EQ(outcome.exception, 0xC0000135u);
 }
@@ -176,7 +185,7 @@ TEST(WindowsChild, ProgramsWithNamesBeyondAsciiRun) {
   std::filesystem::copy_file(BASE_FIXTURE, program);
   ChildRequest request;
   request.argv = {path_text(program), "exit", "7"};
-  EXPECT_EQ(run_child(request).value().exit_code, 7);
+  EXPECT_EQ(ended(run_child(request)).exit_code, 7);
 }
 
 }  // namespace

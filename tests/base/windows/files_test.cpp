@@ -10,6 +10,7 @@
 #include "base/child_process.hpp"
 #include "base/file_calls.hpp"
 #include "base/paths.hpp"
+#include "base/remove_tree.hpp"
 #include "base/sha256.hpp"
 #include "base/windows/system.hpp"
 #include "base/windows/wide.hpp"
@@ -193,6 +194,33 @@ TEST(WindowsFiles, AReadOnlyFileIsReplacedAndRemovedAsElsewhere) {
   ASSERT_TRUE(protect());
   EXPECT_EQ(calls::unlink(folder / "a"), 0);
   EXPECT_TRUE(names_in(folder.path()).empty());
+}
+
+// libstdc++'s remove_all never comes back from this.
+TEST(WindowsFiles, AFolderThatIsHeldOpenEndsARemovalWithAReasonAndTheRestGoes) {
+  const TemporaryFolder folder;
+  const fs::path tree = folder / "tree";
+  fs::create_directories(tree / "held" / "below");
+  fs::create_directories(tree / "other");
+  ASSERT_TRUE(write_file(tree / "held" / "below" / "a", "one", false));
+  ASSERT_TRUE(write_file(tree / "other" / "b", "two", false));
+  ::SetFileAttributesW((tree / "other" / "b").c_str(), FILE_ATTRIBUTE_READONLY);
+  std::error_code error;
+  {
+    const windows::Handle held(::CreateFileW((tree / "held").c_str(), FILE_READ_ATTRIBUTES,
+                                             FILE_SHARE_READ | FILE_SHARE_WRITE, nullptr, OPEN_EXISTING,
+                                             FILE_FLAG_BACKUP_SEMANTICS, nullptr));
+    ASSERT_TRUE(held.valid());
+    remove_tree(tree, error);
+    EXPECT_TRUE(error) << "it may not be removed while somebody holds it";
+    EXPECT_THAT(names_in(tree), testing::ElementsAre("held"));
+    EXPECT_THAT(names_in(tree / "held"), testing::IsEmpty());
+  }
+  remove_tree(tree, error);
+  EXPECT_FALSE(error) << error.message();
+  EXPECT_FALSE(fs::exists(tree));
+  remove_tree(tree, error);
+  EXPECT_FALSE(error) << "what is not there needs no removing";
 }
 
 TEST(WindowsFiles, FoldersMoveOverEmptyOnesOnly) {

@@ -17,14 +17,14 @@ using testing::ElementsAre;
 
 TEST(WindowsPlaces, ThisUsersDataOfThisMachineLieInLocalAppData) {
   Environment environment;
-  environment.home = "C:\\Users\\M\u00fcller";
+  environment.home = path_of("C:\\Users\\M\u00fcller");
   EXPECT_EQ(path_text(default_cache(environment).folder),
             "C:\\Users\\M\u00fcller\\AppData\\Local\\EngineHost\\cache");
-  environment.variables["LOCALAPPDATA"] = "D:\\Local";
+  environment.variables["LOCALAPPDATA"] = "D:\\\u672c\u5730";
   const Place cache = default_cache(environment);
-  EXPECT_EQ(path_text(cache.folder), "D:\\Local\\EngineHost\\cache");
+  EXPECT_EQ(path_text(cache.folder), "D:\\\u672c\u5730\\EngineHost\\cache");
   EXPECT_EQ(cache.source, "LOCALAPPDATA");
-  EXPECT_EQ(path_text(user_config_file(environment)), "D:\\Local\\EngineHost\\config.json");
+  EXPECT_EQ(path_text(user_config_file(environment)), "D:\\\u672c\u5730\\EngineHost\\config.json");
   environment.variables["LOCALAPPDATA"] = "relative";
   EXPECT_EQ(default_cache(environment).source, "default");
 }
