@@ -77,7 +77,9 @@ TEST_F(OpenedByName, NvrtcOfCuda11IsOpenedFirstForCudnnLooksInAnotherFolder) {
   EXPECT_EQ(report.verdict, Verdict::loads) << first_code(report);
   EXPECT_THAT(report.load_order, ElementsAre(nvrtc_));
   EXPECT_EQ(opened_by(report, graph_, "open_nvrtc"), nvrtc_.native());
+#ifndef __SANITIZE_ADDRESS__  // its own dlopen stands between, and the path that counts is then not the caller's
   EXPECT_EQ(opened_by(report, nvrtc_, "open_builtins"), builtins_.native());
+#endif
 }
 
 TEST_F(OpenedByName, BuiltinsOfCuda13AreOpenedFirstForNvrtcHasNoPath) {
