@@ -1,12 +1,32 @@
 #!/usr/bin/env bash
-# Builds what there is of EngineHost for Windows with MinGW and runs its tests under Wine.
+# Builds EngineHost for Windows with MinGW and runs its tests under Wine.
 #
-#   scripts/test-windows.sh
+#   scripts/test-windows.sh [--quick]
+#
+# --quick  only the programs, and the tests of files and processes (base), of loading and probing (load) and of the whole
+#          way (end-to-end): what scripts/test.sh has time for
 #
 # Needs the packages of scripts/install-dependencies.sh --windows. Without them it says so and exits with 77, which is
 # "skipped". The Wine server that it starts ends with it.
 set -euo pipefail
-cd "$(dirname "$0")/.."
+# shellcheck source=scripts/common.sh
+source "$(dirname "$0")/common.sh"
+cd "$root"
+
+quick=false
+for argument in "$@"; do
+  case $argument in
+    --quick) quick=true ;;
+    -h | --help)
+      sed -n '2,10s/^# \{0,1\}//p' "$0"
+      exit 0
+      ;;
+    *)
+      complain "unknown argument $argument (known: --quick)"
+      exit 2
+      ;;
+  esac
+done
 
 for tool in x86_64-w64-mingw32-g++-posix wine; do
   if ! command -v "$tool" >/dev/null; then
@@ -18,5 +38,11 @@ export WINEPREFIX="$PWD/build-windows-mingw-wine/wine"
 trap 'wineserver -k 2>/dev/null || true' EXIT
 scripts/windows-libraries.sh
 cmake --preset windows-mingw-wine
-cmake --build --preset windows-mingw-wine
-ctest --preset windows-mingw-wine
+if $quick; then
+  tests=(base_tests load_tests end_to_end_tests)
+  cmake --build --preset windows-mingw-wine --parallel "$(jobs_that_fit)" --target "${tests[@]}"
+  ctest --preset windows-mingw-wine -R "^($(IFS='|' && echo "${tests[*]}"))\$"
+else
+  cmake --build --preset windows-mingw-wine --parallel "$(jobs_that_fit)"
+  ctest --preset windows-mingw-wine
+fi

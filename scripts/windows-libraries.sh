@@ -7,7 +7,7 @@
 # The sources are Debian's, with Debian's corrections, from the mirrors that this machine's apt uses; nothing is
 # installed, and apt's own lists stay as they are. Done once: a folder that is complete is left as it is, FOLDER/complete
 # names the versions. Takes 24 MB of download and about two minutes on two cores. Exit status: 0 the folder is complete,
-# 1 it could not be made; the reason is printed.
+# 77 the sources cannot be had, 1 it could not be made; the reason is printed.
 set -euo pipefail
 # shellcheck source=scripts/common.sh
 source "$(dirname "$0")/common.sh"
@@ -40,8 +40,8 @@ apt-get indextargets --format '$(ORIGIN)|$(REPO_URI)|$(RELEASE)|$(COMPONENT)|$(S
     print "deb-src [signed-by=" $5 "] " $2 " " $3 " " $4
   }' | sort -u >"$scratch/sources.list"
 if [ ! -s "$scratch/sources.list" ]; then
-  complain "apt has no lists of Debian's packages here (apt-get update makes them)"
-  exit 1
+  complain "skipped: apt has no lists of Debian's packages here (apt-get update makes them)"
+  exit 77
 fi
 apt=(apt-get -q -o Dir::Etc::SourceList="$scratch/sources.list" -o Dir::Etc::SourceParts=/dev/null
   -o Dir::State::Lists="$scratch/lists" -o Dir::Cache="$scratch/cache" -o APT::Sandbox::User=
@@ -49,8 +49,8 @@ apt=(apt-get -q -o Dir::Etc::SourceList="$scratch/sources.list" -o Dir::Etc::Sou
 if ! "${apt[@]}" -o APT::Update::Error-Mode=any update >"$scratch/log" 2>&1 ||
   ! (cd "$scratch/sources" && "${apt[@]}" source "${packages[@]}") >>"$scratch/log" 2>&1; then
   tail -n 5 "$scratch/log" >&2
-  complain "the sources could not be fetched; the last lines above are of apt-get"
-  exit 1
+  complain "skipped: the sources could not be fetched; the lines above are of apt-get"
+  exit 77
 fi
 
 source_of() { find "$scratch/sources" -mindepth 1 -maxdepth 1 -type d -name "$1-*"; }
