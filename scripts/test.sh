@@ -2,11 +2,11 @@
 # shellcheck disable=SC2317  # stage() calls the functions by name
 # Runs all tests: the main run with warnings as errors, then those that use the package index (where it can be
 # reached), then the rooms that handle strangers' bytes under AddressSanitizer and UndefinedBehaviorSanitizer, and those
-# with threads under ThreadSanitizer, then each fuzzer for 20 s, then the Windows programs under Wine, unless more than 40
-# minutes have gone. The last lines are a summary of CTest: of the first stage that failed, else of the main run. Exit
-# status 1 if any stage failed.
+# with threads under ThreadSanitizer, then each fuzzer for 20 s; with --windows then also the Windows programs under Wine,
+# unless more than 40 minutes have gone. The last lines are a summary of CTest: of the first stage that failed, else of the
+# main run. Exit status 1 if any stage failed.
 #
-#   scripts/test.sh [--no-sanitizers] [--no-windows] [--no-install]
+#   scripts/test.sh [--no-sanitizers] [--windows] [--no-install]
 set -uo pipefail
 # shellcheck source=scripts/common.sh
 source "$(dirname "$0")/common.sh"
@@ -17,19 +17,19 @@ address_targets=(base_tests binary_tests linker_tests manifest_tests resolve_tes
 thread_targets=(base_tests cache_tests acquire_tests open_tests sdk_tests)
 
 sanitizers=true
-windows=true
+windows=false
 install=true
 for argument in "$@"; do
   case $argument in
     --no-sanitizers) sanitizers=false ;;
-    --no-windows) windows=false ;;
+    --windows) windows=true ;;
     --no-install) install=false ;;
     -h | --help)
       sed -n '3,11s/^# \{0,1\}//p' "$0"
       exit 0
       ;;
     *)
-      complain "unknown argument $argument (known: --no-sanitizers, --no-windows, --no-install)"
+      complain "unknown argument $argument (known: --no-sanitizers, --windows, --no-install)"
       exit 2
       ;;
   esac
