@@ -25,7 +25,7 @@ for argument in "$@"; do
     --windows) windows=true ;;
     --no-install) install=false ;;
     -h | --help)
-      sed -n '3,11s/^# \{0,1\}//p' "$0"
+      sed -n '3,10s/^# \{0,1\}//p' "$0"
       exit 0
       ;;
     *)
