@@ -167,6 +167,27 @@ TEST(Catalogue, AMissingConsentHasOneRemedy) {
               ElementsAre(HasSubstr("agree when asked")));
 }
 
+TEST(Catalogue, AnIndexThatDoesNotAnswerIsNoMatterOfInstallingPip) {
+  const auto first_remedy = [](Diagnosis diagnosis) {
+    complete(diagnosis);
+    return diagnosis.remedy.front();
+  };
+  const auto silent = diagnose("EH-N12").with("index", "https://x/simple").with("failure", "EH-N01");
+  EXPECT_EQ(first_remedy(silent), "check the network: https://x/simple did not answer");
+  EXPECT_THAT(first_remedy(diagnose("EH-N12").with("problem", "no pip answers")), HasSubstr("install pip"));
+}
+
+TEST(Catalogue, AModelThatCannotBeReadIsNotFetchedAgain) {
+  const auto first_remedy = [](Diagnosis diagnosis) {
+    complete(diagnosis);
+    return diagnosis.remedy.front();
+  };
+  const auto corrupt = diagnose("EH-E01").with("status", "ENGINE_CORRUPT").with("message", "no");
+  EXPECT_THAT(first_remedy(corrupt), HasSubstr("engine-cache verify --repair"));
+  EXPECT_THAT(first_remedy(Diagnosis(corrupt).with("model", "/m.onnx")),
+              HasSubstr("check that /m.onnx is whole"));
+}
+
 TEST(Catalogue, WhatThePluginSaysIsJudgedByItsStatus) {
   const auto said = [](const char* name) {
     return diagnose("EH-E01").with("status", name).with("message", "no");

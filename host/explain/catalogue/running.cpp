@@ -19,7 +19,9 @@ constexpr Entry entries[] = {
      .remedies =
          {"install what provides {missing_library}: {provided_by...}",
           "{status=ENGINE_NO_MEMORY}free memory, or ask for less",
-          "{status=ENGINE_CORRUPT}fetch the file again: engine-cache verify --repair",
+          "{status=ENGINE_CORRUPT}{?model}check that {model} is whole, and a model of the format this engine "
+          "reads",
+          "{status=ENGINE_CORRUPT}{!model}fetch the file again: engine-cache verify --repair",
           "{status=ENGINE_LOST}start the program again: the device was lost",
           "{status=ENGINE_UNSUPPORTED}use another build or engine: engine-info ENGINE --explain lists them",
           "{status=ENGINE_INVALID}correct the request"}},
