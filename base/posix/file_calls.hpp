@@ -70,6 +70,9 @@ inline int fchmod(int file, mode_t mode) { return ::fchmod(file, mode); }
 inline int flock(int file, int operation) { return ::flock(file, operation); }
 inline pid_t getpid() { return ::getpid(); }
 
+// Whether that error says that another program keeps the file to itself, which nobody can here.
+inline bool held_by_another(int) { return false; }
+
 // Whether this process may, as the user it acts as.
 inline bool may_access(Name file, int mode) {
   return ::faccessat(AT_FDCWD, file.get(), mode, AT_EACCESS) == 0;

@@ -144,6 +144,8 @@ ssize_t write_some(int file, const void* from, std::size_t size, OVERLAPPED* pla
   return ::WriteFile(handle_of(file), from, most, &done, place) != 0 ? static_cast<ssize_t>(done) : failed();
 }
 
+// Empty where Windows has no such path: the folder's volume has neither a letter nor a place, or, under Wine
+// 8, the path has more than 260 characters.
 std::wstring folder_path(int folder) {
   std::wstring path(1024, L'\0');
   DWORD length = ::GetFinalPathNameByHandleW(handle_of(folder), path.data(), static_cast<DWORD>(path.size()),
@@ -157,11 +159,14 @@ std::wstring folder_path(int folder) {
   return path;
 }
 
+// Empty, with the error kept for failed(), where the folder's path cannot be told.
 Name in_folder(int folder, const Name& file) {
   if (folder == AT_FDCWD || std::filesystem::path(file.get()).has_root_path()) return file;
+  const std::wstring place = folder_path(folder);
+  if (place.empty()) return Name(L"");
   std::wstring rest = file.get();
   std::replace(rest.begin(), rest.end(), L'/', L'\\');
-  return Name((folder_path(folder) + L"\\" + rest).c_str());
+  return Name((place + L"\\" + rest).c_str());
 }
 
 // Windows 10 1809: the name is gone at once though somebody has the file open, and a read-only one needs no
@@ -244,7 +249,8 @@ int open(const Name& file, int flags, unsigned) {
 }
 
 int openat(int folder, const Name& file, int flags, unsigned mode) {
-  return open(in_folder(folder, file), flags, mode);
+  const Name whole = in_folder(folder, file);
+  return whole.get().empty() ? failed() : open(whole, flags, mode);
 }
 
 int close(int file) { return ::_close(file); }
@@ -296,7 +302,9 @@ int stat(const Name& file, Status* status) { return status_of(file.for_call(), s
 int lstat(const Name& file, Status* status) { return status_of(file.for_call(), status, false); }
 
 int fstatat(int folder, const Name& file, Status* status, int flags) {
-  return status_of(in_folder(folder, file).for_call(), status, (flags & AT_SYMLINK_NOFOLLOW) == 0);
+  const Name whole = in_folder(folder, file);
+  if (whole.get().empty()) return failed();
+  return status_of(whole.for_call(), status, (flags & AT_SYMLINK_NOFOLLOW) == 0);
 }
 
 int access(const Name& file, int mode) {

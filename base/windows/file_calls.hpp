@@ -124,6 +124,8 @@ void for_each_name(const Name& folder, Action action) {
 }
 inline bool lock_open_file(int file) { return flock(file, LOCK_EX | LOCK_NB) == 0; }
 bool may_access(const Name& file, int mode);
+// Whether that error says that another program keeps the file to itself (ERROR_SHARING_VIOLATION).
+inline bool held_by_another(int error_number) { return error_number == EBUSY; }
 std::string target_of(const Name& link);
 int getpid();
 inline std::int64_t modified_ns(const Status& status) { return status.content_ns; }

@@ -71,6 +71,8 @@ Diagnosis closed(const std::filesystem::path& file, int error_number) {
 }  // namespace
 
 Diagnosis why_not_opened(const std::filesystem::path& file, int error_number) {
+  if (calls::held_by_another(error_number))
+    return std::move(diagnose_errno("EH-W09", error_number).with("file", path_text(file)));
   switch (error_number) {
     case ENOENT:
     case ENOTDIR:

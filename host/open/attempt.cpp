@@ -105,7 +105,8 @@ class Attempt {
     // The ticket does not know the names that they would be asked for by; whoever decides anew does.
     if (anything_left_over() || engine_beside(ticket.digest))
       return fail(diagnose("EH-L17").with("build", ticket.build));
-    load_order_.assign(ticket.load_order.begin(), ticket.load_order.end());
+    load_order_.clear();
+    for (const std::string& path : ticket.load_order) load_order_.push_back(path_of(path));
     own_ = own_libraries(Json::object());
     log_.proven_before = true;
     auto trial = std::make_shared<Trial>(
@@ -171,7 +172,8 @@ class Attempt {
     log_.proven_before = proof.has_value();
     if (proof) {
       load_order_.clear();
-      for (const Json& path : (*proof)["load_order"].as_array()) load_order_.emplace_back(path.as_string());
+      for (const Json& path : (*proof)["load_order"].as_array())
+        load_order_.push_back(path_of(path.as_string()));
       own_ = own_libraries(*proof);
       TRY(check_left_over(opened.installed));
       if (engine_beside(opened.installed.digest)) TRY(check_beside(opened.installed));

@@ -205,7 +205,7 @@ void choose_places(Settings& settings, Weighing& weighing, const Environment& en
     settings.installations.push_back(path_of(folder).lexically_normal());
   const auto layers = weighing.pick("system_layers", &Layer::system_layers);
   for (const std::string& layer : layers.value_or(std::vector<std::string>{}))
-    settings.system_layers.emplace_back(layer);
+    settings.system_layers.push_back(path_of(layer));
   std::error_code error;
   if (!layers && fs::is_directory(environment.system_layer, error)) {
     settings.system_layers.push_back(environment.system_layer);
