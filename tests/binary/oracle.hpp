@@ -48,10 +48,11 @@ struct Said {
 inline Said ask(const std::vector<std::string>& command) {
   ChildRequest request;
   request.argv = command;
-  request.keep_bytes = 256u << 20;
+  request.keep_bytes = std::size_t{1} << 30;  // a TensorFlow's symbols are 470 MB of text
   request.deadline = std::chrono::minutes(4);
   Result<ChildOutcome> outcome = run_child(request);
   if (!outcome) return {};
+  EXPECT_LT(outcome->output.size(), request.keep_bytes) << command.front() << " said more than is kept";
   return {outcome->exit_code == 0, std::move(outcome->output)};
 }
 

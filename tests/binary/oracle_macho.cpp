@@ -143,22 +143,26 @@ std::set<std::string> weak_imports(const std::string& text, const std::string& m
   return weak;
 }
 
-// "(undefined) weak external _name (from libSystem)"
+// "(undefined) weak external _name (from libSystem)", "(indirect) external _name (for _other)". Of a symbol
+// that is passed on only the list of exports says that it is weak, not the symbol table.
 void add_nm(const std::string& text, const std::set<std::string>& weak_imports, Facts& facts) {
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
     const std::size_t mark = line.find(" external ");
     if (mark == std::string::npos || line.find("private external") != std::string::npos) continue;
     const std::string before = line.substr(0, mark);
-    std::string name = line.substr(mark + 10), library;
+    std::string name = line.substr(mark + 10), library, passed_on;
     const bool weak = before.ends_with(" weak");
     if (const std::size_t bracket = name.find(" ("); bracket != std::string::npos) {
       const std::string note = name.substr(bracket + 2, name.size() - bracket - 3);
       name = name.substr(0, bracket);
       if (note.rfind("from ", 0) == 0) library = note.substr(5);
+      if (note.rfind("for ", 0) == 0) passed_on = note.substr(4);
     }
     if (before.find("(undefined)") != std::string::npos)
       facts.insert("imports " + name + " of " + library + (weak_imports.contains(name) ? " weak" : ""));
+    else if (!passed_on.empty())
+      facts.insert("exports " + name + " as " + passed_on);
     else
       facts.insert("exports " + name + (weak ? " weak" : ""));
   }
@@ -172,13 +176,16 @@ std::size_t offset_of_slice(const BinaryInfo& info, const std::string& machine) 
 
 }  // namespace
 
-// As llvm-nm shortens: the framework's name, or the file's up to its version.
+// As llvm-nm shortens: the framework's name, or the file's without the last one or two of its version's
+// digits ("libz.1" for "libz.1.3.1.dylib"); the path as it is where neither will do.
 std::string short_library_name(const std::string& path) {
   const std::string name = std::filesystem::path(path).filename().native();
   if (path.find(name + ".framework/") != std::string::npos) return name;
-  if (!name.ends_with(".dylib")) return name;
+  if (!name.ends_with(".dylib")) return path;
   std::string shortened = name.substr(0, name.size() - 6);
-  if (shortened.size() > 2 && shortened[shortened.size() - 2] == '.') shortened.resize(shortened.size() - 2);
+  for (int digit = 0; digit < 2; ++digit)
+    if (shortened.size() > 2 && shortened[shortened.size() - 2] == '.')
+      shortened.resize(shortened.size() - 2);
   return shortened;
 }
 
@@ -223,7 +230,10 @@ Facts our_macho_facts(const std::string& file, const std::string& machine) {
   facts.insert("memory " + std::to_string(info->memory_size));
   if (info->tls_size != 0) facts.insert("thread-local " + std::to_string(info->tls_size));
   for (const Symbol& symbol : table->exports)
-    facts.insert("exports " + symbol.name + (symbol.weak ? " weak" : ""));
+    facts.insert("exports " + symbol.name +
+                 (!symbol.forwarder.empty() ? " as " + symbol.forwarder
+                  : symbol.weak             ? " weak"
+                                            : ""));
   for (const Symbol& symbol : table->imports)
     facts.insert("imports " + symbol.name + " of " + short_library_name(symbol.library) +
                  (symbol.weak ? " weak" : ""));
