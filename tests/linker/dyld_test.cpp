@@ -35,8 +35,7 @@ class Dyld : public test::Workshop {
     const auto symbol = [](const std::string& file) {
       std::string text = "f";
       const std::string library = std::filesystem::path(file).filename().native();
-      for (const char c : library)
-        text += (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ? c : '_';
+      for (const char c : library) text += (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ? c : '_';
       return text;
     };
     std::string source, calls = "0";
@@ -67,6 +66,18 @@ class Dyld : public test::Workshop {
     Made made;
     made.flags = flags;
     make(path, needs, made);
+  }
+  // Its first need becomes one that is named upwards, which lld cannot write.
+  void make_upward(const std::string& path) const {
+    const std::filesystem::path file = machine_.root / path.substr(1);
+    std::string bytes = bytes_of(file);
+    constexpr std::string_view required("\x0c\0\0\0", 4), upward("\x23\0\0\x80", 4);
+    std::size_t at = 32;  // behind the header: the load commands, each with its size in the second word
+    while (at + 8 < bytes.size() && bytes.substr(at, 4) != required)
+      at += static_cast<unsigned char>(bytes[at + 4]) + 256u * static_cast<unsigned char>(bytes[at + 5]);
+    ASSERT_LT(at + 8, bytes.size()) << path;
+    bytes.replace(at, 4, upward);
+    std::ofstream(file, std::ios::binary) << bytes;
   }
   void remove(const std::string& path) const { std::filesystem::remove(machine_.root / path.substr(1)); }
   void move(const std::string& from, const std::string& to) const {
@@ -142,9 +153,65 @@ TEST_F(Dyld, weak_libraries_may_be_missing_re_exported_and_upward_ones_may_not) 
   const std::string dep = (machine_.root / "a/libdep.dylib").native();
   dylib("/a/libweak.dylib", {}, {"-weak_library", dep});
   dylib("/a/libreexports.dylib", {}, {"-reexport_library", dep});
+  dylib("/a/libupward.dylib", {"/a/libdep.dylib"});
+  make_upward("/a/libupward.dylib");
   remove("/a/libdep.dylib");
   EXPECT_TRUE(close_over("/a/libweak.dylib").loads());
   EXPECT_EQ(only(close_over("/a/libreexports.dylib")).code, "EH-X01");
+  EXPECT_EQ(only(close_over("/a/libupward.dylib")).code, "EH-X01");
+}
+
+// Loader.cpp: whatever was wrong with a weak library, the one that names it goes on without.
+TEST_F(Dyld, a_weak_library_that_is_unfit_is_no_fault_and_a_needed_one_is) {
+  Made intel;
+  intel.architecture = "x86_64";
+  dylib("/a/libdep.dylib");
+  const std::string dep = (machine_.root / "a/libdep.dylib").native();
+  dylib("/a/libweak.dylib", {}, {"-weak_library", dep, "-rpath", "@loader_path"});
+  dylib("/a/libneeds.dylib", {"/a/libdep.dylib"}, {"-rpath", "@loader_path"});
+  make("/a/libdep.dylib", {}, intel);
+  const Closure weak = close_over("/a/libweak.dylib");
+  EXPECT_TRUE(weak.loads());
+  EXPECT_THAT(diagnose_macos(weak), IsEmpty());
+  EXPECT_EQ(only(close_over("/a/libneeds.dylib")).code, "EH-X02");
+}
+
+// What a re-exported library needs in turn, and two that name each other upwards, as Apple's own do.
+TEST_F(Dyld, the_needs_of_re_exported_and_upward_libraries_belong_to_the_closure) {
+  dylib("/a/libbottom.dylib");
+  dylib("/a/libinner.dylib", {"/a/libbottom.dylib"}, {"-rpath", "@loader_path"});
+  dylib("/a/libouter.dylib", {},
+        {"-reexport_library", (machine_.root / "a/libinner.dylib").native(), "-rpath", "@loader_path"});
+  EXPECT_EQ(close_over("/a/libouter.dylib").find("@rpath/libbottom.dylib")->needed_by, "/a/libinner.dylib");
+  dylib("/b/libtwo.dylib");
+  dylib("/b/libone.dylib", {"/b/libtwo.dylib"}, {"-rpath", "@loader_path"});
+  dylib("/b/libtwo.dylib", {"/b/libone.dylib"}, {"-rpath", "@loader_path"});
+  make_upward("/b/libtwo.dylib");
+  const Closure circle = close_over("/b/libone.dylib");
+  EXPECT_TRUE(circle.loads());
+  EXPECT_EQ(circle.objects.size(), 2u);
+}
+
+TEST_F(Dyld, loader_path_is_the_needers_folder_and_executable_path_the_programs_wherever_they_stand) {
+  Made made;
+  made.install_name = "@loader_path/../deps/libbeside.dylib";
+  make("/a/deps/libbeside.dylib", {}, made);
+  made.install_name = "@executable_path/../Frameworks/libtool.dylib";
+  make("/App/Frameworks/libtool.dylib", {}, made);
+  dylib("/a/inner/libmid.dylib", {"/a/deps/libbeside.dylib"});
+  dylib("/a/libengine.dylib", {"/a/inner/libmid.dylib", "/App/Frameworks/libtool.dylib"},
+        {"-rpath", "@loader_path/inner"});
+  Closure closure = close_over("/a/libengine.dylib");
+  EXPECT_TRUE(closure.loads());
+  EXPECT_EQ(closure.find("@loader_path/../deps/libbeside.dylib")->path, "/a/deps/libbeside.dylib");
+  EXPECT_EQ(closure.find("@executable_path/../Frameworks/libtool.dylib")->path,
+            "/App/Frameworks/libtool.dylib");
+  // In another program that name means another file.
+  machine_.program = "/opt/bin/python3";
+  const Diagnosis diagnosis = only(close_over("/a/libengine.dylib"));
+  EXPECT_EQ(diagnosis.code, "EH-X01");
+  EXPECT_EQ(diagnosis.value("library"), "@executable_path/../Frameworks/libtool.dylib");
+  EXPECT_THAT(diagnosis.values("searched"), Contains("/opt/Frameworks/libtool.dylib"));
 }
 
 TEST_F(Dyld, libraries_of_the_shared_cache_are_never_looked_for_on_disk) {
