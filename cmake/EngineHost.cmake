@@ -92,7 +92,8 @@ function(enginehost_room name)
   target_link_libraries(enginehost_${name} PUBLIC ${ROOM_DEPENDS} PRIVATE enginehost_warnings ${ROOM_LIBRARIES})
 endfunction()
 
-# enginehost_plugin(NAME SOURCES ... [LIBRARIES ...]) builds engines/libengine_NAME.so, which exports one symbol only.
+# enginehost_plugin(NAME SOURCES ... [LIBRARIES ...]) builds engines/libengine_NAME.so (.dylib, .dll), which exports one
+# symbol only.
 function(enginehost_plugin name)
   cmake_parse_arguments(PLUGIN "" "" "SOURCES;LIBRARIES" ${ARGN})
   enginehost_darwin_sources(PLUGIN_SOURCES)
@@ -100,7 +101,10 @@ function(enginehost_plugin name)
   set_target_properties(engine_${name} PROPERTIES LIBRARY_OUTPUT_DIRECTORY "${ENGINEHOST_PLUGIN_OUTPUT_DIRECTORY}")
   target_link_libraries(engine_${name} PRIVATE enginehost_plugin_api enginehost_warnings ${PLUGIN_LIBRARIES})
   set_property(GLOBAL APPEND PROPERTY ENGINEHOST_PLUGINS ${name})
-  if(WIN32)
+  if(APPLE)
+    # CMake would call a module .so there; the manifests name plugins as libraries of macOS are named.
+    set_target_properties(engine_${name} PROPERTIES SUFFIX ".dylib")
+  elseif(WIN32)
     # A DLL exports what is marked and nothing else. MinGW would call it libengine_NAME.dll.
     set_target_properties(engine_${name} PROPERTIES PREFIX "")
     return()

@@ -28,6 +28,13 @@ ssize_t getxattr(const char* path, const char* name, void* value, size_t size, u
 ")
 include_directories(SYSTEM "${ENGINEHOST_STUBS}/include")
 
+# Where a Mac has what macOS does not bring to link with: Homebrew's prefix for that processor.
+if(CMAKE_SYSTEM_PROCESSOR STREQUAL "arm64")
+  set(ENGINEHOST_HOMEBREW /opt/homebrew)
+else()
+  set(ENGINEHOST_HOMEBREW /usr/local)
+endif()
+
 # enginehost_stub(TARGET FILE INSTALL_NAME): the imported library TARGET with the names of Debian's FILE.
 function(enginehost_stub target file install_name)
   if(TARGET ${target})

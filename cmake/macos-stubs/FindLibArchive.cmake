@@ -1,2 +1,2 @@
-enginehost_stub(LibArchive::LibArchive libarchive.so /usr/lib/libarchive.2.dylib)
+enginehost_stub(LibArchive::LibArchive libarchive.so "${ENGINEHOST_HOMEBREW}/opt/libarchive/lib/libarchive.13.dylib")
 set(LibArchive_FOUND TRUE)
