@@ -1,13 +1,9 @@
-// Builds for Windows and macOS, judged on this system: the cases of people whose loader said "Can't find
+// Builds for Windows, judged on this system: the cases of people whose loader said "Can't find
 // dependent libraries" and no more.
 #include "host/preflight/foreign.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/xattr.h>
-
-#include <cerrno>
-#include <cstring>
 
 #include "base/text.hpp"
 #include "tests/preflight/helpers.hpp"
@@ -176,75 +172,6 @@ TEST_F(ForeignBuild, inspecting_on_Linux_tells_the_wrong_system_first_and_what_i
   EXPECT_EQ(find(there->diagnoses, "EH-F09"), nullptr);
   dll("cublas64_13.dll");
   EXPECT_EQ(inspect(ggml, false, linker::describe_this_machine(), &windows)->verdict, Verdict::loads);
-}
-
-class MacBuild : public ::testing::Test {
- protected:
-  std::filesystem::path dylib(const std::string& name, const std::string& source,
-                              const std::string& flags = {}) {
-    return workshop_.library_with(
-        "clang-14 -target arm64-apple-macos11 -mlinker-version=609 -nostdlib -fuse-ld=lld "
-        "-dynamiclib -Wl,-undefined,dynamic_lookup -Wl,-install_name,@rpath/" +
-            name,
-        "lib/" + name, source, flags);
-  }
-  faults::Workshop workshop_;
-};
-
-TEST_F(MacBuild, a_library_beside_one_without_LC_RPATH_is_opened_first) {
-  const auto base = dylib("libggml-base.dylib", "int base(void){return 1;}");
-  if (base.empty()) GTEST_SKIP() << "clang-14 or lld is not installed";
-  const auto engine =
-      dylib("libengine.dylib", "int base(void);int e(void){return base();}", faults::quoted(base));
-  ForeignSpec spec;
-  spec.view = workshop_.folder();
-  spec.file = engine;
-  spec.search = {workshop_.path("lib")};
-  const Report report = check_foreign(spec);
-  EXPECT_EQ(report.kind, binary::Kind::macho);
-  EXPECT_EQ(report.verdict, Verdict::loads);
-  EXPECT_THAT(report.load_order, ElementsAre(base));
-  spec.symbols = true;
-  EXPECT_EQ(check_foreign(spec).verdict, Verdict::loads);
-  dylib("libggml-base.dylib", "int another(void){return 1;}");
-  const Report older = check_foreign(spec);
-  EXPECT_EQ(older.verdict, Verdict::fails);
-  ASSERT_EQ(first_code(older), "EH-L12");
-  EXPECT_THAT(explain::describe(older.diagnoses.front()),
-              HasSubstr("libengine.dylib needs _base of " + base.native() + ", which does not offer it"));
-  spec.symbols = false;
-  workshop_.remove(base);
-  const Report broken = check_foreign(spec);
-  EXPECT_EQ(first_code(broken), "EH-X01");
-  EXPECT_EQ(broken.diagnoses.front().value("library"), "@rpath/libggml-base.dylib");
-  platform::Platform intel;
-  intel.arch = platform::Fact<std::string>::known("x86_64", "file");
-  spec.platform = &intel;
-  EXPECT_EQ(first_code(check_foreign(spec)), "EH-X02");
-}
-
-// As it is on Linux after tar or rsync brought a tree over with its attributes.
-TEST_F(MacBuild, X05_a_mark_of_a_download_is_a_doubt_until_somebody_allowed_it) {
-  const auto engine = dylib("libengine.dylib", "int e(void){return 1;}");
-  if (engine.empty()) GTEST_SKIP() << "clang-14 or lld is not installed";
-  const auto mark = [&](std::string_view text) {
-    return ::setxattr(engine.c_str(), "user.com.apple.quarantine", text.data(), text.size(), 0) == 0;
-  };
-  if (!mark("0083;66f1a2b3;Safari;C1E2"))
-    GTEST_SKIP() << "attributes are not kept here: " << std::strerror(errno);
-  ForeignSpec spec;
-  spec.view = workshop_.folder();
-  spec.file = engine;
-  const Report marked = check_foreign(spec);
-  EXPECT_EQ(marked.verdict, Verdict::unsure);
-  ASSERT_EQ(first_code(marked), "EH-X05");
-  EXPECT_THAT(explain::describe(marked.diagnoses.front()),
-              HasSubstr(engine.native() + " was marked as a download by Safari, and macOS loads it only when "
-                                          "it is notarized or allowed"));
-  ASSERT_TRUE(mark("00c3;66f1a2b3;Safari;C1E2"));
-  EXPECT_EQ(check_foreign(spec).verdict, Verdict::loads);
-  ASSERT_TRUE(mark("not a mark"));
-  EXPECT_EQ(check_foreign(spec).verdict, Verdict::loads);
 }
 
 }  // namespace
