@@ -17,6 +17,11 @@ if(CMAKE_CXX_COMPILER_ID MATCHES "GNU|Clang")
   endforeach()
 endif()
 
+# A program's names are bound as it starts: at the first open each of a hundred calls would stop to look its function up.
+if(CMAKE_SYSTEM_NAME STREQUAL "Linux")
+  add_link_options("LINKER:-z,now")
+endif()
+
 # The folder of a room in which lies what each system does in its own way.
 if(WIN32)
   set(ENGINEHOST_SYSTEM windows)

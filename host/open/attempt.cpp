@@ -110,7 +110,7 @@ class Attempt {
     own_ = own_libraries(Json::object());
     log_.proven_before = true;
     auto trial = std::make_shared<Trial>(
-        Tried{world_.settings().state_folder, ticket.build, ticket.digest, ticket.artifacts, true});
+        Tried{world_.state_folder(), ticket.build, ticket.digest, ticket.artifacts, true});
     if (auto up = load(*opened, *trial); !up) {
       note_left_over(ticket.build, std::move(left_), false);
       return fail(std::move(up).error());
@@ -181,7 +181,7 @@ class Attempt {
       TRY(check_and_probe(opened, !options_.probe));
       own_ = own_libraries(probe_facts_);
     }
-    auto trial = std::make_shared<Trial>(Tried{world_.settings().state_folder, opened.installed.build,
+    auto trial = std::make_shared<Trial>(Tried{world_.state_folder(), opened.installed.build,
                                                opened.installed.digest, artifacts, proof.has_value()});
     TRY(load(opened, *trial));
     if (!proof && log_.probed) {

@@ -7,6 +7,7 @@
 #include "base/text.hpp"
 #include "host/explain/explain.hpp"
 #include "host/open/fetch.hpp"
+#include "host/open/shortcut.hpp"
 #include "host/open/ticket.hpp"
 #include "host/settings/policy.hpp"
 
@@ -127,23 +128,30 @@ Outcome open_file(World& world, const OpenRequest& open) {
   return outcome;
 }
 
-// Straight to loading, when a ticket says that this is where the decision would lead.
-std::optional<Outcome> open_ready(World& world, const OpenRequest& open, const TicketOffice& office) {
-  const auto begin = std::chrono::steady_clock::now();
-  const auto ticket = office.find();
-  if (!ticket) return std::nullopt;
+// Straight to loading, since a ticket says that this is where the decision would lead.
+std::optional<Outcome> open_by(World& world, const Ticket& ticket, resolve::Request request,
+                               const AttemptOptions& options, std::chrono::steady_clock::time_point begin) {
   Outcome outcome;
-  outcome.plan.request = completed(open, world);
+  outcome.plan.request = std::move(request);
   AttemptLog log;
   const std::chrono::duration<double, std::milli> looking = std::chrono::steady_clock::now() - begin;
   log.timings_ms.emplace_back("ticket", looking.count());
-  auto opened = attempt_ready(world, *ticket, demanded_devices(outcome.plan.request), open.attempt, log);
+  auto opened = attempt_ready(world, ticket, demanded_devices(outcome.plan.request), options, log);
   if (!opened) return std::nullopt;
   add_log(outcome, log);
   outcome.state = State::opened;
   outcome.by_ticket = true;
-  outcome.fallback = ticket->fallback;
+  outcome.fallback = ticket.fallback;
   outcome.opened = std::move(*opened);
+  return outcome;
+}
+
+std::optional<Outcome> open_ready(World& world, const OpenRequest& open, const TicketOffice& office) {
+  const auto begin = std::chrono::steady_clock::now();
+  const auto ticket = office.find();
+  if (!ticket) return std::nullopt;
+  auto outcome = open_by(world, *ticket, completed(open, world), open.attempt, begin);
+  if (outcome) outcome->ticket = std::make_shared<Ticket>(*ticket);
   return outcome;
 }
 
@@ -175,6 +183,16 @@ bool ends_the_search(const Diagnosis& failure) {
 int Outcome::exit_status() const {
   if (state == State::opened || state == State::planned) return 0;
   return static_cast<int>(diagnosis ? explain::exit_status(*diagnosis) : explain::ExitStatus::bug);
+}
+
+std::optional<Outcome> open_engine(World& world, const OpenRequest& open, const Ready& ready,
+                                   std::chrono::steady_clock::time_point begin) {
+  if (world.cancel() && world.cancel()->cancelled()) return std::nullopt;
+  resolve::Request request = open.request;
+  if (request.flavor.empty() && !request.require) request.flavor = ready.flavor;
+  if (request.device.empty()) request.device = ready.device;
+  request.offline = request.offline || ready.offline;
+  return open_by(world, ready.ticket, std::move(request), open.attempt, begin);
 }
 
 Outcome open_engine(World& world, const OpenRequest& open) {

@@ -1,6 +1,7 @@
 // The one loop: plan, then for each candidate in order acquire, preflight, probe, load, record; else the next
 // one. The first place to look for how a request walks through the house.
 #pragma once
+#include <chrono>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -33,7 +34,8 @@ struct Outcome {
   // With the verdicts as they ended. Of an open by a ready ticket only the request: see weigh().
   resolve::Plan plan;
   bool by_ticket = false;
-  std::shared_ptr<Opened> opened;  // state opened
+  std::shared_ptr<const Ticket> ticket;  // that led here, found under settings
+  std::shared_ptr<Opened> opened;        // state opened
   // In plan.candidates: what was opened, or would be. Nothing where the plan is not there, or no longer lists
   // it.
   const resolve::Candidate* chosen = nullptr;
@@ -54,6 +56,12 @@ bool ends_the_search(const Diagnosis& failure);
 
 // Never throws. Blocks while downloading and probing; World::cancel() ends it with EH-P10.
 Outcome open_engine(World& world, const OpenRequest& request);
+
+// The same where a shortcut leads, in a world made of its places. Nothing when the build does not come up
+// that way: then open it with settings.
+struct Ready;
+std::optional<Outcome> open_engine(World& world, const OpenRequest& request, const Ready& ready,
+                                   std::chrono::steady_clock::time_point begin);
 
 // Fills in the plan of an outcome that a ready ticket led to. For people: candidates are weighed as of now.
 void weigh(World& world, Outcome& outcome);

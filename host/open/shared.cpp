@@ -10,6 +10,7 @@
 #include "base/files.hpp"
 #include "base/paths.hpp"
 #include "host/open/document.hpp"
+#include "host/open/shortcut.hpp"
 #include "host/open/ticket.hpp"
 
 namespace enginehost::open {
@@ -88,8 +89,8 @@ class Table {
     entry.key = key;
     entry.engine = engine;
     entry.builds_folder = WatchedFolder(path_text(world.store().root() / "refs"));
-    if (!world.settings().state_folder.empty())
-      entry.records_folder = WatchedFolder(path_text(world.settings().state_folder / "history"));
+    if (!world.state_folder().empty())
+      entry.records_folder = WatchedFolder(path_text(world.state_folder() / "history"));
     entry.looked_at = looked_at;
     entry.generation = generation_of(entry);
     entries_.push_back(std::move(entry));
@@ -109,18 +110,22 @@ class Table {
   std::vector<Entry> entries_;
 };
 
+bool leads_to(const Ticket& ticket, const SharedEngine& engine) {
+  const cache::Installed& installed = engine.opened().installed;
+  return ticket.build == installed.build && ticket.digest == installed.digest &&
+         ticket.fallback == engine.outcome().fallback;
+}
+
 // Whether all that decides would still lead to this engine.
 bool is_still_right(World& world, const OpenRequest& open, const SharedEngine& engine) {
   const auto ticket = TicketOffice(world, open).find();
-  const cache::Installed& installed = engine.opened().installed;
-  return ticket && ticket->build == installed.build && ticket->digest == installed.digest &&
-         ticket->fallback == engine.outcome().fallback;
+  return ticket && leads_to(*ticket, engine);
 }
 
 }  // namespace
 
-SharedEngine::SharedEngine(std::unique_ptr<World> world, Outcome outcome)
-    : world_(std::move(world)), outcome_(std::move(outcome)) {
+SharedEngine::SharedEngine(std::unique_ptr<World> world, Outcome outcome, std::string preferred_device)
+    : world_(std::move(world)), outcome_(std::move(outcome)), preferred_device_(std::move(preferred_device)) {
   for (const load::Device& device : outcome_.opened->devices) device_names_.push_back(device.text());
   health_ = outcome_.opened->engine->health();
   listener_ = health_->add_listener([spoiled = spoiled_](const load::DeviceEvent& happened) {
@@ -169,19 +174,41 @@ Result<std::shared_ptr<SharedEngine>> open_shared(const SharedRequest& request) 
   if (open_already && !must_look && !cancelled) return std::move(open_already);
 
   const Clock::time_point looked_at = Clock::now();
-  TRY_ASSIGN(settings::Settings settings, request.settings());
-  auto world = std::make_unique<World>(std::move(settings), std::nullopt, request.cancel);
-  const OpenRequest open = request.request(world->settings());
+  const settings::FlagValues flags = request.flags();
+  const auto read_settings = [flags] {
+    return settings::load_settings(flags, settings::Environment::of_this_process());
+  };
+  std::unique_ptr<World> world;
+  const OpenRequest open =
+      request.request([&world]() -> const settings::Settings& { return world->settings(); });
+  const auto opened = [&](Outcome outcome, std::string preferred_device) {
+    World& seen = *world;
+    auto engine =
+        std::make_shared<SharedEngine>(std::move(world), std::move(outcome), std::move(preferred_device));
+    Table::of_this_process().put(request.key, engine, seen, looked_at);
+    return engine;
+  };
+  const Shortcut shortcut(flags, open);
+  if (const auto ready = cancelled ? std::nullopt : shortcut.find()) {
+    world = std::make_unique<World>(ready->places, read_settings, request.cancel);
+    if (open_already && leads_to(ready->ticket, *open_already)) {
+      Table::of_this_process().put(request.key, open_already, *world, looked_at);
+      return std::move(open_already);
+    }
+    if (auto outcome = open_engine(*world, open, *ready, looked_at))
+      return opened(std::move(*outcome), ready->device);
+  }
+  TRY_ASSIGN(settings::Settings settings, read_settings());
+  world = std::make_unique<World>(std::move(settings), std::nullopt, request.cancel);
   if (open_already && !cancelled && is_still_right(*world, open, *open_already)) {
     Table::of_this_process().put(request.key, open_already, *world, looked_at);
     return std::move(open_already);
   }
   Outcome outcome = open_engine(*world, open);
   if (!outcome.opened) return fail(outcome.diagnosis ? std::move(*outcome.diagnosis) : diagnose("EH-S01"));
-  World& seen = *world;
-  auto engine = std::make_shared<SharedEngine>(std::move(world), std::move(outcome));
-  Table::of_this_process().put(request.key, engine, seen, looked_at);
-  return engine;
+  if (outcome.ticket) shortcut.keep(*world, outcome, *outcome.ticket);
+  std::string preferred_device = world->settings().device;
+  return opened(std::move(outcome), std::move(preferred_device));
 }
 
 }  // namespace enginehost::open

@@ -20,7 +20,8 @@ namespace enginehost::open {
 // thread; the plugin's calls that may not overlap on one engine go through exclusive().
 class SharedEngine {
  public:
-  SharedEngine(std::unique_ptr<World> world, Outcome outcome);
+  // `preferred_device`: of the settings.
+  SharedEngine(std::unique_ptr<World> world, Outcome outcome, std::string preferred_device);
   SharedEngine(const SharedEngine&) = delete;
   SharedEngine& operator=(const SharedEngine&) = delete;
   ~SharedEngine();
@@ -34,7 +35,7 @@ class SharedEngine {
   const std::vector<std::string>& device_names() const { return device_names_; }
 
   // The configured preference: "cuda:1,cpu", or "" for none.
-  const std::string& preferred_device() const { return world_->settings().device; }
+  const std::string& preferred_device() const { return preferred_device_; }
 
   // The contract's document, made when it is first asked for; then it stays. Any thread.
   const std::string& report();
@@ -54,6 +55,7 @@ class SharedEngine {
   std::mutex calls_, reporting_;
   std::unique_ptr<World> world_;
   Outcome outcome_;
+  std::string preferred_device_;
   std::vector<std::string> device_names_;
   std::optional<std::string> report_;
   std::shared_ptr<load::Health> health_;
@@ -61,11 +63,14 @@ class SharedEngine {
   std::size_t listener_ = 0;
 };
 
+using AskedSettings = std::function<const settings::Settings&()>;
+
 // How an open is asked for; the functions are called only when the engine is not open already.
 struct SharedRequest {
   std::string key;  // equal for requests that mean the same: every flag and every part of the request
-  std::function<Result<settings::Settings>()> settings;
-  std::function<OpenRequest(const settings::Settings&)> request;
+  std::function<settings::FlagValues()> flags;
+  // The settings are for callbacks, while the engine is opened: they may not have been read yet.
+  std::function<OpenRequest(AskedSettings)> request;
   std::optional<CancelToken> cancel;
 };
 

@@ -1,9 +1,7 @@
 #include "host/open/ticket.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <set>
-#include <system_error>
 
 #include "base/file_calls.hpp"
 #include "base/files.hpp"
@@ -11,6 +9,7 @@
 #include "base/sha256.hpp"
 #include "base/text.hpp"
 #include "host/open/open.hpp"
+#include "host/open/witness.hpp"
 #include "host/platform/machine_key.hpp"
 
 #ifndef ENGINEHOST_VERSION
@@ -23,18 +22,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view first_line = "enginehost-ready 2";
-constexpr std::size_t most_tickets = 100;
-// A change within one tick of a file system's clock leaves the time as it is; tickets wait until that cannot
-// be.
-constexpr std::int64_t rest_ns = 500'000'000;
-// Some file systems count in whole seconds, or in twos.
-constexpr std::int64_t coarse_rest_ns = 3'000'000'000;
-
-std::int64_t wall_clock_ns() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(
-             std::chrono::system_clock::now().time_since_epoch())
-      .count();
-}
 
 // Everything that the same decision can depend on beside files: who asks, for what, under which settings.
 std::string key_of(const World& world, const OpenRequest& open) {
@@ -55,76 +42,15 @@ std::string key_of(const World& world, const OpenRequest& open) {
   return sha256_hex(text);
 }
 
-std::string stamp_line(const std::string& path) {
-  const auto stamp = stamp_of(path_of(path));
-  if (!stamp) return "absent " + path + "\n";
-  return "stamp " + std::to_string(stamp->device) + " " + std::to_string(stamp->inode) + " " +
-         std::to_string(stamp->size) + " " + std::to_string(stamp->modified_ns) + " " + path + "\n";
-}
-
-template <class Number>
-bool take_number(std::string_view& text, Number& value) {
-  const std::size_t space = text.find(' ');
-  const auto number = parse_integer(text.substr(0, space));
-  if (!number || space == std::string_view::npos) return false;
-  value = static_cast<Number>(*number);
-  text.remove_prefix(space + 1);
-  return true;
-}
-
-bool is_unchanged(std::string_view value) {
-  FileStamp stamp;
-  if (!take_number(value, stamp.device) || !take_number(value, stamp.inode) ||
-      !take_number(value, stamp.size) || !take_number(value, stamp.modified_ns))
-    return false;
-  // Not stamp_of(): a path object for each of them costs more than the calls.
-  calls::Status now{};
-  return calls::stat(std::string(value), &now) == 0 &&
-         static_cast<std::uint64_t>(now.st_dev) == stamp.device && now.st_ino == stamp.inode &&
-         static_cast<std::uint64_t>(now.st_size) == stamp.size &&
-         calls::modified_ns(now) == stamp.modified_ns;
-}
-
-bool is_absent(std::string_view path) {
-  calls::Status status{};
-  return calls::stat(std::string(path), &status) != 0;
-}
-
-// True when nothing happened to the file shortly before `moment` or since, not even a rename (which only
-// ctime tells).
-bool is_at_rest(const std::string& path, std::int64_t moment_ns) {
-  calls::Status status{};
-  if (calls::stat(path, &status) != 0) return true;
-  const auto settled = [&](std::int64_t at) {
-    return at + (at % 1'000'000'000 == 0 ? coarse_rest_ns : rest_ns) < moment_ns;
-  };
-  return settled(calls::modified_ns(status)) && settled(calls::changed_ns(status));
-}
-
-bool is_empty_folder(const fs::path& folder) {
-  std::error_code error;
-  return fs::directory_iterator(folder, error) == fs::directory_iterator();
-}
-
-// Tickets of requests that nobody makes any more would stay for ever; those that are made come again.
-void make_room(const fs::path& folder) {
-  std::error_code error;
-  std::vector<fs::path> all;
-  for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error))
-    all.push_back(at->path());
-  if (all.size() < most_tickets) return;
-  for (const fs::path& file : all) fs::remove(file, error);
-}
-
 }  // namespace
 
 TicketOffice::TicketOffice(World& world, const OpenRequest& open)
     : world_(world),
       // A forced build is for one run; a recorded machine's decision is not this one's.
-      usable_(!world.settings().state_folder.empty() && !world.is_recorded() && open.plugin.empty() &&
+      usable_(!world.state_folder().empty() && !world.is_recorded() && open.plugin.empty() &&
               open.request.force.empty() && world.settings().force.empty()),
       key_(usable_ ? key_of(world, open) : ""),
-      file_(usable_ ? world.settings().state_folder / "ready" / key_.substr(0, 32) : fs::path()),
+      file_(usable_ ? world.state_folder() / "ready" / key_.substr(0, 32) : fs::path()),
       began_ns_(wall_clock_ns()) {}
 
 std::optional<Ticket> TicketOffice::find() const {
@@ -140,6 +66,7 @@ std::optional<Ticket> TicketOffice::find() const {
   rest.remove_suffix(digest_size);
   Ticket ticket;
   std::string_view machine;
+  const std::int64_t now = World::now();
   bool first = true, ours = false;
   while (!rest.empty()) {
     const std::string_view line = rest.substr(0, rest.find('\n'));
@@ -154,13 +81,6 @@ std::optional<Ticket> TicketOffice::find() const {
     if (name == "key") {
       if (value != key_) return std::nullopt;
       ours = true;
-    } else if (name == "until") {
-      const auto until = parse_integer(value);
-      if (!until || *until <= World::now()) return std::nullopt;
-    } else if (name == "made") {
-      // A clock that was set back would make it live for too long.
-      const auto made = parse_integer(value);
-      if (!made || *made > World::now() + 1) return std::nullopt;
     } else if (name == "machine") {
       machine = value;
     } else if (name == "build") {
@@ -173,20 +93,16 @@ std::optional<Ticket> TicketOffice::find() const {
       ticket.fallback = value == "yes";
     } else if (name == "load") {
       ticket.load_order.emplace_back(value);
-    } else if (name == "stamp") {
-      if (!is_unchanged(value)) return std::nullopt;
-    } else if (name == "absent") {
-      if (!is_absent(value)) return std::nullopt;
-    } else if (name == "empty") {
-      if (!is_empty_folder(path_of(value))) return std::nullopt;
-    } else {
+    } else if (!holds(name, value, now)) {
       return std::nullopt;
     }
+    if (is_witness(name)) ticket.witnesses.append(line).push_back('\n');
   }
   if (!ours || ticket.build.empty() || ticket.digest.empty() || machine.empty()) return std::nullopt;
   // Asked last, since it costs the most.
   if (platform::machine_key(world_.detect_request(), platform::Reach::decisive) != machine)
     return std::nullopt;
+  ticket.machine = machine;
   return ticket;
 }
 
@@ -213,7 +129,7 @@ std::vector<std::string> TicketOffice::rests_on(const Outcome& outcome) const {
   // A build that is installed or removed, a record that is written or cleared: their folders' times change.
   paths.insert(path_text(world_.store().root() / "refs"));
   for (const fs::path& layer : world_.store().layers()) paths.insert(path_text(layer / "refs"));
-  paths.insert(path_text(world_.settings().state_folder / "history"));
+  paths.insert(path_text(world_.state_folder() / "history"));
   // What the builds' records depend on themselves: a missing library that appears, a system library that is
   // updated.
   for (const resolve::Candidate& candidate : outcome.plan.candidates)
@@ -238,8 +154,9 @@ void TicketOffice::keep(const Outcome& outcome) const {
   const history::Record* proof = world_.history().find(outcome.chosen->build->id);
   // A sentinel that stands now may become a crash without its folder changing. One that was lowered again
   // tells nothing: the folder's time does not count.
-  const fs::path sentinels = world_.settings().state_folder / "running";
-  if (proof == nullptr || path_text(sentinels).find('\n') != std::string::npos || !is_empty_folder(sentinels))
+  const fs::path sentinels = world_.state_folder() / "running";
+  if (proof == nullptr || path_text(sentinels).find('\n') != std::string::npos ||
+      !is_empty_folder(path_text(sentinels)))
     return;
   std::string text(first_line);
   text += "\nkey " + key_ + "\nmade " + std::to_string(World::now()) + "\nuntil " +

@@ -18,6 +18,8 @@ struct Ticket {
   std::string build, digest, artifacts;  // the two digests are of the proof
   bool fallback = false;                 // as Outcome::fallback
   std::vector<std::string> load_order;   // of the proof
+  std::string machine;                   // the key
+  std::string witnesses;                 // its lines of what it rests on (witness.hpp)
 };
 
 // One request under one set of settings; its ticket lies in <state>/ready.

@@ -5,6 +5,7 @@
 #include <system_error>
 
 #include "base/paths.hpp"
+#include "host/explain/explain.hpp"
 #include "host/open/crash.hpp"
 #include "host/open/this_machine.hpp"
 #include "host/platform/machine_key.hpp"
@@ -17,27 +18,49 @@ namespace enginehost::open {
 World::World(settings::Settings settings, std::optional<platform::Platform> recorded,
              std::optional<CancelToken> cancel)
     : settings_(std::move(settings)),
-      store_(cache::Store::open(settings_.cache_folder, settings_.system_layers)),
+      state_folder_(settings_->state_folder),
+      store_(cache::Store::open(settings_->cache_folder, settings_->system_layers)),
       recorded_(recorded.has_value()),
       cancel_(std::move(cancel)),
       platform_(std::move(recorded)) {}
+
+World::World(Places places, std::function<Result<settings::Settings>()> settings,
+             std::optional<CancelToken> cancel)
+    : read_settings_(std::move(settings)),
+      state_folder_(std::move(places.state_folder)),
+      store_(cache::Store::open(std::move(places.cache_folder), std::move(places.system_layers))),
+      cancel_(std::move(cancel)) {}
+
+const settings::Settings& World::settings() const {
+  if (settings_) return *settings_;
+  if (auto read = read_settings_()) {
+    settings_ = std::move(*read);
+  } else {
+    settings_.emplace();
+    settings_->warnings.push_back(explain::one_line(read.error()));
+  }
+  settings_->cache_folder = store_.root();
+  settings_->system_layers = store_.layers();
+  settings_->state_folder = state_folder_;
+  return *settings_;
+}
 
 std::int64_t World::now() { return static_cast<std::int64_t>(std::time(nullptr)); }
 
 transfer::TransferOptions World::transfer_options() const {
   transfer::TransferOptions options;
-  options.offline = settings_.offline;
-  options.package_index = settings_.package_index;
-  options.plain_http_registries = settings_.plain_http_registries;
-  options.registry_mirrors = settings_.registry_mirrors;
-  options.connect_limit = std::chrono::seconds(settings_.downloads.connect_timeout_seconds);
-  options.stall_limit = std::chrono::seconds(settings_.downloads.stall_timeout_seconds);
-  options.retries = settings_.downloads.retries;
-  options.extra_ca = path_text(settings_.extra_ca);
-  options.proxy = settings_.proxy;
-  options.no_proxy = settings_.no_proxy;
-  if (!settings_.policy.allowed_hosts.empty())
-    options.permit = [policy = settings_.policy](std::string_view url) {
+  options.offline = settings().offline;
+  options.package_index = settings().package_index;
+  options.plain_http_registries = settings().plain_http_registries;
+  options.registry_mirrors = settings().registry_mirrors;
+  options.connect_limit = std::chrono::seconds(settings().downloads.connect_timeout_seconds);
+  options.stall_limit = std::chrono::seconds(settings().downloads.stall_timeout_seconds);
+  options.retries = settings().downloads.retries;
+  options.extra_ca = path_text(settings().extra_ca);
+  options.proxy = settings().proxy;
+  options.no_proxy = settings().no_proxy;
+  if (!settings().policy.allowed_hosts.empty())
+    options.permit = [policy = settings().policy](std::string_view url) {
       return settings::check_host(policy, url);
     };
   return options;
@@ -45,9 +68,9 @@ transfer::TransferOptions World::transfer_options() const {
 
 platform::DetectRequest World::detect_request() const {
   platform::DetectRequest request;
-  request.helper = settings_.helper;
-  request.helper_launcher = settings_.probe_launcher;
-  request.cache_folder = settings_.cache_folder;
+  request.helper = settings().helper;
+  request.helper_launcher = settings().probe_launcher;
+  request.cache_folder = settings().cache_folder;
   return request;
 }
 
@@ -55,11 +78,11 @@ const platform::Platform& World::platform() {
   if (platform_) return *platform_;
   const platform::DetectRequest request = detect_request();
   std::error_code error;
-  if (!std::filesystem::is_directory(settings_.state_folder, error)) {
+  if (!std::filesystem::is_directory(state_folder_, error)) {
     platform_ = platform::detect(request);
     return *platform_;
   }
-  const std::filesystem::path file = settings_.state_folder / "platform.json";
+  const std::filesystem::path file = state_folder_ / "platform.json";
   // Before the look: what changes meanwhile must not be taken for seen.
   const std::string key = platform::machine_key(request, platform::Reach::everything);
   if (!look_anew_) platform_ = platform::recall(request, key, file, now());
@@ -72,7 +95,7 @@ const platform::Platform& World::platform() {
 
 const manifest::Catalogue& World::catalogue() {
   if (!catalogue_) {
-    settings::Settings settings = settings_;
+    settings::Settings settings = this->settings();
     // What lies on this machine says nothing about another one.
     if (recorded_) settings.installations.clear();
     catalogue_ = load_catalogue(settings, store_, transfer_options(), now(), catalogue_origin_, cancel_);
@@ -87,7 +110,7 @@ const CatalogueOrigin& World::catalogue_origin() {
 
 const history::Fingerprint& World::fingerprint() {
   if (!fingerprint_)
-    fingerprint_ = fingerprint_of_this_machine(platform(), settings_.helper, settings_.cache_folder);
+    fingerprint_ = fingerprint_of_this_machine(platform(), settings().helper, settings().cache_folder);
   return *fingerprint_;
 }
 
@@ -95,9 +118,9 @@ void World::read_history() {
   if (history_) return;
   history_.emplace();
   // Another machine's decision knows nothing of what happened on this one.
-  if (recorded_ || settings_.state_folder.empty()) return;
-  *history_ = history::read(settings_.state_folder, now(), &fingerprint());
-  for (const history::Crash& crash : history::collect_crashes(settings_.state_folder))
+  if (recorded_ || state_folder_.empty()) return;
+  *history_ = history::read(state_folder_, now(), &fingerprint());
+  for (const history::Crash& crash : history::collect_crashes(state_folder_))
     if (auto record = history::after_failure(failure_of(crash), before(crash.build), fingerprint(), now()))
       remember(std::move(*record));
 }
@@ -127,8 +150,8 @@ linker::Machine World::machine() {
 
 void World::remember(history::Record record) {
   read_history();
-  if (!settings_.state_folder.empty())
-    if (auto written = history::write(settings_.state_folder, record); !written && warnings_.empty())
+  if (!state_folder_.empty())
+    if (auto written = history::write(state_folder_, record); !written && warnings_.empty())
       warnings_.push_back("what was learned about " + record.build +
                           " cannot be kept: " + std::string(written.error().value("folder")) +
                           " cannot be written (" + std::string(written.error().value("os_said")) + ")");
@@ -138,21 +161,21 @@ void World::remember(history::Record record) {
 
 void World::forget(const std::string& build) {
   read_history();
-  if (!settings_.state_folder.empty()) static_cast<void>(history::clear(settings_.state_folder, build));
+  if (!state_folder_.empty()) static_cast<void>(history::clear(state_folder_, build));
   history_->history.records.erase(build);
 }
 
 void World::note(std::string_view event, const Json& facts) {
-  const settings::AuditLog log(settings_.state_folder, settings_.audit_rotate_bytes);
+  const settings::AuditLog log(state_folder_, settings().audit_rotate_bytes);
   auto added = log.add(event, facts);
   if (added || audit_failed_) return;
   audit_failed_ = true;
-  warnings_.push_back("the audit log of " + path_text(settings_.state_folder) + " cannot be written (" +
+  warnings_.push_back("the audit log of " + path_text(state_folder_) + " cannot be written (" +
                       added.error().code + " " + std::string(added.error().value("os_said")) + ")");
 }
 
 std::vector<std::string> World::warnings() const {
-  std::vector<std::string> all = settings_.warnings;
+  std::vector<std::string> all = settings().warnings;
   if (catalogue_) all.insert(all.end(), catalogue_->warnings.begin(), catalogue_->warnings.end());
   if (history_) all.insert(all.end(), history_->warnings.begin(), history_->warnings.end());
   all.insert(all.end(), warnings_.begin(), warnings_.end());

@@ -1,6 +1,8 @@
 // Everything a request needs to know, gathered once: settings, machine, catalogue, cache, history.
 #pragma once
 #include <cstdint>
+#include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -27,8 +29,19 @@ class World {
   // `recorded`: decide for that machine instead of this one.
   explicit World(settings::Settings settings, std::optional<platform::Platform> recorded = {},
                  std::optional<CancelToken> cancel = {});
+  // Where a shortcut leads: the settings were not read, and are when somebody asks for them. They could be
+  // read when it was made, of the same inputs; if they no longer can be, warnings() says why and the places
+  // stay.
+  struct Places {
+    std::filesystem::path cache_folder, state_folder;
+    std::vector<std::filesystem::path> system_layers;
+  };
+  World(Places places, std::function<Result<settings::Settings>()> settings,
+        std::optional<CancelToken> cancel);
 
-  const settings::Settings& settings() const { return settings_; }
+  const settings::Settings& settings() const;
+  // Of the settings, without reading them.
+  const std::filesystem::path& state_folder() const { return state_folder_; }
   const cache::Store& store() const { return store_; }
   const std::optional<CancelToken>& cancel() const { return cancel_; }
   bool is_recorded() const { return recorded_; }
@@ -69,9 +82,11 @@ class World {
  private:
   void read_history();
 
-  settings::Settings settings_;
+  mutable std::optional<settings::Settings> settings_;
+  std::function<Result<settings::Settings>()> read_settings_;
+  std::filesystem::path state_folder_;
   cache::Store store_;
-  bool recorded_, look_anew_ = false;
+  bool recorded_ = false, look_anew_ = false;
   std::optional<CancelToken> cancel_;
   std::optional<platform::Platform> platform_;
   std::optional<manifest::Catalogue> catalogue_;

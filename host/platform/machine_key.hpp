@@ -23,6 +23,9 @@ enum class Reach {
 // places: see file_witnesses(). Any thread, as long as nobody changes the environment.
 std::string machine_key(const DetectRequest& request, Reach reach);
 
+// What machine_key() is the digest of: lines of text, for who compares it without one.
+std::string machine_text(const DetectRequest& request, Reach reach);
+
 // The files that facts were read from and that machine_key() cannot know of: a driver library, toolkits,
 // cuDNN. A missing stamp: the file was not there.
 using FileWitness = std::pair<std::string, std::optional<FileStamp>>;

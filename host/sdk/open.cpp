@@ -50,7 +50,7 @@ Result<void> check_request(const enginehost_request* request) {
   return {};
 }
 
-Result<settings::Settings> settings_for(const enginehost_request& request) {
+settings::FlagValues flags_of(const enginehost_request& request) {
   settings::FlagValues flags;
   if (HAS(&request, offline) && request.offline != 0) flags.offline = true;
   if (HAS(&request, cache) && request.cache != nullptr) flags.cache = request.cache;
@@ -62,7 +62,7 @@ Result<settings::Settings> settings_for(const enginehost_request& request) {
   if (HAS(&request, accepted_license_count))
     flags.accept_licenses.assign(request.accepted_licenses,
                                  request.accepted_licenses + request.accepted_license_count);
-  return settings::load_settings(flags, settings::Environment::of_this_process());
+  return flags;
 }
 
 // Every part that decides what is opened; callbacks and the user's data do not.
@@ -137,7 +137,7 @@ Result<void> consent(const enginehost_request& request, const settings::Settings
   return fail(open::consent_missing(asked.build, licenses.front()));
 }
 
-open::OpenRequest open_request(const enginehost_request& request, const settings::Settings& settings) {
+open::OpenRequest open_request(const enginehost_request& request, open::AskedSettings settings) {
   open::OpenRequest open;
   open.request.engine = request.engine;
   if (HAS(&request, version)) open.request.version = text_or_empty(request.version);
@@ -158,8 +158,8 @@ open::OpenRequest open_request(const enginehost_request& request, const settings
       progress.bytes_per_second = now.bytes_per_second;
       request.on_progress(&progress, request.user_data);
     };
-  open.attempt.consent = [&request, &settings](const acquire::Question& asked) {
-    return consent(request, settings, asked);
+  open.attempt.consent = [&request, settings = std::move(settings)](const acquire::Question& asked) {
+    return consent(request, settings(), asked);
   };
   return open;
 }
@@ -193,9 +193,9 @@ enginehost_status enginehost_open(const enginehost_request* request, enginehost_
     if (out == nullptr) return fail(sdk::wrong_argument("out", "it is NULL"));
     open::SharedRequest wanted;
     wanted.key = key_of(*request);
-    wanted.settings = [request] { return settings_for(*request); };
-    wanted.request = [request](const settings::Settings& settings) {
-      return open_request(*request, settings);
+    wanted.flags = [request] { return flags_of(*request); };
+    wanted.request = [request](open::AskedSettings settings) {
+      return open_request(*request, std::move(settings));
     };
     if (HAS(request, cancel) && request->cancel != nullptr) wanted.cancel = request->cancel->token;
     auto engine = std::make_unique<enginehost_engine>();
@@ -212,9 +212,11 @@ enginehost_status enginehost_plan(const enginehost_request* request, char** json
   return sdk::guarded(error, [&]() -> Result<void> {
     TRY(check_request(request));
     if (json == nullptr) return fail(sdk::wrong_argument("json", "it is NULL"));
-    TRY_ASSIGN(settings::Settings settings, settings_for(*request));
+    TRY_ASSIGN(settings::Settings settings,
+               settings::load_settings(flags_of(*request), settings::Environment::of_this_process()));
     const auto world = world_for(*request, std::move(settings));
-    open::OpenRequest open = open_request(*request, world->settings());
+    open::OpenRequest open =
+        open_request(*request, [&]() -> const settings::Settings& { return world->settings(); });
     open.plan_only = true;
     open::Outcome outcome = open::open_engine(*world, open);
     *json = sdk::copy_text(open::document(*world, outcome).dump(2));

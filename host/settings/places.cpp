@@ -24,6 +24,15 @@ std::vector<fs::path> prefixes(const Environment& environment) {
   return found;
 }
 
+// Whose owners and rights decide whether the repository is trusted by its place.
+void add_trusted_by_place(Looks& looks, const fs::path& repository, const fs::path& sdk) {
+  looks.files.push_back(path_text(sdk));
+  looks.files.push_back(path_text(repository));
+  std::error_code error;
+  for (fs::directory_iterator at(repository, error), end; !error && at != end; at.increment(error))
+    looks.files.push_back(path_text(at->path()));
+}
+
 }  // namespace
 
 std::string machine_name(const Environment& environment) {
@@ -41,20 +50,25 @@ bool can_be_written(const fs::path& folder) {
   return false;
 }
 
-Place default_state(const fs::path& cache, const Environment& environment) {
+Place default_state(const fs::path& cache, const Environment& environment, Looks* looks) {
   const std::string machine = machine_name(environment);
-  if (!cache.empty() && can_be_written(cache / "state" / path_of(machine)))
-    return {cache / "state" / path_of(machine), "cache"};
+  if (const fs::path folder = cache / "state" / path_of(machine); !cache.empty() && can_be_written(folder)) {
+    if (looks != nullptr) looks->writable.push_back(path_text(folder));
+    return {folder, "cache"};
+  }
   const Place fallback = state_folder(environment);
   if (!fallback.folder.empty() && can_be_written(fallback.folder / path_of(machine)))
     return {fallback.folder / path_of(machine), fallback.source};
   return {};
 }
 
-Place default_helper(const Environment& environment) {
+Place default_helper(const Environment& environment, Looks* looks) {
   for (const fs::path& prefix : prefixes(environment)) {
     const fs::path helper = prefix / "libexec" / "enginehost" / helper_name();
-    if (calls::access(helper.c_str(), X_OK) == 0) return {helper, "default"};
+    if (looks != nullptr) looks->files.push_back(path_text(helper));
+    if (calls::access(helper.c_str(), X_OK) != 0) continue;
+    if (looks != nullptr) looks->runnable.push_back(path_text(helper));
+    return {helper, "default"};
   }
   return {};
 }
@@ -75,13 +89,16 @@ std::vector<LikelyInstallation> likely_installations(const Environment& environm
   return found;
 }
 
-std::optional<Place> default_repository(const Environment& environment, std::vector<std::string>& warnings) {
+std::optional<Place> default_repository(const Environment& environment, std::vector<std::string>& warnings,
+                                        Looks* looks) {
   for (const fs::path& prefix : prefixes(environment)) {
     const fs::path repository = prefix / "share" / "enginehost" / "repository";
+    if (looks != nullptr) looks->files.push_back(path_text(repository / "index.json"));
     if (calls::access((repository / "index.json").c_str(), F_OK) != 0) continue;
     const fs::path sdk = calls::access(environment.library_folder.c_str(), F_OK) == 0
                              ? environment.library_folder
                              : environment.executable_folder;
+    if (looks != nullptr) add_trusted_by_place(*looks, repository, sdk);
     const std::string why = why_untrusted(repository, sdk);
     if (why.empty()) return Place{repository, "default"};
     warnings.push_back("the repository " + path_text(repository) + " is not used: " + why);

@@ -20,18 +20,20 @@ std::filesystem::path user_config_file(const Environment& environment);
 
 // <cache>/state/<machine>, else $XDG_STATE_HOME/enginehost, else empty: the first that can be written or
 // created.
-Place default_state(const std::filesystem::path& cache, const Environment& environment);
+Place default_state(const std::filesystem::path& cache, const Environment& environment,
+                    Looks* looks = nullptr);
 
 // A name for this machine that does not give away its id: the first 16 digits of a digest.
 std::string machine_name(const Environment& environment);
 
 // The helper beside the library or the executable: <prefix>/libexec/enginehost/enginehost-probe.
-Place default_helper(const Environment& environment);
+Place default_helper(const Environment& environment, Looks* looks = nullptr);
 
 // The repository that belongs to this SDK: in the build tree or <prefix>/share/enginehost/repository. It is
 // trusted by its place, so it must have the owner of the SDK (or root) and must not be writable by anyone who
 // may not write the SDK as well; otherwise `warnings` says why it is not used.
-std::optional<Place> default_repository(const Environment& environment, std::vector<std::string>& warnings);
+std::optional<Place> default_repository(const Environment& environment, std::vector<std::string>& warnings,
+                                        Looks* looks = nullptr);
 
 // A place where an engine may have been installed by others, and how it came to mind: "CONDA_PREFIX".
 struct LikelyInstallation {

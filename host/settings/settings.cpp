@@ -182,7 +182,7 @@ void add_repositories(Settings& settings, Weighing& weighing, const Environment&
   settings.repositories_default =
       weighing.pick("repositories_default", &Layer::repositories_default).value_or(true);
   if (settings.repositories_default)
-    if (const auto place = default_repository(environment, settings.warnings);
+    if (const auto place = default_repository(environment, settings.warnings, &settings.looks);
         place && !known(path_text(place->folder)))
       settings.repositories.push_back(
           {path_text(place->folder), !settings.policy.require_signatures, "default"});
@@ -214,7 +214,7 @@ void choose_places(Settings& settings, Weighing& weighing, const Environment& en
   if (const auto state = weighing.pick("state", &Layer::state)) {
     settings.state_folder = path_of(*state) / machine_name(environment);
   } else {
-    const Place place = default_state(settings.cache_folder, environment);
+    const Place place = default_state(settings.cache_folder, environment, &settings.looks);
     settings.state_folder = place.folder;
     weighing.record("state", path_text(place.folder),
                     place.folder.empty() ? "nowhere to write" : place.source);
@@ -225,7 +225,7 @@ void choose_places(Settings& settings, Weighing& weighing, const Environment& en
   if (const auto helper = weighing.pick("helper", &Layer::helper)) {
     settings.helper = path_of(*helper);
   } else {
-    const Place place = default_helper(environment);
+    const Place place = default_helper(environment, &settings.looks);
     settings.helper = place.folder;
     weighing.record("helper", path_text(place.folder), place.folder.empty() ? "not found" : place.source);
   }
@@ -265,10 +265,13 @@ void record_policy(const Policy& policy, const std::string& source, Weighing& we
   list("policy.forbid_licenses", policy.forbidden_licenses);
 }
 
+constexpr const char* transfer_variables[] = {
+    "http_proxy", "https_proxy",    "HTTPS_PROXY",   "all_proxy",    "ALL_PROXY", "no_proxy",
+    "NO_PROXY",   "CURL_CA_BUNDLE", "SSL_CERT_FILE", "SSL_CERT_DIR", "NETRC"};
+
 // Proxies and certificates are libcurl's business; they are listed because they decide where requests go.
 void record_transfer_environment(Weighing& weighing, const Environment& environment) {
-  for (const char* name : {"http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY", "no_proxy",
-                           "NO_PROXY", "CURL_CA_BUNDLE", "SSL_CERT_FILE", "SSL_CERT_DIR", "NETRC"})
+  for (const char* name : transfer_variables)
     if (const std::string* value = environment.find(name)) {
       // "user:password@proxy:3128" is a proxy for libcurl, too.
       const std::size_t user =
@@ -279,6 +282,12 @@ void record_transfer_environment(Weighing& weighing, const Environment& environm
 }
 
 }  // namespace
+
+bool is_settings_variable(std::string_view name) {
+  return name.starts_with("ENGINEHOST_") || name.starts_with("XDG_") || name == "HOME" ||
+         std::find(std::begin(transfer_variables), std::end(transfer_variables), name) !=
+             std::end(transfer_variables);
+}
 
 bool Policy::locks(const std::string& key) const {
   return std::find(locked.begin(), locked.end(), key) != locked.end();
@@ -314,6 +323,8 @@ Result<Settings> load_settings(const FlagValues& flags, const Environment& envir
   TRY_ASSIGN(ConfigFile system, read_config_file(environment.system_config, true, false));
 
   Settings settings;
+  for (const fs::path* looked_at : {&user_file, &environment.system_config, &environment.system_layer})
+    if (!looked_at->empty()) settings.looks.files.push_back(path_text(*looked_at));
   settings.policy = system.policy;
   settings.warnings = user.warnings;
   settings.warnings.insert(settings.warnings.end(), system.warnings.begin(), system.warnings.end());

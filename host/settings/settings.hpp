@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.hpp"
@@ -91,6 +92,14 @@ struct Policy {
   bool locks(const std::string& key) const;
 };
 
+// What was looked at on this machine's disk: while all of it stays, the same flags and the same environment
+// give the same settings.
+struct Looks {
+  std::vector<std::string> files;     // read, or only found to be there or not
+  std::vector<std::string> writable;  // folders that may be written
+  std::vector<std::string> runnable;  // files that may be run
+};
+
 struct Settings {
   std::vector<Repository> repositories;  // in order, the strongest first, the default one last
   bool repositories_default = true;
@@ -122,6 +131,7 @@ struct Settings {
       accept_licenses;                // ids, of the flags or the API, and the policy's whatever the text
   std::vector<Setting> effective;     // every value above, policy and the proxies, with its source
   std::vector<std::string> warnings;  // unknown keys, values that policy overrode, a repository not trusted
+  Looks looks;
 
   const Setting* find(const std::string& key) const;
 };
@@ -132,6 +142,9 @@ struct Settings {
 // value cannot be used ("file" or "variable" or "flag", "key", "problem"). A configuration file that is not
 // JSON: EH-M01.
 Result<Settings> load_settings(const FlagValues& flags, const Environment& environment);
+
+// Whether load_settings() asks for the variable of that name, beside home and folders (deciding.hpp).
+bool is_settings_variable(std::string_view name);
 
 // A list of repositories as one text: separated by ";", or by ":" where that cannot be part of a URL.
 std::vector<std::string> split_locations(const std::string& text);

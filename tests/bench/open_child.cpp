@@ -15,6 +15,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstring>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -32,8 +33,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-int finish(Clock::time_point begin) {
-  std::printf("%.0f\n", std::chrono::duration<double, std::nano>(Clock::now() - begin).count());
+int finish(Clock::time_point begin, Clock::time_point end = Clock::now()) {
+  std::printf("%.0f\n", std::chrono::duration<double, std::nano>(end - begin).count());
   std::fflush(stdout);
   // Not what is measured: an engine's destructors at the end of the process.
   ::_exit(0);
@@ -76,54 +77,46 @@ int raw(char** paths, int count, bool create) {
   return finish(begin);
 }
 
-Result<settings::Settings> settings_of(const char* cache, const char* repository) {
+settings::FlagValues flags_of(const char* cache, const char* repository) {
   settings::FlagValues flags;
   flags.cache = cache;
   flags.offline = true;
   if (*repository != '\0') flags.repositories = {repository};
-  return settings::load_settings(flags, settings::Environment::of_this_process());
+  return flags;
 }
 
-open::Outcome open_once(const char* cache, const char* repository, const char* engine, open::World*& world) {
-  auto settings = settings_of(cache, repository);
-  if (!settings) return {};
-  world = new open::World(std::move(*settings));
-  open::OpenRequest request;
-  request.request.engine = engine;
-  return open::open_engine(*world, request);
-}
-
-// As the C API does it: the engine is held, and asked for once more.
-int open_again(char** arguments) {
-  const auto ask = [&] {
-    open::SharedRequest shared;
-    shared.key = std::string(arguments[0]) + '\0' + arguments[1] + '\0' + arguments[2];
-    shared.settings = [&] { return settings_of(arguments[0], arguments[1]); };
-    shared.request = [&](const settings::Settings&) {
-      open::OpenRequest request;
-      request.request.engine = arguments[2];
-      return request;
-    };
-    return open::open_shared(shared);
+// As the C API does it.
+Result<std::shared_ptr<open::SharedEngine>> ask(char** arguments) {
+  open::SharedRequest shared;
+  shared.key = std::string(arguments[0]) + '\0' + arguments[1] + '\0' + arguments[2];
+  shared.flags = [&] { return flags_of(arguments[0], arguments[1]); };
+  shared.request = [&](open::AskedSettings) {
+    open::OpenRequest request;
+    request.request.engine = arguments[2];
+    return request;
   };
-  const auto kept = ask();
+  return open::open_shared(shared);
+}
+
+// The engine is held, and asked for once more.
+int open_again(char** arguments) {
+  const auto kept = ask(arguments);
   if (!kept) return fail_with(explain::one_line(kept.error()).c_str());
   const auto begin = Clock::now();
-  const auto again = ask();
+  const auto again = ask(arguments);
   if (!again || *again != *kept) return fail_with("another engine was opened");
   return finish(begin);
 }
 
 int open_engine(char** arguments) {
-  open::World* world = nullptr;
   const auto begin = Clock::now();
-  const open::Outcome outcome = open_once(arguments[0], arguments[1], arguments[2], world);
-  if (outcome.state != open::State::opened)
-    return fail_with(outcome.diagnosis ? explain::one_line(*outcome.diagnosis).c_str() : "not opened");
+  const auto opened = ask(arguments);
+  const auto end = Clock::now();
+  if (!opened) return fail_with(explain::one_line(opened.error()).c_str());
   if (std::getenv("ENGINEHOST_BENCH_TIMINGS") != nullptr)
-    for (const auto& [what, milliseconds] : outcome.timings_ms)
+    for (const auto& [what, milliseconds] : (*opened)->outcome().timings_ms)
       std::fprintf(stderr, "%-10s %8.3f ms\n", what.c_str(), milliseconds);
-  return finish(begin);
+  return finish(begin, end);
 }
 
 int detect(const char* helper) {

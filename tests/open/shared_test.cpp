@@ -14,11 +14,11 @@ class SharedOpen : public Opening {
   std::shared_ptr<SharedEngine> ask(const std::string& key = "reference") {
     SharedRequest request;
     request.key = key + folder_.path().native();  // other tests of this process must not be met
-    request.settings = [&] {
+    request.flags = [&] {
       ++times_decided_;
-      return settings::load_settings(flags_, settings::Environment::of_this_process());
+      return flags_;
     };
-    request.request = [&](const settings::Settings&) { return request_; };
+    request.request = [&](AskedSettings) { return request_; };
     auto engine = open_shared(request);
     EXPECT_TRUE(engine) << engine.error().code;
     return engine ? *engine : nullptr;
@@ -74,10 +74,8 @@ TEST_F(SharedOpen, DoesNotGiveOutABuildThatWasSetAsideMeanwhile) {
   ASSERT_TRUE(history::write(state(), record));
   SharedRequest request;
   request.key = "reference" + folder_.path().native();
-  request.settings = [&] {
-    return settings::load_settings(flags_, settings::Environment::of_this_process());
-  };
-  request.request = [&](const settings::Settings&) { return request_; };
+  request.flags = [&] { return flags_; };
+  request.request = [&](AskedSettings) { return request_; };
   EXPECT_FALSE(open_shared(request));
 }
 
@@ -92,10 +90,8 @@ TEST_F(SharedOpen, ACancelledRequestGetsNothing) {
   const auto first = ask();
   SharedRequest request;
   request.key = "reference" + folder_.path().native();
-  request.settings = [&] {
-    return settings::load_settings(flags_, settings::Environment::of_this_process());
-  };
-  request.request = [&](const settings::Settings&) { return request_; };
+  request.flags = [&] { return flags_; };
+  request.request = [&](AskedSettings) { return request_; };
   request.cancel.emplace();
   request.cancel->cancel();
   const auto stopped = open_shared(request);

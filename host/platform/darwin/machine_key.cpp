@@ -36,7 +36,7 @@ class Gathering {
 }  // namespace
 
 // The system's libraries and drivers change with its version only: all of it is sealed.
-std::string machine_key(const DetectRequest& request, Reach reach) {
+std::string machine_text(const DetectRequest& request, Reach reach) {
   Gathering key;
   key.add("version", version);
   key.add("reach", reach == Reach::everything ? "everything" : "decisive");
@@ -58,7 +58,11 @@ std::string machine_key(const DetectRequest& request, Reach reach) {
         (reach == Reach::everything && (name == "PATH" || name == "CONDA_DEFAULT_ENV")))
       key.add(name, value);
   if (reach == Reach::everything) key.add("processors", kernel::number("hw.activecpu").value_or(0));
-  return sha256_hex(key.text());
+  return key.text();
+}
+
+std::string machine_key(const DetectRequest& request, Reach reach) {
+  return sha256_hex(machine_text(request, reach));
 }
 
 }  // namespace enginehost::platform

@@ -183,7 +183,7 @@ void add_what_is_told(Gathering& key) {
 
 }  // namespace
 
-std::string machine_key(const DetectRequest& request, Reach reach) {
+std::string machine_text(const DetectRequest& request, Reach reach) {
   const Root root(request.root);
   Gathering key(root);
   key.add(version);
@@ -211,7 +211,11 @@ std::string machine_key(const DetectRequest& request, Reach reach) {
   add_loader(key);
   add_devices(key);
   if (reach == Reach::everything) add_what_is_told(key);
-  return sha256_hex(key.text());
+  return key.text();
+}
+
+std::string machine_key(const DetectRequest& request, Reach reach) {
+  return sha256_hex(machine_text(request, reach));
 }
 
 }  // namespace enginehost::platform

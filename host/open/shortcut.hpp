@@ -1,0 +1,45 @@
+// A ready ticket that is found before settings are read: under the flags, the variables and the folders that
+// they would follow from, with the stamps of the files that they were read from (docs/decisions/011).
+#pragma once
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "host/open/open.hpp"
+#include "host/open/ticket.hpp"
+#include "host/open/world.hpp"
+#include "host/settings/settings.hpp"
+
+namespace enginehost::open {
+
+// Where a shortcut leads, with what the settings say of it.
+struct Ready {
+  World::Places places;
+  Ticket ticket;
+  std::string flavor, device;  // of the settings
+  bool offline = false;
+};
+
+// One request under one set of flags; its shortcut lies in <cache>/state/shortcuts.
+class Shortcut {
+ public:
+  // Remembers the time, and the flags and the environment as they are: make it before settings are read.
+  Shortcut(const settings::FlagValues& flags, const OpenRequest& open);
+
+  // The way, if there is one and nothing that it rests on has changed: one small file is read, and what it
+  // names is looked at. The build's own files are for the store to look at.
+  std::optional<Ready> find() const;
+
+  // Keeps the way that an open took by its ticket, for who asks the same with every file at rest. Else, and
+  // where the folder cannot be written, nothing happens.
+  void keep(World& world, const Outcome& outcome, const Ticket& ticket) const;
+
+ private:
+  std::string key_;  // empty: there is none for this request
+  std::filesystem::path cache_, file_;
+  std::int64_t began_ns_ = 0;
+};
+
+}  // namespace enginehost::open
