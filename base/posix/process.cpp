@@ -33,9 +33,13 @@ std::string start_time_of_process(std::int64_t process) {
 std::string effective_user() { return std::to_string(::geteuid()); }
 
 std::string executable_path() {
-  char target[PATH_MAX];
-  const ssize_t length = ::readlink("/proc/self/exe", target, sizeof target);
-  return {target, length > 0 ? static_cast<std::size_t>(length) : 0};
+  // Asked for more than once at every open, and of a file that does not change its name while it runs.
+  static const std::string& path = *new std::string([] {
+    char target[PATH_MAX];
+    const ssize_t length = ::readlink("/proc/self/exe", target, sizeof target);
+    return std::string(target, length > 0 ? static_cast<std::size_t>(length) : 0);
+  }());
+  return path;
 }
 
 }  // namespace enginehost

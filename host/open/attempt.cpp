@@ -349,7 +349,7 @@ class Attempt {
     const std::vector<load::Library> before = load::mapped_libraries();
     auto up = load_between(opened, trial, before);
     // Of every try: what an earlier one brought was there before the last.
-    if (!up) std::ranges::move(newly_mapped(before), std::back_inserter(left_));
+    if (!up) std::ranges::move(load::mapped_since(before), std::back_inserter(left_));
     return up;
   }
 
@@ -385,15 +385,6 @@ class Attempt {
     for (const std::string& folder : opened.installed.search)
       folders.push_back(opened.installed.folder / path_of(folder));
     return folders;
-  }
-
-  static std::vector<load::Library> newly_mapped(const std::vector<load::Library>& before) {
-    std::vector<load::Library> now = load::mapped_libraries();
-    std::erase_if(now, [&](const load::Library& library) {
-      return std::any_of(before.begin(), before.end(),
-                         [&](const auto& was) { return was.path == library.path; });
-    });
-    return now;
   }
 
   // The static check and the loader may have told of the same library already.

@@ -16,6 +16,7 @@ class Root {
   bool is_this_machine() const { return prefix_.empty(); }
 
   std::filesystem::path on_disk(const std::string& path) const;
+  std::string text_on_disk(const std::string& path) const;  // for calls that need no path object
   bool exists(const std::string& path) const;
   bool is_folder(const std::string& path) const;
   // Nothing when it is not there, not readable or longer than 1 MiB; the trailing newline is cut.

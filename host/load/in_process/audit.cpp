@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <fstream>
-#include <map>
 #include <set>
 #include <string_view>
 #include <system_error>
@@ -45,6 +44,32 @@ bool same_file(const fs::path& a, const fs::path& b) {
   std::error_code error;
   return a == b || fs::equivalent(a, b, error);
 }
+
+// Which library serves a SONAME: the one that was loaded first.
+class Serving {
+ public:
+  Serving(const std::vector<Library>& before, const std::vector<Library>& came) {
+    all_.reserve(before.size() + came.size());
+    for (const std::vector<Library>* libraries : {&before, &came})
+      for (const Library& library : *libraries) all_.push_back({name_of(library), all_.size(), &library});
+    std::sort(all_.begin(), all_.end());
+  }
+  const Library* find(std::string_view name) const {
+    const auto at = std::lower_bound(all_.begin(), all_.end(), Entry{name, 0, nullptr});
+    return at != all_.end() && at->name == name ? at->library : nullptr;
+  }
+
+ private:
+  struct Entry {
+    std::string_view name;
+    std::size_t number;
+    const Library* library;
+    bool operator<(const Entry& other) const {
+      return name != other.name ? name < other.name : number < other.number;
+    }
+  };
+  std::vector<Entry> all_;
+};
 
 std::string way_of(const Library& library, bool was_there) {
   if (is_preloaded_by_environment(path_of(library.path))) return "LD_PRELOAD";
@@ -89,9 +114,7 @@ bool same_content(const fs::path& a, const fs::path& b) {
 
 std::vector<Diagnosis> hijacked(const std::vector<Library>& own, const std::vector<fs::path>& own_folders,
                                 const std::vector<Library>& came, const std::vector<Library>& before) {
-  std::map<std::string_view, const Library*> serving;  // by SONAME; the first
-  for (const std::vector<Library>* libraries : {&before, &came})
-    for (const Library& library : *libraries) serving.emplace(name_of(library), &library);
+  const Serving serving(before, came);
   std::vector<Diagnosis> found;
   std::set<std::string_view> looked_at;
   const auto look = [&](const Library& other, const std::string& wanted) {
@@ -108,13 +131,13 @@ std::vector<Diagnosis> hijacked(const std::vector<Library>& own, const std::vect
                                   .with("by", way)));
   };
   for (const Library& wanted : own)
-    if (const auto at = serving.find(name_of(wanted)); at != serving.end()) look(*at->second, wanted.path);
+    if (const Library* first = serving.find(name_of(wanted))) look(*first, wanted.path);
   // What the build's record does not know of.
   for (const Library& library : came) {
     if (library.origin == "cache" || looked_at.count(name_of(library)) != 0 || is_driver(library) ||
         is_among(before, library))
       continue;
-    const Library& first = *serving.at(name_of(library));
+    const Library& first = *serving.find(name_of(library));
     const std::string wanted = own_file(own_folders, name_of(library));
     if (!wanted.empty() && first.origin != "cache")
       look(first, wanted);

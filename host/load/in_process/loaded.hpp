@@ -17,6 +17,9 @@ std::uint64_t loaded_so_far();
 // itself and the kernel's vDSO. Origins are not filled in. Any thread.
 std::vector<Library> mapped_libraries();
 
+// Those of them that are not among `before`, which was such a list. Any thread.
+std::vector<Library> mapped_since(const std::vector<Library>& before);
+
 // Where the environment lets libraries be found: the folders of LD_LIBRARY_PATH; on Windows those of PATH,
 // without Windows' own. Any thread.
 std::vector<std::filesystem::path> folders_of_environment();

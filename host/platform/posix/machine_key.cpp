@@ -47,7 +47,7 @@ class Gathering {
   bool stamp(const std::string& path, bool identity = false) {
     struct stat status {};
     text_.append(path).push_back('=');
-    if (::stat(root_.on_disk(path).c_str(), &status) != 0) {
+    if (::stat(root_.text_on_disk(path).c_str(), &status) != 0) {
       add(errno == EACCES ? "closed" : "absent");
       return false;
     }

@@ -20,11 +20,13 @@ constexpr int most_links = 40;  // as the kernel: ELOOP
 
 }  // namespace
 
-Root::Root(std::filesystem::path root) : prefix_(root.lexically_normal().native()) {
+Root::Root(std::filesystem::path root) : prefix_(root == "/" ? "" : root.lexically_normal().native()) {
   while (!prefix_.empty() && prefix_.back() == '/') prefix_.pop_back();
 }
 
 std::filesystem::path Root::on_disk(const std::string& path) const { return prefix_ + path; }
+
+std::string Root::text_on_disk(const std::string& path) const { return prefix_ + path; }
 
 bool Root::exists(const std::string& path) const {
   if (is_this_machine()) return ::access(path.c_str(), F_OK) == 0;
@@ -49,7 +51,7 @@ std::optional<std::string> Root::read(const std::string& path) const {
 std::string Root::read_start(const std::string& path, std::size_t bytes) const {
   const auto real = is_this_machine() ? path : resolve(path);
   if (!real) return {};
-  const FileDescriptor opened(::open(on_disk(*real).c_str(), O_RDONLY | O_CLOEXEC));
+  const FileDescriptor opened(::open((prefix_ + *real).c_str(), O_RDONLY | O_CLOEXEC));
   if (!opened.valid()) return {};
   std::string text(bytes, '\0');
   const ssize_t got = ::pread(opened.get(), text.data(), text.size(), 0);

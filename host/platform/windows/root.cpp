@@ -53,6 +53,8 @@ std::filesystem::path Root::on_disk(const std::string& path) const {
   return path_of(prefix_ + "\\" + path[0] + path.substr(2));
 }
 
+std::string Root::text_on_disk(const std::string& path) const { return path_text(on_disk(path)); }
+
 bool Root::exists(const std::string& path) const { return calls::access(on_disk(path), F_OK) == 0; }
 
 bool Root::is_folder(const std::string& path) const {

@@ -1,6 +1,8 @@
 #include <elf.h>
 #include <link.h>
 
+#include <algorithm>
+
 #include "base/environment.hpp"
 #include "base/paths.hpp"
 #include "base/text.hpp"
@@ -37,6 +39,25 @@ int collect(dl_phdr_info* object, std::size_t, void* into) {
   return 0;
 }
 
+struct Since {
+  const std::vector<Library>& before;
+  std::size_t number = 0;
+  std::vector<Library> came{};
+
+  // The loader puts what comes at the end: an older one is nearly always where it was.
+  bool was_there(const char* path) {
+    if (number < before.size() && before[number].path == path) return ++number, true;
+    return std::any_of(before.begin(), before.end(), [&](const Library& one) { return one.path == path; });
+  }
+};
+
+int collect_new(dl_phdr_info* object, std::size_t size, void* into) {
+  auto& since = *static_cast<Since*>(into);
+  if (object->dlpi_name == nullptr || object->dlpi_name[0] != '/' || since.was_there(object->dlpi_name))
+    return 0;
+  return collect(object, size, &since.came);
+}
+
 }  // namespace
 
 std::uint64_t loaded_so_far() {
@@ -63,6 +84,12 @@ std::vector<Library> mapped_libraries() {
   libraries.reserve(64);
   ::dl_iterate_phdr(&collect, &libraries);
   return libraries;
+}
+
+std::vector<Library> mapped_since(const std::vector<Library>& before) {
+  Since since{before};
+  ::dl_iterate_phdr(&collect_new, &since);
+  return std::move(since.came);
 }
 
 }  // namespace enginehost::load
