@@ -284,7 +284,8 @@ void record_transfer_environment(Weighing& weighing, const Environment& environm
 }  // namespace
 
 bool is_settings_variable(std::string_view name) {
-  return name.starts_with("ENGINEHOST_") || name.starts_with("XDG_") || name == "HOME" ||
+  return name.starts_with("ENGINEHOST_") || (name.starts_with("XDG_") && name.ends_with("_HOME")) ||
+         name == "HOME" ||
          std::find(std::begin(transfer_variables), std::end(transfer_variables), name) !=
              std::end(transfer_variables);
 }

@@ -1,0 +1,112 @@
+// What settings follow from: while the text and everything that was looked at stay, so do they.
+#include "host/settings/deciding.hpp"
+
+#include <gmock/gmock.h>
+
+#include <cstdlib>
+
+#include "tests/settings/fixture.hpp"
+
+namespace enginehost::settings {
+namespace {
+
+using testing::Contains;
+using testing::IsSupersetOf;
+
+class DecidingTest : public SettingsTest {
+ protected:
+  std::string text() const {
+    const auto decides = deciding(flags_);
+    return decides ? decides->text : std::string("nothing");
+  }
+  // The text with the variable as it is not.
+  std::string with(const char* name, const char* value) {
+    const char* before = std::getenv(name);
+    const std::string kept = before != nullptr ? before : "";
+    if (value != nullptr)
+      ::setenv(name, value, 1);
+    else
+      ::unsetenv(name);
+    const std::string found = text();
+    if (before != nullptr)
+      ::setenv(name, kept.c_str(), 1);
+    else
+      ::unsetenv(name);
+    return found;
+  }
+};
+
+TEST_F(DecidingTest, everything_that_was_looked_at_is_told) {
+  write("prefix/share/enginehost/repository/index.json", "{}");
+  write("prefix/share/enginehost/repository/engine.json", "{}");
+  user_file("{}");
+  const Looks looks = load().looks;
+  const std::string repository = (root_ / "prefix/share/enginehost/repository").string();
+  EXPECT_THAT(looks.files,
+              IsSupersetOf({environment_.system_config.string(), environment_.system_layer.string(),
+                            repository, repository + "/index.json", repository + "/engine.json",
+                            environment_.library_folder.string()}));
+  EXPECT_THAT(looks.writable, Contains(load().state_folder.string()));
+}
+
+TEST_F(DecidingTest, a_variable_that_settings_ask_for_changes_the_text) {
+  flags_.cache = "/cache";
+  const std::string before = text();
+  ASSERT_NE(before, "nothing");
+  EXPECT_EQ(before, text());
+  for (const char* name :
+       {"ENGINEHOST_REPOSITORIES", "ENGINEHOST_CACHE", "ENGINEHOST_FLAVOR", "ENGINEHOST_OFFLINE",
+        "ENGINEHOST_CONFIG", "ENGINEHOST_PROBE_LAUNCHER", "XDG_CONFIG_HOME", "XDG_CACHE_HOME",
+        "XDG_STATE_HOME", "HOME", "https_proxy", "NO_PROXY", "SSL_CERT_FILE", "NETRC"})
+    EXPECT_NE(with(name, "/other"), before) << name;
+  EXPECT_EQ(with("SOMETHING_ELSE", "/other"), before);
+  EXPECT_EQ(text(), before);
+}
+
+TEST_F(DecidingTest, a_flag_changes_the_text) {
+  flags_ = FlagValues();
+  const FlagValues none;
+  const std::string before = text();
+  const auto changed = [&](auto member, auto value) {
+    flags_ = none;
+    flags_.*member = value;
+    return text() != before;
+  };
+  const std::vector<std::string> folders = {"/one"};
+  EXPECT_TRUE(changed(&FlagValues::repositories, folders));
+  EXPECT_TRUE(changed(&FlagValues::installations, folders));
+  EXPECT_TRUE(changed(&FlagValues::accept_licenses, folders));
+  EXPECT_TRUE(changed(&FlagValues::probe_launcher, folders));
+  for (const auto member : {&FlagValues::cache, &FlagValues::helper, &FlagValues::flavor, &FlagValues::device,
+                            &FlagValues::log, &FlagValues::force})
+    EXPECT_TRUE(changed(member, "/one"));
+  EXPECT_TRUE(changed(&FlagValues::offline, true));
+  EXPECT_TRUE(changed(&FlagValues::offline, false));
+}
+
+TEST_F(DecidingTest, nothing_is_told_where_it_takes_more) {
+  flags_ = FlagValues();
+  flags_.cache = "relative";
+  EXPECT_FALSE(deciding(flags_));
+  flags_ = FlagValues();
+  flags_.repositories = {"relative"};
+  EXPECT_FALSE(deciding(flags_));
+  flags_.repositories = {"https://example.org/repository"};
+  EXPECT_TRUE(deciding(flags_));
+  EXPECT_EQ(with("HOME", nullptr), "nothing");
+}
+
+TEST_F(DecidingTest, the_cache_is_where_settings_put_it) {
+  flags_ = FlagValues();
+  const auto cache = [&] { return deciding(flags_)->cache; };
+  const auto settled = [&] {
+    return load_settings(flags_, Environment::of_this_process())->cache_folder.string();
+  };
+  EXPECT_EQ(cache(), settled());
+  flags_.cache = "/cache";
+  EXPECT_EQ(cache(), "/cache");
+  EXPECT_EQ(cache(), settled());
+}
+
+}  // namespace
+}  // namespace enginehost::settings
