@@ -2,7 +2,10 @@
 # touched: in a process that has done nothing before, each first touch of a page costs more than the work done there.
 # warm-open.ld lists the functions (tests/bench/write_warm_order.py makes it from a recorded open); these are the files
 # that hold them. A function that is not listed, or no longer there, lies where it would without all this.
-if(NOT CMAKE_SYSTEM_NAME STREQUAL "Linux" OR NOT CMAKE_CXX_COMPILER_ID MATCHES "GNU|Clang" OR ENGINEHOST_SANITIZE)
+# Valgrind names no function outside .text: record and debug with -DENGINEHOST_WARM_ORDER=OFF.
+option(ENGINEHOST_WARM_ORDER "put what a repeated open runs together (Linux)" ON)
+if(NOT ENGINEHOST_WARM_ORDER OR CMAKE_BUILD_TYPE STREQUAL "Debug" OR ENGINEHOST_SANITIZE
+   OR NOT CMAKE_SYSTEM_NAME STREQUAL "Linux" OR NOT CMAKE_CXX_COMPILER_ID MATCHES "GNU|Clang")
   return()
 endif()
 
@@ -18,6 +21,7 @@ enginehost_warm_sources(enginehost_settings host/settings settings.cpp posix/dec
 enginehost_warm_sources(enginehost_linker host/linker posix/machine.cpp)
 enginehost_warm_sources(enginehost_platform host/platform loader_environment.cpp posix/machine_key.cpp posix/root.cpp)
 enginehost_warm_sources(enginehost_history host/history firsts.cpp program.cpp posix/running_program.cpp)
+enginehost_warm_sources(enginehost_plugin_floors host/preflight plugin_floors.cpp)
 enginehost_warm_sources(enginehost_load_core host/load
   in_process/audit.cpp in_process/call.cpp in_process/engine.cpp in_process/health.cpp in_process/load.cpp
   in_process/loaded.cpp in_process/posix/mapped.cpp in_process/posix/open_library.cpp wire.cpp)

@@ -107,7 +107,7 @@ class Attempt {
       return fail(diagnose("EH-L17").with("build", ticket.build));
     load_order_.clear();
     for (const std::string& path : ticket.load_order) load_order_.push_back(path_of(path));
-    own_ = own_libraries(Json::object());
+    own_ = opened_first();
     log_.proven_before = true;
     auto trial = std::make_shared<Trial>(
         Tried{world_.state_folder(), ticket.build, ticket.digest, ticket.artifacts, true});
@@ -215,6 +215,12 @@ class Attempt {
   std::vector<load::Library> own_libraries(const Json& facts) const {
     std::vector<load::Library> libraries = load::libraries_from_wire(facts["libraries"]);
     std::erase_if(libraries, [](const load::Library& library) { return library.origin != "cache"; });
+    std::ranges::move(opened_first(), std::back_inserter(libraries));
+    return libraries;
+  }
+
+  std::vector<load::Library> opened_first() const {
+    std::vector<load::Library> libraries;
     for (const fs::path& path : load_order_) libraries.push_back({"", path_text(path), "cache"});
     return libraries;
   }

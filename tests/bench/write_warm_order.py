@@ -1,5 +1,6 @@
 """Writes cmake/warm-open.ld: the functions of ours that a repeated open runs, for the linker to put together.
 
+    cmake --preset release -DENGINEHOST_WARM_ORDER=OFF; cmake --build --preset release --target bench_open_child
     valgrind --tool=callgrind --demangle=no '--toggle-collect=*open_shared*' --callgrind-out-file=OPEN.callgrind \
         build/tests/bench_open_child open CACHE REPOSITORY ENGINE     # until the open is led by its shortcut
     python3 tests/bench/write_warm_order.py OPEN.callgrind >cmake/warm-open.ld
