@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <condition_variable>
 #include <csignal>
+#include <cstdio>
 #include <cstring>
 #include <memory>
 #include <mutex>
@@ -156,6 +157,17 @@ Handle make_job() {
   return job;
 }
 
+// What the kernel said before it became an error number: many statuses share one.
+std::string last_status() {
+  using Function = ULONG(WINAPI*)();
+  const auto function = reinterpret_cast<Function>(
+      reinterpret_cast<void*>(::GetProcAddress(::GetModuleHandleW(L"ntdll.dll"), "RtlGetLastNtStatus")));
+  if (function == nullptr) return {};
+  char text[16];
+  std::snprintf(text, sizeof text, "0x%08lX", function());
+  return text;
+}
+
 int signal_of(DWORD status) {
   switch (status) {
     case 0xC0000005:  // access violation
@@ -200,31 +212,32 @@ void tell_end(DWORD code, ChildOutcome& outcome) {
 }  // namespace
 
 Result<ChildOutcome> run_child(const ChildRequest& request) {
-  const auto cannot_start = [&](DWORD error) {
+  const auto cannot_start = [&](DWORD error, const char* call) {
     return fail(diagnose_errno("EH-P20", windows::errno_of(error))
                     .with("program", request.argv.empty() ? "" : request.argv.front())
-                    .with("error", std::to_string(error), "CreateProcess"));
+                    .with("error", std::to_string(error), call));
   };
-  if (request.argv.empty()) return cannot_start(ERROR_INVALID_PARAMETER);
+  if (request.argv.empty()) return cannot_start(ERROR_INVALID_PARAMETER, "no program is named");
   Pipe input, output, error, channel;
   Handle nowhere;
-  if (const DWORD failed = open_pipe(input, true); failed != 0) return cannot_start(failed);
-  if (const DWORD failed = open_pipe(error, false); failed != 0) return cannot_start(failed);
+  if (const DWORD failed = open_pipe(input, true); failed != 0) return cannot_start(failed, "CreatePipe");
+  if (const DWORD failed = open_pipe(error, false); failed != 0) return cannot_start(failed, "CreatePipe");
   if (request.discard_output) {
     SECURITY_ATTRIBUTES inherited{sizeof inherited, nullptr, TRUE};
     nowhere = Handle(::CreateFileW(L"NUL", GENERIC_WRITE, FILE_SHARE_READ | FILE_SHARE_WRITE, &inherited,
                                    OPEN_EXISTING, 0, nullptr));
   } else if (const DWORD failed = open_pipe(output, false); failed != 0) {
-    return cannot_start(failed);
+    return cannot_start(failed, "CreatePipe");
   }
   if (request.private_channel)
-    if (const DWORD failed = open_pipe(channel, false); failed != 0) return cannot_start(failed);
+    if (const DWORD failed = open_pipe(channel, false); failed != 0)
+      return cannot_start(failed, "CreatePipe");
 
   const HANDLE child_output = request.discard_output ? nowhere.get() : output.write_end.get();
   std::vector<HANDLE> handed{input.read_end.get(), child_output, error.write_end.get()};
   if (request.private_channel) handed.push_back(channel.write_end.get());
   Inheritance inheritance(handed);
-  if (!inheritance.valid()) return cannot_start(::GetLastError());
+  if (!inheritance.valid()) return cannot_start(::GetLastError(), "UpdateProcThreadAttribute");
   STARTUPINFOEXW start{};
   start.StartupInfo.cb = sizeof start;
   start.StartupInfo.dwFlags = STARTF_USESTDHANDLES;
@@ -240,24 +253,29 @@ Result<ChildOutcome> run_child(const ChildRequest& request) {
   }
 
   const std::wstring program = windows::find_program(request.argv.front());
-  if (program.empty()) return cannot_start(ERROR_FILE_NOT_FOUND);
+  if (program.empty()) return cannot_start(ERROR_FILE_NOT_FOUND, "the program's file");
   std::wstring line = windows::command_line(request.argv);
   std::wstring environment = windows::environment_block(request.environment);
   const Handle job = make_job();
-  if (!job.valid()) return cannot_start(::GetLastError());
+  if (!job.valid()) return cannot_start(::GetLastError(), "CreateJobObject");
   PROCESS_INFORMATION made{};
   const auto begin = Clock::now();
   if (::CreateProcessW(
           program.c_str(), line.data(), nullptr, nullptr, TRUE,
           CREATE_SUSPENDED | CREATE_UNICODE_ENVIRONMENT | EXTENDED_STARTUPINFO_PRESENT | CREATE_NO_WINDOW,
-          environment.data(), nullptr, &start.StartupInfo, &made) == 0)
-    return cannot_start(::GetLastError());
+          environment.data(), nullptr, &start.StartupInfo, &made) == 0) {
+    const DWORD why = ::GetLastError();
+    const std::string status = last_status();
+    auto failure = cannot_start(why, "CreateProcess");
+    failure.value().with("nt_status", status, "RtlGetLastNtStatus");
+    return failure;
+  }
   const Handle process(made.hProcess), thread(made.hThread);
   // In a job before its first instruction, so that nothing it starts is left outside.
   if (::AssignProcessToJobObject(job.get(), process.get()) == 0) {
     const DWORD why = ::GetLastError();
     ::TerminateProcess(process.get(), 1);
-    return cannot_start(why);
+    return cannot_start(why, "AssignProcessToJobObject");
   }
   ::ResumeThread(thread.get());
   input.read_end.close();

@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "base/file_calls.hpp"
+#include "base/windows/wide.hpp"
 
 namespace enginehost {
 namespace {
@@ -57,11 +58,17 @@ const Known* find(int error_number) {
 }  // namespace
 
 std::string error_name(int error_number) {
+  if (const std::uint32_t error = windows::windows_error_in(error_number); error != 0)
+    return "Windows error " + std::to_string(error);
   const Known* found = find(error_number);
   return found != nullptr ? found->name : std::to_string(error_number);
 }
 
 std::string error_text(int error_number) {
+  if (const std::uint32_t error = windows::windows_error_in(error_number); error != 0) {
+    const std::string said = windows::error_text(error), number = "error " + std::to_string(error);
+    return said.empty() ? number : said + " (" + number + ")";
+  }
   const Known* found = find(error_number);
   return found != nullptr ? found->text : "unknown error";
 }

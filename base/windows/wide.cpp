@@ -13,6 +13,10 @@ namespace {
 
 // winerror.h of Windows' own kit has names for them that MinGW's has not.
 constexpr std::uint32_t virus_infected = 225, disk_quota_exceeded = 1295;
+// Above what any C runtime numbers; winerror.h's own end at 16 bits, what is above them are HRESULTs and
+// codes of exceptions, which no call on files or processes leaves behind.
+constexpr int kept_from = 0x100000;
+constexpr std::uint32_t kept_numbers = 0x10000;
 
 }  // namespace
 
@@ -99,6 +103,7 @@ int errno_of(std::uint32_t error) {
     case ERROR_PRIVILEGE_NOT_HELD:
       return EPERM;
     case ERROR_BAD_EXE_FORMAT:
+    case ERROR_EXE_MACHINE_TYPE_MISMATCH:
       return ENOEXEC;
     case ERROR_CANT_RESOLVE_FILENAME:
       return ELOOP;
@@ -109,8 +114,13 @@ int errno_of(std::uint32_t error) {
     case virus_infected:
       return EACCES;
     default:
-      return EIO;
+      return error < kept_numbers ? kept_from + static_cast<int>(error) : EIO;
   }
+}
+
+std::uint32_t windows_error_in(int error_number) {
+  const bool kept = error_number > kept_from && error_number < kept_from + static_cast<int>(kept_numbers);
+  return kept ? static_cast<std::uint32_t>(error_number - kept_from) : 0;
 }
 
 std::string error_text(std::uint32_t error) {

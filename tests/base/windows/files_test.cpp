@@ -12,6 +12,7 @@
 #include "base/paths.hpp"
 #include "base/remove_tree.hpp"
 #include "base/sha256.hpp"
+#include "base/system_errors.hpp"
 #include "base/windows/system.hpp"
 #include "base/windows/wide.hpp"
 #include "tests/base/temporary_folder.hpp"
@@ -27,6 +28,20 @@ std::set<std::string> names_in(const fs::path& folder) {
   std::set<std::string> names;
   for (const auto& entry : fs::directory_iterator(folder)) names.insert(path_text(entry.path().filename()));
   return names;
+}
+
+TEST(WindowsErrors, OneThatPosixHasNoWordForKeepsItsNumberAndWindowsWords) {
+  const Diagnosis found = diagnose_errno("EH-F15", windows::errno_of(ERROR_INTERNAL_ERROR));
+  EXPECT_EQ(found.value("errno"), "Windows error 1359");
+  EXPECT_EQ(found.value("os_said"), windows::error_text(ERROR_INTERNAL_ERROR) + " (error 1359)");
+  EXPECT_NE(windows::error_text(ERROR_INTERNAL_ERROR), "");
+  // Windows has no words for this number.
+  EXPECT_EQ(diagnose_errno("EH-F15", windows::errno_of(15999)).value("os_said"), "error 15999");
+  for (std::uint32_t error = 0; error < 16000; ++error)
+    if (const int number = windows::errno_of(error); number > 0xFFFF)
+      ASSERT_EQ(windows::windows_error_in(number), error);
+    else
+      ASSERT_NE(error_text(number), error == 0 ? "" : "unknown error") << error;
 }
 
 TEST(WindowsFiles, AStampChangesWithContentAndNotWithLinks) {
