@@ -1,6 +1,5 @@
 #include "host/load/in_process/open_library.hpp"
 
-#include <cstdio>
 #include <mutex>
 #include <set>
 #include <utility>
@@ -8,12 +7,11 @@
 
 #include "base/file_calls.hpp"
 #include "base/paths.hpp"
-#include "base/text.hpp"
 #include "base/windows/file_calls.hpp"
 #include "base/windows/system.hpp"
 #include "base/windows/wide.hpp"
-#include "host/explain/error_numbers.hpp"
 #include "host/linker/this_windows.hpp"
+#include "host/load/in_process/windows/load_error.hpp"
 
 namespace enginehost::load {
 
@@ -49,51 +47,6 @@ std::vector<std::string> added_folders() {
 // What a virus scanner's look at a new file gives; it passes.
 bool passes(DWORD error) { return error == ERROR_SHARING_VIOLATION || error == ERROR_LOCK_VIOLATION; }
 
-// The loader catches what start code dies of, and gives the exception's code for a number where it has none
-// of its own (998 is an access violation's).
-constexpr DWORD illegal_instruction = 0xC000001D, thrown_by_gcc = 0x20474343;
-bool is_exception(DWORD error) { return error >= 0x80000000u || error == thrown_by_gcc; }
-
-std::string_view class_of(DWORD error) {
-  if (const std::string_view known = explain::class_of_windows_error(error); !known.empty()) return known;
-  if (error == illegal_instruction) return "EH-R01";
-  return is_exception(error) ? "EH-W05" : "EH-F08";
-}
-
-std::string number_text(DWORD error) {
-  if (!is_exception(error)) return std::to_string(error);
-  char text[16];
-  std::snprintf(text, sizeof text, "0x%08lX", error);
-  return text;
-}
-
-// The loader's own number says that something is missing, but not what: the files do.
-Diagnosis why_not_opened(const std::filesystem::path& file, DWORD error) {
-  linker::ForeignReader reader;
-  const linker::WindowsMachine machine = linker::describe_this_windows(added_folders());
-  linker::WindowsRequest request;
-  request.file = path_text(file);
-  const linker::WindowsClosure closure = linker::close_windows(machine, request, reader);
-  std::vector<Diagnosis> found = linker::diagnose_windows(closure);
-  if (found.empty() && error == ERROR_PROC_NOT_FOUND)
-    found = linker::missing_functions(machine, closure, reader);
-  // What the files say is taken where it fits the number: a missing DLL is no reason for a start code that
-  // failed.
-  const bool about_files = error == ERROR_MOD_NOT_FOUND || error == ERROR_PROC_NOT_FOUND ||
-                           error == ERROR_BAD_EXE_FORMAT || error == ERROR_FILE_NOT_FOUND ||
-                           error == ERROR_PATH_NOT_FOUND;
-  Diagnosis diagnosis = about_files && !found.empty() ? std::move(found.front()) : diagnose(class_of(error));
-  if (diagnosis.value("file").empty()) diagnosis.with("file", path_text(file));
-  if (diagnosis.code == "EH-F08") diagnosis.with("problem", windows::error_text(error));
-  if (error == illegal_instruction)
-    diagnosis.with("in_library", path_text(file), "or a DLL that it needs")
-        .with("exception_code", number_text(error));
-  // Windows has no words for the codes of exceptions.
-  if (const std::string said = windows::error_text(error); !said.empty())
-    diagnosis.with("os_said", said, "LoadLibraryEx");
-  return std::move(diagnosis.with("error_number", number_text(error), "LoadLibraryEx"));
-}
-
 // A window that asks to insert a disk, or to close a program, would wait for a person.
 class NoWindows {
  public:
@@ -125,7 +78,7 @@ Result<OpenLibrary> OpenLibrary::open(const std::filesystem::path& file) {
       return opened;
     }
     const DWORD error = ::GetLastError();
-    if (!passes(error) || i == tries) return fail(why_not_opened(file, error));
+    if (!passes(error) || i == tries) return fail(diagnose_load_error(file, error, added_folders()));
     ::Sleep(200);
   }
 }
