@@ -5,7 +5,10 @@
 namespace enginehost::explain {
 namespace {
 
-constexpr std::string_view visual_cxx = "Visual C++ Redistributable for Visual Studio 2015-2022";
+// Microsoft's page with the newest one for each processor.
+constexpr std::string_view visual_cxx =
+    "Visual C++ Redistributable for Visual Studio 2015-2022, "
+    "https://learn.microsoft.com/cpp/windows/latest-supported-vc-redist";
 
 constexpr Provider rows[] = {
     // OpenMP, BLAS

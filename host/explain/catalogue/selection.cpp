@@ -108,7 +108,9 @@ constexpr Entry entries[] = {
                 "none of {count} builds of {engine} fits this machine and request",
                 "no build of {engine} fits this machine and request",
                 "no build fits this machine and request"},
-     .remedies = {see_all, "leave --require or --flavor out to allow other builds"},
+     .remedies = {"{first_code=EH-S15}install the Visual C++ Redistributable for Visual Studio 2015-2022: "
+                  "https://learn.microsoft.com/cpp/windows/latest-supported-vc-redist",
+                  see_all, "leave --require or --flavor out to allow other builds"},
      .exit_status = S::nothing_fits,
      .category = Category::request},
     {.code = "EH-S02",
@@ -230,7 +232,8 @@ constexpr Entry entries[] = {
      .before = decided,
      .causes = {"the build needs the Visual C++ runtime {required}, there is {found}",
                 "the Visual C++ runtime is older than needed"},
-     .remedies = {"install the Visual C++ Redistributable for Visual Studio 2015-2022"},
+     .remedies = {"install the Visual C++ Redistributable for Visual Studio 2015-2022: "
+                  "https://learn.microsoft.com/cpp/windows/latest-supported-vc-redist"},
      .exit_status = S::nothing_fits},
     {.code = "EH-S16",
      .title = "ROCm or its GPU does not fit",

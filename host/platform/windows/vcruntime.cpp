@@ -11,17 +11,26 @@ Fact<std::string> detect_vcruntime(const Root& root) {
   using Text = Fact<std::string>;
   const LibrarySearch libraries(root);
   std::string oldest;
-  std::vector<std::string> sources;
+  std::vector<std::string> sources, missing;
+  std::string silent;
   for (const std::string name : {"vcruntime140.dll", "msvcp140.dll"}) {
     const auto library = libraries.find(name);
-    if (!library) return Text::absent(name + ": not in " + libraries.places());
+    if (!library) {
+      missing.push_back(name);
+      continue;
+    }
     const auto resources = binary::pe_resources(root.on_disk(library->path));
     std::string version = resources ? resources->file_version : "";
-    if (version.empty()) return Text::unknown(library->path + " tells no version");
+    if (version.empty()) {
+      silent = library->path;
+      continue;
+    }
     if (version.ends_with(".0")) version.resize(version.size() - 2);  // "14.40.33810.0"
     sources.push_back(library->path + " " + version);
     if (oldest.empty() || compare_versions(version, oldest) < 0) oldest = std::move(version);
   }
+  if (!missing.empty()) return Text::absent(join(missing, ", ") + ": not in " + libraries.places());
+  if (!silent.empty()) return Text::unknown(silent + " tells no version");
   return Text::known(std::move(oldest), join(sources, ", "));
 }
 

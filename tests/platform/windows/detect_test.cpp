@@ -134,11 +134,12 @@ TEST_F(Runtime, IsAsOldAsTheOldestOfItsFiles) {
 }
 
 TEST_F(Runtime, WithoutOneOfItsFilesIsAbsentAndSaysWhichOne) {
-  EXPECT_THAT(detect_vcruntime(machine.root()).source(), HasSubstr("vcruntime140.dll: not in"));
+  EXPECT_THAT(detect_vcruntime(machine.root()).source(), HasSubstr("vcruntime140.dll, msvcp140.dll: not in"));
   put("vcruntime140.dll", "runtime_2022");
   const auto fact = detect_vcruntime(machine.root());
   EXPECT_TRUE(fact.is_absent());
-  EXPECT_THAT(fact.source(), HasSubstr("msvcp140.dll: not in the program's folder, System32, PATH"));
+  EXPECT_THAT(fact.source(),
+              testing::StartsWith("msvcp140.dll: not in the program's folder, System32, PATH"));
 }
 
 TEST_F(Runtime, AFileThatIsNoLibraryOfThisProcessorIsPassedOver) {

@@ -1,0 +1,10 @@
+/* A plugin by its export, which needs Visual C++'s runtime, as what Visual Studio makes does. */
+__declspec(dllimport) void _Thrd_yield(void);
+__declspec(dllimport) void __std_terminate(void);
+__declspec(dllexport) int engine_plugin_v1(int value);
+
+int engine_plugin_v1(int value) {
+  if (value == 0) __std_terminate();
+  _Thrd_yield();
+  return value;
+}
