@@ -3,6 +3,7 @@
 
 #include "checks.hpp"
 #include "library_file.hpp"
+#include "paths.hpp"
 
 namespace engineplugin {
 namespace {
@@ -53,7 +54,7 @@ bool check_head(Report& report, const Head& head) {
 bool check_file(Report& report, const Request& request) {
   report.begin(std::string("file.") + LibraryFile::format);
   std::string error;
-  const auto file = LibraryFile::read(request.file, error);
+  const auto file = LibraryFile::read(path_of(request.file), error);
   if (!report.end(file.has_value(), file ? LibraryFile::kind : error)) return false;
 
   report.begin("file.exports");

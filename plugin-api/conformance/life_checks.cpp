@@ -39,8 +39,8 @@ const engine_plugin* find_descriptor(void* library, const std::string& file, std
     return nullptr;
   }
   std::error_code error;
-  if (!std::filesystem::equivalent(where, file, error)) {
-    problem = "engine_plugin_v1 lies in " + where.string();
+  if (!std::filesystem::equivalent(where, path_of(file), error)) {
+    problem = "engine_plugin_v1 lies in " + path_text(where);
     return nullptr;
   }
   return plugin;

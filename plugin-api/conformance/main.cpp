@@ -8,6 +8,8 @@
 #include <iostream>
 
 #include "checks.hpp"
+#include "command.hpp"
+#include "paths.hpp"
 #include "supervision.hpp"
 
 namespace {
@@ -64,7 +66,7 @@ bool parse(int count, char** words, Arguments& arguments) {
 
 }  // namespace
 
-int main(int count, char** words) {
+int engineplugin::check_command(int count, char** words) {
   if (count == 2 && (!std::strcmp(words[1], "--help") || !std::strcmp(words[1], "-h"))) {
     std::cout << usage;
     return 0;
@@ -75,15 +77,16 @@ int main(int count, char** words) {
     return 2;
   }
   std::error_code error;
-  arguments.request.file = std::filesystem::absolute(arguments.request.file, error).string();
-  if (!std::filesystem::is_regular_file(arguments.request.file, error)) {
+  const std::filesystem::path file = std::filesystem::absolute(path_of(arguments.request.file), error);
+  arguments.request.file = path_text(file);
+  if (!std::filesystem::is_regular_file(file, error)) {
     std::cerr << "engine-plugin-check: " << arguments.request.file << " is not a file\n";
     return 2;
   }
   if (arguments.request.root.empty()) {
-    arguments.request.root = std::filesystem::path(arguments.request.file).parent_path().string();
+    arguments.request.root = path_text(file.parent_path());
   }
-  arguments.request.root = std::filesystem::absolute(arguments.request.root, error).string();
+  arguments.request.root = path_text(std::filesystem::absolute(path_of(arguments.request.root), error));
 
   std::string problem;
   auto [end, check, failures] = supervise(

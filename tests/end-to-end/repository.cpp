@@ -2,9 +2,9 @@
 
 #include <stdexcept>
 
-#include "base/child_process.hpp"
 #include "base/paths.hpp"
 #include "base/sha256.hpp"
+#include "tests/support/host_programs.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace enginehost::test {
@@ -121,15 +121,13 @@ void TestRepository::write() const {
 
 std::string zip_of(const std::vector<ViewFile>& files) {
   const TemporaryFolder folder;
-  std::string names;
+  std::vector<std::string> command = {"sh", "-c", "cd \"$0\" && zip -q -X made.zip \"$@\"",
+                                      host_path(folder.path())};
   for (const ViewFile& file : files) {
     write_text(folder / file.path, file.bytes);
-    names += " '" + file.path + "'";
+    command.push_back(file.path);
   }
-  ChildRequest request;
-  request.argv = {"sh", "-c", "cd '" + path_text(folder.path()) + "' && zip -q -X made.zip" + names};
-  const auto child = run_child(request);
-  if (!child || !child->succeeded()) throw std::runtime_error("zip failed; install zip");
+  if (!run_host_program(command)) throw std::runtime_error("zip failed; install zip");
   return read_text(folder / "made.zip");
 }
 

@@ -12,7 +12,7 @@ class Served {
   explicit Served(const std::string& directives = {}, std::size_t padding = 3u << 20)
       : server(directives), repository(server.root() / "repository") {
     repository.serve_from(server.url("repository/"));
-    archive = zip_of({{"libengine_reference.so", reference_plugin()}, {"share/data.bin", noise(padding)}});
+    archive = zip_of({{plugin_name, reference_plugin()}, {"share/data.bin", noise(padding)}});
     digest = repository.store(archive);
   }
 

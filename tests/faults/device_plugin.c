@@ -71,7 +71,6 @@ static uint64_t bytes_of(const engine_tensor *tensor) {
   return bytes;
 }
 static void release(engine_owned_tensor *self) {
-  free(self->tensor.data);
   free(self->owner);
   free(self);
 }
@@ -79,16 +78,19 @@ static engine_status tensor_create(engine_instance *engine, const engine_tensor 
                                    engine_call *call) {
   (void)engine, (void)call;
   engine_owned_tensor *made = calloc(1, sizeof *made);
-  int64_t *shape = malloc((size_t)like->ndim * sizeof *shape + 1);
-  memcpy(shape, like->shape, (size_t)like->ndim * sizeof *shape);
+  /* Shape and elements in one block, since the C runtime of Windows lacks aligned_alloc. */
+  const size_t shape_bytes = (size_t)like->ndim * sizeof *like->shape;
+  char *const block = malloc(shape_bytes + 64 + (size_t)bytes_of(like));
+  int64_t *const shape = (int64_t *)block;
+  memcpy(shape, like->shape, shape_bytes);
   made->major = ENGINE_DLPACK_MAJOR;
-  made->owner = shape;
+  made->owner = block;
   made->release = release;
   made->tensor = *like;
   made->tensor.shape = shape;
   made->tensor.strides = NULL;
   made->tensor.byte_offset = 0;
-  made->tensor.data = aligned_alloc(64, (bytes_of(like) + 63) / 64 * 64);
+  made->tensor.data = (void *)(((uintptr_t)block + shape_bytes + 63) / 64 * 64);
   *out = made;
   return ENGINE_OK;
 }

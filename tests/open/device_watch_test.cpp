@@ -15,8 +15,8 @@ using namespace std::chrono_literals;
 class SignsOfDevices : public Opening {
  protected:
   void SetUp() override {
-    ::setenv("DEVICE_BEHAVIOUR", "unavailable", 1);
-    ::setenv("DEVICE_FILE", node().c_str(), 1);
+    test::set_variable("DEVICE_BEHAVIOUR", "unavailable");
+    test::set_variable("DEVICE_FILE", node());
     std::filesystem::create_directories(root_ / "dev");
     test::write_text(node(), "");
     test::TestBuild build = test::good_build();
@@ -32,8 +32,8 @@ class SignsOfDevices : public Opening {
   void TearDown() override {
     watch_.reset();
     engine_.reset();
-    ::unsetenv("DEVICE_BEHAVIOUR");
-    ::unsetenv("DEVICE_FILE");
+    test::remove_variable("DEVICE_BEHAVIOUR");
+    test::remove_variable("DEVICE_FILE");
   }
   std::string node() const { return (root_ / "dev/nvidia0").native(); }
 

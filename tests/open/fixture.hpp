@@ -1,9 +1,6 @@
 // A cache and a repository of their own, and opening from them as an application would.
 #pragma once
 #include <gtest/gtest.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <chrono>
 #include <filesystem>
@@ -11,33 +8,33 @@
 #include <string>
 #include <thread>
 
+#include "base/paths.hpp"
 #include "host/open/open.hpp"
 #include "host/open/shared.hpp"
 #include "host/settings/places.hpp"
 #include "tests/end-to-end/repository.hpp"
+#include "tests/sdk/environment.hpp"
 #include "tests/support/temporary_folder.hpp"
+#include "tests/support/variables.hpp"
 
 namespace enginehost::open {
 
 class Opening : public testing::Test {
  protected:
   Opening() : repository_(folder_ / "repository") {
-    flags_.cache = (folder_ / "cache").native();
-    flags_.repositories = {repository_.root().native()};
+    flags_.cache = path_text(folder_ / "cache");
+    flags_.repositories = {path_text(repository_.root())};
     // A copy, which a test may change as an update would.
-    helper_ = folder_ / "enginehost-probe";
+    helper_ = folder_ / (std::string("enginehost-probe") + test::program_ending);
     std::filesystem::copy_file(settings::default_helper(settings::Environment::of_this_process()).folder,
                                helper_);
-    flags_.helper = helper_.native();
-    test::write_text(std::string(std::getenv("XDG_CONFIG_HOME")) + "/enginehost/config.json",
-                     "{\"repositories_default\": false}");
+    flags_.helper = path_text(helper_);
+    test::write_text(test::config_of_tests(), "{\"repositories_default\": false}");
     repository_.add(test::good_build());
     repository_.write();
     request_.request.engine = "reference";
   }
-  ~Opening() override {
-    std::filesystem::remove(std::string(std::getenv("XDG_CONFIG_HOME")) + "/enginehost/config.json");
-  }
+  ~Opening() override { std::filesystem::remove(test::config_of_tests()); }
 
   settings::Settings settings() const {
     auto read = settings::load_settings(flags_, settings::Environment::of_this_process());

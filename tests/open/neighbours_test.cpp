@@ -116,9 +116,9 @@ TEST_F(Neighbours, L35_ASecondOpenMpOfLlvmIsRefusedUnlessTheUserAllowsIt) {
   EXPECT_EQ(refused.code, "EH-L35");
   EXPECT_EQ(refused.value("held_by"), "first");
   EXPECT_THAT(refused.values("library"), testing::UnorderedElementsAre("libiomp5.so", "libomp.so.5"));
-  ::setenv("KMP_DUPLICATE_LIB_OK", "TRUE", 1);
+  test::set_variable("KMP_DUPLICATE_LIB_OK", "TRUE");
   const Outcome allowed = open_flavor("");
-  ::unsetenv("KMP_DUPLICATE_LIB_OK");
+  test::remove_variable("KMP_DUPLICATE_LIB_OK");
   EXPECT_EQ(allowed.opened->installed.build, "second");
   EXPECT_THAT(codes(allowed.warnings), Contains("EH-L35"));
 }

@@ -13,7 +13,7 @@ class SharedOpen : public Opening {
  protected:
   std::shared_ptr<SharedEngine> ask(const std::string& key = "reference") {
     SharedRequest request;
-    request.key = key + folder_.path().native();  // other tests of this process must not be met
+    request.key = key + path_text(folder_.path());  // other tests of this process must not be met
     request.flags = [&] {
       ++times_decided_;
       return flags_;
@@ -47,9 +47,9 @@ TEST_F(SharedOpen, OpensAnewWhenEveryoneHasClosedIt) {
 
 TEST_F(SharedOpen, LooksAgainWhenTheEnvironmentChanges) {
   const auto first = ask();
-  ::setenv("ENGINEHOST_TEST_VARIABLE", "1", 1);
+  test::set_variable("ENGINEHOST_TEST_VARIABLE", "1");
   const auto second = ask();
-  ::unsetenv("ENGINEHOST_TEST_VARIABLE");
+  test::remove_variable("ENGINEHOST_TEST_VARIABLE");
   EXPECT_EQ(times_decided_, 2);
 }
 
@@ -73,7 +73,7 @@ TEST_F(SharedOpen, DoesNotGiveOutABuildThatWasSetAsideMeanwhile) {
   record.artifacts_digest = first->opened().installed.artifacts_digest;
   ASSERT_TRUE(history::write(state(), record));
   SharedRequest request;
-  request.key = "reference" + folder_.path().native();
+  request.key = "reference" + path_text(folder_.path());
   request.flags = [&] { return flags_; };
   request.request = [&](AskedSettings) { return request_; };
   EXPECT_FALSE(open_shared(request));
@@ -89,7 +89,7 @@ TEST_F(SharedOpen, DoesNotGiveOutAnEngineWhoseDeviceIsLost) {
 TEST_F(SharedOpen, ACancelledRequestGetsNothing) {
   const auto first = ask();
   SharedRequest request;
-  request.key = "reference" + folder_.path().native();
+  request.key = "reference" + path_text(folder_.path());
   request.flags = [&] { return flags_; };
   request.request = [&](AskedSettings) { return request_; };
   request.cancel.emplace();

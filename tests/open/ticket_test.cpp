@@ -1,7 +1,9 @@
 // A ready ticket leads to the engine that a decision would lead to, and never to another.
-#include <fstream>
+#include <cstdlib>
 
+#include "base/child_process.hpp"
 #include "base/files.hpp"
+#include "base/process.hpp"
 #include "host/history/sentinel.hpp"
 #include "host/open/document.hpp"
 #include "tests/open/fixture.hpp"
@@ -13,10 +15,10 @@ namespace fs = std::filesystem;
 
 class Variable {
  public:
-  Variable(const char* name, const char* value) : name_(name) { ::setenv(name, value, 1); }
+  Variable(const char* name, const char* value) : name_(name) { test::set_variable(name, value); }
   Variable(const Variable&) = delete;
   Variable& operator=(const Variable&) = delete;
-  ~Variable() { ::unsetenv(name_); }
+  ~Variable() { test::remove_variable(name_); }
 
  private:
   const char* name_;
@@ -101,7 +103,7 @@ TEST_F(ReadyTicket, EndsWhenAManifestOffersABetterBuild) {
 }
 
 TEST_F(ReadyTicket, EndsWhenABuildIsInstalledOrRemoved) {
-  test::write_text((folder_ / "cache" / "refs" / "another.ref").native(), "not a record\n");
+  test::write_text(folder_ / "cache" / "refs" / "another.ref", "not a record\n");
   expect_decided_anew();
 }
 
@@ -125,7 +127,7 @@ TEST_F(ReadyTicket, EndsWhenALibraryThatTheProofDependsOnChanges) {
   proof.witnesses.push_back(history::witness_of(folder_ / "libwitness.so"));
   ASSERT_TRUE(history::write(state(), proof));
   open_until_ready();
-  test::write_text((folder_ / "libwitness.so").native(), "it has appeared");
+  test::write_text(folder_ / "libwitness.so", "it has appeared");
   EXPECT_FALSE(open().by_ticket);
 }
 
@@ -155,14 +157,14 @@ TEST_F(ReadyTicket, IsForItsOwnSettingsOnly) {
   flags_.offline.reset();
   test::TestRepository second(folder_ / "second");
   second.write();
-  flags_.repositories.push_back(second.root().native());
+  flags_.repositories.push_back(path_text(second.root()));
   EXPECT_FALSE(open().by_ticket);
 }
 
 TEST_F(ReadyTicket, DoesNotVouchForDamagedFiles) {
-  const fs::path plugin = world_->store().find("reference-good").value()->folder / "libengine_reference.so";
+  const fs::path plugin = world_->store().find("reference-good").value()->folder / test::plugin_name;
   fs::permissions(plugin, fs::perms::owner_write, fs::perm_options::add);
-  test::write_text(plugin.native(), "not an engine any more");
+  test::write_text(plugin, "not an engine any more");
   const Outcome outcome = open();
   EXPECT_FALSE(outcome.by_ticket);
   EXPECT_EQ(outcome.state, State::opened) << "it is fetched again";
@@ -175,22 +177,27 @@ TEST_F(ReadyTicket, ThatIsDamagedIsNone) {
   const std::size_t at = bytes.find("build reference-good");
   ASSERT_NE(at, std::string::npos);
   bytes[at + 6] = 'R';
-  test::write_text(ticket.native(), bytes);
+  test::write_text(ticket, bytes);
   expect_decided_anew();
-  test::write_text(ticket.native(), "");
+  test::write_text(ticket, "");
   expect_decided_anew();
 }
 
+// What the process below runs, which ends without lowering it.
+TEST(Dying, DISABLED_WhileItLoads) {
+  const auto sentinel =
+      history::Sentinel::raise(path_of(std::getenv("ENGINEHOST_TEST_STATE")), "reference-good",
+                               std::getenv("ENGINEHOST_TEST_DIGEST"), "dlopen");
+  std::_Exit(sentinel ? 0 : 1);
+}
+
 TEST_F(ReadyTicket, EndsWhenAProcessDiedWhileLoading) {
-  const pid_t child = ::fork();
-  if (child == 0) {
-    const auto sentinel = history::Sentinel::raise(
-        state(), "reference-good", world_->history().find("reference-good")->digest, "dlopen");
-    ::_exit(sentinel ? 0 : 1);
-  }
-  int status = 0;
-  ASSERT_EQ(::waitpid(child, &status, 0), child);
-  ASSERT_EQ(status, 0);
+  ChildRequest dying;
+  dying.argv = {executable_path(), "--gtest_filter=Dying.*", "--gtest_also_run_disabled_tests"};
+  dying.environment = {"ENGINEHOST_TEST_STATE=" + path_text(state()),
+                       "ENGINEHOST_TEST_DIGEST=" + world_->history().find("reference-good")->digest};
+  const auto died = run_child(dying);
+  ASSERT_TRUE(died && died->succeeded());
   EXPECT_FALSE(open().by_ticket);
 }
 
@@ -209,7 +216,7 @@ TEST_F(ReadyTicket, StandsAsideWhileASentinelStands) {
 }
 
 TEST_F(Opening, NoTicketIsKeptWhileARepositoryCannotBeRead) {
-  flags_.repositories.push_back((folder_ / "missing").native());
+  flags_.repositories.push_back(path_text(folder_ / "missing"));
   for (int i = 0; i < 3; ++i) {
     const Outcome outcome = open();
     ASSERT_EQ(outcome.state, State::opened);

@@ -1,6 +1,7 @@
 // The everyday questions of an application: which device, is it working, and is my data there.
 #include "tests/sdk/fixture.hpp"
 #include "tests/support/played_plugin.hpp"
+#include "tests/support/variables.hpp"
 
 namespace enginehost::test {
 namespace {
@@ -11,7 +12,7 @@ using testing::HasSubstr;
 class ChosenDevices : public Sdk {
  protected:
   void SetUp() override {
-    ::setenv("DEVICE_BEHAVIOUR", "", 1);
+    set_variable("DEVICE_BEHAVIOUR", "");
     TestBuild build = good_build();
     build.files = {{build.plugin, played_plugin()}};
     publish(build);
@@ -70,19 +71,19 @@ TEST_F(ChosenDevices, TheDefaultIsTheAcceleratorUnlessToldOtherwise) {
 
 TEST_F(ChosenDevices, TheConfigurationNamesAPreference) {
   write_text(configuration_, "{\"repositories_default\": false, \"device\": \"cpu:0,cuda\"}");
-  ::setenv("ENGINEHOST_NOTICED", "1", 1);  // another environment: nobody shares the engine that is open
+  set_variable("ENGINEHOST_NOTICED", "1");  // another environment: nobody shares the engine that is open
   engine_ = open(request());
-  ::unsetenv("ENGINEHOST_NOTICED");
+  remove_variable("ENGINEHOST_NOTICED");
   ASSERT_TRUE(engine_) << said();
   EXPECT_EQ(choose(nullptr), "cpu:0");
 }
 
 TEST_F(ChosenDevices, WhatHidesDevicesIsTold) {
-  ::setenv("CUDA_VISIBLE_DEVICES", "0", 1);
+  set_variable("CUDA_VISIBLE_DEVICES", "0");
   engine_ = open(request());
   ASSERT_TRUE(engine_) << said();
   EXPECT_EQ(choose("cuda:1"), "EH-S09");
-  ::unsetenv("CUDA_VISIBLE_DEVICES");
+  remove_variable("CUDA_VISIBLE_DEVICES");
   EXPECT_THAT(said(), HasSubstr("CUDA_VISIBLE_DEVICES is 0"));
 }
 
@@ -93,11 +94,11 @@ TEST_F(ChosenDevices, WorkOrSayWhyNot) {
   EXPECT_NE(enginehost_engine_functional(engine_.get(), "cuda:7", nullptr, &error), ENGINEHOST_OK);
   EXPECT_STREQ(enginehost_error_code(error), "EH-S09");
   enginehost_error_free(error);
-  ::setenv("DEVICE_BEHAVIOUR", "lose", 1);  // asked anew at each call
+  set_variable("DEVICE_BEHAVIOUR", "lose");  // asked anew at each call
   EXPECT_NE(enginehost_engine_functional(engine_.get(), "gpu", nullptr, &error), ENGINEHOST_OK);
   EXPECT_STRNE(enginehost_error_code(error), "");
   enginehost_error_free(error);
-  ::setenv("DEVICE_BEHAVIOUR", "", 1);
+  set_variable("DEVICE_BEHAVIOUR", "");
 }
 
 TEST_F(ChosenDevices, HaveTensorsCopiedToThemUnlessTheyAreThere) {

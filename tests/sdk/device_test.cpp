@@ -1,6 +1,7 @@
 // Device truth over the C API: checking again, and being told of a loss and of the way back.
 #include "tests/sdk/fixture.hpp"
 #include "tests/support/played_plugin.hpp"
+#include "tests/support/variables.hpp"
 
 namespace enginehost::test {
 namespace {
@@ -27,7 +28,7 @@ class Devices : public Sdk {
     ASSERT_TRUE(engine_) << said();
   }
   void TearDown() override { behave(""); }
-  static void behave(const char* how) { ::setenv("DEVICE_BEHAVIOUR", how, 1); }
+  static void behave(const char* how) { set_variable("DEVICE_BEHAVIOUR", how); }
 
   enginehost_check check(const char* device = nullptr) {
     enginehost_check found = ENGINEHOST_CHECK_INIT;

@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """Installs the build into an empty prefix, moves that prefix, and uses it as an application would.
 
-install_test.py --source TREE --build BUILD --cmake CMAKE   exit status 1 and a line a failure
+install_test.py --source TREE --build BUILD --cmake CMAKE [--wine SCRIPT]
+
+Exit status 1 and a line a failure. With SCRIPT the build is one for Windows by MinGW, and that runs its programs.
 """
 import argparse
 import json
@@ -13,13 +15,77 @@ import subprocess
 import sys
 import tempfile
 
+PROGRAMS = ["bin/engine-info", "bin/engine-run", "bin/engine-cache", "bin/engine-manifest",
+            "libexec/enginehost/enginehost-probe"]
 EXPECTED = [
-    "bin/engine-info", "bin/engine-run", "bin/engine-cache", "libexec/enginehost/enginehost-probe",
-    "libexec/enginehost/enginehost-audit.so",
     "include/enginehost/enginehost.h", "include/enginehost/enginehost.hpp", "include/enginehost/engine_plugin.h",
     "share/enginehost/repository/index.json", "share/enginehost/repository/manifests/reference.json"]
 
 failures = []
+
+
+class Linux:
+    """How the applications of this test are built and run."""
+    library = "libenginehost.so"
+    ending = ""
+    files = ["libexec/enginehost/enginehost-audit.so"]
+    compilers = {"c": ["gcc", "clang"], "c++": ["g++", "clang++"]}
+    cmake_options = []
+
+    def command(self, program, *arguments):
+        return [program, *arguments]
+
+    def path(self, path):
+        return str(path)
+
+    def environment(self, library):
+        return {}
+
+    def run_path(self, library):
+        return ["-Wl,-rpath,%s" % library, "-pthread"]
+
+    def exports(self, library):
+        listed = run(["nm", "-D", "--defined-only", library]).stdout
+        return [line.split()[-1] for line in listed.splitlines() if line.strip()]
+
+
+class Windows(Linux):
+    """MinGW's compilers, and Wine, which shows this machine's files as drive Z."""
+    library = "enginehost.dll"
+    ending = ".exe"
+    files = ["lib/libenginehost.dll.a"]
+    compilers = {"c": ["x86_64-w64-mingw32-gcc-posix"], "c++": ["x86_64-w64-mingw32-g++-posix"]}
+
+    def __init__(self, arguments):
+        self.wine = str(arguments.wine)
+        # dlpack.h has no system; /usr/include as a whole would be Linux's.
+        self.headers = arguments.build / "debian-headers"
+        self.cmake_options = [
+            "-DCMAKE_SYSTEM_NAME=Windows", "-DCMAKE_EXE_LINKER_FLAGS=-static",
+            "-DCMAKE_C_COMPILER=" + self.compilers["c"][0], "-DCMAKE_CXX_COMPILER=" + self.compilers["c++"][0],
+            *("-DCMAKE_%s_FLAGS=-isystem %s" % (name, self.headers) for name in ("C", "CXX"))]
+
+    def command(self, program, *arguments):
+        return [self.wine, program, *arguments]
+
+    def path(self, path):
+        return "Z:" + str(path).replace("/", "\\")
+
+    def environment(self, library):
+        return {"WINEPATH": self.path(library)}  # where a program looks for DLLs that do not lie beside it
+
+    def run_path(self, library):
+        return ["-isystem", self.headers, "-static-libgcc", "-static-libstdc++",
+                "-Wl,-Bstatic", "-lstdc++", "-lpthread", "-Wl,-Bdynamic"]
+
+    def exports(self, library):
+        names = []
+        listed = run(["x86_64-w64-mingw32-objdump", "-p", library]).stdout
+        for line in listed.partition("[Ordinal/Name Pointer] Table")[2].splitlines()[1:]:
+            if not line.strip():
+                break
+            names.append(line.split()[-1])
+        return names
 
 
 def fail(text):
@@ -36,15 +102,15 @@ def run(argv, **options):
     return result
 
 
-def library_folder(prefix):
-    for found in sorted(prefix.rglob("libenginehost.so")):
+def library_folder(system, prefix):
+    for found in sorted(prefix.rglob(system.library)):
         return found.parent
-    fail("libenginehost.so is not installed")
+    fail("%s is not installed" % system.library)
     sys.exit(1)
 
 
-def check_files(prefix):
-    for name in EXPECTED:
+def check_files(system, prefix):
+    for name in EXPECTED + system.files + [program + system.ending for program in PROGRAMS]:
         if not (prefix / name).is_file():
             fail("%s is not installed" % name)
     plugins = [path for path in (prefix / "share/enginehost/repository").rglob("*")
@@ -53,24 +119,24 @@ def check_files(prefix):
         fail("the installed repository holds no plugin")
 
 
-def check_exports(library):
-    listed = run(["nm", "-D", "--defined-only", library]).stdout
-    names = [line.split()[-1] for line in listed.splitlines() if line.strip()]
+def check_exports(system, library):
+    names = system.exports(library)
     strangers = [name for name in names if not name.startswith("enginehost_")]
     if strangers or len(names) < 20:
-        fail("libenginehost.so exports %s" % (strangers or names))
+        fail(system.library + " exports %s" % (strangers or names))
 
 
-def check_header(include, scratch):
+def check_header(system, include, scratch):
     """Both headers alone and beside dlpack.h, in every language version that they promise."""
+    dlpack_folder = ["-isystem", system.headers] if isinstance(system, Windows) else []
     dlpack = "#include <dlpack/dlpack.h>\n"
     use = "#include <enginehost/%s>\nint main(void) { enginehost_request r = ENGINEHOST_REQUEST_INIT; " \
           "return r.size == sizeof(r) ? 0 : 1; }\n"
-    for header, suffix, compilers, standards in [
-            ("enginehost.h", ".c", ("gcc", "clang"), ("c99", "c11", "c17")),
-            ("enginehost.h", ".cpp", ("g++", "clang++"), ("c++11", "c++17", "c++20")),
-            ("enginehost.hpp", ".cpp", ("g++", "clang++"), ("c++17", "c++20"))]:
-        for compiler in compilers:
+    for header, suffix, language, standards in [
+            ("enginehost.h", ".c", "c", ("c99", "c11", "c17")),
+            ("enginehost.h", ".cpp", "c++", ("c++11", "c++17", "c++20")),
+            ("enginehost.hpp", ".cpp", "c++", ("c++17", "c++20"))]:
+        for compiler in system.compilers[language]:
             if not shutil.which(compiler):
                 print("skipped: there is no " + compiler)
                 continue
@@ -80,7 +146,7 @@ def check_header(include, scratch):
                     source = scratch / ("header" + suffix)
                     source.write_text(before + use % header)
                     run([compiler, "-std=" + standard, "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror",
-                         "-fsyntax-only", "-I", include, source])
+                         "-fsyntax-only", "-I", include, *dlpack_folder, source])
 
 
 def check_answer(said):
@@ -88,56 +154,59 @@ def check_answer(said):
         fail("the C example did not print the answer but: " + said)
 
 
-def with_find_package(cmake, source, prefix, scratch, program):
+def with_find_package(system, cmake, source, prefix, scratch, program):
     folder = scratch / ("cmake-" + program)
-    run([cmake, "-S", source, "-B", folder, "-DCMAKE_PREFIX_PATH=%s" % prefix, "-DCMAKE_BUILD_TYPE=Debug"])
+    run([cmake, "-S", source, "-B", folder, "-DCMAKE_PREFIX_PATH=%s" % prefix, "-DCMAKE_BUILD_TYPE=Debug",
+         *system.cmake_options])
     run([cmake, "--build", folder])
-    return folder / program
+    return folder / (program + system.ending)
 
 
-def with_pkg_config(source, prefix, library, scratch, program, compiler, standard):
-    environment = dict(os.environ, PKG_CONFIG_PATH=str(library / "pkgconfig"))
+def with_pkg_config(system, source, prefix, scratch, program, language, standard):
+    environment = dict(os.environ, PKG_CONFIG_PATH=str(next(prefix.rglob("pkgconfig"))))
     flags = run(["pkg-config", "--cflags", "--libs", "enginehost"], env=environment).stdout.split()
     if not any(str(prefix.resolve()) in os.path.realpath(flag[2:]) for flag in flags if flag.startswith("-I")):
         fail("pkg-config leads elsewhere than the moved prefix: %s" % flags)
-    target = scratch / ("pkg-config-" + program)
-    run([compiler, "-std=" + standard, source, "-o", target, *flags, "-Wl,-rpath,%s" % library, "-pthread"])
+    target = scratch / ("pkg-config-" + program + system.ending)
+    run([system.compilers[language][0], "-std=" + standard, source, "-o", target, *flags,
+         *system.run_path(library_folder(system, prefix))])
     return target
 
 
-def check_examples(arguments, prefix, library, scratch, environment):
+def check_examples(system, arguments, prefix, scratch, environment):
     examples = arguments.source / "examples"
-    model = examples / "two-layers.model"
+    model = system.path(examples / "two-layers.model")
     for program in [
-            with_find_package(arguments.cmake, examples / "c", prefix, scratch, "run_model"),
-            with_pkg_config(examples / "c/run_model.c", prefix, library, scratch, "run_model", "cc", "c99")]:
-        check_answer(run([program, model], env=environment).stdout)
-        wrong = subprocess.run([program, model, "refrence"], env=environment, text=True, stdout=subprocess.PIPE,
-                               stderr=subprocess.PIPE, check=False)
+            with_find_package(system, arguments.cmake, examples / "c", prefix, scratch, "run_model"),
+            with_pkg_config(system, examples / "c/run_model.c", prefix, scratch, "run_model", "c", "c99")]:
+        check_answer(run(system.command(program, model), env=environment).stdout)
+        wrong = subprocess.run(system.command(program, model, "refrence"), env=environment, text=True,
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
         if wrong.returncode != 3 or "EH-S02" not in wrong.stderr or "reference" not in wrong.stderr:
             fail("an unknown engine gave %d: %s" % (wrong.returncode, wrong.stderr))
     for program in [
-            with_find_package(arguments.cmake, examples / "cpp", prefix, scratch, "choose_engine"),
-            with_pkg_config(examples / "cpp/choose_engine.cpp", prefix, library, scratch, "choose_engine", "c++",
+            with_find_package(system, arguments.cmake, examples / "cpp", prefix, scratch, "choose_engine"),
+            with_pkg_config(system, examples / "cpp/choose_engine.cpp", prefix, scratch, "choose_engine", "c++",
                             "c++17")]:
-        if "self-test passed" not in run([program, "reference"], env=environment).stdout:
+        if "self-test passed" not in run(system.command(program, "reference"), env=environment).stdout:
             fail("the C++ example did not pass the self-test")
         # Nothing installed and not a byte allowed: consent is what fails.
-        fresh = dict(environment, ENGINEHOST_CACHE=str(scratch / "fresh"))
-        declined = subprocess.run([program, "reference", "--limit", "0"], env=fresh, text=True,
+        fresh = dict(environment, ENGINEHOST_CACHE=system.path(scratch / "fresh"))
+        declined = subprocess.run(system.command(program, "reference", "--limit", "0"), env=fresh, text=True,
                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
         if declined.returncode != 8 or "EH-P03" not in declined.stderr:
             fail("a declined download gave %d: %s" % (declined.returncode, declined.stderr))
 
 
-def check_commands(prefix, environment):
-    said = run([prefix / "bin/engine-info", "reference", "--json"], env=environment).stdout
+def check_commands(system, prefix, environment):
+    program = prefix / ("bin/engine-info" + system.ending)
+    said = run(system.command(program, "reference", "--json"), env=environment).stdout
     document = json.loads(said or "{}")
     outcome = document.get("outcome", {})
     if outcome.get("state") != "opened" or not outcome.get("proven"):
         fail("the installed engine-info did not prove and open: %s" % json.dumps(document.get("warnings")))
     where = [setting["value"] for setting in document.get("config", []) if setting["key"] == "helper"]
-    if where and not any(str(prefix) in value for value in where):
+    if where and not any(system.path(prefix) in value for value in where):
         fail("the helper that is used is not the installed one: %s" % where)
 
 
@@ -146,7 +215,9 @@ def main():
     parser.add_argument("--source", type=pathlib.Path, required=True)
     parser.add_argument("--build", type=pathlib.Path, required=True)
     parser.add_argument("--cmake", default="cmake")
+    parser.add_argument("--wine", type=pathlib.Path)
     arguments = parser.parse_args()
+    system = Windows(arguments) if arguments.wine else Linux()
     with tempfile.TemporaryDirectory(prefix="enginehost-install-") as name:
         scratch = pathlib.Path(name)
         run([arguments.cmake, "--install", arguments.build, "--prefix", scratch / "first"])
@@ -154,16 +225,16 @@ def main():
         prefix = scratch / "moved" / "elsewhere"
         prefix.parent.mkdir()
         (scratch / "first").rename(prefix)
-        library = library_folder(prefix)
+        library = library_folder(system, prefix)
         environment = {key: value for key, value in os.environ.items() if not re.match("ENGINEHOST_|XDG_|LD_", key)}
         environment.update(HOME=str(scratch / "home"), XDG_CONFIG_HOME=str(scratch / "config"),
-                           ENGINEHOST_CACHE=str(scratch / "cache"))
+                           ENGINEHOST_CACHE=system.path(scratch / "cache"), **system.environment(library))
         (scratch / "home").mkdir()
-        check_files(prefix)
-        check_exports(library / "libenginehost.so")
-        check_header(prefix / "include", scratch)
-        check_examples(arguments, prefix, library, scratch, environment)
-        check_commands(prefix, environment)
+        check_files(system, prefix)
+        check_exports(system, library / system.library)
+        check_header(system, prefix / "include", scratch)
+        check_examples(system, arguments, prefix, scratch, environment)
+        check_commands(system, prefix, environment)
     print("%d failures" % len(failures))
     return 1 if failures else 0
 

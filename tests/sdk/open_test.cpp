@@ -128,7 +128,7 @@ TEST_F(Sdk, AnUnknownEngineIsToldWithTheNearestName) {
 
 TEST_F(Sdk, AnInstallationThatIsNoneIsToldThoughTheEngineIsUnknownToo) {
   publish();
-  const std::string nowhere = (folder_ / "nowhere").native();
+  const std::string nowhere = path_text(folder_ / "nowhere");
   const char* const installation = nowhere.c_str();
   enginehost_request asked = request();
   asked.engine = "mxnet";
@@ -253,48 +253,10 @@ TEST_F(Sdk, ThePlatformIsToldWithoutWhatIdentifiesAPerson) {
   EXPECT_TRUE(document["platform"]["cpu"].is_object());
 }
 
-// A watchdog that gave up once left applications on the processor for as long as they lived. Takes the
-// deadline of a driver's answer.
-TEST_F(Sdk, Case26_ADriverThatAnsweredTooLateIsAskedAgainByTheSameProcess) {
-  const char* const mark = std::getenv("FAKE_CU_HANG_WHILE");
-  if (mark ==
-      nullptr) {  // a loader knows the LD_LIBRARY_PATH that its program was started with, and no other
-    write_text(folder_ / "driver/libcuda.so.1", read_text(ENGINEHOST_FAKE_CUDA));
-    ChildRequest again;
-    again.argv = {"/proc/self/exe", "--gtest_filter=Sdk.Case26_*"};
-    again.environment = {"LD_LIBRARY_PATH=" + (folder_ / "driver").native(), "FAKE_CU_VERSION=12040",
-                         "FAKE_CU_HANG_WHILE=" + (folder_ / "the-driver-hangs").native()};
-    again.deadline = std::chrono::minutes(4);
-    const auto ended = run_child(again);
-    ASSERT_TRUE(ended && ended->succeeded()) << (ended ? ended->output : "not started");
-    return;
-  }
-  TestBuild for_gpu = good_build("reference-cu124");
-  for_gpu.flavor = "cu124";
-  for_gpu.priority = 90;
-  for_gpu.requirements = Json::object().set(
-      "cuda",
-      Json::object().set("toolkit", "12.4").set("sass", Json::strings({"8.6"})).set("ptx", Json::array()));
-  repository_.add(for_gpu);
-  publish();
-  write_text(mark, "");
-  const auto late = open(request());
-  ASSERT_NE(late, nullptr) << said();
-  EXPECT_STREQ(enginehost_engine_build(late.get()), "reference-good");
-  EXPECT_THAT(enginehost_engine_report(late.get()), HasSubstr("did not answer"));
-  std::filesystem::remove(mark);
-  // What a process has open is looked at again after a second.
-  std::this_thread::sleep_for(std::chrono::milliseconds(1100));
-  const auto next = open(request());
-  ASSERT_NE(next, nullptr) << said();
-  EXPECT_STREQ(enginehost_engine_build(next.get()), "reference-cu124");
-}
-
 // A plugin whose library never comes up.
 TestBuild hanging_build() {
   TestBuild build = good_build();
-  build.files = {{build.plugin, played_plugin("#include <unistd.h>\n__attribute__((constructor)) static void "
-                                              "begin(void) { for (;;) pause(); }\n")}};
+  build.files = {{build.plugin, hanging_plugin()}};
   return build;
 }
 

@@ -12,6 +12,7 @@
 
 #include "tests/sdk/fixture.hpp"
 #include "tests/support/played_plugin.hpp"
+#include "tests/support/variables.hpp"
 
 namespace enginehost::test {
 namespace {
@@ -58,9 +59,9 @@ class Watched : public Sdk {
  protected:
   // The variables stay as they are while a watch runs: its plugin reads them on another thread.
   void open_with(const char* behaviour) {
-    ::setenv("DEVICE_BEHAVIOUR", behaviour, 1);
-    ::setenv("DEVICE_FILE", device().c_str(), 1);
-    write_text(device(), "");
+    set_variable("DEVICE_BEHAVIOUR", behaviour);
+    set_variable("DEVICE_FILE", device());
+    write_text(folder_ / "device", "");
     TestBuild build = good_build();
     build.files = {{build.plugin, played_plugin()}};
     publish(build);
@@ -69,12 +70,12 @@ class Watched : public Sdk {
   }
   void TearDown() override {
     engine_.reset();
-    ::unsetenv("DEVICE_BEHAVIOUR");
-    ::unsetenv("DEVICE_FILE");
+    remove_variable("DEVICE_BEHAVIOUR");
+    remove_variable("DEVICE_FILE");
   }
-  std::string device() const { return (folder_ / "device").native(); }
-  void take_away() { std::filesystem::remove(device()); }
-  void bring_back() { write_text(device(), ""); }
+  std::string device() const { return path_text(folder_ / "device"); }
+  void take_away() { std::filesystem::remove(folder_ / "device"); }
+  void bring_back() { write_text(folder_ / "device", ""); }
 
   enginehost_status watch(enginehost_engine* engine, Told& told, const char* name = nullptr) {
     enginehost_watch watch = ENGINEHOST_WATCH_INIT;

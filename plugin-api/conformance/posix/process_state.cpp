@@ -1,5 +1,7 @@
 #include "../process_state.hpp"
 
+#include "../paths.hpp"
+
 #include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -25,7 +27,7 @@ ProcessState ProcessState::now() {
   }
   state.locale = std::setlocale(LC_ALL, nullptr);
   std::error_code error;
-  state.folder = std::filesystem::current_path(error).string();
+  state.folder = path_text(std::filesystem::current_path(error));
   for (char** entry = environ; entry && *entry; entry++) state.environment.emplace_back(*entry);
   state.rounding = std::fegetround();
   state.file_mask = umask(0);

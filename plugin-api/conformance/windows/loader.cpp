@@ -1,6 +1,7 @@
 #include "../loader.hpp"
 
 #include <malloc.h>
+#include "../paths.hpp"
 #include "system.hpp"
 
 namespace engineplugin {
@@ -8,7 +9,7 @@ namespace engineplugin {
 const char* const how_opened = "LoadLibraryEx, its own folder and the system's";
 
 void* open_library(const std::string& file) {
-  return LoadLibraryExW(std::filesystem::path(file).make_preferred().c_str(), nullptr,
+  return LoadLibraryExW(path_of(file).make_preferred().c_str(), nullptr,
                         LOAD_LIBRARY_SEARCH_DLL_LOAD_DIR | LOAD_LIBRARY_SEARCH_DEFAULT_DIRS);
 }
 
@@ -17,7 +18,7 @@ std::string last_error() { return "LoadLibraryEx failed with error " + std::to_s
 void close_library(void* library) { FreeLibrary(static_cast<HMODULE>(library)); }
 
 bool is_loaded(const std::string& file) {
-  return GetModuleHandleW(std::filesystem::path(file).make_preferred().c_str()) != nullptr;
+  return GetModuleHandleW(path_of(file).make_preferred().c_str()) != nullptr;
 }
 
 void* find_symbol(void* library, const char* name) {

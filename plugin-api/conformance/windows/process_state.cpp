@@ -1,6 +1,7 @@
 #include "../process_state.hpp"
 
 #include <io.h>
+#include "../paths.hpp"
 #include "system.hpp"
 // After <windows.h>, which it needs.
 #include <tlhelp32.h>
@@ -22,7 +23,7 @@ ProcessState ProcessState::now() {
   state.handlers.push_back(std::to_string(reinterpret_cast<std::uintptr_t>(filter)));
   state.locale = std::setlocale(LC_ALL, nullptr);
   std::error_code error;
-  state.folder = std::filesystem::current_path(error).string();
+  state.folder = path_text(std::filesystem::current_path(error));
   for (char** entry = _environ; entry && *entry; entry++) state.environment.emplace_back(*entry);
   state.rounding = std::fegetround();
   return state;

@@ -5,9 +5,14 @@
 
 #include "base/files.hpp"
 #include "base/paths.hpp"
+#include "base/windows/system.hpp"
+#include "host/explain/explain.hpp"
 #include "host/settings/layer.hpp"
 #include "host/settings/person.hpp"
 #include "host/settings/record_lines.hpp"
+#include "host/settings/settings.hpp"
+// After <windows.h>, which it needs.
+#include <sddl.h>
 
 namespace enginehost::settings {
 namespace {
@@ -60,6 +65,37 @@ TEST(WindowsPlaces, TimesAreWrittenInOneForm) {
   EXPECT_EQ(now.size(), 20u) << now;
   EXPECT_EQ(now[10], 'T');
   EXPECT_EQ(now.back(), 'Z');
+}
+
+// Replaces the file's list by one in the security descriptor language.
+void set_list(const fs::path& file, const wchar_t* text) {
+  PSECURITY_DESCRIPTOR descriptor = nullptr;
+  ASSERT_TRUE(
+      ::ConvertStringSecurityDescriptorToSecurityDescriptorW(text, SDDL_REVISION_1, &descriptor, nullptr));
+  ASSERT_TRUE(::SetFileSecurityW(file.c_str(), DACL_SECURITY_INFORMATION, descriptor));
+  ::LocalFree(descriptor);
+}
+
+// Users may make files below %ProgramData%: a policy that any of them wrote would be one for all.
+TEST(WindowsPlaces, P02_AConfigurationOfAllUsersThatAnyOfThemMayWriteIsRefused) {
+  const fs::path folder = *make_private_folder(fs::temp_directory_path(), "enginehost-settings-");
+  Environment environment;
+  environment.home = folder;
+  environment.system_config = folder / "ProgramData" / "config.json";
+  ASSERT_TRUE(make_folders(environment.system_config.parent_path()));
+  ASSERT_TRUE(write_file(environment.system_config, "{\"flavor\": \"cu118\"}", false));
+  set_list(environment.system_config, L"D:P(A;;FA;;;CO)(A;;0x1200a9;;;WD)");
+  const auto obeyed = load_settings({}, environment);
+  ASSERT_TRUE(obeyed) << obeyed.error().value("problem");
+  EXPECT_EQ(obeyed->flavor, "cu118");
+  set_list(environment.system_config, L"D:P(A;;FA;;;CO)(A;;FA;;;WD)");
+  const auto refused = load_settings({}, environment);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, "EH-P02");
+  EXPECT_THAT(explain::describe(refused.error()),
+              testing::HasSubstr(path_text(environment.system_config) +
+                                 ": it is not the administrator's: Everyone (S-1-1-0) may write into it"));
+  fs::remove_all(folder);
 }
 
 }  // namespace

@@ -1,0 +1,3 @@
+#include "../command.hpp"
+
+int main(int count, char** words) { return engineplugin::check_command(count, words); }

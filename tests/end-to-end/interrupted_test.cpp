@@ -1,0 +1,74 @@
+// Ctrl-C while something is fetched.
+#include "tests/end-to-end/interrupted.hpp"
+
+#include <gmock/gmock.h>
+
+#include <thread>
+
+#include "base/paths.hpp"
+#include "tests/end-to-end/served.hpp"
+#include "tests/end-to-end/workplace.hpp"
+
+namespace enginehost::test {
+namespace {
+
+namespace fs = std::filesystem;
+using namespace std::chrono_literals;
+
+class Interrupted : public testing::Test {
+ protected:
+  Interrupted() { served.publish(); }
+  // How much of the archive is there.
+  std::uintmax_t arrived() const {
+    std::error_code error;
+    const std::uintmax_t size = fs::file_size(workplace.cache() / "partial" / served.digest, error);
+    return error ? 0 : size;
+  }
+  void wait_for_some() const {
+    for (int looks = 0; looks < 10'000 && arrived() == 0; ++looks) std::this_thread::sleep_for(2ms);
+    ASSERT_GT(arrived(), 0u);
+  }
+  std::vector<std::string> fetch() const {
+    return {"fetch", "reference", "--repository", served.location(), "--json"};
+  }
+
+  Served served{"limit_rate 400k;"};
+  Workplace workplace;
+};
+
+TEST_F(Interrupted, AFetchEndsWith130AndTheNextOneGoesOnWhereItStopped) {
+  const fs::path said = workplace.folder() / "said.json";
+  Running running(workplace.request("engine-cache", fetch()), said);
+  wait_for_some();
+  running.interrupt();
+  const auto status = running.ended_within(10s);
+  ASSERT_TRUE(status) << "it goes on all the same";
+  EXPECT_EQ(*status, 130);
+  const auto document = parse_json(read_text(said), "stdout");
+  ASSERT_TRUE(document) << read_text(said);
+  EXPECT_EQ((*document)["diagnosis"]["code"].as_string(), "EH-P10");
+  const std::uintmax_t kept = arrived();
+  EXPECT_GT(kept, 0u);
+  EXPECT_LT(kept, served.archive.size());
+
+  const Ended next = workplace.run("engine-cache", fetch());
+  EXPECT_EQ(next.status, 0) << next.said();
+  EXPECT_THAT(served.server.log(), testing::HasSubstr(" 206 " + std::to_string(served.archive.size() - kept) +
+                                                      " bytes=" + std::to_string(kept) + "-"));
+}
+
+TEST_F(Interrupted, AnOpeningEndsWith130) {
+  const fs::path said = workplace.folder() / "said.json";
+  Running running(workplace.request("engine-info", served.arguments()), said);
+  wait_for_some();
+  running.interrupt();
+  const auto status = running.ended_within(10s);
+  ASSERT_TRUE(status);
+  EXPECT_EQ(*status, 130);
+  const auto document = parse_json(read_text(said), "stdout");
+  ASSERT_TRUE(document) << read_text(said);
+  EXPECT_EQ((*document)["diagnosis"]["code"].as_string(), "EH-P10");
+}
+
+}  // namespace
+}  // namespace enginehost::test

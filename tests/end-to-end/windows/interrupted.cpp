@@ -1,0 +1,59 @@
+#include "tests/end-to-end/interrupted.hpp"
+
+#include <stdexcept>
+#include <string>
+
+#include "base/windows/command_line.hpp"
+#include "base/windows/system.hpp"
+
+namespace enginehost::test {
+struct Running::State {
+  windows::Handle process;
+  DWORD id = 0;
+};
+
+Running::Running(const ChildRequest& request, const std::filesystem::path& output)
+    : state_(std::make_unique<State>()) {
+  // An event reaches who shares a console.
+  if (::GetConsoleCP() == 0) ::AllocConsole();
+  SECURITY_ATTRIBUTES inherited{sizeof inherited, nullptr, TRUE};
+  const windows::Handle file(::CreateFileW(output.c_str(), GENERIC_WRITE, FILE_SHARE_READ, &inherited,
+                                           CREATE_ALWAYS, FILE_ATTRIBUTE_NORMAL, nullptr));
+  const windows::Handle nothing(::CreateFileW(L"NUL", GENERIC_READ | GENERIC_WRITE, FILE_SHARE_READ,
+                                              &inherited, OPEN_EXISTING, FILE_ATTRIBUTE_NORMAL, nullptr));
+  STARTUPINFOW startup{};
+  startup.cb = sizeof startup;
+  startup.dwFlags = STARTF_USESTDHANDLES;
+  startup.hStdInput = startup.hStdError = nothing.get();
+  startup.hStdOutput = file.get();
+  std::wstring line = windows::command_line(request.argv);
+  std::wstring environment = windows::environment_block(request.environment);
+  PROCESS_INFORMATION process{};
+  if (::CreateProcessW(nullptr, line.data(), nullptr, nullptr, TRUE,
+                       CREATE_NEW_PROCESS_GROUP | CREATE_UNICODE_ENVIRONMENT, environment.data(), nullptr,
+                       &startup, &process) == 0)
+    throw std::runtime_error(request.argv.front() + " cannot be started");
+  ::CloseHandle(process.hThread);
+  state_->process = windows::Handle(process.hProcess);
+  state_->id = process.dwProcessId;
+}
+
+Running::~Running() {
+  ::TerminateProcess(state_->process.get(), 1);
+  ::WaitForSingleObject(state_->process.get(), 5000);
+}
+
+void Running::interrupt() {
+  if (::GenerateConsoleCtrlEvent(CTRL_BREAK_EVENT, state_->id) == 0)
+    throw std::runtime_error("no event can be sent: error " + std::to_string(::GetLastError()));
+}
+
+std::optional<int> Running::ended_within(std::chrono::milliseconds time) {
+  if (::WaitForSingleObject(state_->process.get(), static_cast<DWORD>(time.count())) != WAIT_OBJECT_0)
+    return std::nullopt;
+  DWORD status = 0;
+  ::GetExitCodeProcess(state_->process.get(), &status);
+  return static_cast<int>(status);
+}
+
+}  // namespace enginehost::test

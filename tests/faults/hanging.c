@@ -1,0 +1,6 @@
+/* A library that never comes up, for plugins that are compiled together with it. */
+#include <unistd.h>
+
+__attribute__((constructor)) static void begin(void) {
+  for (;;) sleep(1);
+}

@@ -1,0 +1,51 @@
+// A driver that answers too late, played by a libcuda.so.1 that the loader is led to.
+#include <chrono>
+#include <thread>
+
+#include "base/child_process.hpp"
+#include "tests/sdk/fixture.hpp"
+
+namespace enginehost::test {
+namespace {
+
+using testing::HasSubstr;
+
+// A watchdog that gave up once left applications on the processor for as long as they lived. Takes the
+// deadline of a driver's answer.
+TEST_F(Sdk, Case26_ADriverThatAnsweredTooLateIsAskedAgainByTheSameProcess) {
+  const char* const mark = std::getenv("FAKE_CU_HANG_WHILE");
+  if (mark ==
+      nullptr) {  // a loader knows the LD_LIBRARY_PATH that its program was started with, and no other
+    write_text(folder_ / "driver/libcuda.so.1", read_text(ENGINEHOST_FAKE_CUDA));
+    ChildRequest again;
+    again.argv = {"/proc/self/exe", "--gtest_filter=Sdk.Case26_*"};
+    again.environment = {"LD_LIBRARY_PATH=" + (folder_ / "driver").native(), "FAKE_CU_VERSION=12040",
+                         "FAKE_CU_HANG_WHILE=" + (folder_ / "the-driver-hangs").native()};
+    again.deadline = std::chrono::minutes(4);
+    const auto ended = run_child(again);
+    ASSERT_TRUE(ended && ended->succeeded()) << (ended ? ended->output : "not started");
+    return;
+  }
+  TestBuild for_gpu = good_build("reference-cu124");
+  for_gpu.flavor = "cu124";
+  for_gpu.priority = 90;
+  for_gpu.requirements = Json::object().set(
+      "cuda",
+      Json::object().set("toolkit", "12.4").set("sass", Json::strings({"8.6"})).set("ptx", Json::array()));
+  repository_.add(for_gpu);
+  publish();
+  write_text(mark, "");
+  const auto late = open(request());
+  ASSERT_NE(late, nullptr) << said();
+  EXPECT_STREQ(enginehost_engine_build(late.get()), "reference-good");
+  EXPECT_THAT(enginehost_engine_report(late.get()), HasSubstr("did not answer"));
+  std::filesystem::remove(mark);
+  // What a process has open is looked at again after a second.
+  std::this_thread::sleep_for(std::chrono::milliseconds(1100));
+  const auto next = open(request());
+  ASSERT_NE(next, nullptr) << said();
+  EXPECT_STREQ(enginehost_engine_build(next.get()), "reference-cu124");
+}
+
+}  // namespace
+}  // namespace enginehost::test
