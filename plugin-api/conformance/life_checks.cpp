@@ -6,6 +6,7 @@
 
 #include "checks.hpp"
 #include "loader.hpp"
+#include "paths.hpp"
 #include "process_state.hpp"
 
 namespace engineplugin {

@@ -1,7 +1,6 @@
 // Signed repositories made for tests: keys from fixed seeds, documents signed by whom a test wants.
 #pragma once
 #include <gtest/gtest.h>
-#include <openssl/evp.h>
 
 #include <filesystem>
 #include <map>
@@ -15,6 +14,7 @@
 #include "host/manifest/trust/root.hpp"
 #include "host/manifest/trust/signed_repository.hpp"
 #include "host/publish/secret_key.hpp"
+#include "host/publish/signing_primitives.hpp"
 #include "tests/manifest/documents.hpp"
 
 namespace enginehost::manifest {
@@ -24,12 +24,8 @@ constexpr std::int64_t in_2026 = 1'795'000'000, in_2030 = 1'900'000'000;
 // The key of that number; the same every time.
 inline publish::SecretKey test_key(int number) {
   const std::string seed(32, static_cast<char>('A' + number));
-  EVP_PKEY* key = EVP_PKEY_new_raw_private_key(
-      EVP_PKEY_ED25519, nullptr, reinterpret_cast<const unsigned char*>(seed.data()), seed.size());
   PublicKey public_key;
-  std::size_t size = public_key.bytes.size();
-  EVP_PKEY_get_raw_public_key(key, public_key.bytes.data(), &size);
-  EVP_PKEY_free(key);
+  public_key.bytes = publish::ed25519_public_key(seed).value();
   public_key.id = "00000000000000A" + std::to_string(number);
   return publish::SecretKey(public_key, seed);
 }

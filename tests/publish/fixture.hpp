@@ -8,6 +8,7 @@
 #include "host/publish/publish.hpp"
 #include "host/publish/signing.hpp"
 #include "tests/manifest/trust_fixture.hpp"
+#include "tests/support/this_architecture.hpp"
 #include "tests/support/workshop.hpp"
 
 namespace enginehost::publish {
@@ -21,17 +22,22 @@ class PublisherTest : public test::Workshop {
   void SetUp() override {
     Workshop::SetUp();
     if (HasFatalFailure()) return;
-    library("toy/lib/libtoy.so", "int toy_answer(void) { return 42; }", {"-Wl,-soname,libtoy.so"});
-    fs::copy_file(ENGINEHOST_REFERENCE_PLUGIN, folder() / "libengine_toy.so");
+    fs::create_directories(toy().parent_path());
+    fs::copy_file(ENGINEHOST_TOY, toy());
+    fs::copy_file(ENGINEHOST_REFERENCE_PLUGIN, folder() / plugin_name);
     ASSERT_TRUE(Workspace::create(repository(), "Toy"));
   }
+  static constexpr const char* plugin_name = ENGINEHOST_PLUGIN_NAME;
+  // What ids of builds end with here.
+  static std::string platform() { return std::string(ENGINEHOST_OS) + "-" + test::architecture; }
+  fs::path toy() const { return folder() / "toy/lib" / fs::path(ENGINEHOST_TOY).filename(); }
   fs::path repository() const { return folder() / "repository"; }
   fs::path out() const { return folder() / "www/engines"; }
   Workspace workspace() const { return *Workspace::open(repository()); }
   AddRequest request(const std::string& version = "1.0.0") const {
     AddRequest request;
     request.file = folder() / "toy";
-    request.plugin = folder() / "libengine_toy.so";
+    request.plugin = folder() / plugin_name;
     request.engine = "toy";
     request.version = version;
     request.flavor = "cpu";
@@ -61,6 +67,21 @@ class PublisherTest : public test::Workshop {
       all += std::string(one.value("member")) + ": " + std::string(one.value("problem")) + "\n";
     return all;
   }
+};
+
+class Publish : public PublisherTest {
+ protected:
+  void SetUp() override {
+    PublisherTest::SetUp();
+    if (!HasFatalFailure()) add_toy();
+  }
+  std::vector<std::string> beside() const {
+    std::vector<std::string> names;
+    for (const auto& one : fs::directory_iterator(out().parent_path()))
+      names.push_back(path_text(one.path().filename()));
+    return names;
+  }
+  Result<Published> to_out() const { return publish::publish(workspace(), out(), in_2026); }
 };
 
 }  // namespace enginehost::publish

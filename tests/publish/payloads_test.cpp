@@ -76,7 +76,8 @@ TEST(Payloads, are_what_the_manifests_and_the_facts_say) {
           continue;
         }
         EXPECT_EQ(*sha256_of_file(archive), artifact.sha256);
-        EXPECT_EQ(shipped::fs::file_size(archive), artifact.size.value_or(0)) << "the size that the manifest gives";
+        EXPECT_EQ(shipped::fs::file_size(archive), artifact.size.value_or(0))
+            << "the size that the manifest gives";
         const auto facts = look_into(artifact, archive, folder / "scratch");
         shipped::fs::remove(archive);
         ASSERT_TRUE(facts) << facts.error().code;
@@ -84,7 +85,7 @@ TEST(Payloads, are_what_the_manifests_and_the_facts_say) {
         if (keep) {
           ASSERT_TRUE(workspace->keep_facts(artifact, *facts));
           shipped::fs::copy(workspace->folder() / "facts", shipped::facts(),
-                   shipped::fs::copy_options::recursive | shipped::fs::copy_options::skip_existing);
+                            shipped::fs::copy_options::recursive | shipped::fs::copy_options::skip_existing);
         } else if (known) {
           EXPECT_EQ(to_json(*facts).dump(), to_json(*known).dump());
         } else {

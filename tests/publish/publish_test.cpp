@@ -1,9 +1,4 @@
-#include <signal.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <atomic>
-#include <chrono>
 #include <thread>
 
 #include "tests/publish/fixture.hpp"
@@ -13,20 +8,9 @@ namespace {
 
 using testing::HasSubstr;
 
-class Publish : public PublisherTest {
+class Keepers : public Publish {
  protected:
-  void SetUp() override {
-    PublisherTest::SetUp();
-    if (!HasFatalFailure()) add_toy();
-  }
   fs::path keeper(int number) const { return folder() / ("keeper" + std::to_string(number)); }
-  std::vector<std::string> beside() const {
-    std::vector<std::string> names;
-    for (const auto& one : fs::directory_iterator(out().parent_path()))
-      names.push_back(one.path().filename().native());
-    return names;
-  }
-  Result<Published> to_out() const { return publish::publish(workspace(), out(), in_2026); }
 };
 
 TEST_F(Publish, an_unsigned_repository_is_published_with_its_archives) {
@@ -35,7 +19,7 @@ TEST_F(Publish, an_unsigned_repository_is_published_with_its_archives) {
   EXPECT_TRUE(first->changed);
   EXPECT_EQ(first->serial, 1);
   manifest::FolderReader reader;
-  const auto content = manifest::load_repository(out().native(), reader, in_2026);
+  const auto content = manifest::load_repository(path_text(out()), reader, in_2026);
   ASSERT_TRUE(content);
   ASSERT_EQ(content->manifests.size(), 1u);
   for (const auto& [id, component] : content->manifests[0]->components)
@@ -49,13 +33,13 @@ TEST_F(Publish, what_an_older_index_lists_stays) {
   ASSERT_TRUE(sign_with({1}));
   ASSERT_TRUE(to_out());
   manifest::FolderReader reader;
-  const auto before = manifest::load_repository(out().native(), reader, in_2026);
+  const auto before = manifest::load_repository(path_text(out()), reader, in_2026);
   add_toy("1.0.1");
   ASSERT_TRUE(sign_with({1}));
   ASSERT_TRUE(to_out());
   for (const manifest::IndexEntry& entry : before->index.manifests)
     EXPECT_EQ(*sha256_of_file(out() / entry.path), entry.sha256);
-  EXPECT_EQ(manifest::load_repository(out().native(), reader, in_2026)->index.serial, 2);
+  EXPECT_EQ(manifest::load_repository(path_text(out()), reader, in_2026)->index.serial, 2);
 }
 
 TEST_F(Publish, an_unsigned_change_of_a_signed_repository_is_refused) {
@@ -66,7 +50,7 @@ TEST_F(Publish, an_unsigned_change_of_a_signed_repository_is_refused) {
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, "EH-M08");
   manifest::FolderReader reader;
-  EXPECT_EQ(manifest::load_repository(out().native(), reader, in_2026)->index.serial, 1);
+  EXPECT_EQ(manifest::load_repository(path_text(out()), reader, in_2026)->index.serial, 1);
 }
 
 TEST_F(Publish, an_older_folder_does_not_replace_a_newer_one) {
@@ -104,7 +88,8 @@ TEST_F(Publish, a_reader_sees_the_old_or_the_new_repository_and_nothing_between)
     const manifest::Trust trust{store, true, false, {}};
     manifest::FolderReader folder_reader;
     while (!ending) {
-      const auto content = manifest::load_repository(out().native(), folder_reader, in_2026, nullptr, &trust);
+      const auto content =
+          manifest::load_repository(path_text(out()), folder_reader, in_2026, nullptr, &trust);
       refused += content && content->failures.empty() ? 0 : 1;
       ++reads;
     }
@@ -122,7 +107,7 @@ TEST_F(Publish, a_reader_sees_the_old_or_the_new_repository_and_nothing_between)
   EXPECT_THAT(beside(), testing::UnorderedElementsAre("engines", ".engines.lock"));
 }
 
-TEST_F(Publish, publishers_at_the_same_time_take_turns_and_the_newest_wins) {
+TEST_F(Keepers, publishers_at_the_same_time_take_turns_and_the_newest_wins) {
   constexpr int count = 6;
   for (int number = 0; number < count; ++number) {
     if (number > 0) add_toy("1.0." + std::to_string(number));
@@ -138,7 +123,7 @@ TEST_F(Publish, publishers_at_the_same_time_take_turns_and_the_newest_wins) {
     });
   for (std::thread& one : keepers) one.join();
   manifest::FolderReader reader;
-  EXPECT_EQ(manifest::load_repository(out().native(), reader, in_2026)->index.serial, count);
+  EXPECT_EQ(manifest::load_repository(path_text(out()), reader, in_2026)->index.serial, count);
   for (int number = 0; number < count; ++number) {
     const auto& result = results[static_cast<std::size_t>(number)];
     SCOPED_TRACE(number);
@@ -153,45 +138,6 @@ TEST_F(Publish, publishers_at_the_same_time_take_turns_and_the_newest_wins) {
       EXPECT_EQ(*sha256_of_file(out() / entry.path), entry.sha256);
   }
   EXPECT_TRUE(results.back()) << "the newest";
-  EXPECT_THAT(beside(), testing::UnorderedElementsAre("engines", ".engines.lock"));
-}
-
-TEST_F(Publish, a_killed_publisher_leaves_the_old_or_the_new_repository) {
-  ASSERT_TRUE(sign_with({1}));
-  ASSERT_TRUE(to_out());
-  add_toy("1.0.1");
-  ASSERT_TRUE(sign_with({1}));
-  const auto begin = std::chrono::steady_clock::now();
-  ASSERT_TRUE(to_out());
-  const auto whole = std::chrono::steady_clock::now() - begin;
-  constexpr int kills = 24;
-  int old_ones = 0, new_ones = 0;
-  for (int kill = 0; kill < kills; ++kill) {
-    SCOPED_TRACE(kill);
-    add_toy("1.1." + std::to_string(kill));
-    const auto signed_now = sign_with({1});
-    ASSERT_TRUE(signed_now);
-    const pid_t child = ::fork();
-    if (child == 0) ::_exit(to_out() ? 0 : 1);
-    ASSERT_GT(child, 0);
-    // The last one comes to its end, however slow the machine.
-    if (kill + 1 < kills) {
-      std::this_thread::sleep_for(whole * kill / (kills / 3));
-      ::kill(child, SIGKILL);
-    }
-    int status = 0;
-    ASSERT_EQ(::waitpid(child, &status, 0), child);
-    EXPECT_TRUE(WIFSIGNALED(status) || WEXITSTATUS(status) == 0) << "publish failed";
-    manifest::FolderReader reader;
-    const auto content = manifest::load_repository(out().native(), reader, in_2026);
-    ASSERT_TRUE(content) << content.error().code;
-    EXPECT_TRUE(content->failures.empty());
-    EXPECT_FALSE(fs::is_empty(out() / "files"));
-    (content->index.serial == signed_now->serial ? new_ones : old_ones) += 1;
-  }
-  EXPECT_GT(old_ones, 0);
-  EXPECT_GT(new_ones, 0);
-  ASSERT_TRUE(to_out()) << "the lock died with its holder";
   EXPECT_THAT(beside(), testing::UnorderedElementsAre("engines", ".engines.lock"));
 }
 

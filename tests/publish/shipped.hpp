@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "base/files.hpp"
+#include "base/paths.hpp"
 #include "host/publish/lint.hpp"
 #include "host/publish/workspace.hpp"
 #include "tests/support/temporary_folder.hpp"
@@ -32,9 +33,9 @@ inline std::vector<std::shared_ptr<const manifest::Manifest>> manifests(const Wo
   std::vector<std::shared_ptr<const manifest::Manifest>> all;
   for (const fs::path& file : workspace.engine_files()) {
     const auto text = read_file(file, 8u << 20);
-    const auto document = text ? parse_json(*text, file.native()) : Json();
-    auto manifest = manifest::read_manifest(document ? *document : Json(), workspace.folder().native(),
-                                            file.filename().native());
+    const auto document = text ? parse_json(*text, path_text(file)) : Json();
+    auto manifest = manifest::read_manifest(document ? *document : Json(), path_text(workspace.folder()),
+                                            path_text(file.filename()));
     EXPECT_TRUE(manifest) << file << ": " << (manifest ? "" : manifest.error().value("problem"));
     if (manifest) all.push_back(std::move(*manifest));
   }

@@ -83,7 +83,7 @@ TEST_F(Shipped, facts_are_of_artifacts_that_are_shipped) {
   for (const auto& entry : shipped::fs::directory_iterator(shipped::facts())) {
     const auto text = read_file(entry.path(), 8u << 20);
     ASSERT_TRUE(text);
-    const auto document = parse_json(*text, entry.path().native());
+    const auto document = parse_json(*text, path_text(entry.path()));
     ASSERT_TRUE(document);
     EXPECT_TRUE(known.contains((*document)["unpacked_as"].as_string())) << entry.path();
   }

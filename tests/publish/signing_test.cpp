@@ -21,7 +21,7 @@ class Signing : public PublisherTest {
     EXPECT_TRUE(store.add(trusted));
     const manifest::Trust trust{store, true, false, {}};
     manifest::FolderReader reader;
-    const auto content = manifest::load_repository(repository().native(), reader, now, nullptr, &trust);
+    const auto content = manifest::load_repository(path_text(repository()), reader, now, nullptr, &trust);
     return content ? "" : content.error().code;
   }
 };
@@ -103,7 +103,7 @@ TEST_F(Signing, minisign_checks_what_we_sign_and_we_check_what_it_signs) {
   ChildRequest probe;
   probe.argv = {"minisign", "-v"};
   if (const auto there = run_child(probe); !there || there->exit_code != 0) GTEST_SKIP() << "no minisign";
-  const std::string in = folder().native() + "/";
+  const std::string in = path_text(folder()) + "/";
   for (const bool encrypted : {false, true}) {
     SCOPED_TRACE(encrypted);
     run({"bash", "-c",

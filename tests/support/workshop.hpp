@@ -10,6 +10,7 @@
 
 #include "base/child_process.hpp"
 #include "base/files.hpp"
+#include "base/paths.hpp"
 
 namespace enginehost::test {
 
@@ -74,9 +75,9 @@ class Workshop : public ::testing::Test {
                                 const std::vector<std::string>& compiler = {"gcc"}) const {
     const std::filesystem::path to = folder_ / name;
     std::filesystem::create_directories(to.parent_path());
-    const std::filesystem::path from = write("source-of-" + name.filename().string() + ".c", source);
+    const std::filesystem::path from = write("source-of-" + path_text(name.filename()) + ".c", source);
     std::vector<std::string> command = compiler;
-    command.insert(command.end(), {"-shared", "-fPIC", "-o", to.native(), from.native()});
+    command.insert(command.end(), {"-shared", "-fPIC", "-o", path_text(to), path_text(from)});
     command.insert(command.end(), flags.begin(), flags.end());
     run(command);
     std::filesystem::remove(from);

@@ -34,18 +34,33 @@ std::vector<std::string> own_files(const Spec& spec) {
   return files;
 }
 
+// Which files of the closure import from the module.
+std::vector<std::string> askers(const linker::Closure& closure, const std::string& module) {
+  std::vector<std::string> files;
+  for (const linker::Object& object : closure.objects)
+    if (object.info != nullptr && object.found_by != "already loaded" &&
+        std::any_of(object.info->needed.begin(), object.info->needed.end(),
+                    [&](const std::string& needed) { return to_lower(needed) == to_lower(module); }))
+      files.push_back(object.path);
+  return files;
+}
+
 // A module that is there already serves every later import of its name, wherever it came from.
-void warn_of_loaded(const Spec& spec, std::vector<Diagnosis>& warnings) {
+void warn_of_loaded(const Spec& spec, const linker::Closure& closure, std::vector<Diagnosis>& warnings) {
   for (const linker::LoadedLibrary& module : spec.machine.loaded)
     for (const std::filesystem::path& folder : folders_of(spec)) {
       const std::filesystem::path own = folder / module.path.filename();
       std::error_code error;
       if (!std::filesystem::exists(own, error)) continue;
-      if (!std::filesystem::equivalent(own, module.path, error))
-        warnings.push_back(std::move(diagnose("EH-L17")
-                                         .with("library", module.soname)
-                                         .with("path", path_text(module.path), "modules of this process")
-                                         .with("wanted", path_text(own))));
+      if (!std::filesystem::equivalent(own, module.path, error)) {
+        Diagnosis warning = diagnose("EH-L17");
+        warning.with("library", module.soname)
+            .with("path", path_text(module.path), "modules of this process")
+            .with("wanted", path_text(own));
+        for (const std::string& file : askers(closure, path_text(module.path.filename())))
+          warning.with("needed_by", file);
+        warnings.push_back(std::move(warning));
+      }
       break;
     }
 }
@@ -82,11 +97,11 @@ Report check_native(const Spec& spec) {
   foreign.machine = &machine;
   foreign.on_closure = [&](const linker::Closure& closure, Report& report) {
     judge_memory(spec, closure, report);
+    warn_of_loaded(spec, closure, report.warnings);
   };
   foreign.symbols = spec.symbols;
   Report report = check_foreign(foreign);
   if (!is_native(report.kind)) return report;
-  warn_of_loaded(spec, report.warnings);
   // Diagnoses hold the doubts after what is certain.
   std::vector<Diagnosis> doubts;
   if (spec.plugin_header) judge_plugin_header(spec.plugin, spec.plugin, report.diagnoses, doubts);

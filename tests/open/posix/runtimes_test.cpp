@@ -1,0 +1,45 @@
+// Runtimes of which a process may not have two, told by their names on Linux.
+#include "tests/open/neighbours.hpp"
+
+namespace enginehost::open {
+namespace {
+
+using testing::Contains;
+
+std::vector<std::string> codes(const std::vector<Diagnosis>& warnings) {
+  std::vector<std::string> codes;
+  for (const Diagnosis& warning : warnings) codes.push_back(warning.code);
+  return codes;
+}
+
+TEST_F(Neighbours, L35_ASecondOpenMpOfLlvmIsRefusedUnlessTheUserAllowsIt) {
+  publish("libiomp5.so", "libomp.so.5", 2);
+  const Outcome held = first();
+  const Outcome outcome = open_flavor("");
+  EXPECT_EQ(outcome.opened->installed.build, "reference-good");
+  const Diagnosis refused = why_not(outcome, "second");
+  EXPECT_EQ(refused.code, "EH-L35");
+  EXPECT_EQ(refused.value("held_by"), "first");
+  EXPECT_THAT(refused.values("library"), testing::UnorderedElementsAre("libiomp5.so", "libomp.so.5"));
+  test::set_variable("KMP_DUPLICATE_LIB_OK", "TRUE");
+  const Outcome allowed = open_flavor("");
+  test::remove_variable("KMP_DUPLICATE_LIB_OK");
+  EXPECT_EQ(allowed.opened->installed.build, "second");
+  EXPECT_THAT(codes(allowed.warnings), Contains("EH-L35"));
+}
+
+TEST_F(Neighbours, G18_TwoCudaMajorVersionsLiveTogetherAndItIsTold) {
+  publish("libcudart.so.11.0", "libcudart.so.13", 2);
+  const Outcome held = first();
+  const Outcome outcome = open_flavor("");
+  EXPECT_EQ(outcome.opened->installed.build, "second");
+  ASSERT_THAT(codes(outcome.warnings), Contains("EH-G18"));
+  for (const Diagnosis& warning : outcome.warnings)
+    if (warning.code == "EH-G18") {
+      EXPECT_EQ(warning.value("cuda"), "13");
+      EXPECT_EQ(warning.value("held_cuda"), "11");
+    }
+}
+
+}  // namespace
+}  // namespace enginehost::open

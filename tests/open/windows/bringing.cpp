@@ -1,0 +1,25 @@
+#include "tests/open/neighbours.hpp"
+
+namespace enginehost::open {
+namespace {
+
+// Made by the build: which of them a process holds, their names decide.
+std::string bytes_of(const std::string& name) {
+  return test::read_text(path_of(std::string(ENGINEHOST_NUMBERS) + "/" + name));
+}
+
+}  // namespace
+
+std::string library_named(const std::string& name) { return name + ".dll"; }
+
+test::TestBuild bringing(const std::string& id, const std::string& library, int number, int priority) {
+  test::TestBuild build;
+  build.id = id;
+  build.flavor = id;
+  build.priority = priority;
+  build.files = {{build.plugin, bytes_of("needs_" + library)},
+                 {library, bytes_of(std::to_string(number) + "/" + library)}};
+  return build;
+}
+
+}  // namespace enginehost::open

@@ -1,0 +1,132 @@
+// What is read from libraries of Linux, made here and now, and from wheels.
+#include "host/acquire/acquire.hpp"
+#include "tests/publish/fixture.hpp"
+
+namespace enginehost::publish {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+TEST_F(PublisherTest, requirements_are_read_from_the_files) {
+  library("toy/lib/libwords.so",
+          "#include <string>\nstd::string words(const char* text) { return std::string(text) + text; }\n", {},
+          {"g++", "-xc++"});
+  const auto added = publish::add(workspace(), request());
+  ASSERT_TRUE(added) << added.error().value("problem");
+  EXPECT_EQ(added->build, "toy-1.0.0-cpu-linux-x86_64");
+  const Json& needs = added->requirements;
+  EXPECT_THAT(needs["glibc"].as_string(), testing::StartsWith(">=2."));
+  EXPECT_THAT(needs["glibcxx"].as_string(), testing::StartsWith(">=3.4"));
+  // The plugin of a sanitizer's build truly needs the sanitizer's library.
+  if (const Json* libraries = needs.find("libraries")) {
+    for (const Json& library : libraries->as_array())
+      EXPECT_THAT(library.as_string(), testing::MatchesRegex("lib(a|t|ub)san\\.so\\.[0-9]+"));
+  }
+  EXPECT_THAT(problems(), IsEmpty());
+}
+
+TEST_F(PublisherTest, what_ties_a_plugin_to_its_runtime_is_read_from_its_file) {
+  const auto adapter_with = [&](const std::string& abi) -> Json {
+    fs::remove(folder() / "libengine_toy.so");
+    library("libengine_toy.so",
+            "#include <string>\nnamespace c10 { void warn(const std::string&); }\n"
+            "extern \"C\" { extern const char engine_plugin_v1[64]; const char engine_plugin_v1[64] = "
+            "\"ENGPLUG\"; }\n"
+            "void use() { c10::warn(\"\"); }\n",
+            {"-x", "none", "-Wl,--no-as-needed", (folder() / "toy/lib/libtoy.so").native(),
+             "-D_GLIBCXX_USE_CXX11_ABI=" + abi},
+            {"g++", "-xc++"});
+    const auto added = publish::add(workspace(), request("1." + abi + ".0"));
+    EXPECT_TRUE(added) << (added ? "" : std::string(added.error().value("problem")));
+    const auto document = parse_json(bytes_of(workspace().engine_file("toy")), "toy");
+    const Json& components = (*document)["components"];
+    EXPECT_EQ(components["toy-1." + abi + ".0-cpu-linux-x86_64"].find("adapter"), nullptr);
+    return components["toy-plugin-1." + abi + ".0-cpu-linux-x86_64"]["adapter"];
+  };
+  EXPECT_EQ(adapter_with("1").dump(), R"({"needs":["libtoy.so"],"cxx11_abi":"1"})");
+  EXPECT_EQ(adapter_with("0").dump(), R"({"needs":["libtoy.so"],"cxx11_abi":"0"})");
+}
+
+TEST_F(PublisherTest, a_library_that_no_component_brings_is_required_of_the_system) {
+  library("elsewhere/libfar.so.3", "int far_away(void) { return 1; }", {"-Wl,-soname,libfar.so.3"});
+  library("toy/lib/libmore.so", "int far_away(void); int more(void) { return far_away(); }",
+          {(folder() / "elsewhere/libfar.so.3").native()});
+  const auto added = publish::add(workspace(), request());
+  ASSERT_TRUE(added);
+  EXPECT_EQ(added->requirements["libraries"].as_array()[0].as_string(), "libfar.so.3");
+  EXPECT_THAT(problems(), IsEmpty());
+  edit("\"libfar.so.3\"", "\"libnear.so.3\"");
+  EXPECT_THAT(problems(), HasSubstr("lib/libmore.so needs libfar.so.3, which is in none of its components"));
+}
+
+TEST_F(PublisherTest, the_manifest_names_the_files_that_an_installation_gets) {
+  const auto install = [&](const std::string& build) {
+    const cache::Store store = cache::Store::open(folder() / ("cache-" + build));
+    manifest::FolderReader files;
+    const auto content = manifest::load_repository(repository().native(), files, in_2026, nullptr, nullptr);
+    for (const auto& manifest : content->manifests)
+      for (const auto& one : manifest->builds) {
+        if (one->id != build) continue;
+        for (const manifest::Component* component : one->all_components())
+          EXPECT_EQ(component->artifacts.front().tree.size(), 64u) << component->id;
+        const auto acquired = acquire::acquire(*one, store, {});
+        ASSERT_TRUE(acquired) << acquired.error().code << " " << acquired.error().value("problem");
+        EXPECT_EQ(acquired->installed.digest, one->digest);
+      }
+  };
+  // A wheel's modes and links stand in its directory only.
+  run({"python3", "-c",
+       "import sys,zipfile\n"
+       "with zipfile.ZipFile(sys.argv[2],'w') as z:\n"
+       "  z.write(sys.argv[1],'toy/lib/libtoy.so')\n"
+       "  tool=zipfile.ZipInfo('toy/tool'); tool.external_attr=0o100755<<16; tool.create_system=3\n"
+       "  z.writestr(tool,'#!/bin/sh')\n"
+       "  link=zipfile.ZipInfo('toy/lib/libtoy.so.1'); link.external_attr=0o120777<<16; "
+       "link.create_system=3\n"
+       "  z.writestr(link,'libtoy.so')\n",
+       (folder() / "toy/lib/libtoy.so").native(), (folder() / "toy-2.0-py3-none-any.whl").native()});
+  AddRequest wheel = request("2.0.0");
+  wheel.file = folder() / "toy-2.0-py3-none-any.whl";
+  add_toy();
+  ASSERT_TRUE(publish::add(workspace(), wheel));
+  // The wheel from its folder in the place of a package index.
+  fs::copy_file(wheel.file, repository() / "files" / "toy.whl");
+  edit("\"package_index\": {", "\"file\": \"files/toy.whl\"}, {\"package_index\": {");
+  ASSERT_TRUE(workspace().prepare(in_2026));
+  install("toy-1.0.0-cpu-linux-x86_64");
+  install("toy-2.0.0-cpu-linux-x86_64");
+}
+
+TEST_F(PublisherTest, a_wheel_is_left_to_the_package_index_and_a_url_is_taken_as_it_is) {
+  run({"python3", "-c",
+       "import sys,zipfile; z=zipfile.ZipFile(sys.argv[2],'w'); z.write(sys.argv[1],'toy/lib/libtoy.so')",
+       (folder() / "toy/lib/libtoy.so").native(), (folder() / "Toy_Engine-1.0-py3-none-any.whl").native()});
+  AddRequest wheel = request();
+  wheel.file = folder() / "Toy_Engine-1.0-py3-none-any.whl";
+  ASSERT_TRUE(publish::add(workspace(), wheel));
+  EXPECT_THAT(bytes_of(workspace().engine_file("toy")), HasSubstr("\"project\": \"toy-engine\""));
+  wheel.version = "1.1.0";
+  wheel.urls = {"https://files.example/toy.whl"};
+  ASSERT_TRUE(publish::add(workspace(), wheel));
+  EXPECT_THAT(bytes_of(workspace().engine_file("toy")), HasSubstr("\"https://files.example/toy.whl\""));
+}
+
+TEST_F(PublisherTest, lint_sees_a_glibc_that_is_too_old_for_the_files) {
+  add_toy();
+  edit("\"glibc\": \">=2.", "\"glibc\": \">=1.");
+  EXPECT_THAT(problems(), HasSubstr("its files need >=2."));
+}
+
+TEST_F(PublisherTest, lint_holds_the_files_of_a_build_without_plugin_to_the_same) {
+  library("toy/lib/libtoy.so", "#include <stdio.h>\nint toy_answer(void) { return puts(\"42\"); }",
+          {"-Wl,-soname,libtoy.so"});
+  add_toy();
+  edit("\"priority\"", "\"not_built\": \"Compile the plugin.\", \"priority\"");
+  EXPECT_THAT(problems(), IsEmpty());
+  edit("\"glibc\": \">=2.", "\"glibc\": \">=1.");
+  EXPECT_THAT(problems(), HasSubstr("its files need >=2."));
+}
+
+}  // namespace
+}  // namespace enginehost::publish

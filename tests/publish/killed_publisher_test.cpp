@@ -1,0 +1,54 @@
+// A publisher that is killed in the middle.
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <thread>
+
+#include "tests/publish/fixture.hpp"
+
+namespace enginehost::publish {
+namespace {
+
+TEST_F(Publish, a_killed_publisher_leaves_the_old_or_the_new_repository) {
+  ASSERT_TRUE(sign_with({1}));
+  ASSERT_TRUE(to_out());
+  add_toy("1.0.1");
+  ASSERT_TRUE(sign_with({1}));
+  const auto begin = std::chrono::steady_clock::now();
+  ASSERT_TRUE(to_out());
+  const auto whole = std::chrono::steady_clock::now() - begin;
+  constexpr int kills = 24;
+  int old_ones = 0, new_ones = 0;
+  for (int kill = 0; kill < kills; ++kill) {
+    SCOPED_TRACE(kill);
+    add_toy("1.1." + std::to_string(kill));
+    const auto signed_now = sign_with({1});
+    ASSERT_TRUE(signed_now);
+    const pid_t child = ::fork();
+    if (child == 0) ::_exit(to_out() ? 0 : 1);
+    ASSERT_GT(child, 0);
+    // The last one comes to its end, however slow the machine.
+    if (kill + 1 < kills) {
+      std::this_thread::sleep_for(whole * kill / (kills / 3));
+      ::kill(child, SIGKILL);
+    }
+    int status = 0;
+    ASSERT_EQ(::waitpid(child, &status, 0), child);
+    EXPECT_TRUE(WIFSIGNALED(status) || WEXITSTATUS(status) == 0) << "publish failed";
+    manifest::FolderReader reader;
+    const auto content = manifest::load_repository(path_text(out()), reader, in_2026);
+    ASSERT_TRUE(content) << content.error().code;
+    EXPECT_TRUE(content->failures.empty());
+    EXPECT_FALSE(fs::is_empty(out() / "files"));
+    (content->index.serial == signed_now->serial ? new_ones : old_ones) += 1;
+  }
+  EXPECT_GT(old_ones, 0);
+  EXPECT_GT(new_ones, 0);
+  ASSERT_TRUE(to_out()) << "the lock died with its holder";
+  EXPECT_THAT(beside(), testing::UnorderedElementsAre("engines", ".engines.lock"));
+}
+
+}  // namespace
+}  // namespace enginehost::publish
