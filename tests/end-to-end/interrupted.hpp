@@ -18,7 +18,7 @@ class Running {
   Running(const Running&) = delete;
   Running& operator=(const Running&) = delete;
 
-  // As Ctrl-C does; on Windows Ctrl-Break, which is all that one program can send to another alone.
+  // As Ctrl-C does.
   void interrupt();
   // Its status, or nothing while it runs.
   std::optional<int> ended_within(std::chrono::milliseconds time);

@@ -5,17 +5,20 @@
 
 #include "base/windows/command_line.hpp"
 #include "base/windows/system.hpp"
+#include "base/windows/wide.hpp"
 
 namespace enginehost::test {
+
 struct Running::State {
-  windows::Handle process;
-  DWORD id = 0;
+  windows::Handle typed, process;
 };
 
 Running::Running(const ChildRequest& request, const std::filesystem::path& output)
     : state_(std::make_unique<State>()) {
-  // An event reaches who shares a console.
-  if (::GetConsoleCP() == 0) ::AllocConsole();
+  static int number = 0;
+  const std::string event =
+      "enginehost-typed-" + std::to_string(::GetCurrentProcessId()) + "-" + std::to_string(++number);
+  state_->typed = windows::Handle(::CreateEventW(nullptr, TRUE, FALSE, windows::wide(event).c_str()));
   SECURITY_ATTRIBUTES inherited{sizeof inherited, nullptr, TRUE};
   const windows::Handle file(::CreateFileW(output.c_str(), GENERIC_WRITE, FILE_SHARE_READ, &inherited,
                                            CREATE_ALWAYS, FILE_ATTRIBUTE_NORMAL, nullptr));
@@ -26,16 +29,17 @@ Running::Running(const ChildRequest& request, const std::filesystem::path& outpu
   startup.dwFlags = STARTF_USESTDHANDLES;
   startup.hStdInput = startup.hStdError = nothing.get();
   startup.hStdOutput = file.get();
-  std::wstring line = windows::command_line(request.argv);
+  std::vector<std::string> words = {ENGINEHOST_AT_A_CONSOLE, event};
+  words.insert(words.end(), request.argv.begin(), request.argv.end());
+  std::wstring line = windows::command_line(words);
   std::wstring environment = windows::environment_block(request.environment);
   PROCESS_INFORMATION process{};
   if (::CreateProcessW(nullptr, line.data(), nullptr, nullptr, TRUE,
-                       CREATE_NEW_PROCESS_GROUP | CREATE_UNICODE_ENVIRONMENT, environment.data(), nullptr,
-                       &startup, &process) == 0)
-    throw std::runtime_error(request.argv.front() + " cannot be started");
+                       CREATE_NO_WINDOW | CREATE_UNICODE_ENVIRONMENT, environment.data(), nullptr, &startup,
+                       &process) == 0)
+    throw std::runtime_error(words.front() + " cannot be started");
   ::CloseHandle(process.hThread);
   state_->process = windows::Handle(process.hProcess);
-  state_->id = process.dwProcessId;
 }
 
 Running::~Running() {
@@ -43,10 +47,7 @@ Running::~Running() {
   ::WaitForSingleObject(state_->process.get(), 5000);
 }
 
-void Running::interrupt() {
-  if (::GenerateConsoleCtrlEvent(CTRL_BREAK_EVENT, state_->id) == 0)
-    throw std::runtime_error("no event can be sent: error " + std::to_string(::GetLastError()));
-}
+void Running::interrupt() { ::SetEvent(state_->typed.get()); }
 
 std::optional<int> Running::ended_within(std::chrono::milliseconds time) {
   if (::WaitForSingleObject(state_->process.get(), static_cast<DWORD>(time.count())) != WAIT_OBJECT_0)

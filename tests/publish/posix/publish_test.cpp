@@ -1,8 +1,9 @@
-// A publisher that is killed in the middle.
+// Readers at the same time, and a publisher that is killed in the middle.
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <chrono>
 #include <thread>
 
@@ -10,6 +11,39 @@
 
 namespace enginehost::publish {
 namespace {
+
+// The folder changes hands in one rename: whoever opened it sees all of one repository.
+TEST_F(Publish, a_reader_sees_the_old_or_the_new_repository_and_nothing_between) {
+  ASSERT_TRUE(sign_with({1}));
+  ASSERT_TRUE(to_out());
+  const manifest::TrustStore store(folder() / "state", {});
+  manifest::TrustedKey trusted;
+  trusted.key = test_key(1).public_key();
+  ASSERT_TRUE(store.add(trusted));
+  std::atomic<bool> ending = false;
+  std::atomic<int> reads = 0, refused = 0;
+  std::thread reader([&] {
+    const manifest::Trust trust{store, true, false, {}};
+    manifest::FolderReader folder_reader;
+    while (!ending) {
+      const auto content =
+          manifest::load_repository(path_text(out()), folder_reader, in_2026, nullptr, &trust);
+      refused += content && content->failures.empty() ? 0 : 1;
+      ++reads;
+    }
+  });
+  for (int version = 1; version <= 5; ++version) {
+    add_toy("1.1." + std::to_string(version));
+    ASSERT_TRUE(sign_with({1}));
+    const auto published = to_out();
+    ASSERT_TRUE(published) << published.error().code;
+  }
+  ending = true;
+  reader.join();
+  EXPECT_GT(reads, 0);
+  EXPECT_EQ(refused, 0);
+  EXPECT_THAT(beside(), testing::UnorderedElementsAre("engines", ".engines.lock"));
+}
 
 TEST_F(Publish, a_killed_publisher_leaves_the_old_or_the_new_repository) {
   ASSERT_TRUE(sign_with({1}));

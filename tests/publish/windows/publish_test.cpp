@@ -1,0 +1,27 @@
+// There two folders cannot exchange their names, and none of which a file is open can be renamed.
+#include "tests/publish/fixture.hpp"
+
+namespace enginehost::publish {
+namespace {
+
+TEST_F(Publish, a_folder_that_somebody_reads_stays_as_it_was) {
+  ASSERT_TRUE(to_out());
+  const std::string before = bytes_of(out() / "index.json");
+  add_toy("1.0.1");
+  {
+    const std::ifstream reader(out() / "index.json", std::ios::binary);
+    ASSERT_TRUE(reader);
+    const auto refused = to_out();
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, "EH-F16");
+    EXPECT_EQ(refused.error().value("file"), path_text(out()));
+  }
+  EXPECT_EQ(bytes_of(out() / "index.json"), before);
+  const auto published = to_out();
+  ASSERT_TRUE(published) << published.error().code;
+  EXPECT_NE(bytes_of(out() / "index.json"), before);
+  EXPECT_THAT(beside(), testing::UnorderedElementsAre("engines", ".engines.lock"));
+}
+
+}  // namespace
+}  // namespace enginehost::publish
