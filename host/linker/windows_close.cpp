@@ -28,6 +28,12 @@ bool machine_is_passed_over(std::string_view process, std::string_view dll) {
   return dll == "x86_64" || dll == "i386" || dll == "arm";
 }
 
+// As far as text tells.
+bool same_path(std::string left, std::string right) {
+  for (std::string* path : {&left, &right}) std::replace(path->begin(), path->end(), '/', '\\');
+  return to_lower(left) == to_lower(right);
+}
+
 class Walk {
  public:
   Walk(const WindowsMachine& machine, const WindowsRequest& request, ForeignReader& reader)
@@ -53,8 +59,16 @@ class Walk {
   Closure& closure() { return result_.closure; }
   const Object& object(int index) const { return result_.closure.objects[static_cast<std::size_t>(index)]; }
 
+  // A name is served by whatever has it; a whole path by that file alone, so that two engines may have
+  // plugins of one name ("LoadLibraryExW function": lpLibFileName). What is preloaded is wanted by its name.
+  bool serves(const std::string& path, std::string_view found_by) const {
+    const auto module = modules_.find(module_name(path));
+    if (module == modules_.end()) return false;
+    return found_by != "request" || same_path(object(module->second).path, path);
+  }
+
   void open(const std::string& path, const char* found_by) {
-    if (modules_.count(module_name(path)) != 0) return;
+    if (serves(path, found_by)) return;
     const std::size_t first = closure().objects.size();
     const std::filesystem::path file = on_disk(machine_, path, reader_);
     if (file.empty()) {

@@ -264,6 +264,18 @@ TEST_F(Windows, names_are_the_same_in_upper_and_lower_case_and_loaded_modules_se
   EXPECT_EQ(closure.closure.objects.size(), 2u);
 }
 
+TEST_F(Windows, a_module_of_that_name_from_elsewhere_does_not_serve_for_a_whole_path) {
+  dll("engine/dep.dll");
+  dll("engine/engine.dll", {"engine/dep.dll"});
+  std::filesystem::remove(folder() / "engine/dep.dll");
+  machine_.loaded = {{"engine.dll", "C:\\other\\engine.dll"}};
+  const WindowsClosure closure = close_over("C:\\engine\\engine.dll");
+  ASSERT_EQ(closure.closure.missing.size(), 1u);
+  EXPECT_EQ(closure.closure.missing[0].name, "dep.dll");
+  machine_.loaded = {{"engine.dll", "c:/ENGINE/engine.dll"}};
+  EXPECT_TRUE(close_over("C:\\engine\\engine.dll").closure.loads()) << "it is loaded already";
+}
+
 TEST_F(Windows, API_sets_and_known_DLLs_are_never_looked_for) {
   // As the engines of MSVC import them.
   const auto def = write("set.def", "LIBRARY api-ms-win-core-file-l1-1-0.dll\nEXPORTS\nf_set\n");
