@@ -9,6 +9,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#ifndef DEVICE_FLAGS
+#define DEVICE_FLAGS 0
+#endif
+
 struct engine_instance { const engine_host *host; int lost; };
 
 static int behaves(const char *word) {
@@ -141,5 +145,5 @@ static const void *query(engine_instance *engine, const char *id) {
 }
 static const char *const capabilities[] = {"device.cpu", "device.cuda", NULL};
 ENGINE_EXPORT const engine_plugin engine_plugin_v1 = {
-    ENGINE_PLUGIN_MAGIC, sizeof(engine_plugin), ENGINE_ABI_MAJOR, 0, 0, 0, 0, "played", "1.0.0", "test",
+    ENGINE_PLUGIN_MAGIC, sizeof(engine_plugin), ENGINE_ABI_MAJOR, 0, 0, 0, DEVICE_FLAGS, "played", "1.0.0", "test",
     capabilities, create, destroy, facts, query};

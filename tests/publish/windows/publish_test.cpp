@@ -1,4 +1,4 @@
-// There two folders cannot exchange their names, and none of which a file is open can be renamed.
+// There two folders cannot exchange their names, and what is open is neither renamed nor, under Wine, linked.
 #include "tests/publish/fixture.hpp"
 
 namespace enginehost::publish {
@@ -9,12 +9,12 @@ TEST_F(Publish, a_folder_that_somebody_reads_stays_as_it_was) {
   const std::string before = bytes_of(out() / "index.json");
   add_toy("1.0.1");
   {
-    const std::ifstream reader(out() / "index.json", std::ios::binary);
+    const fs::path file = fs::directory_iterator(out() / "files")->path();
+    const std::ifstream reader(file, std::ios::binary);
     ASSERT_TRUE(reader);
     const auto refused = to_out();
     ASSERT_FALSE(refused);
     EXPECT_EQ(refused.error().code, "EH-F16");
-    EXPECT_EQ(refused.error().value("file"), path_text(out()));
   }
   EXPECT_EQ(bytes_of(out() / "index.json"), before);
   const auto published = to_out();
