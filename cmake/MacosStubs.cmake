@@ -3,6 +3,9 @@
 # export. A link against them shows that each name used exists in the library; nothing of it can run.
 set(ENGINEHOST_STUBS "${CMAKE_BINARY_DIR}/macos-stubs")
 file(MAKE_DIRECTORY "${ENGINEHOST_STUBS}/include/openssl")
+# CMake asks sw_vers, which is not here, whether macOS has LC_RPATH, and else gives no install name its "@rpath/".
+set(CMAKE_SHARED_LIBRARY_RUNTIME_C_FLAG "-Wl,-rpath,")
+set(CMAKE_SHARED_LIBRARY_RUNTIME_CXX_FLAG "-Wl,-rpath,")
 set(debian_library "/usr/lib/${CMAKE_HOST_SYSTEM_PROCESSOR}-linux-gnu")
 set(debian_include "/usr/include/${CMAKE_HOST_SYSTEM_PROCESSOR}-linux-gnu")
 

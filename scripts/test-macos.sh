@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
 # Compiles and links EngineHost for macOS here: libenginehost, the commands, the probe and the engines, for Apple silicon
-# and for Intel, with warnings as errors. Nothing of it is run: docs/platforms.md says what that proves and what it does not.
+# and for Intel, with warnings as errors. What comes out is installed and read as files (tests/macos: processor, oldest
+# system, exported names, what is needed, as LLVM's tools read it), and the repository that comes with it is decided for
+# the recorded Macs. Nothing of it is run: docs/platforms.md says what that proves and what it does not.
 #
 #   scripts/test-macos.sh [CPU ...]      arm64 and x86_64 if none is named
 #
-# Exit status: 0 all was made, 1 something failed, 77 this machine cannot do it (the reason is printed; the compiler comes
-# from the package index).
+# Exit status: 0 all was made and is as it should be, 1 something failed, 77 this machine cannot do it (the reason is
+# printed; the compiler comes from the package index).
 set -euo pipefail
 # shellcheck source=scripts/common.sh
 source "$(dirname "$0")/common.sh"
@@ -24,20 +26,45 @@ for cpu in "${cpus[@]}"; do
 done
 scripts/zig-root.sh || exit $?
 
-wanted=(bin/engine-info bin/engine-run bin/engine-cache bin/engine-manifest libexec/enginehost/enginehost-probe
-  lib/libenginehost.dylib engines/libengine_reference.so)
+# decided CPU ENGINE MACHINE: engine-info would open a build of macOS that was made here on this recorded Mac.
+decided() {
+  local chosen
+  chosen=$(build/bin/engine-info "$2" --plan --json --platform "tests/profiles/$3.json" \
+    --repository "build-macos-zig-$1/share/enginehost/repository" |
+    python3 -c 'import json, sys; print(json.load(sys.stdin)["outcome"]["build"])') || return
+  case $chosen in
+    "$2"-*-macos-"$1") say "$3 gets $chosen" ;;
+    *)
+      complain "$3 gets ${chosen:-no build} of $2 from the repository for $1"
+      return 1
+      ;;
+  esac
+}
+
+heading "The programs of this machine that read them"
+cmake --preset ci
+cmake --build build --parallel "$(jobs_that_fit)" --target macos_files_tests engine-info
 for cpu in "${cpus[@]}"; do
   heading "macOS on $cpu"
+  begin=$SECONDS
   cmake --preset "macos-zig-$cpu"
   cmake --build "build-macos-zig-$cpu" --parallel "$(jobs_that_fit)"
-  # What a linker took for another system's file would be here, too.
-  for file in "${wanted[@]}"; do
-    header=$(llvm-objdump-14 --macho --private-header "build-macos-zig-$cpu/$file")
-    if ! grep -qi "MH_MAGIC_64 *${cpu/x86_64/X86_64}" <<<"$header"; then
-      complain "build-macos-zig-$cpu/$file is not a Mach-O file for $cpu"
-      exit 1
-    fi
-    say "$file: $(tail -n 1 <<<"$header" | awk '{print $5}'), needs $(llvm-objdump-14 --macho --dylibs-used \
-      "build-macos-zig-$cpu/$file" | tail -n +2 | awk '{print $1}' | tr '\n' ' ')"
-  done
+  say "made in $((SECONDS - begin)) s"
+  installed=$root/build-macos-zig-$cpu/installed
+  rm -rf "$installed"
+  cmake --install "build-macos-zig-$cpu" --prefix "$installed" >/dev/null
+  mkdir "$installed/plugins"
+  for archive in "$installed"/share/enginehost/repository/files/*.tar.gz; do tar -xzf "$archive" -C "$installed/plugins"; done
+  ENGINEHOST_MACOS_INSTALLED=$installed build/tests/macos_files_tests --gtest_brief=1
+  case $cpu in
+    arm64)
+      for engine in reference onnxruntime tensorflow; do decided arm64 "$engine" macos-arm64-m2; done
+      ;;
+    x86_64)
+      for engine in reference mxnet; do
+        decided x86_64 "$engine" macos-x86_64-intel
+        decided x86_64 "$engine" macos-x86_64-rosetta-m2
+      done
+      ;;
+  esac
 done
