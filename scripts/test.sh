@@ -3,10 +3,11 @@
 # Runs all tests: the main run with warnings as errors, then those that use the package index (where it can be
 # reached), then the rooms that handle strangers' bytes under AddressSanitizer and UndefinedBehaviorSanitizer, and those
 # with threads under ThreadSanitizer, then each fuzzer for 20 s, then the most telling of the Windows programs' tests under
-# Wine, unless more than 40 minutes have gone or what that needs cannot be had. The last lines are a summary of CTest: of
-# the first stage that failed, else of the main run. Exit status 1 if any stage failed.
+# Wine, unless more than 40 minutes have gone or what that needs cannot be had; with --macos last the programs for macOS,
+# which are compiled and read. The last lines are a summary of CTest: of the first stage that failed, else of the main run.
+# Exit status 1 if any stage failed.
 #
-#   scripts/test.sh [--no-sanitizers] [--no-windows] [--no-install]
+#   scripts/test.sh [--no-sanitizers] [--no-windows] [--macos] [--no-install]
 set -uo pipefail
 # shellcheck source=scripts/common.sh
 source "$(dirname "$0")/common.sh"
@@ -18,18 +19,20 @@ thread_targets=(base_tests cache_tests acquire_tests open_tests sdk_tests)
 
 sanitizers=true
 windows=true
+macos=false
 install=true
 for argument in "$@"; do
   case $argument in
     --no-sanitizers) sanitizers=false ;;
     --no-windows) windows=false ;;
+    --macos) macos=true ;;
     --no-install) install=false ;;
     -h | --help)
-      sed -n '3,10s/^# \{0,1\}//p' "$0"
+      sed -n '3,11s/^# \{0,1\}//p' "$0"
       exit 0
       ;;
     *)
-      complain "unknown argument $argument (known: --no-sanitizers, --no-windows, --no-install)"
+      complain "unknown argument $argument (known: --no-sanitizers, --no-windows, --macos, --no-install)"
       exit 2
       ;;
   esac
@@ -74,7 +77,7 @@ build_main() {
 
 run_main() {
   local status=0
-  ctest --test-dir build --output-on-failure --no-tests=error --timeout 300 -j "$(nproc)" -LE 'exhaustive|index' ||
+  ctest --test-dir build --output-on-failure --no-tests=error --timeout 300 -j "$(nproc)" -LE 'exhaustive|index|macos' ||
     status=$?
   list_skipped build
   return "$status"
@@ -161,4 +164,5 @@ elif $windows; then
   say "skipped after $((SECONDS / 60)) minutes; scripts/test-windows.sh runs them all"
   note "Windows programs under Wine" "skipped: $((SECONDS / 60)) minutes had gone already"
 fi
+if $macos; then stage "Programs for macOS" scripts/test-macos.sh; fi
 finish "$main_log"
