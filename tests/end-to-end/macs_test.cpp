@@ -1,0 +1,74 @@
+// What the recorded Macs are told of every engine's builds for macOS: those for the process's processor fit,
+// and only their plugins are not compiled here (EH-S12); of the others both processors are named (EH-S03).
+#include <gmock/gmock.h>
+
+#include <cctype>
+#include <map>
+
+#include "tests/end-to-end/workplace.hpp"
+
+namespace enginehost::test {
+namespace {
+
+struct Mac {
+  const char *machine, *processor;
+  std::map<std::string, int> fitting;  // engine -> how many of its builds
+};
+
+class MacDecisions : public testing::TestWithParam<Mac> {};
+
+TEST_P(MacDecisions, HaveOneReasonForEachBuildForMacos) {
+  const Workplace workplace;
+  const std::string repository = std::string(ENGINEHOST_BUILD_DIR) + "/share/enginehost/repository";
+  const std::string machine =
+      std::string(ENGINEHOST_SOURCE_DIR) + "/tests/profiles/" + GetParam().machine + ".json";
+  for (const auto& [engine, expected] : GetParam().fitting) {
+    const Ended planned =
+        workplace.info({engine, "--json", "--plan", "--repository", repository, "--platform", machine});
+    int fitting = 0, others = 0;
+    for (const Json& candidate : planned.document["candidates"].as_array()) {
+      const std::string build = candidate["build"].as_string();
+      const std::size_t at = build.find("-macos-");
+      if (at == std::string::npos) continue;
+      const std::string processor = build.substr(at + 7);
+      std::vector<std::string> against;
+      for (const Json& check : candidate["checks"].as_array())
+        if (check["result"].as_string() != "yes")
+          against.push_back(check["code"].as_string() + ": " + check["requirement"].as_string() + ", " +
+                            check["observed"].as_string());
+      const bool fits = processor == GetParam().processor;
+      ++(fits ? fitting : others);
+      EXPECT_EQ(candidate["verdict"].as_string(), fits ? "unavailable" : "rejected") << build;
+      EXPECT_THAT(against, testing::ElementsAre(fits ? "EH-S12: a compiled plugin, not compiled"
+                                                     : "EH-S03: system macos " + processor + ", macos " +
+                                                           GetParam().processor))
+          << build;
+    }
+    EXPECT_EQ(fitting, expected) << engine << "\n" << planned.said();
+    EXPECT_GT(fitting + others, 0) << engine << " has no build for macOS";
+    EXPECT_EQ(planned.document["diagnosis"]["code"].as_string(), fitting > 0 ? "EH-S12" : "EH-S01") << engine;
+    EXPECT_EQ(planned.status, 3) << engine;
+  }
+}
+
+// A program under Rosetta is an Intel one: no build for mps, though the device is there. The makers of
+// PyTorch and TensorFlow have ended their builds for Intel, MXNet's never came to Apple silicon, and one
+// wheel of ONNX Runtime is for both.
+const std::map<std::string, int> of_intel = {
+    {"mxnet", 1}, {"onnxruntime", 1}, {"pytorch", 0}, {"reference", 1}, {"tensorflow", 0}};
+INSTANTIATE_TEST_SUITE_P(
+    RecordedMachines, MacDecisions,
+    testing::Values(
+        Mac{"macos-arm64-m2",
+            "arm64",
+            {{"mxnet", 0}, {"onnxruntime", 6}, {"pytorch", 4}, {"reference", 1}, {"tensorflow", 1}}},
+        Mac{"macos-x86_64-intel", "x86_64", of_intel}, Mac{"macos-x86_64-rosetta-m2", "x86_64", of_intel}),
+    [](const auto& instance) {
+      std::string name;
+      for (const char* at = instance.param.machine; *at != '\0'; ++at)
+        if (std::isalnum(static_cast<unsigned char>(*at)) != 0) name += *at;
+      return name;
+    });
+
+}  // namespace
+}  // namespace enginehost::test
