@@ -3,11 +3,11 @@
 # Runs all tests: the main run with warnings as errors, then those that use the package index (where it can be
 # reached), then the rooms that handle strangers' bytes under AddressSanitizer and UndefinedBehaviorSanitizer, and those
 # with threads under ThreadSanitizer, then each fuzzer for 20 s, then the most telling of the Windows programs' tests under
-# Wine, unless more than 40 minutes have gone or what that needs cannot be had; with --macos last the programs for macOS,
-# which are compiled and read. The last lines are a summary of CTest: of the first stage that failed, else of the main run.
-# Exit status 1 if any stage failed.
+# Wine, unless more than 40 minutes have gone, then those of the arm64 programs under qemu, unless more than 45 have, or
+# what that needs cannot be had; with --macos last the programs for macOS, which are compiled and read. The last lines are
+# a summary of CTest: of the first stage that failed, else of the main run. Exit status 1 if any stage failed.
 #
-#   scripts/test.sh [--no-sanitizers] [--no-windows] [--macos] [--no-install]
+#   scripts/test.sh [--no-sanitizers] [--no-windows] [--no-arm64] [--macos] [--no-install]
 set -uo pipefail
 # shellcheck source=scripts/common.sh
 source "$(dirname "$0")/common.sh"
@@ -19,12 +19,14 @@ thread_targets=(base_tests cache_tests acquire_tests open_tests sdk_tests)
 
 sanitizers=true
 windows=true
+arm64=true
 macos=false
 install=true
 for argument in "$@"; do
   case $argument in
     --no-sanitizers) sanitizers=false ;;
     --no-windows) windows=false ;;
+    --no-arm64) arm64=false ;;
     --macos) macos=true ;;
     --no-install) install=false ;;
     -h | --help)
@@ -32,7 +34,7 @@ for argument in "$@"; do
       exit 0
       ;;
     *)
-      complain "unknown argument $argument (known: --no-sanitizers, --no-windows, --macos, --no-install)"
+      complain "unknown argument $argument (known: --no-sanitizers, --no-windows, --no-arm64, --macos, --no-install)"
       exit 2
       ;;
   esac
@@ -163,6 +165,15 @@ elif $windows; then
   heading "Windows programs under Wine"
   say "skipped after $((SECONDS / 60)) minutes; scripts/test-windows.sh runs them all"
   note "Windows programs under Wine" "skipped: $((SECONDS / 60)) minutes had gone already"
+fi
+if $arm64 && [ "$SECONDS" -lt 2700 ]; then
+  parts=(--quick)
+  if ! $install; then parts+=(--no-install); fi
+  stage "arm64 programs under qemu" scripts/test-arm64.sh "${parts[@]}"
+elif $arm64; then
+  heading "arm64 programs under qemu"
+  say "skipped after $((SECONDS / 60)) minutes; scripts/test-arm64.sh runs them all"
+  note "arm64 programs under qemu" "skipped: $((SECONDS / 60)) minutes had gone already"
 fi
 if $macos; then stage "Programs for macOS" scripts/test-macos.sh; fi
 finish "$main_log"
