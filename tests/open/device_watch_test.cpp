@@ -27,7 +27,7 @@ class SignsOfDevices : public Opening {
     flags_.repositories = {repository.root().native()};
     auto outcome = open();
     ASSERT_TRUE(outcome.opened);
-    engine_ = std::make_shared<SharedEngine>(std::move(world_), std::move(outcome));
+    engine_ = std::make_shared<SharedEngine>(std::move(world_), std::move(outcome), std::string());
   }
   void TearDown() override {
     watch_.reset();
