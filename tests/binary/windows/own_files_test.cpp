@@ -65,13 +65,13 @@ TEST_F(OwnFiles, ANameBeyondAsciiIsReadAndTold) {
   EXPECT_EQ(missing.error().value("file"), path_text(file));
 }
 
-TEST_F(OwnFiles, L25_OrBusyAFileThatAnotherProgramHoldsIsNotTakenForMissing) {
+TEST_F(OwnFiles, W09_AFileThatAnotherProgramHoldsIsToldAsHeldAndNotAsMissing) {
   const fs::path file = put("held.dll", "bytes");
   windows::Handle holder(::CreateFileW(file.c_str(), GENERIC_READ, 0, nullptr, OPEN_EXISTING, 0, nullptr));
   ASSERT_TRUE(holder.valid());
   const auto held = read_binary(file);
   ASSERT_FALSE(held);
-  EXPECT_EQ(held.error().code, "EH-L26");
+  EXPECT_EQ(held.error().code, "EH-W09");
   EXPECT_EQ(held.error().value("errno"), "EBUSY");
 }
 
