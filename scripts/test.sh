@@ -2,10 +2,10 @@
 # shellcheck disable=SC2317  # stage() calls the functions by name
 # Runs all tests: the main run with warnings as errors, then those that use the package index (where it can be
 # reached), then the rooms that handle strangers' bytes under AddressSanitizer and UndefinedBehaviorSanitizer, and those
-# with threads under ThreadSanitizer, then each fuzzer for 20 s, then the most telling of the Windows programs' tests under
-# Wine, unless more than 40 minutes have gone, then those of the arm64 programs under qemu, unless more than 45 have, or
-# what that needs cannot be had; with --macos last the programs for macOS, which are compiled and read. The last lines are
-# a summary of CTest: of the first stage that failed, else of the main run. Exit status 1 if any stage failed.
+# with threads under ThreadSanitizer, then the most telling of the Windows programs' tests under Wine, unless 40 minutes
+# have gone, and of the arm64 programs' under qemu, unless 43 have, or what that needs cannot be had, then each fuzzer for
+# 20 s; with --macos last the programs for macOS, which are compiled and read. The last lines are a summary of CTest: of
+# the first stage that failed, else of the main run. Exit status 1 if any stage failed.
 #
 #   scripts/test.sh [--no-sanitizers] [--no-windows] [--no-arm64] [--macos] [--no-install]
 set -uo pipefail
@@ -126,6 +126,24 @@ run_windows() {
   scripts/test-windows.sh --quick
 }
 
+run_arm64() {
+  local parts=(--quick)
+  if ! $install; then parts+=(--no-install); fi
+  scripts/test-arm64.sh "${parts[@]}"
+}
+
+# stage_before MINUTES SCRIPT NAME COMMAND...: the stage, unless that many minutes have gone; SCRIPT then runs all of it.
+stage_before() {
+  local gone=$((SECONDS / 60))
+  if [ "$gone" -lt "$1" ]; then
+    stage "${@:3}"
+    return
+  fi
+  heading "$3"
+  say "skipped after $gone minutes; $2 runs them all"
+  note "$3" "skipped: $gone minutes had gone already"
+}
+
 closing_lines_of() { sed -n '/% tests passed/,$p' "$1"; }
 
 finish() {
@@ -156,24 +174,10 @@ fi
 if $sanitizers; then
   stage "AddressSanitizer and UndefinedBehaviorSanitizer" sanitized asan "${address_targets[@]}"
   stage "ThreadSanitizer" sanitized tsan "${thread_targets[@]}"
-  stage "Fuzzing" scripts/fuzz.sh --seconds 20
 fi
 # All of it is to end well within the hour, also where nothing is built yet and the machine is slow.
-if $windows && [ "$SECONDS" -lt 2400 ]; then
-  stage "Windows programs under Wine" run_windows
-elif $windows; then
-  heading "Windows programs under Wine"
-  say "skipped after $((SECONDS / 60)) minutes; scripts/test-windows.sh runs them all"
-  note "Windows programs under Wine" "skipped: $((SECONDS / 60)) minutes had gone already"
-fi
-if $arm64 && [ "$SECONDS" -lt 2700 ]; then
-  parts=(--quick)
-  if ! $install; then parts+=(--no-install); fi
-  stage "arm64 programs under qemu" scripts/test-arm64.sh "${parts[@]}"
-elif $arm64; then
-  heading "arm64 programs under qemu"
-  say "skipped after $((SECONDS / 60)) minutes; scripts/test-arm64.sh runs them all"
-  note "arm64 programs under qemu" "skipped: $((SECONDS / 60)) minutes had gone already"
-fi
+if $windows; then stage_before 40 scripts/test-windows.sh "Windows programs under Wine" run_windows; fi
+if $arm64; then stage_before 43 scripts/test-arm64.sh "arm64 programs under qemu" run_arm64; fi
+if $sanitizers; then stage "Fuzzing" scripts/fuzz.sh --seconds 20; fi
 if $macos; then stage "Programs for macOS" scripts/test-macos.sh; fi
 finish "$main_log"
