@@ -24,7 +24,7 @@ minimum_system=11.0
 
 folder=${1:-$root/out/zig}
 complete=$folder/complete
-contents="5 $package $minimum_system"  # the number: of this script's layout
+contents="6 $package $minimum_system"  # the number: of this script's layout
 if [ -f "$complete" ] && [ "$(cat "$complete")" = "$contents" ]; then
   say "$folder is complete."
   exit 0
@@ -64,6 +64,14 @@ for cpu in arm64 x86_64; do
     [ -s "$cpu/$library" ] || { complain "zig made no $library for $cpu"; exit 1; }
   done
   rm -f first first.*
+  if [ "$cpu" = x86_64 ]; then
+    # What __builtin_cpu_supports asks is in Apple's compiler library and not in zig's. A stand-in: nothing of this is run.
+    printf 'unsigned __cpu_model[4], __cpu_features2[4];\nint __cpu_indicator_init(void);\nint __cpu_indicator_init(void) { return 0; }\n' \
+      >cpu_model.c
+    "$folder/ziglang/zig" cc -target "$zig_target" -fno-sanitize=undefined -c cpu_model.c -o cpu_model.o
+    llvm-ar-14 rs "$cpu/libcompiler_rt.a" cpu_model.o
+    rm cpu_model.*
+  fi
   header=
   if [ "$cpu" = x86_64 ]; then
     header=$folder/$cpu/standard.pch
@@ -85,6 +93,8 @@ for argument in "\$@"; do
       case "\${header:+\$*}" in
         *' -O0 -g0 -fPIC -fvisibility=hidden '*' -std=c++20 '*) set -- -Xclang -include-pch -Xclang "\$header" "\$@" ;;
       esac
+      # zig takes vectors of 512 bits away from every processor that is not named, and -mavx512f alone does not give them back.
+      case " \$* " in *' -mavx512f '*) set -- "\$@" -mevex512 ;; esac
       # In a debug build zig would add a sanitizer of its own.
       exec "$folder/ziglang/zig" ${language#*:} -target $zig_target -fno-sanitize=undefined "\$@" ;;
   esac
