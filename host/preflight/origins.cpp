@@ -6,22 +6,27 @@
 
 #include "base/files.hpp"
 #include "base/paths.hpp"
+#include "base/text.hpp"
 
 namespace enginehost::preflight {
 namespace {
 
 using linker::Object;
 
-// Of the toolkit itself. The driver's libcuda.so.1 comes with the driver, NCCL and TensorRT are products of
-// their own.
+// Of the toolkit itself. The driver's libcuda.so.1 and nvcuda.dll come with the driver, NCCL and TensorRT are
+// products of their own. On Windows names are compared in lower case, as its loader takes them.
 constexpr std::string_view cuda_libraries[] = {
-    "libcudart.",         "libcublas.",    "libcublasLt.",   "libcufft.",    "libcufftw.",
-    "libcurand.",         "libcusolver.",  "libcusolverMg.", "libcusparse.", "libnvrtc.",
-    "libnvrtc-builtins.", "libnvJitLink.", "libnvjpeg.",     "libnvfatbin.", "libcupti."};
-constexpr std::string_view cudnn_libraries[] = {"libcudnn.", "libcudnn_"};
+    "libcudart.",   "libcublas.",        "libcublasLt.", "libcufft.",   "libcufftw.",         "libcurand.",
+    "libcusolver.", "libcusolverMg.",    "libcusparse.", "libnvrtc.",   "libnvrtc-builtins.", "libnvJitLink.",
+    "libnvjpeg.",   "libnvfatbin.",      "libcupti.",    "cudart64_",   "cublas64_",          "cublaslt64_",
+    "cufft64_",     "cufftw64_",         "curand64_",    "cusolver64_", "cusolvermg64_",      "cusparse64_",
+    "nvrtc64_",     "nvrtc-builtins64_", "nvjitlink_",   "nvjpeg64_",   "nvfatbin_",          "cupti64_"};
+constexpr std::string_view cudnn_libraries[] = {"libcudnn.", "libcudnn_", "cudnn64_", "cudnn_"};
 // Wheels rename what they bring: libgomp-a34b3233.so.1.
-constexpr std::string_view openmp_libraries[] = {"libgomp.",  "libgomp-", "libiomp5.",
-                                                 "libiomp5-", "libomp.",  "libomp-"};
+constexpr std::string_view openmp_libraries[] = {"libgomp.",       "libgomp-",   "libiomp5.",
+                                                 "libiomp5-",      "libomp.",    "libomp-",
+                                                 "libiomp5md.dll", "libomp140.", "vcomp140.dll"};
+constexpr std::string_view cudart_libraries[] = {"libcudart.", "cudart64_"};
 
 template <std::size_t count>
 bool is_one_of(const std::string& name, const std::string_view (&prefixes)[count]) {
@@ -29,7 +34,14 @@ bool is_one_of(const std::string& name, const std::string_view (&prefixes)[count
                      [&](std::string_view prefix) { return name.starts_with(prefix); });
 }
 
-const std::string& name_of(const Object& object) {
+bool is_dll(std::string_view name) { return to_lower(name).ends_with(".dll"); }
+
+// As the loader compares it.
+std::string key_of(const std::string& name) { return is_dll(name) ? to_lower(name) : name; }
+
+// As the loader knows it: Windows' by the file's name, whatever the file calls itself inside.
+std::string name_of(const Object& object) {
+  if (is_dll(object.path)) return path_text(path_of(object.path).filename());
   return object.soname.empty() ? object.name : object.soname;
 }
 
@@ -61,8 +73,18 @@ void tell_places(const Spec& spec, const std::vector<const Object*>& family, con
   warnings.push_back(std::move(diagnosis));
 }
 
-// "13" of "libcudart.so.13.0"; "" without a number.
+// "13" of "libcudart.so.13.0" and of "cudart64_13.dll", "11" of "cudart64_110.dll", "6" of "cudart64_65.dll":
+// up to CUDA 11 the last digit is the minor version (NVIDIA's names of the runtime's DLL). "" without a
+// number.
 std::string major_of(const std::string& soname) {
+  if (is_dll(soname)) {
+    const std::size_t number = soname.find("64_");
+    if (number == std::string::npos) return {};
+    const std::size_t past = soname.find_first_not_of("0123456789", number + 3);
+    std::string digits = soname.substr(number + 3, past == std::string::npos ? past : past - number - 3);
+    if (digits.size() == 3 || (digits.size() == 2 && digits.front() >= '5')) digits.pop_back();
+    return digits;
+  }
   const std::size_t begin = soname.find(".so.");
   if (begin == std::string::npos) return {};
   const std::size_t end = soname.find_first_not_of("0123456789", begin + 4);
@@ -106,8 +128,9 @@ std::set<std::string> names_used(const linker::Closure& closure) {
   do {
     before = names.size();
     for (const Object& object : closure.objects)
-      if (object.info != nullptr && (object.found_by != "already loaded" || names.contains(object.soname)))
-        names.insert(object.info->needed.begin(), object.info->needed.end());
+      if (object.info != nullptr &&
+          (object.found_by != "already loaded" || names.contains(key_of(name_of(object)))))
+        for (const std::string& needed : object.info->needed) names.insert(key_of(needed));
   } while (names.size() != before);
   return names;
 }
@@ -118,14 +141,15 @@ void judge_origins(const Spec& spec, const linker::Closure& closure, std::vector
   const Object *our_cudart = nullptr, *held_cudart = nullptr;
   bool brings_openmp = false;
   for (const Object& object : closure.objects) {
+    const std::string name = key_of(name_of(object));
     const bool held = object.found_by == "already loaded";
-    const std::string& name = name_of(object);
+    const bool asked_for = !held || used.contains(name);
     if (is_one_of(name, openmp_libraries)) {
       openmp.push_back(&object);
-      brings_openmp = brings_openmp || !held || used.contains(object.soname);
+      brings_openmp = brings_openmp || asked_for;
     }
-    if (name.starts_with("libcudart.")) (held ? held_cudart : our_cudart) = &object;
-    if (held && !used.contains(object.soname)) continue;
+    if (is_one_of(name, cudart_libraries)) (held ? held_cudart : our_cudart) = &object;
+    if (!asked_for) continue;
     if (is_one_of(name, cuda_libraries)) cuda.push_back(&object);
     if (is_one_of(name, cudnn_libraries)) cudnn.push_back(&object);
   }

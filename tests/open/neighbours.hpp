@@ -11,6 +11,12 @@ namespace enginehost::open {
 // The file name of that library on this system: "libnumber.so.1", "number.dll".
 std::string library_named(const std::string& name);
 
+// Two copies of LLVM's OpenMP runtime, and CUDA's runtime, by their names on this system.
+extern const char* const intels_openmp;
+extern const char* const llvms_openmp;
+extern const char* const runtime_of_cuda_11;
+extern const char* const runtime_of_cuda_13;
+
 // A plugin with one library of that file name, whose function gives that number.
 test::TestBuild bringing(const std::string& id, const std::string& library, int number, int priority);
 

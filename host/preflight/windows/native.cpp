@@ -11,6 +11,7 @@
 #include "host/preflight/foreign.hpp"
 #include "host/preflight/gpu_fit.hpp"
 #include "host/preflight/memory.hpp"
+#include "host/preflight/origins.hpp"
 #include "host/preflight/plugin_header.hpp"
 
 namespace enginehost::preflight {
@@ -98,6 +99,7 @@ Report check_native(const Spec& spec) {
   foreign.on_closure = [&](const linker::Closure& closure, Report& report) {
     judge_memory(spec, closure, report);
     warn_of_loaded(spec, closure, report.warnings);
+    judge_origins(spec, closure, report.warnings);
   };
   foreign.symbols = spec.symbols;
   Report report = check_foreign(foreign);

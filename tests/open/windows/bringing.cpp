@@ -10,6 +10,11 @@ std::string bytes_of(const std::string& name) {
 
 }  // namespace
 
+const char* const intels_openmp = "libiomp5md.dll";
+const char* const llvms_openmp = "libomp140.x86_64.dll";
+const char* const runtime_of_cuda_11 = "cudart64_110.dll";
+const char* const runtime_of_cuda_13 = "cudart64_13.dll";
+
 std::string library_named(const std::string& name) { return name + ".dll"; }
 
 test::TestBuild bringing(const std::string& id, const std::string& library, int number, int priority) {

@@ -1,4 +1,4 @@
-// Runtimes of which a process may not have two, told by their names on Linux.
+// Runtimes of which a process may not have two, told by their names.
 #include "tests/open/neighbours.hpp"
 
 namespace enginehost::open {
@@ -13,14 +13,14 @@ std::vector<std::string> codes(const std::vector<Diagnosis>& warnings) {
 }
 
 TEST_F(Neighbours, L35_ASecondOpenMpOfLlvmIsRefusedUnlessTheUserAllowsIt) {
-  publish("libiomp5.so", "libomp.so.5", 2);
+  publish(intels_openmp, llvms_openmp, 2);
   const Outcome held = first();
   const Outcome outcome = open_flavor("");
   EXPECT_EQ(outcome.opened->installed.build, "reference-good");
   const Diagnosis refused = why_not(outcome, "second");
   EXPECT_EQ(refused.code, "EH-L35");
   EXPECT_EQ(refused.value("held_by"), "first");
-  EXPECT_THAT(refused.values("library"), testing::UnorderedElementsAre("libiomp5.so", "libomp.so.5"));
+  EXPECT_THAT(refused.values("library"), testing::UnorderedElementsAre(intels_openmp, llvms_openmp));
   test::set_variable("KMP_DUPLICATE_LIB_OK", "TRUE");
   const Outcome allowed = open_flavor("");
   test::remove_variable("KMP_DUPLICATE_LIB_OK");
@@ -29,7 +29,7 @@ TEST_F(Neighbours, L35_ASecondOpenMpOfLlvmIsRefusedUnlessTheUserAllowsIt) {
 }
 
 TEST_F(Neighbours, G18_TwoCudaMajorVersionsLiveTogetherAndItIsTold) {
-  publish("libcudart.so.11.0", "libcudart.so.13", 2);
+  publish(runtime_of_cuda_11, runtime_of_cuda_13, 2);
   const Outcome held = first();
   const Outcome outcome = open_flavor("");
   EXPECT_EQ(outcome.opened->installed.build, "second");
