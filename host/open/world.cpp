@@ -36,7 +36,9 @@ const settings::Settings& World::settings() const {
   if (auto read = read_settings_()) {
     settings_ = std::move(*read);
   } else {
+    // Where the rules cannot be read, nothing is fetched that they might forbid.
     settings_.emplace();
+    settings_->offline = true;
     settings_->warnings.push_back(explain::one_line(read.error()));
   }
   settings_->cache_folder = store_.root();

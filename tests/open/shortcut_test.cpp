@@ -236,5 +236,21 @@ TEST_F(AShortcut, IsLookedAtAgainForAnEngineThatIsStillOpen) {
   EXPECT_EQ(*again, *kept);
 }
 
+// They are read after an engine is open only; by then somebody may have spoiled them.
+TEST(SettingsReadLate, ThatCannotBeReadAllowNoDownload) {
+  const test::TemporaryFolder folder;
+  test::write_text(folder / "config.json", "{ this is no document");
+  World world(
+      World::Places{folder / "cache", folder / "cache/state/here", {}},
+      [&]() -> Result<settings::Settings> {
+        TRY_ASSIGN(const std::string text, read_file(folder / "config.json", 4096));
+        TRY(parse_json(text, "config.json").map([](const Json&) {}));
+        return settings::Settings();
+      },
+      std::nullopt);
+  EXPECT_TRUE(world.transfer_options().offline);
+  EXPECT_FALSE(world.settings().warnings.empty());
+}
+
 }  // namespace
 }  // namespace enginehost::open
