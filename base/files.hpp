@@ -69,6 +69,9 @@ std::string random_hex(std::size_t bytes);
 // True when child == parent or lies below it; both are compared lexically after normalisation.
 bool is_below(const std::filesystem::path& child, const std::filesystem::path& parent);
 
+// The library that holds this code, as the loader found it; empty when the program itself does. Not on Windows.
+std::string library_name();
+
 // The folder of the running executable, and of the library (or executable) that holds this code.
 std::filesystem::path executable_folder();
 std::filesystem::path library_folder();

@@ -1,4 +1,7 @@
 #include <dlfcn.h>
+#ifndef __APPLE__
+#include <link.h>
+#endif
 
 #include <climits>
 #include <cstdlib>
@@ -21,17 +24,42 @@ fs::path folder_of(std::string_view file) {
   return slash == 0 ? fs::path("/") : fs::path(file.substr(0, slash));
 }
 
+// Code of the program is named as it was started, by a name that may be found elsewhere ("tool", from PATH).
+#ifdef __APPLE__
+bool is_of_the_program(const void*) { return false; }  // dyld knows the program by its path
+#else
+bool is_of_the_program(const void* code) {
+  const auto address = reinterpret_cast<ElfW(Addr)>(code);
+  return ::dl_iterate_phdr(
+             [](dl_phdr_info* program, std::size_t, void* wanted) {
+               // The first is the program: 1 when the address lies in it, 2 when it does not.
+               const ElfW(Addr) at = *static_cast<const ElfW(Addr)*>(wanted) - program->dlpi_addr;
+               for (int i = 0; i < program->dlpi_phnum; ++i)
+                 if (const auto& segment = program->dlpi_phdr[i]; segment.p_type == PT_LOAD &&
+                                                                  at >= segment.p_vaddr &&
+                                                                  at - segment.p_vaddr < segment.p_memsz)
+                   return 1;
+               return 2;
+             },
+             const_cast<ElfW(Addr)*>(&address)) == 1;
+}
+#endif
+
 }  // namespace
+
+std::string library_name() {
+  const auto* const code = reinterpret_cast<const void*>(&library_name);
+  Dl_info info{};
+  if (is_of_the_program(code) || ::dladdr(code, &info) == 0 || info.dli_fname == nullptr) return {};
+  return info.dli_fname;
+}
 
 fs::path executable_folder() { return folder_of(executable_path()); }
 
 fs::path library_folder() {
-  Dl_info info{};
-  if (::dladdr(reinterpret_cast<const void*>(&library_folder), &info) == 0 || info.dli_fname == nullptr)
-    return executable_folder();
-  // The program itself is named as it was started ("./tool"); a library as the loader found it.
   char real[PATH_MAX];
-  if (::realpath(info.dli_fname, real) == nullptr) return executable_folder();
+  const std::string name = library_name();
+  if (name.empty() || ::realpath(name.c_str(), real) == nullptr) return executable_folder();
   return folder_of(real);
 }
 

@@ -94,6 +94,10 @@ int main(int count, char** arguments) {
     if (::setrlimit(RLIMIT_FSIZE, &small) != 0) return 99;
     return write_and_report(arguments[2], arguments[3]);
   }
+  if (mode == "where") {
+    std::printf("%s\n%s\n", enginehost::executable_folder().c_str(), enginehost::library_folder().c_str());
+    return 0;
+  }
   if (mode == "folders" && count > 2) return folders_and_report(arguments[2]);
   return 64;
 }

@@ -39,6 +39,19 @@ ChildOutcome run(std::vector<std::string> argv) {
   return run_child(request).value();
 }
 
+// Whoever can put a file into the current folder must not tell where the helper and the repository lie.
+TEST(Folders, OfAProgramFoundByPathAreItsOwn) {
+  const TemporaryFolder folder, elsewhere;
+  const std::string program = fixture_in(folder).parent_path().native();
+  const std::string real = fs::canonical(program).native();
+  fs::create_directories(elsewhere / "base_fixture");
+  const ChildOutcome by_path = run(
+      {"/bin/sh", "-c", "cd \"$0\" && PATH=\"$1\" base_fixture where", elsewhere.path().native(), program});
+  EXPECT_EQ(by_path.output, real + "\n" + real + "\n");
+  const ChildOutcome by_relative_path = run({"/bin/sh", "-c", "cd \"$0\" && ./base_fixture where", program});
+  EXPECT_EQ(by_relative_path.output, real + "\n" + real + "\n");
+}
+
 TEST(FileDescriptor, ClosesWhatItOwnsOnce) {
   const auto is_open = [](int number) { return ::fcntl(number, F_GETFD) >= 0; };
   FileDescriptor first(::open("/dev/null", O_RDONLY | O_CLOEXEC));
