@@ -10,7 +10,9 @@ namespace enginehost {
 template <class T>
 using Result = tl::expected<T, Diagnosis>;
 
-inline tl::unexpected<Diagnosis> fail(Diagnosis diagnosis) { return tl::unexpected<Diagnosis>(std::move(diagnosis)); }
+[[gnu::cold]] inline tl::unexpected<Diagnosis> fail(Diagnosis diagnosis) {
+  return tl::unexpected<Diagnosis>(std::move(diagnosis));
+}
 
 #define ENGINEHOST_JOIN2(a, b) a##b
 #define ENGINEHOST_JOIN(a, b) ENGINEHOST_JOIN2(a, b)
