@@ -29,13 +29,15 @@ std::string escaped(std::string_view text) {
 std::string unescaped(std::string_view text) {
   std::string result;
   result.reserve(text.size());
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] != '\\' || i + 1 == text.size()) {
-      result += text[i];
-      continue;
-    }
-    const char next = text[++i];
+  while (!text.empty()) {
+    const std::size_t plain = std::min(text.find('\\'), text.size());
+    result.append(text.substr(0, plain));
+    text.remove_prefix(plain);
+    if (text.empty()) break;
+    // A "\" at the very end stands for itself.
+    const char next = text.size() > 1 ? text[1] : '\\';
     result += next == 'n' ? '\n' : next == 'r' ? '\r' : next;
+    text.remove_prefix(std::min<std::size_t>(2, text.size()));
   }
   return result;
 }

@@ -14,15 +14,23 @@ Lease::Lease(Lease&&) noexcept = default;
 Lease& Lease::operator=(Lease&&) noexcept = default;
 Lease::~Lease() = default;
 
+namespace {
+
+// Whoever may read a lock file may also hold it for ever: that must keep nobody from reading. A removal that
+// was under way when we came has taken the record away by then.
+WaitOptions briefly() {
+  WaitOptions wait;
+  wait.at_most = std::chrono::seconds(2);
+  return wait;
+}
+
+}  // namespace
+
 Result<Lease> Store::lease(const Installed& installed) const {
   using namespace inside;
   const fs::path file = lease_file(installed.layer, installed.digest);
-  // Whoever may read a lock file may also hold it for ever: that must keep nobody from reading. A removal
-  // that was under way when we came has taken the record away by then.
-  WaitOptions briefly;
-  briefly.at_most = std::chrono::seconds(2);
   auto lock =
-      installed.read_only ? FileLock::shared_existing(file, briefly) : FileLock::shared(file, briefly);
+      installed.read_only ? FileLock::shared_existing(file, briefly()) : FileLock::shared(file, briefly());
   Lease lease;
   if (lock) {
     lease.lock_ = std::move(*lock);
@@ -42,6 +50,25 @@ Result<Lease> Store::lease(const Installed& installed) const {
           std::move(stamp.error().with("build", installed.build).with("problem", "removed meanwhile")));
   }
   return lease;
+}
+
+Result<Store::Leased> Store::find_leased(std::string_view build, std::string_view digest) const {
+  using namespace inside;
+  Leased leased;
+  // What is looked at under the lock need not be looked at again. Of several layers it is not known whose
+  // lock it would be.
+  if (layers_.empty())
+    if (auto lock = FileLock::shared_existing(lease_file(root_, digest), briefly()))
+      leased.lease.lock_ = std::move(*lock);
+  TRY_ASSIGN(auto found, find(build));
+  if (!found || found->digest != digest) return fail(diagnose("EH-F01").with("build", build));
+  leased.installed = std::move(*found);
+  if (leased.lease.holds() && locks_are_kept(root_)) {
+    leased.lease.lock_.note_use();
+    return leased;
+  }
+  TRY_ASSIGN(leased.lease, lease(leased.installed));
+  return leased;
 }
 
 }  // namespace enginehost::cache

@@ -110,7 +110,7 @@ void list_layer(const fs::path& root, bool read_only, std::set<std::string>& see
     if (got <= 0) return;
     auto record = read_record(std::string_view(buffer, static_cast<std::size_t>(got)), name, true);
     if (!record || !seen.insert(record->build).second) return;
-    record->folder = root / "views" / record->digest;
+    record->folder = view_folder(root, record->digest);
     record->layer = root;
     record->read_only = read_only;
     result.push_back(std::move(*record));
@@ -123,10 +123,11 @@ namespace inside {
 
 Result<std::optional<Installed>> read_ref(const fs::path& root, std::string_view build, bool read_only) {
   const fs::path file = ref_file(root, build);
-  if (calls::access(file.c_str(), F_OK) != 0 && errno == ENOENT) return std::optional<Installed>();
-  TRY_ASSIGN(const std::string text, read_file(file, record_limit));
-  TRY_ASSIGN(Installed installed, read_record(text, path_text(file)));
-  installed.folder = root / "views" / installed.digest;
+  auto text = read_file(file, record_limit);
+  if (!text && text.error().value("errno") == "ENOENT") return std::optional<Installed>();
+  if (!text) return fail(std::move(text.error()));
+  TRY_ASSIGN(Installed installed, read_record(*text, path_text(file)));
+  installed.folder = view_folder(root, installed.digest);
   installed.layer = root;
   installed.read_only = read_only;
   return std::optional<Installed>(std::move(installed));

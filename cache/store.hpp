@@ -71,6 +71,14 @@ class Store {
   // "problem") when the build was removed meanwhile: look it up again.
   Result<Lease> lease(const Installed& installed) const;
 
+  // find() and lease() of a build that was leased before, in fewer looks. EH-F01 ("build") when it is not
+  // installed, or under another digest.
+  struct Leased {
+    Installed installed;
+    Lease lease;
+  };
+  Result<Leased> find_leased(std::string_view build, std::string_view digest) const;
+
   // --- making ---
   // The key under which a build is installed, mended and removed.
   static std::string key_of(std::string_view build) { return "build-" + std::string(build); }

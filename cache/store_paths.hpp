@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/paths.hpp"
 #include "cache/file_check.hpp"
 #include "cache/store.hpp"
 
@@ -21,17 +22,28 @@ Result<void> check_format(const fs::path& root);
 // A file name for any text: harmless characters stay, others become %XX, long ones a digest.
 std::string file_name_for(std::string_view text);
 
+// One path object is made of the whole: these are asked for at every open.
+inline fs::path below(const fs::path& root, std::string_view folder, std::string_view name,
+                      std::string_view ending) {
+  constexpr char separator = static_cast<char>(fs::path::preferred_separator);
+  std::string text = path_text(root);
+  text.reserve(text.size() + folder.size() + name.size() + ending.size() + 2);
+  return path_of(text.append(1, separator).append(folder).append(1, separator).append(name).append(ending));
+}
 inline fs::path ref_file(const fs::path& root, std::string_view build) {
-  return root / "refs" / (file_name_for(build) + ".ref");
+  return below(root, "refs", file_name_for(build), ".ref");
+}
+inline fs::path view_folder(const fs::path& root, std::string_view digest) {
+  return below(root, "views", digest, "");
 }
 inline fs::path lock_file(const fs::path& root, std::string_view key) {
-  return root / "locks" / (file_name_for(key) + ".lk");
+  return below(root, "locks", file_name_for(key), ".lk");
 }
 inline fs::path lease_file(const fs::path& root, std::string_view digest) {
-  return root / "leases" / (std::string(digest) + ".lk");
+  return below(root, "leases", digest, ".lk");
 }
 inline fs::path pin_file(const fs::path& root, std::string_view build) {
-  return root / "pins" / (file_name_for(build) + ".pin");
+  return below(root, "pins", file_name_for(build), ".pin");
 }
 // Held shared by everyone who makes something, exclusively by who sweeps.
 inline fs::path publishing_lock(const fs::path& root) { return root / "locks" / ".publishing.lk"; }
