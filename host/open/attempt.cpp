@@ -98,10 +98,9 @@ class Attempt {
 
   Result<std::shared_ptr<Opened>> ready(const Ticket& ticket) {
     auto opened = std::make_shared<Opened>();
-    TRY_ASSIGN(auto found, world_.store().find(ticket.build));
-    if (!found || found->digest != ticket.digest) return fail(diagnose("EH-F01").with("build", ticket.build));
-    opened->installed = std::move(*found);
-    TRY_ASSIGN(opened->lease, world_.store().lease(opened->installed));
+    TRY_ASSIGN(cache::Store::Leased found, world_.store().find_leased(ticket.build, ticket.digest));
+    opened->installed = std::move(found.installed);
+    opened->lease = std::move(found.lease);
     // The ticket does not know the names that they would be asked for by; whoever decides anew does.
     if (anything_left_over() || engine_beside(ticket.digest))
       return fail(diagnose("EH-L17").with("build", ticket.build));
@@ -352,7 +351,7 @@ class Attempt {
 
   Result<void> load(Opened& opened, Trial& trial) {
     const Stopwatch watch(log_, "load");
-    const std::vector<load::Library> before = load::mapped_libraries();
+    const load::MappedPaths before = load::MappedPaths::now();
     auto up = load_between(opened, trial, before);
     // Of every try: what an earlier one brought was there before the last.
     if (!up) std::ranges::move(load::mapped_since(before), std::back_inserter(left_));
@@ -360,7 +359,7 @@ class Attempt {
   }
 
   // `before`: what the process held.
-  Result<void> load_between(Opened& opened, Trial& trial, const std::vector<load::Library>& before) {
+  Result<void> load_between(Opened& opened, Trial& trial, const load::MappedPaths& before) {
     trial.enter("dlopen");
     load::LoadRequest request = load_request(opened.installed);
     request.before = &before;
@@ -381,9 +380,19 @@ class Attempt {
     std::vector<load::Library> later = opened.plugin->libraries_since();
     std::move(later.begin(), later.end(), std::back_inserter(opened.libraries));
     for (const Diagnosis& warning : opened.plugin->warnings()) log_.warnings.push_back(warning);
-    for (Diagnosis& hijack : load::hijacked(own_, own_folders(opened), opened.libraries, before))
-      warn_once(std::move(hijack));
+    warn_of_hijacks(opened, before);
     return require_devices(opened.devices);
+  }
+
+  void warn_of_hijacks(const Opened& opened, const load::MappedPaths& before) {
+    // Most builds bring all that came, and nothing can be in its place.
+    if (own_.empty() && std::ranges::all_of(opened.libraries, [](const load::Library& library) {
+          return library.origin == "cache";
+        }))
+      return;
+    for (Diagnosis& hijack :
+         load::hijacked(own_, own_folders(opened), opened.libraries, load::mapped_then(before)))
+      warn_once(std::move(hijack));
   }
 
   static std::vector<fs::path> own_folders(const Opened& opened) {

@@ -97,12 +97,31 @@ TEST_F(Audit, TheDriversLibrariesMayComeFromTheSystem) {
 }
 
 TEST_F(Audit, TheRealLoaderIsToldOnWhenAForeignCopyWasThereFirst) {
-  const auto before = mapped_libraries();
+  const MappedPaths before = MappedPaths::now();
   void* theirs = ::dlopen(foreign_.c_str(), RTLD_NOW | RTLD_LOCAL);
   void* ours = ::dlopen(build_.c_str(), RTLD_NOW | RTLD_LOCAL);
   ASSERT_TRUE(theirs != nullptr && ours != nullptr);
-  EXPECT_EQ(hijacked(own_, {}, mapped_libraries(), before).size(), 1u);
+  EXPECT_EQ(hijacked(own_, {}, mapped_libraries(), mapped_then(before)).size(), 1u);
   ::dlclose(ours);
+  ::dlclose(theirs);
+}
+
+TEST_F(Audit, WhatWasMappedIsToldFromWhatCame) {
+  const MappedPaths before = MappedPaths::now();
+  const auto all = mapped_libraries();
+  ASSERT_FALSE(all.empty());
+  for (const Library& library : all) EXPECT_TRUE(before.has(library.path)) << library.path;
+  EXPECT_FALSE(before.has(all.front().path.substr(1)));
+  EXPECT_FALSE(before.has(foreign_.native()));
+  EXPECT_TRUE(before.may_lie_below(all.front().path.substr(0, all.front().path.rfind('/'))));
+  EXPECT_FALSE(before.may_lie_below("/nothing/lies/here"));
+  EXPECT_TRUE(mapped_since(before).empty());
+  void* theirs = ::dlopen(foreign_.c_str(), RTLD_NOW | RTLD_LOCAL);
+  ASSERT_NE(theirs, nullptr);
+  const auto came = mapped_since(before);
+  ASSERT_EQ(came.size(), 1u);
+  EXPECT_EQ(came.front().path, foreign_.native());
+  EXPECT_EQ(mapped_then(before).size(), all.size());
   ::dlclose(theirs);
 }
 

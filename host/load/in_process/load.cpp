@@ -20,7 +20,7 @@ struct LoadedPlugin::State {
   std::filesystem::path file, view, root;
   const engine_plugin* plugin = nullptr;
   std::vector<Library> libraries;
-  std::string known = {'\0'};       // paths of all libraries of the process after loading, each before a NUL
+  MappedPaths known;                // after loading
   std::uint64_t loaded_so_far = 0;  // when `known` was
   std::vector<Diagnosis> warnings;
   // Opened first and closed last; emptied without closing for a plugin that must stay.
@@ -35,27 +35,6 @@ std::string hexadecimal(std::uint32_t value) {
   char text[16];
   std::snprintf(text, sizeof text, "%04x", value);
   return text;
-}
-
-// One text, since it is made at every open and looked into at few.
-void add_paths(std::string& paths, const std::vector<Library>& libraries) {
-  for (const Library& library : libraries) paths.append(library.path).push_back('\0');
-}
-
-bool is_path_among(const std::string& paths, const std::string& path) {
-  for (std::size_t at = paths.find(path); at != std::string::npos; at = paths.find(path, at + 1))
-    if (at > 0 && paths[at - 1] == '\0' && paths[at + path.size()] == '\0') return true;
-  return false;
-}
-
-// False where a look at the texts is enough to say no: asked of every library of the process at every open.
-bool may_be_below(std::string_view path, std::string_view folder) {
-  const auto is_odd = [](std::string_view text) {
-    for (const std::string_view part : {"//", "/./", "/../", "\\"})
-      if (text.find(part) != std::string_view::npos) return true;
-    return text.ends_with('/');
-  };
-  return path.starts_with(folder) || is_odd(path) || is_odd(folder);
 }
 
 bool same_file(const std::filesystem::path& a, const std::filesystem::path& b) {
@@ -115,7 +94,7 @@ std::vector<Library> LoadedPlugin::libraries_since() const {
   std::vector<Library> later;
   if (loaded_so_far() == state_->loaded_so_far) return later;
   for (Library& library : mapped_libraries())
-    if (!is_path_among(state_->known, library.path)) later.push_back(std::move(library));
+    if (!state_->known.has(library.path)) later.push_back(std::move(library));
   find_origins(later, state_->view);
   return later;
 }
@@ -129,9 +108,7 @@ class Loader {
     state->file = request.plugin;
     state->view = request.view.empty() ? request.plugin.parent_path() : request.view;
     state->root = request.root.empty() ? state->view : request.root;
-    const std::vector<Library> listed =
-        request.before != nullptr ? std::vector<Library>() : mapped_libraries();
-    const std::vector<Library>& before = request.before != nullptr ? *request.before : listed;
+    state->known = request.before != nullptr ? *request.before : MappedPaths::now();
     const auto tell = [&](const char* stage) {
       if (request.on_stage) request.on_stage(stage);
     };
@@ -160,20 +137,18 @@ class Loader {
     if (!descriptor) return stay(std::move(state), std::move(descriptor.error().with("stage", "entry")));
     state->plugin = *descriptor;
     state->loaded_so_far = loaded_so_far();
-    std::vector<Library> came = mapped_since(before);
-    state->known.reserve(4096);
-    add_paths(state->known, before);
-    add_paths(state->known, came);
+    std::vector<Library> came = mapped_since(state->known);
     if (!request.preload.empty()) {
-      std::vector<Library> all = before;
+      std::vector<Library> all = mapped_then(state->known);
       all.insert(all.end(), came.begin(), came.end());
       for (Diagnosis& warning : substituted(all, request.preload))
         state->warnings.push_back(std::move(warning));
     }
     // Of what was there already, the files of the view count as if they came now.
-    for (const Library& library : before)
-      if (may_be_below(library.path, path_text(state->view)) && is_below(path_of(library.path), state->view))
-        state->libraries.push_back(library);
+    if (state->known.may_lie_below(path_text(state->view)))
+      for (Library& library : mapped_then(state->known))
+        if (is_below(path_of(library.path), state->view)) state->libraries.push_back(std::move(library));
+    for (const Library& library : came) state->known.add(library.path);
     std::move(came.begin(), came.end(), std::back_inserter(state->libraries));
     find_origins(state->libraries, state->view);
     return std::unique_ptr<LoadedPlugin>(new LoadedPlugin(std::move(state)));

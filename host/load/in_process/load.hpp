@@ -19,6 +19,8 @@ struct Library {
       origin;  // "cache" (below the view), "environment" (below a folder of LD_LIBRARY_PATH), "system"
 };
 
+class MappedPaths;  // loaded.hpp
+
 struct LoadRequest {
   std::filesystem::path plugin;                // absolute
   std::filesystem::path view;                  // absolute; empty: the plugin's folder
@@ -26,7 +28,7 @@ struct LoadRequest {
   // Told "preload", "load", "entry" as each begins; empty: nobody is told.
   std::function<void(std::string_view stage)> on_stage;
   // What the process holds, where the caller has just listed it; borrowed. nullptr: it is listed.
-  const std::vector<Library>* before = nullptr;
+  const MappedPaths* before = nullptr;
   std::filesystem::path root = {};  // absolute; what the plugin is told as host->root; empty: the view
 };
 

@@ -28,6 +28,27 @@ std::filesystem::path real(const std::filesystem::path& path) {
 
 }  // namespace
 
+bool MappedPaths::has(std::string_view path) const {
+  for (std::size_t at = text_.find(path); at != std::string::npos; at = text_.find(path, at + 1))
+    if (at > 0 && text_[at - 1] == '\0' && text_[at + path.size()] == '\0') return true;
+  return false;
+}
+
+bool MappedPaths::may_lie_below(std::string_view folder) const {
+  const auto is_odd = [](std::string_view text) {
+    for (const std::string_view part : {"//", "/./", "/../", "\\"})
+      if (text.find(part) != std::string_view::npos) return true;
+    return text.ends_with('/');
+  };
+  return text_.find(folder) != std::string::npos || is_odd(text_) || is_odd(folder);
+}
+
+std::vector<Library> mapped_then(const MappedPaths& before) {
+  std::vector<Library> libraries = mapped_libraries();
+  std::erase_if(libraries, [&](const Library& library) { return !before.has(library.path); });
+  return libraries;
+}
+
 bool is_preloaded_by_environment(const std::filesystem::path& library) {
   const auto variable = environment_variable("LD_PRELOAD");
   if (!variable) return false;

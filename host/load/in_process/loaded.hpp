@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "host/load/in_process/load.hpp"
@@ -17,8 +18,26 @@ std::uint64_t loaded_so_far();
 // itself and the kernel's vDSO. Origins are not filled in. Any thread.
 std::vector<Library> mapped_libraries();
 
-// Those of them that are not among `before`, which was such a list. Any thread.
-std::vector<Library> mapped_since(const std::vector<Library>& before);
+// The paths of all of them at one moment: one text, since it is made at every open and looked into at few.
+class MappedPaths {
+ public:
+  // As they are now. Any thread.
+  static MappedPaths now();
+
+  bool has(std::string_view path) const;
+  // False where a look at the text is enough to say that none lies below the folder.
+  bool may_lie_below(std::string_view folder) const;
+  void add(std::string_view path) { text_.append(path).push_back('\0'); }
+  // Each path between two zero bytes, in load order.
+  std::string_view text() const { return text_; }
+
+ private:
+  std::string text_ = std::string(1, '\0');
+};
+
+// Those of mapped_libraries() that are not among `before`, and those that are. Any thread.
+std::vector<Library> mapped_since(const MappedPaths& before);
+std::vector<Library> mapped_then(const MappedPaths& before);
 
 // Where the environment lets libraries be found: the folders of LD_LIBRARY_PATH; on Windows those of PATH,
 // without Windows' own. Any thread.

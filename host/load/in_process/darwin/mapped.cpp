@@ -1,7 +1,5 @@
 #include <mach-o/dyld.h>
 
-#include <algorithm>
-
 #include "base/environment.hpp"
 #include "base/paths.hpp"
 #include "base/text.hpp"
@@ -33,15 +31,6 @@ std::vector<Library> mapped_libraries() {
   std::vector<Library> libraries;
   for (linker::LoadedLibrary& library : linker::loaded_libraries())
     libraries.push_back({std::move(library.soname), path_text(library.path), {}});
-  return libraries;
-}
-
-std::vector<Library> mapped_since(const std::vector<Library>& before) {
-  std::vector<Library> libraries = mapped_libraries();
-  std::erase_if(libraries, [&](const Library& library) {
-    return std::any_of(before.begin(), before.end(),
-                       [&](const Library& was) { return was.path == library.path; });
-  });
   return libraries;
 }
 

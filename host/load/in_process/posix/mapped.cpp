@@ -1,8 +1,6 @@
 #include <elf.h>
 #include <link.h>
 
-#include <algorithm>
-
 #include "base/environment.hpp"
 #include "base/paths.hpp"
 #include "base/text.hpp"
@@ -33,29 +31,33 @@ std::string soname_of(const dl_phdr_info& object) {
   return reinterpret_cast<const char*>(strings + soname);
 }
 
+bool is_library(const dl_phdr_info* object) {
+  return object->dlpi_name != nullptr && object->dlpi_name[0] == '/';
+}
+
 int collect(dl_phdr_info* object, std::size_t, void* into) {
-  if (object->dlpi_name == nullptr || object->dlpi_name[0] != '/') return 0;
+  if (!is_library(object)) return 0;
   static_cast<std::vector<Library>*>(into)->push_back({soname_of(*object), object->dlpi_name, {}});
   return 0;
 }
 
 struct Since {
-  const std::vector<Library>& before;
-  std::size_t number = 0;
+  const MappedPaths& before;
+  std::size_t at = 1;  // where the next path would stand
   std::vector<Library> came{};
 
   // The loader puts what comes at the end: an older one is nearly always where it was.
-  bool was_there(const char* path) {
-    if (number < before.size() && before[number].path == path) return ++number, true;
-    return std::any_of(before.begin(), before.end(), [&](const Library& one) { return one.path == path; });
+  bool was_there(std::string_view path) {
+    const std::string_view rest = before.text().substr(at);
+    if (!rest.starts_with(path) || rest[path.size()] != '\0') return before.has(path);
+    at += path.size() + 1;
+    return true;
   }
 };
 
 int collect_new(dl_phdr_info* object, std::size_t size, void* into) {
   auto& since = *static_cast<Since*>(into);
-  if (object->dlpi_name == nullptr || object->dlpi_name[0] != '/' || since.was_there(object->dlpi_name))
-    return 0;
-  return collect(object, size, &since.came);
+  return is_library(object) && !since.was_there(object->dlpi_name) ? collect(object, size, &since.came) : 0;
 }
 
 }  // namespace
@@ -86,7 +88,19 @@ std::vector<Library> mapped_libraries() {
   return libraries;
 }
 
-std::vector<Library> mapped_since(const std::vector<Library>& before) {
+MappedPaths MappedPaths::now() {
+  MappedPaths paths;
+  paths.text_.reserve(4096);
+  ::dl_iterate_phdr(
+      [](dl_phdr_info* object, std::size_t, void* into) {
+        if (is_library(object)) static_cast<MappedPaths*>(into)->add(object->dlpi_name);
+        return 0;
+      },
+      &paths);
+  return paths;
+}
+
+std::vector<Library> mapped_since(const MappedPaths& before) {
   Since since{before};
   ::dl_iterate_phdr(&collect_new, &since);
   return std::move(since.came);

@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <atomic>
 
 #include "base/paths.hpp"
@@ -60,15 +59,6 @@ std::vector<Library> mapped_libraries() {
   const std::vector<linker::LoadedLibrary> modules = linker::loaded_modules();
   for (std::size_t i = 1; i < modules.size(); ++i)
     libraries.push_back({modules[i].soname, path_text(modules[i].path), {}});
-  return libraries;
-}
-
-std::vector<Library> mapped_since(const std::vector<Library>& before) {
-  std::vector<Library> libraries = mapped_libraries();
-  std::erase_if(libraries, [&](const Library& library) {
-    return std::any_of(before.begin(), before.end(),
-                       [&](const Library& was) { return was.path == library.path; });
-  });
   return libraries;
 }
 
