@@ -24,6 +24,9 @@ bool is_shared_file_system(const std::filesystem::path& folder) {
   return ::GetVolumePathNameW(folder.c_str(), root, MAX_PATH) != 0 && ::GetDriveTypeW(root) == DRIVE_REMOTE;
 }
 
+// NTFS writes the times of folders when it finds the time.
+bool times_tell_of_names(const std::filesystem::path&) { return false; }
+
 bool keeps_modes(const std::filesystem::path&) { return false; }
 
 bool forbids_execution(const std::filesystem::path&) { return false; }

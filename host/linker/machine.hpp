@@ -105,6 +105,11 @@ std::vector<std::string> musl_default_directories(const std::optional<std::strin
 // LD_LIBRARY_PATH as this process was started with it, absent = not set. Read once; any thread.
 const std::optional<std::string>& library_path_at_start();
 
+// The folders that the loader itself would search for what this program needs, each with a ":" behind it:
+// those of LD_LIBRARY_PATH as it was at the start, expanded, and its own. Where it cannot be asked (musl),
+// that variable. Asked of the loader without a system call; any thread.
+std::string loader_folders_at_start();
+
 // This process on this machine (on Windows without a loader's rules, which this_windows.hpp has):
 // architecture of this program, the environment it was started with, the real cache and folders. Does not
 // list what is loaded (see loaded_libraries). Never fails: what cannot be read is left empty.

@@ -26,6 +26,28 @@ std::string machine_key(const DetectRequest& request, Reach reach);
 // What machine_key() is the digest of: lines of text, for who compares it without one.
 std::string machine_text(const DetectRequest& request, Reach reach);
 
+// A file of this machine that the text asks about.
+struct MachineLook {
+  enum class What {
+    presence,  // whether it is there
+    identity,  // device and inode
+    stamp,     // and size and time
+    content,   // the first 4096 bytes; of files of the kernel, whose times tell nothing
+    names,     // what lies in the folder
+    noexec     // whether nothing below it may be run
+  };
+  What what;
+  std::string path;
+  bool operator==(const MachineLook&) const = default;
+};
+
+// The same in two parts, for who compares what was seen before with each file by itself (open/shortcut): the
+// text that takes no look at a file, and the files whose answers are the rest. While the first is equal and
+// all the answers of the second stay, so does machine_text(). Where the system is asked by other means than
+// files (macOS, Windows), all is in the first. Of this machine only: `request.root` is "/". Any thread.
+std::string machine_words(const DetectRequest& request, Reach reach);
+std::vector<MachineLook> machine_looks(const DetectRequest& request, Reach reach);
+
 // The files that facts were read from and that machine_key() cannot know of: a driver library, toolkits,
 // cuDNN. A missing stamp: the file was not there.
 using FileWitness = std::pair<std::string, std::optional<FileStamp>>;

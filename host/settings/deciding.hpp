@@ -8,12 +8,12 @@
 namespace enginehost::settings {
 
 struct Deciding {
-  std::string text;   // flags, variables, the folders of program and library, the machine, the user
+  std::string text;   // flags, variables, program and library, the machine's name, the user
   std::string cache;  // where the cache lies unless a configuration file says something else; absolute
 };
 
 // The same text, and Settings::looks unchanged: load_settings() would give the same. Nothing where that takes
-// more to tell: a relative folder among the flags, no home folder, no identity of the machine; on Windows.
+// more to tell: a relative folder among the flags, no home folder, a library that is gone; on Windows.
 // Any thread, as long as nobody changes the environment.
 std::optional<Deciding> deciding(const FlagValues& flags);
 

@@ -326,6 +326,8 @@ Result<Settings> load_settings(const FlagValues& flags, const Environment& envir
   Settings settings;
   for (const fs::path* looked_at : {&user_file, &environment.system_config, &environment.system_layer})
     if (!looked_at->empty()) settings.looks.files.push_back(path_text(*looked_at));
+  settings.looks.files.insert(settings.looks.files.end(), environment.machine_files.begin(),
+                              environment.machine_files.end());
   settings.policy = system.policy;
   settings.warnings = user.warnings;
   settings.warnings.insert(settings.warnings.end(), system.warnings.begin(), system.warnings.end());

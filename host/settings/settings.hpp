@@ -56,6 +56,7 @@ struct Environment {
   std::filesystem::path executable_folder,
       library_folder;   // of this program and of the library with this code
   std::string machine;  // the machine's identity (/etc/machine-id); only its digest is ever used
+  std::vector<std::string> machine_files;  // that it was read from, or looked for in
 
   static Environment of_this_process();
   // The variable's value; an empty one counts as not set.

@@ -1,6 +1,7 @@
 // The key of a machine changes with everything that decides, and with nothing that changes by itself.
 #include "host/platform/machine_key.hpp"
 
+#include <algorithm>
 #include <functional>
 
 #include "host/platform/remembered.hpp"
@@ -68,6 +69,27 @@ TEST_F(MachineKey, ChangesWithTheHelperAndHowItIsStarted) {
   expect_changed_by("and is updated", [&] { root_.file("/helper", "22"); });
   expect_changed_by("a launcher", [&] { request_.helper_launcher = {"nice"}; });
   expect_changed_by("another cache", [&] { request_.cache_folder = "/dev/shm"; });
+}
+
+TEST(MachineLooks, AreTheFilesBesideTheWords) {
+  DetectRequest request;
+  request.helper = "/bin/sh";
+  request.cache_folder = "/tmp";
+  const auto looks = machine_looks(request, Reach::decisive);
+  const auto asks = [&](MachineLook::What what, const char* path) {
+    return std::find(looks.begin(), looks.end(), MachineLook{what, path}) != looks.end();
+  };
+  EXPECT_TRUE(asks(MachineLook::What::stamp, "/bin/sh"));
+  EXPECT_TRUE(asks(MachineLook::What::stamp, "/etc/ld.so.cache"));
+  EXPECT_TRUE(asks(MachineLook::What::presence, "/dev/nvidiactl"));
+  EXPECT_TRUE(asks(MachineLook::What::content, "/proc/sys/kernel/random/boot_id"));
+  EXPECT_TRUE(asks(MachineLook::What::noexec, "/tmp"));
+  const std::string words = machine_words(request, Reach::decisive);
+  EXPECT_EQ(words, machine_words(request, Reach::decisive));
+  EXPECT_EQ(words.find("ld.so.cache"), std::string::npos);
+  EXPECT_TRUE(machine_text(request, Reach::decisive).starts_with(words));
+  const Variable visible("CUDA_VISIBLE_DEVICES", "1");
+  EXPECT_NE(words, machine_words(request, Reach::decisive));
 }
 
 TEST_F(MachineKey, OfEverythingAlsoHoldsWhatIsOnlyTold) {

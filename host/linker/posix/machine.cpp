@@ -1,5 +1,6 @@
 #include "host/linker/machine.hpp"
 
+#include <dlfcn.h>
 #include <sys/auxv.h>
 #include <unistd.h>
 #ifdef __GLIBC__
@@ -10,7 +11,9 @@
 #endif
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdlib>
+#include <memory>
 #include <system_error>
 
 #include "base/cpuid.hpp"
@@ -166,6 +169,25 @@ const std::optional<std::string>& library_path_at_start() {
     return std::nullopt;
   }();
   return text;
+}
+
+std::string loader_folders_at_start() {
+#ifdef __GLIBC__
+  // dlinfo(3): the size first, then room of that size for all.
+  const std::unique_ptr<void, int (*)(void*)> program(::dlopen(nullptr, RTLD_LAZY), &::dlclose);
+  Dl_serinfo size{};
+  if (program != nullptr && ::dlinfo(program.get(), RTLD_DI_SERINFOSIZE, &size) == 0) {
+    const std::unique_ptr<std::byte[]> room(new std::byte[size.dls_size]);
+    auto* const all = reinterpret_cast<Dl_serinfo*>(room.get());
+    *all = size;
+    if (::dlinfo(program.get(), RTLD_DI_SERINFO, all) == 0) {
+      std::string folders;
+      for (unsigned i = 0; i < all->dls_cnt; ++i) folders.append(all->dls_serpath[i].dls_name).push_back(':');
+      return folders;
+    }
+  }
+#endif
+  return library_path_at_start().value_or("");
 }
 
 Machine describe_this_machine() {

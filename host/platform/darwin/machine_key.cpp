@@ -65,4 +65,7 @@ std::string machine_key(const DetectRequest& request, Reach reach) {
   return sha256_hex(machine_text(request, reach));
 }
 
+std::string machine_words(const DetectRequest& request, Reach reach) { return machine_text(request, reach); }
+std::vector<MachineLook> machine_looks(const DetectRequest&, Reach) { return {}; }
+
 }  // namespace enginehost::platform

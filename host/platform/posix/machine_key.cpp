@@ -1,6 +1,5 @@
 #include "host/platform/machine_key.hpp"
 
-#include <fcntl.h>
 #include <link.h>
 #include <sched.h>
 #include <sys/stat.h>
@@ -23,74 +22,32 @@ extern char** environ;
 namespace enginehost::platform {
 namespace {
 
+using What = MachineLook::What;
+
 // Changed when detect() looks at something else, so that what an older version remembered is not taken over.
-constexpr std::string_view version = "machine key 1";
+constexpr std::string_view version = "machine key 2";
 
-// Gathers what the key is a digest of. Nothing here goes through std::filesystem: this runs at every open.
-class Gathering {
+// Nothing here goes through std::filesystem: this runs at every open.
+class Text {
  public:
-  explicit Gathering(const Root& root) : root_(root) { text_.reserve(4096); }
-
   void add(std::string_view value) { text_.append(value).push_back('\n'); }
   void add(std::string_view name, std::string_view value) {
     text_.append(name).push_back('=');
     add(value);
   }
   void add(std::string_view name, std::uint64_t value) { add(name, std::to_string(value)); }
-
-  bool exists(const std::string& path) {
-    const bool there = root_.exists(path);
-    add(path, there ? "there" : "absent");
-    return there;
-  }
-  // Device, inode, size and time; `identity`: only the first two.
-  bool stamp(const std::string& path, bool identity = false) {
-    struct stat status {};
-    text_.append(path).push_back('=');
-    if (::stat(root_.text_on_disk(path).c_str(), &status) != 0) {
-      add(errno == EACCES ? "closed" : "absent");
-      return false;
-    }
-    number(status.st_dev);
-    number(status.st_ino);
-    if (!identity) {
-      number(static_cast<std::uint64_t>(status.st_size));
-      number(static_cast<std::uint64_t>(status.st_mtim.tv_sec));
-      number(static_cast<std::uint64_t>(status.st_mtim.tv_nsec));
-    }
-    text_.push_back('\n');
-    return true;
-  }
-  // A file of this machine, also where another root is looked at.
-  void stamp_here(const std::string& path) {
-    const auto stamp = stamp_of(path);
-    if (!stamp) return add("absent");
-    number(stamp->device);
-    number(stamp->inode);
-    number(stamp->size);
-    add("time", static_cast<std::uint64_t>(stamp->modified_ns));
-  }
-  // A file of the kernel, whose times tell nothing.
-  bool content(const std::string& path) {
-    const std::string bytes = root_.read_start(path, 4096);
-    add(path, bytes);
-    return !bytes.empty();
-  }
-  void names_in(const std::string& folder) {
-    text_.append(folder).push_back('=');
-    for (const std::string& name : root_.list(folder)) text_.append(name).push_back(' ');
+  void add(std::string_view name, std::initializer_list<std::uint64_t> values) {
+    text_.append(name).push_back('=');
+    for (const std::uint64_t value : values) text_.append(std::to_string(value)).push_back(' ');
     text_.push_back('\n');
   }
-  const std::string& text() const { return text_; }
+  std::string take() { return std::move(text_); }
 
  private:
-  void number(std::uint64_t value) { text_.append(std::to_string(value)).push_back(' '); }
-
-  const Root& root_;
   std::string text_;
 };
 
-void add_environment(Gathering& key, Reach reach) {
+void add_environment(Text& words, Reach reach) {
   // Those that parts of detect() read beside the loader's and the runtimes'.
   static constexpr std::string_view told[] = {"PATH", "CONDA_DEFAULT_ENV", "KUBERNETES_SERVICE_HOST",
                                               "APPTAINER_CONTAINER", "SINGULARITY_CONTAINER"};
@@ -100,118 +57,181 @@ void add_environment(Gathering& key, Reach reach) {
     bool counts = is_loader_variable(name);
     if (reach == Reach::everything)
       for (const std::string_view one : told) counts = counts || name == one;
-    if (counts) key.add(text);
+    if (counts) words.add(text);
   }
 }
 
-// A library that is in the process already serves every need of its name, wherever the files lie.
-void add_loaded_libraries(Gathering& key) {
-  static constexpr const char* names[] = {"/libstdc++.", "/libcuda.", "/libnvidia-ml.", "/libcudart.",
-                                          "/libcudnn."};
-  std::vector<const char*> found;
+// Calls action(path) for each library in this process that serves every need of its name, wherever files of
+// that name lie.
+template <class Action>
+void for_each_loaded_library(Action action) {
   ::dl_iterate_phdr(
       [](dl_phdr_info* library, std::size_t, void* into) {
+        static constexpr const char* names[] = {"/libstdc++.", "/libcuda.", "/libnvidia-ml.", "/libcudart.",
+                                                "/libcudnn."};
         if (library->dlpi_name == nullptr) return 0;
         const char* file = std::strrchr(library->dlpi_name, '/');
         for (const char* name : names)
           if (file != nullptr && std::strncmp(file, name, std::strlen(name)) == 0)
-            static_cast<std::vector<const char*>*>(into)->push_back(library->dlpi_name);
+            (*static_cast<Action*>(into))(library->dlpi_name);
         return 0;
       },
-      &found);
-  for (const char* path : found) key.stamp(path);
+      &action);
 }
 
-// A folder's time changes when a library is put into it or taken out.
-void add_search_folder(Gathering& key, const std::string& folder) {
-  if (!key.stamp(folder)) return;
-  const std::string levels = folder + "/glibc-hwcaps";
-  if (key.stamp(levels))
-    for (const char* level : {"/x86-64-v4", "/x86-64-v3", "/x86-64-v2"}) key.stamp(levels + level);
-}
+class Looks {
+ public:
+  explicit Looks(const Root& root) : root_(root) {}
 
-void add_loader(Gathering& key) {
-  const std::optional<std::string>& at_start = linker::library_path_at_start();
-  key.add("LD_LIBRARY_PATH at start", at_start.value_or("(not set)"));
-  if (at_start)
-    for (const std::string& folder : linker::split_library_path(*at_start))
-      add_search_folder(
-          key, folder.empty() ? std::string(".") : folder);  // an empty element is the current folder
-  key.stamp("/etc/ld.so.cache");
-  // /lib and /lib64 are links into /usr on most systems; both are followed, so that nothing has to be known
-  // of it.
+  void at(What what, std::string path) { all_.push_back({what, std::move(path)}); }
+  // A folder's time changes when a library is put into it or taken out.
+  void at_search_folder(const std::string& folder) {
+    at(What::stamp, folder);
+    if (!root_.exists(folder)) return;
+    const std::string levels = folder + "/glibc-hwcaps";
+    at(What::stamp, levels);
+    if (root_.exists(levels))
+      for (const char* level : {"/x86-64-v4", "/x86-64-v3", "/x86-64-v2"}) at(What::stamp, levels + level);
+  }
+  void at_loader() {
+    const std::optional<std::string>& at_start = linker::library_path_at_start();
+    if (at_start)
+      for (const std::string& folder : linker::split_library_path(*at_start))
+        at_search_folder(folder.empty() ? "." : folder);  // an empty element is the current folder
+    at(What::stamp, "/etc/ld.so.cache");
+    // /lib and /lib64 are links into /usr on most systems; both are followed, so that nothing has to be known
+    // of it.
 #if defined(__x86_64__)
-  for (const char* folder : {"/usr/lib/x86_64-linux-gnu", "/usr/lib64", "/usr/lib", "/lib"})
+    for (const char* folder : {"/usr/lib/x86_64-linux-gnu", "/usr/lib64", "/usr/lib", "/lib"})
 #elif defined(__aarch64__)
-  for (const char* folder : {"/usr/lib/aarch64-linux-gnu", "/usr/lib64", "/usr/lib", "/lib"})
+    for (const char* folder : {"/usr/lib/aarch64-linux-gnu", "/usr/lib64", "/usr/lib", "/lib"})
 #else
-  for (const char* folder : {"/usr/lib64", "/usr/lib", "/lib", "/usr/local/lib"})
+    for (const char* folder : {"/usr/lib64", "/usr/lib", "/lib", "/usr/local/lib"})
 #endif
-    add_search_folder(key, folder);
+      at_search_folder(folder);
+  }
+  void at_devices() {
+    // A version that can be read means that the module is loaded; its list of devices follows hot plugging.
+    static constexpr const char* nvidia = "/proc/driver/nvidia/version";
+    at(What::content, nvidia);
+    if (root_.exists(nvidia)) at(What::names, "/proc/driver/nvidia/gpus");
+    at(What::content, "/sys/module/nvidia/version");
+    for (const char* device :
+         {"/dev/nvidiactl", "/dev/nvidia0", "/dev/nvidia1", "/dev/nvidia-uvm", "/dev/dxg"})
+      at(What::presence, device);
+    // The kernel counts changes of its list of AMD's devices.
+    at(What::content, "/sys/class/kfd/kfd/topology/generation_id");
+    at(What::stamp, "/usr/lib/wsl/lib/libcuda.so.1");
+    at(What::stamp, "/opt/rocm/.info/version");
+  }
+  // What is only told to people.
+  void at_what_is_told() {
+    at(What::names, "/sys/bus/pci/devices");
+    at(What::presence, "/etc/nv_tegra_release");
+    for (const char* mark : {"/.singularity.d", "/run/.containerenv", "/.dockerenv"})
+      at(What::presence, mark);
+    at(What::content, "/run/systemd/container");
+    at(What::content, "/proc/1/cgroup");
+    // Toolkits come as folders of these, and /usr/local/cuda as a link that is set anew.
+    for (const char* folder : {"/usr/local", "/opt", "/opt/cuda", "/usr/lib/nvidia-cuda-toolkit"})
+      at(What::stamp, folder);
+    const char* path = std::getenv("PATH");
+    for (const std::string& folder : split(path != nullptr ? path : "", ':')) {
+      if (!folder.starts_with('/')) continue;
+      at(What::presence, folder + "/nvcc");
+      if (root_.exists(folder + "/nvcc")) break;
+    }
+  }
+  std::vector<MachineLook> take() { return std::move(all_); }
+
+ private:
+  const Root& root_;
+  std::vector<MachineLook> all_;
+};
+
+std::vector<MachineLook> looks_below(const Root& root, const DetectRequest& request, Reach reach) {
+  Looks looks(root);
+  looks.at(What::content, "/proc/sys/kernel/random/boot_id");
+  looks.at(What::identity, "/");
+  looks.at(What::stamp, "/etc/os-release");
+  if (!request.helper.empty()) looks.at(What::stamp, request.helper.native());
+  if (!request.cache_folder.empty()) looks.at(What::noexec, request.cache_folder.native());
+  for_each_loaded_library([&](const char* path) { looks.at(What::stamp, path); });
+  looks.at_loader();
+  looks.at_devices();
+  if (reach == Reach::everything) looks.at_what_is_told();
+  return looks.take();
 }
 
-void add_devices(Gathering& key) {
-  // A version that can be read means that the module is loaded; its list of devices follows hot plugging.
-  if (key.content("/proc/driver/nvidia/version")) key.names_in("/proc/driver/nvidia/gpus");
-  key.content("/sys/module/nvidia/version");
-  for (const char* device : {"/dev/nvidiactl", "/dev/nvidia0", "/dev/nvidia1", "/dev/nvidia-uvm", "/dev/dxg"})
-    key.exists(device);
-  // The kernel counts changes of its list of AMD's devices.
-  key.content("/sys/class/kfd/kfd/topology/generation_id");
-  key.stamp("/usr/lib/wsl/lib/libcuda.so.1");
-  key.stamp("/opt/rocm/.info/version");
+void add_stamp(Text& text, const std::string& name, const std::string& path, What what) {
+  struct stat status {};
+  if (::stat(path.c_str(), &status) != 0) return text.add(name, errno == EACCES ? "closed" : "absent");
+  if (what == What::identity) return text.add(name, {status.st_dev, status.st_ino});
+  text.add(name, {status.st_dev, status.st_ino, static_cast<std::uint64_t>(status.st_size),
+                  static_cast<std::uint64_t>(status.st_mtim.tv_sec),
+                  static_cast<std::uint64_t>(status.st_mtim.tv_nsec)});
 }
 
-// What is only told to people.
-void add_what_is_told(Gathering& key) {
-  cpu_set_t usable;
-  CPU_ZERO(&usable);
-  if (::sched_getaffinity(0, sizeof usable, &usable) == 0)
-    key.add("processors", static_cast<std::uint64_t>(CPU_COUNT(&usable)));
-  key.names_in("/sys/bus/pci/devices");
-  key.exists("/etc/nv_tegra_release");
-  for (const char* mark : {"/.singularity.d", "/run/.containerenv", "/.dockerenv"}) key.exists(mark);
-  key.content("/run/systemd/container");
-  key.content("/proc/1/cgroup");
-  // Toolkits come as folders of these, and /usr/local/cuda as a link that is set anew.
-  for (const char* folder : {"/usr/local", "/opt", "/opt/cuda", "/usr/lib/nvidia-cuda-toolkit"})
-    key.stamp(folder);
-  const char* path = std::getenv("PATH");
-  for (const std::string& folder : split(path != nullptr ? path : "", ':'))
-    if (folder.starts_with('/') && key.exists(folder + "/nvcc")) break;
+void add_answer(Text& text, const Root& root, const DetectRequest& request, const MachineLook& look) {
+  switch (look.what) {
+    case What::presence:
+      return text.add(look.path, root.exists(look.path) ? "there" : "absent");
+    case What::identity:
+    case What::stamp:
+      // The helper is this machine's also where another root is looked at.
+      return add_stamp(text, look.path,
+                       look.path == request.helper.native() ? look.path : root.text_on_disk(look.path),
+                       look.what);
+    case What::content:
+      return text.add(look.path, root.read_start(look.path, 4096));
+    case What::names:
+      return text.add(look.path, join(root.list(look.path), " "));
+    case What::noexec: {
+      struct statvfs disk {};
+      const bool noexec = ::statvfs(look.path.c_str(), &disk) == 0 && (disk.f_flag & ST_NOEXEC) != 0;
+      return text.add("noexec", noexec ? "yes" : "no");
+    }
+  }
 }
 
 }  // namespace
 
-std::string machine_text(const DetectRequest& request, Reach reach) {
-  const Root root(request.root);
-  Gathering key(root);
-  key.add(version);
-  key.add(reach == Reach::everything ? "everything" : "decisive");
-  key.content("/proc/sys/kernel/random/boot_id");
+std::string machine_words(const DetectRequest& request, Reach reach) {
+  Text words;
+  words.add(version);
+  words.add(reach == Reach::everything ? "everything" : "decisive");
   utsname names{};
   if (::uname(&names) == 0) {
-    key.add(names.release);
-    key.add(names.version);
-    key.add(names.machine);
+    words.add(names.release);
+    words.add(names.version);
+    words.add(names.machine);
   }
-  key.add("pointer", sizeof(void*));  // a 32-bit program on the same system
-  key.add("user", ::geteuid());       // who may open a device
-  key.stamp("/", true);
-  key.stamp("/etc/os-release");
-  key.add("helper", request.helper.native());
-  if (!request.helper.empty()) key.stamp_here(request.helper.native());
-  for (const std::string& word : request.helper_launcher) key.add("launcher", word);
-  struct statvfs disk {};
-  key.add("cache", request.cache_folder.native());
-  if (!request.cache_folder.empty() && ::statvfs(request.cache_folder.c_str(), &disk) == 0)
-    key.add("noexec", (disk.f_flag & ST_NOEXEC) != 0 ? "yes" : "no");
-  add_environment(key, reach);
-  add_loaded_libraries(key);
-  add_loader(key);
-  add_devices(key);
-  if (reach == Reach::everything) add_what_is_told(key);
-  return key.text();
+  words.add("pointer", sizeof(void*));  // a 32-bit program on the same system
+  words.add("user", ::geteuid());       // who may open a device
+  words.add("helper", request.helper.native());
+  for (const std::string& word : request.helper_launcher) words.add("launcher", word);
+  words.add("cache", request.cache_folder.native());
+  add_environment(words, reach);
+  for_each_loaded_library([&](const char* path) { words.add("loaded", path); });
+  words.add("the loader's folders", linker::loader_folders_at_start());
+  if (reach == Reach::everything) {
+    cpu_set_t usable;
+    CPU_ZERO(&usable);
+    if (::sched_getaffinity(0, sizeof usable, &usable) == 0)
+      words.add("processors", static_cast<std::uint64_t>(CPU_COUNT(&usable)));
+  }
+  return words.take();
+}
+
+std::vector<MachineLook> machine_looks(const DetectRequest& request, Reach reach) {
+  return looks_below(Root(), request, reach);
+}
+
+std::string machine_text(const DetectRequest& request, Reach reach) {
+  const Root root(request.root);
+  Text answers;
+  for (const MachineLook& look : looks_below(root, request, reach)) add_answer(answers, root, request, look);
+  return machine_words(request, reach) + answers.take();
 }
 
 std::string machine_key(const DetectRequest& request, Reach reach) {

@@ -1,9 +1,11 @@
 #include "host/settings/deciding.hpp"
 
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include <cstdlib>
 
+#include "base/file_calls.hpp"
 #include "base/files.hpp"
 #include "base/process.hpp"
 
@@ -15,7 +17,7 @@ namespace {
 // Gathers the text. Nothing here goes through std::filesystem: this runs at every open.
 class Gathering {
  public:
-  Gathering() { text_.reserve(2048); }
+  Gathering() { text_.reserve(512); }
 
   void add(std::string_view value) { text_.append(value).push_back('\0'); }
   void add_flag(const std::optional<std::string>& value) {
@@ -86,10 +88,17 @@ std::optional<Deciding> deciding(const FlagValues& flags) {
   }
   text.add(std::to_string(::getuid()) + " " + std::to_string(::geteuid()));
   text.add(executable_path());
-  text.add(library_folder().native());
-  const std::string machine = read_kernel_file("/etc/machine-id");
-  if (machine.empty()) return std::nullopt;
-  text.add(machine);
+  // The library's folder follows from its name while it is the same file.
+  if (const std::string library = library_name(); !library.empty()) {
+    calls::Status status{};
+    if (calls::stat(library, &status) != 0) return std::nullopt;
+    text.add(library);
+    text.add(std::to_string(status.st_dev) + " " + std::to_string(status.st_ino));
+  }
+  // A home folder may be that of several machines; which one this is, Settings::looks has.
+  utsname machine{};
+  if (::uname(&machine) != 0) return std::nullopt;
+  text.add(machine.nodename);
   Deciding decides{text.take(), cache_of(flags)};
   if (!decides.cache.starts_with('/')) return std::nullopt;
   return decides;

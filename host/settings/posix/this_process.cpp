@@ -56,6 +56,7 @@ Environment Environment::of_this_process() {
   result.library_folder = enginehost::library_folder();
   // Not `read_file` alone: systemd writes "uninitialized" while an image boots for the first time.
   for (const char* file : {"/etc/machine-id", "/var/lib/dbus/machine-id"}) {
+    result.machine_files.emplace_back(file);
     result.machine = read_kernel_file(file);
     if (!result.machine.empty() && result.machine != "uninitialized") return result;
   }
