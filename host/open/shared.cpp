@@ -49,14 +49,14 @@ class WatchedFolder {
 // the next look by the ticket, within a second.
 struct Generation {
   std::uint64_t environment = 0;
-  FileStamp builds, records;
+  Folders folders;
   bool operator==(const Generation&) const = default;
 };
 
 struct Entry {
   std::string key;
   std::weak_ptr<SharedEngine> engine;
-  WatchedFolder builds_folder, records_folder;
+  WatchedFolder builds, records;
   Generation generation;
   Clock::time_point looked_at;
 };
@@ -81,18 +81,18 @@ class Table {
     return {std::move(engine), !fresh};
   }
 
+  // `folders`: as they were when all that decides was looked at, where that is known.
   void put(const std::string& key, const std::shared_ptr<SharedEngine>& engine, const World& world,
-           Clock::time_point looked_at) {
+           Clock::time_point looked_at, const std::optional<Folders>& folders = {}) {
     const std::lock_guard<std::mutex> hold(mutex_);
     std::erase_if(entries_, [&](const Entry& entry) { return entry.engine.expired() || entry.key == key; });
     Entry entry;
     entry.key = key;
     entry.engine = engine;
-    entry.builds_folder = WatchedFolder(path_text(world.store().root() / "refs"));
-    if (!world.state_folder().empty())
-      entry.records_folder = WatchedFolder(path_text(world.state_folder() / "history"));
+    entry.builds = WatchedFolder(builds_folder(world.store().root()));
+    if (!world.state_folder().empty()) entry.records = WatchedFolder(records_folder(world.state_folder()));
     entry.looked_at = looked_at;
-    entry.generation = generation_of(entry);
+    entry.generation = {environment_digest(), folders ? *folders : folders_of(entry)};
     entries_.push_back(std::move(entry));
   }
 
@@ -102,9 +102,8 @@ class Table {
         std::find_if(entries_.begin(), entries_.end(), [&](const Entry& entry) { return entry.key == key; });
     return found != entries_.end() ? &*found : nullptr;
   }
-  static Generation generation_of(const Entry& entry) {
-    return {environment_digest(), entry.builds_folder.now(), entry.records_folder.now()};
-  }
+  static Folders folders_of(const Entry& entry) { return {entry.builds.now(), entry.records.now()}; }
+  static Generation generation_of(const Entry& entry) { return {environment_digest(), folders_of(entry)}; }
 
   std::mutex mutex_;
   std::vector<Entry> entries_;
@@ -181,22 +180,23 @@ Result<std::shared_ptr<SharedEngine>> open_shared(const SharedRequest& request) 
   std::unique_ptr<World> world;
   const OpenRequest open =
       request.request([&world]() -> const settings::Settings& { return world->settings(); });
-  const auto opened = [&](Outcome outcome, std::string preferred_device) {
+  const auto opened = [&](Outcome outcome, std::string preferred_device,
+                          const std::optional<Folders>& folders) {
     World& seen = *world;
     auto engine =
         std::make_shared<SharedEngine>(std::move(world), std::move(outcome), std::move(preferred_device));
-    Table::of_this_process().put(request.key, engine, seen, looked_at);
+    Table::of_this_process().put(request.key, engine, seen, looked_at, folders);
     return engine;
   };
   const Shortcut shortcut(flags, open);
   if (const auto ready = cancelled ? std::nullopt : shortcut.find()) {
     world = std::make_unique<World>(ready->places, read_settings, request.cancel);
     if (open_already && leads_to(ready->ticket, *open_already)) {
-      Table::of_this_process().put(request.key, open_already, *world, looked_at);
+      Table::of_this_process().put(request.key, open_already, *world, looked_at, ready->folders);
       return std::move(open_already);
     }
     if (auto outcome = open_engine(*world, open, *ready, looked_at))
-      return opened(std::move(*outcome), ready->device);
+      return opened(std::move(*outcome), ready->device, ready->folders);
   }
   TRY_ASSIGN(settings::Settings settings, read_settings());
   world = std::make_unique<World>(std::move(settings), std::nullopt, request.cancel);
@@ -208,7 +208,7 @@ Result<std::shared_ptr<SharedEngine>> open_shared(const SharedRequest& request) 
   if (!outcome.opened) return fail(outcome.diagnosis ? std::move(*outcome.diagnosis) : diagnose("EH-S01"));
   if (outcome.ticket) shortcut.keep(*world, outcome, *outcome.ticket);
   std::string preferred_device = world->settings().device;
-  return opened(std::move(outcome), std::move(preferred_device));
+  return opened(std::move(outcome), std::move(preferred_device), std::nullopt);
 }
 
 }  // namespace enginehost::open

@@ -5,6 +5,7 @@
 #include "base/files.hpp"
 #include "base/paths.hpp"
 #include "base/text.hpp"
+#include "host/open/testimony.hpp"
 #include "host/open/witness.hpp"
 #include "host/platform/machine_key.hpp"
 #include "host/settings/deciding.hpp"
@@ -18,59 +19,47 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view first_line = "enginehost-shortcut 1\n";
-
-// Names files and tells torn ones; what must be equal is compared as a whole. Not SHA-256: the first use of
-// the library that has it takes longer than all the rest of this.
-std::string checksum(std::string_view text) {
-  std::uint64_t one = 0x9E3779B97F4A7C15u, two = text.size();
-  while (!text.empty()) {
-    std::uint64_t word = 0;
-    const std::size_t length = text.size() < sizeof word ? text.size() : sizeof word;
-    std::memcpy(&word, text.data(), length);
-    one = (one ^ word) * 0xBF58476D1CE4E5B9u;
-    one ^= one >> 29;
-    two = (two + word + one) * 0x94D049BB133111EBu;
-    two ^= two >> 31;
-    text.remove_prefix(length);
-  }
-  static constexpr char digits[] = "0123456789abcdef";
-  std::string name;
-  name.reserve(32);
-  for (const std::uint64_t half : {one, two})
-    for (int shift = 60; shift >= 0; shift -= 4) name.push_back(digits[(half >> shift) & 15]);
-  return name;
-}
+constexpr std::string_view first_line = "enginehost-shortcut 2\n";
 
 // "NAME SIZE", and that many bytes, whatever they are.
 void add_block(std::string& text, std::string_view name, std::string_view bytes) {
   text.append(name).append(" ").append(std::to_string(bytes.size())).append("\n").append(bytes).append("\n");
 }
 
+// Reads a text that it changes: what is read ends with a zero byte, as system calls want it.
 class Reader {
  public:
-  explicit Reader(std::string_view text) : rest_(text) {}
-  bool at_end() const { return rest_.empty(); }
-  std::string_view line() {
-    const std::string_view line = rest_.substr(0, rest_.find('\n'));
-    rest_.remove_prefix(std::min(rest_.size(), line.size() + 1));
-    return line;
+  explicit Reader(std::string& text) : at_(text.data()), end_(text.data() + text.size()) {}
+  bool at_end() const { return at_ == end_; }
+  // "NAME VALUE"; false for what is no line.
+  bool line(std::string_view& name, char*& value) {
+    char* const begin = at_;
+    char* const newline = static_cast<char*>(std::memchr(begin, '\n', left()));
+    if (newline == nullptr) return false;
+    *newline = '\0';
+    at_ = newline + 1;
+    value = static_cast<char*>(std::memchr(begin, ' ', static_cast<std::size_t>(newline - begin)));
+    if (value == nullptr) return false;
+    name = std::string_view(begin, static_cast<std::size_t>(value - begin));
+    ++value;
+    return true;
   }
   std::optional<std::string_view> block(std::string_view size) {
     const auto count = parse_integer(size);
-    if (!count || *count < 0 || static_cast<std::uint64_t>(*count) >= rest_.size()) return std::nullopt;
-    const std::string_view bytes = rest_.substr(0, static_cast<std::size_t>(*count));
-    rest_.remove_prefix(bytes.size() + 1);
+    if (!count || *count < 0 || static_cast<std::uint64_t>(*count) >= left()) return std::nullopt;
+    const std::string_view bytes(at_, static_cast<std::size_t>(*count));
+    at_ += bytes.size() + 1;
     return bytes;
   }
 
  private:
-  std::string_view rest_;
+  std::size_t left() const { return static_cast<std::size_t>(end_ - at_); }
+  char *at_, *const end_;
 };
 
 std::string key_of(const settings::Deciding& deciding, const OpenRequest& open) {
   std::string key;
-  key.reserve(4096);
+  key.reserve(deciding.text.size() + 256);
   const auto add = [&](std::string_view value) { key.append(value).push_back('\0'); };
   add(ENGINEHOST_VERSION);
   for (const std::string* part :
@@ -87,15 +76,6 @@ bool may_take_one(const OpenRequest& open) {
   return !open.plan_only && !open.decide_anew && open.plugin.empty() && open.request.force.empty();
 }
 
-platform::DetectRequest detect_request(const fs::path& cache, std::string_view helper,
-                                       std::vector<std::string> launcher) {
-  platform::DetectRequest request;
-  request.helper = path_of(helper);
-  request.helper_launcher = std::move(launcher);
-  request.cache_folder = cache;
-  return request;
-}
-
 }  // namespace
 
 Shortcut::Shortcut(const settings::FlagValues& flags, const OpenRequest& open) {
@@ -103,51 +83,53 @@ Shortcut::Shortcut(const settings::FlagValues& flags, const OpenRequest& open) {
   const auto deciding = settings::deciding(flags);
   if (!deciding) return;
   key_ = key_of(*deciding, open);
-  cache_ = path_of(deciding->cache);
-  file_ = path_of(deciding->cache + "/state/shortcuts/" + checksum(key_));
+  cache_ = deciding->cache;
+  file_ = cache_ + "/state/shortcuts/" + checksum(key_);
   began_ns_ = wall_clock_ns();
 }
 
 std::optional<Ready> Shortcut::find() const {
   if (key_.empty()) return std::nullopt;
-  const Result<std::string> bytes = read_file(file_, 1u << 20);
+  std::string text = content_of(file_.c_str());
   constexpr std::size_t checksum_size = 32;
-  if (!bytes || !bytes->starts_with(first_line) || bytes->size() < first_line.size() + checksum_size)
-    return std::nullopt;
-  const std::string_view text = std::string_view(*bytes).substr(0, bytes->size() - checksum_size);
+  if (!text.starts_with(first_line) || text.size() < first_line.size() + checksum_size) return std::nullopt;
+  const std::string_view told = std::string_view(text).substr(0, text.size() - checksum_size);
   // A file that a power cut left half empty is none.
-  if (checksum(text) != std::string_view(*bytes).substr(text.size())) return std::nullopt;
-  Reader reader(text.substr(first_line.size()));
+  if (checksum(told) != std::string_view(text).substr(told.size())) return std::nullopt;
+  text.resize(told.size());
+  Reader reader(text);
   Ready ready;
-  ready.places.cache_folder = cache_;
-  std::string_view machine, helper;
-  std::vector<std::string> launcher;
-  const std::int64_t now = World::now();
+  ready.places.cache_folder = path_of(cache_);
+  const std::string builds = builds_folder(ready.places.cache_folder);
+  std::string records;
+  platform::DetectRequest machine;
+  std::string_view words;
+  Witnesses witnesses(World::now());
   bool ours = false;
-  while (!reader.at_end()) {
-    const std::string_view line = reader.line();
-    const std::size_t space = line.find(' ');
-    if (space == std::string_view::npos) return std::nullopt;
-    const std::string_view name = line.substr(0, space), value = line.substr(space + 1);
+  for (std::string_view name; !reader.at_end();) {
+    char* value = nullptr;
+    if (!reader.line(name, value)) return std::nullopt;
+    if (name == "enginehost-shortcut") continue;
     if (name == "key" || name == "machine") {
       const auto block = reader.block(value);
       if (!block || (name == "key" && *block != key_)) return std::nullopt;
       if (name == "key") ours = true;
-      if (name == "machine") machine = *block;
+      if (name == "machine") words = *block;
     } else if (name == "state") {
       ready.places.state_folder = path_of(value);
+      records = records_folder(ready.places.state_folder);
     } else if (name == "layer") {
       ready.places.system_layers.push_back(path_of(value));
     } else if (name == "helper") {
-      helper = value;
+      machine.helper = path_of(value);
     } else if (name == "launcher") {
-      launcher.emplace_back(value);
+      machine.helper_launcher.emplace_back(value);
     } else if (name == "flavor") {
       ready.flavor = value;
     } else if (name == "device") {
       ready.device = value;
     } else if (name == "offline") {
-      ready.offline = value == "yes";
+      ready.offline = std::string_view(value) == "yes";
     } else if (name == "build") {
       ready.ticket.build = value;
     } else if (name == "digest") {
@@ -155,27 +137,41 @@ std::optional<Ready> Shortcut::find() const {
     } else if (name == "artifacts") {
       ready.ticket.artifacts = value;
     } else if (name == "fallback") {
-      ready.ticket.fallback = value == "yes";
+      ready.ticket.fallback = std::string_view(value) == "yes";
     } else if (name == "load") {
       ready.ticket.load_order.emplace_back(value);
-    } else if (!ours || !holds(name, value, now)) {
+    } else if (!ours || !witnesses.hold(name, value)) {
       return std::nullopt;
+    } else if (name == "stamp") {
+      FileStamp stamp = stamp_in(value);
+      stamp.size = 0;
+      if (value == builds) ready.folders.builds = stamp;
+      if (value == records) ready.folders.records = stamp;
     }
   }
-  if (!ours || ready.ticket.digest.empty() || ready.places.state_folder.empty() || machine.empty() ||
-      platform::machine_text(detect_request(cache_, helper, std::move(launcher)),
-                             platform::Reach::decisive) != machine)
+  machine.cache_folder = ready.places.cache_folder;
+  if (!ours || ready.ticket.digest.empty() || ready.places.state_folder.empty() || words.empty() ||
+      platform::machine_words(machine, platform::Reach::decisive) != words)
     return std::nullopt;
   return ready;
 }
 
 void Shortcut::keep(World& world, const Outcome& outcome, const Ticket& ticket) const {
   const settings::Settings& settings = world.settings();
-  if (key_.empty() || !outcome.by_ticket || world.store().root() != cache_ || !settings.force.empty() ||
-      world.state_folder().parent_path() != cache_ / "state")
+  if (key_.empty() || !outcome.by_ticket || world.store().root() != path_of(cache_) ||
+      !settings.force.empty() || world.state_folder().parent_path() != world.store().root() / "state")
     return;
-  const std::string machine = platform::machine_text(world.detect_request(), platform::Reach::decisive);
-  if (platform::machine_key(world.detect_request(), platform::Reach::decisive) != ticket.machine) return;
+  const platform::DetectRequest machine = world.detect_request();
+  Testimony testimony(began_ns_);
+  for (const std::string& folder : settings.looks.writable) testimony.add_writable(folder);
+  for (const std::string& file : settings.looks.runnable) testimony.add_runnable(file);
+  for (const std::string& file : settings.looks.files) testimony.add_rights(file);
+  testimony.add_lines(ticket.witnesses);
+  for (const platform::MachineLook& look : platform::machine_looks(machine, platform::Reach::decisive))
+    testimony.add(look);
+  const auto witnesses = testimony.text();
+  // Only now: what was looked at is what the ticket knows.
+  if (!witnesses || platform::machine_key(machine, platform::Reach::decisive) != ticket.machine) return;
   std::string text(first_line);
   add_block(text, "key", key_);
   bool plain = true;
@@ -195,18 +191,13 @@ void Shortcut::keep(World& world, const Outcome& outcome, const Ticket& ticket) 
   add("artifacts", ticket.artifacts);
   add("fallback", ticket.fallback ? "yes" : "no");
   for (const std::string& path : ticket.load_order) add("load", path);
-  for (const std::string& folder : settings.looks.writable) add("writable", folder);
-  for (const std::string& file : settings.looks.runnable) add("runnable", file);
-  for (const std::string& file : settings.looks.files) {
-    plain = plain && file.find('\n') == std::string::npos && is_at_rest(file, began_ns_);
-    text += stamp_line(file, true);
-  }
-  text += ticket.witnesses;
-  add_block(text, "machine", machine);
-  if (!plain || !make_folders(file_.parent_path())) return;
-  make_room(file_.parent_path());
+  text += *witnesses;
+  add_block(text, "machine", platform::machine_words(machine, platform::Reach::decisive));
+  const fs::path file = path_of(file_);
+  if (!plain || !make_folders(file.parent_path())) return;
+  make_room(file.parent_path());
   // Neither synced nor missed when it cannot be written: it is made again.
-  static_cast<void>(write_file(file_, text + checksum(text), false));
+  static_cast<void>(write_file(file, text + checksum(text), false));
 }
 
 }  // namespace enginehost::open

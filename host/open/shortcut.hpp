@@ -1,12 +1,12 @@
 // A ready ticket that is found before settings are read: under the flags, the variables and the folders that
 // they would follow from, with the stamps of the files that they were read from (docs/decisions/011).
 #pragma once
-#include <filesystem>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 
+#include "base/files.hpp"
 #include "host/open/open.hpp"
 #include "host/open/ticket.hpp"
 #include "host/open/world.hpp"
@@ -14,12 +14,20 @@
 
 namespace enginehost::open {
 
+// The folders of installed builds and of records (world.hpp) as they were; zeros: not there. Sizes are left
+// out.
+struct Folders {
+  FileStamp builds, records;
+  bool operator==(const Folders&) const = default;
+};
+
 // Where a shortcut leads, with what the settings say of it.
 struct Ready {
   World::Places places;
   Ticket ticket;
   std::string flavor, device;  // of the settings
   bool offline = false;
+  Folders folders;  // when the way was looked at
 };
 
 // One request under one set of flags; its shortcut lies in <cache>/state/shortcuts.
@@ -38,7 +46,7 @@ class Shortcut {
 
  private:
   std::string key_;  // empty: there is none for this request
-  std::filesystem::path cache_, file_;
+  std::string cache_, file_;
   std::int64_t began_ns_ = 0;
 };
 

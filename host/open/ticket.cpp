@@ -55,7 +55,7 @@ TicketOffice::TicketOffice(World& world, const OpenRequest& open)
 
 std::optional<Ticket> TicketOffice::find() const {
   if (!usable_) return std::nullopt;
-  const Result<std::string> bytes = read_file(file_, 1u << 20);
+  Result<std::string> bytes = read_file(file_, 1u << 20);
   if (!bytes) return std::nullopt;
   std::string_view rest = *bytes;
   // The last line is the digest of all before it: a file that a power cut left half empty is none.
@@ -66,10 +66,12 @@ std::optional<Ticket> TicketOffice::find() const {
   rest.remove_suffix(digest_size);
   Ticket ticket;
   std::string_view machine;
-  const std::int64_t now = World::now();
+  Witnesses witnesses(World::now());
   bool first = true, ours = false;
   while (!rest.empty()) {
     const std::string_view line = rest.substr(0, rest.find('\n'));
+    if (line.size() == rest.size()) return std::nullopt;
+    (*bytes)[static_cast<std::size_t>(line.data() + line.size() - bytes->data())] = '\0';
     rest.remove_prefix(std::min(rest.size(), line.size() + 1));
     if (std::exchange(first, false)) {
       if (line != first_line) return std::nullopt;
@@ -93,7 +95,7 @@ std::optional<Ticket> TicketOffice::find() const {
       ticket.fallback = value == "yes";
     } else if (name == "load") {
       ticket.load_order.emplace_back(value);
-    } else if (!holds(name, value, now)) {
+    } else if (!witnesses.hold(name, value.data())) {
       return std::nullopt;
     }
     if (is_witness(name)) ticket.witnesses.append(line).push_back('\n');
@@ -126,10 +128,9 @@ bool TicketOffice::is_passing(const Outcome& outcome) const {
 std::vector<std::string> TicketOffice::rests_on(const Outcome& outcome) const {
   std::set<std::string> paths(world_.catalogue_origin().documents.begin(),
                               world_.catalogue_origin().documents.end());
-  // A build that is installed or removed, a record that is written or cleared: their folders' times change.
-  paths.insert(path_text(world_.store().root() / "refs"));
-  for (const fs::path& layer : world_.store().layers()) paths.insert(path_text(layer / "refs"));
-  paths.insert(path_text(world_.state_folder() / "history"));
+  paths.insert(builds_folder(world_.store().root()));
+  for (const fs::path& layer : world_.store().layers()) paths.insert(builds_folder(layer));
+  paths.insert(records_folder(world_.state_folder()));
   // What the builds' records depend on themselves: a missing library that appears, a system library that is
   // updated.
   for (const resolve::Candidate& candidate : outcome.plan.candidates)
@@ -156,7 +157,7 @@ void TicketOffice::keep(const Outcome& outcome) const {
   // tells nothing: the folder's time does not count.
   const fs::path sentinels = world_.state_folder() / "running";
   if (proof == nullptr || path_text(sentinels).find('\n') != std::string::npos ||
-      !is_empty_folder(path_text(sentinels)))
+      !is_empty_folder(path_text(sentinels).c_str()))
     return;
   std::string text(first_line);
   text += "\nkey " + key_ + "\nmade " + std::to_string(World::now()) + "\nuntil " +

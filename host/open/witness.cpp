@@ -1,11 +1,13 @@
 #include "host/open/witness.hpp"
 
-#include <cerrno>
+#include <algorithm>
 #include <chrono>
+#include <cstring>
 #include <system_error>
 #include <vector>
 
 #include "base/file_calls.hpp"
+#include "base/file_system.hpp"
 #include "base/paths.hpp"
 #include "base/text.hpp"
 
@@ -21,61 +23,96 @@ constexpr std::int64_t rest_ns = 500'000'000;
 // Some file systems count in whole seconds, or in twos.
 constexpr std::int64_t coarse_rest_ns = 3'000'000'000;
 
+// "NUMBER ", negative for times before 1970.
 template <class Number>
-bool take_number(std::string_view& text, Number& value) {
-  const std::size_t space = text.find(' ');
-  const auto number = parse_integer(text.substr(0, space));
-  if (!number || space == std::string_view::npos) return false;
-  value = static_cast<Number>(*number);
-  text.remove_prefix(space + 1);
-  return true;
+bool take(const char*& text, Number& value) {
+  const bool negative = *text == '-';
+  if (negative) ++text;
+  if (*text < '0' || *text > '9') return false;
+  std::uint64_t number = 0;
+  for (; *text >= '0' && *text <= '9'; ++text) number = number * 10 + static_cast<std::uint64_t>(*text - '0');
+  value = static_cast<Number>(negative ? -number : number);
+  return *text++ == ' ';
 }
 
-bool is_unchanged(std::string_view value, bool with_rights) {
-  std::uint64_t device = 0, inode = 0, size = 0;
-  std::int64_t modified = 0, changed = 0;
-  if (!take_number(value, device) || !take_number(value, inode) || !take_number(value, size) ||
-      !take_number(value, modified) || (with_rights && !take_number(value, changed)))
-    return false;
-  // Not stamp_of(): a path object for each of them costs more than the calls.
-  calls::Status now{};
-  return calls::stat(std::string(value), &now) == 0 && static_cast<std::uint64_t>(now.st_dev) == device &&
-         now.st_ino == inode && static_cast<std::uint64_t>(now.st_size) == size &&
-         calls::modified_ns(now) == modified && (!with_rights || calls::changed_ns(now) == changed);
-}
-
-bool is_absent(const std::string& path) {
+bool is_absent(const char* path) {
   calls::Status status{};
   return calls::stat(path, &status) != 0;
 }
 
-bool is_writable_folder(const std::string& folder) {
-  calls::Status status{};
-  return calls::stat(folder, &status) == 0 && S_ISDIR(status.st_mode) &&
-         calls::access(folder, W_OK | X_OK) == 0;
+// Takes the word and the space behind it, if they are there.
+bool begins_with(const char*& value, std::string_view word) {
+  if (std::strncmp(value, word.data(), word.size()) != 0 || value[word.size()] != ' ') return false;
+  value += word.size() + 1;
+  return true;
 }
 
 }  // namespace
 
 bool is_witness(std::string_view name) {
-  for (const std::string_view one :
-       {"stamp", "rights", "absent", "empty", "writable", "runnable", "until", "made"})
+  for (const std::string_view one : {"stamp", "absent", "empty", "until", "made"})
     if (name == one) return true;
   return false;
 }
 
-bool holds(std::string_view name, std::string_view value, std::int64_t now) {
-  if (name == "stamp") return is_unchanged(value, false);
-  if (name == "absent") return is_absent(std::string(value));
-  if (name == "rights") return is_unchanged(value, true);
-  if (name == "empty") return is_empty_folder(std::string(value));
-  if (name == "writable") return is_writable_folder(std::string(value));
-  if (name == "runnable") return calls::access(std::string(value), X_OK) == 0;
+FileStamp stamp_in(char*& value) {
+  FileStamp stamp;
+  const char* at = value;
+  static_cast<void>(take(at, stamp.device) && take(at, stamp.inode) && take(at, stamp.size) &&
+                    take(at, stamp.modified_ns));
+  value += at - value;
+  return stamp;
+}
+
+bool Witnesses::file_stayed(const char* value, std::string_view name) {
+  const bool rights = name == "rights", sized = rights || name == "stamp", timed = name != "identity";
+  std::uint64_t device = 0, inode = 0, size = 0;
+  std::int64_t modified = 0, changed = 0;
+  if (!take(value, device) || !take(value, inode) || (sized && !take(value, size)) ||
+      (timed && !take(value, modified)) || (rights && !take(value, changed)))
+    return false;
+  // Not stamp_of(): a path object for each of them costs more than the calls.
+  calls::Status now{};
+  return calls::stat(value, &now) == 0 && static_cast<std::uint64_t>(now.st_dev) == device &&
+         now.st_ino == inode && (!sized || static_cast<std::uint64_t>(now.st_size) == size) &&
+         (!timed || calls::modified_ns(now) == modified) && (!rights || calls::changed_ns(now) == changed);
+}
+
+bool Witnesses::hold(std::string_view name, const char* value) {
+  if (name == "stamp" || name == "rights" || name == "identity")
+    return folder_stayed_ = file_stayed(value, name);
+  if (name == "if-absent") return folder_stayed_ || is_absent(value);
+  if (name == "if-there") return folder_stayed_ || calls::access(value, F_OK) == 0;
+  if (name == "absent") return is_absent(value);
+  if (name == "folder") {
+    folder_stayed_ = file_stayed(value, name);
+    return true;
+  }
+  if (name == "still") {
+    if (file_stayed(value, name)) return true;
+    for (int numbers = 0; numbers < 3; ++numbers)
+      if (std::uint64_t ignored = 0; !take(value, ignored)) return false;
+    return is_empty_folder(value);
+  }
+  if (name == "empty") return is_empty_folder(value);
+  if (name == "there") return calls::access(value, F_OK) == 0;
+  if (name == "writable") return calls::access(value, W_OK | X_OK) == 0;
+  if (name == "runnable") return calls::access(value, X_OK) == 0;
+  if (name == "content" || name == "names") {
+    const char* const path = std::strchr(value, ' ');
+    if (path == nullptr) return false;
+    return checksum(name == "names" ? names_in(path + 1) : content_of(path + 1)) ==
+           std::string_view(value, static_cast<std::size_t>(path - value));
+  }
+  if (name == "noexec") {
+    const bool before = begins_with(value, "yes");
+    return (before || begins_with(value, "no")) && forbids_execution(value) == before;
+  }
   const auto seconds = parse_integer(value);
   if (!seconds) return false;
-  if (name == "until") return *seconds > now;
+  if (name == "until") return *seconds > now_;
   // A clock that was set back would make it live for too long.
-  return name == "made" && *seconds <= now + 1;
+  return name == "made" && *seconds <= now_ + 1;
 }
 
 std::string stamp_line(const std::string& path, bool with_rights) {
@@ -88,21 +125,67 @@ std::string stamp_line(const std::string& path, bool with_rights) {
   return line + path + "\n";
 }
 
-bool is_at_rest(const std::string& path, std::int64_t moment_ns) {
-  calls::Status status{};
-  if (calls::stat(path, &status) != 0) return true;
-  const auto settled = [&](std::int64_t at) {
-    return at + (at % 1'000'000'000 == 0 ? coarse_rest_ns : rest_ns) < moment_ns;
-  };
-  return settled(calls::modified_ns(status)) && settled(calls::changed_ns(status));
+bool is_settled(std::int64_t time_ns, std::int64_t moment_ns) {
+  return time_ns + (time_ns % 1'000'000'000 == 0 ? coarse_rest_ns : rest_ns) < moment_ns;
 }
 
-bool is_empty_folder(const std::string& folder) {
+bool is_at_rest(const std::string& path, std::int64_t moment_ns) {
+  calls::Status status{};
+  return calls::stat(path, &status) != 0 || (is_settled(calls::modified_ns(status), moment_ns) &&
+                                             is_settled(calls::changed_ns(status), moment_ns));
+}
+
+bool is_empty_folder(const char* folder) {
   bool empty = true;
   calls::for_each_name(folder, [&](int, const char* name) {
     empty = empty && (std::string_view(name) == "." || std::string_view(name) == "..");
   });
   return empty;
+}
+
+// Not SHA-256: the first use of the library that has it takes longer than all the rest of an open.
+std::string checksum(std::string_view text) {
+  std::uint64_t one = 0x9E3779B97F4A7C15u, two = text.size();
+  const auto mix = [&](std::uint64_t word) {
+    one = (one ^ word) * 0xBF58476D1CE4E5B9u;
+    one ^= one >> 29;
+    two = (two + word + one) * 0x94D049BB133111EBu;
+    two ^= two >> 31;
+  };
+  std::uint64_t word = 0;
+  for (; text.size() >= sizeof word; text.remove_prefix(sizeof word)) {
+    std::memcpy(&word, text.data(), sizeof word);
+    mix(word);
+  }
+  word = 0;
+  std::memcpy(&word, text.data(), text.size());
+  if (!text.empty()) mix(word);
+  static constexpr char digits[] = "0123456789abcdef";
+  std::string name;
+  name.reserve(32);
+  for (const std::uint64_t half : {one, two})
+    for (int shift = 60; shift >= 0; shift -= 4) name.push_back(digits[(half >> shift) & 15]);
+  return name;
+}
+
+std::string content_of(const char* file) {
+  const FileDescriptor opened(calls::open(file, O_RDONLY | O_CLOEXEC));
+  char bytes[4096];
+  std::string text;
+  if (!opened.valid()) return text;
+  for (ssize_t got = 0; (got = calls::read(opened.get(), bytes, sizeof bytes)) > 0;) {
+    text.append(bytes, static_cast<std::size_t>(got));
+    // A file of the kernel ends where it gives less than it was asked for.
+    if (got < static_cast<ssize_t>(sizeof bytes)) break;
+  }
+  return text;
+}
+
+std::string names_in(const char* folder) {
+  std::vector<std::string> names;
+  calls::for_each_name(folder, [&](int, const char* name) { names.emplace_back(name); });
+  std::sort(names.begin(), names.end());
+  return join(names, "/");
 }
 
 std::int64_t wall_clock_ns() {

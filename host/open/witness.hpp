@@ -1,25 +1,58 @@
-// What a ticket rests on, one line each: "until SECONDS", "made SECONDS", "stamp DEVICE INODE SIZE TIME
-// PATH", "rights DEVICE INODE SIZE TIME CHANGED PATH", "absent PATH", "empty FOLDER", "writable FOLDER",
-// "runnable FILE".
+// What a ticket or a shortcut rests on, one line each. A line of a file as it was:
+//   "stamp DEVICE INODE SIZE TIME PATH", "rights DEVICE INODE SIZE TIME CHANGED PATH" (also whether owner or
+//   rights were changed), "identity DEVICE INODE PATH", "content CHECKSUM PATH", "names CHECKSUM PATH",
+//   "there PATH", "absent PATH", "empty FOLDER", "writable FOLDER", "runnable FILE", "noexec yes|no FOLDER".
+// A folder that vouches for names in it and below: "folder DEVICE INODE TIME PATH", or its "stamp" or
+// "rights"; the lines "if-there PATH" and "if-absent PATH" that follow it are looked at only when it changed.
+// "still DEVICE INODE TIME FOLDER" is "empty", seen in one look while nothing happened in the folder.
+// The time: "until SECONDS", "made SECONDS".
 #pragma once
 #include <cstdint>
 #include <filesystem>
 #include <string>
 #include <string_view>
 
+#include "base/files.hpp"
+
 namespace enginehost::open {
 
-// True when the line still tells the truth; false for what is no such line. One or two system calls.
-bool holds(std::string_view name, std::string_view value, std::int64_t now);
+// Lines are held against the machine in the order in which they stand. Use from one thread.
+class Witnesses {
+ public:
+  explicit Witnesses(std::int64_t now) : now_(now) {}
+
+  // True when the line still tells the truth; false for what is no such line. One or two system calls, or
+  // none. `value` is what follows the name.
+  bool hold(std::string_view name, const char* value);
+
+ private:
+  bool file_stayed(const char* value, std::string_view name);
+
+  std::int64_t now_;
+  bool folder_stayed_ = false;
+};
+
 bool is_witness(std::string_view name);
+
+// Of the value of a "stamp" that was made here; moves `value` on to the path.
+FileStamp stamp_in(char*& value);
 
 // The line of a file as it is now. `with_rights`: also whether its owner or its rights were changed.
 std::string stamp_line(const std::string& path, bool with_rights = false);
 
+// True for a time so long before the moment that a later change has another one.
+bool is_settled(std::int64_t time_ns, std::int64_t moment_ns);
+
 // True when nothing happened to the file shortly before `moment` or since, not even a rename (which only
 // ctime tells).
 bool is_at_rest(const std::string& path, std::int64_t moment_ns);
-bool is_empty_folder(const std::string& folder);
+bool is_empty_folder(const char* folder);
+
+// Of what "content" and "names" compare, and what names the files of shortcuts: 32 hexadecimal digits, no
+// protection against people.
+std::string checksum(std::string_view text);
+std::string content_of(const char* file);
+std::string names_in(const char* folder);
 
 std::int64_t wall_clock_ns();
 

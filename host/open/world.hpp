@@ -22,6 +22,10 @@
 
 namespace enginehost::open {
 
+// Whose time changes when a build is installed or removed, and when a record is written or cleared.
+std::string builds_folder(const std::filesystem::path& cache_folder);
+std::string records_folder(const std::filesystem::path& state_folder);
+
 // Each part is gathered when it is first asked for and then stays, so that one request sees one world. Use
 // one object from one thread at a time; several objects are independent.
 class World {

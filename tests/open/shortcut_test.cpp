@@ -98,7 +98,7 @@ TEST_F(AShortcut, RestsOnTheSystemsConfigurationAndLayer) {
   for (const std::string& path :
        {std::string("/etc/enginehost/config.json"), std::string("/var/lib/enginehost")})
     EXPECT_TRUE(
-        text->find("\nabsent " + path + "\n") != std::string::npos ||
+        text->find("absent " + path + "\n") != std::string::npos ||
         (text->find("\nrights ") != std::string::npos && text->find(" " + path + "\n") != std::string::npos))
         << path;
   EXPECT_NE(text->find("\nwritable " + state().native() + "\n"), std::string::npos);

@@ -1,0 +1,210 @@
+#include "host/open/testimony.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+#include <map>
+
+#include "base/file_calls.hpp"
+#include "base/file_system.hpp"
+#include "base/paths.hpp"
+#include "host/open/witness.hpp"
+
+namespace enginehost::open {
+namespace {
+
+using What = platform::MachineLook::What;
+
+// How many numbers stand before the path.
+int numbers_of(std::string_view name) {
+  if (name == "stamp") return 4;
+  if (name == "rights") return 5;
+  return name == "identity" ? 2 : 0;
+}
+
+bool is_there(const std::string& path) {
+  calls::Status status{};
+  return calls::stat(path, &status) == 0;
+}
+
+std::string folder_of(const std::string& path) {
+  const std::size_t slash = path.rfind('/');
+  return slash == 0 ? "/" : path.substr(0, slash);
+}
+
+// Whose folder is the text before its last "/".
+bool is_plain(const std::string& path) {
+  if (path.size() < 2 || path.front() != '/' || path.back() == '/') return false;
+  for (const char* odd : {"//", "/./", "/../"})
+    if (path.find(odd) != std::string::npos) return false;
+  return !path.ends_with("/.") && !path.ends_with("/..");
+}
+
+// "DEVICE INODE TIME " of a folder to which nothing happened shortly before the moment or since, else empty.
+std::string value_at_rest(const std::string& folder, std::int64_t moment_ns) {
+  calls::Status status{};
+  if (calls::stat(folder, &status) != 0 || !S_ISDIR(status.st_mode) ||
+      !is_settled(calls::modified_ns(status), moment_ns) || !is_settled(calls::changed_ns(status), moment_ns))
+    return {};
+  return std::to_string(status.st_dev) + " " + std::to_string(status.st_ino) + " " +
+         std::to_string(calls::modified_ns(status)) + " ";
+}
+
+// Whether a stamp's "DEVICE INODE SIZE TIME …" is of the same moment as a folder's "DEVICE INODE TIME ".
+bool is_same_time(std::string_view stamp, std::string_view folder) {
+  const auto word = [](std::string_view text, int number) {
+    for (; number > 0; --number) text.remove_prefix(text.find(' ') + 1);
+    return text.substr(0, text.find(' '));
+  };
+  return word(stamp, 0) == word(folder, 0) && word(stamp, 1) == word(folder, 1) &&
+         word(stamp, 3) == word(folder, 2);
+}
+
+}  // namespace
+
+void Testimony::add(std::string name, std::string value, const std::string& path) {
+  usable_ = usable_ && path.find('\n') == std::string::npos;
+  if (const Line* known = find(name, path)) {
+    usable_ = usable_ && known->value == value;
+    return;
+  }
+  lines_.push_back({std::move(name), std::move(value), path});
+}
+
+const Testimony::Line* Testimony::find(std::string_view name, const std::string& path) const {
+  const auto found = std::find_if(lines_.begin(), lines_.end(),
+                                  [&](const Line& line) { return line.name == name && line.path == path; });
+  return found != lines_.end() && !path.empty() ? &*found : nullptr;
+}
+
+void Testimony::add_rights(const std::string& file) {
+  usable_ = usable_ && is_at_rest(file, began_ns_);
+  add_lines(stamp_line(file, true));
+}
+
+void Testimony::add_writable(const std::string& folder) { add("writable", "", folder); }
+void Testimony::add_runnable(const std::string& file) { add("runnable", "", file); }
+
+void Testimony::add_empty(const std::string& folder) {
+  // What is put there changes its time.
+  const std::string value = value_at_rest(folder, began_ns_);
+  const bool still = !value.empty() && is_empty_folder(folder.c_str());
+  add(still ? "still" : "empty", still ? value : "", folder);
+}
+
+void Testimony::add(const platform::MachineLook& look) {
+  switch (look.what) {
+    case What::stamp:
+      usable_ = usable_ && is_at_rest(look.path, began_ns_);
+      return add_lines(stamp_line(look.path));
+    case What::identity: {
+      calls::Status status{};
+      if (calls::stat(look.path, &status) != 0) return add("absent", "", look.path);
+      return add("identity", std::to_string(status.st_dev) + " " + std::to_string(status.st_ino) + " ",
+                 look.path);
+    }
+    case What::presence:
+      return add(is_there(look.path) ? "there" : "absent", "", look.path);
+    case What::content:
+      if (!is_there(look.path)) return add("absent", "", look.path);
+      return add("content", checksum(content_of(look.path.c_str())) + " ", look.path);
+    case What::names:
+      if (!is_there(look.path)) return add("absent", "", look.path);
+      return add("names", checksum(names_in(look.path.c_str())) + " ", look.path);
+    case What::noexec:
+      return add("noexec", forbids_execution(path_of(look.path)) ? "yes " : "no ", look.path);
+  }
+}
+
+void Testimony::add_lines(std::string_view lines) {
+  while (!lines.empty()) {
+    const std::string_view line = lines.substr(0, lines.find('\n'));
+    lines.remove_prefix(std::min(lines.size(), line.size() + 1));
+    const std::size_t space = std::min(line.find(' '), line.size());
+    const std::string name(line.substr(0, space));
+    std::string_view rest = line.substr(std::min(line.size(), space + 1));
+    if (name == "until" || name == "made") {
+      lines_.push_back({name, std::string(rest), ""});
+      continue;
+    }
+    if (name == "empty") {
+      add_empty(std::string(rest));
+      continue;
+    }
+    std::size_t path = 0;
+    for (int i = numbers_of(name); i > 0; --i) path = rest.find(' ', path) + 1;
+    add(name, std::string(rest.substr(0, path)), std::string(rest.substr(path)));
+  }
+}
+
+bool Testimony::is_told_elsewhere(const Line& line) const {
+  const Line* const rights = find("rights", line.path);
+  const Line* const stamp = rights != nullptr ? rights : find("stamp", line.path);
+  if (line.name == "stamp" || line.name == "runnable") return rights != nullptr;
+  return (line.name == "identity" || line.name == "there") && stamp != nullptr;
+}
+
+// The folder whose time tells whether the line still holds, if there is one.
+std::optional<Testimony::Voucher> Testimony::voucher_of(const Line& line) const {
+  if ((line.name != "absent" && line.name != "there") || !is_plain(line.path)) return std::nullopt;
+  calls::Status status{};
+  std::string path = line.path;
+  if (line.name == "absent") {
+    // What a link leads to may come without a trace in the link's folder.
+    if (calls::lstat(path, &status) == 0) return std::nullopt;
+    while (errno == ENOENT && path.size() > 1 && calls::lstat(folder_of(path), &status) != 0)
+      path = folder_of(path);
+    if (errno != ENOENT) return std::nullopt;
+  } else if (calls::lstat(path, &status) != 0 || S_ISLNK(status.st_mode)) {
+    return std::nullopt;
+  }
+  Voucher voucher{folder_of(path), {}};
+  if (!times_tell_of_names(path_of(voucher.folder))) return std::nullopt;
+  voucher.value = value_at_rest(voucher.folder, began_ns_);
+  return voucher.value.empty() ? std::nullopt : std::optional(std::move(voucher));
+}
+
+std::optional<std::string> Testimony::text() const {
+  struct Below {
+    std::string value;  // of the folder
+    std::vector<const Line*> lines;
+  };
+  std::map<std::string, Below> vouched_for;
+  std::vector<const Line*> others;
+  bool consistent = usable_;
+  for (const Line& line : lines_) {
+    if (is_told_elsewhere(line)) {
+      const Line* const rights = find("rights", line.path);
+      consistent = consistent && (rights == nullptr || rights->value.starts_with(line.value));
+    } else if (auto voucher = voucher_of(line)) {
+      Below& below = vouched_for[voucher->folder];
+      consistent = consistent && (below.lines.empty() || below.value == voucher->value);
+      below.value = std::move(voucher->value);
+      below.lines.push_back(&line);
+    } else {
+      others.push_back(&line);
+    }
+  }
+  std::string text;
+  const auto put = [&](std::string_view prefix, const Line& line) {
+    text.append(prefix).append(line.name).append(" ").append(line.value).append(line.path).append("\n");
+  };
+  for (const Line* line : others) {
+    put("", *line);
+    const auto below = vouched_for.find(line->path);
+    if (numbers_of(line->name) < 4 || below == vouched_for.end()) continue;
+    consistent = consistent && is_same_time(line->value, below->second.value);
+    for (const Line* one : below->second.lines) put("if-", *one);
+    vouched_for.erase(below);
+  }
+  for (const auto& [folder, below] : vouched_for) {
+    // One look at the folder instead of one look at the file saves none.
+    const bool worth_it = below.lines.size() > 1;
+    if (worth_it) text.append("folder ").append(below.value).append(folder).append("\n");
+    for (const Line* line : below.lines) put(worth_it ? "if-" : "", *line);
+  }
+  if (!consistent) return std::nullopt;
+  return text;
+}
+
+}  // namespace enginehost::open

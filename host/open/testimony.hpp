@@ -1,0 +1,49 @@
+// Gathers what a shortcut rests on, so that as few looks as possible tell that all of it stays.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "host/platform/machine_key.hpp"
+
+namespace enginehost::open {
+
+// Each file is told once, by the strictest line that was asked for. What is not there is vouched for by the
+// nearest folder above it, where that folder's time tells of its names. Lines: witness.hpp. Use from one
+// thread.
+class Testimony {
+ public:
+  // Files must have been at rest before then.
+  explicit Testimony(std::int64_t began_ns) : began_ns_(began_ns) {}
+
+  void add_rights(const std::string& file);
+  void add_writable(const std::string& folder);
+  void add_runnable(const std::string& file);
+  void add_empty(const std::string& folder);
+  void add(const platform::MachineLook& look);
+  // Lines of a ticket, which are taken as they stand.
+  void add_lines(std::string_view lines);
+
+  // All of it; nothing where a file was not at rest, has two stamps, or cannot be told in a line.
+  std::optional<std::string> text() const;
+
+ private:
+  struct Line {
+    std::string name, value, path;
+  };
+  struct Voucher {
+    std::string folder, value;
+  };
+  void add(std::string name, std::string value, const std::string& path);
+  const Line* find(std::string_view name, const std::string& path) const;
+  bool is_told_elsewhere(const Line& line) const;
+  std::optional<Voucher> voucher_of(const Line& line) const;
+
+  std::int64_t began_ns_;
+  bool usable_ = true;
+  std::vector<Line> lines_;
+};
+
+}  // namespace enginehost::open

@@ -1,0 +1,196 @@
+// What a shortcut rests on is told in few lines, each of which still notices what it stands for.
+#include "host/open/testimony.hpp"
+
+#include <gmock/gmock.h>
+#include <sys/stat.h>
+
+#include <fstream>
+
+#include "base/file_system.hpp"
+#include "base/files.hpp"
+#include "host/open/witness.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+namespace enginehost::open {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+using testing::Not;
+using What = platform::MachineLook::What;
+
+class ATestimony : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!times_tell_of_names(folder_.path()))
+      GTEST_SKIP() << "of the file system of " << folder_.path() << " it is not known what its times tell";
+    fs::create_directories(folder_ / "here/deep");
+    test::write_text(folder_ / "here/file", "text");
+  }
+  std::string at(const std::string& name) const { return (folder_ / name).native(); }
+  // As seen by a program that began so long after all of this that everything is at rest.
+  static std::int64_t later() { return wall_clock_ns() + 5'000'000'000; }
+  std::string told() const {
+    const auto text = testimony_.text();
+    return text ? *text : "nothing";
+  }
+  // Whether all of it holds now, as who finds the shortcut asks.
+  static bool holds(std::string text) {
+    Witnesses witnesses(0);
+    for (std::size_t at = 0; at < text.size();) {
+      const std::size_t end = text.find('\n', at), space = text.find(' ', at);
+      text[end] = '\0';
+      if (!witnesses.hold(std::string_view(text).substr(at, space - at), text.data() + space + 1))
+        return false;
+      at = end + 1;
+    }
+    return true;
+  }
+  void put(const std::string& name) { test::write_text(folder_ / name, "new"); }
+  static void make_it_later(const fs::path& path) {
+    fs::last_write_time(path, fs::last_write_time(path) + std::chrono::seconds(1));
+  }
+
+  test::TemporaryFolder folder_;
+  Testimony testimony_{later()};
+};
+
+TEST_F(ATestimony, AFolderVouchesForWhatIsNotInIt) {
+  testimony_.add({What::presence, at("here/one")});
+  testimony_.add({What::presence, at("here/two/deep/inside")});
+  const std::string text = told();
+  EXPECT_THAT(text, HasSubstr("folder "));
+  EXPECT_THAT(text, HasSubstr("\nif-absent " + at("here/one") + "\n"));
+  EXPECT_THAT(text, HasSubstr("\nif-absent " + at("here/two/deep/inside") + "\n"));
+  EXPECT_TRUE(holds(text));
+  put("here/other");
+  make_it_later(folder_ / "here");
+  EXPECT_TRUE(holds(text)) << "then each is looked for";
+  fs::create_directories(folder_ / "here/two/deep/inside");
+  EXPECT_FALSE(holds(text));
+}
+
+TEST_F(ATestimony, AFolderVouchesForWhatIsInIt) {
+  testimony_.add({What::presence, at("here/file")});
+  testimony_.add({What::presence, at("here/none")});
+  const std::string text = told();
+  EXPECT_THAT(text, HasSubstr("\nif-there " + at("here/file") + "\n"));
+  EXPECT_TRUE(holds(text));
+  fs::remove(folder_ / "here/file");
+  EXPECT_FALSE(holds(text));
+}
+
+TEST_F(ATestimony, AFolderThatIsStampedAnywayVouchesWithoutALookOfItsOwn) {
+  testimony_.add({What::stamp, at("here")});
+  testimony_.add({What::stamp, at("here/glibc-hwcaps")});
+  const std::string text = told();
+  EXPECT_THAT(text, Not(HasSubstr("folder ")));
+  EXPECT_THAT(text, HasSubstr("\nif-absent " + at("here/glibc-hwcaps") + "\n"));
+  EXPECT_TRUE(holds(text));
+  put("here/other");
+  make_it_later(folder_ / "here");
+  EXPECT_FALSE(holds(text)) << "the stamp is asked for";
+}
+
+TEST_F(ATestimony, NoFolderVouchesForOneAlone) {
+  testimony_.add({What::presence, at("here/one")});
+  EXPECT_EQ(told(), "absent " + at("here/one") + "\n");
+}
+
+TEST_F(ATestimony, NoFolderVouchesForALink) {
+  fs::create_symlink(folder_ / "elsewhere", folder_ / "here/leads-nowhere");
+  fs::create_symlink(folder_ / "here/file", folder_ / "here/leads-to-file");
+  for (const char* name : {"here/leads-nowhere", "here/leads-to-file", "here/leads-nowhere/below"})
+    testimony_.add({What::presence, at(name)});
+  testimony_.add({What::presence, at("here/one")});
+  const std::string text = told();
+  EXPECT_THAT(text, Not(HasSubstr("if-")));
+  EXPECT_TRUE(holds(text));
+  put("elsewhere");
+  EXPECT_FALSE(holds(text)) << "its folder did not change";
+}
+
+TEST_F(ATestimony, NoFolderOfTheKernelVouches) {
+  EXPECT_FALSE(times_tell_of_names("/proc"));
+  testimony_.add({What::presence, "/proc/no-such-file"});
+  testimony_.add({What::presence, "/proc/none-either"});
+  EXPECT_EQ(told(), "absent /proc/no-such-file\nabsent /proc/none-either\n");
+}
+
+TEST_F(ATestimony, NoFolderVouchesThatChangedShortlyBefore) {
+  Testimony now(wall_clock_ns());
+  put("here/just-made");
+  now.add({What::presence, at("here/one")});
+  now.add({What::presence, at("here/two")});
+  EXPECT_EQ(now.text(), "absent " + at("here/one") + "\nabsent " + at("here/two") + "\n");
+}
+
+TEST_F(ATestimony, TheStrictestLineOfAFileIsEnough) {
+  testimony_.add_rights(at("here/file"));
+  testimony_.add_runnable(at("here/file"));
+  testimony_.add({What::stamp, at("here/file")});
+  testimony_.add({What::identity, at("here/file")});
+  testimony_.add({What::presence, at("here/file")});
+  const std::string text = told();
+  EXPECT_THAT(text, testing::StartsWith("rights "));
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 1);
+  EXPECT_TRUE(holds(text));
+  ASSERT_EQ(::chmod(at("here/file").c_str(), 0600), 0);
+  EXPECT_FALSE(holds(text));
+}
+
+TEST_F(ATestimony, TwoStampsOfOneFileAreNoTestimony) {
+  testimony_.add({What::stamp, at("here/file")});
+  EXPECT_NE(told(), "nothing");
+  make_it_later(folder_ / "here/file");
+  testimony_.add_rights(at("here/file"));
+  EXPECT_EQ(told(), "nothing");
+}
+
+TEST_F(ATestimony, AFileThatWasNotAtRestIsNoTestimony) {
+  Testimony now(wall_clock_ns());
+  now.add_rights(at("here/file"));
+  EXPECT_EQ(now.text(), std::nullopt);
+}
+
+TEST_F(ATestimony, AnEmptyFolderIsSeenByItsTimeAndElseByItsNames) {
+  testimony_.add_lines("empty " + at("here/deep") + "\n");
+  const std::string text = told();
+  EXPECT_THAT(text, testing::StartsWith("still "));
+  EXPECT_TRUE(holds(text));
+  put("here/deep/sentinel");
+  EXPECT_FALSE(holds(text));
+  fs::remove(folder_ / "here/deep/sentinel");
+  make_it_later(folder_ / "here/deep");
+  EXPECT_TRUE(holds(text));
+}
+
+TEST_F(ATestimony, ContentAndNamesAndMountsAreComparedAsTheyAre) {
+  testimony_.add({What::content, at("here/file")});
+  testimony_.add({What::names, at("here")});
+  testimony_.add({What::noexec, at("here")});
+  const std::string text = told();
+  EXPECT_THAT(text, HasSubstr("noexec no " + at("here") + "\n"));
+  EXPECT_TRUE(holds(text));
+  EXPECT_FALSE(holds("noexec yes " + at("here") + "\n"));
+  test::write_text(folder_ / "here/file", "TEXT");
+  EXPECT_FALSE(holds(text));
+  test::write_text(folder_ / "here/file", "text");
+  EXPECT_TRUE(holds(text));
+  put("here/other");
+  EXPECT_FALSE(holds(text));
+}
+
+TEST_F(ATestimony, APathThatIsNoLineIsNoTestimony) {
+  testimony_.add_writable(at("here") + "\nstamp");
+  EXPECT_EQ(told(), "nothing");
+}
+
+TEST_F(ATestimony, LinesThatAreNoneNeverHold) {
+  for (const char* line : {"stamp 1 2 3\n", "stamp x 2 3 4 /\n", "noexec maybe /\n", "content /\n",
+                           "anything /\n", "still 1 2 /\n", "until never\n"})
+    EXPECT_FALSE(holds(line)) << line;
+}
+
+}  // namespace
+}  // namespace enginehost::open
