@@ -2,9 +2,10 @@
 # touched: in a process that has done nothing before, each first touch of a page costs more than the work done there.
 # warm-open.ld lists the functions (tests/bench/write_warm_order.py makes it from a recorded open); these are the files
 # that hold them. A function that is not listed, or no longer there, lies where it would without all this.
+# Most are made small rather than fast (-Os): none works long, and half the pages hold them all.
 # Valgrind names no function outside .text: record and debug with -DENGINEHOST_WARM_ORDER=OFF.
 option(ENGINEHOST_WARM_ORDER "put what a repeated open runs together (Linux)" ON)
-if(NOT ENGINEHOST_WARM_ORDER OR CMAKE_BUILD_TYPE STREQUAL "Debug" OR ENGINEHOST_SANITIZE
+if(CMAKE_BUILD_TYPE STREQUAL "Debug" OR ENGINEHOST_SANITIZE
    OR NOT CMAKE_SYSTEM_NAME STREQUAL "Linux" OR NOT CMAKE_CXX_COMPILER_ID MATCHES "GNU|Clang")
   return()
 endif()
@@ -12,7 +13,14 @@ endif()
 function(enginehost_warm_sources target folder)
   list(TRANSFORM ARGN PREPEND "${PROJECT_SOURCE_DIR}/${folder}/")
   set_property(SOURCE ${ARGN} TARGET_DIRECTORY ${target} APPEND PROPERTY COMPILE_OPTIONS -ffunction-sections)
+  foreach(source IN LISTS ARGN)
+    if(NOT source MATCHES "${compares_words}")
+      set_property(SOURCE ${source} TARGET_DIRECTORY ${target} APPEND PROPERTY COMPILE_OPTIONS -Os)
+    endif()
+  endforeach()
 endfunction()
+# For size, a literal's length is counted each time it is compared with.
+set(compares_words "/(shortcut|witness|deciding|machine_key|settings|loader_environment|environment|installed)\\.cpp$")
 
 enginehost_warm_sources(enginehost_base_core base
   diagnosis.cpp files.cpp text.cpp posix/environment.cpp posix/file_system.cpp posix/process.cpp posix/program_folders.cpp)
@@ -29,7 +37,7 @@ enginehost_warm_sources(enginehost_open host/open
   attempt.cpp left_over.cpp neighbours.cpp open.cpp shared.cpp shortcut.cpp trial.cpp witness.cpp world.cpp)
 
 foreach(target IN ITEMS enginehost engine-info engine-run bench_open_child)
-  if(TARGET ${target})
+  if(TARGET ${target} AND ENGINEHOST_WARM_ORDER)
     target_link_options(${target} PRIVATE "LINKER:-T,${CMAKE_CURRENT_LIST_DIR}/warm-open.ld")
     set_property(TARGET ${target} APPEND PROPERTY LINK_DEPENDS "${CMAKE_CURRENT_LIST_DIR}/warm-open.ld")
   endif()

@@ -1,7 +1,8 @@
 """Writes cmake/warm-open.ld: the functions of ours that a repeated open runs, for the linker to put together.
 
     cmake --preset release -DENGINEHOST_WARM_ORDER=OFF; cmake --build --preset release --target bench_open_child
-    valgrind --tool=callgrind --demangle=no '--toggle-collect=*open_shared*' --callgrind-out-file=OPEN.callgrind \
+    valgrind --tool=callgrind --demangle=no --callgrind-out-file=OPEN.callgrind \
+        --toggle-collect=_ZN10enginehost4open11open_sharedERKNS0_13SharedRequestE \
         build/tests/bench_open_child open CACHE REPOSITORY ENGINE     # until the open is led by its shortcut
     python3 tests/bench/write_warm_order.py OPEN.callgrind >cmake/warm-open.ld
 """
@@ -37,7 +38,7 @@ def main():
     print("  .text.warm :")
     print("  {")
     # A constructor and a destructor have two names of one body, which lies under the second.
-    names |= {re.sub(r"([CD])1(?=E)", r"\g<1>2", name) for name in names}
+    names |= {re.sub(r"([CD])1(?=[EI])", r"\g<1>2", name) for name in names}
     for name in sorted(names):
         print(f"    *(.text.{name})")
     print("  }")
