@@ -17,8 +17,8 @@ std::optional<Space> space_below(const std::filesystem::path& folder);
 // Other machines may work in it at the same time, and locks may or may not be kept.
 bool is_shared_file_system(const std::filesystem::path& folder);
 
-// True where a folder's time of change (mtime) is known to become another one whenever a name is put into it,
-// taken out or given to another file, so that an unchanged time vouches for the names. False where that is
+// True where a folder's times (mtime, ctime) are known to become others whenever a name is put into it, taken
+// out or given to another file, so that unchanged times vouch for the names. False where that is
 // not known, as of file systems of other machines and those that a program makes up.
 bool times_tell_of_names(const std::filesystem::path& folder);
 

@@ -40,24 +40,21 @@ bool is_plain(const std::string& path) {
   return !path.ends_with("/.") && !path.ends_with("/..");
 }
 
-// "DEVICE INODE TIME " of a folder to which nothing happened shortly before the moment or since, else empty.
-std::string value_at_rest(const std::string& folder, std::int64_t moment_ns) {
-  calls::Status status{};
-  if (calls::stat(folder, &status) != 0 || !S_ISDIR(status.st_mode) ||
-      !is_settled(calls::modified_ns(status), moment_ns) || !is_settled(calls::changed_ns(status), moment_ns))
-    return {};
-  return std::to_string(status.st_dev) + " " + std::to_string(status.st_ino) + " " +
-         std::to_string(calls::modified_ns(status)) + " ";
+// "DEVICE INODE ", as stamp_line() writes them.
+std::string identity_of(const calls::Status& status) {
+  return std::to_string(status.st_dev) + " " + std::to_string(status.st_ino) + " ";
 }
 
-// Whether a stamp's "DEVICE INODE SIZE TIME …" is of the same moment as a folder's "DEVICE INODE TIME ".
-bool is_same_time(std::string_view stamp, std::string_view folder) {
-  const auto word = [](std::string_view text, int number) {
-    for (; number > 0; --number) text.remove_prefix(text.find(' ') + 1);
-    return text.substr(0, text.find(' '));
-  };
-  return word(stamp, 0) == word(folder, 0) && word(stamp, 1) == word(folder, 1) &&
-         word(stamp, 3) == word(folder, 2);
+// A folder to which nothing happened shortly before the moment or since.
+bool is_folder_at_rest(const std::string& folder, std::int64_t moment_ns, calls::Status& status) {
+  return calls::stat(folder, &status) == 0 && S_ISDIR(status.st_mode) &&
+         is_settled(calls::modified_ns(status), moment_ns) &&
+         is_settled(calls::changed_ns(status), moment_ns);
+}
+
+// What "folder" and "still" compare.
+std::string change_of(const calls::Status& status) {
+  return identity_of(status) + std::to_string(calls::changed_ns(status)) + " ";
 }
 
 }  // namespace
@@ -77,31 +74,31 @@ const Testimony::Line* Testimony::find(std::string_view name, const std::string&
   return found != lines_.end() && !path.empty() ? &*found : nullptr;
 }
 
-void Testimony::add_rights(const std::string& file) {
-  usable_ = usable_ && is_at_rest(file, began_ns_);
-  add_lines(stamp_line(file, true));
+void Testimony::add_stamp(const std::string& file, bool with_rights) {
+  usable_ = usable_ && file.find('\n') == std::string::npos && is_at_rest(file, began_ns_);
+  if (usable_) add_lines(stamp_line(file, with_rights));
 }
+
+void Testimony::add_rights(const std::string& file) { add_stamp(file, true); }
 
 void Testimony::add_writable(const std::string& folder) { add("writable", "", folder); }
 void Testimony::add_runnable(const std::string& file) { add("runnable", "", file); }
 
 void Testimony::add_empty(const std::string& folder) {
   // What is put there changes its time.
-  const std::string value = value_at_rest(folder, began_ns_);
-  const bool still = !value.empty() && is_empty_folder(folder.c_str());
-  add(still ? "still" : "empty", still ? value : "", folder);
+  calls::Status status{};
+  const bool still = is_folder_at_rest(folder, began_ns_, status) && is_empty_folder(folder.c_str());
+  add(still ? "still" : "empty", still ? change_of(status) : "", folder);
 }
 
 void Testimony::add(const platform::MachineLook& look) {
   switch (look.what) {
     case What::stamp:
-      usable_ = usable_ && is_at_rest(look.path, began_ns_);
-      return add_lines(stamp_line(look.path));
+      return add_stamp(look.path, false);
     case What::identity: {
       calls::Status status{};
       if (calls::stat(look.path, &status) != 0) return add("absent", "", look.path);
-      return add("identity", std::to_string(status.st_dev) + " " + std::to_string(status.st_ino) + " ",
-                 look.path);
+      return add("identity", identity_of(status), look.path);
     }
     case What::presence:
       return add(is_there(look.path) ? "there" : "absent", "", look.path);
@@ -158,15 +155,17 @@ std::optional<Testimony::Voucher> Testimony::voucher_of(const Line& line) const 
   } else if (calls::lstat(path, &status) != 0 || S_ISLNK(status.st_mode)) {
     return std::nullopt;
   }
-  Voucher voucher{folder_of(path), {}};
-  if (!times_tell_of_names(path_of(voucher.folder))) return std::nullopt;
-  voucher.value = value_at_rest(voucher.folder, began_ns_);
-  return voucher.value.empty() ? std::nullopt : std::optional(std::move(voucher));
+  std::string folder = folder_of(path);
+  if (!is_folder_at_rest(folder, began_ns_, status) || !times_tell_of_names(path_of(folder)))
+    return std::nullopt;
+  return Voucher{std::move(folder), change_of(status),
+                 identity_of(status) + std::to_string(status.st_size) + " " +
+                     std::to_string(calls::modified_ns(status)) + " "};
 }
 
 std::optional<std::string> Testimony::text() const {
   struct Below {
-    std::string value;  // of the folder
+    Voucher voucher;
     std::vector<const Line*> lines;
   };
   std::map<std::string, Below> vouched_for;
@@ -178,8 +177,8 @@ std::optional<std::string> Testimony::text() const {
       consistent = consistent && (rights == nullptr || rights->value.starts_with(line.value));
     } else if (auto voucher = voucher_of(line)) {
       Below& below = vouched_for[voucher->folder];
-      consistent = consistent && (below.lines.empty() || below.value == voucher->value);
-      below.value = std::move(voucher->value);
+      consistent = consistent && (below.lines.empty() || below.voucher.value == voucher->value);
+      below.voucher = std::move(*voucher);
       below.lines.push_back(&line);
     } else {
       others.push_back(&line);
@@ -193,14 +192,14 @@ std::optional<std::string> Testimony::text() const {
     put("", *line);
     const auto below = vouched_for.find(line->path);
     if (numbers_of(line->name) < 4 || below == vouched_for.end()) continue;
-    consistent = consistent && is_same_time(line->value, below->second.value);
+    consistent = consistent && line->value.starts_with(below->second.voucher.same_moment);
     for (const Line* one : below->second.lines) put("if-", *one);
     vouched_for.erase(below);
   }
   for (const auto& [folder, below] : vouched_for) {
     // One look at the folder instead of one look at the file saves none.
     const bool worth_it = below.lines.size() > 1;
-    if (worth_it) text.append("folder ").append(below.value).append(folder).append("\n");
+    if (worth_it) text.append("folder ").append(below.voucher.value).append(folder).append("\n");
     for (const Line* line : below.lines) put(worth_it ? "if-" : "", *line);
   }
   if (!consistent) return std::nullopt;

@@ -34,9 +34,12 @@ class Testimony {
     std::string name, value, path;
   };
   struct Voucher {
-    std::string folder, value;
+    std::string folder;
+    std::string value;        // of a line "folder"
+    std::string same_moment;  // "DEVICE INODE SIZE TIME ", as in its stamp
   };
   void add(std::string name, std::string value, const std::string& path);
+  void add_stamp(const std::string& file, bool with_rights);
   const Line* find(std::string_view name, const std::string& path) const;
   bool is_told_elsewhere(const Line& line) const;
   std::optional<Voucher> voucher_of(const Line& line) const;

@@ -17,6 +17,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t most_tickets = 100;
+constexpr std::size_t longest = 1u << 20;  // of files whose content is compared
 // A change within one tick of a file system's clock leaves the time as it is; tickets wait until that cannot
 // be.
 constexpr std::int64_t rest_ns = 500'000'000;
@@ -65,17 +66,20 @@ FileStamp stamp_in(char*& value) {
 }
 
 bool Witnesses::file_stayed(const char* value, std::string_view name) {
-  const bool rights = name == "rights", sized = rights || name == "stamp", timed = name != "identity";
+  const bool rights = name == "rights", stamp = rights || name == "stamp", identity = name == "identity";
   std::uint64_t device = 0, inode = 0, size = 0;
   std::int64_t modified = 0, changed = 0;
-  if (!take(value, device) || !take(value, inode) || (sized && !take(value, size)) ||
-      (timed && !take(value, modified)) || (rights && !take(value, changed)))
+  if (!take(value, device) || !take(value, inode) ||
+      (stamp && (!take(value, size) || !take(value, modified))) ||
+      (!identity && (rights || !stamp) && !take(value, changed)))
     return false;
   // Not stamp_of(): a path object for each of them costs more than the calls.
   calls::Status now{};
   return calls::stat(value, &now) == 0 && static_cast<std::uint64_t>(now.st_dev) == device &&
-         now.st_ino == inode && (!sized || static_cast<std::uint64_t>(now.st_size) == size) &&
-         (!timed || calls::modified_ns(now) == modified) && (!rights || calls::changed_ns(now) == changed);
+         now.st_ino == inode &&
+         (!stamp ||
+          (static_cast<std::uint64_t>(now.st_size) == size && calls::modified_ns(now) == modified)) &&
+         (identity || (stamp && !rights) || calls::changed_ns(now) == changed);
 }
 
 bool Witnesses::hold(std::string_view name, const char* value) {
@@ -175,8 +179,8 @@ std::string content_of(const char* file) {
   if (!opened.valid()) return text;
   for (ssize_t got = 0; (got = calls::read(opened.get(), bytes, sizeof bytes)) > 0;) {
     text.append(bytes, static_cast<std::size_t>(got));
-    // A file of the kernel ends where it gives less than it was asked for.
-    if (got < static_cast<ssize_t>(sizeof bytes)) break;
+    // A file, of the kernel too, ends where it gives less than it was asked for.
+    if (got < static_cast<ssize_t>(sizeof bytes) || text.size() > longest) break;
   }
   return text;
 }

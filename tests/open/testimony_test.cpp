@@ -184,6 +184,25 @@ TEST_F(ATestimony, ContentAndNamesAndMountsAreComparedAsTheyAre) {
 TEST_F(ATestimony, APathThatIsNoLineIsNoTestimony) {
   testimony_.add_writable(at("here") + "\nstamp");
   EXPECT_EQ(told(), "nothing");
+  Testimony other(later());
+  other.add_rights(at("here") + "\nabsent /nothing");
+  EXPECT_EQ(other.text(), std::nullopt);
+}
+
+TEST_F(ATestimony, ATimeThatIsSetBackHidesNoName) {
+  testimony_.add({What::presence, at("here/one")});
+  testimony_.add({What::presence, at("here/two")});
+  testimony_.add_empty(at("here/deep"));
+  const std::string text = told();
+  for (const char* name : {"here/one", "here/deep/one"}) {
+    const fs::path folder = (folder_ / name).parent_path();
+    const auto before = fs::last_write_time(folder);
+    put(name);
+    fs::last_write_time(folder, before);
+    EXPECT_FALSE(holds(text)) << name;
+    fs::remove(folder_ / name);
+    EXPECT_TRUE(holds(text)) << name;
+  }
 }
 
 TEST_F(ATestimony, LinesThatAreNoneNeverHold) {
