@@ -1,20 +1,24 @@
 // One open in a process that has done nothing before; prints how many nanoseconds it took.
-//   bench_open_child dlopen PLUGIN [PRELOAD…]        the loader alone: dlopen of each, dlsym
-//   bench_open_child create PLUGIN [PRELOAD…]        and the plugin's create(), as a program without
-//   EngineHost would bench_open_child open CACHE REPOSITORY ENGINE    settings, machine, plan, store, load,
-//   create: all of an open bench_open_child again CACHE REPOSITORY ENGINE   the same once more, in the
-//   process that has it open bench_open_child detect HELPER                   looking at the machine
-//   bench_open_child recall HELPER FILE              the same from what is remembered in FILE, looked at
-//   before bench_open_child read FILE…                      reading files, the floor of looking
+//   dlopen PLUGIN [PRELOAD…]         the loader alone: dlopen of each, dlsym
+//   create PLUGIN [PRELOAD…]         and the plugin's create(), as a program without EngineHost would
+//   open CACHE REPOSITORY ENGINE     settings, machine, plan, store, load, create: all of an open
+//   again CACHE REPOSITORY ENGINE    the same once more, in the process that has it open
+//   look CACHE                       a stat of each file that a repeated open looks at, and no more
+//   detect HELPER                    looking at the machine
+//   recall HELPER FILE               the same from what is remembered in FILE, looked at before
+//   read FILE…                       reading files, the floor of looking
 // REPOSITORY may be "" for the configured ones.
 #include <dlfcn.h>
 #include <enginehost/engine_plugin.h>
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <chrono>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
 #include <memory>
 #include <string>
 #include <vector>
@@ -119,6 +123,29 @@ int open_engine(char** arguments) {
   return finish(begin, end);
 }
 
+// What the shortcuts of a cache name (host/open/witness.hpp), each file once.
+int look(const char* cache) {
+  std::vector<std::string> files;
+  std::error_code error;
+  for (const auto& entry :
+       std::filesystem::directory_iterator(std::string(cache) + "/state/shortcuts", error)) {
+    std::ifstream shortcut(entry.path());
+    for (std::string line; std::getline(shortcut, line);) {
+      const std::string name = line.substr(0, line.find(' '));
+      const std::size_t path = line.find(" /");
+      if (path != std::string::npos && !name.starts_with("if-") && name != "helper" && name != "state" &&
+          name != "layer" && name != "load")
+        files.push_back(line.substr(path + 1));
+    }
+    break;
+  }
+  if (files.empty()) return fail_with("the cache has no shortcut");
+  const auto begin = Clock::now();
+  struct stat status {};
+  for (const std::string& file : files) static_cast<void>(::stat(file.c_str(), &status));
+  return finish(begin);
+}
+
 int detect(const char* helper) {
   const auto begin = Clock::now();
   platform::DetectRequest request;
@@ -163,10 +190,12 @@ int main(int argc, char** argv) {
   if (mode == "create" && argc > 2) return raw(argv + 2, argc - 2, true);
   if (mode == "open" && argc == 5) return open_engine(argv + 2);
   if (mode == "again" && argc == 5) return open_again(argv + 2);
+  if (mode == "look" && argc == 3) return look(argv[2]);
   if (mode == "detect" && argc == 3) return detect(argv[2]);
   if (mode == "recall" && argc == 4) return recall(argv[2], argv[3]);
   if (mode == "read" && argc > 2) return read_files(argv + 2, argc - 2);
   return fail_with(
-      "dlopen|create PLUGIN [PRELOAD…] | open|again CACHE REPOSITORY ENGINE | detect HELPER | recall HELPER "
+      "dlopen|create PLUGIN [PRELOAD…] | open|again CACHE REPOSITORY ENGINE | look CACHE | detect HELPER | "
+      "recall HELPER "
       "FILE | read FILE…");
 }

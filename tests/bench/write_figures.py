@@ -44,6 +44,8 @@ def warm_open(engine, name):
               "<= 1.10 x, or no more than 0.15 ms above", same,
               lambda c: same(c) <= 1.10 or c["open_ns"] - c["create_ns"] <= 0.15 * MILLISECOND,
               "dlopen, dlsym, create(), fresh process")
+    yield Row("open/" + engine, f"of it, looking at the files that it rests on, and nothing else: {name}", "",
+              over("look", "dlopen"), None, "dlopen and dlsym of the same files, fresh process")
 
 
 def slowest_stage(c):
