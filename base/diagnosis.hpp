@@ -38,7 +38,7 @@ struct Diagnosis {
 
 // Starts a diagnosis: diagnose("EH-F01").with("file", path).
 // Cold, as all that makes one: the compiler then puts what leads there away from the code of what goes well, of which an
-// open that finds everything in order touches half as many pages.
+// open that finds everything in order then touches fewer pages.
 [[gnu::cold]] Diagnosis diagnose(std::string_view code);
 
 // Starts a diagnosis from errno: adds "errno" ("ENOSPC") and "os_said" (the C library's text).

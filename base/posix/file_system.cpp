@@ -34,8 +34,8 @@ constexpr std::array<std::uint32_t, 15> shared_file_systems{
     0x01161970,  // GFS2
     0x786F4256,  // VirtualBox's shared folders
 };
-// Of this machine, and read for it in their sources (fs/*/namei.c, mm/shmem.c; overlayfs shows the times of
-// its upper folder, which gets the name). /dev is a tmpfs here.
+// Of this machine, and known to keep what POSIX asks of open(O_CREAT), rename() and unlink(): the folder's
+// mtime and ctime are those of the change. /dev is a tmpfs here.
 constexpr std::array<std::uint32_t, 7> time_tells_of_names{
     0xEF53,      // ext2, ext3, ext4
     0x58465342,  // XFS
