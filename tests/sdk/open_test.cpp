@@ -73,14 +73,25 @@ TEST_F(Sdk, TheSelfTestRunsOnADeviceAndRefusesOneThatIsNotThere) {
 
 TEST_F(Sdk, WhatIsOpenAlreadyIsGivenAgainAsAnotherHandle) {
   publish();
-  const auto first = open(request());
+  auto first = open(request());
   ASSERT_NE(first, nullptr) << said();
   auto second = open(request());
   ASSERT_NE(second, nullptr) << said();
-  EXPECT_NE(first, second);
   // The report is the engine's: one text for both.
+  const auto are_one = [&] {
+    return enginehost_engine_report(second.get()) == enginehost_engine_report(first.get());
+  };
+  // Where installing takes longer than a look counts, it is looked at anew; a ticket leads to what is open as
+  // soon as the files have been at rest for a while.
+  for (int tries = 0; tries < 50 && !are_one(); ++tries) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    first = std::move(second);
+    second = open(request());
+    ASSERT_NE(second, nullptr) << said();
+  }
+  EXPECT_TRUE(are_one());
+  EXPECT_NE(first, second);
   const char* const report = enginehost_engine_report(first.get());
-  EXPECT_EQ(enginehost_engine_report(second.get()), report);
   enginehost_request other = request();
   other.device = "cpu:0";
   EXPECT_NE(enginehost_engine_report(open(other).get()), report);
