@@ -68,8 +68,8 @@ struct InPlace {
 struct CudaRequirement {
   std::string toolkit;                 // "11.8"
   std::vector<std::string> sass, ptx;  // "8.6"; a suffix "a" or "f" stays
-  // Which of NVIDIA's two toolkits for arm64 Linux it was built with, as their folders are named: "sbsa-linux"
-  // (servers) or "aarch64-linux" (Jetson); empty: not told, and elsewhere.
+  // Which of NVIDIA's two toolkits for arm64 Linux it was built with, as their folders are named:
+  // "sbsa-linux" (servers) or "aarch64-linux" (Jetson); empty: not told, and elsewhere.
   std::string target;
 };
 struct RocmRequirement {

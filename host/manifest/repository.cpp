@@ -43,7 +43,7 @@ Result<std::string> read_verified(const std::string& location, const IndexEntry&
     if (auto kept = memory->find(entry.sha256); kept && sha256_hex(*kept) == entry.sha256)
       return std::move(*kept);
   const std::string document = below(location, entry.path);
-  TRY_ASSIGN(std::string bytes, reader.read(document, largest_document));
+  TRY_ASSIGN(std::string bytes, reader.read_listed(document, largest_document));
   Diagnosis differs = diagnose("EH-M05").with("document", document).with("repository", location);
   if (entry.size != 0 && bytes.size() != entry.size)
     return fail(differs.with("expected_size", std::to_string(entry.size), "index.json")

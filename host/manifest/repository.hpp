@@ -20,6 +20,10 @@ class DocumentReader {
   virtual ~DocumentReader() = default;
   // The whole document at `location` (an absolute path or a URL), at most `limit` bytes.
   virtual Result<std::string> read(const std::string& location, std::uint64_t limit) = 0;
+  // The same of a document whose digest the index holds: while the index stays, no other text of it is used.
+  virtual Result<std::string> read_listed(const std::string& location, std::uint64_t limit) {
+    return read(location, limit);
+  }
   // From here on no copy serves that was kept of a document. False when asking again would bring nothing
   // else.
   virtual bool ask_anew() { return true; }

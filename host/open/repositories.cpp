@@ -33,12 +33,15 @@ void expires(CatalogueOrigin& origin, const std::string& time, std::int64_t now)
   if (moment && *moment > now) origin.fresh_until = std::min(origin.fresh_until, *moment);
 }
 
-// Documents of a folder repository, each noted.
+// Documents of a folder repository. Noted are those that another text may take the place of.
 class NotingReader : public manifest::FolderReader {
  public:
   explicit NotingReader(CatalogueOrigin& origin) : origin_(origin) {}
   Result<std::string> read(const std::string& location, std::uint64_t limit) override {
     origin_.documents.push_back(location);
+    return FolderReader::read(location, limit);
+  }
+  Result<std::string> read_listed(const std::string& location, std::uint64_t limit) override {
     return FolderReader::read(location, limit);
   }
 
@@ -91,7 +94,6 @@ class KeptReader : public manifest::DocumentReader, public manifest::DocumentMem
   }
 
   std::optional<std::string> find(const std::string& sha256) override {
-    origin_.documents.push_back(path_text(folder_ / sha256));
     if (auto bytes = read_file(folder_ / sha256)) return std::move(*bytes);
     return std::nullopt;
   }

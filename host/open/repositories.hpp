@@ -18,7 +18,9 @@ namespace enginehost::open {
 
 // What a catalogue was read from, for who wants to know later whether it would still be the same.
 struct CatalogueOrigin {
-  std::vector<std::string> documents;  // indexes and manifests on disk: of folders, and the kept ones of URLs
+  // Files on disk, and a change of one may change the catalogue: indexes and signatures of folders, and the
+  // kept ones of URLs. Not the manifests: an index holds their digests.
+  std::vector<std::string> documents;
   std::int64_t fresh_until = INT64_MAX;  // seconds since 1970: when one is asked for again, or expires
 };
 
