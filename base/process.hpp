@@ -13,6 +13,12 @@ void fill_with_random_bytes(unsigned char* into, std::size_t size);
 // Linux the kernel's boot_id.
 std::string boot_id();
 
+// When the machine was started, by its clocks as they are now: nanoseconds since 1970. Until somebody sets
+// the time, two answers of one start differ by what passes between the readings of two clocks, and those of
+// two starts or machines by the time between them. Takes no system call on Linux; 0 where no clock counts from the
+// start.
+std::int64_t boot_moment_ns();
+
 // When this process began, in units of the system's own, to tell two that had one number apart; empty when
 // there is none.
 std::string start_time_of_process(std::int64_t process);

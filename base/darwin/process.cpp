@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <climits>
+#include <ctime>
 
 namespace enginehost {
 
@@ -16,6 +17,12 @@ std::string boot_id() {
   char text[64] = {};
   std::size_t size = sizeof text - 1;
   return ::sysctlbyname("kern.bootsessionuuid", text, &size, nullptr, 0) == 0 ? text : std::string();
+}
+
+// This one goes on while the machine sleeps: clock_gettime(3).
+std::int64_t boot_moment_ns() {
+  return static_cast<std::int64_t>(::clock_gettime_nsec_np(CLOCK_REALTIME)) -
+         static_cast<std::int64_t>(::clock_gettime_nsec_np(CLOCK_MONOTONIC_RAW));
 }
 
 // Seconds and microseconds since 1970.

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <climits>
+#include <ctime>
 #include <string_view>
 
 #include "base/files.hpp"
@@ -20,6 +21,16 @@ void fill_with_random_bytes(unsigned char* into, std::size_t size) {
 }
 
 std::string boot_id() { return read_kernel_file("/proc/sys/kernel/random/boot_id"); }
+
+// Both clocks are slewed alike: timekeeping.c, offs_real and offs_boot.
+std::int64_t boot_moment_ns() {
+  const auto now = [](clockid_t clock) {
+    timespec time{};
+    ::clock_gettime(clock, &time);
+    return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
+  };
+  return now(CLOCK_REALTIME) - now(CLOCK_BOOTTIME);
+}
 
 // Field 22 of /proc/PID/stat.
 std::string start_time_of_process(std::int64_t process) {

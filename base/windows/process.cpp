@@ -62,6 +62,8 @@ std::string boot_id() {
   return std::to_string(told.boot.QuadPart - static_cast<LONGLONG>(told.boot_bias));
 }
 
+std::int64_t boot_moment_ns() { return 0; }
+
 std::string start_time_of_process(std::int64_t process) {
   const windows::Handle opened(
       ::OpenProcess(PROCESS_QUERY_LIMITED_INFORMATION, FALSE, static_cast<DWORD>(process)));

@@ -18,9 +18,11 @@ fs::path folder_of(const fs::path& state_folder, std::string_view digest) {
   return state_folder / "tried" / digest;
 }
 
+}  // namespace
+
 // A program's id holds a path; FNV-1a (64 bits) makes a file name of it.
-fs::path file_of(const fs::path& state_folder, std::string_view digest, First first,
-                 std::string_view program) {
+std::string file_of(const fs::path& state_folder, std::string_view digest, First first,
+                    std::string_view program) {
   std::uint64_t hash = 14695981039346656037u;
   for (const char c : program) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211u;
   // Without printf and with one path: this runs at every open, where their first use costs more than they do.
@@ -31,19 +33,17 @@ fs::path file_of(const fs::path& state_folder, std::string_view digest, First fi
     file.append(1, separator).append(part);
   file.push_back(separator);
   for (int shift = 60; shift >= 0; shift -= 4) file.push_back(digits[(hash >> shift) & 15]);
-  return path_of(file.append(first == First::opening ? ".opened" : ".worked"));
+  return file.append(first == First::opening ? ".opened" : ".worked");
 }
-
-}  // namespace
 
 bool was_survived(const fs::path& state_folder, std::string_view digest, First first,
                   std::string_view program) {
-  return calls::access(file_of(state_folder, digest, first, program), F_OK) == 0;
+  return calls::access(path_of(file_of(state_folder, digest, first, program)), F_OK) == 0;
 }
 
 void note_survived(const fs::path& state_folder, std::string_view digest, First first,
                    std::string_view program) {
-  const fs::path file = file_of(state_folder, digest, first, program);
+  const fs::path file = path_of(file_of(state_folder, digest, first, program));
   if (make_folders(file.parent_path())) static_cast<void>(write_file(file, program, false));
 }
 

@@ -108,8 +108,8 @@ class Attempt {
     for (const std::string& path : ticket.load_order) load_order_.push_back(path_of(path));
     own_ = opened_first();
     log_.proven_before = true;
-    auto trial = std::make_shared<Trial>(
-        Tried{world_.state_folder(), ticket.build, ticket.digest, ticket.artifacts, true});
+    auto trial = std::make_shared<Trial>(Tried{world_.state_folder(), ticket.build, ticket.digest,
+                                               ticket.artifacts, true, ticket.opened_before});
     if (auto up = load(*opened, *trial); !up) {
       note_left_over(ticket.build, std::move(left_), false);
       return fail(std::move(up).error());

@@ -2,9 +2,12 @@
 
 #include <cstring>
 
+#include "base/file_calls.hpp"
 #include "base/files.hpp"
 #include "base/paths.hpp"
 #include "base/text.hpp"
+#include "host/history/firsts.hpp"
+#include "host/history/program.hpp"
 #include "host/open/testimony.hpp"
 #include "host/open/witness.hpp"
 #include "host/platform/machine_key.hpp"
@@ -19,7 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view first_line = "enginehost-shortcut 2\n";
+constexpr std::string_view first_line = "enginehost-shortcut 3\n";
 
 // "NAME SIZE", and that many bytes, whatever they are.
 void add_block(std::string& text, std::string_view name, std::string_view bytes) {
@@ -138,6 +141,8 @@ std::optional<Ready> Shortcut::find() const {
       ready.ticket.artifacts = value;
     } else if (name == "fallback") {
       ready.ticket.fallback = std::string_view(value) == "yes";
+    } else if (name == "opened") {
+      ready.ticket.opened_before = std::string_view(value) == "before";
     } else if (name == "load") {
       ready.ticket.load_order.emplace_back(value);
     } else if (!ours || !witnesses.hold(name, value)) {
@@ -169,6 +174,11 @@ void Shortcut::keep(World& world, const Outcome& outcome, const Ticket& ticket) 
   testimony.add_lines(ticket.witnesses);
   for (const platform::MachineLook& look : platform::machine_looks(machine, platform::Reach::decisive))
     testimony.add(look);
+  // Of this program: the key tells it.
+  const std::string opened =
+      history::file_of(world.state_folder(), ticket.digest, history::First::opening, history::program_id());
+  const bool opened_before = calls::access(opened, F_OK) == 0;
+  if (opened_before) testimony.add_there(opened);
   const auto witnesses = testimony.text();
   // Only now: what was looked at is what the ticket knows.
   if (!witnesses || platform::machine_key(machine, platform::Reach::decisive) != ticket.machine) return;
@@ -190,6 +200,7 @@ void Shortcut::keep(World& world, const Outcome& outcome, const Ticket& ticket) 
   add("digest", ticket.digest);
   add("artifacts", ticket.artifacts);
   add("fallback", ticket.fallback ? "yes" : "no");
+  add("opened", opened_before ? "before" : "never");
   for (const std::string& path : ticket.load_order) add("load", path);
   text += *witnesses;
   add_block(text, "machine", platform::machine_words(machine, platform::Reach::decisive));

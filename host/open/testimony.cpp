@@ -8,6 +8,7 @@
 #include "base/file_calls.hpp"
 #include "base/file_system.hpp"
 #include "base/paths.hpp"
+#include "base/process.hpp"
 #include "host/open/witness.hpp"
 
 namespace enginehost::open {
@@ -83,6 +84,7 @@ void Testimony::add_rights(const std::string& file) { add_stamp(file, true); }
 
 void Testimony::add_writable(const std::string& folder) { add("writable", "", folder); }
 void Testimony::add_runnable(const std::string& file) { add("runnable", "", file); }
+void Testimony::add_there(const std::string& file) { add("there", "", file); }
 
 void Testimony::add_empty(const std::string& folder) {
   // What is put there changes its time.
@@ -102,6 +104,11 @@ void Testimony::add(const platform::MachineLook& look) {
     }
     case What::presence:
       return add(is_there(look.path) ? "there" : "absent", "", look.path);
+    case What::boot:
+      // The file is of the kernel, and takes as long as five others.
+      if (const std::int64_t moment = boot_moment_ns(); moment != 0)
+        return add("boot", std::to_string(moment) + " ", "");
+      [[fallthrough]];
     case What::content:
       if (!is_there(look.path)) return add("absent", "", look.path);
       return add("content", checksum(content_of(look.path.c_str())) + " ", look.path);
@@ -109,7 +116,9 @@ void Testimony::add(const platform::MachineLook& look) {
       if (!is_there(look.path)) return add("absent", "", look.path);
       return add("names", checksum(names_in(look.path.c_str())) + " ", look.path);
     case What::noexec:
-      return add("noexec", forbids_execution(path_of(look.path)) ? "yes " : "no ", look.path);
+      // Where it comes to be forbidden, loading fails, and who decides anew says why.
+      if (forbids_execution(path_of(look.path))) add("noexec", "", look.path);
+      return;
   }
 }
 

@@ -21,6 +21,7 @@ class Testimony {
   void add_rights(const std::string& file);
   void add_writable(const std::string& folder);
   void add_runnable(const std::string& file);
+  void add_there(const std::string& file);
   void add_empty(const std::string& folder);
   void add(const platform::MachineLook& look);
   // Lines of a ticket, which are taken as they stand.

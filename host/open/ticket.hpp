@@ -18,6 +18,7 @@ struct Ticket {
   std::string build, digest, artifacts;  // the two digests are of the proof
   bool fallback = false;                 // as Outcome::fallback
   std::vector<std::string> load_order;   // of the proof
+  bool opened_before = false;            // this program is known to have survived that
   std::string machine;                   // the key
   std::string witnesses;                 // its lines of what it rests on (witness.hpp)
 };

@@ -12,8 +12,8 @@ using history::First;
 
 Trial::Trial(Tried tried) : tried_(std::move(tried)) {
   if (!is_kept() || !tried_.proven) return;
-  opened_before_ =
-      history::was_survived(tried_.state_folder, tried_.digest, First::opening, history::program_id());
+  opened_before_ = tried_.opened_before || history::was_survived(tried_.state_folder, tried_.digest,
+                                                                 First::opening, history::program_id());
 }
 
 void Trial::raise(std::string_view phase) {

@@ -16,7 +16,8 @@ namespace enginehost::open {
 struct Tried {
   std::filesystem::path state_folder;  // empty: nothing is kept, and a crash is not known of
   std::string build, digest, artifacts_digest;
-  bool proven = false;  // on record: what was survived before counts
+  bool proven = false;         // on record: what was survived before counts
+  bool opened_before = false;  // by this program; false: it is looked for
 };
 
 // Shared by the engine's health, which tells of its work on any thread, and by whoever opens it.

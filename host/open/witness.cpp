@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <cstring>
 #include <system_error>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "base/file_calls.hpp"
 #include "base/file_system.hpp"
 #include "base/paths.hpp"
+#include "base/process.hpp"
 #include "base/text.hpp"
 
 namespace enginehost::open {
@@ -23,6 +25,9 @@ constexpr std::size_t longest = 1u << 20;  // of files whose content is compared
 constexpr std::int64_t rest_ns = 500'000'000;
 // Some file systems count in whole seconds, or in twos.
 constexpr std::int64_t coarse_rest_ns = 3'000'000'000;
+
+// Two clocks are read one after the other; one that was set moves by more.
+constexpr std::int64_t between_two_clocks_ns = 1'000'000;
 
 // "NUMBER ", negative for times before 1970.
 template <class Number>
@@ -39,13 +44,6 @@ bool take(const char*& text, Number& value) {
 bool is_absent(const char* path) {
   calls::Status status{};
   return calls::stat(path, &status) != 0;
-}
-
-// Takes the word and the space behind it, if they are there.
-bool begins_with(const char*& value, std::string_view word) {
-  if (std::strncmp(value, word.data(), word.size()) != 0 || value[word.size()] != ' ') return false;
-  value += word.size() + 1;
-  return true;
 }
 
 }  // namespace
@@ -108,9 +106,10 @@ bool Witnesses::hold(std::string_view name, const char* value) {
     return checksum(name == "names" ? names_in(path + 1) : content_of(path + 1)) ==
            std::string_view(value, static_cast<std::size_t>(path - value));
   }
-  if (name == "noexec") {
-    const bool before = begins_with(value, "yes");
-    return (before || begins_with(value, "no")) && forbids_execution(value) == before;
+  if (name == "noexec") return forbids_execution(value);
+  if (name == "boot") {
+    std::int64_t before = 0;
+    return take(value, before) && std::abs(boot_moment_ns() - before) <= between_two_clocks_ns;
   }
   const auto seconds = parse_integer(value);
   if (!seconds) return false;

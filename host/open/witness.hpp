@@ -1,12 +1,13 @@
 // What a ticket or a shortcut rests on, one line each. A line of a file as it was:
 //   "stamp DEVICE INODE SIZE TIME PATH", "rights DEVICE INODE SIZE TIME CHANGED PATH" (also whether owner or
 //   rights were changed), "identity DEVICE INODE PATH", "content CHECKSUM PATH", "names CHECKSUM PATH",
-//   "there PATH", "absent PATH", "empty FOLDER", "writable FOLDER", "runnable FILE", "noexec yes|no FOLDER".
+//   "there PATH", "absent PATH", "empty FOLDER", "writable FOLDER", "runnable FILE", "noexec FOLDER"
+//   (code may not be run there).
 // A folder that vouches for names in it and below: "folder DEVICE INODE CHANGED PATH", or its "stamp" or
 // "rights"; the lines "if-there PATH" and "if-absent PATH" that follow it are looked at only when it changed.
 // "still DEVICE INODE CHANGED FOLDER" is "empty", seen in one look while nothing happened in the folder. Both
 // go by ctime, which nobody can set back.
-// The time: "until SECONDS", "made SECONDS".
+// The time: "until SECONDS", "made SECONDS", "boot NANOSECONDS " (base/process.hpp's boot_moment_ns()).
 #pragma once
 #include <cstdint>
 #include <filesystem>

@@ -34,7 +34,8 @@ struct MachineLook {
     stamp,     // and size and time
     content,   // the first 4096 bytes; of files of the kernel, whose times tell nothing
     names,     // what lies in the folder
-    noexec     // whether nothing below it may be run
+    noexec,    // whether nothing below it may be run
+    boot       // the content of the kernel's file that has another one after each start
   };
   What what;
   std::string path;

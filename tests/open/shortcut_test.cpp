@@ -114,6 +114,28 @@ TEST_F(AShortcut, EndsWhenARepositorysManifestChanges) {
   EXPECT_EQ((*engine)->opened().installed.build, "reference-better");
 }
 
+// The index holds the digest of the right one, and another is not used.
+TEST_F(AShortcut, AManifestThatTheIndexDoesNotKnowChangesNothing) {
+  const fs::path index = repository_.root() / "index.json";
+  const auto document = parse_json(*read_file(index), "the index");
+  ASSERT_TRUE(document);
+  const fs::path manifest =
+      index.parent_path() / (*document)["manifests"].as_array().at(0)["path"].as_string();
+  test::write_text(manifest.native(), "{}");
+  EXPECT_EQ(way(), Way::shortcut);
+  request_.decide_anew = true;
+  const auto engine = ask();
+  ASSERT_TRUE(engine);
+  EXPECT_EQ((*engine)->opened().installed.build, "reference-good");
+  EXPECT_EQ((*engine)->outcome().warnings.front().code, "EH-M05");
+}
+
+TEST_F(AShortcut, EndsWhenItIsNotKnownAnyMoreThatThisProgramSurvivedIt) {
+  EXPECT_NE(read_file(file())->find("\nopened before\n"), std::string::npos);
+  fs::remove_all(state() / "tried");
+  EXPECT_NE(way(), Way::shortcut);
+}
+
 TEST_F(AShortcut, EndsWhenTheBuildIsSetAside) {
   history::Record record;
   record.build = "reference-good";

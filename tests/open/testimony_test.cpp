@@ -169,16 +169,31 @@ TEST_F(ATestimony, ContentAndNamesAndMountsAreComparedAsTheyAre) {
   testimony_.add({What::content, at("here/file")});
   testimony_.add({What::names, at("here")});
   testimony_.add({What::noexec, at("here")});
+  testimony_.add({What::noexec, "/proc"});
   const std::string text = told();
-  EXPECT_THAT(text, HasSubstr("noexec no " + at("here") + "\n"));
   EXPECT_TRUE(holds(text));
-  EXPECT_FALSE(holds("noexec yes " + at("here") + "\n"));
+  // Where code may be run, loading tells when that ends.
+  EXPECT_THAT(text, Not(HasSubstr("noexec " + at("here"))));
+  EXPECT_EQ(text.find("noexec /proc\n") != std::string::npos, forbids_execution("/proc"));
+  EXPECT_FALSE(holds("noexec " + at("here") + "\n"));
   test::write_text(folder_ / "here/file", "TEXT");
   EXPECT_FALSE(holds(text));
   test::write_text(folder_ / "here/file", "text");
   EXPECT_TRUE(holds(text));
   put("here/other");
   EXPECT_FALSE(holds(text));
+}
+
+TEST_F(ATestimony, TheStartOfTheMachineIsToldByItsClocks) {
+  testimony_.add({What::boot, "/proc/sys/kernel/random/boot_id"});
+  const std::string text = told();
+  ASSERT_THAT(text, testing::StartsWith("boot "));
+  EXPECT_TRUE(holds(text));
+  const std::int64_t moment = std::stoll(text.substr(5));
+  const std::int64_t now = wall_clock_ns();
+  EXPECT_LT(moment, now);
+  for (const std::int64_t other : {moment - 1'000'000'000, moment + 1'000'000'000, now})
+    EXPECT_FALSE(holds("boot " + std::to_string(other) + " \n"));
 }
 
 TEST_F(ATestimony, APathThatIsNoLineIsNoTestimony) {

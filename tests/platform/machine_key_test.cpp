@@ -82,7 +82,7 @@ TEST(MachineLooks, AreTheFilesBesideTheWords) {
   EXPECT_TRUE(asks(MachineLook::What::stamp, "/bin/sh"));
   EXPECT_TRUE(asks(MachineLook::What::stamp, "/etc/ld.so.cache"));
   EXPECT_TRUE(asks(MachineLook::What::presence, "/dev/nvidiactl"));
-  EXPECT_TRUE(asks(MachineLook::What::content, "/proc/sys/kernel/random/boot_id"));
+  EXPECT_TRUE(asks(MachineLook::What::boot, "/proc/sys/kernel/random/boot_id"));
   EXPECT_TRUE(asks(MachineLook::What::noexec, "/tmp"));
   const std::string words = machine_words(request, Reach::decisive);
   EXPECT_EQ(words, machine_words(request, Reach::decisive));

@@ -3,13 +3,18 @@
 
 #include <gmock/gmock.h>
 
+#include <chrono>
 #include <cstdlib>
+#include <fstream>
 
+#include "base/child_process.hpp"
+#include "base/process.hpp"
 #include "tests/settings/fixture.hpp"
 
 namespace enginehost::settings {
 namespace {
 
+namespace fs = std::filesystem;
 using testing::Contains;
 using testing::IsSupersetOf;
 
@@ -106,6 +111,43 @@ TEST_F(DecidingTest, the_cache_is_where_settings_put_it) {
   flags_.cache = "/cache";
   EXPECT_EQ(cache(), "/cache");
   EXPECT_EQ(cache(), settled());
+}
+
+// What the program below runs.
+TEST(ProgramThatDecides, DISABLED_TellsByWhat) {
+  FlagValues flags;
+  flags.cache = "/cache";
+  const auto decides = deciding(flags);
+  std::ofstream(std::getenv("ENGINEHOST_TEST_TEXT")) << (decides ? decides->text : "nothing");
+}
+
+// As packages are linked into several environments, of which a link names the current one.
+TEST_F(DecidingTest, a_program_of_the_same_name_in_another_folder_changes_the_text) {
+  for (const char* folder : {"one", "two"}) fs::create_directory(root_ / folder);
+  fs::copy_file(executable_path(), root_ / "one/program");
+  fs::create_hard_link(root_ / "one/program", root_ / "two/program");
+  const auto text_in = [&](const char* folder, const std::string& name) {
+    fs::remove(root_ / "current");
+    fs::create_directory_symlink(root_ / folder, root_ / "current");
+    ChildRequest child;
+    child.argv = {name, "--gtest_filter=ProgramThatDecides.*", "--gtest_also_run_disabled_tests"};
+    child.environment = {"ENGINEHOST_TEST_TEXT=" + (root_ / "text").string(), "HOME=/home/you"};
+    const auto ended = run_child(child);
+    EXPECT_TRUE(ended && ended->succeeded());
+    return read_file(root_ / "text").value_or("");
+  };
+  const std::string name = (root_ / "current/program").string();
+  const std::string one = text_in("one", name);
+  EXPECT_NE(one.find(name), std::string::npos);
+  EXPECT_EQ(text_in("one", name), one);
+  EXPECT_NE(text_in("two", name), one);
+  EXPECT_EQ(text_in("one", name), one);
+  // Through a link of its own it is the file that the link leads to.
+  fs::create_symlink(root_ / "one/program", root_ / "linked");
+  EXPECT_EQ(text_in("one", (root_ / "linked").string()).find("/linked"), std::string::npos);
+  // Another release in its place.
+  fs::last_write_time(root_ / "one/program", fs::file_time_type::clock::now() - std::chrono::hours(1));
+  EXPECT_NE(text_in("one", name), one);
 }
 
 }  // namespace

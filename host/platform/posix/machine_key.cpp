@@ -151,7 +151,7 @@ class Looks {
 
 std::vector<MachineLook> looks_below(const Root& root, const DetectRequest& request, Reach reach) {
   Looks looks(root);
-  looks.at(What::content, "/proc/sys/kernel/random/boot_id");
+  looks.at(What::boot, "/proc/sys/kernel/random/boot_id");
   looks.at(What::identity, "/");
   looks.at(What::stamp, "/etc/os-release");
   if (!request.helper.empty()) looks.at(What::stamp, request.helper.native());
@@ -183,6 +183,7 @@ void add_answer(Text& text, const Root& root, const DetectRequest& request, cons
                        look.path == request.helper.native() ? look.path : root.text_on_disk(look.path),
                        look.what);
     case What::content:
+    case What::boot:
       return text.add(look.path, root.read_start(look.path, 4096));
     case What::names:
       return text.add(look.path, join(root.list(look.path), " "));

@@ -1,5 +1,8 @@
 #include "host/settings/deciding.hpp"
 
+#ifdef __linux__
+#include <sys/auxv.h>
+#endif
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -39,6 +42,22 @@ class Gathering {
       if (!folder.starts_with('/') && !is_url(folder)) return false;
     return true;
   }
+  // The name, the folder that it leads to (a file may have a name in several) and the file: while they stay,
+  // so does what settings say of the file's folder, and it is the same release.
+  bool add_file(const std::string& file) {
+    const std::size_t slash = file.rfind('/');
+    calls::Status folder{}, status{};
+    if (slash == std::string::npos || calls::stat(file.substr(0, slash + 1), &folder) != 0 ||
+        calls::stat(file, &status) != 0)
+      return false;
+    add(file);
+    for (const std::int64_t number :
+         {static_cast<std::int64_t>(folder.st_dev), static_cast<std::int64_t>(folder.st_ino),
+          static_cast<std::int64_t>(status.st_dev), static_cast<std::int64_t>(status.st_ino),
+          static_cast<std::int64_t>(status.st_size), calls::modified_ns(status), calls::changed_ns(status)})
+      add(std::to_string(number));
+    return true;
+  }
   std::string take() { return std::move(text_); }
 
  private:
@@ -65,6 +84,21 @@ std::string cache_of(const FlagValues& flags) {
   return home != nullptr && *home == '/' ? std::string(home) + below_home : std::string();
 }
 
+// The running program's file, by a name that leads there without a link at its end.
+std::string program_file() {
+#ifdef __linux__
+  // As it was started: to be told by the system (executable_path) takes longer than all else here, since it
+  // is the first use of /proc. Of a script this is the script, which names its interpreter.
+  const char* const started_by =
+      ::getauxval(AT_SECURE) == 0 ? reinterpret_cast<const char*>(::getauxval(AT_EXECFN)) : nullptr;
+  calls::Status status{};
+  if (started_by != nullptr && *started_by == '/' && calls::lstat(started_by, &status) == 0 &&
+      S_ISREG(status.st_mode))
+    return started_by;
+#endif
+  return executable_path();
+}
+
 }  // namespace
 
 std::optional<Deciding> deciding(const FlagValues& flags) {
@@ -87,14 +121,9 @@ std::optional<Deciding> deciding(const FlagValues& flags) {
     if (end != std::string_view::npos && is_settings_variable(one.substr(0, end))) text.add(one);
   }
   text.add(std::to_string(::getuid()) + " " + std::to_string(::geteuid()));
-  text.add(executable_path());
-  // The library's folder follows from its name while it is the same file.
-  if (const std::string library = library_name(); !library.empty()) {
-    calls::Status status{};
-    if (calls::stat(library, &status) != 0) return std::nullopt;
-    text.add(library);
-    text.add(std::to_string(status.st_dev) + " " + std::to_string(status.st_ino));
-  }
+  if (!text.add_file(program_file())) return std::nullopt;
+  if (const std::string library = library_name(); !library.empty() && !text.add_file(library))
+    return std::nullopt;
   // A home folder may be that of several machines; which one this is, Settings::looks has.
   utsname machine{};
   if (::uname(&machine) != 0) return std::nullopt;
