@@ -16,6 +16,7 @@ struct Witness {
   std::string path;     // absolute
   bool present = true;  // false: the path did not exist when the record was made, and its appearing matters
   FileStamp stamp;      // of a present path
+  bool operator==(const Witness&) const = default;
 };
 
 enum class State {

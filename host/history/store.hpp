@@ -77,15 +77,16 @@ std::optional<Record> after_failure(const Failure& failure, const Record* before
                                     std::int64_t now);
 
 // The record of a success in the probe; nothing for a build that the user disabled and now forces for once.
-// Strikes of the same build on the same machine stay until its first work.
+// Strikes of the same build on the same machine stay until its first work, and so do the names of other
+// helpers (up to three) that proved the same.
 std::optional<Record> after_success(Record proof, const Record* before);
 
 // The record of a proof.
 Record proof_of(std::string build, std::string digest, std::string artifacts_digest,
                 const Fingerprint& machine, std::vector<Witness> witnesses, Json facts, std::int64_t now);
 
-// The first named part that both know and that differs: "the NVIDIA driver changed from "535.1" to "580.2"",
-// or "".
+// The first named part that both know and that differs (of helpers: that is not among those that were): "the
+// NVIDIA driver changed from "535.1" to "580.2"", or "".
 std::string what_changed(const Fingerprint& was, const Fingerprint& is);
 
 // The part of a fingerprint that only some failures depend on: the start of the machine (its boot id). A
@@ -94,6 +95,9 @@ std::string what_changed(const Fingerprint& was, const Fingerprint& is);
 inline constexpr std::string_view boot_part = "start of the machine";
 // And the program: what failed in it after it had passed in the probe says nothing of other programs.
 inline constexpr std::string_view program_part = "program";
+// And the probe helper. Releases of EngineHost that share a cache have one each: a proof names all that made
+// it of the same files on the same machine, separated by commas.
+inline constexpr std::string_view helper_part = "probe helper";
 
 // A witness as the path is now: present with its stamp, or absent.
 Witness witness_of(const std::filesystem::path& path);

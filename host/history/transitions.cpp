@@ -1,6 +1,7 @@
 // What becomes of a build after a failure or a success.
 #include <algorithm>
 
+#include "base/text.hpp"
 #include "host/history/store.hpp"
 
 namespace enginehost::history {
@@ -10,6 +11,7 @@ constexpr std::int64_t minute = 60, day = 24 * 60 * minute;
 constexpr std::int64_t blocked_for = 10 * minute;
 constexpr std::int64_t quarantined_first = 7 * day, quarantined_at_most = 180 * day;
 constexpr double strikes_for_quarantine = 2;
+constexpr std::size_t most_other_helpers = 3;
 
 std::int64_t quarantine_time(int count) {
   std::int64_t time = quarantined_first;
@@ -49,6 +51,37 @@ State state_after_crash(const Failure& failure, const Record* before, double str
   // One crash in an application may be the application's own fault; in the probe there is nobody else.
   const bool was_quarantined = before != nullptr && before->state == State::quarantined;
   return strikes >= strikes_for_quarantine || was_quarantined ? State::quarantined : State::suspect;
+}
+
+std::string* part_of(Fingerprint& host, std::string_view name) {
+  const auto found =
+      std::find_if(host.begin(), host.end(), [&](const auto& part) { return part.first == name; });
+  return found != host.end() ? &found->second : nullptr;
+}
+
+// What the other's proof says is true here as well, but for who made it.
+bool is_the_same_proof(const Record& before, const Record& proof) {
+  if (before.state != State::proven || !same_build(before, proof.digest, proof.artifacts_digest))
+    return false;
+  Fingerprint was = before.host;
+  leave_out(was, helper_part);
+  const auto knows_otherwise = [&](const Witness& now) {
+    return std::any_of(before.witnesses.begin(), before.witnesses.end(),
+                       [&](const Witness& one) { return one.path == now.path && one != now; });
+  };
+  return what_changed(was, proof.host).empty() &&
+         std::none_of(proof.witnesses.begin(), proof.witnesses.end(), knows_otherwise);
+}
+
+// Else two releases that share a cache would each prove the build anew whenever the other had opened it.
+void keep_helpers(Record& proof, Record before) {
+  std::string* const helpers = part_of(proof.host, helper_part);
+  const std::string* const others = part_of(before.host, helper_part);
+  if (helpers == nullptr || others == nullptr) return;
+  std::vector<std::string> all = {*helpers};
+  for (std::string& other : split(*others, ','))
+    if (other != *helpers && all.size() <= most_other_helpers) all.push_back(std::move(other));
+  *helpers = join(all, ",");
 }
 
 }  // namespace
@@ -129,6 +162,7 @@ std::optional<Record> after_success(Record proof, const Record* before) {
     proof.program = before->program;
     proof.boot = before->boot;
   }
+  if (is_the_same_proof(*before, proof)) keep_helpers(proof, *before);
   return proof;
 }
 

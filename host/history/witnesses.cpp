@@ -1,7 +1,9 @@
 // What a record's truth rests on, looked at again.
+#include <algorithm>
 #include <system_error>
 
 #include "base/paths.hpp"
+#include "base/text.hpp"
 #include "host/history/store.hpp"
 
 namespace enginehost::history {
@@ -29,10 +31,15 @@ std::vector<Witness> witnesses_of_absence(std::string_view library,
 }
 
 std::string what_changed(const Fingerprint& was, const Fingerprint& is) {
+  const auto stays = [](const std::string& name, const std::string& value, const std::string& other) {
+    if (name != helper_part) return value == other;
+    const std::vector<std::string> helpers = split(value, ',');
+    return std::find(helpers.begin(), helpers.end(), other) != helpers.end();
+  };
   // A part that one side does not have is not compared: it was unknown then, or is now.
   for (const auto& [name, value] : was)
     for (const auto& [other_name, other] : is)
-      if (name == other_name && value != other) {
+      if (name == other_name && !stays(name, value, other)) {
         std::string text = "the ";
         text.append(name).append(" changed from \"").append(value).append("\" to \"").append(other);
         return text + "\"";

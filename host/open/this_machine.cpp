@@ -48,7 +48,8 @@ history::Fingerprint fingerprint_of_this_machine(const platform::Platform& platf
     add("file of the driver library", identity_of_library(path_of(platform.cuda.library.value().path)));
   add("mount of the cache folder", mount_flags_of(cache_folder));
   if (const auto stamp = stamp_of(helper))
-    add("probe helper", std::to_string(stamp->size) + " bytes of " + std::to_string(stamp->modified_ns));
+    add(history::helper_part,
+        std::to_string(stamp->size) + " bytes of " + std::to_string(stamp->modified_ns));
   return parts;
 }
 

@@ -172,6 +172,54 @@ TEST(Strikes, AreNotThoseOfOtherBytesOrAnotherMachine) {
   EXPECT_DOUBLE_EQ(after_success(proof(), &elsewhere)->strikes, 0);
 }
 
+Record proof_by(const std::string& helper, std::int64_t size_of_library = 1) {
+  Fingerprint here = machine;
+  here.emplace_back(helper_part, helper);
+  FileStamp stamp;
+  stamp.size = static_cast<std::uint64_t>(size_of_library);
+  return proof_of("b", "d1", "", here, {{"/lib/needed.so", true, stamp}}, Json::object(), now);
+}
+
+bool holds_for(const Record& record, const std::string& helper) {
+  return what_changed(record.host, {{std::string(helper_part), helper}}).empty();
+}
+
+TEST(Helpers, ThatProvedTheSameBothCount) {
+  const Record first = proof_by("one");
+  EXPECT_TRUE(holds_for(first, "one"));
+  EXPECT_FALSE(holds_for(first, "two"));
+  const auto both = after_success(proof_by("two"), &first);
+  ASSERT_TRUE(both);
+  EXPECT_TRUE(holds_for(*both, "one"));
+  EXPECT_TRUE(holds_for(*both, "two"));
+  EXPECT_FALSE(holds_for(*both, "o"));
+  EXPECT_FALSE(holds_for(*both, "one,two"));
+  // Proven again by the first, each is named once.
+  const auto again = after_success(proof_by("one"), &*both);
+  ASSERT_TRUE(again);
+  EXPECT_EQ(again->host.back().second, "one,two");
+}
+
+TEST(Helpers, AreForgottenWhenTheProofIsOfSomethingElse) {
+  const Record of_other_files = proof_by("one", 2);
+  EXPECT_FALSE(holds_for(*after_success(proof_by("two"), &of_other_files), "one"));
+  Record of_other_bytes = proof_by("one");
+  of_other_bytes.digest = "d0";
+  EXPECT_FALSE(holds_for(*after_success(proof_by("two"), &of_other_bytes), "one"));
+  Record elsewhere = proof_by("one");
+  elsewhere.host.front().second += " of another machine";
+  EXPECT_FALSE(holds_for(*after_success(proof_by("two"), &elsewhere), "one"));
+  Record failed = proof_by("one");
+  failed.state = State::suspect;
+  EXPECT_FALSE(holds_for(*after_success(proof_by("two"), &failed), "one"));
+}
+
+TEST(Helpers, OfManyTheLastFewCount) {
+  Record record = proof_by("0");
+  for (int i = 1; i < 10; ++i) record = *after_success(proof_by(std::to_string(i)), &record);
+  EXPECT_EQ(record.host.back().second, "9,8,7,6");
+}
+
 TEST(Survived, IsKeptByBuildAndProgramUntilItIsProvenAnew) {
   const Folder folder;
   note_survived(folder.path, "d1", First::opening, "app1");

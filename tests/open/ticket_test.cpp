@@ -122,6 +122,30 @@ TEST_F(ReadyTicket, EndsWhenTheHelperIsUpdated) {
   expect_decided_anew();
 }
 
+// Each has a helper of its own: one proof by each is enough.
+TEST_F(ReadyTicket, IsKeptByEachOfTwoReleasesThatShareACache) {
+  const fs::path other = folder_ / (std::string("newer-probe") + test::program_ending);
+  fs::copy_file(helper_, other);
+  fs::last_write_time(other, fs::last_write_time(helper_) - std::chrono::hours(1));
+  const auto open_by = [&](const fs::path& helper) {
+    flags_.helper = path_text(helper);
+    return open();
+  };
+  EXPECT_TRUE(open_by(other).probed);
+  for (const fs::path& helper : {helper_, other, helper_, other}) {
+    const Outcome outcome = open_by(helper);
+    EXPECT_EQ(outcome.state, State::opened);
+    EXPECT_FALSE(outcome.probed);
+    EXPECT_TRUE(outcome.proven_before);
+  }
+  for (const fs::path& helper : {helper_, other}) {
+    flags_.helper = path_text(helper);
+    open_until_ready();
+  }
+  EXPECT_TRUE(open_by(helper_).by_ticket);
+  EXPECT_TRUE(open_by(other).by_ticket);
+}
+
 TEST_F(ReadyTicket, EndsWhenALibraryThatTheProofDependsOnChanges) {
   history::Record proof = *world_->history().find("reference-good");
   proof.witnesses.push_back(history::witness_of(folder_ / "libwitness.so"));
