@@ -12,6 +12,7 @@
 #include "base/paths.hpp"
 #include "base/process.hpp"
 #include "base/text.hpp"
+#include "cache/store_paths.hpp"
 
 namespace enginehost::cache::inside {
 namespace {
@@ -21,7 +22,7 @@ namespace fs = std::filesystem;
 constexpr std::chrono::minutes beat{15};
 constexpr std::int64_t silent_for = 24 * 3600;
 
-fs::path note_of(const fs::path& root) { return root / "locks" / ".not-kept"; }
+fs::path note_of(const fs::path& root) { return below(root, "locks", ".not-kept", ""); }
 
 // flock(2), and what NFS and FUSE file systems without locks answer. Any other error is of the moment: the
 // note stays for good, so nothing is concluded from it.

@@ -147,7 +147,8 @@ std::optional<Ready> Shortcut::find() const {
       ready.ticket.load_order.emplace_back(value);
     } else if (!ours || !witnesses.hold(name, value)) {
       return std::nullopt;
-    } else if (name == "stamp") {
+    } else if (const std::string_view line(value);
+               name == "stamp" && (line.ends_with(builds) || line.ends_with(records))) {
       FileStamp stamp = stamp_in(value);
       stamp.size = 0;
       if (value == builds) ready.folders.builds = stamp;

@@ -29,18 +29,23 @@ std::filesystem::path real(const std::filesystem::path& path) {
 }  // namespace
 
 bool MappedPaths::has(std::string_view path) const {
-  for (std::size_t at = text_.find(path); at != std::string::npos; at = text_.find(path, at + 1))
-    if (at > 0 && text_[at - 1] == '\0' && text_[at + path.size()] == '\0') return true;
-  return false;
+  return any_of([&](std::string_view one) { return one == path; });
 }
 
 bool MappedPaths::may_lie_below(std::string_view folder) const {
+  // Written in another way than the one it has by itself. By searches for one character each: this runs at
+  // every open.
   const auto is_odd = [](std::string_view text) {
-    for (const std::string_view part : {"//", "/./", "/../", "\\"})
-      if (text.find(part) != std::string_view::npos) return true;
-    return text.ends_with('/');
+    if (text.find('\\') != std::string_view::npos) return true;
+    for (std::size_t at = text.find('/'); at != std::string_view::npos; at = text.find('/', at + 1)) {
+      const std::string_view next = text.substr(at + 1);
+      if (next.empty() || next.front() == '/') return true;
+      if (next.front() == '.' && (next.starts_with("./") || next.starts_with("../"))) return true;
+    }
+    return false;
   };
-  return text_.find(folder) != std::string::npos || is_odd(text_) || is_odd(folder);
+  return any_of([&](std::string_view one) { return one.starts_with(folder); }) || is_odd(text()) ||
+         is_odd(folder);
 }
 
 std::vector<Library> mapped_then(const MappedPaths& before) {

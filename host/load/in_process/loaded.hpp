@@ -32,6 +32,15 @@ class MappedPaths {
   std::string_view text() const { return text_; }
 
  private:
+  template <class Predicate>
+  bool any_of(Predicate predicate) const {
+    for (std::string_view rest = text().substr(1); !rest.empty();) {
+      const std::size_t end = rest.find('\0');
+      if (predicate(rest.substr(0, end))) return true;
+      rest.remove_prefix(end + 1);
+    }
+    return false;
+  }
   std::string text_ = std::string(1, '\0');
 };
 

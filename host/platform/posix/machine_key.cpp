@@ -7,9 +7,11 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 
 #include "base/sha256.hpp"
 #include "base/text.hpp"
@@ -67,13 +69,14 @@ template <class Action>
 void for_each_loaded_library(Action action) {
   ::dl_iterate_phdr(
       [](dl_phdr_info* library, std::size_t, void* into) {
-        static constexpr const char* names[] = {"/libstdc++.", "/libcuda.", "/libnvidia-ml.", "/libcudart.",
-                                                "/libcudnn."};
-        if (library->dlpi_name == nullptr) return 0;
-        const char* file = std::strrchr(library->dlpi_name, '/');
-        for (const char* name : names)
-          if (file != nullptr && std::strncmp(file, name, std::strlen(name)) == 0)
-            (*static_cast<Action*>(into))(library->dlpi_name);
+        static constexpr std::string_view names[] = {"/libstdc++.", "/libcuda.", "/libnvidia-ml.",
+                                                     "/libcudart.", "/libcudnn."};
+        const char* file = library->dlpi_name != nullptr ? std::strrchr(library->dlpi_name, '/') : nullptr;
+        if (file == nullptr) return 0;
+        const std::string_view name(file);
+        if (std::any_of(std::begin(names), std::end(names),
+                        [&](std::string_view one) { return name.starts_with(one); }))
+          (*static_cast<Action*>(into))(library->dlpi_name);
         return 0;
       },
       &action);
