@@ -1,6 +1,7 @@
 // Paths as text. Text is UTF-8 everywhere inside EngineHost; what a system's calls want is made at the call.
 #pragma once
 #include <filesystem>
+#include <initializer_list>
 #include <string>
 #include <string_view>
 
@@ -30,6 +31,18 @@ inline decltype(auto) path_text(const std::filesystem::path& path) {
 // The same with "/" between its elements on every system: paths in archives, lists and documents.
 inline decltype(auto) generic_text(const std::filesystem::path& path) {
   return paths_inside::with_slashes(path.native());
+}
+
+// The text of "folder/name/name", for who looks at files at every open: path objects cost more than the look.
+inline std::string text_below(const std::filesystem::path& folder,
+                              std::initializer_list<std::string_view> names) {
+  std::string text = path_text(folder);
+  std::size_t size = text.size();
+  for (const std::string_view name : names) size += 1 + name.size();
+  text.reserve(size + 16);  // callers put an ending behind it
+  for (const std::string_view name : names)
+    text.append(1, static_cast<char>(std::filesystem::path::preferred_separator)).append(name);
+  return text;
 }
 
 }  // namespace enginehost

@@ -25,10 +25,7 @@ std::string file_name_for(std::string_view text);
 // One path object is made of the whole: these are asked for at every open.
 inline fs::path below(const fs::path& root, std::string_view folder, std::string_view name,
                       std::string_view ending) {
-  constexpr char separator = static_cast<char>(fs::path::preferred_separator);
-  std::string text = path_text(root);
-  text.reserve(text.size() + folder.size() + name.size() + ending.size() + 2);
-  return path_of(text.append(1, separator).append(folder).append(1, separator).append(name).append(ending));
+  return path_of(text_below(root, {folder, name}).append(ending));
 }
 inline fs::path ref_file(const fs::path& root, std::string_view build) {
   return below(root, "refs", file_name_for(build), ".ref");

@@ -25,13 +25,9 @@ std::string file_of(const fs::path& state_folder, std::string_view digest, First
                     std::string_view program) {
   std::uint64_t hash = 14695981039346656037u;
   for (const char c : program) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211u;
-  // Without printf and with one path: this runs at every open, where their first use costs more than they do.
+  // Without printf: this runs at every open, where its first use costs more than the look.
   static constexpr char digits[] = "0123456789abcdef";
-  std::string file = path_text(state_folder);
-  const char separator = static_cast<char>(fs::path::preferred_separator);
-  for (const std::string_view part : {std::string_view("tried"), digest})
-    file.append(1, separator).append(part);
-  file.push_back(separator);
+  std::string file = text_below(state_folder, {"tried", digest, ""});
   for (int shift = 60; shift >= 0; shift -= 4) file.push_back(digits[(hash >> shift) & 15]);
   return file.append(first == First::opening ? ".opened" : ".worked");
 }

@@ -14,19 +14,12 @@
 #include "host/settings/policy.hpp"
 
 namespace enginehost::open {
-namespace {
 
-// Without a path object: asked at every open.
-std::string below(const std::filesystem::path& folder, std::string_view name) {
-  std::string text = path_text(folder);
-  return text.append(1, static_cast<char>(std::filesystem::path::preferred_separator)).append(name);
+std::string builds_folder(const std::filesystem::path& cache_folder) {
+  return text_below(cache_folder, {"refs"});
 }
-
-}  // namespace
-
-std::string builds_folder(const std::filesystem::path& cache_folder) { return below(cache_folder, "refs"); }
 std::string records_folder(const std::filesystem::path& state_folder) {
-  return below(state_folder, "history");
+  return text_below(state_folder, {"history"});
 }
 
 World::World(settings::Settings settings, std::optional<platform::Platform> recorded,

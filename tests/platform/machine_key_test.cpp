@@ -2,8 +2,13 @@
 #include "host/platform/machine_key.hpp"
 
 #include <algorithm>
+#include <cstdlib>
+#include <fstream>
 #include <functional>
 
+#include "base/child_process.hpp"
+#include "base/files.hpp"
+#include "base/process.hpp"
 #include "host/platform/remembered.hpp"
 #include "tests/platform/fixtures.hpp"
 
@@ -90,6 +95,36 @@ TEST(MachineLooks, AreTheFilesBesideTheWords) {
   EXPECT_TRUE(machine_text(request, Reach::decisive).starts_with(words));
   const Variable visible("CUDA_VISIBLE_DEVICES", "1");
   EXPECT_NE(words, machine_words(request, Reach::decisive));
+}
+
+// What the program below runs.
+TEST(ProgramThatLooks, DISABLED_TellsItsWords) {
+  std::ofstream(std::getenv("ENGINEHOST_TEST_TEXT")) << machine_words(DetectRequest(), Reach::decisive);
+}
+
+// The loader goes by what the variable was at the start of the program, whatever becomes of it then.
+TEST_F(MachineKey, HoldsTheLoadersFoldersAsTheyWereAtTheStart) {
+  root_.folder("/one").folder("/two");
+  const auto loaders_folders = [&](const std::string& library_path) {
+    ChildRequest child;
+    child.argv = {executable_path(), "--gtest_filter=ProgramThatLooks.*", "--gtest_also_run_disabled_tests"};
+    child.environment = {"ENGINEHOST_TEST_TEXT=" + root_.on_disk("/words").string()};
+    if (!library_path.empty()) child.environment.push_back("LD_LIBRARY_PATH=" + library_path);
+    const auto ended = run_child(child);
+    EXPECT_TRUE(ended && ended->succeeded());
+    const std::string words = read_file(root_.on_disk("/words")).value_or("");
+    const std::size_t line = words.find("\nthe loader's folders=");
+    EXPECT_NE(line, std::string::npos);
+    return line != std::string::npos ? words.substr(line, words.find('\n', line + 1) - line) : "";
+  };
+  const std::string one = root_.on_disk("/one").string(), two = root_.on_disk("/two").string();
+  const std::string none = loaders_folders("");
+  EXPECT_NE(loaders_folders(one), none);
+  EXPECT_NE(loaders_folders(one).find(one), std::string::npos);
+  EXPECT_NE(loaders_folders(one + ":" + two), loaders_folders(two + ":" + one));
+  EXPECT_EQ(loaders_folders(""), none);
+  const Variable later("LD_LIBRARY_PATH", one.c_str());
+  EXPECT_EQ(machine_words(request_, Reach::decisive).find("the loader's folders=" + one), std::string::npos);
 }
 
 TEST_F(MachineKey, OfEverythingAlsoHoldsWhatIsOnlyTold) {
