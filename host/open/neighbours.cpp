@@ -15,7 +15,7 @@ namespace {
 namespace fs = std::filesystem;
 
 struct Neighbour {
-  std::string build, digest;
+  std::string build, identity;
   std::vector<fs::path> folders;
 
   bool brought(const std::string& library) const {
@@ -36,10 +36,10 @@ Process& process() {
 }
 
 // By whom that library came, if by an engine of another build.
-std::string bringer(const std::string& library, std::string_view digest) {
+std::string bringer(const std::string& library, std::string_view identity) {
   const std::lock_guard lock(process().mutex);
   for (const Neighbour& neighbour : process().all)
-    if (neighbour.digest != digest && neighbour.brought(library)) return neighbour.build;
+    if (neighbour.identity != identity && neighbour.brought(library)) return neighbour.build;
   return {};
 }
 
@@ -54,10 +54,10 @@ bool is_llvms_openmp(std::string_view library) {
   return library.starts_with("libomp") || library.starts_with("libiomp5");
 }
 
-std::optional<Diagnosis> served_by_another(const Diagnosis& warning, const std::string& digest) {
+std::optional<Diagnosis> served_by_another(const Diagnosis& warning, const std::string& identity) {
   const std::string path(warning.value("path"));
   if (warning.value("needed_by").empty()) return std::nullopt;
-  const std::string holder = bringer(path, digest);
+  const std::string holder = bringer(path, identity);
   if (holder.empty() || load::same_content(path_of(path), path_of(warning.value("wanted"))))
     return std::nullopt;
   Diagnosis refused = warning;
@@ -65,12 +65,12 @@ std::optional<Diagnosis> served_by_another(const Diagnosis& warning, const std::
   return refused;
 }
 
-std::optional<Diagnosis> second_openmp(const Diagnosis& warning, const std::string& digest) {
+std::optional<Diagnosis> second_openmp(const Diagnosis& warning, const std::string& identity) {
   const std::vector<std::string> libraries = warning.values("library"), paths = warning.values("path");
   if (std::count_if(libraries.begin(), libraries.end(), is_llvms_openmp) < 2 || duplicates_are_allowed())
     return std::nullopt;
   for (std::size_t i = 0; i < std::min(libraries.size(), paths.size()); ++i) {
-    const std::string holder = is_llvms_openmp(libraries[i]) ? bringer(paths[i], digest) : std::string();
+    const std::string holder = is_llvms_openmp(libraries[i]) ? bringer(paths[i], identity) : std::string();
     if (holder.empty()) continue;
     Diagnosis refused = warning;
     refused.with("held_by", holder, "engines open in this process");
@@ -81,21 +81,26 @@ std::optional<Diagnosis> second_openmp(const Diagnosis& warning, const std::stri
 
 }  // namespace
 
-void note_engine(const std::string& build, const std::string& digest, std::vector<fs::path> folders) {
+std::string identity_of(const cache::Installed& installed) {
+  return installed.digest.empty() ? path_text(installed.folder / path_of(installed.plugin))
+                                  : installed.digest;
+}
+
+void note_engine(const std::string& build, const std::string& identity, std::vector<fs::path> folders) {
   const std::lock_guard lock(process().mutex);
   for (Neighbour& known : process().all)
-    if (known.digest == digest) {
+    if (known.identity == identity) {
       known.folders = std::move(folders);
       return;
     }
-  process().all.push_back({build, digest, std::move(folders)});
+  process().all.push_back({build, identity, std::move(folders)});
 }
 
-bool engine_beside(std::string_view digest) {
+bool engine_beside(std::string_view identity) {
   const std::lock_guard lock(process().mutex);
   std::vector<Neighbour>& all = process().all;
   if (std::none_of(all.begin(), all.end(),
-                   [&](const Neighbour& neighbour) { return neighbour.digest != digest; }))
+                   [&](const Neighbour& neighbour) { return neighbour.identity != identity; }))
     return false;
   const std::vector<load::Library> mapped = load::mapped_libraries();
   std::erase_if(all, [&](const Neighbour& neighbour) {
@@ -103,15 +108,15 @@ bool engine_beside(std::string_view digest) {
                         [&](const load::Library& library) { return neighbour.brought(library.path); });
   });
   return std::any_of(all.begin(), all.end(),
-                     [&](const Neighbour& neighbour) { return neighbour.digest != digest; });
+                     [&](const Neighbour& neighbour) { return neighbour.identity != identity; });
 }
 
-std::optional<Diagnosis> conflict_with_engines(const std::string& digest,
+std::optional<Diagnosis> conflict_with_engines(const std::string& identity,
                                                const std::vector<Diagnosis>& warnings) {
   for (const Diagnosis& warning : warnings) {
     std::optional<Diagnosis> refused;
-    if (warning.code == "EH-L17") refused = served_by_another(warning, digest);
-    if (warning.code == "EH-L35") refused = second_openmp(warning, digest);
+    if (warning.code == "EH-L17") refused = served_by_another(warning, identity);
+    if (warning.code == "EH-L35") refused = second_openmp(warning, identity);
     if (refused) return refused;
   }
   return std::nullopt;

@@ -8,18 +8,22 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "cache/store.hpp"
 
 namespace enginehost::open {
 
-// An engine of the build is open, and its libraries come from these folders. `digest`: of the build's files;
-// the path of a plugin without manifest. Known until none of its libraries is in the process any more, which
-// for most engines is the process's end. Any thread.
-void note_engine(const std::string& build, const std::string& digest,
+// By what an engine is told from others: the digest of its build's files, or the path of a plugin without
+// manifest.
+std::string identity_of(const cache::Installed& installed);
+
+// An engine of the build is open, and its libraries come from these folders. Known until
+// none of its libraries is in the process any more, which for most engines is the process's end. Any thread.
+void note_engine(const std::string& build, const std::string& identity,
                  std::vector<std::filesystem::path> folders);
 
 // True while libraries of an engine of another build are in this process. Any thread; looks at the process's
 // libraries only when there has been such an engine.
-bool engine_beside(std::string_view digest);
+bool engine_beside(std::string_view identity);
 
 // Why the build cannot be loaded beside what is open, from the warnings of its static check (made in this
 // process, so that they tell of what is held): EH-L17 where a file of the build would be served by another
@@ -27,7 +31,7 @@ bool engine_beside(std::string_view digest);
 // runtime (libomp, libiomp5), whose second copy ends the process ("OMP: Error #15") unless
 // KMP_DUPLICATE_LIB_OK is set. "held_by" is the build that is open. What disturbs nobody (two CUDA major
 // versions, GNU's OpenMP runtime twice) stays a warning. Any thread.
-std::optional<Diagnosis> conflict_with_engines(const std::string& digest,
+std::optional<Diagnosis> conflict_with_engines(const std::string& identity,
                                                const std::vector<Diagnosis>& warnings);
 
 }  // namespace enginehost::open

@@ -1,0 +1,90 @@
+#include "host/open/loading.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "base/paths.hpp"
+#include "host/load/in_process/audit.hpp"
+#include "host/open/stopwatch.hpp"
+
+namespace enginehost::open {
+
+Result<void> Loading::load(Opened& opened, Trial& trial) {
+  const Stopwatch watch(attempting_.log, "load");
+  const load::MappedPaths before = load::MappedPaths::now();
+  auto up = load_between(opened, trial, before);
+  // Of every try: what an earlier one brought was there before the last.
+  if (!up) std::ranges::move(load::mapped_since(before), std::back_inserter(left_));
+  return up;
+}
+
+// `before`: what the process held.
+Result<void> Loading::load_between(Opened& opened, Trial& trial, const load::MappedPaths& before) {
+  trial.enter("dlopen");
+  load::LoadRequest request = proving_.load_request(opened.installed);
+  request.before = &before;
+  request.on_stage = [&](std::string_view stage) {
+    if (stage == "entry") trial.enter("entry");
+  };
+  auto loaded = load::load_plugin(request);
+  if (!loaded) return fail(proving_.explained(std::move(loaded).error(), opened.installed));
+  opened.plugin = std::move(*loaded);
+  trial.enter("create");
+  opened.engine_options.options = opened.installed.options;
+  opened.engine_options.log = attempting_.options.log;
+  load::EngineOptions engine_options = opened.engine_options;
+  engine_options.call.cancel = attempting_.world.cancel();
+  TRY_ASSIGN(opened.engine, load::Engine::create(opened.plugin, std::move(engine_options)));
+  TRY_ASSIGN(opened.devices, opened.engine->devices());
+  opened.libraries = opened.plugin->libraries();
+  std::vector<load::Library> later = opened.plugin->libraries_since();
+  std::move(later.begin(), later.end(), std::back_inserter(opened.libraries));
+  for (const Diagnosis& warning : opened.plugin->warnings()) attempting_.log.warnings.push_back(warning);
+  warn_of_hijacks(opened, before);
+  return require_devices(opened.devices);
+}
+
+void Loading::warn_of_hijacks(const Opened& opened, const load::MappedPaths& before) {
+  const std::vector<load::Library>& own = proving_.own_libraries();
+  // Most builds bring all that came, and nothing can be in its place.
+  if (own.empty() && std::ranges::all_of(opened.libraries, [](const load::Library& library) {
+        return library.origin == "cache";
+      }))
+    return;
+  for (Diagnosis& hijack :
+       load::hijacked(own, own_folders(opened), opened.libraries, load::mapped_then(before)))
+    warn_once(std::move(hijack));
+}
+
+// The static check and the loader may have told of the same library already.
+void Loading::warn_once(Diagnosis warning) {
+  std::vector<Diagnosis>& warnings = attempting_.log.warnings;
+  const bool told = std::any_of(warnings.begin(), warnings.end(), [&](const Diagnosis& known) {
+    return (known.code == "EH-L11" || known.code == "EH-L17") &&
+           known.value("library") == warning.value("library") && known.value("path") == warning.value("path");
+  });
+  if (!told) warnings.push_back(std::move(warning));
+}
+
+Result<void> Loading::require_devices(const std::vector<load::Device>& offered) const {
+  for (const std::string& wanted : attempting_.devices) {
+    const bool there = std::any_of(offered.begin(), offered.end(), [&](const load::Device& device) {
+      return device.text() == wanted || device.kind == wanted;
+    });
+    if (there) continue;
+    Diagnosis failure = diagnose("EH-S09").with("device", wanted, "request");
+    for (const load::Device& device : offered) failure.with("offered", device.text(), "the engine");
+    return fail(std::move(failure));
+  }
+  return {};
+}
+
+std::vector<std::filesystem::path> own_folders(const Opened& opened) {
+  std::vector<std::filesystem::path> folders = {opened.plugin->file().parent_path()};
+  for (const std::string& folder : opened.installed.search)
+    folders.push_back(opened.installed.folder / path_of(folder));
+  return folders;
+}
+
+}  // namespace enginehost::open

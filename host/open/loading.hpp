@@ -1,0 +1,37 @@
+// From a proven build to an engine in this process.
+#pragma once
+#include <filesystem>
+#include <vector>
+
+#include "host/load/in_process/loaded.hpp"
+#include "host/open/proving.hpp"
+#include "host/open/trial.hpp"
+
+namespace enginehost::open {
+
+// Of one attempt. Use from one thread.
+class Loading {
+ public:
+  Loading(const Attempting& attempting, Proving& proving) : attempting_(attempting), proving_(proving) {}
+
+  // Fills in all of `opened` but its lease and its record, which it reads.
+  Result<void> load(Opened& opened, Trial& trial);
+
+  // What loads that failed brought into this process; empty afterwards.
+  std::vector<load::Library> take_left() { return std::move(left_); }
+
+ private:
+  Result<void> load_between(Opened& opened, Trial& trial, const load::MappedPaths& before);
+  void warn_of_hijacks(const Opened& opened, const load::MappedPaths& before);
+  void warn_once(Diagnosis warning);
+  Result<void> require_devices(const std::vector<load::Device>& offered) const;
+
+  const Attempting& attempting_;
+  Proving& proving_;
+  std::vector<load::Library> left_;
+};
+
+// The plugin's folder and those of the build that its libraries are searched in.
+std::vector<std::filesystem::path> own_folders(const Opened& opened);
+
+}  // namespace enginehost::open

@@ -1,0 +1,193 @@
+#include "host/open/proving.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+#include "base/paths.hpp"
+#include "host/explain/explain.hpp"
+#include "host/load/recheck.hpp"
+#include "host/load/wire.hpp"
+#include "host/open/left_over.hpp"
+#include "host/open/neighbours.hpp"
+#include "host/open/stopwatch.hpp"
+
+namespace enginehost::open {
+namespace {
+
+namespace fs = std::filesystem;
+
+Json strings_of(const std::vector<fs::path>& paths) {
+  Json list = Json::array();
+  for (const fs::path& path : paths) list.push(path_text(path));
+  return list;
+}
+
+Diagnosis of_the_static_check(Diagnosis failure) {
+  return std::move(failure.with("stage", "preflight", "nothing was executed"));
+}
+
+}  // namespace
+
+bool Proving::by_record(const cache::Installed& installed) {
+  const history::Record* record = attempting_.world.history().find(installed.build);
+  if (record == nullptr || record->state != history::State::proven || record->digest != installed.digest)
+    return false;
+  load_order_.clear();
+  for (const Json& path : record->facts["load_order"].as_array())
+    load_order_.push_back(path_of(path.as_string()));
+  own_ = libraries_in(record->facts);
+  return true;
+}
+
+void Proving::by_ticket(const std::vector<std::string>& load_order) {
+  load_order_.clear();
+  for (const std::string& path : load_order) load_order_.push_back(path_of(path));
+  own_ = opened_first();
+}
+
+Result<void> Proving::by_trying(const cache::Installed& installed, bool without_probe,
+                                std::chrono::seconds hinted) {
+  AttemptLog& log = attempting_.log;
+  spec_ = spec_of(installed);
+  checked_whole_ = false;
+  preflight::Report report;
+  {
+    const Stopwatch watch(log, "preflight");
+    report = preflight::check(spec_);
+  }
+  depends_on_ = report.depends_on;
+  // What the plugin opens of an installation only when it is asked is not in the closure.
+  if (!installed.in_place.empty())
+    depends_on_.insert(depends_on_.end(), spec_.search.begin(), spec_.search.end());
+  // What the process holds in place of a library of the build.
+  own_.clear();
+  for (const Diagnosis& warning : report.warnings)
+    if (warning.code == "EH-L17")
+      own_.push_back({std::string(warning.value("library")), std::string(warning.value("wanted")), "cache"});
+  TRY(beside_left_over(installed));
+  if (auto conflict = conflict_with_engines(identity_of(installed), report.warnings))
+    return fail(of_the_static_check(std::move(*conflict)));
+  for (Diagnosis& warning : report.warnings) log.warnings.push_back(std::move(warning));
+  if (report.verdict == preflight::Verdict::fails) {
+    // The other causes ride along, so that nobody mends one and then meets the next.
+    Diagnosis failure = report.diagnoses.front();
+    for (std::size_t i = 1; i < report.diagnoses.size(); ++i)
+      failure.with("also", explain::one_line(report.diagnoses[i]));
+    return fail(of_the_static_check(std::move(failure)));
+  }
+  checked_whole_ = true;
+  load_order_ = report.load_order;
+  if (!without_probe) {
+    if (!attempting_.world.settings().helper.empty())
+      TRY(probe(installed, hinted));
+    else
+      log.warnings.push_back(diagnose("EH-P21").with("build", installed.build));
+  }
+  own_ = libraries_in(probe_facts_);
+  return {};
+}
+
+Result<void> Proving::beside_others(const cache::Installed& installed) {
+  const Stopwatch watch(attempting_.log, "preflight");
+  spec_ = spec_of(installed);
+  preflight::Report report = preflight::check(spec_);
+  if (auto conflict = conflict_with_engines(identity_of(installed), report.warnings))
+    return fail(of_the_static_check(std::move(*conflict)));
+  for (Diagnosis& warning : report.warnings) attempting_.log.warnings.push_back(std::move(warning));
+  return {};
+}
+
+Result<void> Proving::beside_left_over(const cache::Installed& installed) const {
+  if (auto conflict = conflict_with_left_over(installed.build, own_)) return fail(std::move(*conflict));
+  return {};
+}
+
+Diagnosis Proving::explained(Diagnosis failure, const cache::Installed& installed) {
+  if (spec_.plugin.empty()) spec_ = spec_of(installed);
+  return load::recheck(std::move(failure), spec_);
+}
+
+load::LoadRequest Proving::load_request(const cache::Installed& installed) const {
+  load::LoadRequest request;
+  request.view = installed.folder;
+  request.root = path_of(installed.root);
+  request.plugin = installed.folder / path_of(installed.plugin);
+  request.preload = load_order_;
+  return request;
+}
+
+Json Proving::facts() const {
+  Json facts = probe_facts_;
+  facts.set("load_order", strings_of(load_order_));
+  return facts;
+}
+
+Basis Proving::basis(const cache::Installed& installed, const std::string& artifacts) const {
+  const AttemptLog& log = attempting_.log;
+  return {&installed, artifacts, &spec_, depends_on_, log.probed || log.proven_before};
+}
+
+preflight::Spec Proving::spec_of(const cache::Installed& installed) {
+  preflight::Spec spec;
+  spec.view = installed.folder;
+  spec.plugin = installed.folder / path_of(installed.plugin);
+  for (const std::string& folder : installed.search)
+    spec.search.push_back(installed.folder / path_of(folder));
+  spec.optional = installed.optional;
+  spec.lazy = installed.lazy;
+  spec.machine = attempting_.world.machine();
+  spec.platform = &attempting_.world.platform();
+  return spec;
+}
+
+std::vector<load::Library> Proving::opened_first() const {
+  std::vector<load::Library> libraries;
+  for (const fs::path& path : load_order_) libraries.push_back({"", path_text(path), "cache"});
+  return libraries;
+}
+
+std::vector<load::Library> Proving::libraries_in(const Json& facts) const {
+  std::vector<load::Library> libraries = load::libraries_from_wire(facts["libraries"]);
+  std::erase_if(libraries, [](const load::Library& library) { return library.origin != "cache"; });
+  std::ranges::move(opened_first(), std::back_inserter(libraries));
+  return libraries;
+}
+
+Result<void> Proving::probe(const cache::Installed& installed, std::chrono::seconds hinted) {
+  AttemptLog& log = attempting_.log;
+  const Stopwatch watch(log, "probe");
+  load::ProbeRequest request;
+  request.helper = attempting_.world.settings().helper;
+  request.launcher = attempting_.world.settings().probe_launcher;
+  request.load = load_request(installed);
+  request.options = installed.options;
+  request.devices = attempting_.devices;
+  set_deadline(request, hinted);
+  request.cancel = attempting_.world.cancel();
+  load::ProbeResult result = load::probe(request);
+  for (Diagnosis& warning : result.warnings) log.warnings.push_back(std::move(warning));
+  probe_facts_ = result.to_json();
+  log.probed = result.passed;
+  crashed_once_ = std::move(result.crashed_once);
+  if (result.passed) return {};
+  return fail(load::recheck(std::move(*result.diagnosis), spec_));
+}
+
+// Who asks knows best; else the longer of what the machine's owner and the build's publisher allow.
+void Proving::set_deadline(load::ProbeRequest& request, std::chrono::seconds hinted) const {
+  const settings::Settings& settings = attempting_.world.settings();
+  const auto configured = std::chrono::seconds(settings.probe_deadline_seconds);
+  if (attempting_.options.probe_deadline) {
+    request.deadline = *attempting_.options.probe_deadline;
+    request.deadline_source = "the request";
+  } else if (hinted > configured) {
+    request.deadline = hinted;
+    request.deadline_source = "probe_seconds of the manifest";
+  } else {
+    const settings::Setting* set = settings.find("probe_deadline_seconds");
+    request.deadline = configured;
+    request.deadline_source = "probe_deadline_seconds, " + (set != nullptr ? set->source : "default");
+  }
+}
+
+}  // namespace enginehost::open
