@@ -15,8 +15,8 @@ std::string boot_id();
 
 // When the machine was started, by its clocks as they are now: nanoseconds since 1970. Until somebody sets
 // the time, two answers of one start differ by what passes between the readings of two clocks, and those of
-// two starts or machines by the time between them. Takes no system call on Linux; 0 where no clock counts from the
-// start.
+// two starts or machines by the time between them. Takes no system call on Linux; 0 where no clock counts
+// from the start (Windows, as far as it is used here).
 std::int64_t boot_moment_ns();
 
 // When this process began, in units of the system's own, to tell two that had one number apart; empty when

@@ -16,8 +16,8 @@ namespace enginehost::open {
 // manifest.
 std::string identity_of(const cache::Installed& installed);
 
-// An engine of the build is open, and its libraries come from these folders. Known until
-// none of its libraries is in the process any more, which for most engines is the process's end. Any thread.
+// An engine of the build is open, and its libraries come from these folders. Known until none of its
+// libraries is in the process any more, which for most engines is the process's end. Any thread.
 void note_engine(const std::string& build, const std::string& identity,
                  std::vector<std::filesystem::path> folders);
 
