@@ -81,10 +81,16 @@ std::vector<ToolkitPlace> toolkits_of_variables(const Variables& variables) {
 Fact<std::vector<Installed>> detect_toolkits(const Root& root, const LibrarySearch& libraries) {
   std::vector<Installed> toolkits;
   std::vector<std::string> sources, seen;
+  // Several places name one folder, by itself or by a link: each name is followed once.
+  const auto is_new = [&seen](const std::string& folder) {
+    if (std::find(seen.begin(), seen.end(), folder) != seen.end()) return false;
+    seen.push_back(folder);
+    return true;
+  };
   for (const ToolkitPlace& place : toolkit_places(root)) {
+    if (!is_new(place.folder)) continue;
     const auto real = root.resolve(place.folder);
-    if (!real || std::find(seen.begin(), seen.end(), *real) != seen.end()) continue;
-    seen.push_back(*real);
+    if (!real || (*real != place.folder && !is_new(*real))) continue;
     Installed toolkit{version_of(root, *real), *real, {}};
     if (toolkit.version.empty()) {
       // A named place that is none is worth a note; a leftover folder is not.
