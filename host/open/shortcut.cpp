@@ -71,6 +71,8 @@ std::string key_of(const settings::Deciding& deciding, const OpenRequest& open) 
   add(open.request.require ? "require" : "");
   add(open.request.offline ? "offline" : "");
   add(open.attempt.probe ? "probe" : "");
+  // A script is started by its own name: another release of its interpreter is told by this.
+  add(history::program_build_id());
   add(deciding.text);
   return key;
 }

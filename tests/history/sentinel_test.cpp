@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <thread>
 
+#include "base/process.hpp"
+#include "host/binary/binary.hpp"
 #include "host/history/program.hpp"
 #include "tests/history/folder.hpp"
 
@@ -145,6 +147,13 @@ TEST(SentinelTest, ACrashNamesTheProgramAndItsBuild) {
   EXPECT_EQ(crashes[0].artifacts_digest, "a1");
   EXPECT_EQ(crashes[0].program, program_id());
   EXPECT_EQ(crashes[0].boot, boot_id());
+}
+
+TEST(SentinelTest, AProgramsBuildIsToldFromMemoryAndNamesItBesideItsPath) {
+  EXPECT_EQ(program_id(), executable_path() + " " + program_build_id());
+  const auto read = binary::read_binary(executable_path());
+  ASSERT_TRUE(read);
+  EXPECT_EQ(program_build_id(), read->build_id);
 }
 
 TEST(SentinelTest, AForkedChildThatEndsLeavesItsParentsSentinelStanding) {

@@ -8,13 +8,13 @@
 
 #include "base/files.hpp"
 #include "base/process.hpp"
+#include "host/history/program.hpp"
 
 namespace enginehost::history {
-namespace {
 
 // The linker's number for this build of the program (LC_UUID), from memory: the file may have been replaced
 // since.
-std::string uuid_of_program() {
+std::string program_build_id() {
   static constexpr char digits[] = "0123456789abcdef";
   const mach_header* program = ::_dyld_get_image_header(0);
   if (program == nullptr || program->magic != MH_MAGIC_64) return {};
@@ -37,11 +37,9 @@ std::string uuid_of_program() {
   return {};
 }
 
-}  // namespace
-
 std::string read_program_id() {
   const std::string path = executable_path();
-  if (const std::string id = uuid_of_program(); !id.empty()) return path + " " + id;
+  if (const std::string id = program_build_id(); !id.empty()) return path + " " + id;
   const auto stamp = stamp_of(path);
   if (!stamp) return path;
   return path + " " + std::to_string(stamp->size) + "." + std::to_string(stamp->modified_ns);

@@ -5,6 +5,7 @@
 
 #include "base/files.hpp"
 #include "base/process.hpp"
+#include "host/history/program.hpp"
 #include "host/history/running_program.hpp"
 
 namespace enginehost::history {
@@ -49,11 +50,15 @@ int find_build_id(dl_phdr_info* object, std::size_t, void* into) {
 
 }  // namespace
 
-std::string read_program_id() {
-  const std::string path = executable_path();
+std::string program_build_id() {
   std::string id;
   ::dl_iterate_phdr(&find_build_id, &id);
-  if (!id.empty()) return path + " " + id;
+  return id;
+}
+
+std::string read_program_id() {
+  const std::string path = executable_path();
+  if (const std::string id = program_build_id(); !id.empty()) return path + " " + id;
   const auto stamp = stamp_of("/proc/self/exe");
   if (!stamp) return path;
   return path + " " + std::to_string(stamp->size) + "." + std::to_string(stamp->modified_ns);

@@ -88,7 +88,7 @@ std::string cache_of(const FlagValues& flags) {
 std::string program_file() {
 #ifdef __linux__
   // As it was started: to be told by the system (executable_path) takes longer than all else here, since it
-  // is the first use of /proc. Of a script this is the script, which names its interpreter.
+  // is the first use of /proc. Of a script this is the script.
   const char* const started_by =
       ::getauxval(AT_SECURE) == 0 ? reinterpret_cast<const char*>(::getauxval(AT_EXECFN)) : nullptr;
   calls::Status status{};
