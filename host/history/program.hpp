@@ -9,8 +9,8 @@ namespace enginehost::history {
 // any thread.
 const std::string& program_id();
 
-// The part of it that tells releases apart, wherever they lie; empty where the program was linked without one.
-// Takes no look at a file; any thread.
+// The part of it that tells releases apart, wherever they lie; empty where the program was linked without
+// one. Takes no look at a file; any thread.
 std::string program_build_id();
 
 // base/process.hpp's boot_id; empty where there is none. Read once; any thread.
