@@ -35,7 +35,8 @@ enginehost_warm_sources(enginehost_load_core host/load
   in_process/audit.cpp in_process/call.cpp in_process/engine.cpp in_process/health.cpp in_process/load.cpp
   in_process/loaded.cpp in_process/posix/mapped.cpp in_process/posix/open_library.cpp wire.cpp)
 enginehost_warm_sources(enginehost_open host/open
-  attempt.cpp left_over.cpp loading.cpp neighbours.cpp open.cpp proving.cpp shared.cpp shortcut.cpp trial.cpp witness.cpp world.cpp)
+  attempt.cpp left_over.cpp loading.cpp neighbours.cpp open.cpp proving.cpp shared.cpp shortcut.cpp trial.cpp witness.cpp
+  world.cpp)
 
 foreach(target IN ITEMS enginehost engine-info engine-run bench_open_child)
   if(TARGET ${target} AND ENGINEHOST_WARM_ORDER)

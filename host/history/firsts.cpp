@@ -21,8 +21,8 @@ fs::path folder_of(const fs::path& state_folder, std::string_view digest) {
 }  // namespace
 
 // A program's id holds a path; FNV-1a (64 bits) makes a file name of it.
-std::string file_of(const fs::path& state_folder, std::string_view digest, First first,
-                    std::string_view program) {
+std::string file_of_first(const fs::path& state_folder, std::string_view digest, First first,
+                          std::string_view program) {
   std::uint64_t hash = 14695981039346656037u;
   for (const char c : program) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211u;
   // Without printf: this runs at every open, where its first use costs more than the look.
@@ -34,12 +34,12 @@ std::string file_of(const fs::path& state_folder, std::string_view digest, First
 
 bool was_survived(const fs::path& state_folder, std::string_view digest, First first,
                   std::string_view program) {
-  return calls::access(path_of(file_of(state_folder, digest, first, program)), F_OK) == 0;
+  return calls::access(file_of_first(state_folder, digest, first, program), F_OK) == 0;
 }
 
 void note_survived(const fs::path& state_folder, std::string_view digest, First first,
                    std::string_view program) {
-  const fs::path file = path_of(file_of(state_folder, digest, first, program));
+  const fs::path file = path_of(file_of_first(state_folder, digest, first, program));
   if (make_folders(file.parent_path())) static_cast<void>(write_file(file, program, false));
 }
 

@@ -10,8 +10,8 @@ namespace enginehost::history {
 enum class First { opening, work };
 
 // The file that tells it.
-std::string file_of(const std::filesystem::path& state_folder, std::string_view digest, First first,
-                    std::string_view program);
+std::string file_of_first(const std::filesystem::path& state_folder, std::string_view digest, First first,
+                          std::string_view program);
 bool was_survived(const std::filesystem::path& state_folder, std::string_view digest, First first,
                   std::string_view program);
 // Where it cannot be written, the program's next process raises its sentinel again.

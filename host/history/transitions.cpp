@@ -53,12 +53,6 @@ State state_after_crash(const Failure& failure, const Record* before, double str
   return strikes >= strikes_for_quarantine || was_quarantined ? State::quarantined : State::suspect;
 }
 
-std::string* part_of(Fingerprint& host, std::string_view name) {
-  const auto found =
-      std::find_if(host.begin(), host.end(), [&](const auto& part) { return part.first == name; });
-  return found != host.end() ? &found->second : nullptr;
-}
-
 // What the other's proof says is true here as well, but for who made it.
 bool is_the_same_proof(const Record& before, const Record& proof) {
   if (before.state != State::proven || !same_build(before, proof.digest, proof.artifacts_digest))
@@ -74,14 +68,15 @@ bool is_the_same_proof(const Record& before, const Record& proof) {
 }
 
 // Else two releases that share a cache would each prove the build anew whenever the other had opened it.
-void keep_helpers(Record& proof, Record before) {
-  std::string* const helpers = part_of(proof.host, helper_part);
-  const std::string* const others = part_of(before.host, helper_part);
-  if (helpers == nullptr || others == nullptr) return;
-  std::vector<std::string> all = {*helpers};
-  for (std::string& other : split(*others, ','))
-    if (other != *helpers && all.size() <= most_other_helpers) all.push_back(std::move(other));
-  *helpers = join(all, ",");
+void keep_helpers(Fingerprint& host, const Fingerprint& before) {
+  for (auto& [name, helpers] : host)
+    for (const auto& [other_name, others] : before) {
+      if (name != helper_part || other_name != helper_part) continue;
+      std::vector<std::string> all = {helpers};
+      for (std::string& other : split(others, ','))
+        if (other != helpers && all.size() <= most_other_helpers) all.push_back(std::move(other));
+      helpers = join(all, ",");
+    }
 }
 
 }  // namespace
@@ -162,7 +157,7 @@ std::optional<Record> after_success(Record proof, const Record* before) {
     proof.program = before->program;
     proof.boot = before->boot;
   }
-  if (is_the_same_proof(*before, proof)) keep_helpers(proof, *before);
+  if (is_the_same_proof(*before, proof)) keep_helpers(proof.host, before->host);
   return proof;
 }
 

@@ -127,7 +127,7 @@ Basis Proving::basis(const cache::Installed& installed, const std::string& artif
   return {&installed, artifacts, &spec_, depends_on_, log.probed || log.proven_before};
 }
 
-preflight::Spec Proving::spec_of(const cache::Installed& installed) {
+preflight::Spec Proving::spec_of(const cache::Installed& installed) const {
   preflight::Spec spec;
   spec.view = installed.folder;
   spec.plugin = installed.folder / path_of(installed.plugin);

@@ -55,7 +55,7 @@ class Proving {
   Basis basis(const cache::Installed& installed, const std::string& artifacts) const;
 
  private:
-  preflight::Spec spec_of(const cache::Installed& installed);
+  preflight::Spec spec_of(const cache::Installed& installed) const;
   std::vector<load::Library> opened_first() const;
   std::vector<load::Library> libraries_in(const Json& facts) const;
   Result<void> probe(const cache::Installed& installed, std::chrono::seconds hinted);

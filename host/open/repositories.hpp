@@ -19,7 +19,7 @@ namespace enginehost::open {
 // What a catalogue was read from, for who wants to know later whether it would still be the same.
 struct CatalogueOrigin {
   // Files on disk, and a change of one may change the catalogue: indexes and signatures of folders, and the
-  // kept ones of URLs. Not the manifests: an index holds their digests.
+  // kept ones of URLs. Manifests that were had by the digest in an index are not among them.
   std::vector<std::string> documents;
   std::int64_t fresh_until = INT64_MAX;  // seconds since 1970: when one is asked for again, or expires
 };

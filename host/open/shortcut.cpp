@@ -178,8 +178,8 @@ void Shortcut::keep(World& world, const Outcome& outcome, const Ticket& ticket) 
   for (const platform::MachineLook& look : platform::machine_looks(machine, platform::Reach::decisive))
     testimony.add(look);
   // Of this program: the key tells it.
-  const std::string opened =
-      history::file_of(world.state_folder(), ticket.digest, history::First::opening, history::program_id());
+  const std::string opened = history::file_of_first(world.state_folder(), ticket.digest,
+                                                    history::First::opening, history::program_id());
   const bool opened_before = calls::access(opened, F_OK) == 0;
   if (opened_before) testimony.add_there(opened);
   const auto witnesses = testimony.text();
