@@ -69,20 +69,13 @@ LoaderCache LoaderCache::parse(std::string bytes) {
   cache.bytes_ = std::move(bytes);
   std::uint32_t count = 0, extension = 0;
   const std::string_view view = cache.bytes_;
+  if (view.size() < new_header) return {};
   if (!take(view, 20, count) || !take(view, 32, extension)) return {};
   if (count > entry_limit || count > (view.size() - new_header) / new_entry) return {};
-  cache.slots_.reserve(count);
-  for (std::uint32_t i = 0; i < count; ++i) {
-    // All of the entries lie in the file, as was just seen.
-    const char* const entry = view.data() + new_header + std::size_t{i} * new_entry;
-    Slot slot{};
-    std::memcpy(&slot.flags, entry, sizeof slot.flags);
-    std::memcpy(&slot.soname, entry + 4, sizeof slot.soname);
-    std::memcpy(&slot.path, entry + 8, sizeof slot.path);
-    std::memcpy(&slot.hwcap, entry + 16, sizeof slot.hwcap);
-    if (slot.soname >= view.size() || slot.path >= view.size()) return {};
-    cache.slots_.push_back(slot);
-  }
+  // All of the entries lie in the file, as was just seen.
+  for (std::uint32_t i = 0; i < count; ++i)
+    if (const Slot slot = cache.slot(i); slot.soname >= view.size() || slot.path >= view.size()) return {};
+  cache.count_ = count;
   std::uint32_t magic = 0, sections = 0;
   if (extension != 0 && take(view, extension, magic) && magic == extension_magic &&
       take(view, extension + 4, sections))
@@ -108,20 +101,30 @@ LoaderCache LoaderCache::of(const std::vector<Entry>& entries) {
     return order != 0 ? order > 0 : (!a.hwcaps.empty() && b.hwcaps.empty());
   });
   LoaderCache cache;
+  cache.count_ = sorted.size();
+  cache.bytes_.resize(new_header + cache.count_ * new_entry);
   auto keep = [&](const std::string& text) {
     const auto at = static_cast<std::uint32_t>(cache.bytes_.size());
     cache.bytes_.append(text).push_back('\0');
     return at;
   };
-  for (const Entry& entry : sorted) {
-    Slot slot{entry.flags, keep(entry.soname), keep(entry.path), entry.legacy_hwcap};
+  for (std::size_t i = 0; i < sorted.size(); ++i) {
+    const Entry& entry = sorted[i];
+    Slot slot{entry.flags, keep(entry.soname), keep(entry.path), 0, entry.legacy_hwcap};
     if (!entry.hwcaps.empty()) {
       slot.hwcap = hwcap_extension | cache.hwcaps_names_.size();
       cache.hwcaps_names_.push_back(keep(entry.hwcaps));
     }
-    cache.slots_.push_back(slot);
+    std::memcpy(cache.bytes_.data() + new_header + i * new_entry, &slot, sizeof slot);
   }
   return cache;
+}
+
+LoaderCache::Slot LoaderCache::slot(std::size_t index) const {
+  static_assert(sizeof(Slot) == new_entry);
+  Slot slot;
+  std::memcpy(&slot, bytes_.data() + new_header + index * new_entry, sizeof slot);
+  return slot;
 }
 
 std::string_view LoaderCache::text(std::uint32_t offset) const {
@@ -137,9 +140,11 @@ std::string_view LoaderCache::hwcaps_of(const Slot& slot) const {
 
 std::vector<LoaderCache::Entry> LoaderCache::entries() const {
   std::vector<Entry> all;
-  for (const Slot& slot : slots_)
-    all.push_back({std::string(text(slot.soname)), std::string(text(slot.path)), slot.flags,
-                   std::string(hwcaps_of(slot)), (slot.hwcap & hwcap_extension) != 0 ? 0 : slot.hwcap});
+  for (std::size_t i = 0; i < count_; ++i) {
+    const Slot one = slot(i);
+    all.push_back({std::string(text(one.soname)), std::string(text(one.path)), one.flags,
+                   std::string(hwcaps_of(one)), (one.hwcap & hwcap_extension) != 0 ? 0 : one.hwcap});
+  }
   return all;
 }
 
@@ -147,25 +152,30 @@ std::optional<std::string> LoaderCache::find(std::string_view soname, std::int32
                                              const std::vector<std::string>& active_hwcaps,
                                              std::uint64_t legacy_hwcap) const {
   // The entries descend, so the first one that is not greater than the name is where it would be.
-  auto at = std::partition_point(slots_.begin(), slots_.end(), [&](const Slot& slot) {
-    return compare_names(text(slot.soname), soname) > 0;
-  });
+  std::size_t at = 0;
+  for (std::size_t end = count_; at < end;)
+    if (const std::size_t middle = at + (end - at) / 2; compare_names(text(slot(middle).soname), soname) > 0)
+      at = middle + 1;
+    else
+      end = middle;
   std::optional<std::string> best;
   std::size_t best_rank = active_hwcaps.size();
-  for (; at != slots_.end() && compare_names(text(at->soname), soname) == 0; ++at) {
+  for (; at < count_; ++at) {
+    const Slot one = slot(at);
+    if (compare_names(text(one.soname), soname) != 0) break;
     // FLAG_ELF (1) is an entry without a known C library; ld.so takes it as well (_dl_cache_check_flags).
-    if (wanted_flags != 0 && at->flags != wanted_flags && at->flags != 1) continue;
-    if ((at->hwcap & hwcap_extension) != 0) {
-      const auto known = std::find(active_hwcaps.begin(), active_hwcaps.end(), hwcaps_of(*at));
+    if (wanted_flags != 0 && one.flags != wanted_flags && one.flags != 1) continue;
+    if ((one.hwcap & hwcap_extension) != 0) {
+      const auto known = std::find(active_hwcaps.begin(), active_hwcaps.end(), hwcaps_of(one));
       const auto rank = static_cast<std::size_t>(known - active_hwcaps.begin());
       if (known != active_hwcaps.end() && (!best || rank < best_rank)) {
-        best = text(at->path);
+        best = text(one.path);
         best_rank = rank;
       }
       continue;
     }
-    if ((at->hwcap & ~(legacy_hwcap | hwcap_tls)) != 0) continue;
-    if (!best) best = text(at->path);
+    if ((one.hwcap & ~(legacy_hwcap | hwcap_tls)) != 0) continue;
+    if (!best) best = text(one.path);
     break;
   }
   return best;

@@ -34,8 +34,8 @@ class LoaderCache {
   // A described cache, for tests and recorded machines.
   static LoaderCache of(const std::vector<Entry>& entries);
 
-  bool empty() const { return slots_.empty(); }
-  std::size_t size() const { return slots_.size(); }
+  bool empty() const { return count_ == 0; }
+  std::size_t size() const { return count_; }
   std::vector<Entry> entries() const;
   // The path ld.so would take for this name: of the entries of the wanted flags the one for the best of the
   // active glibc-hwcaps folders ("x86-64-v4", ... best first), else the first plain one.
@@ -44,16 +44,19 @@ class LoaderCache {
                                   std::uint64_t legacy_hwcap) const;
 
  private:
+  // As the file has it.
   struct Slot {
     std::int32_t flags;
     std::uint32_t soname;  // offsets into bytes_, checked to be terminated strings
     std::uint32_t path;
+    std::uint32_t os_version;  // of old entries only
     std::uint64_t hwcap;
   };
+  Slot slot(std::size_t index) const;
   std::string_view text(std::uint32_t offset) const;
   std::string_view hwcaps_of(const Slot& slot) const;
-  std::string bytes_;
-  std::vector<Slot> slots_;
+  std::string bytes_;  // the new format's header, its entries, their texts
+  std::size_t count_ = 0;
   std::vector<std::uint32_t> hwcaps_names_;
 };
 

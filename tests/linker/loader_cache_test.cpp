@@ -63,6 +63,9 @@ TEST(Cache, damaged_bytes_give_an_empty_or_smaller_cache) {
   EXPECT_TRUE(LoaderCache::parse("").empty());
   EXPECT_TRUE(LoaderCache::parse("ld.so-1.7.0").empty());
   EXPECT_TRUE(LoaderCache::parse(std::string("glibc-ld.so.cache1.1\xff\xff\xff\x7f", 24)).empty());
+  // Cut inside its header, with entries that cannot all be there.
+  std::string header = std::string("glibc-ld.so.cache1.1\x40\x01\x00\x00", 24) + std::string(24, '\0');
+  for (; !header.empty(); header.pop_back()) EXPECT_TRUE(LoaderCache::parse(header).empty()) << header.size();
   Result<std::string> bytes = read_file("/etc/ld.so.cache");
   if (!bytes) GTEST_SKIP() << "no cache here";
   std::mt19937 random(7);
