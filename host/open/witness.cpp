@@ -173,13 +173,15 @@ std::string checksum(std::string_view text) {
 
 std::string content_of(const char* file) {
   const FileDescriptor opened(calls::open(file, O_RDONLY | O_CLOEXEC));
-  char bytes[4096];
+  constexpr std::size_t piece = 4096;
   std::string text;
   if (!opened.valid()) return text;
-  for (ssize_t got = 0; (got = calls::read(opened.get(), bytes, sizeof bytes)) > 0;) {
-    text.append(bytes, static_cast<std::size_t>(got));
+  for (std::size_t size = 0, got = piece; got == piece && size <= longest; size += got) {
+    text.resize(size + piece);
+    got =
+        static_cast<std::size_t>(std::max<ssize_t>(0, calls::read(opened.get(), text.data() + size, piece)));
     // A file, of the kernel too, ends where it gives less than it was asked for.
-    if (got < static_cast<ssize_t>(sizeof bytes) || text.size() > longest) break;
+    text.resize(size + got);
   }
   return text;
 }

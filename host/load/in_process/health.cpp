@@ -21,21 +21,27 @@ bool tells_of_a_lost_device(const Diagnosis& failure) {
 
 std::size_t Health::add_listener(Listener listener) {
   const std::lock_guard lock(mutex_);
-  listeners_[next_listener_].listener = std::make_shared<const Listener>(std::move(listener));
+  listeners_.push_back({next_listener_, std::make_shared<const Listener>(std::move(listener)), {}});
   return next_listener_++;
+}
+
+Health::Registered* Health::find(std::size_t number) {
+  const auto known = std::find_if(listeners_.begin(), listeners_.end(),
+                                  [&](const Registered& registered) { return registered.number == number; });
+  return known != listeners_.end() ? &*known : nullptr;
 }
 
 void Health::remove_listener(std::size_t number) {
   std::unique_lock lock(mutex_);
   const auto runs_elsewhere = [&] {
-    const auto known = listeners_.find(number);
-    return known != listeners_.end() &&
-           std::any_of(known->second.running.begin(), known->second.running.end(),
+    const Registered* const known = find(number);
+    return known != nullptr &&
+           std::any_of(known->running.begin(), known->running.end(),
                        [](std::thread::id thread) { return thread != std::this_thread::get_id(); });
   };
-  if (const auto known = listeners_.find(number); known != listeners_.end()) known->second.listener.reset();
+  if (Registered* const known = find(number)) known->listener.reset();
   ended_.wait(lock, [&] { return !runs_elsewhere(); });
-  listeners_.erase(number);
+  std::erase_if(listeners_, [&](const Registered& registered) { return registered.number == number; });
 }
 
 void Health::tell_first_work(std::shared_ptr<FirstWork> first) {
@@ -56,16 +62,16 @@ void Health::tell(const DeviceEvent& event) {
   std::unique_lock lock(mutex_);
   // By number, since others may come and go while one is called.
   for (std::size_t number = 0; number < next_listener_; ++number) {
-    auto known = listeners_.find(number);
-    if (known == listeners_.end() || !known->second.listener) continue;
-    const std::shared_ptr<const Listener> listener = known->second.listener;
-    known->second.running.push_back(here);
+    Registered* known = find(number);
+    if (known == nullptr || !known->listener) continue;
+    const std::shared_ptr<const Listener> listener = known->listener;
+    known->running.push_back(here);
     lock.unlock();
     (*listener)(event);
     lock.lock();
-    known = listeners_.find(number);
-    if (known == listeners_.end()) continue;
-    auto& running = known->second.running;
+    known = find(number);
+    if (known == nullptr) continue;
+    auto& running = known->running;
     running.erase(std::find(running.begin(), running.end(), here));
     ended_.notify_all();
   }

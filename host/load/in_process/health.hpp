@@ -61,13 +61,16 @@ class Health {
 
  private:
   struct Registered {
+    std::size_t number;
     std::shared_ptr<const Listener> listener;
     std::vector<std::thread::id> running;  // it is being called there
   };
+  // Null where there is none (any more). Good until one is added or removed.
+  Registered* find(std::size_t number);
   void tell(const DeviceEvent& event);
   mutable std::mutex mutex_;
   std::condition_variable ended_;
-  std::map<std::size_t, Registered> listeners_;
+  std::vector<Registered> listeners_;
   std::size_t next_listener_ = 1;
   std::map<std::string, bool> lost_;
   std::atomic<bool> any_lost_{false}, untried_{false};

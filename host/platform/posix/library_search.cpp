@@ -5,7 +5,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
+#include <optional>
 #include <utility>
 
 #include "base/files.hpp"
@@ -18,15 +20,19 @@ namespace {
 // The first bytes of an ELF file say what loader may take it: class, byte order, machine.
 bool suits_this_process(const std::string& file) {
   constexpr std::size_t head_size = 20, identity_size = 6, machine_at = 18;
-  const auto head_of = [](const char* path, char(&head)[head_size]) {
+  using Head = std::array<char, head_size>;
+  const auto head_of = [](const char* path) -> std::optional<Head> {
+    Head head;
     const FileDescriptor opened(::open(path, O_RDONLY | O_CLOEXEC));
-    return opened.valid() && ::pread(opened.get(), head, sizeof head, 0) == static_cast<ssize_t>(sizeof head);
+    if (!opened.valid() || ::pread(opened.get(), head.data(), head_size, 0) != ssize_t{head_size})
+      return std::nullopt;
+    return head;
   };
-  char own[head_size], other[head_size];
-  if (!head_of(file.c_str(), other)) return false;
-  if (!head_of("/proc/self/exe", own)) return true;
-  return std::memcmp(own, other, identity_size) == 0 &&
-         std::memcmp(own + machine_at, other + machine_at, 2) == 0;
+  static const std::optional<Head> own = head_of("/proc/self/exe");
+  const auto other = head_of(file.c_str());
+  if (!other || !own) return other.has_value();
+  return std::memcmp(own->data(), other->data(), identity_size) == 0 &&
+         std::memcmp(own->data() + machine_at, other->data() + machine_at, 2) == 0;
 }
 
 }  // namespace

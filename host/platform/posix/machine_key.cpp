@@ -32,6 +32,7 @@ constexpr std::string_view version = "machine key 2";
 // Nothing here goes through std::filesystem: this runs at every open.
 class Text {
  public:
+  Text() { text_.reserve(1024); }
   void add(std::string_view value) { text_.append(value).push_back('\n'); }
   void add(std::string_view name, std::string_view value) {
     text_.append(name).push_back('=');
