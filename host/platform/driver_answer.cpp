@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <iterator>
 
 #include "base/text.hpp"
 
@@ -63,22 +64,27 @@ Devices devices_of(const Json& list, bool visible) {
 }
 
 // NVML sees every card, the driver's list only what is not hidden; their indices differ (CUDA_DEVICE_ORDER,
-// renumbering from 0), so they are matched by UUID.
+// renumbering from 0), so they are matched by UUID. What is shown comes first and in the driver's order: that
+// is how CUDA counts.
 Devices merge(const Devices& shown, Devices machine) {
+  Devices merged;
   for (const CudaDevice& device : shown) {
     const auto same = std::find_if(machine.begin(), machine.end(), [&](const CudaDevice& other) {
       return !device.uuid.empty() && other.uuid == device.uuid;
     });
     if (same == machine.end()) {
-      machine.push_back(device);  // a part of a card (MIG), which has a UUID of its own
+      merged.push_back(device);  // a part of a card (MIG), which has a UUID of its own
       continue;
     }
     same->visible = true;
     if (!device.compute_capability.empty()) same->compute_capability = device.compute_capability;
     if (device.memory != 0)
       same->memory = device.memory;  // what programs can have; NVML counts what is reserved too
+    merged.push_back(std::move(*same));
+    machine.erase(same);
   }
-  return machine;
+  std::move(machine.begin(), machine.end(), std::back_inserter(merged));
+  return merged;
 }
 
 void apply_library(const Json& answer, Cuda& cuda) {

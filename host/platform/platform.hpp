@@ -45,7 +45,7 @@ struct Disk {
   bool operator==(const Disk&) const = default;
 };
 struct CudaDevice {
-  int index = 0;                               // as the driver counts, before CUDA_VISIBLE_DEVICES
+  int index = 0;  // as NVML counts; where it was not asked, as CUDA does, after CUDA_VISIBLE_DEVICES
   std::string name, compute_capability, uuid;  // "NVIDIA GeForce RTX 4090", "8.9", "GPU-…"
   std::uint64_t memory = 0;                    // bytes
   bool visible =
@@ -62,8 +62,8 @@ struct Installed {
 struct Cuda {
   Fact<std::string> driver;       // kernel driver, "535.104.05"
   Fact<std::string> driver_cuda;  // newest CUDA the driver supports, "12.2"
-  Fact<std::vector<CudaDevice>>
-      devices;                        // of the machine; a hidden device is listed here all the same if known
+  // In the order in which CUDA numbers them; a hidden device is listed after them, if it is known.
+  Fact<std::vector<CudaDevice>> devices;
   Fact<std::string> visible_devices;  // CUDA_VISIBLE_DEVICES; absent: not set, so all are visible
   Fact<std::vector<Installed>> toolkits, cudnn;
   Fact<std::string> hardware;  // NVIDIA device on the PCI bus ("10de:2684", how many) or none

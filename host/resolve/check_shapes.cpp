@@ -10,7 +10,7 @@ namespace enginehost::resolve {
 Machine::Machine(const platform::Platform& observed)
     : platform(observed), driver_cuda(observed.cuda.driver_cuda) {
   const platform::Cuda& cuda = platform.cuda;
-  if (cuda.devices.is_known()) visible = visible_devices(cuda.devices.value(), cuda.visible_devices);
+  if (cuda.devices.is_known()) visible = visible_devices(cuda);
   // The driver of Linux for Tegra has numbers of its own.
   if (driver_cuda.is_unknown() && cuda.driver.is_known() && !jetson_of(platform)) {
     std::string newest =

@@ -43,9 +43,12 @@ const CudaDevice* by_uuid(const std::vector<CudaDevice>& devices, std::string_vi
 
 }  // namespace
 
-VisibleDevices visible_devices(const std::vector<CudaDevice>& devices,
-                               const platform::Fact<std::string>& variable) {
-  if (variable.is_absent()) return all_of(devices);
+VisibleDevices visible_devices(const platform::Cuda& cuda) {
+  const std::vector<CudaDevice>& devices = cuda.devices.value();
+  const platform::Fact<std::string>& variable = cuda.visible_devices;
+  // The driver read the variable itself: its numbers are not those of the list, and it may count from the
+  // fastest device on (CUDA_DEVICE_ORDER).
+  if (cuda.init.is_known() || variable.is_absent()) return all_of(devices);
   if (variable.is_unknown())
     return not_certain(devices, "CUDA_VISIBLE_DEVICES is unknown: " + variable.why());
   VisibleDevices visible;

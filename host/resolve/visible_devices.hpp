@@ -15,10 +15,10 @@ struct VisibleDevices {
   std::string why;
 };
 
+// Where the driver was asked, what it showed. Reports that were made without it are judged by the variable.
 // Not set: all. Empty: none. A list ends at its first invalid entry ("0,2,-1,1" is 0 and 2); "GPU-" entries
 // may be unique prefixes; an entry that occurs twice makes the whole list invalid. The result points into
-// `devices`.
-VisibleDevices visible_devices(const std::vector<platform::CudaDevice>& devices,
-                               const platform::Fact<std::string>& variable);
+// `cuda.devices`.
+VisibleDevices visible_devices(const platform::Cuda& cuda);
 
 }  // namespace enginehost::resolve

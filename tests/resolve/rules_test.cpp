@@ -262,11 +262,10 @@ TEST(CudaTest, the_newest_cuda_of_a_driver) {
 }
 
 std::vector<int> visible(const std::string& value) {
-  const Platform machine = with_gpus(ubuntu22, "535", "12.2", {{"a", "8.0"}, {"b", "8.0"}, {"c", "8.0"}});
+  Platform machine = with_gpus(ubuntu22, "535", "12.2", {{"a", "8.0"}, {"b", "8.0"}, {"c", "8.0"}});
+  machine.cuda.visible_devices = Fact<std::string>::known(value, "environment");
   std::vector<int> indices;
-  for (const CudaDevice* device :
-       visible_devices(machine.cuda.devices.value(), Fact<std::string>::known(value, "environment")).devices)
-    indices.push_back(device->index);
+  for (const CudaDevice* device : visible_devices(machine.cuda).devices) indices.push_back(device->index);
   return indices;
 }
 
