@@ -16,7 +16,14 @@ Json ended_document(const history::Stale& stale) {
   return Json::object().set("record", history::to_json(stale.record)).set("why", stale.why);
 }
 
-// The record of that build that no longer holds, or nullptr.
+bool is_set_aside(const history::Record& record) { return record.state != history::State::proven; }
+
+// "reference-1.0  unfit: …  (only in /usr/bin/player)"
+std::string line_elsewhere(const history::Stale& stale) {
+  return line_of(stale.record) + "  (only in the program " + stale.program + ")\n";
+}
+
+// The record of that build that no longer holds, or that holds for another program; or nullptr.
 const history::Stale* ended(open::World& world, const std::string& build) {
   for (const history::Stale& stale : world.stale_records())
     if (stale.record.build == build) return &stale;
@@ -28,13 +35,16 @@ int show(open::World& world, const QuarantineFlags& flags, bool json) {
   const history::Stale* stale = record == nullptr ? ended(world, flags.build) : nullptr;
   if (record == nullptr && stale == nullptr) return end_with(unknown(flags.build), json);
   const history::Record& shown = record != nullptr ? *record : stale->record;
+  const bool has_ended = stale != nullptr && stale->program.empty();
   if (json) {
-    Json document = Json::object().set("format", 1).set("records", Json::array());
-    if (record != nullptr) document.set("records", Json::array().push(history::to_json(*record)));
-    document.set("ended", stale != nullptr ? Json::array().push(ended_document(*stale)) : Json::array());
-    print(document);
+    Json records = Json::array(), gone = Json::array();
+    if (has_ended)
+      gone.push(ended_document(*stale));
+    else
+      records.push(history::to_json(shown));
+    print(Json::object().set("format", 1).set("records", std::move(records)).set("ended", std::move(gone)));
   } else {
-    std::printf("%s", full_text(shown, stale != nullptr ? stale->why : std::string()).c_str());
+    std::printf("%s", full_text(shown, has_ended ? stale->why : std::string()).c_str());
   }
   return 0;
 }
@@ -45,13 +55,17 @@ int list(open::World& world, bool json) {
   Json records = Json::array(), gone = Json::array();
   std::string text;
   for (const auto& [build, record] : world.history().records) {
-    if (record.state == history::State::proven) continue;
+    if (!is_set_aside(record)) continue;
     records.push(history::to_json(record));
     text += line_of(record) + "\n";
   }
   for (const history::Stale& stale : world.stale_records()) {
-    if (stale.record.state == history::State::proven || world.history().find(stale.record.build) != nullptr)
+    if (!is_set_aside(stale.record) || world.history().find(stale.record.build) != nullptr) continue;
+    if (!stale.program.empty()) {
+      records.push(history::to_json(stale.record));
+      text += line_elsewhere(stale);
       continue;
+    }
     gone.push(ended_document(stale));
     text += stale.record.build + "  was " + history::name_of(stale.record.state) +
             ", is tried again: " + stale.why + "\n";
@@ -65,15 +79,18 @@ int list(open::World& world, bool json) {
 
 int clear(open::World& world, const QuarantineFlags& flags, bool json) {
   std::vector<std::string> builds;
-  for (const auto& [build, record] : world.history().records) {
-    const bool cleared_by_all =
-        record.state != history::State::proven && record.state != history::State::disabled;
-    if (flags.all ? cleared_by_all : build == flags.build) builds.push_back(build);
-  }
+  const auto add = [&](const history::Record& record) {
+    const bool cleared_by_all = is_set_aside(record) && record.state != history::State::disabled;
+    if (flags.all ? cleared_by_all : record.build == flags.build) builds.push_back(record.build);
+  };
+  for (const auto& [build, record] : world.history().records) add(record);
+  for (const history::Stale& stale : world.stale_records())
+    if (!stale.program.empty()) add(stale.record);
   if (builds.empty() && !flags.all) return end_with(unknown(flags.build), json);
   // One that was set aside by itself before it was disabled by hand goes back to that.
   for (const std::string& build : builds) {
-    const Json covered = world.history().find(build)->facts["covers"];
+    const history::Record* const known = world.history().find(build);
+    const Json covered = known != nullptr ? known->facts["covers"] : Json();
     world.forget(build);
     world.note("quarantine_" + flags.action, Json::object().set("build", build));
     if (flags.action == "enable")

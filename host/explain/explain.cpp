@@ -95,6 +95,8 @@ history::Category category(const Diagnosis& diagnosis) {
     return meaning->category;
   }
   if (diagnosis.code == "EH-R05" && waits_for_a_driver(diagnosis)) return history::Category::transient;
+  // Whoever asked gave it less time than it may have.
+  if (diagnosis.code == "EH-R05" && !diagnosis.value("allowed").empty()) return history::Category::request;
   // The helper could not be started for want of memory, processes or descriptors.
   if (diagnosis.code == "EH-P20" && is_shortage(diagnosis.value("errno")))
     return history::Category::transient;

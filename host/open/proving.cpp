@@ -170,24 +170,28 @@ Result<void> Proving::probe(const cache::Installed& installed, std::chrono::seco
   log.probed = result.passed;
   crashed_once_ = std::move(result.crashed_once);
   if (result.passed) return {};
+  // Who asked for less than the others allow has learnt nothing about the build.
+  const auto [allowed, allowed_by] = allowed_deadline(hinted);
+  if (result.diagnosis->code == "EH-R05" && request.deadline < allowed)
+    result.diagnosis->with("allowed", std::to_string(allowed.count()) + " s", allowed_by);
   return fail(load::recheck(std::move(*result.diagnosis), spec_));
 }
 
-// Who asks knows best; else the longer of what the machine's owner and the build's publisher allow.
-void Proving::set_deadline(load::ProbeRequest& request, std::chrono::seconds hinted) const {
+// The longer of what the machine's owner and the build's publisher allow, and who that is.
+std::pair<std::chrono::seconds, std::string> Proving::allowed_deadline(std::chrono::seconds hinted) const {
   const settings::Settings& settings = attempting_.world.settings();
   const auto configured = std::chrono::seconds(settings.probe_deadline_seconds);
-  if (attempting_.options.probe_deadline) {
-    request.deadline = *attempting_.options.probe_deadline;
-    request.deadline_source = "the request";
-  } else if (hinted > configured) {
-    request.deadline = hinted;
-    request.deadline_source = "probe_seconds of the manifest";
-  } else {
-    const settings::Setting* set = settings.find("probe_deadline_seconds");
-    request.deadline = configured;
-    request.deadline_source = "probe_deadline_seconds, " + (set != nullptr ? set->source : "default");
-  }
+  if (hinted > configured) return {hinted, "probe_seconds of the manifest"};
+  const settings::Setting* set = settings.find("probe_deadline_seconds");
+  return {configured, "probe_deadline_seconds, " + (set != nullptr ? set->source : "default")};
+}
+
+// Who asks knows best.
+void Proving::set_deadline(load::ProbeRequest& request, std::chrono::seconds hinted) const {
+  std::tie(request.deadline, request.deadline_source) = allowed_deadline(hinted);
+  if (!attempting_.options.probe_deadline) return;
+  request.deadline = *attempting_.options.probe_deadline;
+  request.deadline_source = "the request";
 }
 
 }  // namespace enginehost::open

@@ -59,6 +59,7 @@ class Proving {
   std::vector<load::Library> opened_first() const;
   std::vector<load::Library> libraries_in(const Json& facts) const;
   Result<void> probe(const cache::Installed& installed, std::chrono::seconds hinted);
+  std::pair<std::chrono::seconds, std::string> allowed_deadline(std::chrono::seconds hinted) const;
   void set_deadline(load::ProbeRequest& request, std::chrono::seconds hinted) const;
 
   const Attempting& attempting_;

@@ -191,6 +191,16 @@ TEST_F(ProbeOf, ADeviceThatIsNotOfferedIsG16) {
   EXPECT_EQ(result.diagnosis->value("devices"), "cpu:0");
 }
 
+TEST_F(ProbeOf, ADeviceBeyondThoseOfItsKindIsTheRequestsMistake) {
+  ProbeRequest request = this->request(workshop_.plugin("libengine_x.so"));
+  for (const char* device : {"cpu:7", "cpu:x"}) {
+    request.devices = {device};
+    const ProbeResult result = probe(request);
+    expect(result, "EH-S09", "selftest");
+    EXPECT_EQ(result.diagnosis->value("offered"), "cpu:0");
+  }
+}
+
 TEST_F(ProbeOf, AnEngineWithoutDevicesIsAskedWhy) {
   expect(tried("-DDEVICES=0"), "EH-G16", "selftest");
   expect(tried("-DDEVICES=0 -DAT_SELFTEST='return call->fail(call,ENGINE_UNAVAILABLE,\"cuda\",802,\"not "

@@ -76,8 +76,11 @@ constexpr Entry entries[] = {
      .meaning =
          "Loading or the self-test hung: a deadlock in a constructor, or a driver that does not answer.",
      .after = "the probe's deadline",
-     .causes = {"it did not answer in {deadline} at stage {stage}; the process was ended",
-                "the build did not come up in time"},
+     .causes =
+         {"it did not answer in {deadline} at stage {stage}, which the request gave it where {allowed} are "
+          "allowed; the process was ended",
+          "it did not answer in {deadline} at stage {stage}; the process was ended",
+          "the build did not come up in time"},
      .remedies = {"set probe_deadline_seconds in the configuration, or probe_seconds of the request, to more "
                   "(3600 at most) if the machine is slow or busy",
                   "the process could not even be killed: it is stuck in a driver; restart the "
