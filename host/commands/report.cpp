@@ -72,7 +72,11 @@ std::string opened_report(const open::Outcome& outcome, bool verbose) {
   std::map<std::string, int> origins;
   for (const load::Library& library : opened.libraries) ++origins[library.origin];
   std::vector<std::string> counts;
-  for (const auto& [origin, count] : origins) counts.push_back(std::to_string(count) + " from the " + origin);
+  // A plugin that was named as a file lies in no cache.
+  const bool own_folder = opened.installed.digest.empty();
+  for (const auto& [origin, count] : origins)
+    counts.push_back(std::to_string(count) + " from " +
+                     (own_folder && origin == "cache" ? "its own folder" : "the " + origin));
   const std::size_t count = opened.libraries.size();
   text += line("loaded",
                std::to_string(count) + (count == 1 ? " library: " : " libraries: ") + join(counts, ", "));

@@ -86,7 +86,7 @@ std::string headline(const Diagnosis& diagnosis) {
 }
 
 void tell_other_facts(const Diagnosis& diagnosis, std::string& text) {
-  static const std::set<std::string_view> told = {
+  static const auto& told = *new std::set<std::string_view>{
       "library",     "needed_by", "chain",  "searched",         "os_said",    "errno",
       "provided_by", "build",     "mended", "from_environment", "last_words", "stage"};
   std::size_t count = 0;

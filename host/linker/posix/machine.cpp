@@ -157,7 +157,7 @@ void describe_folders(Machine& machine, const Target& target) {
 
 const std::optional<std::string>& library_path_at_start() {
   // What setenv() did since is not seen by the loader; what it saw does not change.
-  static const std::optional<std::string> text = []() -> std::optional<std::string> {
+  static const auto& text = *new std::optional<std::string>([]() -> std::optional<std::string> {
     const Result<std::string> bytes = read_file("/proc/self/environ");
     if (!bytes) return environment_variable("LD_LIBRARY_PATH");
     constexpr std::string_view name = "LD_LIBRARY_PATH=";
@@ -167,7 +167,7 @@ const std::optional<std::string>& library_path_at_start() {
       rest.remove_prefix(std::min(rest.size(), variable.size() + 1));
     }
     return std::nullopt;
-  }();
+  }());
   return text;
 }
 
