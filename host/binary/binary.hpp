@@ -267,6 +267,7 @@ struct PluginHeader {
     symbol_absent,  // no such export
     no_bytes,       // the object lies in .bss: it is filled by code, and cannot be read without running it
     wrong_magic,    // the first eight bytes are not "ENGPLUG\0"
+    no_object,      // the symbol is a function, or thread-local
   };
   State state = State::symbol_absent;
   std::string magic;  // the eight bytes, as found
@@ -276,6 +277,7 @@ struct PluginHeader {
   std::uint16_t host_minor = 0;  // the oldest host it needs
   std::uint16_t reserved = 0;
   std::uint32_t flags = 0;           // bit 0: may be unloaded
+  std::uint64_t object_size = 0;     // ELF: what the symbol table says; 0 = not told
   std::vector<std::string> exports;  // when the symbol is absent: up to 16 names the file does export
 };
 

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <exception>
 
+#include "host/commands/output.hpp"
 #include "host/explain/explain.hpp"
 
 namespace enginehost::commands {
@@ -78,7 +79,7 @@ int end_with(const Diagnosis& diagnosis, bool json) {
   return static_cast<int>(explain::exit_status(diagnosis));
 }
 
-void print(const Json& document) { std::printf("%s\n", document.dump(2).c_str()); }
+void print(const Json& document) { std::fprintf(documents(), "%s\n", document.dump(2).c_str()); }
 
 void print_warnings(const std::vector<std::string>& warnings, const std::vector<Diagnosis>& diagnoses,
                     bool quiet) {

@@ -9,6 +9,7 @@
 #include "host/commands/checked.hpp"
 #include "host/commands/common.hpp"
 #include "host/commands/installations.hpp"
+#include "host/commands/opening.hpp"
 #include "host/commands/plot.hpp"
 #include "host/commands/program.hpp"
 #include "host/commands/report.hpp"
@@ -188,7 +189,7 @@ int engine(const Flags& flags, open::World& world) {
   transfer::ProgressBar bar(stderr, flags.common.quiet);
   request.attempt.progress = bar.callback();
   request.decide_anew = true;  // every candidate is told
-  open::Outcome outcome = open::open_engine(world, request);
+  open::Outcome& outcome = open_in_command(world, request, flags.common.json);
 
   std::vector<CheckedDevice> checks;
   if (outcome.opened) checks = check_devices(*outcome.opened, world.cancel());

@@ -10,6 +10,7 @@
 #include "host/commands/checked.hpp"
 #include "host/commands/common.hpp"
 #include "host/commands/npy.hpp"
+#include "host/commands/opening.hpp"
 #include "host/commands/program.hpp"
 #include "host/explain/explain.hpp"
 #include "host/load/in_process/model.hpp"
@@ -200,7 +201,7 @@ int run(int argc, char** argv) {
   request.attempt.consent = consent_for(world);
   transfer::ProgressBar bar(stderr, flags.common.quiet);
   request.attempt.progress = bar.callback();
-  open::Outcome outcome = open::open_engine(world, request);
+  open::Outcome& outcome = open_in_command(world, request, flags.common.json);
   Json document = flags.common.json ? open::document(world, outcome) : Json::object();
   print_warnings(world.warnings(), outcome.warnings, flags.common.quiet || flags.common.json);
   if (!outcome.opened) {

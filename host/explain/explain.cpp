@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "host/explain/derived.hpp"
 #include "host/explain/providers.hpp"
 #include "host/explain/template.hpp"
 
@@ -68,6 +69,7 @@ void complete(Diagnosis& diagnosis) {
     return;
   }
   add_providers(diagnosis);
+  add_derived(diagnosis);
   if (diagnosis.title.empty()) diagnosis.title = entry->title;
   if (diagnosis.cause.empty())
     for (const std::string_view cause : entry->causes)

@@ -216,6 +216,10 @@ class Walk {
     if (serve_by_identity(name, *read) >= 0) return true;
     if (std::optional<Refusal> refusal = refusal_of(machine_, *read, path, false)) {
       const bool fatal = refusal->fatal;
+      // "RUNPATH of /a/libx.so": the rule alone can be asked for, the rest is told.
+      if (refusal->diagnosis.code == "EH-L06")
+        refusal->diagnosis.with("path", path, found_by)
+            .with("found_by", found_by.substr(0, found_by.find(' ')), found_by);
       reject(name, path, parent, std::move(*refusal));
       if (!fatal) return false;
       if (read->kind != binary::Kind::elf) return true;

@@ -5,11 +5,14 @@
 
 #include "base/paths.hpp"
 #include "host/explain/explain.hpp"
+#include "host/load/probe_outcome.hpp"
 #include "host/load/recheck.hpp"
 #include "host/load/wire.hpp"
+#include "host/open/gpu_facts.hpp"
 #include "host/open/left_over.hpp"
 #include "host/open/neighbours.hpp"
 #include "host/open/stopwatch.hpp"
+#include "host/open/ticket.hpp"
 
 namespace enginehost::open {
 namespace {
@@ -36,12 +39,17 @@ bool Proving::by_record(const cache::Installed& installed) {
   for (const Json& path : record->facts["load_order"].as_array())
     load_order_.push_back(path_of(path.as_string()));
   own_ = libraries_in(record->facts);
+  for (const Json& warning : record->facts["warnings"].as_array())
+    attempting_.log.warn(explain::diagnosis_from_json(warning));
   return true;
 }
 
-void Proving::by_ticket(const std::vector<std::string>& load_order) {
+void Proving::by_ticket(const Ticket& ticket) {
   load_order_.clear();
-  for (const std::string& path : load_order) load_order_.push_back(path_of(path));
+  for (const std::string& path : ticket.load_order) load_order_.push_back(path_of(path));
+  for (const std::string& text : ticket.warnings)
+    if (const auto warning = parse_json(text, "a ready ticket"))
+      attempting_.log.warn(explain::diagnosis_from_json(*warning));
   own_ = opened_first();
 }
 
@@ -104,7 +112,17 @@ Result<void> Proving::beside_left_over(const cache::Installed& installed) const 
 
 Diagnosis Proving::explained(Diagnosis failure, const cache::Installed& installed) {
   if (spec_.plugin.empty()) spec_ = spec_of(installed);
-  return load::recheck(std::move(failure), spec_);
+  load::refine_report(failure);
+  Diagnosis told = load::recheck(std::move(failure), spec_);
+  add_gpu_facts(attempting_.world.platform(), installed, told);
+  return told;
+}
+
+void Proving::note(Diagnosis warning) {
+  Json warnings = probe_facts_["warnings"];
+  warnings.push(explain::to_json(warning));
+  probe_facts_.set("warnings", std::move(warnings));
+  attempting_.log.warn(std::move(warning));
 }
 
 load::LoadRequest Proving::load_request(const cache::Installed& installed) const {
@@ -165,8 +183,9 @@ Result<void> Proving::probe(const cache::Installed& installed, std::chrono::seco
   set_deadline(request, hinted);
   request.cancel = attempting_.world.cancel();
   load::ProbeResult result = load::probe(request);
-  for (Diagnosis& warning : result.warnings) log.warnings.push_back(std::move(warning));
+  for (Diagnosis& warning : result.warnings) add_gpu_facts(attempting_.world.platform(), installed, warning);
   probe_facts_ = result.to_json();
+  for (Diagnosis& warning : result.warnings) log.warn(std::move(warning));
   log.probed = result.passed;
   crashed_once_ = std::move(result.crashed_once);
   if (result.passed) return {};
@@ -174,7 +193,7 @@ Result<void> Proving::probe(const cache::Installed& installed, std::chrono::seco
   const auto [allowed, allowed_by] = allowed_deadline(hinted);
   if (result.diagnosis->code == "EH-R05" && request.deadline < allowed)
     result.diagnosis->with("allowed", std::to_string(allowed.count()) + " s", allowed_by);
-  return fail(load::recheck(std::move(*result.diagnosis), spec_));
+  return fail(explained(std::move(*result.diagnosis), installed));
 }
 
 // The longer of what the machine's owner and the build's publisher allow, and who that is.

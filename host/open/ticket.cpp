@@ -95,6 +95,8 @@ std::optional<Ticket> TicketOffice::find() const {
       ticket.fallback = value == "yes";
     } else if (name == "load") {
       ticket.load_order.emplace_back(value);
+    } else if (name == "warning") {
+      ticket.warnings.emplace_back(value);
     } else if (!witnesses.hold(name, value.data())) {
       return std::nullopt;
     }
@@ -108,11 +110,20 @@ std::optional<Ticket> TicketOffice::find() const {
   return ticket;
 }
 
+// They are told at every open, as long as the proof stands.
+std::vector<std::string> TicketOffice::warnings_of_proof(const Outcome& outcome) const {
+  std::vector<std::string> warnings;
+  if (const history::Record* proof = world_.history().find(outcome.chosen->build->id))
+    for (const Json& warning : proof->facts["warnings"].as_array()) warnings.push_back(warning.dump());
+  return warnings;
+}
+
 // What was decided in passing is decided again the next time.
 bool TicketOffice::is_passing(const Outcome& outcome) const {
   using resolve::Verdict;
   if (outcome.state != State::opened || !outcome.proven_before || outcome.probed || outcome.downloaded != 0 ||
-      outcome.chosen == nullptr || outcome.chosen->rank != 1 || !outcome.warnings.empty())
+      outcome.chosen == nullptr || outcome.chosen->rank != 1 ||
+      outcome.warnings.size() > warnings_of_proof(outcome).size())
     return true;
   const manifest::Catalogue& catalogue = world_.catalogue();
   // Who is warned must be warned again; the settings' own warnings are told at every open.
@@ -170,6 +181,7 @@ void TicketOffice::keep(const Outcome& outcome) const {
     if (path.as_string().find('\n') != std::string::npos) return;
     text += "load " + path.as_string() + "\n";
   }
+  for (const std::string& warning : warnings_of_proof(outcome)) text += "warning " + warning + "\n";
   for (const std::string& path : rests_on(outcome)) {
     if (path.find('\n') != std::string::npos || !is_at_rest(path, began_ns_)) return;
     text += stamp_line(path);

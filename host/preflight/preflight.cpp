@@ -6,6 +6,7 @@
 #include "base/files.hpp"
 #include "base/paths.hpp"
 #include "host/linker/symbols.hpp"
+#include "host/preflight/absence.hpp"
 #include "host/preflight/driver.hpp"
 #include "host/preflight/environment.hpp"
 #include "host/preflight/foreign.hpp"
@@ -219,7 +220,7 @@ class Check {
     for (const std::string& name : spec_.lazy)
       if (index_.find(name).empty()) diagnosis.with("library", name, "the manifest's \"lazy\"");
     if (diagnosis.evidence.empty()) return;
-    diagnosis.with("file", path_text(spec_.plugin));
+    diagnosis.with("file", path_text(spec_.plugin)).with("in_manifest", "lazy");
     for (const std::filesystem::path& folder : spec_.search) diagnosis.with("searched", path_text(folder));
     report_.diagnoses.push_back(std::move(diagnosis));
   }
@@ -249,7 +250,10 @@ class Check {
       paths.insert(path_of(spec_.machine.cache_file));
       for (const linker::Searched& place : missing.searched)
         if (place.directory != spec_.machine.cache_file)
-          paths.insert(path_of(place.directory) / path_of(missing.name));
+          for (const std::string& path :
+               places_of(spec_.machine, place.directory, missing.name,
+                         [&](const std::string& folder) { return reader_.folder_exists(folder); }))
+            paths.insert(path_of(path));
       if (missing.name == "libcuda.so.1") paths.insert("/proc/driver/nvidia/version");
     }
     report_.depends_on.assign(paths.begin(), paths.end());

@@ -97,6 +97,35 @@ TEST_F(Content, a_web_page_is_F05_with_its_title) {
   EXPECT_EQ(first_code(write("z.so", "404 page not found\n")), "EH-F05");
 }
 
+// As servers of Windows send them.
+TEST_F(Content, a_web_page_in_utf_16_is_F05_with_its_title) {
+  const std::u16string page = u"<!DOCTYPE html><html><head><title>Anmeldung für Gäste</title></head></html>";
+  for (const bool little : {true, false})
+    for (const bool marked : {true, false}) {
+      std::string bytes = !marked ? "" : little ? "\xff\xfe" : "\xfe\xff";
+      for (const char16_t unit : page) {
+        const char low = static_cast<char>(unit & 0xff), high = static_cast<char>(unit >> 8);
+        bytes += little ? std::string{low, high} : std::string{high, low};
+      }
+      Result<BinaryInfo> info = read_binary(write("x.so", bytes));
+      ASSERT_TRUE(info.has_value());
+      EXPECT_EQ(info->sniffed, "HTML page");
+      EXPECT_EQ(info->page_title, "Anmeldung für Gäste");
+      EXPECT_EQ(first_code(folder() / "x.so"), "EH-F05");
+    }
+  EXPECT_EQ(first_code(write("y.so", std::string("{\0\"\0a\0\"\0", 8))), "EH-F05");
+  EXPECT_EQ(first_code(write("z.so", "\xff\xfe" + std::string(100, '\x01'))), "EH-F08");
+}
+
+TEST_F(Content, the_first_bytes_of_a_library_are_F03_and_no_text) {
+  for (const char* start : {"\x7f",
+                            "\x7f"
+                            "E",
+                            "\x7f"
+                            "EL"})
+    EXPECT_EQ(first_code(write("x.so", start)), "EH-F03");
+}
+
 TEST_F(Content, archives_that_were_not_unpacked_are_F06) {
   const std::pair<std::string, std::string> formats[] = {
       {"\x1f\x8b\x08", "gzip archive"},

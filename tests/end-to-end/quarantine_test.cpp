@@ -156,5 +156,27 @@ TEST(Witnesses, ABuildThatLackedALibraryIsTriedAgainOnceTheLibraryIsThere) {
   EXPECT_EQ(run.outcome()["build"].as_string(), "reference-faulty") << run.said();
 }
 
+// The loader looks there first; the folders did not exist when it was set aside.
+TEST(Witnesses, ALibraryInAFolderForThisProcessorCountsToo) {
+#if !defined(__x86_64__)
+  GTEST_SKIP() << "the folders of x86-64";
+#endif
+  const Workplace workplace;
+  const auto folder = workplace.folder() / "libraries";
+  std::filesystem::create_directories(folder);
+  TestRepository repository(workplace.folder() / "repository");
+  repository.add(faulty_build({{plugin, plugin_that_needs({"libmissing_math.so.3"}, folder.native())}}));
+  repository.add(good_build());
+  repository.write();
+  const std::vector<std::string> arguments = {"reference", "--repository", repository.root().native(),
+                                              "--json"};
+  EXPECT_EQ(workplace.info(arguments).outcome()["build"].as_string(), "reference-good");
+  EXPECT_EQ(workplace.info(arguments).candidate("reference-faulty")["verdict"].as_string(), "quarantined");
+  write_text(folder / "glibc-hwcaps" / "x86-64-v2" / "libmissing_math.so.3",
+             compile_library("int math(void) { return 1; }\n", {"-Wl,-soname,libmissing_math.so.3"}));
+  const Ended run = workplace.info(arguments);
+  EXPECT_EQ(run.outcome()["build"].as_string(), "reference-faulty") << run.said();
+}
+
 }  // namespace
 }  // namespace enginehost::test

@@ -183,7 +183,7 @@ TEST(Catalogue, AModelThatCannotBeReadIsNotFetchedAgain) {
     return diagnosis.remedy.front();
   };
   const auto corrupt = diagnose("EH-E01").with("status", "ENGINE_CORRUPT").with("message", "no");
-  EXPECT_THAT(first_remedy(corrupt), HasSubstr("engine-cache verify --repair"));
+  EXPECT_THAT(first_remedy(corrupt), HasSubstr("engine-cache verify --deep --repair"));
   EXPECT_THAT(first_remedy(Diagnosis(corrupt).with("model", "/m.onnx")),
               HasSubstr("check that /m.onnx is whole"));
 }

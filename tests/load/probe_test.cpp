@@ -201,8 +201,16 @@ TEST_F(ProbeOf, ADeviceBeyondThoseOfItsKindIsTheRequestsMistake) {
   }
 }
 
+// Having none is no error (engine_plugin.h).
+TEST_F(ProbeOf, AnEngineThatPromisesTheProcessorOnlyMayHaveNoDevice) {
+  const ProbeResult result = tried("-DDEVICES=0");
+  EXPECT_TRUE(result.passed) << explain::describe(*result.diagnosis);
+  EXPECT_TRUE(result.devices.empty());
+}
+
 TEST_F(ProbeOf, AnEngineWithoutDevicesIsAskedWhy) {
-  expect(tried("-DDEVICES=0"), "EH-G16", "selftest");
+  const ProbeResult none = tried("-DDEVICES=0 -DCAPABILITIES='\"device.cuda\"'");
+  expect(none, "EH-G16", "selftest");
   expect(tried("-DDEVICES=0 -DAT_SELFTEST='return call->fail(call,ENGINE_UNAVAILABLE,\"cuda\",802,\"not "
                "ready\")'"),
          "EH-G11", "selftest");

@@ -1,3 +1,5 @@
 #include "host/commands/program.hpp"
 
-int main(int argc, char** argv) { return enginehost::commands::run_program(argc, argv); }
+int main(int argc, char** argv) {
+  return enginehost::commands::ended(enginehost::commands::run_program(argc, argv));
+}

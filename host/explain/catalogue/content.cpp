@@ -12,7 +12,16 @@ constexpr std::string_view blame =
     "disk or a "
     "program that writes into the cache, and if the bytes come wrong already, the mirror or a proxy on the "
     "way";
-constexpr std::string_view repair = "engine-cache verify --repair fetches the damaged files again";
+constexpr std::string_view repair =
+    "{!as_published}{!outside}engine-cache verify --repair fetches the damaged files again";
+// What keeps a file's size and time is found by its digest only.
+constexpr std::string_view deep_repair =
+    "{!as_published}{!outside}engine-cache verify --deep --repair fetches the damaged files again";
+constexpr std::string_view published =
+    "{?as_published}the file is as it was published: tell the publisher, or use another version (engine-info "
+    "ENGINE --explain lists them)";
+constexpr std::string_view not_ours =
+    "{?outside}the file is not of the build: mend it, or take it off the loader's way";
 
 constexpr Entry entries[] = {
     {.code = "EH-F01",
@@ -23,7 +32,8 @@ constexpr Entry entries[] = {
      .causes = {"{build}: {problem}{!file}", "{library|name} of the build is missing: {file} does not exist",
                 "{file} cannot be read: {os_said}", "{file} does not exist",
                 "a file that should be there cannot be opened"},
-     .remedies = {blame, repair, "check the path {file}"},
+     .remedies = {blame, "{?as_published}no component of the build brings the file: tell its publisher",
+                  not_ours, repair, "check the path {file}{!as_published}"},
      .category = Category::content},
     {.code = "EH-F02",
      .title = "file is empty",
@@ -31,7 +41,7 @@ constexpr Entry entries[] = {
      .before = "file size",
      .after = "the loader says \"file too short\"",
      .causes = {"{file} has no bytes in it", "the file has no bytes in it"},
-     .remedies = {blame, repair},
+     .remedies = {blame, published, not_ours, repair},
      .exit_status = S::wrong_bytes,
      .category = Category::content},
     {.code = "EH-F03",
@@ -39,10 +49,10 @@ constexpr Entry entries[] = {
      .meaning = "The file is shorter than the header of its format.",
      .before = "file size against the header",
      .after = "the loader says \"file too short\"",
-     .causes = {"{file} is only {size} bytes long, less than the header of a {format} file",
+     .causes = {"{file} is only {size} bytes long, less than the header of a library ({format})",
                 "{file} is only {size} bytes long, less than the header of a library",
                 "the file is shorter than the header of a library"},
-     .remedies = {blame, repair},
+     .remedies = {blame, published, not_ours, repair},
      .exit_status = S::wrong_bytes,
      .category = Category::content},
     {.code = "EH-F04",
@@ -53,7 +63,7 @@ constexpr Entry entries[] = {
      .after = "SIGBUS inside the loader",
      .causes = {"{file} ends after {size} of {needed_size} needed bytes", "{file} ends too early",
                 "the file ends before what its own header promises"},
-     .remedies = {blame, repair},
+     .remedies = {blame, published, not_ours, repair},
      .exit_status = S::wrong_bytes,
      .category = Category::content},
     {.code = "EH-F05",
@@ -65,7 +75,11 @@ constexpr Entry entries[] = {
      .causes = {"{file} is not a library but a web page titled \"{page_title}\"",
                 "{file} is not a library: its content is a {format}", "{file} is text, not a library",
                 "the file is a web page or text, not a library"},
-     .remedies = {"sign in to the network, or set https_proxy to the proxy that leads out", repair},
+     .remedies =
+         {published, not_ours,
+          "{!as_published}{!outside}sign in to the network, or set https_proxy to the proxy that leads "
+          "out",
+          repair},
      .exit_status = S::wrong_bytes,
      .category = Category::content},
     {.code = "EH-F06",
@@ -78,7 +92,7 @@ constexpr Entry entries[] = {
                 "the file is an archive, not a library"},
      .remedies =
          {"tell the publisher of the manifest: the artifact's \"archive\" does not say how it is packed",
-          repair},
+          "{?as_published}use another version: engine-info ENGINE --explain lists them", not_ours, repair},
      .exit_status = S::wrong_bytes,
      .category = Category::content},
     {.code = "EH-F07",
@@ -89,7 +103,9 @@ constexpr Entry entries[] = {
      .causes = {"{file} is a Git LFS pointer to {expected_size} bytes with sha256 {oid}",
                 "{file} is a Git LFS pointer, not the library itself",
                 "the file is a Git LFS pointer, not the library itself"},
-     .remedies = {"fetch the real file (git lfs pull in the source repository) and publish that", repair},
+     .remedies = {published,
+                  "publisher: fetch the real file (git lfs pull in the source repository) and publish that",
+                  not_ours, repair},
      .exit_status = S::wrong_bytes,
      .category = Category::content},
     {.code = "EH-F08",
@@ -103,7 +119,8 @@ constexpr Entry entries[] = {
                 "the loader stopped at damaged metadata of {file}: {os_said}",
                 "{file} is {format}, not a library", "{file} is damaged",
                 "the bytes of the file are not those that were published"},
-     .remedies = {blame, repair, "if it happens again, suspect the mirror, a proxy or the disk"},
+     .remedies = {blame, published, not_ours, deep_repair,
+                  "{!as_published}{!outside}if it happens again, suspect the mirror, a proxy or the disk"},
      .exit_status = S::wrong_bytes,
      .category = Category::content},
     {.code = "EH-F09",
@@ -132,7 +149,8 @@ constexpr Entry entries[] = {
      .causes = {"{file} leads nowhere: the link {link} points to {target}, which does not exist",
                 "{file} is a {problem}, not a regular file",
                 "a folder, or a link that leads nowhere, stands where a library should be"},
-     .remedies = {"mend or remove {link}", repair, "check the path {file}"},
+     .remedies = {published, "mend or remove {link}{!as_published}", repair,
+                  "check the path {file}{!as_published}"},
      .category = Category::content},
     {.code = "EH-F12",
      .title = "library cannot be mapped",
@@ -158,7 +176,7 @@ constexpr Entry entries[] = {
      .after = "SIGBUS in code that ran before; changed size or time",
      .causes = {"{file} was changed after it was loaded",
                 "an installed file was changed after it was loaded"},
-     .remedies = {"find the program that writes into the cache", repair},
+     .remedies = {"find the program that writes into the cache", deep_repair},
      .exit_status = S::cache,
      .category = Category::content},
     {.code = "EH-F15",

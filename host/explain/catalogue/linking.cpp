@@ -85,15 +85,25 @@ constexpr Entry entries[] = {
           "path"}},
     {.code = "EH-L06",
      .title = "library of another word size",
-     .meaning = "A 32-bit file where 64 bits are needed, or the reverse. The loader ends its search there.",
+     .meaning =
+         "A 32-bit file where 64 bits are needed, or the reverse. In a folder that it searches the loader "
+         "passes over such a file, and fails when no other is found; opened by its path it is refused.",
      .before = "EI_CLASS of every candidate",
      .after = "\"wrong ELF class\"",
      .causes = {"{library} for {needed_by|name} was found at {path}, but it is {built_for}, this process is "
                 "{machine}",
                 "{file} is {built_for}, this process is {machine}", "{file} is of another word size",
                 "the file is of another word size"},
-     .remedies = {"take the folder with the 32-bit libraries off LD_LIBRARY_PATH{?library}",
-                  "use the 64-bit build"}},
+     .remedies = {"{found_by=LD_LIBRARY_PATH}take the folder with the {built_for_bits}-bit {library} off "
+                  "LD_LIBRARY_PATH",
+                  "{found_by=RUNPATH}tell the publisher: {needed_by|name} looks for {library} where a "
+                  "{built_for_bits}-bit one lies",
+                  "{found_by=RPATH}tell the publisher: {needed_by|name} looks for {library} where a "
+                  "{built_for_bits}-bit one lies",
+                  "install what provides the {machine_bits}-bit {library}: {provided_by...}",
+                  "install the {machine_bits}-bit {library} where the loader looks",
+                  "{!library}use the {machine_bits}-bit build",
+                  "{!library}{!machine_bits}use the build of this process's word size"}},
     {.code = "EH-L07",
      .title = "library of a foreign ELF variety",
      .meaning = "The file's OS ABI, byte order or ELF version is not this system's.",
@@ -158,11 +168,14 @@ constexpr Entry entries[] = {
          "against another version of one of them.",
      .before = "the symbol pass over the closure",
      .after = "\"undefined symbol\"",
-     .causes = {"{required_by|name} needs {symbol...} of {expected_in}, which does not offer it",
-                "{required_by|name} needs {symbol...}, which none of its libraries offers",
-                "{file} needs {symbol}, which none of its libraries offers",
-                "a symbol was not found: {os_said}",
-                "a function or variable is needed that none of the libraries offers"},
+     .causes =
+         {"{required_by|name} needs {symbol...} ({demangled...}) of {expected_in}, which does not offer it",
+          "{required_by|name} needs {symbol...} of {expected_in}, which does not offer it",
+          "{required_by|name} needs {symbol...} ({demangled...}), which none of its libraries offers",
+          "{required_by|name} needs {symbol...}, which none of its libraries offers",
+          "{file} needs {symbol} ({demangled}), which none of its libraries offers",
+          "{file} needs {symbol}, which none of its libraries offers", "a symbol was not found: {os_said}",
+          "a function or variable is needed that none of the libraries offers"},
      .remedies = {"the libraries of this build do not fit together: use another version of the build",
                   "if {library} comes from the system or LD_LIBRARY_PATH, let the build's own be found first",
                   "engine-cache verify checks that the files are those that were published"}},
@@ -172,7 +185,8 @@ constexpr Entry entries[] = {
          "A function bound lazily was not there when it was called; the process ended with status 127.",
      .before = "the symbol pass over the closure",
      .after = "status 127 and \"symbol lookup error\"",
-     .causes = {"{file|name} called {symbol}, which none of its libraries offers", "{os_said}",
+     .causes = {"{file|name} called {symbol} ({demangled}), which none of its libraries offers",
+                "{file|name} called {symbol}, which none of its libraries offers", "{os_said}",
                 "a function was called that none of the libraries offers"},
      .remedies = {"the libraries of this build do not fit together: use another version of the build"}},
     {.code = "EH-L14",
@@ -180,8 +194,10 @@ constexpr Entry entries[] = {
      .meaning = "A library wants a variable that none of its libraries offers.",
      .before = "the symbol pass over the closure",
      .after = "\"undefined symbol\"",
-     .causes = {"{required_by|name} needs the variable {symbol}, which none of its libraries offers",
-                "a variable is needed that none of the libraries offers"},
+     .causes =
+         {"{required_by|name} needs the variable {symbol} ({demangled}), which none of its libraries offers",
+          "{required_by|name} needs the variable {symbol}, which none of its libraries offers",
+          "a variable is needed that none of the libraries offers"},
      .remedies = {"the libraries of this build do not fit together: use another version of the build"}},
     {.code = "EH-L15",
      .title = "library lacks a version that is needed",
@@ -189,9 +205,12 @@ constexpr Entry entries[] = {
          "A library of the right name was found, but it does not have the symbol version that is needed.",
      .before = "DT_VERNEED against DT_VERDEF; the symbol pass",
      .after = "\"version … not found\", \"undefined symbol …, version …\"",
-     .causes = {"{required_by|name} needs {version...} of {library}; {path} does not have it",
-                "{required_by|name} needs {symbol...} of {library}; what was found is an older build of it",
-                "a library does not have a version that is needed"},
+     .causes =
+         {"{required_by|name} needs {version...} of {library}; {path} does not have it",
+          "{required_by|name} needs {symbol...} ({demangled...}) of {library}; what was found is an older "
+          "build of it",
+          "{required_by|name} needs {symbol...} of {library}; what was found is an older build of it",
+          "a library does not have a version that is needed"},
      .remedies = {"install a newer {library}: {provided_by...}",
                   "let the build's own {library} be found first, or install a newer one",
                   "{!library}let the build's own libraries be found first, or install newer ones"}},
@@ -243,8 +262,11 @@ constexpr Entry entries[] = {
      .after = "\"cannot allocate memory in static TLS block\"",
      .causes = {"{file|name} wants static thread-local storage, and what the process set aside is used up",
                 "the process has no more static thread-local storage to give"},
-     .remedies = {"start the program with GLIBC_TUNABLES=glibc.rtld.optional_static_tls=131072",
-                  "open this engine before other libraries"}},
+     .remedies =
+         {"start the program with GLIBC_TUNABLES=glibc.rtld.optional_static_tls={optional_static_tls}",
+          "{!optional_static_tls}start the program with "
+          "GLIBC_TUNABLES=glibc.rtld.optional_static_tls=131072, or more",
+          "open this engine before other libraries"}},
     {.code = "EH-L20",
      .title = "library wants an executable stack",
      .meaning = "The file is marked as needing an executable stack; newer C libraries and hardened systems "
@@ -282,10 +304,15 @@ constexpr Entry entries[] = {
      .after = "\"failed to map segment from shared object\", and a trial mapping gives ENOMEM",
      .causes =
          {"{file|name} needs {needed|bytes} of address space, the limit of this process is {limit|bytes}",
+          "{largest|name} cannot be mapped: its segments want {zero_filled|bytes} of memory beside what is in "
+          "the "
+          "file, which the system refuses ({os_said})",
           "{file|name} needs {needed|bytes}, this machine or container has {memory|bytes}",
           "{file|name} could not be mapped: {os_said}",
           "the limit on the process's memory is smaller than the libraries"},
-     .remedies = {"raise the limit: ulimit -v unlimited"}},
+     .remedies = {"raise the limit: ulimit -v unlimited{!zero_filled}{!memory}",
+                  "{?memory}free memory, or raise the limit of the container",
+                  "{?zero_filled}tell the publisher, if the file is not meant to be so large"}},
     {.code = "EH-L24",
      .title = "security policy forbids loading the library",
      .meaning = "SELinux, fapolicyd, a seccomp filter or the like refuses to map the file as code.",

@@ -173,7 +173,19 @@ class Probe {
       warnings_.clear();
       return fail(std::move(*first));
     }
-    return fail(no_device(level, diagnose("EH-G16").with("devices", "no device")));
+    Diagnosis why = no_device(level, diagnose("EH-G16").with("devices", "no device"));
+    // Having no device is no error where none but the processor was promised.
+    if (why.code == "EH-G16" && !promises_accelerator()) return {};
+    return fail(std::move(why));
+  }
+
+  bool promises_accelerator() const {
+    const char* const* capability = plugin_->plugin().capabilities;
+    for (; capability != nullptr && *capability != nullptr; ++capability) {
+      const std::string_view text = *capability;
+      if (text.starts_with("device.") && text != "device.cpu") return true;
+    }
+    return false;
   }
 
   // An engine that offers nothing knows best why: asked for the device that its capabilities promise, it has
