@@ -100,7 +100,8 @@ std::vector<Diagnosis> missing_parts(const Spec& spec, const ViewIndex& index, l
     const auto parts = binary::library_names(reader.on_disk(file), family->part);
     if (!parts) continue;
     std::vector<std::string> folders = {folder_of(file)};
-    folders.insert(folders.end(), spec.machine.library_path.begin(), spec.machine.library_path.end());
+    const std::vector<std::string> of_variable = linker::library_path_folders(spec.machine);
+    folders.insert(folders.end(), of_variable.begin(), of_variable.end());
     folders.insert(folders.end(), spec.machine.default_directories.begin(),
                    spec.machine.default_directories.end());
     Diagnosis diagnosis = diagnose("EH-R15");
