@@ -126,8 +126,11 @@ int inspect(const Flags& flags) {
     }
     described = std::move(*platform);
   }
-  auto report = preflight::inspect(file, flags.symbols, linker::describe_this_machine(),
-                                   described ? &*described : nullptr);
+  // What this very program brought says nothing of the one that will open the file; what the environment puts
+  // into every program does.
+  linker::Machine here = linker::describe_this_machine();
+  here.loaded = linker::preloaded_libraries();
+  auto report = preflight::inspect(file, flags.symbols, here, described ? &*described : nullptr);
   if (!report) {
     end_with(report.error(), flags.common.json);
     return static_cast<int>(explain::ExitStatus::usage);

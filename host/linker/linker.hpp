@@ -64,13 +64,6 @@ struct Request {
   // which is how a library without RUNPATH finds its neighbour. They take part in the closure like the file
   // itself.
   std::vector<std::filesystem::path> preloaded;
-  // The program and the library that call dlopen: only their DT_RPATH matters (the chain of elf/dl-load.c
-  // ends there).
-  std::filesystem::path program;
-  std::filesystem::path caller;
-  // Names that may be missing without harm (a manifest's "lazy" and "optional" files); listed as found or not
-  // at all.
-  std::vector<std::string> may_be_missing;
   bool check_versions = true;
 };
 
@@ -108,7 +101,7 @@ struct Rejected {
   std::string path;
   std::string needed_by;  // "" = the requested file itself
   std::string why;        // short: "aarch64", "32-bit", "HTML page", "truncated"; a sentence is explain's
-  bool fatal = false;   // the search ends here with an error; otherwise the loader goes on to the next folder
+  bool fatal = false;   // the search ends here with an error; otherwise it goes on, at the next folder or list
   Diagnosis diagnosis;  // EH-L04 direct or EH-L05 as a dependency (other machine), EH-L06 (other class), or
                         // the file's own first problem (EH-F02 ... EH-F13, EH-L07, EH-L25)
 };
@@ -146,8 +139,11 @@ struct Closure {
   const Object* find(std::string_view soname_or_path) const;
 };
 
-// The closure as the machine's loader would build it: breadth first, each name once. Files are read through
-// `reader`, which must have machine.root as its root and must outlive the closure.
+// The closure as the machine's loader would build it: breadth first, each name once. Which library calls
+// dlopen does not matter: a file that is opened by its path has no loader of its own (glibc elf/dl-load.c,
+// with
+// __RTLD_CALLMAP), or the program as such (musl). Files are read through `reader`, which must have
+// machine.root as its root and must outlive the closure.
 Closure close(const Machine& machine, const Request& request, Reader& reader);
 
 // What the closure says, as diagnoses, worst first; empty when it loads. One diagnosis a cause, not a line a

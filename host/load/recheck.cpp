@@ -107,8 +107,8 @@ std::optional<Diagnosis> why_not_in_library_path(const Diagnosis& missing, const
     return std::filesystem::exists(folder / path_of(library), ignored);
   };
   if (spec.machine.secure) {
-    for (const std::string& folder : linker::split_library_path(*text)) {
-      if (folder.empty() || !holds(path_of(folder))) continue;
+    for (const std::string& folder : linker::library_path_folders(spec.machine, *text)) {
+      if (!holds(path_of(folder))) continue;
       Diagnosis diagnosis = missing;
       diagnosis.code = "EH-L30";
       return std::move(diagnosis.with("present_at", path_text(path_of(folder) / path_of(library)),

@@ -85,6 +85,7 @@ Result<void> Proving::by_trying(const cache::Installed& installed, bool without_
   }
   checked_whole_ = true;
   load_order_ = report.load_order;
+  through_program_ = report.through_program;
   if (!without_probe) {
     if (!attempting_.world.settings().helper.empty())
       TRY(probe(installed, hinted));
@@ -178,6 +179,9 @@ Result<void> Proving::probe(const cache::Installed& installed, std::chrono::seco
   request.helper = attempting_.world.settings().helper;
   request.launcher = attempting_.world.settings().probe_launcher;
   request.load = load_request(installed);
+  // The helper has not this program's DT_RPATH: by their paths it is given what that leads to. What the build
+  // opens by a bare name while it runs it still looks for without.
+  request.load.preload.insert(request.load.preload.begin(), through_program_.begin(), through_program_.end());
   request.options = installed.options;
   request.devices = attempting_.devices;
   set_deadline(request, hinted);

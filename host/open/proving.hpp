@@ -69,7 +69,7 @@ class Proving {
 
   const Attempting& attempting_;
   preflight::Spec spec_;
-  std::vector<std::filesystem::path> load_order_, depends_on_;
+  std::vector<std::filesystem::path> load_order_, through_program_, depends_on_;
   bool checked_whole_ = false;
   std::vector<load::Library> own_;
   Json probe_facts_ = Json::object();

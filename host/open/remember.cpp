@@ -33,8 +33,8 @@ void add_absence(const Basis& basis, const Diagnosis& failure, std::vector<histo
   if (basis.spec == nullptr || basis.spec->plugin.empty()) return;
   const linker::Machine& machine = basis.spec->machine;
   std::vector<fs::path> folders;
-  for (const auto* list : {&machine.library_path, &machine.default_directories})
-    for (const std::string& folder : *list) folders.push_back(path_of(folder));
+  for (const std::string& folder : linker::library_path_folders(machine)) folders.push_back(path_of(folder));
+  for (const std::string& folder : machine.default_directories) folders.push_back(path_of(folder));
   for (history::Witness& witness :
        history::witnesses_of_absence(library, folders, path_of(machine.cache_file)))
     all.push_back(std::move(witness));

@@ -16,6 +16,7 @@
 #include "host/preflight/opened_by_name.hpp"
 #include "host/preflight/origins.hpp"
 #include "host/preflight/plugin_header.hpp"
+#include "host/preflight/through_program.hpp"
 #include "host/preflight/view_index.hpp"
 
 namespace enginehost::preflight {
@@ -76,6 +77,8 @@ class Check {
       report_.verdict = Verdict::unsure;
     report_.diagnoses.insert(report_.diagnoses.end(), doubts_.begin(), doubts_.end());
     report_.load_order = as_paths(order_);
+    later.insert(later.begin(), path_text(spec_.plugin));
+    report_.through_program = found_through_program(spec_, reader_, order_, later);
     collect_witnesses(closure);
     return std::move(report_);
   }

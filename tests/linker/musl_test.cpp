@@ -22,6 +22,7 @@ constexpr const char* musl_loader = "/lib/ld-musl-x86_64.so.1";
 Machine musl_machine() {
   Machine machine = describe_this_machine();
   machine.libc = Libc::musl;
+  machine.program.clear();
   machine.library_path.clear();
   machine.library_path_text.reset();
   std::optional<std::string> path_file;

@@ -6,6 +6,7 @@
 
 #include "host/explain/explain.hpp"
 #include "host/load/probe_outcome.hpp"
+#include "host/preflight/preflight.hpp"
 #include "tests/load/probe_request.hpp"
 
 namespace enginehost::load {
@@ -44,6 +45,39 @@ TEST_F(ProbeOf, AGoodBuildPassesAllStages) {
   EXPECT_EQ(result.libraries[0].origin, "cache");
   EXPECT_TRUE(result.warnings.empty()) << explain::describe(result.warnings[0]);
   EXPECT_TRUE(result.to_json()["passed"].as_bool());
+}
+
+TEST_F(ProbeOf, WhatOnlyTheProgramsOwnPathLeadsToIsOpenedByItsPathInTheHelper) {
+  const auto leaf =
+      workshop_.library("home/libleaf.so", "int leaf(void) { return 1; }", "-Wl,-soname,libleaf.so");
+  const auto middle =
+      workshop_.library("home/libmiddle.so", "int leaf(void); int middle(void) { return leaf(); }",
+                        "-Wl,-soname,libmiddle.so " + faults::quoted(leaf));
+  const std::string source = workshop_.file("main.c", "int main(void) { return 0; }\n").native();
+  const std::string program = workshop_.path("program").native();
+  ASSERT_EQ(faults::shell("gcc -o " + faults::quoted(program) + " " + faults::quoted(source) +
+                          " -Wl,--disable-new-dtags -Wl,-rpath,'$ORIGIN/home'"),
+            0);
+  preflight::Spec spec;
+  spec.plugin = workshop_.plugin("view/libengine_x.so", "-Wl,--no-as-needed " + faults::quoted(middle));
+  spec.view = workshop_.path("view");
+  spec.machine = linker::describe_this_machine();
+  spec.machine.program.clear();
+  EXPECT_EQ(preflight::check(spec).verdict, preflight::Verdict::fails);
+  spec.machine.program = program;
+  const preflight::Report report = preflight::check(spec);
+  EXPECT_EQ(report.verdict, preflight::Verdict::loads);
+  EXPECT_THAT(report.through_program, ElementsAre(leaf, middle));
+  // What the process holds itself the helper does not.
+  spec.machine.loaded = {{"libmiddle.so", middle}, {"libleaf.so", leaf}};
+  EXPECT_EQ(preflight::check(spec).through_program, report.through_program);
+
+  ProbeRequest wanted = request(spec.plugin);
+  wanted.load.view = spec.view;
+  expect(probe(wanted), "EH-L01", "load");
+  wanted.load.preload = report.through_program;
+  const ProbeResult result = probe(wanted);
+  EXPECT_TRUE(result.passed) << (result.diagnosis ? explain::describe(*result.diagnosis) : "");
 }
 
 TEST_F(ProbeOf, AnIllegalInstructionIsR01AndItsLibraryIsNamed) {

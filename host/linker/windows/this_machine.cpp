@@ -150,4 +150,6 @@ std::vector<LoadedLibrary> loaded_libraries() {
   return modules;
 }
 
+std::vector<LoadedLibrary> preloaded_libraries() { return {}; }
+
 }  // namespace enginehost::linker
