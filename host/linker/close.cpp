@@ -9,6 +9,7 @@
 #include "base/paths.hpp"
 #include "host/linker/linker.hpp"
 #include "host/linker/search.hpp"
+#include "host/linker/static_tls.hpp"
 #include "host/linker/verdict.hpp"
 #include "host/linker/versions.hpp"
 
@@ -30,6 +31,7 @@ class Walk {
   Walk(const Machine& machine, const Request& request, Reader& reader)
       : machine_(machine), request_(request), reader_(reader) {
     closure_.file = path_text(request.file);
+    closure_.libc = machine.libc;
     names_.reserve(usual_names);
     identities_.reserve(usual_names);
   }
@@ -38,8 +40,15 @@ class Walk {
     take_loaded();
     for (const std::filesystem::path& file : request_.preloaded) open(path_text(file), "preloaded");
     open(path_text(request_.file), "request");
-    if (request_.check_versions) check_versions(closure_, names_, machine_.libc == Libc::glibc);
+    if (request_.check_versions) check_versions(machine_, reader_, names_, closure_);
     add_warnings();
+    judge_static_tls(machine_, request_, reader_, closure_);
+    if (closure_.objects.size() >= object_limit)
+      closure_.doubts.push_back(
+          std::move(diagnose("EH-F08")
+                        .with("file", closure_.file)
+                        .with("problem", "it brings more than " + std::to_string(object_limit) +
+                                             " libraries, and not all of their needs were looked at")));
     return std::move(closure_);
   }
 
@@ -350,7 +359,6 @@ class Walk {
   }
 
   void add_warnings() {
-    std::uint64_t static_tls = 0;
     for (const Object& object : closure_.objects) {
       const binary::BinaryInfo* info = object.info;
       const bool systems_own = object.found_by == "ld.so.cache" || object.found_by == "default" ||
@@ -366,15 +374,7 @@ class Walk {
         closure_.warnings.push_back(std::move(diagnose("EH-L20").with("file", object.path)));
       if (info->text_relocations)
         closure_.warnings.push_back(std::move(diagnose("EH-L21").with("file", object.path)));
-      if (info->static_tls) static_tls += info->tls_size;
     }
-    // glibc keeps 512 bytes (optional_static_tls) plus what rounding leaves free for libraries opened later.
-    constexpr std::uint64_t usual_reserve = 1664;
-    if (static_tls > usual_reserve)
-      closure_.warnings.push_back(std::move(diagnose("EH-L19")
-                                                .with("file", closure_.file)
-                                                .with("static_tls", std::to_string(static_tls), "PT_TLS")
-                                                .with("reserve", std::to_string(usual_reserve))));
   }
 
   const Machine& machine_;
@@ -396,7 +396,7 @@ Closure close(const Machine& machine, const Request& request, Reader& reader) {
 }
 
 bool Closure::loads() const {
-  return missing.empty() &&
+  return missing.empty() && refused.empty() &&
          std::none_of(rejected.begin(), rejected.end(), [](const Rejected& found) { return found.fatal; }) &&
          std::all_of(versions.begin(), versions.end(),
                      [](const VersionProblem& problem) { return problem.weak; });

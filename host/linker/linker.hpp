@@ -65,6 +65,8 @@ struct Request {
   // itself.
   std::vector<std::filesystem::path> preloaded;
   bool check_versions = true;
+  // GLIBC_TUNABLES as the process was started with it (loader_tunables_at_start); "" = not set.
+  std::string tunables;
 };
 
 // One library of the closure, in load order.
@@ -107,12 +109,14 @@ struct Rejected {
 };
 
 struct VersionProblem {
-  std::string version;      // "GLIBC_2.99"
-  std::string library;      // "libc.so.6"
-  std::string path;         // the file that was found for it
-  std::string required_by;  // path
-  bool weak = false;        // the loader only warns
-  std::string newest;       // the newest version of the same family which that file defines; "" = none
+  std::string version;       // "GLIBC_2.99"
+  std::string library;       // "libc.so.6"
+  std::string path;          // the file that was found for it
+  std::string required_by;   // path
+  bool weak = false;         // the loader only warns
+  std::string newest;        // the newest version of the same family which that file defines; "" = none
+  bool unversioned = false;  // the file has no versions at all, and has a symbol that is asked for with one:
+                             // the loader ends the process
 };
 
 struct HighestVersion {
@@ -130,11 +134,16 @@ struct Closure {
   std::vector<HighestVersion>
       highest;                      // of all requirements of files outside the C library and the C++ runtime
   std::vector<Diagnosis> warnings;  // EH-L32 empty search element, EH-L20 executable stack, EH-L21 text
-                                    // relocations, EH-L19 much static TLS (static_tls, reserve)
-  std::string file;                 // the requested file
+                                    // relocations
+  // What the loader refuses although each file on its own is in order: EH-L10, EH-L19, EH-L29.
+  std::vector<Diagnosis> refused;
+  // What it may refuse, or what was not looked at to the end: only loading tells.
+  std::vector<Diagnosis> doubts;
+  std::string file;         // the requested file
+  Libc libc = Libc::glibc;  // whose loader was asked
 
-  // Whether the loader would bring all of it up: nothing missing, nothing rejected fatally, no version
-  // unsatisfied. Undefined symbols are another pass (symbols.hpp).
+  // Whether the loader would bring all of it up: nothing missing, nothing rejected fatally, nothing refused,
+  // no version unsatisfied. Undefined symbols are another pass (symbols.hpp).
   bool loads() const;
   const Object* find(std::string_view soname_or_path) const;
 };
@@ -156,10 +165,11 @@ Closure close(const Machine& machine, const Request& request, Reader& reader);
 //   needed_by EH-L06  other word size      built_for, machine, library, needed_by EH-L08  C library too old
 //   version..., needs (highest), library, path, have, required_by EH-L09  C++ runtime too old  version...,
 //   needs, library, path, have, required_by EH-L10  GLIBC_ABI_DT_RELR    version, library, path, have,
-//   required_by EH-L15  any other version    version..., needs, library, path, have, required_by EH-L27
-//   processor too old    needs ("x86-64-v4"), have, required_by EH-L28  built for musl       library,
-//   needed_by (on glibc);   EH-L29  built for glibc (on musl) and the file's own problems (EH-F.., EH-L07,
-//   EH-L25), with library and needed_by when it is a dependency.
+//   required_by; or needs, have, required_by; or unmarked, required_by   EH-L19  static TLS  static_tls,
+//   reserve, library... (on musl EH-L29 with problem) EH-L15  any other version    version..., needs,
+//   library, path, have, required_by EH-L27 processor too old    needs ("x86-64-v4"), have, required_by
+//   EH-L28  built for musl       library, needed_by (on glibc);   EH-L29  built for glibc (on musl) and the
+//   file's own problems (EH-F.., EH-L07, EH-L25), with library and needed_by when it is a dependency.
 std::vector<Diagnosis> diagnose_closure(const Machine& machine, const Closure& closure);
 
 }  // namespace enginehost::linker

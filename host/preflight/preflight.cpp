@@ -5,6 +5,7 @@
 
 #include "base/files.hpp"
 #include "base/paths.hpp"
+#include "host/linker/static_tls.hpp"
 #include "host/linker/symbols.hpp"
 #include "host/preflight/absence.hpp"
 #include "host/preflight/driver.hpp"
@@ -88,6 +89,7 @@ class Check {
     linker::Request request;
     request.file = path_of(file);
     request.preloaded = as_paths(preloaded);
+    if (spec_.machine.root.empty()) request.tunables = linker::loader_tunables_at_start();
     return linker::close(spec_.machine, request, reader_);
   }
 
@@ -137,6 +139,15 @@ class Check {
     });
   }
 
+  // What all libraries together want of the process is told once.
+  void drop_told_of_plugin(std::vector<Diagnosis>& found) const {
+    const auto told = [](const std::vector<Diagnosis>& all) {
+      return std::any_of(all.begin(), all.end(), [](const Diagnosis& one) { return one.code == "EH-L19"; });
+    };
+    if (told(report_.diagnoses) || told(doubts_))
+      std::erase_if(found, [](const Diagnosis& one) { return one.code == "EH-L19"; });
+  }
+
   void take(const Closure& closure) {
     report_.missing = closure.missing;
     report_.rejected = closure.rejected;
@@ -146,6 +157,7 @@ class Check {
       if (object.found_by != "already loaded")
         report_.closure.push_back({object.name, object.path, object.needed_by});
     report_.warnings.insert(report_.warnings.end(), closure.warnings.begin(), closure.warnings.end());
+    doubts_.insert(doubts_.end(), closure.doubts.begin(), closure.doubts.end());
   }
 
   void check_later(const std::string& library, const Closure& plugin_closure) {
@@ -153,7 +165,13 @@ class Check {
     const Closure closure = close(library, order_);
     std::vector<Diagnosis> found = linker::diagnose_closure(spec_.machine, closure);
     judge_driver(spec_, closure, found);
-    if (found.empty()) return;
+    drop_told_of_plugin(found);
+    if (found.empty()) {
+      std::vector<Diagnosis> doubts = closure.doubts;
+      drop_told_of_plugin(doubts);
+      doubts_.insert(doubts_.end(), doubts.begin(), doubts.end());
+      return;
+    }
     if (index_.optional(library)) {
       report_.left_out.push_back(path_of(library));
       report_.warnings.push_back(
@@ -235,8 +253,10 @@ class Check {
 
   void check_symbols(const Closure& closure) {
     const auto findings = linker::undefined_symbols(closure, reader_, spec_.view);
-    for (Diagnosis& diagnosis : linker::diagnose_symbols(findings))
+    for (Diagnosis& diagnosis : linker::diagnose_symbols(findings.undefined))
       report_.diagnoses.push_back(std::move(diagnosis));
+    for (Diagnosis& diagnosis : linker::diagnose_symbols(findings.doubtful))
+      doubts_.push_back(std::move(diagnosis));
   }
 
   void collect_witnesses(const Closure& closure) {

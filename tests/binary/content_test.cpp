@@ -228,6 +228,38 @@ TEST_F(Content, what_cannot_be_mapped_is_F12) {
   EXPECT_THAT(problems(misaligned), HasSubstr("EH-F12 misaligned"));
 }
 
+TEST_F(Content, needs_that_are_not_followed_any_more_are_told) {
+  // Room for more entries in the dynamic section, each then made a need of the same library.
+  constexpr std::size_t spare = 5000;
+  library("libdep.so", "int d;\n", {"-nostdlib", "-Wl,-soname,libdep.so"});
+  const auto file = library("libneeds.so", "int x;\n",
+                            {"-nostdlib", "-Wl,--no-as-needed", (folder() / "libdep.so").native(),
+                             "-Wl,--spare-dynamic-tags=" + std::to_string(spare)});
+  EXPECT_EQ(first_code(file), "");
+  std::string bytes = bytes_of(file);
+  const std::string nothing(spare * 16, '\0');
+  const std::size_t gap = bytes.find(nothing);
+  ASSERT_NE(gap, std::string::npos);
+  std::size_t end = gap;
+  while (end % 16 != 0) ++end;
+  // The first entry is the need (DT_NEEDED, 1) and the name's place; the last one left ends the list.
+  const std::size_t need = bytes.rfind(std::string("\x01\0\0\0\0\0\0\0", 8), gap);
+  ASSERT_NE(need, std::string::npos);
+  std::string entry;
+  for (std::size_t at = 64; at + 16 <= bytes.size(); at += 8)
+    if (bytes.compare(at, 8, std::string("\x01\0\0\0\0\0\0\0", 8)) == 0 && at < gap && gap - at < 1024) {
+      entry = bytes.substr(at, 16);
+      break;
+    }
+  ASSERT_FALSE(entry.empty());
+  for (std::size_t i = 0; i + 2 < spare; ++i) bytes.replace(end + i * 16, 16, entry);
+  const Result<BinaryInfo> info = read_binary(write("libmany.so", bytes));
+  ASSERT_TRUE(info.has_value());
+  ASSERT_FALSE(info->problems.empty());
+  EXPECT_EQ(info->problems.front().code, "EH-F08");
+  EXPECT_THAT(std::string(info->problems.front().value("problem")), HasSubstr("more than 4096 libraries"));
+}
+
 TEST_F(Content, a_library_that_refuses_dlopen_is_F13) {
   EXPECT_EQ(first_code(library("x.so", "int x;\n", {"-Wl,-z,nodlopen"})), "EH-F13");
 }

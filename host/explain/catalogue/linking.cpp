@@ -138,10 +138,13 @@ constexpr Entry entries[] = {
     {.code = "EH-L10",
      .title = "packed relocations on an old C library",
      .meaning = "The file uses DT_RELR, which glibc knows since 2.36.",
-     .before = "DT_VERNEED: GLIBC_ABI_DT_RELR",
-     .after = "\"version `GLIBC_ABI_DT_RELR' not found\"",
-     .causes = {"{required_by|name} uses packed relocations, which need glibc 2.36; this system has {have}",
-                "a library uses packed relocations, which need glibc 2.36"},
+     .before = "DT_RELR; DT_VERNEED: GLIBC_ABI_DT_RELR",
+     .after = "\"version `GLIBC_ABI_DT_RELR' not found\", \"DT_RELR without GLIBC_ABI_DT_RELR dependency\"",
+     .causes =
+         {"{required_by|name} uses packed relocations and does not ask for {unmarked}, as glibc demands",
+          "{required_by|name} uses packed relocations, which need glibc 2.36; this system has {have}",
+          "{required_by|name} uses packed relocations, which an older C library than {needs} ignores",
+          "a library uses packed relocations, which need glibc 2.36"},
      .remedies = {newer_system, "publisher: link with -z nopack-relative-relocs"}},
     {.code = "EH-L11",
      .title = "library taken from elsewhere",
@@ -169,7 +172,9 @@ constexpr Entry entries[] = {
      .before = "the symbol pass over the closure",
      .after = "\"undefined symbol\"",
      .causes =
-         {"{required_by|name} needs {symbol...} ({demangled...}) of {expected_in}, which does not offer it",
+         {"{required_by|name} needs {symbol...}, which only {lent_by} offers, a library of this process; "
+          "it is found there only if the program was linked with it or opened it for all (RTLD_GLOBAL)",
+          "{required_by|name} needs {symbol...} ({demangled...}) of {expected_in}, which does not offer it",
           "{required_by|name} needs {symbol...} of {expected_in}, which does not offer it",
           "{required_by|name} needs {symbol...} ({demangled...}), which none of its libraries offers",
           "{required_by|name} needs {symbol...}, which none of its libraries offers",
@@ -206,7 +211,9 @@ constexpr Entry entries[] = {
      .before = "DT_VERNEED against DT_VERDEF; the symbol pass",
      .after = "\"version … not found\", \"undefined symbol …, version …\"",
      .causes =
-         {"{required_by|name} needs {version...} of {library}; {path} does not have it",
+         {"{required_by|name} needs {version...} of {library}; {unversioned} was built without versions, "
+          "and the loader would end the process",
+          "{required_by|name} needs {version...} of {library}; {path} does not have it",
           "{required_by|name} needs {symbol...} ({demangled...}) of {library}; what was found is an older "
           "build of it",
           "{required_by|name} needs {symbol...} of {library}; what was found is an older build of it",
@@ -260,7 +267,9 @@ constexpr Entry entries[] = {
                 "is used up.",
      .before = "DF_STATIC_TLS and the size of PT_TLS over the closure",
      .after = "\"cannot allocate memory in static TLS block\"",
-     .causes = {"{file|name} wants static thread-local storage, and what the process set aside is used up",
+     .causes = {"{file|name} and its libraries want {static_tls|bytes} of static thread-local storage; a "
+                "process sets {reserve|bytes} aside for libraries that are opened later",
+                "{file|name} wants static thread-local storage, and what the process set aside is used up",
                 "the process has no more static thread-local storage to give"},
      .remedies =
          {"start the program with GLIBC_TUNABLES=glibc.rtld.optional_static_tls={optional_static_tls}",
@@ -304,7 +313,8 @@ constexpr Entry entries[] = {
      .after = "\"failed to map segment from shared object\", and a trial mapping gives ENOMEM",
      .causes =
          {"{file|name} needs {needed|bytes} of address space, the limit of this process is {limit|bytes}",
-          "{largest|name} cannot be mapped: its segments want {zero_filled|bytes} of memory beside what is in "
+          "{largest|name} cannot be mapped: its segments want {zero_filled|bytes} of memory beside what is "
+          "in "
           "the "
           "file, which the system refuses ({os_said})",
           "{file|name} needs {needed|bytes}, this machine or container has {memory|bytes}",
@@ -365,7 +375,7 @@ constexpr Entry entries[] = {
      .before = "version needs GLIBC_…",
      .after = "\"Error relocating …: symbol not found\"",
      .causes = {"{needed_by|name} needs {library}: it is built for glibc, this system has musl",
-                "the build is for glibc, this system has musl"},
+                "{file|name}: {problem}", "the build is for glibc, this system has musl"},
      .remedies = {"use the build for musl", "the package gcompat runs some of them"}},
     {.code = "EH-L30",
      .title = "LD_LIBRARY_PATH is ignored",
