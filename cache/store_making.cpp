@@ -124,7 +124,6 @@ Result<Stage> Store::stage(std::string_view key, const WaitOptions& wait) const 
     return lock;
   };
   TRY_ASSIGN(FileLock lock, or_without(FileLock::exclusive(lock_file(root_, key), program_, waiting)));
-  waiting.on_wait = {};
   TRY_ASSIGN(FileLock publishing, or_without(FileLock::shared(publishing_lock(root_), waiting)));
   const fs::path parent = root_ / "stage" / file_name_for(key);
   // The lock is ours: whatever lies here belongs to someone who died.
