@@ -55,18 +55,8 @@ Result<std::vector<std::string>> Store::reject_damaged(std::string_view build, S
     return rejected;
   }
   for (const std::string& tree : installed->trees) {
-    const fs::path folder = root_ / "trees" / tree;
-    const auto list = load_list(root_, tree);
-    bool damaged = !list;
-    if (list)
-      for (const TreeEntry& entry : list->entries)
-        damaged = damaged || problem_of(folder, entry, true).has_value();
-    if (!damaged) continue;
-    const fs::path aside = root_ / "rejected" / (tree + "." + random_hex(4));
-    if (calls::rename(folder.c_str(), aside.c_str()) != 0 && errno != ENOENT)
-      return fail(disk_failure(errno, folder, root_));
-    TRY(sync_folder(root_ / "trees"));
-    rejected.push_back(tree);
+    TRY_ASSIGN(const auto damage, reject_if_damaged(tree));
+    if (damage) rejected.push_back(tree);
   }
   return rejected;
 }
