@@ -1,8 +1,11 @@
 #include "host/commands/quarantine.hpp"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 
+#include "base/text.hpp"
+#include "host/commands/asked_for.hpp"
 #include "host/commands/common.hpp"
 #include "host/commands/quarantine_text.hpp"
 #include "host/open/world.hpp"
@@ -98,12 +101,27 @@ int clear(open::World& world, const QuarantineFlags& flags, bool json) {
   }
   if (json)
     print(Json::object().set("format", 1).set("cleared", Json::strings(builds)));
+  else if (flags.action == "enable")
+    std::printf("%s may be used again\n", flags.build.c_str());
   else
     std::printf("%zu cleared\n", builds.size());
   return 0;
 }
 
+// A name that no repository, no installed build and no record knows may be a slip; it may also come later.
+std::vector<std::string> doubts_about(open::World& world, const std::string& build) {
+  std::vector<std::string> known;
+  for (const auto& one : world.catalogue().builds) known.push_back(one->id);
+  for (const cache::Installed& installed : world.store().list()) known.push_back(installed.build);
+  for (const auto& [id, record] : world.history().records) known.push_back(id);
+  if (std::find(known.begin(), known.end(), build) != known.end()) return {};
+  const auto near = nearest(build, known);
+  return {"no build called " + build + " is known here" +
+          (near ? "; did you mean " + *near + "?" : std::string())};
+}
+
 int disable(open::World& world, const QuarantineFlags& flags, bool json) {
+  const std::vector<std::string> doubts = doubts_about(world, flags.build);
   history::Record record;
   if (const history::Record* known = world.history().find(flags.build); known != nullptr) {
     record = *known;
@@ -119,10 +137,12 @@ int disable(open::World& world, const QuarantineFlags& flags, bool json) {
   world.remember(std::move(record));
   world.note("quarantine_disable", Json::object().set("build", flags.build));
   if (json)
-    print(Json::object().set("format", 1).set("disabled", flags.build));
+    print(
+        Json::object().set("format", 1).set("disabled", flags.build).set("warnings", Json::strings(doubts)));
   else
     std::printf("%s is not used any more (engine-cache quarantine enable takes that back)\n",
                 flags.build.c_str());
+  print_warnings(doubts, {}, json);
   print_warnings(world.warnings(), {}, json);
   return 0;
 }
@@ -154,9 +174,9 @@ int run_quarantine(const settings::Settings& settings, const QuarantineFlags& fl
   if (flags.action == "show") return show(world, flags, json);
   if (flags.action == "disable") return disable(world, flags, json);
   if (flags.action == "clear" && flags.build.empty() && !flags.all)
-    return end_with(std::move(diagnose("EH-P40")
-                                  .with("program", "engine-cache")
-                                  .with("problem", "quarantine clear needs a build id or --all")),
+    return end_with(wrong_usage("engine-cache", "quarantine clear needs a build id or --all"), json);
+  if (flags.all && !flags.build.empty())
+    return end_with(wrong_usage("engine-cache", "quarantine clear takes a build id or --all, not both"),
                     json);
   return clear(world, flags, json);
 }

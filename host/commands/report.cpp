@@ -205,6 +205,9 @@ std::string outcome_report(open::World& world, const open::Outcome& outcome, boo
         const std::optional<Diagnosis> diagnosis = candidate.diagnosis();
         text += "  " + candidate.build->id + "  " + (diagnosis ? explain::one_line(*diagnosis) : "") + "\n";
       }
+    if (outcome.plan.forced_in_vain)
+      text +=
+          "  " + outcome.plan.request.force + "  " + explain::one_line(*outcome.plan.forced_in_vain) + "\n";
     if (!outcome.plan.request.flavor.empty() && outcome.plan.request.flavor != build->flavor)
       text += "  the flavor " + outcome.plan.request.flavor + " that was asked for (--explain says why)\n";
   }

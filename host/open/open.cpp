@@ -243,6 +243,7 @@ Outcome open_engine(World& world, const OpenRequest& open) {
     return outcome;
   }
   outcome.warnings.insert(outcome.warnings.end(), unusable.begin(), unusable.end());
+  if (outcome.plan.forced_in_vain) outcome.warnings.push_back(*outcome.plan.forced_in_vain);
   // What opens all the same must not hide that a repository was refused.
   for (const Diagnosis& failure : world.catalogue().failures)
     if (failure.code.starts_with("EH-M")) outcome.warnings.push_back(failure);

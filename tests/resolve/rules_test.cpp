@@ -177,6 +177,26 @@ TEST(HistoryTest, force_tries_a_quarantined_build_first_but_not_one_that_cannot_
   EXPECT_EQ(chosen(plan_for(ubuntu22, request)), "2.8.0-cpu");
 }
 
+TEST(HistoryTest, a_forced_build_that_is_not_used_is_told_and_makes_a_fallback) {
+  Request request = request_for();
+  request.force = "pytorch-2.8.0-cu129-linux-x86_64";
+  EXPECT_FALSE(plan_for(a100, request).forced_in_vain) << "it is the one that is used";
+  Plan plan = plan_for(ubuntu22, request);
+  EXPECT_TRUE(plan.fallback);
+  ASSERT_TRUE(plan.forced_in_vain) << "it cannot fit";
+  EXPECT_EQ(plan.forced_in_vain->code, "EH-S22");
+  EXPECT_FALSE(plan.forced_in_vain->value("reason").empty());
+  request.force = "no-such-build";
+  plan = plan_for(a100, request);
+  EXPECT_TRUE(plan.fallback);
+  ASSERT_TRUE(plan.forced_in_vain) << "there is none of that name";
+  EXPECT_FALSE(plan.forced_in_vain->value("unknown").empty());
+  request.force = "reference-1.0.0-cpu-linux-x86_64";
+  plan = plan_for(a100, request);
+  EXPECT_FALSE(plan.fallback) << "a build of another engine is another request's";
+  EXPECT_FALSE(plan.forced_in_vain);
+}
+
 TEST(HistoryTest, proven_goes_before_unproven_only_where_all_else_is_equal) {
   const auto history = history_with("pytorch-2.0.1-cpu-linux-x86_64", history::State::proven);
   const Plan plan = plan_for(a100, request_for(), history);

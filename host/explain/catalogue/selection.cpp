@@ -262,6 +262,18 @@ constexpr Entry entries[] = {
      .remedies = {"use a build for this kind of machine: engine-info ENGINE --explain lists them",
                   "a cpu build: --flavor cpu"},
      .exit_status = S::nothing_fits},
+    {.code = "EH-S22",
+     .title = "forced build not used",
+     .meaning = "A build was named for this run (ENGINEHOST_FORCE, or the API), and another one is opened.",
+     .before = "the forced build among the candidates",
+     .causes = {"{build} was forced and cannot be used here: it {reason}",
+                "{build} was forced, and no repository lists it; did you mean {nearest}?",
+                "{build} was forced, and no repository lists it{?unknown}",
+                "{build} was forced and cannot be used here"},
+     .remedies = {"engine-info ENGINE --explain shows every build with its reasons",
+                  "clear ENGINEHOST_FORCE to open the best build"},
+     .exit_status = S::nothing_fits,
+     .category = Category::request},
 };
 
 }  // namespace
