@@ -8,6 +8,7 @@
 #include "host/load/recheck.hpp"
 #include "host/load/wire.hpp"
 #include "host/open/left_over.hpp"
+#include "host/open/moved.hpp"
 #include "host/open/neighbours.hpp"
 #include "host/open/stopwatch.hpp"
 
@@ -34,8 +35,9 @@ bool Proving::by_record(const cache::Installed& installed) {
     return false;
   load_order_.clear();
   for (const Json& path : record->facts["load_order"].as_array())
-    load_order_.push_back(path_of(path.as_string()));
+    load_order_.push_back(path_of(in_view_now(path.as_string(), installed)));
   own_ = libraries_in(record->facts);
+  for (load::Library& library : own_) library.path = in_view_now(library.path, installed);
   return true;
 }
 
