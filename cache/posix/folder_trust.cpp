@@ -49,6 +49,12 @@ std::optional<Diagnosis> folder_problem(const fs::path& folder) {
   return {};
 }
 
+std::optional<std::string> owner_shut_out(const fs::path& folder) {
+  calls::Status status{};
+  if (::geteuid() != 0 || calls::stat(folder.c_str(), &status) != 0 || status.st_uid == 0) return {};
+  return std::to_string(status.st_uid);
+}
+
 std::optional<Diagnosis> group_problem(const fs::path& folder) {
   calls::Status status{};
   if (calls::stat(folder.c_str(), &status) != 0 || (status.st_mode & S_IWGRP) == 0 || status.st_gid == 0 ||

@@ -8,6 +8,7 @@
 #include "host/commands/asked_for.hpp"
 #include "host/commands/cache_export.hpp"
 #include "host/commands/offline.hpp"
+#include "host/offline/bundle_writer.hpp"
 #include "host/offline/request.hpp"
 
 namespace enginehost::commands {
@@ -44,7 +45,7 @@ Result<Json> request_command(const OfflineRun& run) {
                     .with("program", "engine-cache")
                     .with("problem", "nothing is installed, so an ENGINE has to be named"));
   const offline::SiteRequest request = offline::request_of_this_machine(world, std::move(wishes));
-  const std::filesystem::path file = given_path(run.flags.file);
+  TRY_ASSIGN(const std::filesystem::path file, offline::place_for_file(given_path(run.flags.file)));
   TRY(write_file(file, request.text()));
   std::vector<std::string> wanted;
   for (const offline::Wish& wish : request.wishes)

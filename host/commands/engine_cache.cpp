@@ -6,6 +6,7 @@
 #include "base/files.hpp"
 #include "base/paths.hpp"
 #include "base/text.hpp"
+#include "cache/place.hpp"
 #include "host/commands/asked_for.hpp"
 #include "host/commands/cache_gc.hpp"
 #include "host/commands/cache_push.hpp"
@@ -160,6 +161,10 @@ int run(int argc, char** argv) {
   const CancelToken cancel = cancel_on_signal();
   const cache::Store store =
       cache::Store::open(settings->cache_folder, settings->system_layers, "engine-cache");
+  const bool only_reads =
+      listing->parsed() || path->parsed() || (verifying->parsed() && !verify_flags.repair);
+  if (const auto warning = cache::warning_for_administrators(store.root()); warning && !only_reads)
+    print_warnings({*warning}, {}, flags.common.quiet || flags.common.json);
   if (fetching->parsed()) return report(fetch(*settings, flags, cancel), flags.common.json);
   if (listing->parsed()) return report(list(store, flags), flags.common.json);
   if (removing->parsed()) return report(remove(*settings, flags), flags.common.json);

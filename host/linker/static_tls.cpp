@@ -72,15 +72,15 @@ Wanted wanted_by(const Closure& closure, const Reader& reader) {
 // The block of a process is rounded up to the largest alignment in it, and what that adds is free as well:
 // that of the thread itself (sysdeps/x86/nptl/pthreaddef.h, TCB_ALIGNMENT) and of all that was there at its
 // start.
-std::uint64_t most_by_rounding(const Closure& closure, const Request& request, Reader& reader) {
+std::uint64_t most_by_rounding(const Closure& closure, const std::filesystem::path& program, Reader& reader) {
   std::uint64_t alignment = 64;
   const auto take = [&](const binary::BinaryInfo* info) {
     if (info != nullptr) alignment = std::max(alignment, info->tls_alignment);
   };
   for (const Object& object : closure.objects)
     if (is_loaded(object)) take(object.info);
-  if (!request.program.empty())
-    if (const auto& program = reader.read(path_text(request.program))) take(&*program);
+  if (!program.empty())
+    if (const auto& info = reader.read(path_text(program))) take(&*info);
   return alignment - 1;
 }
 
@@ -127,7 +127,8 @@ void judge_static_tls(const Machine& machine, const Request& request, Reader& re
   if (flags_say <= reserve - drawn) return;
   const Wanted wanted = wanted_by(closure, reader);
   if (wanted.bytes <= reserve - drawn) return;
-  const bool never = wanted.certain && wanted.bytes > reserve + most_by_rounding(closure, request, reader);
+  const bool never =
+      wanted.certain && wanted.bytes > reserve + most_by_rounding(closure, machine.program, reader);
   Diagnosis diagnosis = told("EH-L19", closure, wanted);
   diagnosis.with("reserve", std::to_string(reserve), "GLIBC_TUNABLES");
   (never ? closure.refused : closure.doubts).push_back(std::move(diagnosis));

@@ -10,6 +10,7 @@
 #include "host/load/wire.hpp"
 #include "host/open/gpu_facts.hpp"
 #include "host/open/left_over.hpp"
+#include "host/open/moved.hpp"
 #include "host/open/neighbours.hpp"
 #include "host/open/stopwatch.hpp"
 #include "host/open/ticket.hpp"
@@ -37,8 +38,9 @@ bool Proving::by_record(const cache::Installed& installed) {
     return false;
   load_order_.clear();
   for (const Json& path : record->facts["load_order"].as_array())
-    load_order_.push_back(path_of(path.as_string()));
+    load_order_.push_back(path_of(in_view_now(path.as_string(), installed)));
   own_ = libraries_in(record->facts);
+  for (load::Library& library : own_) library.path = in_view_now(library.path, installed);
   for (const Json& warning : record->facts["warnings"].as_array())
     attempting_.log.warn(explain::diagnosis_from_json(warning));
   return true;

@@ -8,6 +8,7 @@
 #include "base/paths.hpp"
 #include "base/sha256.hpp"
 #include "base/text.hpp"
+#include "host/open/moved.hpp"
 #include "host/open/open.hpp"
 #include "host/open/witness.hpp"
 #include "host/platform/machine_key.hpp"
@@ -179,7 +180,7 @@ void TicketOffice::keep(const Outcome& outcome) const {
           path_text(sentinels) + "\n";
   for (const Json& path : proof->facts["load_order"].as_array()) {
     if (path.as_string().find('\n') != std::string::npos) return;
-    text += "load " + path.as_string() + "\n";
+    text += "load " + in_view_now(path.as_string(), outcome.opened->installed) + "\n";
   }
   for (const std::string& warning : warnings_of_proof(outcome)) text += "warning " + warning + "\n";
   for (const std::string& path : rests_on(outcome)) {
