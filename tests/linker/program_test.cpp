@@ -249,6 +249,11 @@ TEST_F(OpenedByAProgram, with_raised_rights_the_loader_says_the_same) {
   EXPECT_EQ(same(plain, part("c.so", {"link/dep.so"}, with_path("/$ORIGIN/deps", new_style))), "");
   EXPECT_EQ(same(plain, part("d.so", {"link/dep.so"}, with_path(in("odd/$LIB"), new_style))),
             in("odd/" + lib + "/dep.so"));
+  // In the name of a need no token is allowed, with a value or not.
+  const auto named = part("named.so", {"link/dep.so"});
+  run({"patchelf", "--replace-needed", "dep.so", "$ORIGIN/deps/dep.so", named.native()});
+  EXPECT_EQ(both(program("bin/unraised"), named), in("deps/dep.so"));
+  EXPECT_EQ(same(plain, named), "");
   EXPECT_EQ(same(raised("bin/from-origin", with_path("$ORIGIN/libs", old_style)), engine_), "");
   EXPECT_EQ(same(raised("bin/from-path", with_path(in("bin/libs"), old_style)), engine_),
             in("bin/libs/dep.so"));
