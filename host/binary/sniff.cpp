@@ -121,12 +121,15 @@ std::string from_utf16(std::string_view bytes) {
   const bool little = marked_little || begins(0, 1), big = marked_big || begins(1, 0);
   if (!little && !big) return {};
   std::string text;
+  std::size_t units = 0, plain = 0;
   std::uint32_t high = 0;
   for (std::size_t i = marked_little || marked_big ? 2 : 0; i + 1 < bytes.size(); i += 2) {
     const auto first = static_cast<unsigned char>(bytes[i]),
                second = static_cast<unsigned char>(bytes[i + 1]);
     const std::uint32_t unit =
         little ? first | std::uint32_t{second} << 8 : second | std::uint32_t{first} << 8;
+    ++units;
+    plain += unit < 0x80 ? 1 : 0;
     if (unit >= 0xd800 && unit < 0xdc00) {
       high = unit;
     } else if (unit >= 0xdc00 && unit < 0xe000) {
@@ -137,6 +140,8 @@ std::string from_utf16(std::string_view bytes) {
       high = 0;
     }
   }
+  // The mark alone may be any data's first bytes.
+  if (plain * 2 < units && !text.starts_with('<')) return {};
   return text;
 }
 
