@@ -176,7 +176,7 @@ TEST_F(Flags, AForcedBuildThatIsUsedIsNoFallback) {
 
 TEST_F(Flags, TheMachineIsReportedWithACacheThatCannotBeUsed) {
   RunOptions options;
-  options.environment = {"ENGINEHOST_CACHE=relative"};
+  options.launcher = {"env", "ENGINEHOST_CACHE=relative"};  // in place of the one that a workplace has
   const Ended text = workplace.info({}, options);
   EXPECT_EQ(text.status, 0) << text.said();
   EXPECT_THAT(text.output, HasSubstr("machine"));
