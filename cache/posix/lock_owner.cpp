@@ -7,6 +7,7 @@
 
 #include <cstdio>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "base/file_calls.hpp"
@@ -22,8 +23,9 @@ std::optional<LockOwner> owner_of_lock(int file) {
   const std::string locks = read_kernel_file("/proc/locks");
   if (locks.empty() || calls::fstat(file, &status) != 0) return {};
   char wanted[64];
-  std::snprintf(wanted, sizeof wanted, "%02x:%02x:%llu", static_cast<unsigned>(major(status.st_dev)),
-                static_cast<unsigned>(minor(status.st_dev)), static_cast<unsigned long long>(status.st_ino));
+  const auto device = static_cast<std::make_unsigned_t<dev_t>>(status.st_dev);  // macOS has it signed
+  std::snprintf(wanted, sizeof wanted, "%02x:%02x:%llu", static_cast<unsigned>(major(device)),
+                static_cast<unsigned>(minor(device)), static_cast<unsigned long long>(status.st_ino));
   for (const std::string& line : split(locks, '\n')) {
     std::vector<std::string> words;
     for (std::string& word : split(line, ' '))
