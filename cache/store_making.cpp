@@ -157,8 +157,9 @@ Result<void> Store::require_space(std::uint64_t bytes, std::uint64_t largest) co
 
 bool Store::has_tree(std::string_view tree_id) const {
   calls::Status status{};
-  return is_sha256_hex(tree_id) && calls::lstat((root_ / "trees" / tree_id).c_str(), &status) == 0 &&
-         S_ISDIR(status.st_mode) && calls::access((root_ / "lists" / tree_id).c_str(), R_OK) == 0;
+  return !root_.empty() && is_sha256_hex(tree_id) &&
+         calls::lstat((root_ / "trees" / tree_id).c_str(), &status) == 0 && S_ISDIR(status.st_mode) &&
+         calls::access((root_ / "lists" / tree_id).c_str(), R_OK) == 0;
 }
 
 std::optional<std::string> Store::tree_of(std::string_view archive_key) const {

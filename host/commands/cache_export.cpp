@@ -1,11 +1,15 @@
 // engine-cache export: installed builds into one file, or parts of it.
+#include <cerrno>
 #include <cstdio>
+#include <system_error>
 
 #include "base/paths.hpp"
 #include "base/text.hpp"
 #include "host/commands/cache_export.hpp"
 #include "host/commands/cache_export_oci.hpp"
 #include "host/commands/offline.hpp"
+#include "host/commands/say.hpp"
+#include "host/explain/explain.hpp"
 
 namespace enginehost::commands {
 
@@ -13,22 +17,21 @@ Json told(const offline::Exported& exported, const std::filesystem::path& file, 
   Json builds = Json::array(), parts = Json::array();
   for (const offline::BundledBuild& build : exported.list.builds) {
     builds.push(build.id);
-    if (as_text) std::printf("%s\n", build.id.c_str());
+    if (as_text) say("%s\n", build.id.c_str());
   }
   for (const offline::WrittenPart& part : exported.parts) {
     const std::string where = path_text(file.parent_path() / path_of(part.name));
     parts.push(Json::object().set("file", where).set("size", part.size).set("sha256", part.sha256));
     if (as_text)
-      std::printf("%s  %s  sha256 %s\n", where.c_str(), format_bytes(part.size).c_str(), part.sha256.c_str());
+      say("%s  %s  sha256 %s\n", where.c_str(), format_bytes(part.size).c_str(), part.sha256.c_str());
   }
   std::uint64_t left_out = 0;
   for (const offline::Blob& blob : exported.list.needs) left_out += blob.size;
   if (as_text && left_out != 0)
-    std::printf("left out, as the other side has it: %zu files, %s\n", exported.list.needs.size(),
-                format_bytes(left_out).c_str());
+    say("left out, as the other side has it: %zu files, %s\n", exported.list.needs.size(),
+        format_bytes(left_out).c_str());
   for (const offline::BundledLicense& license : exported.list.licenses)
-    if (as_text && license.by_order)
-      std::printf("included because --redistribute says so: %s\n", license.id.c_str());
+    if (as_text && license.by_order) say("included because --redistribute says so: %s\n", license.id.c_str());
   return Json::object()
       .set("builds", std::move(builds))
       .set("parts", std::move(parts))
@@ -56,15 +59,20 @@ void note_export(open::World& world, const offline::Exported& exported, const st
 Result<Json> export_command(const OfflineRun& run) {
   if (run.flags.oci) return export_oci(run);
   open::World world(run.settings, {}, run.cancel);
+  TRY(world.store().check_readable());
   offline::ExportRequest request;
   request.file = given_path(run.flags.file);
+  std::error_code error;
+  if (std::filesystem::is_directory(request.file, error))
+    return fail(explain::of_argument(diagnose_errno("EH-F16", EISDIR).with("file", path_text(request.file))));
   request.selection.builds = run.flags.builds;
   request.selection.licenses_by_order.insert(run.flags.redistribute.begin(), run.flags.redistribute.end());
   TRY_ASSIGN(request.largest_part, given_size("--max-part", run.flags.max_part));
   if (!run.flags.base.empty()) TRY(offline::leave_out(request.selection, given_path(run.flags.base)));
   transfer::ProgressBar bar(stderr, run.common.quiet);
   request.progress = bar_for(bar, path_text(request.file));
-  TRY_ASSIGN(const offline::Exported exported, offline::export_bundle(world, request));
+  TRY_ASSIGN(const offline::Exported exported,
+             explain::of_argument(offline::export_bundle(world, request), request.file));
   note_export(world, exported, request.file);
   print_warnings(world.warnings(), {}, run.common.quiet || run.common.json);
   Json document = told(exported, request.file, !run.common.json);

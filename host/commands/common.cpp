@@ -6,6 +6,8 @@
 #include <cstring>
 #include <exception>
 
+#include "base/printable.hpp"
+#include "host/commands/say.hpp"
 #include "host/explain/explain.hpp"
 
 namespace enginehost::commands {
@@ -67,6 +69,9 @@ Result<settings::Settings> settings_without_configuration(const CommonFlags& fla
   settings::FlagValues values;
   if (!flags.cache.empty()) values.cache = flags.cache;
   values.offline = true;
+  auto settings = settings::load_settings(values, environment);
+  if (settings) return settings;
+  environment.variables.erase("ENGINEHOST_CACHE");
   return settings::load_settings(values, environment);
 }
 
@@ -74,7 +79,7 @@ int end_with(const Diagnosis& diagnosis, bool json) {
   if (json)
     print(Json::object().set("format", 1).set("diagnosis", explain::to_json(diagnosis)));
   else
-    std::fprintf(stderr, "%s\n", explain::describe(diagnosis).c_str());
+    say_aside("%s\n", explain::describe(diagnosis).c_str());
   return static_cast<int>(explain::exit_status(diagnosis));
 }
 
@@ -83,9 +88,8 @@ void print(const Json& document) { std::printf("%s\n", document.dump(2).c_str())
 void print_warnings(const std::vector<std::string>& warnings, const std::vector<Diagnosis>& diagnoses,
                     bool quiet) {
   if (quiet) return;
-  for (const std::string& warning : warnings) std::fprintf(stderr, "warning: %s\n", warning.c_str());
-  for (const Diagnosis& warning : diagnoses)
-    std::fprintf(stderr, "warning: %s\n", explain::one_line(warning).c_str());
+  for (const std::string& warning : warnings) say_aside("warning: %s\n", printable_line(warning).c_str());
+  for (const Diagnosis& warning : diagnoses) say_aside("warning: %s\n", explain::one_line(warning).c_str());
 }
 
 int guarded(bool json, const std::function<int()>& body) {

@@ -5,6 +5,7 @@
 
 #include "host/commands/common.hpp"
 #include "host/commands/quarantine_text.hpp"
+#include "host/commands/say.hpp"
 #include "host/open/world.hpp"
 
 namespace enginehost::commands {
@@ -34,7 +35,7 @@ int show(open::World& world, const QuarantineFlags& flags, bool json) {
     document.set("ended", stale != nullptr ? Json::array().push(ended_document(*stale)) : Json::array());
     print(document);
   } else {
-    std::printf("%s", full_text(shown, stale != nullptr ? stale->why : std::string()).c_str());
+    say("%s", full_text(shown, stale != nullptr ? stale->why : std::string()).c_str());
   }
   return 0;
 }
@@ -59,7 +60,7 @@ int list(open::World& world, bool json) {
   if (json)
     print(Json::object().set("format", 1).set("records", std::move(records)).set("ended", std::move(gone)));
   else
-    std::printf("%s", text.empty() ? "nothing is set aside on this machine\n" : text.c_str());
+    say("%s", text.empty() ? "nothing is set aside on this machine\n" : text.c_str());
   return 0;
 }
 
@@ -82,7 +83,7 @@ int clear(open::World& world, const QuarantineFlags& flags, bool json) {
   if (json)
     print(Json::object().set("format", 1).set("cleared", Json::strings(builds)));
   else
-    std::printf("%zu cleared\n", builds.size());
+    say("%zu cleared\n", builds.size());
   return 0;
 }
 
@@ -104,8 +105,7 @@ int disable(open::World& world, const QuarantineFlags& flags, bool json) {
   if (json)
     print(Json::object().set("format", 1).set("disabled", flags.build));
   else
-    std::printf("%s is not used any more (engine-cache quarantine enable takes that back)\n",
-                flags.build.c_str());
+    say("%s is not used any more (engine-cache quarantine enable takes that back)\n", flags.build.c_str());
   print_warnings(world.warnings(), {}, json);
   return 0;
 }
