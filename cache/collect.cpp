@@ -187,7 +187,7 @@ Result<Collected> Store::collect(const CollectOptions& options) const {
     auto gone = release(root_, build.build, program_);
     // Between the look and the lock someone came for it, or took it away.
     if (!gone && gone.error().code == "EH-F18") return std::string("in use");
-    if (!gone && gone.error().code == "EH-S22") return std::string();
+    if (!gone && gone.error().code == "EH-S23") return std::string();
     if (!gone) return fail(std::move(gone).error());
     released.push_back(std::move(*gone));
     return std::string();

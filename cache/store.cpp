@@ -255,7 +255,7 @@ Result<std::optional<Installed>> Store::record_of(std::string_view build) const 
 
 Diagnosis Store::not_installed(std::string_view build) const {
   if (auto readable = check_readable(); !readable) return std::move(readable).error();
-  Diagnosis diagnosis = diagnose("EH-S22").with("build", build).with("folder", path_text(root_));
+  Diagnosis diagnosis = diagnose("EH-S23").with("build", build).with("folder", path_text(root_));
   std::vector<std::string> known;
   for (const Installed& installed : list()) known.push_back(installed.build);
   if (const auto near = nearest(build, known)) diagnosis.with("nearest", *near);

@@ -68,7 +68,7 @@ class Store {
   // Everything of one record without looking at its files; nothing when not installed.
   Result<std::optional<Installed>> record_of(std::string_view build) const;
 
-  // EH-S22 for a request that needs that build installed: "build", "folder", every "installed" one and the
+  // EH-S23 for a request that needs that build installed: "build", "folder", every "installed" one and the
   // "nearest" of them. EH-F23 in its place when what is installed cannot be told.
   Diagnosis not_installed(std::string_view build) const;
 
@@ -118,12 +118,12 @@ class Store {
 
   // --- looking after ---
   // What is wrong with an installed build; `deep` hashes every file. Empty: nothing. Fails only when it is
-  // not installed (EH-S22) or its lists cannot be read.
+  // not installed (EH-S23) or its lists cannot be read.
   Result<std::vector<Problem>> verify(std::string_view build, bool deep,
                                       const std::optional<CancelToken>& cancel = {}) const;
   // Replaces what is damaged or missing of an installed build of the writable layer, file by file: from the
   // build's view, another tree of this store, a layer, and at last `fetch`, which may be empty. A process
-  // that has a file open keeps what it has. What could not be mended is left in the answer. EH-S22
+  // that has a file open keeps what it has. What could not be mended is left in the answer. EH-S23
   // when it is not installed; EH-F01, EH-F08 when the record or a list is beyond repair (and the build must
   // be installed anew).
   Result<Mended> mend(std::string_view build, Stage& stage, const FetchFiles& fetch,
@@ -131,7 +131,7 @@ class Store {
   // Moves those trees of the build that are damaged (every file is hashed) to rejected/, so that the next
   // install makes them anew. Returns their ids. The view stays: make_view heals it.
   Result<std::vector<std::string>> reject_damaged(std::string_view build, Stage& stage) const;
-  // EH-F18 ("build", "file") when it is in use; EH-S22 when it is not installed in the writable layer. Its
+  // EH-F18 ("build", "file") when it is in use; EH-S23 when it is not installed in the writable layer. Its
   // pin goes, too. Returns the bytes freed: none while something is being made, whose maker frees them when
   // it is done.
   Result<std::uint64_t> remove(std::string_view build) const;
@@ -150,9 +150,9 @@ class Store {
   // When the build of the writable layer was last leased, or installed; seconds since 1970, never in the
   // future.
   std::int64_t last_used(const Installed& installed) const;
-  // A pinned build is never collected. EH-S22 when it is not installed in the writable layer.
+  // A pinned build is never collected. EH-S23 when it is not installed in the writable layer.
   Result<void> pin(std::string_view build) const;
-  // False when it was not pinned. EH-S22 when it is neither pinned nor installed there.
+  // False when it was not pinned. EH-S23 when it is neither pinned nor installed there.
   Result<bool> unpin(std::string_view build) const;
   bool is_pinned(std::string_view build) const;
 

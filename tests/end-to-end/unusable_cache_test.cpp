@@ -176,7 +176,7 @@ TEST_F(UnusableCache, WhatIsNotInstalledIsAWrongArgument) {
     arguments.emplace_back("--json");
     const Ended run = cache(arguments);
     EXPECT_EQ(run.status, 2) << arguments.front() << ": " << run.said();
-    EXPECT_EQ(run.code(), "EH-S22") << arguments.front();
+    EXPECT_EQ(run.code(), "EH-S23") << arguments.front();
     EXPECT_THAT(run.diagnosis()["cause"].as_string(), HasSubstr("where nothing is")) << arguments.front();
   }
   EXPECT_FALSE(fs::exists(workplace.folder() / "layout"));

@@ -116,7 +116,7 @@ TEST_F(WholeWay, TheCacheIsFilledListedVerifiedAndEmptied) {
   EXPECT_TRUE(workplace.run("engine-cache", {"list", "--json"}).document["builds"].as_array().empty());
   const Ended unknown = workplace.run("engine-cache", {"remove", "no-such-build", "--json"});
   EXPECT_EQ(unknown.status, 2) << unknown.said();
-  EXPECT_EQ(unknown.code(), "EH-S22");
+  EXPECT_EQ(unknown.code(), "EH-S23");
 }
 
 TEST_F(WholeWay, ThisMachinesReportReplaysTheSameDecision) {

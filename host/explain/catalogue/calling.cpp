@@ -205,7 +205,7 @@ constexpr Entry entries[] = {
          {"name the repository it came from with --repository, or remove it: engine-cache remove {build}"},
      .exit_status = S::nothing_fits,
      .category = Category::request},
-    {.code = "EH-S22",
+    {.code = "EH-S23",
      .title = "build not installed",
      .meaning = "What was asked for of an installed build was asked for one that is not installed.",
      .before = "the records of the cache and of its layers",
