@@ -129,6 +129,16 @@ Result<std::string> read_once(const fs::path& file, std::uint64_t limit, std::st
   }
 }
 
+// On the way to a folder that cannot be made: the system says of such a link that the file exists.
+std::string link_to_nothing(const fs::path& folder) {
+  std::error_code error;
+  for (fs::path at = folder; at.has_relative_path(); at = at.parent_path())
+    if (fs::is_symlink(fs::symlink_status(at, error)) && !fs::exists(at, error))
+      return path_text(at) + " is a link to " + path_text(fs::read_symlink(at, error)) +
+             ", which is not there";
+  return {};
+}
+
 }  // namespace
 
 // On NFS a file that another machine replaced by a rename is stale until it is opened by its name once more.
@@ -146,14 +156,31 @@ std::string read_kernel_file(const fs::path& file) {
   return std::move(*bytes);
 }
 
-Result<void> make_folders(const fs::path& folder) {
-  std::error_code error;
-  fs::create_directories(folder, error);
+namespace {
+
+// 0 or an errno. Not create_directories, whose folders everybody may write where the umask is 0.
+int make_folder(const fs::path& folder) {
+  if (calls::mkdir(folder.c_str(), 0755) == 0) return 0;
+  const int why = errno;
   std::error_code not_examined;  // the throwing form would throw where a parent cannot be searched
-  if (!error || fs::is_directory(folder, not_examined)) return {};
-  // The condition is an errno where the error itself is a number of Windows.
-  const int why = error.default_error_condition().value();
-  return fail(diagnose_errno(code_of_write_error(why), why).with("folder", path_text(folder)));
+  if (fs::is_directory(folder, not_examined)) return 0;
+  const fs::path parent = folder.parent_path();
+  if (why == EEXIST) return ENOTDIR;  // a file has the name
+  if (why != ENOENT || parent.empty() || parent == folder) return why;
+  if (const int failure = make_folder(parent); failure != 0) return failure;
+  // Another process may have been first.
+  return calls::mkdir(folder.c_str(), 0755) == 0 || fs::is_directory(folder, not_examined) ? 0 : errno;
+}
+
+}  // namespace
+
+Result<void> make_folders(const fs::path& folder) {
+  const int why = make_folder(folder);
+  if (why == 0) return {};
+  Diagnosis diagnosis = diagnose_errno(code_of_write_error(why), why);
+  if (const std::string obstacle = link_to_nothing(folder); !obstacle.empty())
+    diagnosis.with("obstacle", obstacle);
+  return fail(std::move(diagnosis.with("folder", path_text(folder))));
 }
 
 Result<void> write_file(const fs::path& file, std::string_view bytes, bool durable) {

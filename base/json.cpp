@@ -141,7 +141,11 @@ Library to_library(const Json& value) {
   return nullptr;
 }
 
-const Json null_value;
+// Never destroyed, as those below: threads may still read documents while the process ends.
+const Json& null_value() {
+  static const Json& value = *new Json;
+  return value;
+}
 
 }  // namespace
 
@@ -174,19 +178,19 @@ double Json::as_number(double fallback) const {
 }
 
 const std::string& Json::as_string() const {
-  static const std::string none;
+  static const std::string& none = *new std::string;
   const std::string* held = std::get_if<std::string>(&value_);
   return held != nullptr ? *held : none;
 }
 
 const Json::Array& Json::as_array() const {
-  static const Array none;
+  static const Array& none = *new Array;
   const Array* held = std::get_if<Array>(&value_);
   return held != nullptr ? *held : none;
 }
 
 const Json::Object& Json::as_object() const {
-  static const Object none;
+  static const Object& none = *new Object;
   const Object* held = std::get_if<Object>(&value_);
   return held != nullptr ? *held : none;
 }
@@ -199,7 +203,7 @@ const Json* Json::find(std::string_view name) const {
 
 const Json& Json::operator[](std::string_view name) const {
   const Json* found = find(name);
-  return found != nullptr ? *found : null_value;
+  return found != nullptr ? *found : null_value();
 }
 
 Json& Json::set(std::string_view name, Json value) {

@@ -20,6 +20,7 @@ class Checker {
   Result<std::vector<Violation>> run() {
     TRY(records());
     TRY(trees());
+    forget_what_changed();
     if (options_.at_rest) rest();
     return std::move(violations_);
   }
@@ -27,6 +28,8 @@ class Checker {
  private:
   Result<void> records();
   Result<void> record(const fs::path& file);
+  Result<void> record_now(const fs::path& file, const Result<std::string>& text);
+  void forget_what_changed();
   Result<void> trees();
   Result<void> tree(const std::string& id);
   void rest();
@@ -42,8 +45,8 @@ class Checker {
          {Problem::Kind::missing, generic_text(what.lexically_relative(root_)),
           diagnose("EH-F01").with("file", path_text(what))});
   }
-  std::optional<Problem> problem_in(const fs::path& folder, const TreeEntry& entry) {
-    auto problem = problem_of(folder, entry, options_.deep, &digests_);
+  std::optional<Problem> problem_in(const fs::path& folder, const TreeEntry& entry, bool closely = false) {
+    auto problem = problem_of(folder, entry, options_.deep || closely, &digests_);
     return problem ? problem : mode_problem_of(folder, entry);
   }
   std::vector<std::string> names_in(const char* folder) const {
@@ -74,6 +77,7 @@ class Checker {
   Digests digests_;
   std::map<std::string, std::string> owner_;  // tree -> a build that it belongs to
   std::set<std::string> views_;
+  std::map<fs::path, std::string> records_;  // as they were read
   bool all_read_ = true;
   std::vector<Violation> violations_;
 };
@@ -87,8 +91,58 @@ Result<void> Checker::records() {
   return {};
 }
 
+// The record is gone, or of a later installation; new stamps do not count.
+bool is_another(const fs::path& file, const Result<std::string>& known) {
+  const auto now = read_file(file);
+  if (!now || !known) return now.has_value() != known.has_value();
+  const auto then = read_record(*known, path_text(file), true),
+             later = read_record(*now, path_text(file), true);
+  if (!then || !later) return *now != *known;
+  return then->installed_at != later->installed_at || then->digest != later->digest;
+}
+
+// What is not as it should be may just be on its way: a build is removed record first, and installed record
+// last. Looked at once more, it is gone or whole.
 Result<void> Checker::record(const fs::path& file) {
-  const auto text = read_file(file);
+  for (int looks = 0; looks < 3; ++looks) {
+    const std::size_t before = violations_.size();
+    const auto text = read_file(file);
+    if (!text && text.error().value("errno") == "ENOENT") return {};
+    TRY(record_now(file, text));
+    if (violations_.size() == before) break;
+    if (!is_another(file, text) || looks == 2) break;
+    violations_.resize(before);
+    digests_.clear();
+  }
+  return {};
+}
+
+// The same for the trees of builds whose records have gone or changed since, and for what nobody refers to
+// any more and is gone, too.
+void Checker::forget_what_changed() {
+  std::map<std::string, bool> changed;
+  const auto has_changed = [&](const std::string& build) {
+    const auto [found, fresh] = changed.try_emplace(build, false);
+    if (!fresh) return found->second;
+    const fs::path file = ref_file(root_, build);
+    const auto known = records_.find(file);
+    found->second = known != records_.end() && is_another(file, known->second);
+    return found->second;
+  };
+  std::erase_if(violations_, [&](const Violation& violation) {
+    if (!violation.build.empty()) return has_changed(violation.build);
+    const auto file = violation.problem.diagnosis.value("file");
+    calls::Status status{};
+    // What was missing in a tree that is gone as a whole.
+    for (fs::path at = path_of(file); at.has_parent_path() && at != root_ && at != at.parent_path();
+         at = at.parent_path())
+      if (at.parent_path() == root_ / "trees") return calls::lstat(at.c_str(), &status) != 0;
+    return false;
+  });
+}
+
+Result<void> Checker::record_now(const fs::path& file, const Result<std::string>& text) {
+  if (text) records_[file] = *text;
   auto installed = text ? read_record(*text, path_text(file)) : fail(text.error());
   if (!installed) {
     all_read_ = false;
@@ -120,9 +174,11 @@ Result<void> Checker::record(const fs::path& file) {
            {Problem::Kind::wrong_bytes, generic_text(view.lexically_relative(root_)), plan.error()});
     return {};
   }
+  const std::set<std::string> restamped = files_with_other_stamps(view, *installed);
   for (const auto& [path, planned] : *plan) {
     if (cancelled()) return fail(diagnose("EH-P10").with("build", build));
-    if (auto problem = problem_in(view, planned.entry)) note("I2", build, std::move(*problem));
+    if (auto problem = problem_in(view, planned.entry, restamped.contains(path)))
+      note("I2", build, std::move(*problem));
   }
   strangers("I2", build, view, [&](const std::string& path) { return plan->contains(path); });
   return {};

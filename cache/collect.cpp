@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <ctime>
+#include <iterator>
 #include <map>
 
 #include "base/file_calls.hpp"
@@ -99,28 +100,48 @@ class Collection {
     for (const Candidate& candidate : builds_) report.logical_before += candidate.build.size;
   }
 
-  // `take`: removes the build's record and tells why it cannot, or nothing.
-  template <class Take>
-  Result<void> choose(const Take& take) {
+  // What nothing needs goes before any build. `drop`: true when it is gone.
+  template <class Drop>
+  void make_room(const Drop& drop) {
+    if (!options_.max_bytes || left() <= *options_.max_bytes) return;
+    std::erase_if(measured_.parts, [&](const auto& part) {
+      auto gone = drop(part.first);
+      if (!gone) report.stayed.push_back(std::move(gone).error());
+      return gone && *gone;
+    });
+  }
+
+  // `keeps`: why the build cannot go now, or nothing. `take`: the same, and removes the build's record.
+  template <class Keeps, class Take>
+  Result<void> choose(const Keeps& keeps, const Take& take) {
     for (Candidate& candidate : builds_) {
       const std::int64_t age = now_ - candidate.last_used;
       if (options_.max_age && !report.clock_in_doubt && age >= options_.max_age->count())
         TRY(let_go(candidate, "not used for " + std::to_string(age / (24 * 3600)) + " days", take));
     }
     if (!options_.max_bytes || left() <= *options_.max_bytes) return {};
-    const std::uint64_t low_water = *options_.max_bytes / 10 * 9;
+    std::set<std::string> kept;
+    for (const Candidate& candidate : builds_)
+      if (!candidate.gone)
+        if (std::string why = keeps(candidate.build); !why.empty()) kept.insert(candidate.build.build);
+    const std::uint64_t least = left([&](const Candidate& one) { return kept.contains(one.build.build); });
+    const bool in_vain = least > *options_.max_bytes && *options_.max_bytes != 0;
+    const std::uint64_t low_water =
+        *options_.max_bytes == 0 ? 0 : std::max(least, *options_.max_bytes / 10 * 9);
     for (Candidate& candidate : builds_) {
-      if (left() <= low_water) break;
+      if (left() <= low_water && !in_vain) break;
+      // Those that keep the bound from being reached are told.
+      if (in_vain && !kept.contains(candidate.build.build)) continue;
       TRY(let_go(candidate, "to stay below " + format_bytes(*options_.max_bytes), take));
     }
     return {};
   }
 
   std::uint64_t left() const {
-    std::vector<const Installed*> staying;
-    for (const Candidate& candidate : builds_)
-      if (!candidate.gone) staying.push_back(&candidate.build);
-    return bytes_with(measured_, staying);
+    return left([](const auto& candidate) { return !candidate.gone; });
+  }
+  void note_bound(std::uint64_t bytes) {
+    report.bound_missed = options_.max_bytes && bytes > *options_.max_bytes && !report.left_to_maker;
   }
 
   Collected report;
@@ -131,6 +152,14 @@ class Collection {
     std::int64_t last_used;
     bool gone, tried = false;
   };
+
+  template <class Stays>
+  std::uint64_t left(const Stays& stays) const {
+    std::vector<const Installed*> staying;
+    for (const Candidate& candidate : builds_)
+      if (!candidate.gone && stays(candidate)) staying.push_back(&candidate.build);
+    return bytes_with(measured_, staying);
+  }
 
   template <class Take>
   Result<void> let_go(Candidate& candidate, const std::string& why, const Take& take) {
@@ -182,29 +211,39 @@ Result<Collected> Store::collect(const CollectOptions& options) const {
   Collected& report = collection.report;
   std::string freed;
   std::vector<Released> released;  // their locks are held until the files are gone
-  TRY(collection.choose([&](const Installed& build) -> Result<std::string> {
-    if (std::string why = what_keeps(root_, build); !why.empty() || options.dry_run) return why;
-    auto gone = release(root_, build.build, program_);
-    // Between the look and the lock someone came for it, or took it away.
-    if (!gone && gone.error().code == "EH-F18") return std::string("in use");
-    if (!gone && gone.error().code == "EH-S23") return std::string();
-    if (!gone) return fail(std::move(gone).error());
-    released.push_back(std::move(*gone));
-    return std::string();
-  }));
+  collection.make_room([&](const std::string& name) { return drop_unneeded(root_, name, options.dry_run); });
+  // A record that cannot be read may need any file: builds would be lost, and nothing freed.
+  const auto records = referred(root_);
+  const auto keeps = [&](const Installed& build) { return what_keeps(root_, build); };
+  if (records)
+    TRY(collection.choose(keeps, [&](const Installed& build) -> Result<std::string> {
+      if (std::string why = what_keeps(root_, build); !why.empty() || options.dry_run) return why;
+      auto gone = release(root_, build.build, program_);
+      // Between the look and the lock someone came for it, or took it away.
+      if (!gone && gone.error().code == "EH-F18") return std::string("in use");
+      if (!gone && gone.error().code == "EH-S23") return std::string();
+      if (!gone) return fail(std::move(gone).error());
+      released.push_back(std::move(*gone));
+      return std::string();
+    }));
   if (options.dry_run) {
     report.physical_after = collection.left();
+    collection.note_bound(report.physical_after);
+    if (!records) report.stayed.push_back(records.error());
     report.logical_after = report.logical_before;
     for (const Collected::Build& gone : report.removed) report.logical_after -= gone.size;
     return report;
   }
   // Two builds may share a view; a lock of ours on it would look like someone else's to the sweep.
   for (Released& one : released) one.unused = FileLock();
-  TRY_ASSIGN(const auto swept, sweep_alone(root_, {}, program_));
+  TRY_ASSIGN(auto swept, sweep_alone(root_, {}, program_));
   report.left_to_maker = !swept;
+  if (swept) std::move(swept->stayed.begin(), swept->stayed.end(), std::back_inserter(report.stayed));
+  if (!swept && !records) report.stayed.push_back(records.error());
   const Usage after = usage();
   report.logical_after = after.logical;
   report.physical_after = after.physical;
+  collection.note_bound(after.physical);
   return report;
 }
 

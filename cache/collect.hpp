@@ -6,11 +6,14 @@
 #include <string>
 #include <vector>
 
+#include "base/diagnosis.hpp"
+
 namespace enginehost::cache {
 
 struct CollectOptions {
-  // Bytes on disk. When there are more, builds go, the longest unused first, until nine tenths of it are
-  // left.
+  // Bytes on disk. When there are more, damaged trees that were put aside and downloads that nobody goes on
+  // with go; if that is not enough, builds do, the longest unused first, until nine tenths of it are left. No
+  // build goes when all that may go is not enough: it would be lost for nothing. With 0 all go that may.
   std::optional<std::uint64_t> max_bytes;
   std::optional<std::chrono::seconds> max_age;  // builds that were not used for so long go
   bool dry_run = false;                         // tells what would go
@@ -29,6 +32,11 @@ struct Collected {
   // Of all builds of this layer as if nothing were shared, and what the disk holds. Files that a file system
   // shares on its own (reflinks) count in full.
   std::uint64_t logical_before = 0, logical_after = 0, physical_before = 0, physical_after = 0;
+  // More than `max_bytes` is left, and nothing more may go.
+  bool bound_missed = false;
+  // Why each thing that should have gone is still there; a record among them that cannot be read keeps all
+  // builds and their files.
+  std::vector<Diagnosis> stayed;
   // Something is being made: what nothing refers to any more is freed by its maker.
   bool left_to_maker = false;
   // The clock is more than a year ahead of everything in the cache and is not believed: nothing went for its

@@ -9,6 +9,7 @@
 #include "base/file_calls.hpp"
 #include "base/paths.hpp"
 #include "base/text.hpp"
+#include "cache/lock_owner.hpp"
 
 namespace enginehost::cache {
 namespace {
@@ -113,6 +114,13 @@ Result<FileDescriptor> wait_for(const std::filesystem::path& file, int operation
           last_sign = now;
         }
         LockHolder holder = holder_in(content);
+        holder.file = file;
+        // What the file says may be of an earlier holder, or of nobody where the holder may not write it.
+        if (const auto owner = inside::owner_of_lock(lock.get()); owner && owner->process != holder.pid) {
+          holder.pid = owner->process;
+          holder.program = owner->name;
+          holder.since = 0;
+        }
         holder.waited = std::chrono::duration_cast<milliseconds>(now - began);
         if (wait.on_wait) wait.on_wait(holder);
         if (now - last_sign >= wait.patience || (wait.at_most && now - began >= *wait.at_most))

@@ -14,7 +14,8 @@ namespace enginehost::cache {
 
 // Who holds a lock, as it wrote into the lock file.
 struct LockHolder {
-  std::int64_t pid = 0;
+  std::filesystem::path file;  // the lock's
+  std::int64_t pid = 0;        // 0: not known
   std::string program;
   std::int64_t since = 0;               // seconds since 1970
   std::uint64_t done = 0, total = 0;    // bytes; total 0: not known

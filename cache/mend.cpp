@@ -8,6 +8,7 @@
 #include "base/paths.hpp"
 #include "cache/place.hpp"
 #include "cache/store_paths.hpp"
+#include "cache/tree_care.hpp"
 
 namespace enginehost::cache {
 namespace {
@@ -187,14 +188,20 @@ Result<void> Mending::from_afar(const fs::path& folder, const std::string& tree,
   TRY_ASSIGN(const fs::path into, make_private_folder(scratch_, "fetched"));
   std::vector<TreeEntry> entries;
   for (const Problem& problem : wanted) entries.push_back(*list.find(problem.path));
+  calls::Status status{};
+  const auto is_there = [&] { return calls::lstat(folder.c_str(), &status) == 0; };
+  const bool was_there = is_there();
   auto told = fetch_ ? fetch_(tree, entries, into) : Result<std::string>(std::string());
   if (!told) {
     if (told.error().code == "EH-P10") return fail(std::move(told).error());
     mended_.not_fetched.push_back(std::move(told).error());
   }
+  TRY_ASSIGN(const FileLock lock, lock_tree(root_, tree, {}));
+  // Someone else may have put it aside meanwhile: then it comes as a whole.
+  const bool gone = was_there && !is_there();
   for (std::size_t at = 0; at < wanted.size(); ++at) {
     const fs::path fresh = into / path_of(entries[at].path);
-    const bool right = told && !problem_of(into, entries[at], true);
+    const bool right = told && !gone && !problem_of(into, entries[at], true);
     if (!right) {
       mended_.left.push_back(std::move(wanted[at]));
       continue;
@@ -208,7 +215,11 @@ Result<void> Mending::from_afar(const fs::path& folder, const std::string& tree,
 Result<void> Mending::tree_of(const std::string& tree) {
   TRY_ASSIGN(const TreeList list, list_of(tree));
   const fs::path folder = root_ / "trees" / tree;
-  TRY_ASSIGN(std::vector<Problem> left, from_nearby(folder, tree, list));
+  std::vector<Problem> left;
+  {
+    TRY_ASSIGN(const FileLock lock, lock_tree(root_, tree, {}));
+    TRY_ASSIGN(left, from_nearby(folder, tree, list));
+  }
   if (!left.empty()) TRY(from_afar(folder, tree, list, std::move(left)));
   std::set<std::string> known;
   for (const TreeEntry& entry : list.entries) known.insert(entry.path);

@@ -2,6 +2,7 @@
 #pragma once
 #include <filesystem>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "base/result.hpp"
@@ -12,6 +13,10 @@ namespace enginehost::cache {
 // when the layer, or a folder of it that is searched, belongs to someone who is neither this user nor root,
 // or may be written by everybody. Nothing when it may be loaded, or does not exist.
 std::optional<Diagnosis> layer_problem(const std::filesystem::path& layer);
+
+// A sentence for who is the system's administrator and about to write into another user's cache; else
+// nothing.
+std::optional<std::string> warning_for_administrators(const std::filesystem::path& root);
 
 // Everything that an administrator should know of a cache's folder: EH-F22 as above, also for a folder that a
 // group may write whose members are not all this user; EH-L27 when its file system is mounted noexec; EH-F16

@@ -46,13 +46,22 @@ bool is_alive(const fs::path& file) {
 
 }  // namespace
 
+std::string file_system_of(const fs::path& root) {
+  calls::Status status{};
+  if (calls::stat(root.c_str(), &status) != 0) return {};
+  return "on " + std::to_string(status.st_dev) + " since " + boot_id();
+}
+
 bool locks_are_kept(const fs::path& root) {
   if (is_shared_file_system(root)) return false;
   return calls::access(note_of(root).c_str(), F_OK) != 0;
 }
 
 Result<void> try_locks(const fs::path& root) {
-  if (!locks_are_kept(root)) return {};
+  if (is_shared_file_system(root)) return {};
+  const std::string here = file_system_of(root);
+  const auto note = read_file(note_of(root), 4096);
+  if (note && !here.empty() && note->find(here) != std::string::npos) return {};
   const fs::path file = root / "locks" / (".try-" + random_hex(8));
   const auto open = [&](int flags) {
     return FileDescriptor(calls::open(file.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | flags, 0600));
@@ -71,9 +80,12 @@ Result<void> try_locks(const fs::path& root) {
       without_locks = calls::flock(second.get(), LOCK_EX | LOCK_NB) == 0 || means_no_locks(errno);
   }
   calls::unlink(file.c_str());
-  if (!without_locks) return {};
+  if (!without_locks) {
+    if (note) calls::unlink(note_of(root).c_str());
+    return {};
+  }
   return write_file(note_of(root),
-                    "two locks on one file were granted here, or none: no lock is relied on\n");
+                    "two locks on one file were granted here, or none: no lock is relied on\n" + here + "\n");
 }
 
 Heartbeat::Heartbeat(fs::path file)

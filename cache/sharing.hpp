@@ -17,8 +17,12 @@ namespace enginehost::cache::inside {
 // kept. Two system calls.
 bool locks_are_kept(const std::filesystem::path& root);
 
+// Tells apart the file systems that a cache may lie on one after the other: it may be copied, or its file
+// system mounted otherwise after the machine started anew.
+std::string file_system_of(const std::filesystem::path& root);
+
 // Takes a lock twice through two descriptors, which must fail; where it does not, leaves a note for everyone
-// who uses this layer from then on. EH-F15, EH-F16 when no file can be made.
+// who uses this layer on this file system from then on. EH-F15, EH-F16 when no file can be made.
 Result<void> try_locks(const std::filesystem::path& root);
 
 // A file that says "in use" where locks cannot: <lease>.<machine>-<process>-<random>.alive, renewed by a

@@ -101,11 +101,16 @@ class Store {
   // EH-F15 ("folder", "needed", "free") when the cache's file system has less than `bytes` free or no inodes;
   // EH-F17 ("limit") when a file of `largest` bytes exceeds RLIMIT_FSIZE.
   Result<void> require_space(std::uint64_t bytes, std::uint64_t largest = 0) const;
+  // Only whether it is there. Before it is used again, see reject_if_damaged.
   bool has_tree(std::string_view tree_id) const;
+  // Hashes every file of a tree that is here; one that is not as its list says moves to rejected/, so that
+  // whoever needs it makes it anew. What was wrong, or nothing. EH-F18 when someone keeps the tree's lock.
+  Result<std::optional<Diagnosis>> reject_if_damaged(std::string_view tree_id) const;
   // The tree that the archive with this key gave, if it is (still) here.
   std::optional<std::string> tree_of(std::string_view archive_key) const;
   // Moves a finished folder (TreeWriter::finish) to its place and records what archive gave it (may be
-  // empty). Someone else having been first is success.
+  // empty). Someone else having been first is success, unless what lies there is damaged: that is put aside.
+  // Views of other builds that hold files of a tree that was damaged are healed.
   Result<std::string> publish_tree(const TreeList& list, const std::filesystem::path& folder,
                                    std::string_view archive_key) const;
   // Makes or heals the view of these trees: files that are not what the trees hold are replaced one by one,

@@ -13,6 +13,17 @@ namespace enginehost::cache {
 
 using namespace inside;
 
+std::set<std::string> inside::files_with_other_stamps(const fs::path& view, const Installed& installed) {
+  std::set<std::string> paths;
+  for (const LoadableFile& file : installed.files) {
+    const auto stamp = stamp_of(view / path_of(file.path));
+    if (!stamp || stamp->size != file.size || stamp->inode != file.inode ||
+        stamp->modified_ns != file.modified_ns)
+      paths.insert(file.path);
+  }
+  return paths;
+}
+
 Result<std::vector<Problem>> Store::verify(std::string_view build, bool deep,
                                            const std::optional<CancelToken>& cancel) const {
   TRY_ASSIGN(const std::optional<Installed> installed, record_of(build));
@@ -23,12 +34,13 @@ Result<std::vector<Problem>> Store::verify(std::string_view build, bool deep,
     found.diagnosis.with("build", build).with("layer", path_text(installed->layer));
     problems.push_back(std::move(found));
   };
+  const std::set<std::string> restamped = files_with_other_stamps(installed->folder, *installed);
   for (const std::string& tree : installed->trees) {
     TRY_ASSIGN(const TreeList list, load_list(installed->layer, tree));
     for (const TreeEntry& entry : list.entries) {
       if (cancel && cancel->cancelled()) return fail(diagnose("EH-P10").with("build", build));
       if (!known.insert(entry.path).second) continue;
-      if (auto found = problem_of(installed->folder, entry, deep))
+      if (auto found = problem_of(installed->folder, entry, deep || restamped.contains(entry.path)))
         note(std::move(*found));
       else if (auto mode = mode_problem_of(installed->folder, entry))
         note(std::move(*mode));
@@ -55,18 +67,8 @@ Result<std::vector<std::string>> Store::reject_damaged(std::string_view build, S
     return rejected;
   }
   for (const std::string& tree : installed->trees) {
-    const fs::path folder = root_ / "trees" / tree;
-    const auto list = load_list(root_, tree);
-    bool damaged = !list;
-    if (list)
-      for (const TreeEntry& entry : list->entries)
-        damaged = damaged || problem_of(folder, entry, true).has_value();
-    if (!damaged) continue;
-    const fs::path aside = root_ / "rejected" / (tree + "." + random_hex(4));
-    if (calls::rename(folder.c_str(), aside.c_str()) != 0 && errno != ENOENT)
-      return fail(disk_failure(errno, folder, root_));
-    TRY(sync_folder(root_ / "trees"));
-    rejected.push_back(tree);
+    TRY_ASSIGN(const auto damage, reject_if_damaged(tree));
+    if (damage) rejected.push_back(tree);
   }
   return rejected;
 }

@@ -1,4 +1,4 @@
-// The store's publishing half: stages, trees, views, records.
+// The store's publishing half: stages, views, records.
 
 #include <array>
 #include <cerrno>
@@ -14,6 +14,7 @@
 #include "base/text.hpp"
 #include "cache/sharing.hpp"
 #include "cache/store_paths.hpp"
+#include "cache/view.hpp"
 
 namespace enginehost::cache {
 namespace {
@@ -22,65 +23,6 @@ using namespace inside;
 
 // Rather twice the same download than waiting for a machine that may have died.
 constexpr std::chrono::seconds longest_wait_without_locks{30};
-
-// Makes sure that what this program finds under a name is on the disk before anything refers to it.
-Result<void> rename_into_place(const fs::path& from, const fs::path& to, const fs::path& root) {
-  // rename() onto a folder that holds something fails: then someone else was first, with the same content.
-  // Not every file system says so by ENOTEMPTY or EEXIST: SFTP knows only "failure", which sshfs makes EPERM.
-  if (calls::rename(from.c_str(), to.c_str()) != 0) {
-    const int why = errno;
-    calls::Status there{};
-    const bool was_first = why == ENOTEMPTY || why == EEXIST ||
-                           (calls::lstat(to.c_str(), &there) == 0 && S_ISDIR(there.st_mode));
-    if (!was_first) return fail(disk_failure(why, to, root));
-  }
-  return sync_folder(to.parent_path());
-}
-
-Result<void> build_view(const fs::path& root, const ViewPlan& plan, const fs::path& folder) {
-  std::map<fs::path, bool> folders{{folder, true}};
-  for (const auto& [path, planned] : plan) {
-    const fs::path target = folder / path_of(path);
-    if (folders.emplace(target.parent_path(), true).second) TRY(make_folders(target.parent_path()));
-    TRY(place(planned.entry, root / "trees" / planned.tree / path_of(path), target, root));
-  }
-  for (const auto& [made, unused] : folders) {
-    for (fs::path at = made; is_below(at, folder); at = at.parent_path()) TRY(sync_folder(at));
-  }
-  return {};
-}
-
-bool same_file(const fs::path& left, const fs::path& right) {
-  calls::Status first{}, second{};
-  return calls::lstat(left.c_str(), &first) == 0 && calls::lstat(right.c_str(), &second) == 0 &&
-         S_ISREG(first.st_mode) && first.st_ino == second.st_ino && first.st_dev == second.st_dev;
-}
-
-// Replaces one by one what differs; a process that has an old file mapped keeps it.
-Result<void> heal_view(const fs::path& root, const ViewPlan& plan, const fs::path& view,
-                       const fs::path& scratch) {
-  for (const auto& [path, planned] : plan) {
-    const fs::path target = view / path_of(path), source = root / "trees" / planned.tree / path_of(path);
-    if (same_file(target, source) || !problem_of(view, planned.entry, true)) continue;
-    std::error_code error;
-    if (fs::is_directory(fs::symlink_status(target, error))) TRY(discard(root, target));
-    TRY(make_folders(target.parent_path()));
-    const fs::path fresh = scratch / random_hex(8);
-    TRY(place(planned.entry, source, fresh, root));
-    if (calls::rename(fresh.c_str(), target.c_str()) != 0) return fail(disk_failure(errno, target, root));
-    TRY(sync_folder(target.parent_path()));
-  }
-  // Something that nobody installed must not be found by a loader.
-  std::error_code error;
-  std::vector<fs::path> strangers;
-  for (auto it = fs::recursive_directory_iterator(view, error); !error && it != fs::end(it);
-       it.increment(error))
-    if (!fs::is_directory(it->symlink_status(error)) &&
-        !plan.contains(generic_text(it->path().lexically_relative(view))))
-      strangers.push_back(it->path());
-  for (const fs::path& stranger : strangers) TRY(discard(root, stranger));
-  return {};
-}
 
 // What a loader would map: ELF, PE, Mach-O (also big-endian and universal).
 bool is_loadable(const fs::path& file) {
@@ -124,7 +66,6 @@ Result<Stage> Store::stage(std::string_view key, const WaitOptions& wait) const 
     return lock;
   };
   TRY_ASSIGN(FileLock lock, or_without(FileLock::exclusive(lock_file(root_, key), program_, waiting)));
-  waiting.on_wait = {};
   TRY_ASSIGN(FileLock publishing, or_without(FileLock::shared(publishing_lock(root_), waiting)));
   const fs::path parent = root_ / "stage" / file_name_for(key);
   // The lock is ours: whatever lies here belongs to someone who died.
@@ -155,33 +96,6 @@ Result<void> Store::require_space(std::uint64_t bytes, std::uint64_t largest) co
   return fail(std::move(diagnosis));
 }
 
-bool Store::has_tree(std::string_view tree_id) const {
-  calls::Status status{};
-  return !root_.empty() && is_sha256_hex(tree_id) &&
-         calls::lstat((root_ / "trees" / tree_id).c_str(), &status) == 0 && S_ISDIR(status.st_mode) &&
-         calls::access((root_ / "lists" / tree_id).c_str(), R_OK) == 0;
-}
-
-std::optional<std::string> Store::tree_of(std::string_view archive_key) const {
-  const auto text = read_file(root_ / "lists" / ("of-" + file_name_for(archive_key)), 4096);
-  if (!text) return {};
-  std::string id(trim(*text));
-  if (!has_tree(id)) return {};
-  return id;
-}
-
-Result<std::string> Store::publish_tree(const TreeList& list, const fs::path& folder,
-                                        std::string_view archive_key) const {
-  const std::string text = list.text();
-  const std::string id = sha256_hex(text);
-  // The list first: a tree without one could not be checked.
-  TRY(write_file(root_ / "lists" / id, text));
-  TRY(rename_into_place(folder, root_ / "trees" / id, root_));
-  if (!archive_key.empty())
-    TRY(write_file(root_ / "lists" / ("of-" + file_name_for(archive_key)), id + "\n"));
-  return id;
-}
-
 Result<fs::path> Store::make_view(const std::vector<std::string>& tree_ids, Stage& stage) const {
   TRY_ASSIGN(const ViewPlan plan, plan_view(root_, tree_ids));
   const fs::path view = root_ / "views" / digest_of_trees(tree_ids);
@@ -190,7 +104,7 @@ Result<fs::path> Store::make_view(const std::vector<std::string>& tree_ids, Stag
     TRY_ASSIGN(const fs::path scratch, make_private_folder(stage.folder(), "view"));
     if (calls::chmod(scratch.c_str(), 0755) != 0) return fail(disk_failure(errno, scratch, root_));
     TRY(build_view(root_, plan, scratch));
-    TRY(rename_into_place(scratch, view, root_));
+    TRY(rename_into_place(scratch, view, root_).map([](bool) {}));
   }
   // Also when it has just been made: someone else may have been first, and left it damaged since.
   TRY(heal_view(root_, plan, view, stage.folder()));
@@ -208,6 +122,9 @@ Result<Installed> Store::write_ref(Installed installed) const {
   TRY_ASSIGN(const ViewPlan plan, plan_view(root_, installed.trees));
   for (const auto& [path, planned] : plan) {
     if (planned.entry.kind == TreeEntry::Kind::link) continue;
+    // A stamp vouches for the bytes: no file gets one that cannot be the listed one.
+    if (auto problem = problem_of(installed.folder, planned.entry, false))
+      return fail(std::move(problem->diagnosis));
     installed.size += planned.entry.size;
     if (!is_loadable(installed.folder / path_of(path))) continue;
     TRY_ASSIGN(const FileStamp stamp, stamp_of(installed.folder / path_of(path)));

@@ -62,6 +62,9 @@ Result<ViewPlan> plan_view(const fs::path& root, const std::vector<std::string>&
 // The record of a build in one layer; nothing when it is not installed there.
 Result<std::optional<Installed>> read_ref(const fs::path& root, std::string_view build, bool read_only);
 
+// The loadable files that are not as the record has stamped them: what an open would hash.
+std::set<std::string> files_with_other_stamps(const fs::path& view, const Installed& installed);
+
 // One entry of a tree under a new name: a second name of the same file where the file system allows it.
 Result<void> place(const TreeEntry& entry, const fs::path& from, const fs::path& to, const fs::path& root);
 Result<void> copy_file(const fs::path& from, const fs::path& to, const fs::path& root);

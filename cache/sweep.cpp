@@ -34,40 +34,24 @@ std::int64_t changed_at(const fs::path& path) {
   return calls::lstat(path.c_str(), &status) == 0 ? std::max(status.st_mtime, status.st_ctime) : 0;
 }
 
-// Everything that a record of this layer refers to. Nothing when a record cannot be read: then nothing is
-// swept.
-std::optional<std::set<std::string>> referred(const fs::path& root) {
-  std::set<std::string> names;
-  std::error_code error;
-  for (auto it = fs::directory_iterator(root / "refs", error); !error && it != fs::end(it);
-       it.increment(error)) {
-    if (it->path().extension() != ".ref") continue;
-    const auto text = read_file(it->path());
-    if (!text) return {};
-    const auto record = read_record(*text, path_text(it->path()));
-    if (!record) return {};
-    names.insert(record->digest);
-    names.insert(record->trees.begin(), record->trees.end());
-  }
-  if (error) return {};
-  return names;
-}
-
 // What one sweep knows and has done.
 struct Sweep {
   const fs::path& root;
   std::int64_t now = believable_time(root);
   bool kept = locks_are_kept(root);
-  std::uint64_t bytes = 0;
+  Swept swept = {};
 
   // Where no lock tells whether someone is at work on it, only time does.
   bool may_go(const fs::path& what) const { return kept || changed_at(what) < now - rest_seconds; }
   bool is_old(const fs::path& what) const { return changed_at(what) < now - keep_seconds; }
-  Result<void> drop(const fs::path& what) {
-    if (!may_go(what)) return {};
-    TRY_ASSIGN(const std::uint64_t gone, discard(root, what));
-    bytes += gone;
-    return {};
+  // One thing that cannot be removed must not keep all the others.
+  void drop(const fs::path& what) {
+    if (!may_go(what)) return;
+    auto gone = discard(root, what);
+    if (gone)
+      swept.bytes += *gone;
+    else
+      swept.stayed.push_back(std::move(gone).error());
   }
 };
 
@@ -89,23 +73,22 @@ void sweep_temporary(const Sweep& sweep) {
     }
 }
 
-Result<void> sweep_unfinished(Sweep& sweep) {
+void sweep_unfinished(Sweep& sweep) {
   sweep_temporary(sweep);
   for (const fs::path& left : children_of(sweep.root / "stage")) {
     if (sweep.kept) {
-      TRY(sweep.drop(left));
+      sweep.drop(left);
       continue;
     }
-    for (const fs::path& nonce : children_of(left)) TRY(sweep.drop(nonce));
+    for (const fs::path& nonce : children_of(left)) sweep.drop(nonce);
     calls::rmdir(left.c_str());
   }
   for (const char* folder : {"partial", "rejected"})
     for (const fs::path& left : children_of(sweep.root / folder))
-      if (sweep.is_old(left)) TRY(sweep.drop(left));
-  return {};
+      if (sweep.is_old(left)) sweep.drop(left);
 }
 
-Result<void> sweep_views(Sweep& sweep, const std::set<std::string>& names, std::string_view freed) {
+void sweep_views(Sweep& sweep, const std::set<std::string>& names, std::string_view freed) {
   for (const fs::path& view : children_of(sweep.root / "views")) {
     const std::string digest = path_text(view.filename());
     if (names.contains(digest)) continue;
@@ -117,9 +100,8 @@ Result<void> sweep_views(Sweep& sweep, const std::set<std::string>& names, std::
     }
     if (!sweep.kept && (anyone_alive(sweep.root, digest) || !sweep.may_go(lease_file(sweep.root, digest))))
       continue;
-    TRY(sweep.drop(view));
+    sweep.drop(view);
   }
-  return {};
 }
 
 // Lock files of what is gone would stay for ever. Who waits for one looks whether it is still the one under
@@ -151,23 +133,60 @@ std::int64_t believable_time(const fs::path& root) {
   return newest == 0 || now - newest < leap_seconds ? now : newest;
 }
 
-Result<std::uint64_t> sweep_layer(const fs::path& root, std::string_view freed) {
+Result<std::set<std::string>> referred(const fs::path& root) {
+  std::set<std::string> names;
+  for (const fs::path& file : children_of(root / "refs")) {
+    if (file.extension() != ".ref") continue;
+    const auto text = read_file(file);
+    // Someone may just have removed it.
+    if (!text && text.error().value("errno") == "ENOENT") continue;
+    if (!text) return fail(text.error());
+    TRY_ASSIGN(const Installed record, read_record(*text, path_text(file)));
+    names.insert(record.digest);
+    names.insert(record.trees.begin(), record.trees.end());
+  }
+  return names;
+}
+
+Result<bool> drop_unneeded(const fs::path& root, const std::string& name, bool only_look) {
+  std::optional<FileLock> unused;
+  if (name.starts_with("partial/")) {
+    if (!locks_are_kept(root)) return false;
+    const fs::path lock = lock_file(root, "archive-" + name.substr(name.find('/') + 1));
+    if (calls::access(lock.c_str(), F_OK) == 0) {
+      TRY_ASSIGN(unused, FileLock::try_exclusive(lock, {}));
+      if (!unused) return false;
+    }
+  } else if (!name.starts_with("rejected/")) {
+    return false;
+  }
+  if (!only_look) TRY(discard(root, root / path_of(name)));
+  return true;
+}
+
+Swept sweep_layer(const fs::path& root, std::string_view freed) {
   Sweep sweep{root};
-  TRY(sweep_unfinished(sweep));
-  const auto names = referred(root);
-  if (!names) return sweep.bytes;
-  TRY(sweep_views(sweep, *names, freed));
+  sweep_unfinished(sweep);
+  auto names = referred(root);
+  if (!names) {
+    sweep.swept.stayed.push_back(
+        std::move(names.error().with("consequence",
+                                     "what only this record might need cannot be told: nothing of "
+                                     "builds is freed")));
+    return std::move(sweep.swept);
+  }
+  sweep_views(sweep, *names, freed);
   for (const fs::path& tree : children_of(root / "trees"))
-    if (!names->contains(path_text(tree.filename()))) TRY(sweep.drop(tree));
+    if (!names->contains(path_text(tree.filename()))) sweep.drop(tree);
   for (const fs::path& list : children_of(root / "lists")) {
     const std::string name = path_text(list.filename());
     // A tree that stays keeps its list.
     if (names->contains(name) || calls::access((root / "trees" / name).c_str(), F_OK) == 0) continue;
     const auto of = name.starts_with("of-") ? read_file(list, 4096) : Result<std::string>(std::string());
-    if (!of || !names->contains(of->substr(0, 64))) TRY(sweep.drop(list));
+    if (!of || !names->contains(of->substr(0, 64))) sweep.drop(list);
   }
   sweep_locks(sweep, *names);
-  return sweep.bytes;
+  return std::move(sweep.swept);
 }
 
 Result<std::uint64_t> discard(const fs::path& root, const fs::path& what) {
@@ -225,11 +244,10 @@ Result<Released> release(const fs::path& root, std::string_view build, std::stri
   return released;
 }
 
-Result<std::optional<std::uint64_t>> sweep_alone(const fs::path& root, std::string_view freed,
-                                                 std::string_view program) {
+Result<std::optional<Swept>> sweep_alone(const fs::path& root, std::string_view freed,
+                                         std::string_view program) {
   auto alone = FileLock::try_exclusive(publishing_lock(root), program);
-  if (!locks_are_kept(root))
-    return sweep_layer(root, freed).map([](std::uint64_t bytes) { return std::optional(bytes); });
+  if (!locks_are_kept(root)) return std::optional(sweep_layer(root, freed));
   if (alone && !*alone) {
     // Something is being made: its maker frees what is left. It looks for the note when it has let go of the
     // lock, and here the lock is tried again with the note in place, so that one of the two finds the
@@ -238,9 +256,9 @@ Result<std::optional<std::uint64_t>> sweep_alone(const fs::path& root, std::stri
     alone = FileLock::try_exclusive(publishing_lock(root), program);
   }
   if (!alone) return fail(std::move(alone).error());
-  if (!*alone) return std::optional<std::uint64_t>();
+  if (!*alone) return std::optional<Swept>();
   calls::unlink(sweep_wanted(root).c_str());
-  return sweep_layer(root, freed).map([](std::uint64_t bytes) { return std::optional(bytes); });
+  return std::optional(sweep_layer(root, freed));
 }
 
 }  // namespace inside
@@ -255,16 +273,16 @@ Result<std::uint64_t> Store::remove(std::string_view build) const {
   TRY_ASSIGN(const Released released, release(root_, build, program_));
   calls::unlink(pin_file(root_, build).c_str());
   TRY_ASSIGN(const auto freed, sweep_alone(root_, released.digest, program_));
-  return freed.value_or(0);
+  return freed ? freed->bytes : 0;
 }
 
 Result<std::uint64_t> Store::sweep() const {
   TRY(prepare());
-  if (!locks_are_kept(root_)) return sweep_layer(root_, {});
+  if (!locks_are_kept(root_)) return sweep_layer(root_, {}).bytes;
   TRY_ASSIGN(const std::optional<FileLock> alone, FileLock::try_exclusive(publishing_lock(root_), program_));
   if (!alone) return 0;
   calls::unlink(sweep_wanted(root_).c_str());
-  return sweep_layer(root_, {});
+  return sweep_layer(root_, {}).bytes;
 }
 
 Result<std::uint64_t> Store::sweep_if_wanted() const {

@@ -3,8 +3,10 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "cache/lock.hpp"
 
@@ -22,11 +24,23 @@ struct Released {
 // Takes the record away. EH-F18 when it is in use or being made, EH-F01 when it is not installed.
 Result<Released> release(const std::filesystem::path& root, std::string_view build, std::string_view program);
 
-// Drops what nothing refers to. The caller holds the publishing lock alone; the view `freed` is known not to
-// be leased.
-Result<std::uint64_t> sweep_layer(const std::filesystem::path& root, std::string_view freed);
+// Everything that a record of this layer refers to. Fails when a record cannot be read: then it is not known
+// what nothing refers to.
+Result<std::set<std::string>> referred(const std::filesystem::path& root);
+
+struct Swept {
+  std::uint64_t bytes = 0;
+  std::vector<Diagnosis> stayed;  // why each thing that should have gone is still there
+};
+// Drops what nothing refers to; what cannot be removed stays, and the rest goes all the same. The caller
+// holds the publishing lock alone; the view `freed` is known not to be leased.
+Swept sweep_layer(const std::filesystem::path& root, std::string_view freed);
 // The same with the publishing lock; nothing when someone is making something, who then sweeps.
-Result<std::optional<std::uint64_t>> sweep_alone(const std::filesystem::path& root, std::string_view freed,
-                                                 std::string_view program);
+Result<std::optional<Swept>> sweep_alone(const std::filesystem::path& root, std::string_view freed,
+                                         std::string_view program);
+
+// A damaged tree that was put aside, or a download that nobody is at work on, where that can be told: nothing
+// needs it. `name`: "rejected/…", "partial/…". True when it is gone, or would be with `only_look`.
+Result<bool> drop_unneeded(const std::filesystem::path& root, const std::string& name, bool only_look);
 
 }  // namespace enginehost::cache::inside

@@ -1,14 +1,14 @@
 #include "cache/folder_trust.hpp"
 
-#include <grp.h>
-#include <pwd.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <string>
 
 #include "base/file_calls.hpp"
 #include "base/paths.hpp"
+#include "base/posix/local_accounts.hpp"
 
 namespace enginehost::cache::inside {
 namespace {
@@ -27,12 +27,13 @@ Diagnosis untrusted(const fs::path& folder, std::string problem, const calls::St
 
 // A group that only this user is in (as many systems give everyone) adds nobody who may write.
 bool is_private_group(gid_t group) {
-  const passwd* user = ::getpwuid(::geteuid());
-  if (user == nullptr || user->pw_gid != group) return false;
-  const std::string name = user->pw_name;
-  const struct group* found = ::getgrgid(group);
-  return found != nullptr && name == found->gr_name &&
-         (found->gr_mem[0] == nullptr || (name == found->gr_mem[0] && found->gr_mem[1] == nullptr));
+  const auto user = local_user(::geteuid());
+  const auto found = local_group(group);
+  // Known to a directory service only, which is not asked: that would take a socket. Those that give
+  // everyone a group give it the user's number.
+  if (!user && !found) return group == ::geteuid() && group == ::getegid();
+  if (!user || !found || user->group != group || found->name != user->name) return false;
+  return std::ranges::all_of(found->members, [&](const std::string& member) { return member == user->name; });
 }
 
 }  // namespace
@@ -46,6 +47,12 @@ std::optional<Diagnosis> folder_problem(const fs::path& folder) {
         status);
   if ((status.st_mode & S_IWOTH) != 0) return untrusted(folder, "everybody may write into it", status);
   return {};
+}
+
+std::optional<std::string> owner_shut_out(const fs::path& folder) {
+  calls::Status status{};
+  if (::geteuid() != 0 || calls::stat(folder.c_str(), &status) != 0 || status.st_uid == 0) return {};
+  return std::to_string(status.st_uid);
 }
 
 std::optional<Diagnosis> group_problem(const fs::path& folder) {

@@ -1,5 +1,6 @@
 #include "host/acquire/acquire.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <map>
 
@@ -74,13 +75,35 @@ bool is_current(const cache::Installed& installed, const manifest::Build& build)
   return true;
 }
 
+// A tree that was put aside as damaged leaves a build that may look right to its stamps.
+bool has_its_trees(const cache::Installed& installed, const cache::Store& store) {
+  return installed.read_only || std::all_of(installed.trees.begin(), installed.trees.end(),
+                                            [&](const std::string& tree) { return store.has_tree(tree); });
+}
+
+// Parts that lie here already are hashed before they serve once more: another build's may have been damaged
+// since. Before anybody is asked, so that what is said to be downloaded is what will be. Tells
+// the first damage.
+Result<std::optional<Diagnosis>> reject_damaged_parts(const manifest::Build& build,
+                                                      const cache::Store& store) {
+  std::optional<Diagnosis> first;
+  for (const manifest::Component* component : build.all_components()) {
+    const auto tree = installed_tree(*component, store);
+    if (!tree) continue;
+    TRY_ASSIGN(auto damage, store.reject_if_damaged(*tree));
+    if (damage && !first) first = std::move(damage->with("component", component->id));
+  }
+  return first;
+}
+
 Result<cache::Installed> install(Work& work) {
   const manifest::Build& build = work.build;
   TRY_ASSIGN(cache::Stage stage, work.store.stage(cache::Store::key_of(build.id), waiting(work)));
   const auto found = work.store.find(build.id);
-  if (found && *found && is_current(**found, build) && !work.options.anew) return **found;
+  if (found && *found && is_current(**found, build) && has_its_trees(**found, work.store) &&
+      !work.options.anew)
+    return **found;
   work.stage = &stage;
-  if (!found) TRY(work.store.reject_damaged(build.id, stage));
   std::vector<std::string> trees;
   for (const manifest::Component* component : build.all_components()) {
     TRY_ASSIGN(std::string tree, acquire_component(*component, work));
@@ -172,19 +195,25 @@ Result<Acquired> acquire(const manifest::Build& build, const cache::Store& store
   for (int attempt = 0;; ++attempt) {
     auto found = store.find(build.id);
     const bool look_no_further = attempt > 0 || !options.anew;
-    if (found && *found && is_current(**found, build) && look_no_further) {
+    if (found && *found && is_current(**found, build) && has_its_trees(**found, store) && look_no_further) {
       acquired.installed = std::move(**found);
       if (acquired.downloaded > 0 || acquired.repaired)
         acquired.seconds = std::chrono::duration<double>(Clock::now() - began).count();
       return acquired;
     }
+    std::optional<Diagnosis> damage;
     if (!found) {
       if (attempt > options.repairs) return fail(std::move(found.error()));
-      acquired.repaired = true;
-      acquired.warnings.push_back(std::move(found.error()));
+      damage = std::move(found.error());
     } else if (attempt > options.repairs) {
       // It was installed and is gone again: someone removes it as fast as it comes.
       return fail(diagnose("EH-F01").with("build", build.id).with("problem", "removed by another process"));
+    }
+    TRY_ASSIGN(auto rejected, reject_damaged_parts(build, store));
+    if (!damage) damage = std::move(rejected);
+    if (damage) {
+      acquired.repaired = true;
+      acquired.warnings.push_back(*damage);
     }
     Work work{build, store, options, progress, cancel, acquired, {}, 0, nullptr};
     if (options.consent) {
@@ -195,8 +224,16 @@ Result<Acquired> acquire(const manifest::Build& build, const cache::Store& store
       work.total = size_in_manifest(build, store);
     }
     if (auto installed = install(work); !installed) {
-      if (found) return fail(std::move(installed).error());
-      return fail(not_mended(acquired.warnings.back(), std::move(installed).error()));
+      Diagnosis& failure = installed.error();
+      // Only a tree of it is gone: its libraries are as they were installed.
+      if (found && *found && is_current(**found, build) && !options.anew &&
+          failure.code.starts_with("EH-N")) {
+        acquired.warnings.push_back(std::move(failure));
+        acquired.installed = std::move(**found);
+        return acquired;
+      }
+      const bool of_it = damage && (!found || damage->value("component") == failure.value("component"));
+      return fail(of_it ? not_mended(std::move(*damage), std::move(failure)) : std::move(failure));
     }
     // A build that someone removed meanwhile is gone for everyone, but its bytes were left to us.
     if (auto swept = store.sweep_if_wanted(); !swept) acquired.warnings.push_back(std::move(swept).error());

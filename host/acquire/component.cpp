@@ -308,7 +308,10 @@ cache::WaitOptions waiting(const Work& work) {
   wait.on_wait = [&work](const cache::LockHolder& holder) {
     if (!work.progress) return;
     transfer::Progress now{Phase::waiting, holder.done, {}, 0, "process " + std::to_string(holder.pid)};
-    if (!holder.program.empty()) now.source += " (" + holder.program + ")";
+    if (holder.pid == 0)
+      now.source = "whoever holds " + path_text(holder.file);
+    else if (!holder.program.empty())
+      now.source += " (" + holder.program + ")";
     if (holder.total != 0) now.total = holder.total;
     work.progress(now);
   };

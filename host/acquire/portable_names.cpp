@@ -73,14 +73,18 @@ std::string_view name_problem(std::string_view path) {
 }
 
 std::string Spellings::clash(const std::string& path) {
-  for (std::size_t end = path.find('/');; end = path.find('/', end + 1)) {
-    const std::string part = path.substr(0, end);
+  std::uint32_t folder = 0;
+  for (std::size_t begin = 0, end = 0; end != std::string::npos; begin = end + 1) {
+    end = path.find('/', begin);
+    std::string part = path.substr(begin, end == std::string::npos ? end : end - begin);
     std::u32string folded = decoded(part).value_or(std::u32string());
     for (char32_t& point : folded) point = without_case(point);
-    const auto [known, fresh] = known_.emplace(std::move(folded), part);
-    if (!fresh && known->second != part) return known->second;
-    if (end == std::string::npos) return {};
+    const auto next = static_cast<std::uint32_t>(known_.size() + 1);
+    const auto [known, fresh] = known_.try_emplace(std::pair(folder, std::move(folded)), Known{part, next});
+    if (!fresh && known->second.part != part) return path.substr(0, begin) + known->second.part;
+    folder = known->second.number;
   }
+  return {};
 }
 
 }  // namespace enginehost::acquire

@@ -1,8 +1,10 @@
 // Which names from an archive every file system spells alike.
 #pragma once
+#include <cstdint>
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "base/result.hpp"
 
@@ -14,14 +16,20 @@ namespace enginehost::acquire {
 // dot or a space at a part's end.
 std::string_view name_problem(std::string_view path);
 
-// Finds paths that are one file where the case of letters does not count. For one archive.
+// Finds paths that are one file where the case of letters does not count. For one archive. Every part of a
+// path is kept once, whatever lies below it.
 class Spellings {
  public:
   // Another path, met before, of which this one or a folder above it differs in case only; empty: none.
   std::string clash(const std::string& path);
 
  private:
-  std::map<std::u32string, std::string> known_;
+  struct Known {
+    std::string part;          // as it was spelt first
+    std::uint32_t number = 0;  // of this folder or file, from 1
+  };
+  // By the number of the folder that it lies in (0: the archive's own) and its letters without case.
+  std::map<std::pair<std::uint32_t, std::u32string>, Known> known_;
 };
 
 }  // namespace enginehost::acquire

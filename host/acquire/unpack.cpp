@@ -18,7 +18,9 @@ namespace {
 
 using Archive = std::unique_ptr<archive, int (*)(archive*)>;
 constexpr std::size_t piece = 1u << 20;
-constexpr std::uint64_t most_entries = 1'000'000;  // also of those that are not selected
+// Also of entries that are not selected.
+constexpr std::uint64_t most_entries = 1'000'000, most_name_bytes = 64u << 20;
+constexpr std::size_t longest_name = 4096;  // no system opens a longer one
 
 // What libarchive's callbacks work on.
 struct Reader {
@@ -28,6 +30,7 @@ struct Reader {
   const std::optional<CancelToken>* cancel = nullptr;
   const std::function<void(std::uint64_t)>* on_read = nullptr;
   Spellings spellings;
+  std::uint64_t entries = 0, name_bytes = 0;  // that were met
   bool stopped = false;
 
   std::int64_t read() { return read_into(buffer.data(), buffer.size()); }
@@ -73,6 +76,13 @@ Diagnosis broken(const manifest::Artifact& artifact, archive* from, const Reader
                        .with("position", std::to_string(reader.at)));
 }
 
+// What cannot be shown in the locale's letters is read as UTF-8, or is the name of an owner, whom nobody asks
+// for. Any other warning means that something of the entry was left out.
+bool is_about_letters(archive* from) {
+  const char* said = ::archive_error_string(from);
+  return said != nullptr && std::string_view(said).find("can't be converted") != std::string_view::npos;
+}
+
 void enable_formats(archive* reading, const std::string& name, bool seekable) {
   // Only these: libarchive's other readers have had most of its faults.
   if (name == "zip") {
@@ -114,8 +124,27 @@ Result<void> copy_data(const manifest::Artifact& artifact, archive* from, const 
   }
 }
 
-// Of an entry that is written: means the same everywhere, and is not another one's in other letters.
+// Of every entry, before anything is made of its name: that of another entry may be kept for the whole time.
+Result<void> count_entry(const manifest::Artifact& artifact, const std::string& name, Reader& reader) {
+  if (++reader.entries > most_entries) return fail(broken(artifact, "too many entries"));
+  const auto too_long = [&](std::string_view problem, std::uint64_t limit) {
+    return fail(diagnose("EH-F19")
+                    .with("entry", name.substr(0, 100) + "...")
+                    .with("problem", problem)
+                    .with("limit", std::to_string(limit)));
+  };
+  if (name.size() > longest_name) return too_long("too long", longest_name);
+  reader.name_bytes += name.size();
+  if (reader.name_bytes > most_name_bytes)
+    return too_long("the names of all entries together are too long", most_name_bytes);
+  return {};
+}
+
+// Of an entry that is written: short enough, means the same everywhere, and is not another one's in other
+// letters.
 Result<void> accept_name(const std::string& name, const std::string& path, Reader& reader) {
+  if (const auto problem = cache::path_problem(path); !problem.empty())
+    return fail(diagnose("EH-F19").with("entry", name).with("problem", problem));
   if (const auto problem = name_problem(path); !problem.empty())
     return fail(diagnose("EH-F19").with("entry", name).with("problem", problem));
   if (const std::string other = reader.spellings.clash(path); !other.empty())
@@ -129,6 +158,7 @@ Result<void> take_entry(const manifest::Artifact& artifact, archive* from, archi
   const std::optional<std::string> read = oci::name_of(entry);
   if (!read) return fail(diagnose("EH-F19").with("entry", "").with("problem", "its name cannot be read"));
   const std::string& name = *read;
+  TRY(count_entry(artifact, name, reader));
   MetEntry met{name, {}};
   TRY_ASSIGN(std::string path, path_in_tree(artifact, name));
   const auto type = ::archive_entry_filetype(entry);
@@ -174,7 +204,7 @@ Result<Unpacked> read_streamed_zip(const manifest::Artifact& artifact, Reader& r
   const ZipSource source = [&](char* buffer, std::size_t size) { return reader.read_into(buffer, size); };
   ZipSink sink;
   sink.begin = [&](const std::string& name) -> Result<bool> {
-    if (unpacked.entries.size() >= most_entries) return fail(broken(artifact, "too many entries"));
+    TRY(count_entry(artifact, name, reader));
     TRY_ASSIGN(std::string path, path_in_tree(artifact, name));
     if (name.ends_with('/')) path.clear();
     if (!path.empty()) {
@@ -242,10 +272,8 @@ Result<Unpacked> unpack(const manifest::Artifact& artifact, GrowingFile& file, W
     archive_entry* entry = nullptr;
     const int result = ::archive_read_next_header(reading.get(), &entry);
     if (result == ARCHIVE_EOF) return unpacked;
-    // A warning is about a name that the locale cannot show; it is read as UTF-8.
-    if (result < ARCHIVE_WARN || result == ARCHIVE_RETRY)
+    if (result != ARCHIVE_OK && !(result == ARCHIVE_WARN && is_about_letters(reading.get())))
       return fail(broken(artifact, reading.get(), reader));
-    if (unpacked.entries.size() >= most_entries) return fail(broken(artifact, "too many entries"));
     TRY(take_entry(artifact, reading.get(), entry, reader, writer, unpacked));
   }
 }

@@ -110,6 +110,7 @@ struct BinaryInfo {
                         // (serves aarch64 and arm64ec); Mach-O also "x86_64h" and "arm64e". A universal
                         // Mach-O file joins them with '+' unless one was chosen
   std::string os_abi;   // "System V", "GNU/Linux", "FreeBSD", ...
+  std::uint8_t abi_version = 0;  // EI_ABIVERSION: what of that ABI it needs, by number
   Type type = Type::unknown;
 
   std::string soname;                   // DT_SONAME, LC_ID_DYLIB, the PE export name
@@ -127,13 +128,20 @@ struct BinaryInfo {
   std::vector<std::string>
       version_definitions;               // DT_VERDEF, without the base definition (the file's own name)
   bool has_version_definitions = false;  // there is a DT_VERDEF: the loader checks the needs against it
+  bool has_version_symbols = false;      // DT_VERSYM: each symbol has a version, or none
 
-  bool has_load = false;                         // ELF: at least one PT_LOAD
-  bool has_dynamic = false;                      // ELF: PT_DYNAMIC
-  bool misaligned = false;                       // a PT_LOAD that this machine's page size cannot map
-  std::uint64_t load_alignment = 0;              // the largest p_align of a PT_LOAD
+  bool has_load = false;     // ELF: at least one PT_LOAD
+  bool has_dynamic = false;  // ELF: PT_DYNAMIC
+  // Of all PT_LOADs together, one number or'ed to the other: whether any of them has a bit below a page size.
+  std::uint64_t load_alignments = 0;  // p_align
+  std::uint64_t load_distances = 0;   // p_vaddr - p_offset
+  bool breaks_own_alignment = false;  // p_vaddr - p_offset of some PT_LOAD is no multiple of its p_align
+  // The smallest page size (from 4096 on) at which two segments of different rights share a page; 0 = none.
+  std::uint64_t shared_page = 0;
+  bool misaligned = false;                       // p_vaddr - p_offset of some is no multiple of any page size
   std::uint64_t memory_size = 0;                 // sum of p_memsz of all PT_LOAD; SizeOfImage; all segments
   std::uint64_t tls_size = 0;                    // PT_TLS p_memsz; the template of a PE TLS directory
+  std::uint64_t tls_alignment = 0;               // PT_TLS p_align
   bool static_tls = false;                       // DF_STATIC_TLS; on arm64 its relocation
   bool executable_stack = false;                 // PT_GNU_STACK with PF_X, or none at all on x86
   bool text_relocations = false;                 // DT_TEXTREL
@@ -267,6 +275,7 @@ struct PluginHeader {
     symbol_absent,  // no such export
     no_bytes,       // the object lies in .bss: it is filled by code, and cannot be read without running it
     wrong_magic,    // the first eight bytes are not "ENGPLUG\0"
+    no_object,      // the symbol is a function, or thread-local
   };
   State state = State::symbol_absent;
   std::string magic;  // the eight bytes, as found
@@ -276,6 +285,7 @@ struct PluginHeader {
   std::uint16_t host_minor = 0;  // the oldest host it needs
   std::uint16_t reserved = 0;
   std::uint32_t flags = 0;           // bit 0: may be unloaded
+  std::uint64_t object_size = 0;     // ELF: what the symbol table says; 0 = not told
   std::vector<std::string> exports;  // when the symbol is absent: up to 16 names the file does export
 };
 

@@ -1,6 +1,12 @@
 #include "host/binary/elf_file.hpp"
 
 namespace enginehost::binary {
+namespace {
+
+// The largest page size that fits: p_vaddr - p_offset must be a multiple of it.
+std::uint64_t lowest_bit(std::uint64_t bits) { return bits & (~bits + 1); }
+
+}  // namespace
 
 void read_elf(FileView& file, ElfFile& elf, BinaryInfo& info) {
   if (!read_elf_header(file, elf, info)) return;
@@ -13,7 +19,7 @@ void read_elf(FileView& file, ElfFile& elf, BinaryInfo& info) {
   // A loader maps the segments before it follows a table: what it says first is said first.
   if (loadable_type && !info.has_load) cannot_be_mapped("no PT_LOAD");
   if (loadable_type && info.misaligned)
-    cannot_be_mapped("misaligned").with("alignment", std::to_string(info.load_alignment));
+    cannot_be_mapped("misaligned").with("alignment", std::to_string(lowest_bit(info.load_distances)));
   const bool followed = read_elf_dynamic(elf, info);
   if (followed && info.tls_size != 0 && !info.static_tls) info.static_tls = has_static_tls_relocation(elf);
   read_elf_notes(elf, info);

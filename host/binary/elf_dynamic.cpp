@@ -41,15 +41,23 @@ enum Tag : std::uint64_t {
 constexpr std::uint64_t DF_TEXTREL = 4, DF_STATIC_TLS = 16;
 constexpr std::uint64_t DF_1_NOOPEN = 0x40, DF_1_NODEFLIB = 0x800, DF_1_PIE = 0x08000000;
 
+// A loader has no such limit; what is left out here must be told.
+void take_need(std::uint64_t value, std::vector<std::uint64_t>& needs, ElfDynamic& dynamic) {
+  if (needs.size() < needed_limit)
+    needs.push_back(value);
+  else
+    dynamic.too_many_needs = true;
+}
+
 void take_entry(std::uint64_t tag, std::uint64_t value, ElfDynamic& dynamic) {
   switch (tag) {
     case DT_NEEDED:
     // A filter's filtee is loaded like a need (glibc elf/dl-deps.c); without it the filter cannot be opened.
     case DT_FILTER:
-      if (dynamic.needed.size() < needed_limit) dynamic.needed.push_back(value);
+      take_need(value, dynamic.needed, dynamic);
       break;
     case DT_AUXILIARY:
-      if (dynamic.optional.size() < needed_limit) dynamic.optional.push_back(value);
+      take_need(value, dynamic.optional, dynamic);
       break;
     case DT_HASH:
       dynamic.hash = value;
@@ -230,6 +238,7 @@ bool read_elf_dynamic(ElfFile& elf, BinaryInfo& info) {
   info.no_dlopen = (dynamic.flags_1 & DF_1_NOOPEN) != 0;
   info.no_default_directories = (dynamic.flags_1 & DF_1_NODEFLIB) != 0;
   info.packed_relocations = dynamic.packed_relocations;
+  info.has_version_symbols = dynamic.version_symbols != 0;
   if ((dynamic.flags_1 & DF_1_PIE) != 0) {
     info.position_independent_executable = true;
     info.type = Type::position_independent_executable;
@@ -240,9 +249,15 @@ bool read_elf_dynamic(ElfFile& elf, BinaryInfo& info) {
     info.problems.push_back(std::move(
         diagnose("EH-F13").with("file", elf.file->path()).with("flag", "DF_1_NOOPEN", "DT_FLAGS_1")));
   if (!dynamic.terminated) {
-    info.problems.push_back(damaged(*elf.file, "the dynamic section has no end"));
+    info.problems.push_back(damaged(*elf.file, count == entry_limit ? "the dynamic section has more than " +
+                                                                          std::to_string(entry_limit) +
+                                                                          " entries, and is not read further"
+                                                                    : "the dynamic section has no end"));
     return false;
   }
+  if (dynamic.too_many_needs)
+    info.problems.push_back(damaged(*elf.file, "it needs more than " + std::to_string(needed_limit) +
+                                                   " libraries, and not all are looked for"));
   if (!read_names(elf, info)) {
     info.problems.push_back(
         damaged(*elf.file, "a name of the dynamic section lies outside its string table"));

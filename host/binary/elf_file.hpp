@@ -43,6 +43,7 @@ struct ElfDynamic {
   std::uint64_t plt_relocations = 0, plt_relocations_size = 0;  // DT_JMPREL
   std::uint64_t flags = 0, flags_1 = 0;
   bool text_relocations = false, packed_relocations = false;
+  bool too_many_needs = false;
   bool terminated = false;
 };
 

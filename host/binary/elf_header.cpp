@@ -31,6 +31,7 @@ Diagnosis truncated(const BinaryInfo& info, const FileView& file, std::string_vi
 void check_identification(const Fields& head, const FileView& file, BinaryInfo& info) {
   std::uint8_t os_abi = head.u8(7);
   info.os_abi = os_abi_name(os_abi);
+  info.abi_version = head.u8(8);
   if (head.u8(6) != 1)
     info.problems.push_back(foreign(file, "unknown ELF version", "version", std::to_string(head.u8(6))));
   if (os_abi != 0 && os_abi != 3)
@@ -87,14 +88,37 @@ bool read_segments(FileView& file, ElfFile& elf, BinaryInfo& info, std::uint64_t
   return true;
 }
 
-// One PT_LOAD as _dl_map_object_from_fd (glibc elf/dl-load.c) looks at it.
+// One PT_LOAD: what _dl_map_object_from_fd (glibc elf/dl-load.c) asks of it differs with the release and the
+// page size, so that all of it is kept. That a segment is larger in the file than in memory is nothing to
+// either glibc or musl: the rest is not used.
 void take_load(const ElfSegment& segment, BinaryInfo& info) {
-  info.load_alignment = info.has_load ? std::min(info.load_alignment, segment.alignment) : segment.alignment;
   info.has_load = true;
   if (segment.memory_size <= std::numeric_limits<std::uint64_t>::max() - info.memory_size)
     info.memory_size += segment.memory_size;
-  if (segment.alignment % smallest_page != 0 || (segment.address - segment.offset) % smallest_page != 0)
-    info.misaligned = true;
+  const std::uint64_t distance = segment.address - segment.offset;
+  info.load_alignments |= segment.alignment;
+  info.load_distances |= distance;
+  info.breaks_own_alignment |= (distance & (segment.alignment - 1)) != 0;
+  info.misaligned |= distance % smallest_page != 0;
+}
+
+// A page has the rights of the segment mapped last: one with code in it and another segment's data behind it
+// is not executable. No loader asks for this; it shows on machines with larger pages than the linker was told
+// of.
+std::uint64_t smallest_shared_page(const ElfFile& elf) {
+  constexpr std::uint64_t largest_page = 65536;
+  std::uint64_t shared = 0;
+  const ElfSegment* before = nullptr;
+  for (const ElfSegment& segment : elf.segments) {
+    if (segment.type != PT_LOAD || segment.memory_size == 0) continue;
+    if (before != nullptr && before->flags != segment.flags)
+      for (std::uint64_t page = smallest_page; page <= largest_page; page *= 2)
+        if ((before->address + before->memory_size - 1) / page == segment.address / page &&
+            (shared == 0 || page < shared))
+          shared = page;
+    before = &segment;
+  }
+  return shared;
 }
 
 void take_segments(const ElfFile& elf, FileView& file, BinaryInfo& info) {
@@ -107,15 +131,17 @@ void take_segments(const ElfFile& elf, FileView& file, BinaryInfo& info) {
         info.needed_size = std::max(info.needed_size, segment.offset + segment.file_size);
     }
     if (segment.type == PT_LOAD) take_load(segment, info);
-    if (segment.type == PT_LOAD && segment.memory_size < segment.file_size)
-      info.problems.push_back(damaged(file, "a segment is larger in the file than in memory"));
-    if (segment.type == PT_TLS) info.tls_size = segment.memory_size;
+    if (segment.type == PT_TLS) {
+      info.tls_size = segment.memory_size;
+      info.tls_alignment = segment.alignment;
+    }
     if (segment.type == PT_INTERP) info.interpreter = file.text(segment.offset).value_or("");
     if (segment.type == PT_GNU_STACK) {
       stack_told = true;
       info.executable_stack = (segment.flags & 1) != 0;
     }
   }
+  info.shared_page = smallest_shared_page(elf);
   // Without PT_GNU_STACK the loader takes the old default, which is executable on x86
   // (sysdeps/x86/stackinfo.h).
   if (!stack_told && info.has_load && (elf.machine == 62 || elf.machine == 3)) info.executable_stack = true;

@@ -4,28 +4,70 @@
 #include <algorithm>
 
 #include "host/binary/elf_file.hpp"
+#include "host/binary/static_tls.hpp"
 
 namespace enginehost::binary {
+namespace {
 
-bool has_static_tls_relocation(const ElfFile& elf) {
-  constexpr std::uint16_t EM_AARCH64 = 183;
-  constexpr std::uint32_t R_AARCH64_TLS_TPREL = 1030;
-  constexpr std::uint64_t entry_size = 24;  // Elf64_Rela: place, type in the low half of info, addend
+constexpr std::uint16_t EM_X86_64 = 62, EM_AARCH64 = 183;
+constexpr std::uint32_t R_X86_64_TPOFF64 = 18, R_AARCH64_TLS_TPREL = 1030;
+
+std::uint32_t number_at(const std::vector<std::uint8_t>& bytes, std::size_t at) {
+  std::uint32_t value = 0;
+  for (std::size_t byte = 4; byte-- > 0;) value = value << 8 | bytes[at + byte];
+  return value;
+}
+
+// Whether a relocation of DT_RELA is of this type and its symbol one that is asked for.
+template <class Asked>
+bool has_relocation(const ElfFile& elf, std::uint32_t type, const Asked& asked) {
+  constexpr std::uint64_t entry_size =
+      24;  // Elf64_Rela: place, type and symbol in the halves of info, addend
   constexpr std::uint64_t piece = 10'000 * entry_size, limit = 64u << 20;
-  if (elf.machine != EM_AARCH64 || !elf.wide || elf.big_endian || elf.dynamic.relocations == 0) return false;
   const auto at = elf.offset_of(elf.dynamic.relocations);
   const std::uint64_t size = std::min(elf.dynamic.relocations_size, limit);
   if (!at) return false;
   for (std::uint64_t done = 0; done < size; done += piece) {
     const auto entries = elf.file->bulk(*at + done, std::min(piece, size - done), piece);
     if (!entries) return false;
-    for (std::size_t i = 0; i + entry_size <= entries->size(); i += entry_size) {
-      std::uint32_t type = 0;
-      for (std::size_t byte = 4; byte-- > 0;) type = type << 8 | (*entries)[i + 8 + byte];
-      if (type == R_AARCH64_TLS_TPREL) return true;
-    }
+    for (std::size_t i = 0; i + entry_size <= entries->size(); i += entry_size)
+      if (number_at(*entries, i + 8) == type && asked(number_at(*entries, i + 12))) return true;
   }
   return false;
+}
+
+bool is_wide_little(const ElfFile& elf) {
+  return elf.wide && !elf.big_endian && elf.dynamic.relocations != 0;
+}
+
+// Symbol 0 stands for the library's own block; a symbol may also be one that the library exports.
+bool is_own(const ElfFile& elf, std::uint32_t symbol) {
+  if (symbol == 0) return true;
+  constexpr std::uint64_t symbol_size = 24;  // Elf64_Sym
+  const auto table = elf.offset_of(elf.dynamic.symbol_table);
+  Fields entry;
+  return table && elf.fields(*table + symbol * symbol_size, symbol_size, entry) && entry.u16(6) != 0;
+}
+
+}  // namespace
+
+bool has_static_tls_relocation(const ElfFile& elf) {
+  return elf.machine == EM_AARCH64 && is_wide_little(elf) &&
+         has_relocation(elf, R_AARCH64_TLS_TPREL, [](std::uint32_t) { return true; });
+}
+
+std::optional<bool> takes_own_static_tls(const std::filesystem::path& path) {
+  Result<FileView> file = FileView::open(path);
+  if (!file) return std::nullopt;
+  BinaryInfo info;
+  ElfFile elf;
+  info.file_size = file->size();
+  if (!read_elf_header(*file, elf, info) || !read_elf_dynamic(elf, info)) return std::nullopt;
+  if ((elf.machine != EM_X86_64 && elf.machine != EM_AARCH64) || !elf.wide || elf.big_endian)
+    return std::nullopt;
+  if (!is_wide_little(elf)) return false;
+  return has_relocation(elf, elf.machine == EM_X86_64 ? R_X86_64_TPOFF64 : R_AARCH64_TLS_TPREL,
+                        [&](std::uint32_t symbol) { return is_own(elf, symbol); });
 }
 
 }  // namespace enginehost::binary

@@ -85,10 +85,10 @@ Result<FileView> FileView::take(int descriptor, std::string path, Buffers* buffe
   if (calls::fstat(descriptor, &status) != 0)
     return fail(std::move(diagnose_errno("EH-L26", errno).with("file", view.path_)));
   if (!S_ISREG(status.st_mode))
-    return fail(
-        std::move(diagnose("EH-F11")
-                      .with("file", view.path_)
-                      .with("problem", S_ISDIR(status.st_mode) ? "directory" : "not a regular file")));
+    return fail(std::move(
+        diagnose("EH-F11")
+            .with("file", view.path_)
+            .with("problem", S_ISDIR(status.st_mode) ? "a directory" : "a device, a pipe or a socket")));
   view.size_ = static_cast<std::uint64_t>(status.st_size);
   view.device_ = static_cast<std::uint64_t>(status.st_dev);
   view.inode_ = status.st_ino;

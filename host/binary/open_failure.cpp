@@ -83,7 +83,7 @@ Diagnosis why_not_opened(const std::filesystem::path& file, int error_number) {
       return closed(file, error_number);
     case EPERM:
       // Reading needs no privilege that only EPERM tells of: a security module or filter says no (SELinux,
-      // fapolicyd, seccomp). The loader's search ends there, unlike at a closed file.
+      // fapolicyd, seccomp). The loader leaves its list of folders there, unlike at a closed file.
       return std::move(diagnose_errno("EH-L24", error_number)
                            .with("file", path_text(file))
                            .with("folder", path_text(file.parent_path())));

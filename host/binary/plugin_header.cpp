@@ -14,6 +14,8 @@ constexpr std::size_t examples = 16;
 // What a format's reader finds: where the object lies in the file, or that it is not exported.
 struct Place {
   bool exported = false;
+  bool object = true;  // data that one process has once
+  std::uint64_t size = 0;
   std::optional<std::uint64_t> offset;  // in the file; nothing: it is filled when the library runs
 };
 
@@ -38,7 +40,10 @@ Result<Place> place_in_elf(FileView& file, std::string_view symbol, std::vector<
   if (!found && !followed) return fail(damaged(file, "the symbol table cannot be followed"));
   if (!found) return Place{};
   // The whole head must lie in the part of the segment that the file holds.
-  Place place{true, elf.offset_of(found->address)};
+  constexpr unsigned STT_FUNC = 2, STT_TLS = 6, STT_GNU_IFUNC = 10;
+  const unsigned type = found->type();
+  Place place{true, type != STT_FUNC && type != STT_TLS && type != STT_GNU_IFUNC, found->size,
+              elf.offset_of(found->address)};
   if (!elf.offset_of(found->address + head_size - 1)) place.offset.reset();
   return place;
 }
@@ -50,7 +55,7 @@ Result<Place> place_in_pe(FileView& file, std::string_view symbol, std::vector<s
   if (!info.problems.empty()) return fail(info.problems.front());
   const std::optional<std::uint64_t> address = find_pe_export(pe, symbol, others);
   if (!address) return Place{};
-  Place place{true, pe.offset_of(*address)};
+  Place place{true, true, 0, pe.offset_of(*address)};
   if (!pe.offset_of(*address + head_size - 1)) place.offset.reset();
   return place;
 }
@@ -74,7 +79,7 @@ Result<Place> place_in_macho(FileView& file, std::string_view machine, std::stri
   });
   if (!address && !followed) return fail(damaged(file, "the symbol table cannot be followed"));
   if (!address) return Place{};
-  Place place{true, macho.offset_of(*address)};
+  Place place{true, true, 0, macho.offset_of(*address)};
   if (!macho.offset_of(*address + head_size - 1)) place.offset.reset();
   if (place.offset) *place.offset += macho.place.offset;
   return place;
@@ -104,6 +109,11 @@ Result<PluginHeader> read_plugin_header(const std::filesystem::path& path, std::
   }
   if (!place.exported) return header;
   header.exports.clear();
+  header.object_size = place.size;
+  if (!place.object) {
+    header.state = PluginHeader::State::no_object;
+    return header;
+  }
   std::array<char, 8> bytes{};
   Fields head;
   if (!place.offset || !file.read(*place.offset, bytes.data(), bytes.size()) ||

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <cstdint>
 #include <cstring>
 #include <string>
 #include <string_view>
@@ -88,8 +89,60 @@ std::string line_after(std::string_view text, std::string_view key) {
 bool is_text(std::string_view bytes) {
   return !bytes.empty() && std::all_of(bytes.begin(), bytes.end(), [](char c) {
     auto byte = static_cast<unsigned char>(c);
-    return byte >= ' ' || byte == '\n' || byte == '\r' || byte == '\t' || byte == '\f';
+    return (byte >= ' ' && byte != 0x7f) || byte == '\n' || byte == '\r' || byte == '\t' || byte == '\f';
   });
+}
+
+void append_utf8(std::string& text, std::uint32_t sign) {
+  const auto put = [&](std::uint32_t byte) { text += static_cast<char>(byte); };
+  if (sign < 0x80) return put(sign);
+  if (sign < 0x800) {
+    put(0xc0 | sign >> 6);
+  } else {
+    if (sign < 0x10000) {
+      put(0xe0 | sign >> 12);
+    } else {
+      put(0xf0 | sign >> 18);
+      put(0x80 | (sign >> 12 & 0x3f));
+    }
+    put(0x80 | (sign >> 6 & 0x3f));
+  }
+  put(0x80 | (sign & 0x3f));
+}
+
+// Text in UTF-16, told by its mark or by a first sign that pages and JSON begin with, as UTF-8; empty for
+// other bytes.
+std::string from_utf16(std::string_view bytes) {
+  const bool marked_little = bytes.starts_with("\xff\xfe"), marked_big = bytes.starts_with("\xfe\xff");
+  const auto begins = [&](std::size_t sign, std::size_t zero) {
+    return bytes.size() >= 4 && bytes[zero] == '\0' && bytes[zero + 2] == '\0' &&
+           (bytes[sign] == '<' || bytes[sign] == '{' || bytes[sign] == '[');
+  };
+  const bool little = marked_little || begins(0, 1), big = marked_big || begins(1, 0);
+  if (!little && !big) return {};
+  std::string text;
+  std::size_t units = 0, plain = 0;
+  std::uint32_t high = 0;
+  for (std::size_t i = marked_little || marked_big ? 2 : 0; i + 1 < bytes.size(); i += 2) {
+    const auto first = static_cast<unsigned char>(bytes[i]),
+               second = static_cast<unsigned char>(bytes[i + 1]);
+    const std::uint32_t unit =
+        little ? first | std::uint32_t{second} << 8 : second | std::uint32_t{first} << 8;
+    ++units;
+    plain += unit < 0x80 ? 1 : 0;
+    if (unit >= 0xd800 && unit < 0xdc00) {
+      high = unit;
+    } else if (unit >= 0xdc00 && unit < 0xe000) {
+      append_utf8(text, high != 0 ? 0x10000 + ((high - 0xd800) << 10) + (unit - 0xdc00) : '?');
+      high = 0;
+    } else {
+      append_utf8(text, unit);
+      high = 0;
+    }
+  }
+  // The mark alone may be any data's first bytes.
+  if (plain * 2 < units && !text.starts_with('<')) return {};
+  return text;
 }
 
 Diagnosis problem(std::string_view code, const FileView& file, std::string_view format) {
@@ -127,6 +180,8 @@ void sniff(FileView& file, BinaryInfo& info) {
       info.problems.push_back(std::move(found));
       return;
     }
+  const std::string converted = from_utf16(head);
+  if (!converted.empty()) head = converted;
   std::string_view text = head;
   if (text.substr(0, 3) == "\xef\xbb\xbf") text.remove_prefix(3);
   text.remove_prefix(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
@@ -158,7 +213,12 @@ void sniff(FileView& file, BinaryInfo& info) {
     info.problems.push_back(std::move(found));
     return;
   }
-  info.sniffed = "unknown data";
+  // What is left of a library.
+  info.sniffed =
+      "\x7f"
+      "ELF"sv.starts_with(head)
+          ? "ELF"
+          : "unknown data";
   if (file.size() < 64)
     info.problems.push_back(problem("EH-F03", file, info.sniffed));
   else

@@ -78,10 +78,17 @@ double milliseconds_since(std::chrono::steady_clock::time_point begin) {
   return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
 }
 
+// Not every engine looks at the token within one operation.
+Result<void> go_on(const std::optional<CancelToken>& cancel) {
+  if (cancel && cancel->cancelled()) return fail(diagnose("EH-P10"));
+  return {};
+}
+
 // Fills in milliseconds and transfer_ms of a line.
 Result<void> time_operation(open::Opened& opened, const load::Device& device,
                             const std::vector<std::int64_t>& shape, const std::optional<CancelToken>& cancel,
                             BenchReport::Line& line) {
+  TRY(go_on(cancel));
   load::Engine& engine = *opened.engine;
   Array first = make_array({ENGINE_FLOAT, 32, 1}, shape), second = make_array({ENGINE_FLOAT, 32, 1}, shape);
   for (Array* array : {&first, &second}) {
@@ -105,6 +112,7 @@ Result<void> time_operation(open::Opened& opened, const load::Device& device,
   ReusedResult result(answer.tensor());
   std::vector<double> times;
   for (int run = 0; run <= runs; ++run) {
+    TRY(go_on(cancel));
     load::CallOptions options;
     options.cancel = cancel;
     load::Call call(options);

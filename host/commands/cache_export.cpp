@@ -1,10 +1,12 @@
 // engine-cache export: installed builds into one file, or parts of it.
 #include <cerrno>
 #include <cstdio>
+#include <filesystem>
 #include <system_error>
 
 #include "base/paths.hpp"
 #include "base/text.hpp"
+#include "host/commands/asked_for.hpp"
 #include "host/commands/cache_export.hpp"
 #include "host/commands/cache_export_oci.hpp"
 #include "host/commands/offline.hpp"
@@ -12,6 +14,21 @@
 #include "host/explain/explain.hpp"
 
 namespace enginehost::commands {
+namespace {
+
+// The name that a bundle's parts and their list begin with, links resolved: what is written as one file
+// replaces what lies there in parts, and the other way round.
+std::filesystem::path bundle_of(const std::filesystem::path& file) {
+  std::error_code error;
+  const std::filesystem::path real = std::filesystem::weakly_canonical(file, error);
+  std::filesystem::path bundle = error ? file : real;
+  const std::string ending = path_text(bundle.extension());
+  const bool number = ending.size() == 4 && ending.find_first_not_of("0123456789", 1) == std::string::npos;
+  if (ending == ".parts" || number) bundle.replace_extension();
+  return bundle;
+}
+
+}  // namespace
 
 Json told(const offline::Exported& exported, const std::filesystem::path& file, bool as_text) {
   Json builds = Json::array(), parts = Json::array();
@@ -68,11 +85,19 @@ Result<Json> export_command(const OfflineRun& run) {
   request.selection.builds = run.flags.builds;
   request.selection.licenses_by_order.insert(run.flags.redistribute.begin(), run.flags.redistribute.end());
   TRY_ASSIGN(request.largest_part, given_size("--max-part", run.flags.max_part));
-  if (!run.flags.base.empty()) TRY(offline::leave_out(request.selection, given_path(run.flags.base)));
+  if (!run.flags.base.empty()) {
+    const std::filesystem::path base = given_path(run.flags.base);
+    if (bundle_of(base) == bundle_of(request.file))
+      return fail(wrong_usage("engine-cache", "--base " + run.flags.base + " is the bundle that " +
+                                                  run.flags.file +
+                                                  " would replace: write the new one under another name"));
+    TRY(offline::leave_out(request.selection, base));
+  }
   transfer::ProgressBar bar(stderr, run.common.quiet);
   request.progress = bar_for(bar, path_text(request.file));
   TRY_ASSIGN(const offline::Exported exported,
              explain::of_argument(offline::export_bundle(world, request), request.file));
+  bar.clear();
   note_export(world, exported, request.file);
   print_warnings(world.warnings(), {}, run.common.quiet || run.common.json);
   Json document = told(exported, request.file, !run.common.json);

@@ -9,6 +9,7 @@
 #include "base/text.hpp"
 #include "host/commands/common.hpp"
 #include "host/commands/say.hpp"
+#include "host/explain/explain.hpp"
 #include "host/open/world.hpp"
 
 namespace enginehost::commands {
@@ -57,6 +58,10 @@ void tell(const cache::Store& store, const cache::Collected& done, bool dry_run)
   say("%s: %s %s, %s on disk for %s of builds\n", path_text(store.root()).c_str(),
       format_bytes(freed).c_str(), dry_run ? "would be freed" : "freed",
       format_bytes(done.physical_after).c_str(), format_bytes(done.logical_after).c_str());
+  if (done.bound_missed)
+    say("more than the bound is left: what is in use, pinned, being made or being downloaded does not go, "
+        "and "
+        "no build goes when that cannot reach the bound\n");
   if (done.left_to_maker)
     say("something is being installed: what is no longer needed is freed when that is done\n");
   if (done.waits_for_rest)
@@ -94,10 +99,19 @@ int collect(const settings::Settings& settings, const cache::Store& store, const
   const auto done = store.collect(options);
   if (!done) return end_with(done.error(), json);
   if (!options.dry_run) note(settings, *done, json);
+  // All that could be done is done; what stayed would otherwise be noticed when the disk is full.
+  const int status = done->stayed.empty() ? 0 : static_cast<int>(explain::exit_status(done->stayed.front()));
   if (!json) {
     tell(store, *done, options.dry_run);
-    return 0;
+    for (const Diagnosis& why : done->stayed)
+      std::fprintf(stderr, "stayed: %s%s\n", explain::one_line(why).c_str(),
+                   why.value("consequence").empty()
+                       ? ""
+                       : (" (" + std::string(why.value("consequence")) + ")").c_str());
+    return status;
   }
+  Json stayed = Json::array();
+  for (const Diagnosis& why : done->stayed) stayed.push(explain::to_json(why));
   Json document = Json::object();
   document.set("format", 1).set("cache", path_text(store.root())).set("dry_run", options.dry_run);
   if (options.max_bytes) document.set("max_bytes", *options.max_bytes);
@@ -106,10 +120,12 @@ int collect(const settings::Settings& settings, const cache::Store& store, const
             .set("kept", builds_of(done->kept))
             .set("before", sizes(done->logical_before, done->physical_before))
             .set("after", sizes(done->logical_after, done->physical_after))
+            .set("bound_missed", done->bound_missed)
+            .set("stayed", std::move(stayed))
             .set("left_to_maker", done->left_to_maker)
             .set("waits_for_rest", done->waits_for_rest)
             .set("clock_in_doubt", done->clock_in_doubt));
-  return 0;
+  return status;
 }
 
 }  // namespace

@@ -57,12 +57,13 @@ Result<Json> import_command(const OfflineRun& run) {
   request.trust = &trust;
   request.readable_by_all = run.flags.layer == "system";
   request.unpacked_limit = run.settings.downloads.max_unpacked_bytes;
-  request.consent = consent_for(world);
   request.cancel = run.cancel;
   request.now = open::World::now();
   transfer::ProgressBar bar(stderr, run.common.quiet);
+  request.consent = consent_for(world, &bar);
   request.progress = bar_for(bar, path_text(request.file));
   TRY_ASSIGN(const offline::Imported imported, offline::import_bundle(store, request));
+  bar.clear();
   for (const offline::ImportedBuild& build : imported.builds)
     world.note("import", Json::object()
                              .set("build", build.installed.build)

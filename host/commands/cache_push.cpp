@@ -107,10 +107,8 @@ CLI::App* add_push(CLI::App& app, PushFlags& flags) {
   pushing->add_option("ID... HOST/NAME[:TAG]", flags.what, "installed builds, and where to")
       ->required()
       ->expected(2, 1000);
-  pushing->add_option("--redistribute", flags.redistribute, "a licence that I may pass on; repeatable")
-      ->expected(1)
-      ->allow_extra_args(false)
-      ->take_all();
+  repeatable(
+      pushing->add_option("--redistribute", flags.redistribute, "a licence that I may pass on; repeatable"));
   pushing->add_option("--manifest", flags.manifest, "write a manifest whose builds come from there");
   return pushing;
 }

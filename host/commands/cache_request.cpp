@@ -5,10 +5,12 @@
 #include "base/files.hpp"
 #include "base/paths.hpp"
 #include "base/text.hpp"
+#include "host/commands/asked_for.hpp"
 #include "host/commands/cache_export.hpp"
 #include "host/commands/offline.hpp"
 #include "host/commands/say.hpp"
 #include "host/explain/explain.hpp"
+#include "host/offline/bundle_writer.hpp"
 #include "host/offline/request.hpp"
 
 namespace enginehost::commands {
@@ -16,19 +18,20 @@ namespace {
 
 constexpr std::uint64_t largest_request = 64u << 20;
 
-std::vector<offline::Wish> wishes_of(const OfflineFlags& flags, const cache::Store& store) {
+Result<std::vector<offline::Wish>> wishes_of(const OfflineFlags& flags, const cache::Store& store) {
   std::set<std::string> engines(flags.engines.begin(), flags.engines.end());
   if (engines.empty())
     for (const cache::Installed& installed : store.list()) engines.insert(installed.engine);
   std::vector<offline::Wish> wishes;
   for (const std::string& text : engines) {
-    const std::size_t at = text.find('@');
+    TRY_ASSIGN(const resolve::Request asked_for,
+               request_of("engine-cache", {text, flags.flavor, flags.require, flags.device}));
     offline::Wish wish;
-    wish.engine = text.substr(0, at);
-    if (at != std::string::npos) wish.version = text.substr(at + 1);
-    wish.flavor = flags.require.empty() ? flags.flavor : flags.require;
-    wish.require = !flags.require.empty();
-    wish.device = flags.device;
+    wish.engine = asked_for.engine;
+    wish.version = asked_for.version;
+    wish.flavor = asked_for.flavor;
+    wish.require = asked_for.require;
+    wish.device = asked_for.device;
     wishes.push_back(std::move(wish));
   }
   return wishes;
@@ -38,13 +41,13 @@ std::vector<offline::Wish> wishes_of(const OfflineFlags& flags, const cache::Sto
 
 Result<Json> request_command(const OfflineRun& run) {
   open::World world(run.settings, {}, run.cancel);
-  auto wishes = wishes_of(run.flags, world.store());
+  TRY_ASSIGN(auto wishes, wishes_of(run.flags, world.store()));
   if (wishes.empty())
     return fail(diagnose("EH-P40")
                     .with("program", "engine-cache")
                     .with("problem", "nothing is installed, so an ENGINE has to be named"));
   const offline::SiteRequest request = offline::request_of_this_machine(world, std::move(wishes));
-  const std::filesystem::path file = given_path(run.flags.file);
+  TRY_ASSIGN(const std::filesystem::path file, offline::place_for_file(given_path(run.flags.file)));
   TRY(explain::of_argument(write_file(file, request.text())));
   std::vector<std::string> wanted;
   for (const offline::Wish& wish : request.wishes)
@@ -68,8 +71,9 @@ Result<Json> fulfil_command(const OfflineRun& run) {
   transfer::ProgressBar bar(stderr, run.common.quiet);
   // This machine's own platform is not asked about.
   open::World world(run.settings, request.platform, run.cancel);
-  TRY_ASSIGN(const auto answers,
-             offline::answer(run.settings, request, {consent_for(world), bar.callback(), {}}, run.cancel));
+  TRY_ASSIGN(const auto answers, offline::answer(run.settings, request,
+                                                 {consent_for(world, &bar), bar.callback(), {}}, run.cancel));
+  bar.clear();
   Json answered = Json::array();
   for (const offline::Answer& given : answers) {
     answered.push(Json::object()
@@ -90,6 +94,7 @@ Result<Json> fulfil_command(const OfflineRun& run) {
     writing.progress = bar_for(bar, path_text(writing.file));
     TRY_ASSIGN(const offline::Exported exported,
                explain::of_argument(offline::export_bundle(world, writing), writing.file));
+    bar.clear();
     note_export(world, exported, writing.file);
     document = told(exported, writing.file, !run.common.json);
   }

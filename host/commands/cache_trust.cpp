@@ -24,7 +24,12 @@ namespace fs = std::filesystem;
 // A file that holds the key, or the key itself.
 Result<manifest::PublicKey> key_of(const std::string& text) {
   std::error_code error;
-  if (!fs::exists(path_of(text), error)) return manifest::read_public_key(text, text);
+  if (!fs::exists(path_of(text), error)) {
+    auto key = manifest::read_public_key(text, text);
+    // What is no key was meant as a file, unless it begins as a key does.
+    if (!key && !text.starts_with("RW")) TRY(stamp_of(path_of(text), "EH-P47").map([](const FileStamp&) {}));
+    return key;
+  }
   TRY_ASSIGN(const std::string bytes, read_file(path_of(text), 64u << 10, "EH-M15"));
   return manifest::read_public_key(bytes, text);
 }

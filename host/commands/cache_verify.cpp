@@ -35,6 +35,8 @@ class Verification {
 
   Result<Json> run();
   std::optional<Diagnosis> worst;  // that was not mended
+  // What to tell of it: of a repair that failed the cause, whose remedy is not to repair once more.
+  const Diagnosis& to_tell() const { return why_not_repaired_ ? *why_not_repaired_ : *worst; }
 
  private:
   Result<void> look();
@@ -53,6 +55,7 @@ class Verification {
   bool json_, quiet_;
   std::map<std::string, Verified> builds_;
   std::vector<cache::Problem> beside_;  // what belongs to no build
+  std::optional<Diagnosis> why_not_repaired_;
 };
 
 bool told_already(const std::vector<cache::Problem>& problems, const cache::Problem& problem) {
@@ -128,6 +131,11 @@ void Verification::note_mended(const std::string& id, const std::vector<cache::M
 // File by file first; what cannot be had that way is installed anew.
 Result<void> Verification::repair(const std::string& id, Verified& verified) {
   auto mended = acquire::mend(id, known(id), store_, options(), world_.cancel());
+  // Removed by someone else meanwhile: then nothing of it is damaged.
+  if (const auto still = store_.record_of(id); still && !*still) {
+    verified.repaired = true;
+    return {};
+  }
   if (!mended && (mended.error().code == "EH-P10" || mended.error().code == "EH-F18"))
     return fail(std::move(mended).error());
   if (mended) {
@@ -180,6 +188,9 @@ Json Verification::tell(const std::string& id, const Verified& verified) const {
                               ? (verified.fetched_anew ? "repaired, fetched anew" : "repaired")
                               : "damaged";
     say("%s  %s\n", id.c_str(), verdict);
+    if (!verified.sound())
+      for (const Diagnosis& failure : verified.not_fetched)
+        say("%s  not repaired: %s\n", id.c_str(), explain::one_line(failure).c_str());
   }
   return Json::object()
       .set("build", id)
@@ -227,7 +238,10 @@ Result<Json> Verification::run() {
                           .map([](const auto& r) { return r.has_value(); })
                           .value_or(true);
     if (!verified.problems.empty() && flags_.repair && ours) TRY(repair(id, verified));
-    if (!verified.sound() && !worst) worst = verified.problems.front().diagnosis;
+    if (!verified.sound() && !worst) {
+      worst = verified.problems.front().diagnosis;
+      if (!verified.not_fetched.empty()) why_not_repaired_ = verified.not_fetched.back();
+    }
     builds.push(tell(id, verified));
   }
   // What no build needs is not worth mending: the sweep takes it away.
@@ -269,7 +283,7 @@ int run_verify(const settings::Settings& settings, const VerifyFlags& flags, boo
   if (flags.build.empty()) document->set("audit", check_audit_log(settings, !json, verification.worst));
   if (json) print(*document);
   if (!verification.worst) return 0;
-  if (!json) say_aside("%s\n", explain::describe(*verification.worst).c_str());
+  if (!json) say_aside("%s\n", explain::describe(verification.to_tell()).c_str());
   return static_cast<int>(explain::exit_status(*verification.worst));
 }
 

@@ -2,51 +2,128 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <exception>
+#include <sstream>
 
 #include "base/printable.hpp"
+#include "host/commands/asked_for.hpp"
+#include "host/commands/output.hpp"
 #include "host/commands/say.hpp"
 #include "host/explain/explain.hpp"
+#include "host/open/document.hpp"
+#include "host/settings/layer.hpp"
 
 namespace enginehost::commands {
 namespace {
 
-bool json_asked_for(int argc, char** argv) {
-  return std::any_of(argv + 1, argv + argc,
-                     [](const char* argument) { return std::strcmp(argument, "--json") == 0; });
+// CLI11 wants them backwards, and takes what follows for the value that "--flavor=" leaves empty: an unset
+// variable of a shell must not swallow an argument.
+std::vector<std::string> arguments_of(int argc, char** argv) {
+  std::vector<std::string> arguments;
+  bool flags = true;
+  for (int i = 1; i < argc; ++i) {
+    const std::string argument = argv[i];
+    flags = flags && argument != "--";
+    const bool empty_value = flags && argument.starts_with("--") && argument.find('=') == argument.size() - 1;
+    arguments.push_back(empty_value ? argument.substr(0, argument.size() - 1) : argument);
+    if (empty_value) arguments.emplace_back();
+  }
+  std::reverse(arguments.begin(), arguments.end());
+  return arguments;
+}
+
+// What was given an empty value, in the command or in those of its subcommands that were called. No option
+// takes one: it is what an unset variable of a shell leaves, and would silently drop a condition.
+std::optional<std::string> empty_value(const CLI::App& app) {
+  for (const CLI::Option* option : app.get_options([](const CLI::Option* one) { return one->count() > 0; })) {
+    const std::vector<std::string>& values = option->results();
+    if (std::none_of(values.begin(), values.end(), [](const std::string& value) { return value.empty(); }))
+      continue;
+    const std::string name = option->get_name();
+    const std::string meaning = option->get_description();
+    return name + " \"\" is empty: give it a value" +
+           (option->nonpositional() ? ", or leave " + name + " out" : "") +
+           (meaning.empty() ? "" : " (" + name + ": " + meaning + ")");
+  }
+  for (const CLI::App* called : app.get_subcommands())
+    if (auto found = empty_value(*called)) return found;
+  return std::nullopt;
+}
+
+int answered(const CLI::App& app, const CLI::Success& asked, bool json) {
+  std::ostringstream text;
+  const int status = app.exit(asked, text, text);
+  if (!json)
+    std::printf("%s", text.str().c_str());
+  else if (asked.get_name() == "CallForVersion")
+    print(Json::object().set("format", 1).set("tool", open::tool_document()));
+  else
+    print(Json::object().set("format", 1).set("help", text.str()));
+  return status;
+}
+
+int write_error = 0;  // what the system said when a document could not be printed; the stream forgets it
+
+// A full disk or a closed pipe must not look like success.
+int written(int status) {
+  errno = 0;
+  const bool flushed = std::fflush(documents()) == 0;
+  const int error_number = write_error != 0 ? write_error : flushed ? 0 : errno;
+  if (flushed && std::ferror(documents()) == 0) return status;
+  Diagnosis diagnosis = error_number != 0 ? diagnose_errno("EH-P50", error_number) : diagnose("EH-P50");
+  std::fprintf(stderr, "%s\n", explain::describe(diagnosis).c_str());
+  return status == 0 ? static_cast<int>(explain::exit_status(diagnosis)) : status;
 }
 
 }  // namespace
 
+bool json_asked_for(int argc, char** argv) {
+  bool asked = false;
+  for (int i = 1; i < argc && std::strcmp(argv[i], "--") != 0; ++i) {
+    const std::string_view argument = argv[i];
+    if (argument == "--json") asked = true;
+    // As the parser reads a flag's value; one that it refuses is still somebody who asks for a document.
+    if (argument.starts_with("--json="))
+      asked = settings::parse_switch(std::string(argument.substr(7))).value_or(true);
+  }
+  return asked;
+}
+
+CLI::Option* repeatable(CLI::Option* option) {
+  return option->expected(1)->allow_extra_args(false)->take_all();
+}
+
 void CommonFlags::add_to(CLI::App& app) {
   app.set_version_flag("--version", std::string("enginehost ") + ENGINEHOST_VERSION);
   app.add_flag("--json", json, "print exactly one JSON document");
-  app.add_option("--repository", repositories,
-                 "a repository (folder or URL), before the configured ones; repeatable");
-  app.add_option(
+  repeatable(app.add_option("--repository", repositories,
+                            "a repository (folder or URL), before the configured ones; repeatable"));
+  repeatable(app.add_option(
       "--installation", installations,
       "a conda environment, a Python environment or a folder of libraries whose engine may be opened "
-      "where it lies; repeatable");
+      "where it lies; repeatable"));
   app.add_option("--cache", cache, "the cache folder");
   app.add_flag("--offline", offline, "open no socket: choose among what is installed or lies in folders");
-  app.add_option("--accept-license", accept_licenses, "accept the licence with this id; repeatable");
+  repeatable(
+      app.add_option("--accept-license", accept_licenses, "accept the licence with this id; repeatable"));
   app.add_flag("--quiet", quiet, "no progress, no warnings");
   app.add_flag("--verbose", verbose, "say more");
 }
 
 std::optional<int> parse(CLI::App& app, int argc, char** argv) {
+  const bool json = json_asked_for(argc, argv);
   try {
-    app.parse(argc, argv);
-    return std::nullopt;
+    app.parse(arguments_of(argc, argv));
   } catch (const CLI::Success& asked) {
-    return app.exit(asked);
+    return answered(app, asked, json);
   } catch (const CLI::ParseError& error) {
-    Diagnosis diagnosis = diagnose("EH-P40");
-    diagnosis.with("program", app.get_name()).with("problem", error.what());
-    return end_with(diagnosis, json_asked_for(argc, argv));
+    return end_with(wrong_usage(app.get_name(), error.what()), json);
   }
+  if (const auto empty = empty_value(app)) return end_with(wrong_usage(app.get_name(), *empty), json);
+  return std::nullopt;
 }
 
 Result<settings::Settings> settings_of(const CommonFlags& flags, settings::FlagValues values) {
@@ -70,8 +147,7 @@ Result<settings::Settings> settings_without_configuration(const CommonFlags& fla
   if (!flags.cache.empty()) values.cache = flags.cache;
   values.offline = true;
   auto settings = settings::load_settings(values, environment);
-  if (settings) return settings;
-  environment.variables.erase("ENGINEHOST_CACHE");
+  if (settings || environment.variables.erase("ENGINEHOST_CACHE") == 0) return settings;
   return settings::load_settings(values, environment);
 }
 
@@ -83,7 +159,10 @@ int end_with(const Diagnosis& diagnosis, bool json) {
   return static_cast<int>(explain::exit_status(diagnosis));
 }
 
-void print(const Json& document) { std::printf("%s\n", document.dump(2).c_str()); }
+void print(const Json& document) {
+  errno = 0;
+  if (std::fprintf(documents(), "%s\n", document.dump(2).c_str()) < 0) write_error = errno;
+}
 
 void print_warnings(const std::vector<std::string>& warnings, const std::vector<Diagnosis>& diagnoses,
                     bool quiet) {
@@ -92,11 +171,11 @@ void print_warnings(const std::vector<std::string>& warnings, const std::vector<
   for (const Diagnosis& warning : diagnoses) say_aside("warning: %s\n", explain::one_line(warning).c_str());
 }
 
-int guarded(bool json, const std::function<int()>& body) {
+int guarded(int argc, char** argv, const std::function<int()>& body) {
   try {
-    return body();
+    return written(body());
   } catch (const std::exception& error) {
-    return end_with(std::move(diagnose("EH-P99").with("problem", error.what())), json);
+    return end_with(diagnose("EH-P99").with("problem", error.what()), json_asked_for(argc, argv));
   }
 }
 

@@ -26,24 +26,30 @@ struct CommonFlags {
   void add_to(CLI::App& app);
 };
 
-// Thrown by nothing: a command returns its exit status. Reads argv into the app; a wrong argument is printed
-// with the remedy (and, with --json among the arguments, as a document) and gives 2, --help and --version
-// give 0. Nothing means go on.
+// An option that may be given several times, with one value each time: what follows that value is an argument
+// of its own, not one more value.
+CLI::Option* repeatable(CLI::Option* option);
+
+// Thrown by nothing: a command returns its exit status. Reads argv into the app; a wrong argument, an empty
+// value among them, is printed with the remedy (and, with --json among the arguments, as a document) and
+// gives 2, --help and --version give 0. Nothing means go on.
 std::optional<int> parse(CLI::App& app, int argc, char** argv);
 
 // Settings from flags, environment and configuration files.
 Result<settings::Settings> settings_of(const CommonFlags& flags, settings::FlagValues values = {});
 
 // What is left when the configuration cannot be used: no file and no ENGINEHOST_ variable but the cache is
-// read. Good for telling what machine this is, never for opening an engine: policy may be among what was not
-// read.
+// read, and that one not if it is what cannot be used. Good for telling what machine this is, never for
+// opening an engine: policy may be among what was not read.
 Result<settings::Settings> settings_without_configuration(const CommonFlags& flags);
 
 // Asks on a terminal for more than 100 MB or a licence that wants acceptance, whose text is shown first where
 // it can be had; without a terminal a licence must have been accepted before, by --accept-license or by
 // policy. What is accepted is recorded. EH-P03 with "license", "url" or "bytes" when declined; else as
 // open::licenses_to_ask. The world must outlive the function.
-std::function<Result<void>(const acquire::Question&)> consent_for(open::World& world);
+// A bar that is drawn is wiped before the first question.
+std::function<Result<void>(const acquire::Question&)> consent_for(open::World& world,
+                                                                  transfer::ProgressBar* bar = nullptr);
 
 // Prints a diagnosis, as a document on stdout ("format", "diagnosis") with `json`, else as text on stderr,
 // and returns its exit status.
@@ -55,7 +61,11 @@ void print(const Json& document);
 void print_warnings(const std::vector<std::string>& warnings, const std::vector<Diagnosis>& diagnoses,
                     bool quiet);
 
-// Runs a command's body; what a library throws in spite of everything ends as "a bug of ours", status 1.
-int guarded(bool json, const std::function<int()>& body);
+// Whether a document was asked for, whatever else the arguments say.
+bool json_asked_for(int argc, char** argv);
+
+// Runs a command's body; what a library throws in spite of everything ends as "a bug of ours", status 1, and
+// what could not be written to standard output as EH-P50 where all else went well.
+int guarded(int argc, char** argv, const std::function<int()>& body);
 
 }  // namespace enginehost::commands

@@ -42,8 +42,10 @@ bool ask_for_license(open::World& world, const std::string& build, const manifes
 
 }  // namespace
 
-std::function<Result<void>(const acquire::Question&)> consent_for(open::World& world) {
-  return [&world](const acquire::Question& question) -> Result<void> {
+std::function<Result<void>(const acquire::Question&)> consent_for(open::World& world,
+                                                                  transfer::ProgressBar* bar) {
+  return [&world, bar](const acquire::Question& question) -> Result<void> {
+    if (bar != nullptr) bar->clear();
     const bool terminal = is_terminal(standard_input) && is_terminal(standard_error);
     TRY_ASSIGN(const std::vector<acquire::LicenseQuestion> licenses,
                open::licenses_to_ask(world.settings(), question));

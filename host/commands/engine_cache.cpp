@@ -5,6 +5,8 @@
 
 #include "base/paths.hpp"
 #include "base/text.hpp"
+#include "cache/place.hpp"
+#include "host/commands/asked_for.hpp"
 #include "host/commands/cache_gc.hpp"
 #include "host/commands/cache_push.hpp"
 #include "host/commands/cache_trust.hpp"
@@ -39,18 +41,14 @@ int report(const Result<Json>& result, bool json) {
 Result<Json> fetch_for(const settings::Settings& settings, std::optional<platform::Platform> platform,
                        const std::string& label, const Flags& flags, const CancelToken& cancel) {
   open::World world(settings, std::move(platform), cancel);
-  resolve::Request request;
-  const std::size_t at = flags.engine.find('@');
-  request.engine = flags.engine.substr(0, at);
-  if (at != std::string::npos) request.version = flags.engine.substr(at + 1);
-  request.flavor = flags.flavor;
-  request.require = !flags.flavor.empty();
+  TRY_ASSIGN(resolve::Request request, request_of("engine-cache", {flags.engine, "", flags.flavor, ""}));
   request.offline = settings.offline;
   for (const cache::Installed& installed : world.store().list()) request.installed.insert(installed.build);
   resolve::Plan plan =
       resolve::decide(world.platform(), world.catalogue(), world.history(), request, open::World::now());
   transfer::ProgressBar bar(stderr, flags.common.quiet);
-  auto acquired = open::fetch_best(world, plan, {consent_for(world), bar.callback(), {}});
+  auto acquired = open::fetch_best(world, plan, {consent_for(world, &bar), bar.callback(), {}});
+  bar.clear();
   if (!acquired) return fail(std::move(acquired.error().within("for " + label)));
   if (!flags.common.json)
     say("%s  %s  %s  (for %s)\n", acquired->installed.build.c_str(),
@@ -87,6 +85,7 @@ Result<Json> list(const cache::Store& store, const Flags& flags) {
   Json builds = Json::array();
   std::uint64_t total = 0;
   for (const cache::Installed& build : store.list()) {
+    const bool pinned = store.is_pinned(build.build);
     total += build.size;
     builds.push(Json::object()
                     .set("build", build.build)
@@ -97,10 +96,11 @@ Result<Json> list(const cache::Store& store, const Flags& flags) {
                     .set("size", build.size)
                     .set("installed_at", build.installed_at)
                     .set("folder", path_text(build.folder))
-                    .set("read_only", build.read_only));
+                    .set("read_only", build.read_only)
+                    .set("pinned", pinned));
     if (!flags.common.json)
-      say("%-48s %10s%s\n", build.build.c_str(), format_bytes(build.size).c_str(),
-          build.read_only ? "  (read-only layer)" : "");
+      say("%-48s %10s%s%s\n", build.build.c_str(), format_bytes(build.size).c_str(),
+          build.read_only ? "  (read-only layer)" : "", pinned ? "  (pinned)" : "");
   }
   if (!flags.common.json) {
     if (builds.as_array().empty())
@@ -140,7 +140,8 @@ int run(int argc, char** argv) {
   CLI::App* fetching = app.add_subcommand("fetch", "install a build for this machine or another");
   fetching->add_option("ENGINE[@VERSION]", flags.engine)->required();
   fetching->add_option("--flavor", flags.flavor, "exactly this flavor");
-  fetching->add_option("--platform", flags.platforms, "a recorded machine to fetch for; repeatable");
+  repeatable(
+      fetching->add_option("--platform", flags.platforms, "a recorded machine to fetch for; repeatable"));
   CLI::App* listing = app.add_subcommand("list", "what is installed");
   CLI::App* path = app.add_subcommand("path", "where the cache is");
   CLI::App* verifying = add_verify(app, verify_flags);
@@ -163,6 +164,10 @@ int run(int argc, char** argv) {
   // Before anybody is asked anything, and before anything is written.
   if (fetching->parsed() || pushing->parsed())
     if (const auto placed = store.check_place(); !placed) return end_with(placed.error(), flags.common.json);
+  const bool only_reads =
+      listing->parsed() || path->parsed() || (verifying->parsed() && !verify_flags.repair);
+  if (const auto warning = cache::warning_for_administrators(store.root()); warning && !only_reads)
+    print_warnings({*warning}, {}, flags.common.quiet || flags.common.json);
   if (fetching->parsed()) return report(fetch(*settings, flags, cancel), flags.common.json);
   if (listing->parsed()) return report(list(store, flags), flags.common.json);
   if (removing->parsed()) return report(remove(*settings, flags), flags.common.json);
@@ -186,8 +191,7 @@ int run(int argc, char** argv) {
 }  // namespace
 
 int run_program(int argc, char** argv) {
-  const bool json = std::find(argv + 1, argv + argc, std::string_view("--json")) != argv + argc;
-  return guarded(json, [&] { return run(argc, argv); });
+  return guarded(argc, argv, [&] { return run(argc, argv); });
 }
 
 }  // namespace enginehost::commands

@@ -8,7 +8,9 @@
 #include "host/commands/bench.hpp"
 #include "host/commands/checked.hpp"
 #include "host/commands/common.hpp"
+#include "host/commands/info_flags.hpp"
 #include "host/commands/installations.hpp"
+#include "host/commands/opening.hpp"
 #include "host/commands/plot.hpp"
 #include "host/commands/program.hpp"
 #include "host/commands/recorded_platform.hpp"
@@ -23,47 +25,9 @@
 namespace enginehost::commands {
 namespace {
 
-struct Flags {
-  CommonFlags common;
-  std::string engine, flavor, device, require, platform_file, plugin, inspect, plot;
-  std::vector<std::string> codes;
-  bool plan = false, explain = false, self_test = false, bench = false, no_probe = false,
-       platform_json = false, symbols = false, installations = false;
-};
-
-void add_flags(CLI::App& app, Flags& flags) {
-  app.name("engine-info");
-  app.add_option("ENGINE[@VERSION]", flags.engine,
-                 "open it as an application would; @2.0 is the newest 2.0.x");
-  app.add_option("--flavor", flags.flavor, "ask for a flavor: cpu, cu118, mps, ...");
-  app.add_option("--device", flags.device, "a device that must be opened; \"cuda:0,cpu\" allows the rest");
-  app.add_option("--require", flags.require, "exactly this flavor or an error: no fallback");
-  app.add_flag("--plan", flags.plan, "decide only: no download, no load");
-  app.add_flag("--explain", flags.explain,
-               "every candidate with every requirement, what was observed, and where");
-  app.add_option("--platform", flags.platform_file,
-                 "decide for a recorded machine (implies --plan); with --inspect: judge for it");
-  app.add_flag("--self-test", flags.self_test, "run the engine's self-test on each device");
-  CLI::Option* const bench =
-      app.add_flag("--bench", flags.bench, "time an add and a matmul on each device against cpu");
-  app.add_option("--plot", flags.plot,
-                 "with --bench: draw the figures into FILE.png or FILE.svg (needs gnuplot)")
-      ->needs(bench);
-  app.add_option("--plugin", flags.plugin, "a plugin file without manifest, for engine authors");
-  app.add_flag("--no-probe", flags.no_probe, "load in this process at once");
-  app.add_flag("--platform-json", flags.platform_json, "this machine as a file for --platform");
-  app.add_flag("--installations", flags.installations,
-               "engines that others installed on this machine, and which could be opened where they lie");
-  app.add_option("--inspect", flags.inspect, "check any shared library before it is loaded");
-  app.add_flag("--symbols", flags.symbols, "with --inspect: look for undefined symbols too");
-  app.add_option("--code", flags.codes, "what failure codes mean and how they are mended: EH-L01, l01")
-      ->delimiter(',');
-  flags.common.add_to(app);
-}
-
 // Every code that was asked for; one that does not exist is an argument that cannot be read, whatever the
 // others are.
-int explain_codes(const Flags& flags) {
+int explain_codes(const InfoFlags& flags) {
   std::vector<const explain::Entry*> entries;
   for (const std::string& code : flags.codes) {
     entries.push_back(explain::find(code));
@@ -111,7 +75,7 @@ std::string inspect_report(const preflight::Report& report) {
   return text;
 }
 
-int inspect(const Flags& flags) {
+int inspect(const InfoFlags& flags) {
   std::error_code error;
   const std::filesystem::path file = std::filesystem::absolute(path_of(flags.inspect), error);
   std::optional<platform::Platform> described;
@@ -123,9 +87,12 @@ int inspect(const Flags& flags) {
     }
     described = std::move(*platform);
   }
-  auto report = explain::of_argument(preflight::inspect(file, flags.symbols, linker::describe_this_machine(),
-                                                        described ? &*described : nullptr),
-                                     file);
+  // What this very program brought says nothing of the one that will open the file; what the environment puts
+  // into every program does.
+  linker::Machine here = linker::describe_this_machine();
+  here.loaded = linker::preloaded_libraries();
+  auto report = explain::of_argument(
+      preflight::inspect(file, flags.symbols, here, described ? &*described : nullptr), file);
   if (!report) {
     end_with(report.error(), flags.common.json);
     return static_cast<int>(explain::ExitStatus::usage);
@@ -141,7 +108,7 @@ int inspect(const Flags& flags) {
 }
 
 // Finishes whatever is broken; `broken` is a configuration that could not be used.
-int machine(const Flags& flags, open::World& world, const std::optional<Diagnosis>& broken) {
+int machine(const InfoFlags& flags, open::World& world, const std::optional<Diagnosis>& broken) {
   if (flags.platform_json)
     print(Json::object().set("format", 1).set("platform", platform::to_json(world.platform(), true)));
   else if (flags.common.json)
@@ -155,7 +122,7 @@ int machine(const Flags& flags, open::World& world, const std::optional<Diagnosi
   return 0;
 }
 
-int installed_by_others(const Flags& flags, open::World& world) {
+int installed_by_others(const InfoFlags& flags, open::World& world) {
   const std::vector<SeenInstallation> seen = look_for_installations(world);
   if (flags.common.json)
     print(to_json(seen));
@@ -164,31 +131,28 @@ int installed_by_others(const Flags& flags, open::World& world) {
   return 0;
 }
 
-open::OpenRequest request_of(const Flags& flags, open::World& world) {
+open::OpenRequest open_request(const InfoFlags& flags, resolve::Request request, open::World& world,
+                               transfer::ProgressBar& bar) {
   open::OpenRequest open;
-  const std::size_t at = flags.engine.find('@');
-  open.request.engine = flags.engine.substr(0, at);
-  if (at != std::string::npos) open.request.version = flags.engine.substr(at + 1);
-  open.request.flavor = flags.require.empty() ? flags.flavor : flags.require;
-  open.request.require = !flags.require.empty();
-  open.request.device = flags.device;
+  open.request = std::move(request);
   open.plan_only = flags.plan;
   std::error_code error;
   if (!flags.plugin.empty()) open.plugin = std::filesystem::absolute(path_of(flags.plugin), error);
   open.attempt.probe = !flags.no_probe;
-  open.attempt.consent = consent_for(world);
+  open.attempt.consent = consent_for(world, &bar);
+  open.attempt.progress = bar.callback();
+  open.decide_anew = true;  // every candidate is told
   return open;
 }
 
-int engine(const Flags& flags, open::World& world) {
+int engine(const InfoFlags& flags, resolve::Request asked_for, open::World& world) {
   if (!flags.plot.empty())
     if (const auto possible = can_plot(path_of(flags.plot)); !possible)
       return end_with(possible.error(), flags.common.json);
-  open::OpenRequest request = request_of(flags, world);
   transfer::ProgressBar bar(stderr, flags.common.quiet);
-  request.attempt.progress = bar.callback();
-  request.decide_anew = true;  // every candidate is told
-  open::Outcome outcome = open::open_engine(world, request);
+  open::Outcome& outcome =
+      open_in_command(world, open_request(flags, std::move(asked_for), world, bar), flags.common.json);
+  bar.clear();
 
   std::vector<CheckedDevice> checks;
   if (outcome.opened) checks = check_devices(*outcome.opened, world.cancel());
@@ -196,6 +160,8 @@ int engine(const Flags& flags, open::World& world) {
   std::optional<BenchReport> bench;
   if (outcome.opened && flags.self_test) tests = run_self_test(*outcome.opened, world.cancel());
   if (outcome.opened && flags.bench) bench = run_bench(*outcome.opened, world.cancel());
+  // Half a measurement is none.
+  if (outcome.opened && world.cancel()->cancelled()) return end_with(diagnose("EH-P10"), flags.common.json);
   Result<void> drawn;
   if (bench && !flags.plot.empty()) drawn = plot(*bench, path_of(flags.plot));
   int status = outcome.exit_status();
@@ -227,9 +193,11 @@ int engine(const Flags& flags, open::World& world) {
 
 int run(int argc, char** argv) {
   CLI::App app{"Tells what machine this is, which ML engine build fits it, and why."};
-  Flags flags;
+  InfoFlags flags;
   add_flags(app, flags);
   if (const auto status = parse(app, argc, argv)) return *status;
+  const auto asked_for = checked(flags);
+  if (!asked_for) return end_with(asked_for.error(), flags.common.json);
   if (!flags.codes.empty()) return explain_codes(flags);
   if (!flags.inspect.empty()) return inspect(flags);
 
@@ -255,14 +223,13 @@ int run(int argc, char** argv) {
   world.look_anew();  // this command is asked when something is doubted
   if (flags.installations) return installed_by_others(flags, world);
   if (machine_only) return machine(flags, world, broken);
-  return engine(flags, world);
+  return engine(flags, *asked_for, world);
 }
 
 }  // namespace
 
 int run_program(int argc, char** argv) {
-  const bool json = std::find(argv + 1, argv + argc, std::string_view("--json")) != argv + argc;
-  return guarded(json, [&] { return run(argc, argv); });
+  return guarded(argc, argv, [&] { return run(argc, argv); });
 }
 
 }  // namespace enginehost::commands

@@ -8,6 +8,7 @@
 #include "base/files.hpp"
 #include "base/paths.hpp"
 #include "base/text.hpp"
+#include "host/commands/asked_for.hpp"
 #include "host/commands/common.hpp"
 #include "host/commands/program.hpp"
 #include "host/commands/say.hpp"
@@ -24,7 +25,7 @@ namespace {
 namespace fs = std::filesystem;
 
 struct ManifestFlags {
-  bool json = false;
+  bool json = false, quiet = false, verbose = false, offline = false;
   std::string folder, name, out;
   publish::AddRequest add;
   std::string file, plugin;
@@ -34,7 +35,12 @@ struct ManifestFlags {
   publish::RootChange change;
 };
 
-fs::path absolute(const std::string& path) { return fs::absolute(path_of(path)).lexically_normal(); }
+// Not fs::absolute() alone: it throws when the current folder is gone.
+fs::path absolute(const std::string& path) {
+  std::error_code error;
+  const fs::path complete = fs::absolute(path_of(path), error);
+  return (error ? path_of(path) : complete).lexically_normal();
+}
 
 // No file or folder that this command reads or writes is of the cache.
 Diagnosis of_arguments(Diagnosis failure) {
@@ -76,7 +82,22 @@ Result<Json> init(const ManifestFlags& flags) {
   return Json::object().set("format", 1).set("folder", path_text(workspace.folder())).set("name", flags.name);
 }
 
+// What would be left out without a word.
+Result<void> check_added(const ManifestFlags& flags) {
+  for (const std::string& url : flags.add.urls)
+    if (!settings::is_url(url))
+      return fail(
+          wrong_usage("engine-manifest", "--url \"" + url + "\" is no address: http://… or https://…"));
+  std::error_code error;
+  if (!flags.add.urls.empty() && fs::is_directory(absolute(flags.file), error))
+    return fail(wrong_usage("engine-manifest", "--url with the folder " + flags.file +
+                                                   ": a folder is packed here, and no address has the same "
+                                                   "archive; add the archive that lies there"));
+  return {};
+}
+
 Result<Json> add(ManifestFlags& flags) {
+  TRY(check_added(flags));
   TRY_ASSIGN(const publish::Workspace workspace, publish::Workspace::open(absolute(flags.folder)));
   flags.add.file = absolute(flags.file);
   if (!flags.plugin.empty()) flags.add.plugin = absolute(flags.plugin);
@@ -161,25 +182,27 @@ void add_options(CLI::App& adding, ManifestFlags& flags) {
   adding.add_option("--flavor", flags.add.flavor)->required();
   adding.add_option("--plugin", flags.plugin, "the plugin: a library, an archive or a folder");
   adding.add_option("--id", flags.add.id, "of the build; without it engine-version-flavor-os-arch");
-  adding.add_option("--url", flags.add.urls, "where the same file can be fetched; repeatable");
-  adding.add_option("--select", flags.add.select, "only files like this of the archive; repeatable");
+  repeatable(adding.add_option("--url", flags.add.urls, "where the same file can be fetched; repeatable"));
+  repeatable(
+      adding.add_option("--select", flags.add.select, "only files like this of the archive; repeatable"));
   adding.add_option("--strip", flags.add.strip, "leading folders dropped from names in the archive");
-  adding.add_option("--lazy", flags.add.lazy, "a library that is opened at run time; repeatable");
-  adding.add_option("--capability", flags.add.capabilities, "such as device.cuda; repeatable");
+  repeatable(adding.add_option("--lazy", flags.add.lazy, "a library that is opened at run time; repeatable"));
+  repeatable(adding.add_option("--capability", flags.add.capabilities, "such as device.cuda; repeatable"));
   adding.add_option("--priority", flags.add.priority);
-  adding.add_option("--license", flags.add.license, "the licence's name in the manifest");
-  adding.add_option("--license-id", flags.add.license_id, "its SPDX id");
+  CLI::Option* const license =
+      adding.add_option("--license", flags.add.license, "the licence's name in the manifest");
+  adding.add_option("--license-id", flags.add.license_id, "its SPDX id")->needs(license);
 }
 
 void sign_options(CLI::App& signing, ManifestFlags& flags) {
-  signing.add_option("--key", flags.keys, "a secret key of minisign; repeatable")->required();
+  repeatable(signing.add_option("--key", flags.keys, "a secret key of minisign; repeatable"))->required();
   signing.add_option("--passphrase-fd", flags.passphrase_fd,
                      "read the passphrases from this descriptor, one a line, instead of the terminal");
-  signing.add_option("--add-key", flags.add_keys, "a public key for the next root; repeatable");
-  signing.add_option("--remove-key", flags.change.remove,
-                     "a key id to leave out of the next root; repeatable");
-  signing.add_option("--revoke-key", flags.change.revoke,
-                     "a key id that must not count any more; repeatable");
+  repeatable(signing.add_option("--add-key", flags.add_keys, "a public key for the next root; repeatable"));
+  repeatable(signing.add_option("--remove-key", flags.change.remove,
+                                "a key id to leave out of the next root; repeatable"));
+  repeatable(signing.add_option("--revoke-key", flags.change.revoke,
+                                "a key id that must not count any more; repeatable"));
   signing.add_option("--root-threshold", flags.root_threshold, "how many keys must sign a root");
   signing.add_option("--index-threshold", flags.index_threshold, "how many keys must sign an index");
 }
@@ -198,6 +221,10 @@ int run(int argc, char** argv) {
   ManifestFlags flags;
   app.set_version_flag("--version", std::string("enginehost ") + ENGINEHOST_VERSION);
   app.add_flag("--json", flags.json, "print exactly one JSON document");
+  // Of the flags that the commands share, those that mean something where no engine is chosen or opened.
+  app.add_flag("--quiet", flags.quiet, "no progress, no warnings; lint's are its answer and stay");
+  app.add_flag("--verbose", flags.verbose, "say more");
+  app.add_flag("--offline", flags.offline, "open no socket: this command never does");
   const auto subcommand = [&](const char* name, const char* text) {
     CLI::App* made = app.add_subcommand(name, text);
     made->add_option("DIR", flags.folder, "the folder of the repository")->required();
@@ -223,8 +250,7 @@ int run(int argc, char** argv) {
 }  // namespace
 
 int run_program(int argc, char** argv) {
-  const bool json = std::find(argv + 1, argv + argc, std::string_view("--json")) != argv + argc;
-  return guarded(json, [&] { return run(argc, argv); });
+  return guarded(argc, argv, [&] { return run(argc, argv); });
 }
 
 }  // namespace enginehost::commands

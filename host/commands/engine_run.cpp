@@ -7,9 +7,12 @@
 #include "base/files.hpp"
 #include "base/paths.hpp"
 #include "base/text.hpp"
+#include "host/commands/asked_for.hpp"
 #include "host/commands/checked.hpp"
 #include "host/commands/common.hpp"
 #include "host/commands/npy.hpp"
+#include "host/commands/opening.hpp"
+#include "host/commands/output_names.hpp"
 #include "host/commands/program.hpp"
 #include "host/commands/say.hpp"
 #include "host/explain/explain.hpp"
@@ -30,8 +33,8 @@ void add_flags(CLI::App& app, Flags& flags) {
   app.name("engine-run");
   app.add_option("ENGINE[@VERSION]", flags.engine, "the engine to run the model with")->required();
   app.add_option("MODEL", flags.model, "the model: a file or a folder")->required();
-  app.add_option("--input", flags.inputs,
-                 "NAME=FILE.npy; repeatable. Without any, the model's inputs are listed");
+  repeatable(app.add_option("--input", flags.inputs,
+                            "NAME=FILE.npy; repeatable. Without any, the model's inputs are listed"));
   app.add_option("--output", flags.output, "a folder for the results, one NAME.npy each");
   app.add_option("--device", flags.device, "where to run: cpu, cuda:0, ...");
   app.add_option("--flavor", flags.flavor, "ask for a flavor of the engine");
@@ -51,10 +54,8 @@ Result<std::vector<NamedArray>> read_inputs(const std::vector<std::string>& argu
   std::vector<NamedArray> inputs;
   for (const std::string& argument : arguments) {
     const std::size_t equals = argument.find('=');
-    if (equals == std::string::npos || equals == 0)
-      return fail(diagnose("EH-P40")
-                      .with("program", "engine-run")
-                      .with("problem", "--input " + argument + " is not NAME=FILE.npy"));
+    if (equals == std::string::npos || equals == 0 || equals + 1 == argument.size())
+      return fail(wrong_usage("engine-run", "--input " + argument + " is not NAME=FILE.npy"));
     NamedArray input;
     input.name = argument.substr(0, equals);
     TRY_ASSIGN(input.array, read_npy(path_of(argument.substr(equals + 1))));
@@ -88,20 +89,20 @@ std::string ports_text(const char* label, const engine_port* ports, std::size_t 
   return text;
 }
 
-// An output's name as a file name: what is not a letter, digit, '.', '-' or '_' becomes '_'.
-std::string file_name_of(const engine_function& function, const load::Output& output) {
-  std::string name = output.number < function.output_count ? function.outputs[output.number].name
-                                                           : "output" + std::to_string(output.number);
-  if (!output.name.empty()) name += "." + output.name;
-  for (char& c : name)
-    if (std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '.' && c != '-' && c != '_') c = '_';
-  return (name.empty() || name.front() == '.' ? "_" + name : name) + ".npy";
-}
-
 struct Run {
   std::vector<std::unique_ptr<load::Output>> outputs;
   std::vector<double> milliseconds;
 };
+
+std::vector<std::string> names_of(const engine_function& function, const Run& run) {
+  std::vector<std::string> names;
+  for (const auto& output : run.outputs) {
+    names.push_back(output->number < function.output_count ? function.outputs[output->number].name
+                                                           : "output" + std::to_string(output->number));
+    if (!output->name.empty()) names.back() += "." + output->name;
+  }
+  return names;
+}
 
 Result<Run> run_model(load::Model& model, const std::vector<NamedArray>& inputs, const Flags& flags,
                       const CancelToken& cancel) {
@@ -122,15 +123,17 @@ Result<Run> run_model(load::Model& model, const std::vector<NamedArray>& inputs,
 
 Result<Json> write_outputs(const engine_function& function, const Run& run, const std::string& folder) {
   if (!folder.empty()) TRY(make_folders(path_of(folder)));
+  const std::vector<std::string> files = file_names_of(names_of(function, run));
   Json list = Json::array();
-  for (const auto& output : run.outputs) {
+  for (std::size_t i = 0; i < run.outputs.size(); ++i) {
+    const auto& output = run.outputs[i];
     const engine_tensor& tensor = output->tensor();
     Json entry = Json::object()
                      .set("output",
                           output->number < function.output_count ? function.outputs[output->number].name : "")
                      .set("type", load::describe_tensor(tensor));
     if (!folder.empty()) {
-      const std::filesystem::path file = path_of(folder) / path_of(file_name_of(function, *output));
+      const std::filesystem::path file = path_of(folder) / path_of(files[i] + ".npy");
       const std::vector<std::int64_t> shape(tensor.shape, tensor.shape + tensor.ndim);
       TRY(write_npy(file, tensor.dtype, shape, static_cast<const char*>(tensor.data) + tensor.byte_offset));
       entry.set("file", path_text(file));
@@ -141,9 +144,8 @@ Result<Json> write_outputs(const engine_function& function, const Run& run, cons
 }
 
 // What follows once the engine is open; the document is completed with what was done.
-Result<void> run_in(open::Opened& opened, const Flags& flags, const CancelToken& cancel, Json& document,
-                    std::string& text) {
-  TRY_ASSIGN(const std::vector<NamedArray> inputs, read_inputs(flags.inputs));
+Result<void> run_in(open::Opened& opened, const std::vector<NamedArray>& inputs, const Flags& flags,
+                    const CancelToken& cancel, Json& document, std::string& text) {
   load::ModelRequest request;
   std::error_code error;
   request.file = std::filesystem::absolute(path_of(flags.model), error);
@@ -186,22 +188,23 @@ int run(int argc, char** argv) {
   Flags flags;
   add_flags(app, flags);
   if (const auto status = parse(app, argc, argv)) return *status;
+  const auto asked_for = request_of("engine-run", {flags.engine, flags.flavor, flags.require, flags.device});
+  if (!asked_for) return end_with(asked_for.error(), flags.common.json);
+  // Before anything is fetched or loaded for them.
+  const auto inputs = read_inputs(flags.inputs);
+  if (!inputs) return end_with(inputs.error(), flags.common.json);
   auto settings = settings_of(flags.common);
   if (!settings) return end_with(settings.error(), flags.common.json);
   const CancelToken cancel = cancel_on_signal();
   open::World world(std::move(*settings), {}, cancel);
 
   open::OpenRequest request;
-  const std::size_t at = flags.engine.find('@');
-  request.request.engine = flags.engine.substr(0, at);
-  if (at != std::string::npos) request.request.version = flags.engine.substr(at + 1);
-  request.request.flavor = flags.require.empty() ? flags.flavor : flags.require;
-  request.request.require = !flags.require.empty();
-  request.request.device = flags.device;
-  request.attempt.consent = consent_for(world);
+  request.request = *asked_for;
   transfer::ProgressBar bar(stderr, flags.common.quiet);
+  request.attempt.consent = consent_for(world, &bar);
   request.attempt.progress = bar.callback();
-  open::Outcome outcome = open::open_engine(world, request);
+  open::Outcome& outcome = open_in_command(world, request, flags.common.json);
+  bar.clear();
   Json document = flags.common.json ? open::document(world, outcome) : Json::object();
   print_warnings(world.warnings(), outcome.warnings, flags.common.quiet || flags.common.json);
   if (!outcome.opened) {
@@ -213,7 +216,7 @@ int run(int argc, char** argv) {
   }
   std::string text =
       outcome.opened->installed.build + (outcome.fallback ? "  (not what was asked for first)" : "") + "\n";
-  const Result<void> done = run_in(*outcome.opened, flags, cancel, document, text);
+  const Result<void> done = run_in(*outcome.opened, *inputs, flags, cancel, document, text);
   if (flags.common.json) {
     document.set("diagnosis", done ? Json() : explain::to_json(done.error()));
     print(document);
@@ -228,8 +231,7 @@ int run(int argc, char** argv) {
 }  // namespace
 
 int run_program(int argc, char** argv) {
-  const bool json = std::find(argv + 1, argv + argc, std::string_view("--json")) != argv + argc;
-  return guarded(json, [&] { return run(argc, argv); });
+  return guarded(argc, argv, [&] { return run(argc, argv); });
 }
 
 }  // namespace enginehost::commands

@@ -18,8 +18,23 @@ constexpr std::string_view magic = "\x93NUMPY";
 constexpr std::uint64_t largest_file = std::uint64_t{16} << 30;
 static_assert(std::endian::native == std::endian::little, "the data is copied as it lies in the file");
 
-Diagnosis unusable(const std::filesystem::path& file, std::string_view problem) {
-  return std::move(diagnose("EH-P30").with("file", path_text(file)).with("problem", problem));
+Diagnosis unusable(const std::filesystem::path& file, std::string_view problem,
+                   std::string_view remedy = {}) {
+  Diagnosis diagnosis = diagnose("EH-P30").with("file", path_text(file)).with("problem", problem);
+  if (!remedy.empty()) diagnosis.with("remedy", remedy);
+  return diagnosis;
+}
+
+constexpr std::string_view copy_again =
+    "the file is not whole: copy it again, or save it again with numpy.save";
+
+// What makes an array of another type one that can be read.
+std::string conversion(std::string_view type) {
+  if (type.starts_with('>'))
+    return "swap its bytes and save it again: numpy.save(file, array.astype(array.dtype.newbyteorder('<')))";
+  if (type.find('O') != std::string_view::npos)
+    return "an array of objects has no numbers: save one array for each, as array.astype('float32')";
+  return "save it again as numbers: numpy.save(file, array.astype('float32')), or 'int64'";
 }
 
 // "<f4" and its kin. The first character is the byte order: '<' little, '|' not applicable, '=' native.
@@ -112,16 +127,28 @@ Array make_array(engine_dtype type, std::vector<std::int64_t> shape) {
 }
 
 Result<Array> read_npy(const std::filesystem::path& file) {
-  TRY_ASSIGN(const std::string bytes, read_file(file, largest_file, "EH-P47"));
-  const std::string_view text = bytes;
-  if (!text.starts_with(magic) || text.size() < 12)
-    return fail(unusable(file, "it does not begin as an .npy file"));
+  const auto bytes = read_file(file, largest_file, "EH-P47");
+  if (!bytes) return fail(bytes.error());
+  const std::string_view text = *bytes;
+  if (text.starts_with("PK\x03\x04"))
+    return fail(unusable(file, "it is an archive of arrays (.npz)",
+                         "save the array alone: numpy.save(file, numpy.load(archive)[name])"));
+  if (magic.starts_with(text.substr(0, magic.size())) && text.size() < 12)
+    return fail(unusable(file, "its header is cut off", copy_again));
+  if (!text.starts_with(magic))
+    return fail(unusable(file, "it does not begin as an .npy file", "save the array with numpy.save"));
+  if (text[6] < 1 || text[6] > 3 || text[7] != 0)
+    return fail(unusable(file,
+                         "its format is " + std::to_string(static_cast<unsigned char>(text[6])) + "." +
+                             std::to_string(static_cast<unsigned char>(text[7])) +
+                             "; 1.0, 2.0 and 3.0 are known",
+                         "save the array with numpy.save"));
   const bool first_version = text[6] == 1;
   const std::size_t length_at = magic.size() + 2, length_size = first_version ? 2 : 4;
   std::uint32_t length = 0;
   std::memcpy(&length, text.data() + length_at, length_size);
   const std::size_t begin = length_at + length_size;
-  if (length > text.size() - begin) return fail(unusable(file, "its header is cut off"));
+  if (length > text.size() - begin) return fail(unusable(file, "its header is cut off", copy_again));
   const std::string_view header = text.substr(begin, length), content = text.substr(begin + length);
 
   const auto description = value_after(header, "descr"), order = value_after(header, "fortran_order"),
@@ -130,16 +157,26 @@ Result<Array> read_npy(const std::filesystem::path& file) {
     return fail(unusable(file, "its header lacks descr, fortran_order or shape"));
   const std::string_view name = description->substr(0, description->find_first_of(",}"));
   const auto type = type_of(trim(name).size() > 2 ? trim(name).substr(1, trim(name).size() - 2) : "");
-  if (!type) return fail(unusable(file, "its element type " + std::string(trim(name)) + " is not supported"));
+  if (!type) {
+    // A list of fields has a type for each.
+    const std::string shown(
+        trim(name.starts_with('[') ? description->substr(0, description->find(']') + 1) : name));
+    return fail(unusable(file, "its element type " + shown + " is not supported",
+                         shown.starts_with('[')
+                             ? "save each field alone: numpy.save(file, array[name])"
+                             : conversion(shown.substr(std::min<std::size_t>(1, shown.size())))));
+  }
   if (order->starts_with("True"))
-    return fail(unusable(file, "it is stored column by column (fortran_order)"));
+    return fail(unusable(file, "it is stored column by column (fortran_order)",
+                         "save it again row by row: numpy.save(file, numpy.ascontiguousarray(array))"));
   auto shape = shape_of(*shape_text);
   if (!shape) return fail(unusable(file, "its shape cannot be read"));
   const auto wanted = bytes_of(*type, *shape);
   if (!wanted || *wanted != content.size())
-    return fail(unusable(file, "its shape needs " +
-                                   (wanted ? std::to_string(*wanted) : std::string("too many")) +
-                                   " bytes and " + std::to_string(content.size()) + " follow the header"));
+    return fail(unusable(file,
+                         "its shape needs " + (wanted ? std::to_string(*wanted) : std::string("too many")) +
+                             " bytes and " + std::to_string(content.size()) + " follow the header",
+                         copy_again));
   Array array = make_array(*type, std::move(*shape));
   std::memcpy(array.data(), content.data(), content.size());
   return array;

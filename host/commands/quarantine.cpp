@@ -1,8 +1,11 @@
 #include "host/commands/quarantine.hpp"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 
+#include "base/text.hpp"
+#include "host/commands/asked_for.hpp"
 #include "host/commands/common.hpp"
 #include "host/commands/quarantine_text.hpp"
 #include "host/commands/say.hpp"
@@ -17,7 +20,14 @@ Json ended_document(const history::Stale& stale) {
   return Json::object().set("record", history::to_json(stale.record)).set("why", stale.why);
 }
 
-// The record of that build that no longer holds, or nullptr.
+bool is_set_aside(const history::Record& record) { return record.state != history::State::proven; }
+
+// "reference-1.0  unfit: …  (only in /usr/bin/player)"
+std::string line_elsewhere(const history::Stale& stale) {
+  return line_of(stale.record) + "  (only in the program " + stale.program + ")\n";
+}
+
+// The record of that build that no longer holds, or that holds for another program; or nullptr.
 const history::Stale* ended(open::World& world, const std::string& build) {
   for (const history::Stale& stale : world.stale_records())
     if (stale.record.build == build) return &stale;
@@ -29,13 +39,16 @@ int show(open::World& world, const QuarantineFlags& flags, bool json) {
   const history::Stale* stale = record == nullptr ? ended(world, flags.build) : nullptr;
   if (record == nullptr && stale == nullptr) return end_with(unknown(flags.build), json);
   const history::Record& shown = record != nullptr ? *record : stale->record;
+  const bool has_ended = stale != nullptr && stale->program.empty();
   if (json) {
-    Json document = Json::object().set("format", 1).set("records", Json::array());
-    if (record != nullptr) document.set("records", Json::array().push(history::to_json(*record)));
-    document.set("ended", stale != nullptr ? Json::array().push(ended_document(*stale)) : Json::array());
-    print(document);
+    Json records = Json::array(), gone = Json::array();
+    if (has_ended)
+      gone.push(ended_document(*stale));
+    else
+      records.push(history::to_json(shown));
+    print(Json::object().set("format", 1).set("records", std::move(records)).set("ended", std::move(gone)));
   } else {
-    say("%s", full_text(shown, stale != nullptr ? stale->why : std::string()).c_str());
+    say("%s", full_text(shown, has_ended ? stale->why : std::string()).c_str());
   }
   return 0;
 }
@@ -46,13 +59,17 @@ int list(open::World& world, bool json) {
   Json records = Json::array(), gone = Json::array();
   std::string text;
   for (const auto& [build, record] : world.history().records) {
-    if (record.state == history::State::proven) continue;
+    if (!is_set_aside(record)) continue;
     records.push(history::to_json(record));
     text += line_of(record) + "\n";
   }
   for (const history::Stale& stale : world.stale_records()) {
-    if (stale.record.state == history::State::proven || world.history().find(stale.record.build) != nullptr)
+    if (!is_set_aside(stale.record) || world.history().find(stale.record.build) != nullptr) continue;
+    if (!stale.program.empty()) {
+      records.push(history::to_json(stale.record));
+      text += line_elsewhere(stale);
       continue;
+    }
     gone.push(ended_document(stale));
     text += stale.record.build + "  was " + history::name_of(stale.record.state) +
             ", is tried again: " + stale.why + "\n";
@@ -66,15 +83,18 @@ int list(open::World& world, bool json) {
 
 int clear(open::World& world, const QuarantineFlags& flags, bool json) {
   std::vector<std::string> builds;
-  for (const auto& [build, record] : world.history().records) {
-    const bool cleared_by_all =
-        record.state != history::State::proven && record.state != history::State::disabled;
-    if (flags.all ? cleared_by_all : build == flags.build) builds.push_back(build);
-  }
+  const auto add = [&](const history::Record& record) {
+    const bool cleared_by_all = is_set_aside(record) && record.state != history::State::disabled;
+    if (flags.all ? cleared_by_all : record.build == flags.build) builds.push_back(record.build);
+  };
+  for (const auto& [build, record] : world.history().records) add(record);
+  for (const history::Stale& stale : world.stale_records())
+    if (!stale.program.empty()) add(stale.record);
   if (builds.empty() && !flags.all) return end_with(unknown(flags.build), json);
   // One that was set aside by itself before it was disabled by hand goes back to that.
   for (const std::string& build : builds) {
-    const Json covered = world.history().find(build)->facts["covers"];
+    const history::Record* const known = world.history().find(build);
+    const Json covered = known != nullptr ? known->facts["covers"] : Json();
     world.forget(build);
     world.note("quarantine_" + flags.action, Json::object().set("build", build));
     if (flags.action == "enable")
@@ -82,12 +102,27 @@ int clear(open::World& world, const QuarantineFlags& flags, bool json) {
   }
   if (json)
     print(Json::object().set("format", 1).set("cleared", Json::strings(builds)));
+  else if (flags.action == "enable")
+    std::printf("%s may be used again\n", flags.build.c_str());
   else
     say("%zu cleared\n", builds.size());
   return 0;
 }
 
+// A name that no repository, no installed build and no record knows may be a slip; it may also come later.
+std::vector<std::string> doubts_about(open::World& world, const std::string& build) {
+  std::vector<std::string> known;
+  for (const auto& one : world.catalogue().builds) known.push_back(one->id);
+  for (const cache::Installed& installed : world.store().list()) known.push_back(installed.build);
+  for (const auto& [id, record] : world.history().records) known.push_back(id);
+  if (std::find(known.begin(), known.end(), build) != known.end()) return {};
+  const auto near = nearest(build, known);
+  return {"no build called " + build + " is known here" +
+          (near ? "; did you mean " + *near + "?" : std::string())};
+}
+
 int disable(open::World& world, const QuarantineFlags& flags, bool json) {
+  const std::vector<std::string> doubts = doubts_about(world, flags.build);
   history::Record record;
   if (const history::Record* known = world.history().find(flags.build); known != nullptr) {
     record = *known;
@@ -103,9 +138,11 @@ int disable(open::World& world, const QuarantineFlags& flags, bool json) {
   world.remember(std::move(record));
   world.note("quarantine_disable", Json::object().set("build", flags.build));
   if (json)
-    print(Json::object().set("format", 1).set("disabled", flags.build));
+    print(
+        Json::object().set("format", 1).set("disabled", flags.build).set("warnings", Json::strings(doubts)));
   else
     say("%s is not used any more (engine-cache quarantine enable takes that back)\n", flags.build.c_str());
+  print_warnings(doubts, {}, json);
   print_warnings(world.warnings(), {}, json);
   return 0;
 }
@@ -137,9 +174,9 @@ int run_quarantine(const settings::Settings& settings, const QuarantineFlags& fl
   if (flags.action == "show") return show(world, flags, json);
   if (flags.action == "disable") return disable(world, flags, json);
   if (flags.action == "clear" && flags.build.empty() && !flags.all)
-    return end_with(std::move(diagnose("EH-P40")
-                                  .with("program", "engine-cache")
-                                  .with("problem", "quarantine clear needs a build id or --all")),
+    return end_with(wrong_usage("engine-cache", "quarantine clear needs a build id or --all"), json);
+  if (flags.all && !flags.build.empty())
+    return end_with(wrong_usage("engine-cache", "quarantine clear takes a build id or --all, not both"),
                     json);
   return clear(world, flags, json);
 }

@@ -73,7 +73,11 @@ std::string opened_report(const open::Outcome& outcome, bool verbose) {
   std::map<std::string, int> origins;
   for (const load::Library& library : opened.libraries) ++origins[library.origin];
   std::vector<std::string> counts;
-  for (const auto& [origin, count] : origins) counts.push_back(std::to_string(count) + " from the " + origin);
+  // A plugin that was named as a file lies in no cache.
+  const bool own_folder = opened.installed.digest.empty();
+  for (const auto& [origin, count] : origins)
+    counts.push_back(std::to_string(count) + " from " +
+                     (own_folder && origin == "cache" ? "its own folder" : "the " + origin));
   const std::size_t count = opened.libraries.size();
   text += line("loaded",
                std::to_string(count) + (count == 1 ? " library: " : " libraries: ") + join(counts, ", "));
@@ -208,6 +212,9 @@ std::string outcome_report(open::World& world, const open::Outcome& outcome, boo
         const std::optional<Diagnosis> diagnosis = candidate.diagnosis();
         text += "  " + candidate.build->id + "  " + (diagnosis ? explain::one_line(*diagnosis) : "") + "\n";
       }
+    if (outcome.plan.forced_in_vain)
+      text +=
+          "  " + outcome.plan.request.force + "  " + explain::one_line(*outcome.plan.forced_in_vain) + "\n";
     if (!outcome.plan.request.flavor.empty() && outcome.plan.request.flavor != build->flavor)
       text += "  the flavor " + outcome.plan.request.flavor + " that was asked for (--explain says why)\n";
   }

@@ -107,7 +107,7 @@ std::string headline(const Diagnosis& diagnosis) {
 }
 
 void tell_other_facts(const Diagnosis& diagnosis, std::string& text) {
-  static const std::set<std::string_view> told = {
+  static const auto& told = *new std::set<std::string_view>{
       "library", "needed_by",        "chain",      "searched", "os_said", "errno",   "provided_by", "build",
       "mended",  "from_environment", "last_words", "stage",    "place",   "named_by"};
   std::size_t count = 0;

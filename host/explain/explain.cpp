@@ -4,6 +4,7 @@
 
 #include "base/files.hpp"
 #include "base/paths.hpp"
+#include "host/explain/derived.hpp"
 #include "host/explain/providers.hpp"
 #include "host/explain/template.hpp"
 
@@ -92,6 +93,7 @@ void complete(Diagnosis& diagnosis) {
     return;
   }
   add_providers(diagnosis);
+  add_derived(diagnosis);
   if (diagnosis.title.empty()) diagnosis.title = entry->title;
   if (diagnosis.cause.empty())
     for (const std::string_view cause : entry->causes)
@@ -120,6 +122,8 @@ history::Category category(const Diagnosis& diagnosis) {
     return meaning->category;
   }
   if (diagnosis.code == "EH-R05" && waits_for_a_driver(diagnosis)) return history::Category::transient;
+  // Whoever asked gave it less time than it may have.
+  if (diagnosis.code == "EH-R05" && !diagnosis.value("allowed").empty()) return history::Category::request;
   // The helper could not be started for want of memory, processes or descriptors.
   if (diagnosis.code == "EH-P20" && is_shortage(diagnosis.value("errno")))
     return history::Category::transient;

@@ -28,13 +28,13 @@ enum class ExitStatus {
   interrupted = 130
 };
 
-// Up to seven templates; the first empty one ends the list.
+// Up to ten templates; the first empty one ends the list.
 struct Lines {
-  std::string_view line[7]{};
+  std::string_view line[10]{};
   const std::string_view* begin() const { return line; }
   const std::string_view* end() const {
     const std::string_view* last = line;
-    while (last != line + 7 && !last->empty()) ++last;
+    while (last != line + 10 && !last->empty()) ++last;
     return last;
   }
 };

@@ -19,12 +19,12 @@ bool fits(std::string_view library, std::string_view file) {
 }  // namespace
 
 std::span<const Provider> all_providers() {
-  static const std::vector<Provider> all = [] {
+  static const auto& all = *new std::vector<Provider>([] {
     const auto nvidia = nvidia_libraries(), others = other_libraries();
     std::vector<Provider> rows(nvidia.begin(), nvidia.end());
     rows.insert(rows.end(), others.begin(), others.end());
     return rows;
-  }();
+  }());
   return all;
 }
 

@@ -49,6 +49,16 @@ std::string why_stale(const Record& record, std::int64_t now, const Fingerprint*
   return machine != nullptr ? what_changed(record.host, *machine) : std::string();
 }
 
+Stale stale(Record record, std::string why, std::int64_t now, const Fingerprint* machine) {
+  const auto program = std::ranges::find(record.host, program_part, &Fingerprint::value_type::first);
+  if (program == record.host.end()) return {std::move(record), std::move(why), {}};
+  Record anywhere = record;
+  std::erase_if(anywhere.host, [](const auto& part) { return part.first == program_part; });
+  const bool holds_there = why_stale(anywhere, now, machine).empty();
+  std::string name = holds_there ? program->second : std::string();
+  return {std::move(record), std::move(why), std::move(name)};
+}
+
 Result<Record> read_record(const std::filesystem::path& file) {
   TRY_ASSIGN(const std::string text, read_file(file, largest_record));
   TRY_ASSIGN(const Json document, parse_json(text, path_text(file)));
@@ -73,14 +83,14 @@ ReadResult read(const std::filesystem::path& state_folder, std::int64_t now, con
       continue;
     }
     if (std::string why = why_stale(*record, now, machine); !why.empty())
-      result.stale.push_back({std::move(*record), std::move(why)});
+      result.stale.push_back(stale(std::move(*record), std::move(why), now, machine));
     else
       result.history.records.emplace(record->build, std::move(*record));
   }
   // What could not be written is younger than what lies there.
   for (auto& [build, record] : kept_in_memory(state_folder)) {
     if (std::string why = why_stale(record, now, machine); !why.empty())
-      result.stale.push_back({std::move(record), std::move(why)});
+      result.stale.push_back(stale(std::move(record), std::move(why), now, machine));
     else
       result.history.records.insert_or_assign(build, std::move(record));
   }

@@ -24,6 +24,7 @@ Fingerprint host_fingerprint(const platform::Platform& platform);
 struct Stale {
   Record record;
   std::string why;  // "/usr/lib/libcuda.so.1 has appeared", "the NVIDIA driver changed from 535.1 to 580.2"
+  std::string program;  // not empty: nothing changed, it holds for that program and this is another
 };
 
 struct ReadResult {

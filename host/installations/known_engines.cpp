@@ -3,7 +3,7 @@
 namespace enginehost::installations {
 
 std::span<const KnownEngine> known_engines() {
-  static const std::vector<KnownEngine> engines = {
+  static const auto& engines = *new std::vector<KnownEngine>{
       {.engine = "pytorch",
        .python_names = {"torch"},
        .conda_names = {"pytorch", "pytorch-cpu", "pytorch-gpu", "libtorch"},

@@ -9,6 +9,7 @@
 #include "base/paths.hpp"
 #include "host/linker/linker.hpp"
 #include "host/linker/search.hpp"
+#include "host/linker/static_tls.hpp"
 #include "host/linker/verdict.hpp"
 #include "host/linker/versions.hpp"
 
@@ -25,15 +26,12 @@ constexpr std::size_t object_limit = 8192;
 // Enough for most closures, so that the tables are not made anew while they grow.
 constexpr std::size_t usual_names = 512;
 
-std::string folder_of(const std::string& path) {
-  return path.substr(0, std::max<std::size_t>(path.rfind('/'), 1));
-}
-
 class Walk {
  public:
   Walk(const Machine& machine, const Request& request, Reader& reader)
       : machine_(machine), request_(request), reader_(reader) {
     closure_.file = path_text(request.file);
+    closure_.libc = machine.libc;
     names_.reserve(usual_names);
     identities_.reserve(usual_names);
   }
@@ -42,8 +40,15 @@ class Walk {
     take_loaded();
     for (const std::filesystem::path& file : request_.preloaded) open(path_text(file), "preloaded");
     open(path_text(request_.file), "request");
-    if (request_.check_versions) check_versions(closure_, names_, machine_.libc == Libc::glibc);
+    if (request_.check_versions) check_versions(machine_, reader_, names_, closure_);
     add_warnings();
+    judge_static_tls(machine_, request_, reader_, closure_);
+    if (closure_.objects.size() >= object_limit)
+      closure_.doubts.push_back(
+          std::move(diagnose("EH-F08")
+                        .with("file", closure_.file)
+                        .with("problem", "it brings more than " + std::to_string(object_limit) +
+                                             " libraries, and not all of their needs were looked at")));
     return std::move(closure_);
   }
 
@@ -102,24 +107,47 @@ class Walk {
   }
 
   void bring(const std::string& written, int parent, std::vector<const Place*>& places, bool optional) {
+    // musl knows no tokens in a name. For glibc (elf/dl-deps.c, expand_dst) one that gives nothing is an
+    // error, and any is with raised rights.
+    const bool tokens = machine_.libc == Libc::glibc && written.find('$') != std::string::npos;
     std::string expanded;
-    if (written.find('$') != std::string::npos)
-      expanded = expand_tokens(machine_, written,
-                               folder_of(closure_.objects[static_cast<std::size_t>(parent)].path));
-    const std::string& name = written.find('$') == std::string::npos ? written : expanded;
+    if (tokens && !machine_.secure)
+      expanded = expand_tokens(machine_, written, {folder_of_file(path_at(parent))});
+    if (tokens && expanded.empty()) {
+      if (!optional) miss(written, parent, {});
+      return;
+    }
+    const std::string& name = tokens ? expanded : written;
     if (machine_.libc == Libc::musl && served_by_musl(name)) return;
     if (names_.count(name) != 0) return;
     if (name.find('/') != std::string::npos) {
       const std::string path =
           name.front() != '/' ? path_text(machine_.current_directory / path_of(name)) : name;
-      if (try_file(reader_.read(path), path, path, parent, "path") || optional) return;
+      if (try_file(reader_.read(path), path, path, parent, "path") == Search::is_over || optional) return;
       miss(path, parent, {});
       return;
     }
     if (places.empty()) places = places_of(parent);
-    for (const Place* place : places)
-      if (try_place(*place, name, parent)) return;
-    if (!optional) miss(name, parent, places);
+    std::vector<const Place*> fewer;
+    const std::vector<const Place*>* left = &places;
+    for (std::size_t i = 0; i < left->size(); ++i) {
+      const Place& place = *(*left)[i];
+      const Search search = try_place(place, name, parent);
+      if (search == Search::is_over) return;
+      if (search == Search::goes_on) continue;
+      fewer = without_rest_of_list(*left, i);
+      left = &fewer;
+    }
+    if (!optional) miss(name, parent, *left);
+  }
+
+  // The folders of one path are one list, and so are the default ones.
+  static std::vector<const Place*> without_rest_of_list(std::vector<const Place*> places, std::size_t at) {
+    const std::string& list = places[at]->found_by;
+    places.erase(std::remove_if(places.begin() + static_cast<std::ptrdiff_t>(at) + 1, places.end(),
+                                [&](const Place* place) { return place->found_by == list; }),
+                 places.end());
+    return places;
   }
 
   std::vector<Needer> chain_of(int index) const {
@@ -127,9 +155,8 @@ class Walk {
     for (int i = index; i >= 0; i = closure_.objects[static_cast<std::size_t>(i)].parent)
       chain.push_back({closure_.objects[static_cast<std::size_t>(i)].path,
                        closure_.objects[static_cast<std::size_t>(i)].info});
-    for (const std::filesystem::path& opener : {request_.caller, request_.program})
-      if (!opener.empty())
-        if (const auto& info = reader_.read(path_text(opener))) chain.push_back({path_text(opener), &*info});
+    if (const std::string program = path_text(machine_.program); !program.empty())
+      if (const auto& info = reader_.read(program)) chain.push_back({program, &*info, true});
     return chain;
   }
 
@@ -173,14 +200,20 @@ class Walk {
     return folders;
   }
 
-  // True when the search is over: taken, or ended by an error.
-  bool try_place(const Place& place, const std::string& name, int parent) {
+  // What comes after one file, or one folder: taken, or given up with an error; this list of folders left,
+  // the next one tried; or the next folder.
+  enum class Search { goes_on, leaves_the_list, is_over };
+
+  Search try_place(const Place& place, const std::string& name, int parent) {
     if (place.kind == Place::Kind::cache) {
       std::optional<std::string> path =
           machine_.cache.find(name, machine_.cache_flags, machine_.hwcaps, machine_.legacy_hwcap_bits);
-      if (!path || is_below_default_folder(*path, parent)) return false;
+      if (!path || is_below_default_folder(*path, parent)) return Search::goes_on;
       return try_file(reader_.read(*path), *path, name, parent, place.found_by);
     }
+    // Of a folder and its sub-folders for processors the folder comes last, and only what it says counts
+    // (open_path looks at errno after all of them).
+    Search search = Search::goes_on;
     for (const Reader::Folder* folder : folders_of(place.directory)) {
       std::string path;
       path.reserve(folder->path.size() + 1 + name.size());
@@ -188,9 +221,10 @@ class Walk {
       if (path.back() != '/') path += '/';
       path += name;
       const Result<binary::BinaryInfo>* read = reader_.find(*folder, name, path);
-      if (read != nullptr && try_file(*read, path, name, parent, place.found_by)) return true;
+      search = read != nullptr ? try_file(*read, path, name, parent, place.found_by) : Search::goes_on;
+      if (search == Search::is_over) break;
     }
-    return false;
+    return search;
   }
 
   // DF_1_NODEFLIB: cache entries of the default folders do not count either.
@@ -202,23 +236,39 @@ class Walk {
         [&](const std::string& folder) { return path.compare(0, folder.size() + 1, folder + "/") == 0; });
   }
 
-  bool try_file(const Result<binary::BinaryInfo>& read, const std::string& path, const std::string& name,
-                int parent, const std::string& found_by) {
+  // A file that is there and cannot be opened. glibc's open_path goes on after ENOENT and EACCES and leaves
+  // its list of folders after any other error, whereupon _dl_map_object tries the next list. musl's path_open
+  // goes on after a path that is too long as well, and gives up after the rest.
+  Search after_closed_file(const Diagnosis& why) const {
+    if (why.code == "EH-F01" || why.code == "EH-L25" || why.value("problem") == "dangling link")
+      return Search::goes_on;
+    // It was opened, and reading it failed: an error for both.
+    const bool opened = why.code == "EH-F11" && why.value("problem") != "link loop";
+    if (opened) return Search::is_over;
+    if (machine_.libc == Libc::glibc) return Search::leaves_the_list;
+    return why.code == "EH-L33" ? Search::goes_on : Search::is_over;
+  }
+
+  Search try_file(const Result<binary::BinaryInfo>& read, const std::string& path, const std::string& name,
+                  int parent, const std::string& found_by) {
     if (!read) {
       const Diagnosis& why = read.error();
-      // open_path goes on after ENOENT and EACCES; every other error ends the search.
-      if (why.code == "EH-F01") return false;
-      const bool go_on = why.code == "EH-L25" || why.value("problem") == "dangling link";
+      if (why.code == "EH-F01") return Search::goes_on;
+      const Search search = after_closed_file(why);
       std::string reason(why.code == "EH-L25" ? "permission denied" : why.value("problem"));
-      reject(name, path, parent, {std::move(reason), !go_on, why});
-      return !go_on;
+      reject(name, path, parent, {std::move(reason), search == Search::is_over, why});
+      return search;
     }
-    if (serve_by_identity(name, *read) >= 0) return true;
+    if (serve_by_identity(name, *read) >= 0) return Search::is_over;
     if (std::optional<Refusal> refusal = refusal_of(machine_, *read, path, false)) {
       const bool fatal = refusal->fatal;
+      // "RUNPATH of /a/libx.so": the rule alone can be asked for, the rest is told.
+      if (refusal->diagnosis.code == "EH-L06")
+        refusal->diagnosis.with("path", path, found_by)
+            .with("found_by", found_by.substr(0, found_by.find(' ')), found_by);
       reject(name, path, parent, std::move(*refusal));
-      if (!fatal) return false;
-      if (read->kind != binary::Kind::elf) return true;
+      if (!fatal) return Search::goes_on;
+      if (read->kind != binary::Kind::elf) return Search::is_over;
     }
     Object object;
     object.name = name;
@@ -229,7 +279,7 @@ class Walk {
     object.parent = parent;
     object.info = &*read;
     add(std::move(object));
-    return true;
+    return Search::is_over;
   }
 
   // The same file under another name is the same library (_dl_map_object_from_fd, "look again to see").
@@ -277,8 +327,6 @@ class Walk {
   }
 
   void miss(const std::string& name, int parent, const std::vector<const Place*>& places) {
-    const auto& harmless = request_.may_be_missing;
-    if (std::find(harmless.begin(), harmless.end(), name) != harmless.end()) return;
     Missing missing;
     missing.name = name;
     missing.needed_by = path_at(parent);
@@ -294,7 +342,7 @@ class Walk {
     }
     // Beside the libraries of the closure, where a person would see it lying.
     for (const Object& object : closure_.objects) {
-      const std::string folder = folder_of(object.path);
+      const std::string folder = folder_of_file(object.path);
       if (object.found_by == "already loaded" || !looked_at.insert(folder).second) continue;
       const std::string beside = folder + "/" + name;
       if (reader_.file_exists(beside)) missing.present_at.push_back(beside);
@@ -311,7 +359,6 @@ class Walk {
   }
 
   void add_warnings() {
-    std::uint64_t static_tls = 0;
     for (const Object& object : closure_.objects) {
       const binary::BinaryInfo* info = object.info;
       const bool systems_own = object.found_by == "ld.so.cache" || object.found_by == "default" ||
@@ -327,15 +374,7 @@ class Walk {
         closure_.warnings.push_back(std::move(diagnose("EH-L20").with("file", object.path)));
       if (info->text_relocations)
         closure_.warnings.push_back(std::move(diagnose("EH-L21").with("file", object.path)));
-      if (info->static_tls) static_tls += info->tls_size;
     }
-    // glibc keeps 512 bytes (optional_static_tls) plus what rounding leaves free for libraries opened later.
-    constexpr std::uint64_t usual_reserve = 1664;
-    if (static_tls > usual_reserve)
-      closure_.warnings.push_back(std::move(diagnose("EH-L19")
-                                                .with("file", closure_.file)
-                                                .with("static_tls", std::to_string(static_tls), "PT_TLS")
-                                                .with("reserve", std::to_string(usual_reserve))));
   }
 
   const Machine& machine_;
@@ -357,7 +396,7 @@ Closure close(const Machine& machine, const Request& request, Reader& reader) {
 }
 
 bool Closure::loads() const {
-  return missing.empty() &&
+  return missing.empty() && refused.empty() &&
          std::none_of(rejected.begin(), rejected.end(), [](const Rejected& found) { return found.fatal; }) &&
          std::all_of(versions.begin(), versions.end(),
                      [](const VersionProblem& problem) { return problem.weak; });

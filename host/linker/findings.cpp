@@ -25,6 +25,8 @@ std::string_view code_of(const Machine& machine, const Closure& closure, const M
 }
 
 std::string_view code_of(const VersionProblem& problem) {
+  // Whatever C library it is: this is no older one, but none that has versions.
+  if (problem.unversioned) return "EH-L15";
   if (problem.version == "GLIBC_ABI_DT_RELR") return "EH-L10";
   const std::string_view family = parse_version_name(problem.version).family;
   if (family == "GLIBC") return "EH-L08";
@@ -106,6 +108,7 @@ void add_versions(const Closure& closure, std::vector<Diagnosis>& found) {
         .with("required_by", top->required_by);
     for (const VersionProblem* problem : group.problems)
       diagnosis.with("version", problem->version, "DT_VERNEED");
+    if (top->unversioned) diagnosis.with("unversioned", top->path, "no DT_VERSYM");
     found.push_back(std::move(diagnosis));
   }
 }
@@ -121,6 +124,7 @@ std::vector<Diagnosis> diagnose_closure(const Machine& machine, const Closure& c
   add_rejected(machine, closure, false, found);
   add_missing(machine, closure, found);
   add_versions(closure, found);
+  found.insert(found.end(), closure.refused.begin(), closure.refused.end());
   return found;
 }
 

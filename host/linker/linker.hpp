@@ -64,14 +64,9 @@ struct Request {
   // which is how a library without RUNPATH finds its neighbour. They take part in the closure like the file
   // itself.
   std::vector<std::filesystem::path> preloaded;
-  // The program and the library that call dlopen: only their DT_RPATH matters (the chain of elf/dl-load.c
-  // ends there).
-  std::filesystem::path program;
-  std::filesystem::path caller;
-  // Names that may be missing without harm (a manifest's "lazy" and "optional" files); listed as found or not
-  // at all.
-  std::vector<std::string> may_be_missing;
   bool check_versions = true;
+  // GLIBC_TUNABLES as the process was started with it (loader_tunables_at_start); "" = not set.
+  std::string tunables;
 };
 
 // One library of the closure, in load order.
@@ -108,18 +103,20 @@ struct Rejected {
   std::string path;
   std::string needed_by;  // "" = the requested file itself
   std::string why;        // short: "aarch64", "32-bit", "HTML page", "truncated"; a sentence is explain's
-  bool fatal = false;   // the search ends here with an error; otherwise the loader goes on to the next folder
+  bool fatal = false;   // the search ends here with an error; otherwise it goes on, at the next folder or list
   Diagnosis diagnosis;  // EH-L04 direct or EH-L05 as a dependency (other machine), EH-L06 (other class), or
                         // the file's own first problem (EH-F02 ... EH-F13, EH-L07, EH-L25)
 };
 
 struct VersionProblem {
-  std::string version;      // "GLIBC_2.99"
-  std::string library;      // "libc.so.6"
-  std::string path;         // the file that was found for it
-  std::string required_by;  // path
-  bool weak = false;        // the loader only warns
-  std::string newest;       // the newest version of the same family which that file defines; "" = none
+  std::string version;       // "GLIBC_2.99"
+  std::string library;       // "libc.so.6"
+  std::string path;          // the file that was found for it
+  std::string required_by;   // path
+  bool weak = false;         // the loader only warns
+  std::string newest;        // the newest version of the same family which that file defines; "" = none
+  bool unversioned = false;  // the file has no versions at all, and has a symbol that is asked for with one:
+                             // the loader ends the process
 };
 
 struct HighestVersion {
@@ -137,17 +134,25 @@ struct Closure {
   std::vector<HighestVersion>
       highest;                      // of all requirements of files outside the C library and the C++ runtime
   std::vector<Diagnosis> warnings;  // EH-L32 empty search element, EH-L20 executable stack, EH-L21 text
-                                    // relocations, EH-L19 much static TLS (static_tls, reserve)
-  std::string file;                 // the requested file
+                                    // relocations
+  // What the loader refuses although each file on its own is in order: EH-L10, EH-L19, EH-L29.
+  std::vector<Diagnosis> refused;
+  // What it may refuse, or what was not looked at to the end: only loading tells.
+  std::vector<Diagnosis> doubts;
+  std::string file;         // the requested file
+  Libc libc = Libc::glibc;  // whose loader was asked
 
-  // Whether the loader would bring all of it up: nothing missing, nothing rejected fatally, no version
-  // unsatisfied. Undefined symbols are another pass (symbols.hpp).
+  // Whether the loader would bring all of it up: nothing missing, nothing rejected fatally, nothing refused,
+  // no version unsatisfied. Undefined symbols are another pass (symbols.hpp).
   bool loads() const;
   const Object* find(std::string_view soname_or_path) const;
 };
 
-// The closure as the machine's loader would build it: breadth first, each name once. Files are read through
-// `reader`, which must have machine.root as its root and must outlive the closure.
+// The closure as the machine's loader would build it: breadth first, each name once. Which library calls
+// dlopen does not matter: a file that is opened by its path has no loader of its own (glibc elf/dl-load.c,
+// with
+// __RTLD_CALLMAP), or the program as such (musl). Files are read through `reader`, which must have
+// machine.root as its root and must outlive the closure.
 Closure close(const Machine& machine, const Request& request, Reader& reader);
 
 // What the closure says, as diagnoses, worst first; empty when it loads. One diagnosis a cause, not a line a
@@ -160,10 +165,11 @@ Closure close(const Machine& machine, const Request& request, Reader& reader);
 //   needed_by EH-L06  other word size      built_for, machine, library, needed_by EH-L08  C library too old
 //   version..., needs (highest), library, path, have, required_by EH-L09  C++ runtime too old  version...,
 //   needs, library, path, have, required_by EH-L10  GLIBC_ABI_DT_RELR    version, library, path, have,
-//   required_by EH-L15  any other version    version..., needs, library, path, have, required_by EH-L27
-//   processor too old    needs ("x86-64-v4"), have, required_by EH-L28  built for musl       library,
-//   needed_by (on glibc);   EH-L29  built for glibc (on musl) and the file's own problems (EH-F.., EH-L07,
-//   EH-L25), with library and needed_by when it is a dependency.
+//   required_by; or needs, have, required_by; or unmarked, required_by   EH-L19  static TLS  static_tls,
+//   reserve, library... (on musl EH-L29 with problem) EH-L15  any other version    version..., needs,
+//   library, path, have, required_by EH-L27 processor too old    needs ("x86-64-v4"), have, required_by
+//   EH-L28  built for musl       library, needed_by (on glibc);   EH-L29  built for glibc (on musl) and the
+//   file's own problems (EH-F.., EH-L07, EH-L25), with library and needed_by when it is a dependency.
 std::vector<Diagnosis> diagnose_closure(const Machine& machine, const Closure& closure);
 
 }  // namespace enginehost::linker

@@ -79,8 +79,14 @@ struct Machine {
   std::filesystem::path root;
   std::filesystem::path current_directory = "/";  // what an empty search element stands for
 
-  bool secure = false;                    // AT_SECURE: the environment is ignored
-  std::vector<std::string> library_path;  // LD_LIBRARY_PATH as the process was started with it, split
+  // The program that the libraries are loaded into: glibc looks through its DT_RPATH for every library that a
+  // needer without RUNPATH asks for, musl through its path for all. Empty: not known, as on recorded
+  // machines.
+  std::filesystem::path program;
+  bool secure = false;  // AT_SECURE: the environment is ignored
+  // LD_LIBRARY_PATH as the process was started with it, split and otherwise as written;
+  // library_path_folders() tells what the loader makes of it.
+  std::vector<std::string> library_path;
   std::string library_path_source = "LD_LIBRARY_PATH";
   std::optional<std::string> library_path_text;  // the variable's text, absent = not set
   LoaderCache cache;
@@ -105,6 +111,16 @@ std::vector<std::string> split_musl_path(std::string_view text);
 // three. An empty file means no folder at all.
 std::vector<std::string> musl_default_directories(const std::optional<std::string>& path_file);
 
+// The folders that the machine's loader looks through for its LD_LIBRARY_PATH, absolute and in order: empty
+// elements are its current folder (glibc) or none (musl), tokens are expanded for the program (glibc), and
+// with AT_SECURE there is none. The second: what it would make of such a text, if it took any.
+std::vector<std::string> library_path_folders(const Machine& machine);
+std::vector<std::string> library_path_folders(const Machine& machine, std::string_view text);
+
+// The folders of glibc-hwcaps that a glibc of this version looks through on an x86-64 processor of these
+// levels (Machine::isa), best first. None before 2.33, which brought them (NEWS of 2.33).
+std::vector<std::string> glibc_hwcaps_of_x86_64(std::string_view libc_version, std::uint32_t isa);
+
 // LD_LIBRARY_PATH as this process was started with it, absent = not set. Read once; any thread.
 const std::optional<std::string>& library_path_at_start();
 
@@ -121,5 +137,9 @@ Machine describe_this_machine();
 // The shared objects of this process (dl_iterate_phdr, on Windows its modules) with their SONAMEs, in load
 // order, without the program itself.
 std::vector<LoadedLibrary> loaded_libraries();
+
+// Those of them that every program holds which is started like this one: what LD_PRELOAD and
+// /etc/ld.so.preload name, and what that needs. None on Windows and macOS.
+std::vector<LoadedLibrary> preloaded_libraries();
 
 }  // namespace enginehost::linker

@@ -34,18 +34,6 @@ std::optional<std::string> expand_origin(std::string_view text, std::string_view
 
 }  // namespace
 
-std::vector<std::string> split_musl_path(std::string_view text) {
-  std::vector<std::string> folders;
-  for (const std::string& line : split(text, '\n'))
-    for (std::string& folder : split(line, ':'))
-      if (!folder.empty()) folders.push_back(std::move(folder));
-  return folders;
-}
-
-std::vector<std::string> musl_default_directories(const std::optional<std::string>& path_file) {
-  return split_musl_path(path_file ? *path_file : std::string("/lib:/usr/local/lib:/usr/lib"));
-}
-
 bool served_by_musl(std::string_view name) {
   if (!name.starts_with("lib")) return false;
   name.remove_prefix(3);
@@ -57,9 +45,8 @@ bool served_by_musl(std::string_view name) {
 std::vector<Place> musl_places(const Machine& machine, const std::vector<Needer>& chain) {
   std::vector<Place> places;
   const std::string& variable = machine.library_path_source;
-  if (!machine.secure)
-    for (const std::string& folder : machine.library_path)
-      if (!folder.empty()) add_folder(folder, machine, variable, variable, false, places);
+  for (std::string& folder : library_path_folders(machine))
+    places.push_back({Place::Kind::folder, std::move(folder), variable, variable, false});
   for (const Needer& owner : chain) {
     if (owner.info == nullptr) continue;
     // decode_dyn: DT_RPATH is taken first, DT_RUNPATH replaces it; both are inherited.
@@ -69,7 +56,8 @@ std::vector<Place> musl_places(const Machine& machine, const std::vector<Needer>
     const std::string origin = slash == std::string::npos ? "." : owner.path.substr(0, slash);
     const std::string name = owner.path.substr(slash + 1);
     const std::string written = join(runpath ? owner.info->runpath : owner.info->rpath, ":");
-    // With raised rights an origin must be absolute, and so it is for all but the program itself.
+    // With raised rights the program's own folder is whatever its caller chose.
+    if (owner.is_program && machine.secure && written.find('$') != std::string::npos) continue;
     if (const std::optional<std::string> path = expand_origin(written, origin))
       for (std::string& folder : split_musl_path(*path))
         add_folder(std::move(folder), machine, tag + name, tag + owner.path, false, places);

@@ -1,12 +1,19 @@
 
 #include <cerrno>
 #include <system_error>
+#include <vector>
 
 #include "base/file_calls.hpp"
 #include "base/paths.hpp"
 #include "host/linker/linker.hpp"
 
 namespace enginehost::linker {
+namespace {
+
+// Errors that a loader takes for more than "there is no such file", and a look at the file shows nothing of.
+bool is_told(const Diagnosis& why) { return why.value("problem") == "link loop" || why.code == "EH-L33"; }
+
+}  // namespace
 
 Reader::Reader(std::filesystem::path root) : root_(std::move(root)) {
   if (root_ == "/") root_.clear();
@@ -17,25 +24,33 @@ Reader& Reader::operator=(Reader&&) noexcept = default;
 
 std::filesystem::path Reader::on_disk(const std::string& path) const {
   if (root_.empty()) return path_of(path);
-  // Links are followed by hand: an absolute one means the described machine's root, not this one's.
-  constexpr int link_limit = 40;  // the kernel's own
-  std::filesystem::path rest = path_of(path).lexically_normal().relative_path();
+  // Component by component, since the kernel would follow an absolute link out of the root; ".." leaves the
+  // folder that a link led to, as it does for the kernel, and stays at the top there (as in chroot).
+  constexpr int link_limit = 40;            // the kernel's own
+  std::vector<std::filesystem::path> rest;  // the next at the end
+  const auto follow = [&](const std::filesystem::path& relative) {
+    const std::vector<std::filesystem::path> parts(relative.begin(), relative.end());
+    rest.insert(rest.end(), parts.rbegin(), parts.rend());
+  };
+  follow(path_of(path).relative_path());
   std::filesystem::path done;
   for (int links = 0; !rest.empty();) {
-    const std::filesystem::path component = *rest.begin();
-    rest = rest.lexically_relative(component);
-    if (rest == ".") rest.clear();
+    const std::filesystem::path component = std::move(rest.back());
+    rest.pop_back();
+    if (component.empty() || component == ".") continue;
     std::error_code ignored;
+    // What is no folder has nothing above it: such a path is left for the kernel to refuse.
+    if (component == ".." && std::filesystem::is_directory(root_ / done, ignored)) {
+      done = done.parent_path();
+      continue;
+    }
     const std::filesystem::path target = std::filesystem::read_symlink(root_ / done / component, ignored);
     if (ignored || ++links > link_limit) {
       done /= component;
       continue;
     }
-    const std::filesystem::path whole =
-        target.is_absolute() ? target.relative_path() / rest : done / target / rest;
-    // ".." at the top stays at the top, as in chroot.
-    rest = (std::filesystem::path("/") / whole).lexically_normal().relative_path();
-    done.clear();
+    if (target.is_absolute()) done.clear();
+    follow(target.relative_path());
   }
   return root_ / done;
 }
@@ -53,15 +68,19 @@ const Result<binary::BinaryInfo>* Reader::find(const Folder& folder, const std::
                                                const std::string& path) {
   if (const auto known = files_.find(path); known != files_.end()) {
     // A link that leads nowhere is known as an error; for a search it is no file.
-    return *known->second || file_exists(path) ? known->second.get() : nullptr;
+    return *known->second || is_told(known->second->error()) || file_exists(path) ? known->second.get()
+                                                                                  : nullptr;
   }
-  if (!root_.empty()) return file_exists(path) ? &read(path) : nullptr;
+  if (!root_.empty()) {
+    const bool there = file_exists(path) || errno == ELOOP || errno == ENAMETOOLONG;
+    return there ? &read(path) : nullptr;
+  }
   std::unique_ptr<Result<binary::BinaryInfo>> info =
       folder.descriptor.valid() ? binary::read_binary_in(folder.descriptor.get(), name, path, &buffers_)
                                 : binary::read_binary_in(AT_FDCWD, path, path, &buffers_);
   if (!info) return nullptr;
   // In a folder that may not be entered nobody knows whether there is such a file.
-  if (!*info && !file_exists(path)) return nullptr;
+  if (!*info && !is_told((*info).error()) && !file_exists(path)) return nullptr;
   return files_.emplace(path, std::move(info)).first->second.get();
 }
 

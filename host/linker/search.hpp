@@ -16,20 +16,34 @@ struct Place {
   bool compiled_in = false;  // one of the loader's own default folders
 };
 
-// A library in the role of the one that needs another: itself, and those that brought it in, innermost first.
+// A library in the role of the one that needs another: itself, those that brought it in, innermost first, and
+// the program at the end.
 struct Needer {
   std::string path;
   const binary::BinaryInfo* info = nullptr;
+  bool is_program = false;
 };
 
-// glibc 2.36 elf/dl-load.c, _dl_map_object: RPATH of the needer and of those that brought it in (only when
-// the needer has no RUNPATH), LD_LIBRARY_PATH, the needer's RUNPATH ...
+// Who says a path with tokens in it.
+struct Speaker {
+  std::string folder;       // $ORIGIN; "" = not known
+  bool is_program = false;  // of LD_LIBRARY_PATH too
+};
+
+// The folder of a file: "/" of "/x", "." of a name alone.
+std::string folder_of_file(std::string_view path);
+
+// glibc 2.36 elf/dl-load.c, _dl_map_object: RPATH of the needer, of those that brought it in and of the
+// program (only when the needer has no RUNPATH), LD_LIBRARY_PATH, the needer's RUNPATH ...
 std::vector<Place> glibc_own_places(const Machine& machine, const std::vector<Needer>& chain);
 // ... then for all alike ld.so.cache and the default folders (not those for a needer with DF_1_NODEFLIB).
 std::vector<Place> glibc_shared_places(const Machine& machine);
-// Empty when the whole element is useless (an unknown token). `origin` is the folder of the library that says
-// it.
-std::string expand_tokens(const Machine& machine, std::string_view text, std::string_view origin);
+// _dl_dst_substitute: $ORIGIN, $LIB and $PLATFORM, with braces or without, are replaced; what merely begins
+// like one ("$ORIGINAL") stays as it is. Empty when the whole element is useless: a token has no value, or a
+// program with raised rights may not use it.
+std::string expand_tokens(const Machine& machine, std::string_view text, const Speaker& speaker);
+// One element of a search path as glibc's fillin_rpath takes it, absolute; empty = it is left out.
+std::string folder_of_element(const Machine& machine, const std::string& element, const Speaker& speaker);
 
 // musl 1.2 ldso/dynlink.c, load_library: LD_LIBRARY_PATH, RUNPATH or RPATH (the same there) of the needer and
 // of all that brought it in, the default folders. There are no hwcaps folders and no cache.

@@ -19,23 +19,28 @@ namespace {
 
 // One library's definition of a name.
 struct Definition {
+  std::size_t member = 0;    // index of the library
   std::string_view version;  // "" = none: serves every version
   bool hidden = false;       // f@V1: serves only those who ask for V1
   bool first = false;  // of the library's first version: serves those who ask for none, even when hidden
 };
 
-// Whether the definition serves a reference (glibc elf/dl-lookup.c, check_match).
-bool serves(const Definition& definition, std::string_view wanted) {
+// Whether the definition serves a reference: glibc elf/dl-lookup.c, check_match (a library without any
+// versions that is asked for one by its name is told of before, by versions.cpp); musl ldso/dynlink.c,
+// gnu_lookup.
+bool serves(Libc libc, const Definition& definition, std::string_view wanted) {
+  if (libc == Libc::musl) return !definition.hidden;
   if (definition.version.empty()) return true;
   if (!wanted.empty()) return definition.version == wanted;
   return !definition.hidden || definition.first;
 }
 
 // Libraries that look for their symbols in the same ones: a library that was opened, with all that it brought
-// in (dlopen with RTLD_LOCAL), and what the process holds already.
+// in (dlopen with RTLD_LOCAL). What else the process holds may serve them or not.
 struct Scope {
   std::vector<std::size_t> importers;
   std::unordered_set<std::size_t> members;
+  std::unordered_set<std::size_t> lenders;
 };
 
 class Pass {
@@ -53,6 +58,8 @@ class Pass {
   }
 
  private:
+  using Definitions = std::unordered_map<std::string_view, std::vector<Definition>>;
+
   void read_tables() {
     for (const Object& object : closure_.objects) {
       const auto& table = tables_.read(reader_.on_disk(object.path));
@@ -89,7 +96,9 @@ class Pass {
       }
       if (wanted(objects[i])) all[known->second].importers.push_back(i);
     }
-    for (Scope& scope : all) scope.members.insert(global.begin(), global.end());
+    for (Scope& scope : all)
+      for (const std::size_t held : global)
+        if (!scope.members.contains(held)) scope.lenders.insert(held);
     return all;
   }
 
@@ -111,34 +120,51 @@ class Pass {
 
   void check(const Scope& scope) {
     // Only what is asked for is remembered of the exports: an engine exports a hundred thousand names.
-    std::unordered_map<std::string_view, std::vector<Definition>> definitions;
+    Definitions definitions;
     for (const std::size_t importer : scope.importers)
       if (of_object_[importer] != nullptr)
         for (const binary::Symbol& symbol : of_object_[importer]->imports)
           if (!symbol.weak) definitions.try_emplace(symbol.name);
-    for (const std::size_t member : scope.members) {
-      if (of_object_[member] == nullptr) continue;
-      const binary::BinaryInfo* info = closure_.objects[member].info;
-      const std::string_view first = info != nullptr && !info->version_definitions.empty()
-                                         ? std::string_view(info->version_definitions.front())
-                                         : std::string_view();
-      for (const binary::Symbol& symbol : of_object_[member]->exports)
-        if (const auto asked = definitions.find(symbol.name); asked != definitions.end())
-          asked->second.push_back({symbol.version, symbol.hidden_version, symbol.version == first});
-    }
+    for (const auto* libraries : {&scope.members, &scope.lenders})
+      for (const std::size_t library : *libraries) add_definitions(library, definitions);
     for (const std::size_t importer : scope.importers) {
       if (of_object_[importer] == nullptr) continue;
       for (const binary::Symbol& symbol : of_object_[importer]->imports) {
         ++findings_.checked;
         if (symbol.weak || host_.count(symbol.name) != 0) continue;
-        const std::vector<Definition>& found = definitions[symbol.name];
-        if (std::any_of(found.begin(), found.end(),
-                        [&](const Definition& one) { return serves(one, symbol.version); }))
-          continue;
-        findings_.undefined.push_back({symbol.name, symbol.version, symbol.library,
-                                       closure_.objects[importer].path, !found.empty(), symbol.variable});
+        judge(symbol, closure_.objects[importer].path, definitions[symbol.name], scope);
       }
     }
+  }
+
+  void add_definitions(std::size_t library, Definitions& definitions) const {
+    if (of_object_[library] == nullptr) return;
+    const binary::BinaryInfo* info = closure_.objects[library].info;
+    const std::string_view first = info != nullptr && !info->version_definitions.empty()
+                                       ? std::string_view(info->version_definitions.front())
+                                       : std::string_view();
+    for (const binary::Symbol& symbol : of_object_[library]->exports)
+      if (const auto asked = definitions.find(symbol.name); asked != definitions.end())
+        asked->second.push_back({library, symbol.version, symbol.hidden_version, symbol.version == first});
+  }
+
+  void judge(const binary::Symbol& symbol, const std::string& importer, const std::vector<Definition>& found,
+             const Scope& scope) {
+    const Definition* lender = nullptr;
+    for (const Definition& one : found) {
+      if (!serves(closure_.libc, one, symbol.version)) continue;
+      if (scope.members.contains(one.member)) return;
+      lender = &one;
+    }
+    UndefinedSymbol undefined{
+        symbol.name, symbol.version, symbol.library, importer, !found.empty(), symbol.variable, {}};
+    if (lender == nullptr) {
+      findings_.undefined.push_back(std::move(undefined));
+      return;
+    }
+    undefined.other_version = false;
+    undefined.lent_by = closure_.objects[lender->member].path;
+    findings_.doubtful.push_back(std::move(undefined));
   }
 
   const Closure& closure_;
@@ -171,6 +197,7 @@ std::string_view offered_by_program(std::string_view name) {
 // The loader names the version of a symbol only when it was linked with one, whether the name is there or
 // not.
 const char* code_of(const UndefinedSymbol& symbol) {
+  if (!symbol.lent_by.empty()) return "EH-L12";
   if (symbol.other_version || !symbol.version.empty()) return "EH-L15";
   if (!offered_by_program(symbol.name).empty()) return "EH-L16";
   return symbol.variable ? "EH-L14" : "EH-L12";
@@ -185,10 +212,10 @@ SymbolFindings undefined_symbols(const Closure& closure, Reader& reader,
   return Pass(closure, reader, tables != nullptr ? *tables : own, only_below, exported_by_host).run();
 }
 
-std::vector<Diagnosis> diagnose_symbols(const SymbolFindings& findings) {
+std::vector<Diagnosis> diagnose_symbols(const std::vector<UndefinedSymbol>& symbols) {
   std::vector<Diagnosis> found;
   std::unordered_map<std::string, std::size_t> by_library;  // code + library -> index in found
-  for (const UndefinedSymbol& symbol : findings.undefined) {
+  for (const UndefinedSymbol& symbol : symbols) {
     const char* code = code_of(symbol);
     const std::string_view program = offered_by_program(symbol.name);
     auto [known, added] = by_library.emplace(code + symbol.required_by, found.size());
@@ -200,6 +227,7 @@ std::vector<Diagnosis> diagnose_symbols(const SymbolFindings& findings) {
     diagnosis.with("symbol", symbol.name, "dynamic symbol table");
     if (!symbol.version.empty()) diagnosis.with("version", symbol.version);
     if (!symbol.library.empty()) diagnosis.with("library", symbol.library);
+    if (!symbol.lent_by.empty()) diagnosis.with("lent_by", symbol.lent_by, "libraries of this process");
   }
   return found;
 }

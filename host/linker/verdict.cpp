@@ -1,5 +1,10 @@
 #include "host/linker/verdict.hpp"
 
+#include <algorithm>
+#include <iterator>
+
+#include "base/version.hpp"
+
 namespace enginehost::linker {
 namespace {
 
@@ -21,6 +26,47 @@ std::string_view level_name(std::uint32_t bits) {
   if ((bits & 4) != 0) return "x86-64-v3";
   if ((bits & 2) != 0) return "x86-64-v2";
   return "x86-64 baseline";
+}
+
+bool older_glibc(const Machine& machine, std::string_view release) {
+  return machine.libc == Libc::glibc && !machine.libc_version.empty() &&
+         compare_versions(machine.libc_version, release) < 0;
+}
+
+// Of numbers or'ed together: what all of them are multiples of.
+std::uint64_t lowest_bit(std::uint64_t bits) { return bits & (~bits + 1); }
+
+// The alignment of the segments, when this machine's loader cannot map them by it. _dl_map_object_from_fd:
+// glibc 2.35 and newer ask only that address and offset differ by whole pages ("ELF load command
+// address/offset not page-aligned"); until 2.34 p_align itself must be a multiple of the page ("alignment not
+// page-aligned"), and they must differ by a multiple of it ("address/offset not properly aligned"). musl's
+// map_library asks nothing and maps the wrong bytes: 2.35's rule tells when.
+// None asks whether code and data share one of the machine's larger pages, where the code could not be run.
+std::optional<std::uint64_t> unmappable_alignment(const Machine& machine, const binary::BinaryInfo& info) {
+  const std::uint64_t within_page = machine.page_size - 1;
+  if (!info.has_load) return std::nullopt;
+  if ((info.load_distances & within_page) != 0) return lowest_bit(info.load_distances);
+  if (machine.page_size > 4096 && info.shared_page != 0 && info.shared_page <= machine.page_size)
+    return info.shared_page / 2;
+  if (!older_glibc(machine, "2.35")) return std::nullopt;
+  if ((info.load_alignments & within_page) != 0) return lowest_bit(info.load_alignments);
+  if (info.breaks_own_alignment) return lowest_bit(info.load_distances);
+  return std::nullopt;
+}
+
+// glibc sysdeps/gnu/ldsodefs.h, VALID_ELF_ABIVERSION: 0, or of the GNU ABI one below LIBC_ABI_MAX, which
+// counts the lines of libc-abis that hold for the architecture: UNIQUE for all, IFUNC for some (RISC-V since
+// 2.33), ABSOLUTE for all since 2.28. musl does not look at it.
+bool knows_abi_version(const Machine& machine, const binary::BinaryInfo& info) {
+  if (info.abi_version == 0 || machine.libc == Libc::musl) return true;
+  if (info.os_abi != "GNU/Linux") return false;
+  constexpr std::string_view with_ifunc[] = {"x86_64",  "x32", "i386",  "ppc64",
+                                             "ppc64le", "ppc", "sparc", "sparc64"};
+  const bool ifunc =
+      std::find(std::begin(with_ifunc), std::end(with_ifunc), info.machine) != std::end(with_ifunc) ||
+      (info.machine.starts_with("riscv") && !older_glibc(machine, "2.33"));
+  const int newest = 1 + (ifunc ? 1 : 0) + (older_glibc(machine, "2.28") ? 0 : 1);
+  return info.abi_version <= newest;
 }
 
 std::string short_reason(const Diagnosis& diagnosis, const binary::BinaryInfo& info) {
@@ -56,12 +102,21 @@ std::optional<Refusal> refusal_of(const Machine& machine, const binary::BinaryIn
     // The linker script libc.so of a development package is what a library built for musl meets on glibc.
     return Refusal{short_reason(info.problems.front(), info), true, info.problems.front()};
   }
-  if (info.has_load && machine.page_size > 4096 && info.load_alignment % machine.page_size != 0) {
+  if (!knows_abi_version(machine, info)) {
+    Refusal refusal{"foreign ABI version", true, diagnose("EH-L07")};
+    refusal.diagnosis.with("file", path)
+        .with("problem", "it needs ABI version " + std::to_string(info.abi_version) + " of " + info.os_abi +
+                             ", which this system's C library does not know")
+        .with("abi_version", std::to_string(info.abi_version), "e_ident");
+    return refusal;
+  }
+  if (const std::optional<std::uint64_t> alignment = unmappable_alignment(machine, info)) {
     Refusal refusal{"built for smaller pages", true, diagnose("EH-F12")};
     refusal.diagnosis.with("file", path)
         .with("problem", "misaligned", "program headers")
-        .with("alignment", std::to_string(info.load_alignment))
-        .with("page_size", std::to_string(machine.page_size));
+        .with("alignment", std::to_string(*alignment));
+    // Less than any page: it is not another page size that it was built for.
+    if (*alignment >= 4096) refusal.diagnosis.with("page_size", std::to_string(machine.page_size));
     return refusal;
   }
   if (machine.isa != 0 && (info.isa_needed & 0xf & ~machine.isa) != 0) {

@@ -44,6 +44,56 @@ void reject_unneeded(Closure& closure, const Object& needer, const std::string& 
       {needer.name, needer.path, needer.needed_by, "damaged", true, std::move(diagnosis)});
 }
 
+// Whether glibc makes a table of the versions of its symbols (elf/dl-version.c, l_versyms): for that the file
+// must name some.
+bool has_versions(const binary::BinaryInfo& info) {
+  return info.has_version_symbols && (info.has_version_definitions || !info.version_needs.empty());
+}
+
+// A symbol asked for with a version of this very library, which has it but has no versions at all: glibc ends
+// the process (elf/dl-lookup.c, the assertion in check_match). A symbol that it does not have is looked for
+// elsewhere.
+bool takes_unversioned(const Reader& reader, const Object& needer, const binary::VersionNeed& need,
+                       const Object& server) {
+  const auto asked = binary::read_symbols(reader.on_disk(needer.path));
+  const auto offered = binary::read_symbols(reader.on_disk(server.path));
+  if (!asked || !offered) return false;
+  std::unordered_set<std::string_view> names;
+  for (const binary::Symbol& symbol : asked->imports)
+    if (symbol.version == need.version && symbol.library == need.library) names.insert(symbol.name);
+  return std::any_of(offered->exports.begin(), offered->exports.end(),
+                     [&](const binary::Symbol& symbol) { return names.contains(symbol.name); });
+}
+
+// DT_RELR. A C library that does not know it (glibc before 2.36, musl before 1.2.4) leaves the library
+// unrelocated without a word. glibc since then refuses one that asks for versions of its C library but not
+// for the mark GLIBC_ABI_DT_RELR, by which an older one would have refused it (elf/dl-version.c, the end of
+// _dl_check_map_versions).
+void judge_packed_relocations(const Machine& machine, const Object& object, Closure& closure) {
+  const binary::BinaryInfo& info = *object.info;
+  const bool glibc = machine.libc == Libc::glibc;
+  const std::string since = glibc ? "2.36" : "1.2.4";
+  const bool marked = std::any_of(info.version_needs.begin(), info.version_needs.end(),
+                                  [](const auto& need) { return need.version == "GLIBC_ABI_DT_RELR"; });
+  Diagnosis diagnosis = diagnose("EH-L10");
+  diagnosis.with("file", closure.file).with("required_by", object.path, "DT_RELR");
+  if (!machine.libc_version.empty() && compare_versions(machine.libc_version, since) < 0) {
+    // What is marked is told of with the mark that this C library does not have.
+    if (glibc && marked) return;
+    diagnosis.with("needs", (glibc ? "glibc " : "musl ") + since).with("have", machine.libc_version);
+    closure.refused.push_back(std::move(diagnosis));
+  } else if (glibc) {
+    const bool of_libc = std::any_of(info.needed.begin(), info.needed.end(),
+                                     [](const std::string& name) { return name.starts_with("libc.so."); });
+    if (marked || !of_libc || info.version_needs.empty()) return;
+    diagnosis.with("unmarked", "GLIBC_ABI_DT_RELR", "DT_VERNEED");
+    closure.refused.push_back(std::move(diagnosis));
+  } else if (machine.libc_version.empty()) {
+    diagnosis.with("needs", "musl " + since);
+    closure.doubts.push_back(std::move(diagnosis));
+  }
+}
+
 }  // namespace
 
 VersionName parse_version_name(std::string_view name) {
@@ -56,11 +106,14 @@ VersionName parse_version_name(std::string_view name) {
   return {name.substr(0, mark), dotted ? version : std::string_view{}};
 }
 
-void check_versions(Closure& closure, const std::unordered_map<std::string, int>& serving, bool glibc) {
+void check_versions(const Machine& machine, const Reader& reader,
+                    const std::unordered_map<std::string, int>& serving, Closure& closure) {
+  const bool glibc = machine.libc == Libc::glibc;
   std::vector<std::unordered_set<std::string_view>> defined(closure.objects.size());
   std::map<std::string_view, HighestVersion> highest;
   for (const Object& object : closure.objects) {
     if (object.info == nullptr || object.found_by == "already loaded") continue;
+    if (object.info->packed_relocations) judge_packed_relocations(machine, object, closure);
     for (const binary::VersionNeed& need : object.info->version_needs) {
       const VersionName name = parse_version_name(need.version);
       if (!is_systems_own(object) && !name.version.empty() &&
@@ -69,22 +122,30 @@ void check_versions(Closure& closure, const std::unordered_map<std::string, int>
         if (top.version.empty() || compare_versions(name.version, top.version) > 0)
           top = {std::string(name.family), std::string(name.version), need.library, object.path};
       }
+      if (!glibc) continue;
       const auto found = serving.find(need.library);
       if (found == serving.end()) {
-        if (glibc && !told_of(closure, object, need.library)) reject_unneeded(closure, object, need.library);
+        if (!told_of(closure, object, need.library)) reject_unneeded(closure, object, need.library);
         continue;
       }
       const auto index = static_cast<std::size_t>(found->second);
-      const binary::BinaryInfo* library = closure.objects[index].info;
-      // A library without any definitions serves all versions (the loader only remarks on it).
-      if (library == nullptr || !library->has_version_definitions) continue;
+      const Object& server = closure.objects[index];
+      const binary::BinaryInfo* library = server.info;
+      if (library == nullptr) continue;
+      // A library without any definitions serves all versions (the loader only remarks on it) ...
+      if (!library->has_version_definitions) {
+        // ... as long as it has a table of its symbols' versions.
+        if (!has_versions(*library) && takes_unversioned(reader, object, need, server))
+          closure.versions.push_back({need.version, need.library, server.path, object.path, false, {}, true});
+        continue;
+      }
       if (defined[index].empty()) {
         defined[index].insert(library->version_definitions.begin(), library->version_definitions.end());
         defined[index].insert(library->soname);  // the base definition
       }
       if (defined[index].count(need.version) != 0) continue;
-      closure.versions.push_back({need.version, need.library, closure.objects[index].path, object.path,
-                                  need.weak, newest_of_family(*library, name.family)});
+      closure.versions.push_back({need.version, need.library, server.path, object.path, need.weak,
+                                  newest_of_family(*library, name.family)});
     }
   }
   for (auto& [family, top] : highest) closure.highest.push_back(std::move(top));

@@ -5,6 +5,7 @@
 #include "base/child_process.hpp"
 #include "base/files.hpp"
 #include "base/paths.hpp"
+#include "host/explain/explain.hpp"
 #include "host/load/probe_outcome.hpp"
 #include "host/load/probe_system.hpp"
 #include "host/load/wire.hpp"
@@ -102,12 +103,15 @@ Json ProbeResult::to_json() const {
                           .set("architecture", device.architecture)
                           .set("driver", device.driver)
                           .set("memory", device.memory_total));
+  Json warnings_json = Json::array();
+  for (const Diagnosis& warning : warnings) warnings_json.push(explain::to_json(warning));
   return Json::object()
       .set("passed", passed)
       .set("stages", Json::strings(stages))
       .set("facts", std::move(facts_json))
       .set("devices", std::move(devices_json))
       .set("libraries", libraries_to_wire(libraries))
+      .set("warnings", std::move(warnings_json))
       .set("duration_ms", static_cast<std::int64_t>(duration.count()));
 }
 

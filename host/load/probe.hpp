@@ -45,7 +45,7 @@ struct ProbeResult {
   std::optional<Diagnosis> crashed_once;  // it passed, but only the second time: what happened first
   std::string error_output;               // the last 64 KiB of the child's standard error
   std::chrono::milliseconds duration{0};
-  Json to_json() const;  // for a proof's facts: devices, facts, stages, duration
+  Json to_json() const;  // for a proof's facts: devices, facts, stages, duration, warnings
 };
 
 // Blocks until the child ended or the deadline passed (+ 3 s at most). A crash, and a hang that

@@ -107,8 +107,8 @@ std::optional<Diagnosis> why_not_in_library_path(const Diagnosis& missing, const
     return std::filesystem::exists(folder / path_of(library), ignored);
   };
   if (spec.machine.secure) {
-    for (const std::string& folder : linker::split_library_path(*text)) {
-      if (folder.empty() || !holds(path_of(folder))) continue;
+    for (const std::string& folder : linker::library_path_folders(spec.machine, *text)) {
+      if (!holds(path_of(folder))) continue;
       Diagnosis diagnosis = missing;
       diagnosis.code = "EH-L30";
       return std::move(diagnosis.with("present_at", path_text(path_of(folder) / path_of(library)),
@@ -213,6 +213,11 @@ std::optional<Diagnosis> recheck_passed_on(const Diagnosis& said, const prefligh
   if (told.value("file").empty()) told.with("file", path_text(opened.plugin));
   const preflight::Report report = preflight::check(opened);
   if (const Diagnosis* found = finding_for(told, report)) return merged(*found, told);
+  // Nobody needs it by name: it is opened while the engine runs.
+  if (told.code == "EH-L01") {
+    told.code = "EH-R15";
+    return told;
+  }
   if (!beyond_files(told.code))
     told.with("rechecked", "nothing at the files themselves explains it", "the static check");
   return told;

@@ -191,7 +191,7 @@ std::optional<Diagnosis> check_format(const Json& document, const std::string& n
 
 std::optional<Diagnosis> check_critical(const Json& document, const std::string& name) {
   // Every field that some part of a manifest or an index has; "requires.cuda" counts by its last word.
-  static const std::set<std::string_view> known = {
+  static const auto& known = *new std::set<std::string_view>{
       "$schema",    "accept",        "arch",     "archive",    "artifacts",     "blocked",
       "builds",     "capabilities",  "chunks",   "component",  "components",    "cpu",
       "created",    "critical",      "cuda",     "cxxabi",     "device_memory", "digest",

@@ -6,7 +6,6 @@ namespace enginehost::oci {
 namespace {
 
 constexpr std::size_t most_challenges = 8, most_parameters = 16;
-const std::string nothing;
 
 // RFC 9110's "token".
 bool is_token_character(char character) {
@@ -74,6 +73,7 @@ bool read_parameter(Reader& reader, std::pair<std::string, std::string>& paramet
 const std::string& Challenge::operator[](std::string_view name) const {
   for (const auto& [key, value] : parameters)
     if (key == name) return value;
+  static const std::string& nothing = *new std::string;
   return nothing;
 }
 

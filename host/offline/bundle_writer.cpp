@@ -24,6 +24,7 @@ namespace fs = std::filesystem;
 constexpr const char* compression_level = "3";
 
 struct Part {
+  std::string name;  // as it was asked for
   fs::path file, unfinished;
   FileDescriptor opened;
   std::uint64_t size = 0;
@@ -66,8 +67,11 @@ Result<void> BundleWriter::State::next_part() {
     part.file = file;
     part.file += number;
   }
+  part.name = path_text(part.file.filename());
+  TRY_ASSIGN(part.file, place_for_file(part.file));
   part.unfinished = part.file;
   part.unfinished += ".unfinished";
+  TRY(place_for_file(part.unfinished).map([](const fs::path&) {}));
   part.opened =
       FileDescriptor(calls::open(part.unfinished, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644));
   if (!part.opened.valid()) return fail(failure_of(errno, part.unfinished));
@@ -204,7 +208,7 @@ Result<std::vector<WrittenPart>> BundleWriter::finish(std::string_view bundle) {
   for (Part& part : state_->parts) {
     if (part.opened.valid() && calls::fsync(part.opened.get()) != 0)
       return fail(failure_of(errno, part.unfinished));
-    written.push_back({path_text(part.file.filename()), part.size, part.digest.hex()});
+    written.push_back({part.name, part.size, part.digest.hex()});
   }
   const fs::path list = parts_list_of(state_->file);
   // The list of an earlier export would speak of parts that are being replaced.
@@ -213,7 +217,7 @@ Result<std::vector<WrittenPart>> BundleWriter::finish(std::string_view bundle) {
   for (const Part& part : state_->parts)
     if (calls::rename(part.unfinished, part.file) != 0) return fail(failure_of(errno, part.file));
   state_->finished = true;
-  TRY(sync_folder(state_->file.parent_path()));
+  for (const Part& part : state_->parts) TRY(sync_folder(part.file.parent_path()));
   if (state_->largest_part != 0) {
     Json parts = Json::array();
     std::uint64_t size = 0;
@@ -230,6 +234,36 @@ Result<std::vector<WrittenPart>> BundleWriter::finish(std::string_view bundle) {
     TRY(write_file(list, document.dump(2) + "\n"));
   }
   return written;
+}
+
+Result<fs::path> place_for_file(const fs::path& file) {
+  const auto refused = [&](const std::string& problem) {
+    return fail(diagnose("EH-P40")
+                    .with("program", "engine-cache")
+                    .with("problem", path_text(file) + " " + problem + ", and only a file can be written")
+                    .with("file", path_text(file)));
+  };
+  std::error_code error;
+  const fs::file_type there = fs::symlink_status(file, error).type();
+  if (there == fs::file_type::symlink) {
+    fs::path target = fs::canonical(file, error);
+    if (error) return refused("is a link to something that is not there");
+    if (!fs::is_regular_file(target, error)) return refused("is a link to something that is no file");
+    return target;
+  }
+  switch (there) {
+    case fs::file_type::directory:
+      return refused("is a folder");
+    case fs::file_type::block:
+    case fs::file_type::character:
+      return refused("is a device");
+    case fs::file_type::fifo:
+      return refused("is a pipe");
+    case fs::file_type::socket:
+      return refused("is a socket");
+    default:
+      return file;
+  }
 }
 
 fs::path parts_list_of(const fs::path& file) {

@@ -44,6 +44,10 @@ class BundleWriter {
   std::unique_ptr<State> state_;
 };
 
+// Where a file is to be written that is given by this name: the regular file that a link leads to, or the
+// name. EH-P40 when something else has the name already, as a device, which a rename would replace.
+Result<std::filesystem::path> place_for_file(const std::filesystem::path& file);
+
 // The name of the list of parts beside a bundle.
 std::filesystem::path parts_list_of(const std::filesystem::path& file);
 

@@ -116,17 +116,20 @@ class Importing {
 
   // Which builds are there, and whether the others may come.
   Result<void> decide() {
+    std::set<std::string> looked_at;
     for (const VouchedBuild& vouched : vouched_.builds) {
       ImportedBuild build;
       build.from_repository = vouched.from_repository;
       build.files_named_by_manifest = vouched.files_named_by_manifest;
       build.signed_by = vouched.signed_by;
       const auto found = store_.find(vouched.build->id);
-      damaged_.push_back(!found);
       if (found && *found && (*found)->digest == cache::digest_of_trees(vouched.trees)) {
         build.installed = **found;
         build.was_there = true;
       } else {
+        // What lies here already serves only when it is right: another build's may have been damaged since.
+        for (const std::string& tree : vouched.trees)
+          if (looked_at.insert(tree).second) TRY(store_.reject_if_damaged(tree).map([](const auto&) {}));
         TRY(ask(*vouched.build));
       }
       imported_.builds.push_back(std::move(build));
@@ -154,8 +157,7 @@ class Importing {
     for (std::size_t i = 0; i < vouched_.builds.size(); ++i) {
       if (imported_.builds[i].was_there) continue;
       for (const std::string& tree : vouched_.builds[i].trees) {
-        // What is there need not come, unless something of this build turned out not to be what it was.
-        if (store_.has_tree(tree) && !damaged_[i]) continue;
+        if (store_.has_tree(tree)) continue;  // it need not come
         if (!wanted_trees_.insert(tree).second) continue;
         const cache::TreeList& list = vouched_.trees.at(tree);
         if (list.size() > request_.unpacked_limit)
@@ -270,8 +272,6 @@ class Importing {
     if (imported.was_there) return {};
     const std::string& id = vouched.build->id;
     TRY_ASSIGN(cache::Stage stage, store_.stage(cache::Store::key_of(id), waiting()));
-    const auto found = store_.find(id);
-    if (!found) TRY(store_.reject_damaged(id, stage));
     for (const std::string& tree : vouched.trees)
       if (const auto folder = finished_.find(tree); folder != finished_.end()) {
         if (!store_.has_tree(tree))
@@ -308,7 +308,6 @@ class Importing {
   std::string list_digest_;
   std::map<std::string, std::string> documents_;
   Vouched vouched_;
-  std::vector<bool> damaged_;  // of the builds: something of it is here, and not as it was installed
   std::set<std::string> wanted_trees_;
   std::map<std::string, fs::path> finished_;
   std::uint64_t done_ = 0, total_ = 0;

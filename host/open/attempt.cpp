@@ -43,7 +43,7 @@ class Attempt {
       if (!lease && lease.error().code == "EH-F01" && ++removals <= most_repairs) continue;
       if (!lease) return fail(std::move(lease).error());
       opened->lease = std::move(*lease);
-      auto brought_up = bring_up(*opened, artifacts);
+      auto brought_up = bring_up(*opened, artifacts, build.engine);
       if (brought_up) return opened;
       Diagnosis failure = std::move(brought_up).error();
       if (throw_damage_away(opened->installed, failure) && repairs < most_repairs) {
@@ -72,7 +72,7 @@ class Attempt {
     // The ticket does not know the names that they would be asked for by; whoever decides anew does.
     if (anything_left_over() || engine_beside(ticket.digest))
       return fail(diagnose("EH-L17").with("build", ticket.build));
-    proving_.by_ticket(ticket.load_order);
+    proving_.by_ticket(ticket);
     log_.proven_before = true;
     auto trial = std::make_shared<Trial>(Tried{world_.state_folder(), ticket.build, ticket.digest,
                                                ticket.artifacts, true, ticket.opened_before});
@@ -132,7 +132,7 @@ class Attempt {
   }
 
   // From an installed build to an engine in this process.
-  Result<void> bring_up(Opened& opened, const std::string& artifacts) {
+  Result<void> bring_up(Opened& opened, const std::string& artifacts, const std::string& engine) {
     const bool proven = proving_.by_record(opened.installed);
     log_.proven_before = proven;
     if (proven) {
@@ -144,6 +144,7 @@ class Attempt {
     auto trial = std::make_shared<Trial>(
         Tried{world_.state_folder(), opened.installed.build, opened.installed.digest, artifacts, proven});
     TRY(loading_.load(opened, *trial));
+    if (!proven) warn_of_another_engine(opened, engine);
     const bool crashed_once = proving_.crashed_once().has_value();
     if (!proven && log_.probed)
       remember_success(world_, proving_.basis(opened.installed, artifacts), proving_.facts(),
@@ -153,6 +154,16 @@ class Attempt {
     opened.engine->health()->tell_first_work(std::move(trial));
     note_open(opened);
     return {};
+  }
+
+  // Most likely a file of another build under this one's name.
+  void warn_of_another_engine(const Opened& opened, const std::string& engine) {
+    const char* const told = opened.plugin->plugin().engine;
+    if (told == nullptr || told == engine) return;
+    proving_.note(std::move(diagnose("EH-R12")
+                                .with("file", path_text(opened.plugin->file()))
+                                .with("plugin_engine", told, "the plugin's descriptor")
+                                .with("engine", engine, "the manifest")));
   }
 
   // It ran in this process without having run in a child first.
@@ -169,6 +180,17 @@ class Attempt {
     note_engine(opened.installed.build, identity_of(opened.installed), std::move(folders));
   }
 
+  // Wrong content in a file that is as it was published, or that is none of the build's: fetching it again
+  // would bring the same.
+  static void tell_whole(const cache::Installed& installed, Diagnosis& failure) {
+    const fs::path file = path_of(failure.value("file"));
+    if (file.is_absolute() && !is_below(file, installed.folder))
+      failure.with("outside", "yes", "no file of the build");
+    else
+      failure.with("as_published", "yes",
+                   "every file of the build has the digest that the manifest gives it");
+  }
+
   // True when the files were not what they should be, and have been moved out of the way to be fetched again.
   bool throw_damage_away(const cache::Installed& installed, Diagnosis& failure) {
     const history::Category category = explain::category(failure);
@@ -178,9 +200,11 @@ class Attempt {
         proving_.checked_whole() && category == history::Category::host && failure.code.starts_with("EH-L");
     const bool suspicious =
         category == history::Category::content || category == history::Category::crash || unbound;
-    if (!suspicious || installed.read_only) return false;
+    const bool content = category == history::Category::content;
+    if (!suspicious || (installed.read_only && !content)) return false;
     const auto problems = world_.store().verify(installed.build, true, world_.cancel());
-    if (!problems || problems->empty()) return false;
+    if (problems && problems->empty() && content) tell_whole(installed, failure);
+    if (!problems || problems->empty() || installed.read_only) return false;
     Diagnosis damage = problems->front().diagnosis;
     // The static check of this very attempt saw whole files: one that is cut now was written into while it
     // was in use.
@@ -203,6 +227,13 @@ class Attempt {
 };
 
 }  // namespace
+
+void AttemptLog::warn(Diagnosis warning) {
+  const bool told = std::ranges::any_of(warnings, [&](const Diagnosis& known) {
+    return known.code == warning.code && explain::one_line(known) == explain::one_line(warning);
+  });
+  if (!told) warnings.push_back(std::move(warning));
+}
 
 Result<std::shared_ptr<Opened>> attempt(World& world, const manifest::Build& build,
                                         const std::vector<std::string>& devices,

@@ -49,6 +49,9 @@ struct AttemptLog {
   double download_seconds = 0;
   bool probed = false, proven_before = false;
   std::vector<Diagnosis> warnings;
+  // Adds it unless the same was told: a child and this process see the same of a build, now or the first
+  // time.
+  void warn(Diagnosis warning);
   std::vector<std::pair<std::string, double>> timings_ms;  // "acquire", "preflight", "probe", "load"
 };
 

@@ -35,12 +35,14 @@ Result<void> Loading::load_between(Opened& opened, Trial& trial, const load::Map
   opened.engine_options.log = attempting_.options.log;
   load::EngineOptions engine_options = opened.engine_options;
   engine_options.call.cancel = attempting_.world.cancel();
-  TRY_ASSIGN(opened.engine, load::Engine::create(opened.plugin, std::move(engine_options)));
+  auto engine = load::Engine::create(opened.plugin, std::move(engine_options));
+  if (!engine) return fail(proving_.explained(std::move(engine).error(), opened.installed));
+  opened.engine = std::move(*engine);
   TRY_ASSIGN(opened.devices, opened.engine->devices());
   opened.libraries = opened.plugin->libraries();
   std::vector<load::Library> later = opened.plugin->libraries_since();
   std::move(later.begin(), later.end(), std::back_inserter(opened.libraries));
-  for (const Diagnosis& warning : opened.plugin->warnings()) attempting_.log.warnings.push_back(warning);
+  for (const Diagnosis& warning : opened.plugin->warnings()) attempting_.log.warn(warning);
   warn_of_hijacks(opened, before);
   return require_devices(opened.devices);
 }

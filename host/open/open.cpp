@@ -59,6 +59,16 @@ bool wish_met(const resolve::Request& request, const Opened& opened) {
          });
 }
 
+// "cpu:7" where the engine offers cpu:0: another build would find no more devices of that kind.
+bool is_beyond_what_is_there(const Diagnosis& failure) {
+  if (failure.code != "EH-S09") return false;
+  const std::string_view device = failure.value("device");
+  const std::string kind(device.substr(0, device.find(':') + 1));
+  return !kind.empty() && std::ranges::any_of(failure.evidence, [&](const Evidence& fact) {
+    return fact.what == "offered" && fact.value.starts_with(kind);
+  });
+}
+
 bool has_failed(const Candidate& candidate) { return candidate.verdict == Verdict::failed; }
 
 void add_log(Outcome& outcome, AttemptLog& log) {
@@ -92,7 +102,7 @@ void try_candidates(World& world, const OpenRequest& open, Outcome& outcome) {
       outcome.chosen = &candidate;
       return;
     }
-    const bool ends = ends_the_search(opened.error());
+    const bool ends = ends_the_search(opened.error()) || is_beyond_what_is_there(opened.error());
     if (!outcome.diagnosis) outcome.diagnosis = opened.error();
     candidate.turn_down(Verdict::failed, std::move(opened).error());
     if (ends) return;
@@ -233,6 +243,7 @@ Outcome open_engine(World& world, const OpenRequest& open) {
     return outcome;
   }
   outcome.warnings.insert(outcome.warnings.end(), unusable.begin(), unusable.end());
+  if (outcome.plan.forced_in_vain) outcome.warnings.push_back(*outcome.plan.forced_in_vain);
   // What opens all the same must not hide that a repository was refused.
   for (const Diagnosis& failure : world.catalogue().failures)
     if (failure.code.starts_with("EH-M")) outcome.warnings.push_back(failure);

@@ -5,11 +5,15 @@
 
 #include "base/paths.hpp"
 #include "host/explain/explain.hpp"
+#include "host/load/probe_outcome.hpp"
 #include "host/load/recheck.hpp"
 #include "host/load/wire.hpp"
+#include "host/open/gpu_facts.hpp"
 #include "host/open/left_over.hpp"
+#include "host/open/moved.hpp"
 #include "host/open/neighbours.hpp"
 #include "host/open/stopwatch.hpp"
+#include "host/open/ticket.hpp"
 
 namespace enginehost::open {
 namespace {
@@ -34,14 +38,20 @@ bool Proving::by_record(const cache::Installed& installed) {
     return false;
   load_order_.clear();
   for (const Json& path : record->facts["load_order"].as_array())
-    load_order_.push_back(path_of(path.as_string()));
+    load_order_.push_back(path_of(in_view_now(path.as_string(), installed)));
   own_ = libraries_in(record->facts);
+  for (load::Library& library : own_) library.path = in_view_now(library.path, installed);
+  for (const Json& warning : record->facts["warnings"].as_array())
+    attempting_.log.warn(explain::diagnosis_from_json(warning));
   return true;
 }
 
-void Proving::by_ticket(const std::vector<std::string>& load_order) {
+void Proving::by_ticket(const Ticket& ticket) {
   load_order_.clear();
-  for (const std::string& path : load_order) load_order_.push_back(path_of(path));
+  for (const std::string& path : ticket.load_order) load_order_.push_back(path_of(path));
+  for (const std::string& text : ticket.warnings)
+    if (const auto warning = parse_json(text, "a ready ticket"))
+      attempting_.log.warn(explain::diagnosis_from_json(*warning));
   own_ = opened_first();
 }
 
@@ -77,6 +87,7 @@ Result<void> Proving::by_trying(const cache::Installed& installed, bool without_
   }
   checked_whole_ = true;
   load_order_ = report.load_order;
+  through_program_ = report.through_program;
   if (!without_probe) {
     if (!attempting_.world.settings().helper.empty())
       TRY(probe(installed, hinted));
@@ -104,7 +115,17 @@ Result<void> Proving::beside_left_over(const cache::Installed& installed) const 
 
 Diagnosis Proving::explained(Diagnosis failure, const cache::Installed& installed) {
   if (spec_.plugin.empty()) spec_ = spec_of(installed);
-  return load::recheck(std::move(failure), spec_);
+  load::refine_report(failure);
+  Diagnosis told = load::recheck(std::move(failure), spec_);
+  add_gpu_facts(attempting_.world.platform(), installed, told);
+  return told;
+}
+
+void Proving::note(Diagnosis warning) {
+  Json warnings = probe_facts_["warnings"];
+  warnings.push(explain::to_json(warning));
+  probe_facts_.set("warnings", std::move(warnings));
+  attempting_.log.warn(std::move(warning));
 }
 
 load::LoadRequest Proving::load_request(const cache::Installed& installed) const {
@@ -160,34 +181,42 @@ Result<void> Proving::probe(const cache::Installed& installed, std::chrono::seco
   request.helper = attempting_.world.settings().helper;
   request.launcher = attempting_.world.settings().probe_launcher;
   request.load = load_request(installed);
+  // The helper has not this program's DT_RPATH: by their paths it is given what that leads to. What the build
+  // opens by a bare name while it runs it still looks for without.
+  request.load.preload.insert(request.load.preload.begin(), through_program_.begin(), through_program_.end());
   request.options = installed.options;
   request.devices = attempting_.devices;
   set_deadline(request, hinted);
   request.cancel = attempting_.world.cancel();
   load::ProbeResult result = load::probe(request);
-  for (Diagnosis& warning : result.warnings) log.warnings.push_back(std::move(warning));
+  for (Diagnosis& warning : result.warnings) add_gpu_facts(attempting_.world.platform(), installed, warning);
   probe_facts_ = result.to_json();
+  for (Diagnosis& warning : result.warnings) log.warn(std::move(warning));
   log.probed = result.passed;
   crashed_once_ = std::move(result.crashed_once);
   if (result.passed) return {};
-  return fail(load::recheck(std::move(*result.diagnosis), spec_));
+  // Who asked for less than the others allow has learnt nothing about the build.
+  const auto [allowed, allowed_by] = allowed_deadline(hinted);
+  if (result.diagnosis->code == "EH-R05" && request.deadline < allowed)
+    result.diagnosis->with("allowed", std::to_string(allowed.count()) + " s", allowed_by);
+  return fail(explained(std::move(*result.diagnosis), installed));
 }
 
-// Who asks knows best; else the longer of what the machine's owner and the build's publisher allow.
-void Proving::set_deadline(load::ProbeRequest& request, std::chrono::seconds hinted) const {
+// The longer of what the machine's owner and the build's publisher allow, and who that is.
+std::pair<std::chrono::seconds, std::string> Proving::allowed_deadline(std::chrono::seconds hinted) const {
   const settings::Settings& settings = attempting_.world.settings();
   const auto configured = std::chrono::seconds(settings.probe_deadline_seconds);
-  if (attempting_.options.probe_deadline) {
-    request.deadline = *attempting_.options.probe_deadline;
-    request.deadline_source = "the request";
-  } else if (hinted > configured) {
-    request.deadline = hinted;
-    request.deadline_source = "probe_seconds of the manifest";
-  } else {
-    const settings::Setting* set = settings.find("probe_deadline_seconds");
-    request.deadline = configured;
-    request.deadline_source = "probe_deadline_seconds, " + (set != nullptr ? set->source : "default");
-  }
+  if (hinted > configured) return {hinted, "probe_seconds of the manifest"};
+  const settings::Setting* set = settings.find("probe_deadline_seconds");
+  return {configured, "probe_deadline_seconds, " + (set != nullptr ? set->source : "default")};
+}
+
+// Who asks knows best.
+void Proving::set_deadline(load::ProbeRequest& request, std::chrono::seconds hinted) const {
+  std::tie(request.deadline, request.deadline_source) = allowed_deadline(hinted);
+  if (!attempting_.options.probe_deadline) return;
+  request.deadline = *attempting_.options.probe_deadline;
+  request.deadline_source = "the request";
 }
 
 }  // namespace enginehost::open

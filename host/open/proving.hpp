@@ -27,10 +27,11 @@ class Proving {
  public:
   explicit Proving(const Attempting& attempting) : attempting_(attempting) {}
 
-  // By the record of an earlier success, if it still speaks of these very bytes on this machine.
+  // By the record of an earlier success, if it still speaks of these very bytes on this machine. What the
+  // child was seen to do is told again.
   bool by_record(const cache::Installed& installed);
-  // By a ticket, which holds the load order of such a record.
-  void by_ticket(const std::vector<std::string>& load_order);
+  // By a ticket, which holds the load order and the warnings of such a record.
+  void by_ticket(const Ticket& ticket);
   // Checks the files, and tries them in a child unless `without_probe`: nothing is executed in this process.
   // `hinted`: how long the build's publisher gives the probe.
   Result<void> by_trying(const cache::Installed& installed, bool without_probe, std::chrono::seconds hinted);
@@ -39,8 +40,12 @@ class Proving {
   // EH-L17 where its libraries would be served by what a failed load left in this process.
   Result<void> beside_left_over(const cache::Installed& installed) const;
 
-  // The static check, which may have been skipped, is made up for where loading failed all the same.
+  // What was said of a failure, held against the files and the machine. The static check, which may have been
+  // skipped, is made up for where loading failed all the same.
   Diagnosis explained(Diagnosis failure, const cache::Installed& installed);
+
+  // A warning that holds as long as the proof does, and is told again at every open by it.
+  void note(Diagnosis warning);
 
   load::LoadRequest load_request(const cache::Installed& installed) const;
   // The build's libraries, as far as they are known: those that are opened first, those that a probe saw
@@ -59,11 +64,12 @@ class Proving {
   std::vector<load::Library> opened_first() const;
   std::vector<load::Library> libraries_in(const Json& facts) const;
   Result<void> probe(const cache::Installed& installed, std::chrono::seconds hinted);
+  std::pair<std::chrono::seconds, std::string> allowed_deadline(std::chrono::seconds hinted) const;
   void set_deadline(load::ProbeRequest& request, std::chrono::seconds hinted) const;
 
   const Attempting& attempting_;
   preflight::Spec spec_;
-  std::vector<std::filesystem::path> load_order_, depends_on_;
+  std::vector<std::filesystem::path> load_order_, through_program_, depends_on_;
   bool checked_whole_ = false;
   std::vector<load::Library> own_;
   Json probe_facts_ = Json::object();

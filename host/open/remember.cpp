@@ -1,8 +1,12 @@
 #include "host/open/remember.hpp"
 
+#include <algorithm>
+
+#include "base/file_calls.hpp"
 #include "base/paths.hpp"
 #include "host/explain/explain.hpp"
 #include "host/history/firsts.hpp"
+#include "host/preflight/absence.hpp"
 
 namespace enginehost::open {
 namespace {
@@ -29,11 +33,18 @@ void add_absence(const Basis& basis, const Diagnosis& failure, std::vector<histo
   if (basis.spec == nullptr || basis.spec->plugin.empty()) return;
   const linker::Machine& machine = basis.spec->machine;
   std::vector<fs::path> folders;
-  for (const auto* list : {&machine.library_path, &machine.default_directories})
-    for (const std::string& folder : *list) folders.push_back(path_of(folder));
+  for (const std::string& folder : linker::library_path_folders(machine)) folders.push_back(path_of(folder));
+  for (const std::string& folder : machine.default_directories) folders.push_back(path_of(folder));
   for (history::Witness& witness :
        history::witnesses_of_absence(library, folders, path_of(machine.cache_file)))
     all.push_back(std::move(witness));
+  if (library.empty() || (machine.hwcaps.empty() && machine.legacy_hwcaps.empty())) return;
+  const auto exists = [](const std::string& folder) { return calls::access(folder, F_OK) == 0; };
+  for (const fs::path& folder : folders)
+    for (const std::string& place : preflight::places_of(machine, path_text(folder), library, exists))
+      if (const history::Witness witness = history::witness_of(path_of(place));
+          std::find(all.begin(), all.end(), witness) == all.end())
+        all.push_back(witness);
 }
 
 history::Failure failure_of(const Basis& basis, const Diagnosis& diagnosis, history::Category category) {

@@ -1,6 +1,7 @@
 #include "host/open/repositories.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <map>
 #include <set>
 
@@ -70,12 +71,15 @@ class KeptReader : public manifest::DocumentReader, public manifest::DocumentMem
         std::min(origin_.fresh_until, now_ + std::max<std::int64_t>(0, index_lifetime_seconds - age));
     if (age <= index_lifetime_seconds)
       if (auto bytes = read_file(kept, limit)) return bytes;
-    auto fresh = transfer::fetch_text(location, transfer_, limit, "application/json", cancel_);
+    auto fresh = ask(location, limit);
     if (fresh) {
       fresh_[location] = *fresh;
       return fresh;
     }
     auto bytes = read_file(kept, limit);
+    if (!bytes && fresh.error().code == "EH-N03" && warnings.empty())
+      warnings.push_back(location +
+                         " was not sent in time (EH-N03): without it, what is installed or known decides");
     if (!bytes) return fresh;
     if (location.ends_with("/index.json"))
       warnings.push_back(location + " could not be asked (" + fresh.error().code + "); the copy of " +
@@ -113,11 +117,33 @@ class KeptReader : public manifest::DocumentReader, public manifest::DocumentMem
   std::vector<std::string> warnings;
 
  private:
+  using Milliseconds = std::chrono::milliseconds;
+
+  // A repository that keeps us waiting must not keep what is installed from opening: all its documents
+  // together have the time of two, and every one that came gives more. One that sent nothing in the time of
+  // a document is not asked for the next.
+  Result<std::string> ask(const std::string& location, std::uint64_t limit) {
+    if (silent_) return fail(*silent_);
+    const Milliseconds time = 2 * transfer_.document_limit + came_ * (transfer_.document_limit / 8);
+    const auto began = std::chrono::steady_clock::now();
+    auto bytes = transfer::fetch_text(location, transfer_, limit, "application/json", cancel_,
+                                      std::max(time - spent_, Milliseconds(1)));
+    spent_ += std::chrono::duration_cast<Milliseconds>(std::chrono::steady_clock::now() - began);
+    if (bytes)
+      ++came_;
+    else if (bytes.error().code == "EH-N03" && (came_ == 0 || spent_ >= time))
+      silent_ = bytes.error();
+    return bytes;
+  }
+
   fs::path place_of(const std::string& location) const {
     return folder_.empty() ? fs::path() : folder_ / (sha256_hex(location).substr(0, 32) + ".json");
   }
 
   std::map<std::string, std::string> fresh_;
+  std::optional<Diagnosis> silent_;
+  Milliseconds spent_{0};
+  int came_ = 0;
   bool anew_ = false;
   fs::path folder_;
   const transfer::TransferOptions& transfer_;

@@ -147,6 +147,8 @@ std::optional<Ready> Shortcut::find() const {
       ready.ticket.opened_before = std::string_view(value) == "before";
     } else if (name == "load") {
       ready.ticket.load_order.emplace_back(value);
+    } else if (name == "warning") {
+      ready.ticket.warnings.emplace_back(value);
     } else if (!ours || !witnesses.hold(name, value)) {
       return std::nullopt;
     } else if (const std::string_view line(value);
@@ -205,6 +207,7 @@ void Shortcut::keep(World& world, const Outcome& outcome, const Ticket& ticket) 
   add("fallback", ticket.fallback ? "yes" : "no");
   add("opened", opened_before ? "before" : "never");
   for (const std::string& path : ticket.load_order) add("load", path);
+  for (const std::string& warning : ticket.warnings) add("warning", warning);
   text += *witnesses;
   add_block(text, "machine", platform::machine_words(machine, platform::Reach::decisive));
   const fs::path file = path_of(file_);

@@ -8,6 +8,7 @@
 #include "base/paths.hpp"
 #include "base/sha256.hpp"
 #include "base/text.hpp"
+#include "host/open/moved.hpp"
 #include "host/open/open.hpp"
 #include "host/open/witness.hpp"
 #include "host/platform/machine_key.hpp"
@@ -95,6 +96,8 @@ std::optional<Ticket> TicketOffice::find() const {
       ticket.fallback = value == "yes";
     } else if (name == "load") {
       ticket.load_order.emplace_back(value);
+    } else if (name == "warning") {
+      ticket.warnings.emplace_back(value);
     } else if (!witnesses.hold(name, value.data())) {
       return std::nullopt;
     }
@@ -108,11 +111,20 @@ std::optional<Ticket> TicketOffice::find() const {
   return ticket;
 }
 
+// They are told at every open, as long as the proof stands.
+std::vector<std::string> TicketOffice::warnings_of_proof(const Outcome& outcome) const {
+  std::vector<std::string> warnings;
+  if (const history::Record* proof = world_.history().find(outcome.chosen->build->id))
+    for (const Json& warning : proof->facts["warnings"].as_array()) warnings.push_back(warning.dump());
+  return warnings;
+}
+
 // What was decided in passing is decided again the next time.
 bool TicketOffice::is_passing(const Outcome& outcome) const {
   using resolve::Verdict;
   if (outcome.state != State::opened || !outcome.proven_before || outcome.probed || outcome.downloaded != 0 ||
-      outcome.chosen == nullptr || outcome.chosen->rank != 1 || !outcome.warnings.empty())
+      outcome.chosen == nullptr || outcome.chosen->rank != 1 ||
+      outcome.warnings.size() > warnings_of_proof(outcome).size())
     return true;
   const manifest::Catalogue& catalogue = world_.catalogue();
   // Who is warned must be warned again; the settings' own warnings are told at every open.
@@ -168,8 +180,9 @@ void TicketOffice::keep(const Outcome& outcome) const {
           path_text(sentinels) + "\n";
   for (const Json& path : proof->facts["load_order"].as_array()) {
     if (path.as_string().find('\n') != std::string::npos) return;
-    text += "load " + path.as_string() + "\n";
+    text += "load " + in_view_now(path.as_string(), outcome.opened->installed) + "\n";
   }
+  for (const std::string& warning : warnings_of_proof(outcome)) text += "warning " + warning + "\n";
   for (const std::string& path : rests_on(outcome)) {
     if (path.find('\n') != std::string::npos || !is_at_rest(path, began_ns_)) return;
     text += stamp_line(path);

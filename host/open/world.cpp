@@ -1,5 +1,6 @@
 #include "host/open/world.hpp"
 
+#include <algorithm>
 #include <ctime>
 #include <filesystem>
 #include <system_error>
@@ -64,6 +65,7 @@ transfer::TransferOptions World::transfer_options() const {
   options.registry_mirrors = settings().registry_mirrors;
   options.connect_limit = std::chrono::seconds(settings().downloads.connect_timeout_seconds);
   options.stall_limit = std::chrono::seconds(settings().downloads.stall_timeout_seconds);
+  options.document_limit = std::max(options.stall_limit / 2, std::chrono::milliseconds(2'000));
   options.retries = settings().downloads.retries;
   options.extra_ca = path_text(settings().extra_ca);
   options.proxy = settings().proxy;

@@ -12,8 +12,8 @@ struct Identity {
   std::string other_home = {};  // the user database's, where HOME says another
 };
 
-// Of this process: HOME, and the user database's name and home for its user id; on Windows USERPROFILE and
-// the name of the account.
+// Of this process: HOME and the name that /etc/passwd has for its user id, else LOGNAME or USER; on Windows
+// USERPROFILE and the name of the account.
 Identity this_user();
 
 // In every text of the document: UUIDs of GPUs become "GPU-…" / "MIG-…", the home becomes "~", the name of

@@ -42,13 +42,7 @@ Diagnosis driver_missing(const Spec& spec, const linker::Missing& missing) {
   for (const std::string& link : missing.chain) diagnosis.with("chain", link);
   for (const linker::Searched& place : missing.searched)
     diagnosis.with("searched", place.directory, place.why);
-  if (spec.platform == nullptr) return diagnosis;
-  const platform::Cuda& cuda = spec.platform->cuda;
-  if (spec.platform->container.is_known())
-    diagnosis.with("container", spec.platform->container.value(), spec.platform->container.source());
-  if (cuda.hardware.is_known()) diagnosis.with("pci_device", cuda.hardware.value(), cuda.hardware.source());
-  if (cuda.hardware.is_absent()) diagnosis.with("no_gpu", "none found", cuda.hardware.source());
-  if (cuda.driver.is_known()) diagnosis.with("driver", cuda.driver.value(), cuda.driver.source());
+  if (spec.platform != nullptr) add_driver_facts(*spec.platform, diagnosis);
   return diagnosis;
 }
 
@@ -64,6 +58,15 @@ bool is_stub(const Spec& spec, const linker::Object& object) {
 }
 
 }  // namespace
+
+void add_driver_facts(const platform::Platform& platform, Diagnosis& diagnosis) {
+  const platform::Cuda& cuda = platform.cuda;
+  if (platform.container.is_known())
+    diagnosis.with("container", platform.container.value(), platform.container.source());
+  if (cuda.hardware.is_known()) diagnosis.with("pci_device", cuda.hardware.value(), cuda.hardware.source());
+  if (cuda.hardware.is_absent()) diagnosis.with("no_gpu", "none found", cuda.hardware.source());
+  if (cuda.driver.is_known()) diagnosis.with("driver", cuda.driver.value(), cuda.driver.source());
+}
 
 void judge_driver(const Spec& spec, const linker::Closure& closure, std::vector<Diagnosis>& diagnoses) {
   for (const linker::Missing& missing : closure.missing) {

@@ -6,6 +6,10 @@
 
 namespace enginehost::preflight {
 
+// Why there is no driver here: "container", "pci_device", or "no_gpu" where the bus was looked at and has
+// none.
+void add_driver_facts(const platform::Platform& platform, Diagnosis& diagnosis);
+
 // Takes libcuda.so.1 out of "library missing" diagnoses and says instead, as EH-G01, why it is missing here;
 // adds EH-G02 when the closure takes a toolkit's link stub for the driver, EH-G15 when WSL's is not looked
 // at.

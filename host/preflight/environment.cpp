@@ -156,12 +156,11 @@ void tell_ignored_path(const Inquiry& inquiry, std::vector<Diagnosis>& diagnoses
     ignored = now;
   }
   if (code == nullptr) return;
-  const std::vector<std::string> searched =
-      machine.secure ? std::vector<std::string>() : machine.library_path;
+  const std::vector<std::string> searched = linker::library_path_folders(machine);
   for (Diagnosis& diagnosis : diagnoses) {
     if (diagnosis.code != "EH-L01" && diagnosis.code != "EH-L02") continue;
-    for (const std::string& folder : linker::split_library_path(ignored)) {
-      if (folder.empty() || std::find(searched.begin(), searched.end(), folder) != searched.end()) continue;
+    for (const std::string& folder : linker::library_path_folders(machine, ignored)) {
+      if (std::find(searched.begin(), searched.end(), folder) != searched.end()) continue;
       for (const std::string& library : diagnosis.values("library"))
         if (const std::string path = folder + "/" + library; inquiry.reader.file_exists(path)) {
           diagnosis.code = code;

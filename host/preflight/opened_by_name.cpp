@@ -56,6 +56,22 @@ bool finds_by_itself(const Spec& spec, linker::Reader& reader, const std::string
   return false;
 }
 
+// Its own, where such files are laid beside each other, and those that dlopen of a name looks through when
+// the file calls it: of its own path, of the program's and of the variable, and the loader's own.
+std::vector<std::string> folders_searched(const Spec& spec, linker::Reader& reader, const std::string& file,
+                                          const binary::BinaryInfo& info) {
+  std::vector<std::string> folders = {folder_of(file)};
+  const auto add = [&](const std::string& folder) {
+    if (std::find(folders.begin(), folders.end(), folder) == folders.end()) folders.push_back(folder);
+  };
+  std::vector<linker::Needer> chain = {{file, &info}};
+  if (const std::string program = path_text(spec.machine.program); !program.empty())
+    if (const auto& read = reader.read(program)) chain.push_back({program, &*read, true});
+  for (const linker::Place& place : linker::glibc_own_places(spec.machine, chain)) add(place.directory);
+  for (const std::string& folder : spec.machine.default_directories) add(folder);
+  return folders;
+}
+
 // Whether the file holds the name as text: in full, or with its version to be added.
 bool asks_for(linker::Reader& reader, const std::string& file, std::string_view part,
               const std::string& name) {
@@ -99,10 +115,7 @@ std::vector<Diagnosis> missing_parts(const Spec& spec, const ViewIndex& index, l
     if (family == std::end(families)) continue;
     const auto parts = binary::library_names(reader.on_disk(file), family->part);
     if (!parts) continue;
-    std::vector<std::string> folders = {folder_of(file)};
-    folders.insert(folders.end(), spec.machine.library_path.begin(), spec.machine.library_path.end());
-    folders.insert(folders.end(), spec.machine.default_directories.begin(),
-                   spec.machine.default_directories.end());
+    const std::vector<std::string> folders = folders_searched(spec, reader, file, *info);
     Diagnosis diagnosis = diagnose("EH-R15");
     for (const std::string& part : *parts) {
       const std::vector<std::string> names = spellings(part, name);

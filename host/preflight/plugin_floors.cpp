@@ -40,4 +40,13 @@ Result<void> check_floors(const PluginFloors& plugin, const std::filesystem::pat
   return {};
 }
 
+Result<void> check_object_size(std::uint64_t size, const std::filesystem::path& file) {
+  if (size == 0 || size >= sizeof(engine_plugin)) return {};
+  return fail(diagnose("EH-R11")
+                  .with("file", path_text(file))
+                  .with("problem", "its " ENGINE_PLUGIN_SYMBOL " is " + std::to_string(size) +
+                                       " bytes long, fewer than a descriptor's " +
+                                       std::to_string(sizeof(engine_plugin))));
+}
+
 }  // namespace enginehost::preflight

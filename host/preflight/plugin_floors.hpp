@@ -18,4 +18,7 @@ struct PluginFloors {
 // "host_abi").
 Result<void> check_floors(const PluginFloors& plugin, const std::filesystem::path& file);
 
+// EH-R11 ("file", "problem") when the object is smaller than any descriptor; 0: its size is not told.
+Result<void> check_object_size(std::uint64_t size, const std::filesystem::path& file);
+
 }  // namespace enginehost::preflight

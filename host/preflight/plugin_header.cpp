@@ -20,6 +20,14 @@ void judge_plugin_header(const std::filesystem::path& plugin, const std::filesys
         .with("symbol", "engine_plugin_v1", "dynamic symbols of the file");
     for (const std::string& name : header->exports) diagnosis.with("exports", name);
     diagnoses.push_back(std::move(diagnosis));
+  } else if (header->state == State::no_object) {
+    diagnoses.push_back(std::move(diagnose("EH-R11")
+                                      .with("file", path_text(plugin))
+                                      .with("problem",
+                                            "its engine_plugin_v1 is a function, or thread-local; a "
+                                            "plugin's is a constant object")));
+  } else if (auto room = check_object_size(header->object_size, plugin); !room) {
+    diagnoses.push_back(std::move(room).error());
   } else if (header->state == State::no_bytes) {
     doubts.push_back(std::move(
         diagnose("EH-R11")

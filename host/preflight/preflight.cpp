@@ -5,7 +5,9 @@
 
 #include "base/files.hpp"
 #include "base/paths.hpp"
+#include "host/linker/static_tls.hpp"
 #include "host/linker/symbols.hpp"
+#include "host/preflight/absence.hpp"
 #include "host/preflight/driver.hpp"
 #include "host/preflight/environment.hpp"
 #include "host/preflight/foreign.hpp"
@@ -15,6 +17,7 @@
 #include "host/preflight/opened_by_name.hpp"
 #include "host/preflight/origins.hpp"
 #include "host/preflight/plugin_header.hpp"
+#include "host/preflight/through_program.hpp"
 #include "host/preflight/view_index.hpp"
 
 namespace enginehost::preflight {
@@ -75,6 +78,8 @@ class Check {
       report_.verdict = Verdict::unsure;
     report_.diagnoses.insert(report_.diagnoses.end(), doubts_.begin(), doubts_.end());
     report_.load_order = as_paths(order_);
+    later.insert(later.begin(), path_text(spec_.plugin));
+    report_.through_program = found_through_program(spec_, reader_, order_, later);
     collect_witnesses(closure);
     return std::move(report_);
   }
@@ -84,6 +89,7 @@ class Check {
     linker::Request request;
     request.file = path_of(file);
     request.preloaded = as_paths(preloaded);
+    if (spec_.machine.root.empty()) request.tunables = linker::loader_tunables_at_start();
     return linker::close(spec_.machine, request, reader_);
   }
 
@@ -133,6 +139,15 @@ class Check {
     });
   }
 
+  // What all libraries together want of the process is told once.
+  void drop_told_of_plugin(std::vector<Diagnosis>& found) const {
+    const auto told = [](const std::vector<Diagnosis>& all) {
+      return std::any_of(all.begin(), all.end(), [](const Diagnosis& one) { return one.code == "EH-L19"; });
+    };
+    if (told(report_.diagnoses) || told(doubts_))
+      std::erase_if(found, [](const Diagnosis& one) { return one.code == "EH-L19"; });
+  }
+
   void take(const Closure& closure) {
     report_.missing = closure.missing;
     report_.rejected = closure.rejected;
@@ -142,6 +157,7 @@ class Check {
       if (object.found_by != "already loaded")
         report_.closure.push_back({object.name, object.path, object.needed_by});
     report_.warnings.insert(report_.warnings.end(), closure.warnings.begin(), closure.warnings.end());
+    doubts_.insert(doubts_.end(), closure.doubts.begin(), closure.doubts.end());
   }
 
   void check_later(const std::string& library, const Closure& plugin_closure) {
@@ -149,7 +165,13 @@ class Check {
     const Closure closure = close(library, order_);
     std::vector<Diagnosis> found = linker::diagnose_closure(spec_.machine, closure);
     judge_driver(spec_, closure, found);
-    if (found.empty()) return;
+    drop_told_of_plugin(found);
+    if (found.empty()) {
+      std::vector<Diagnosis> doubts = closure.doubts;
+      drop_told_of_plugin(doubts);
+      doubts_.insert(doubts_.end(), doubts.begin(), doubts.end());
+      return;
+    }
     if (index_.optional(library)) {
       report_.left_out.push_back(path_of(library));
       report_.warnings.push_back(
@@ -219,7 +241,7 @@ class Check {
     for (const std::string& name : spec_.lazy)
       if (index_.find(name).empty()) diagnosis.with("library", name, "the manifest's \"lazy\"");
     if (diagnosis.evidence.empty()) return;
-    diagnosis.with("file", path_text(spec_.plugin));
+    diagnosis.with("file", path_text(spec_.plugin)).with("in_manifest", "lazy");
     for (const std::filesystem::path& folder : spec_.search) diagnosis.with("searched", path_text(folder));
     report_.diagnoses.push_back(std::move(diagnosis));
   }
@@ -231,8 +253,10 @@ class Check {
 
   void check_symbols(const Closure& closure) {
     const auto findings = linker::undefined_symbols(closure, reader_, spec_.view);
-    for (Diagnosis& diagnosis : linker::diagnose_symbols(findings))
+    for (Diagnosis& diagnosis : linker::diagnose_symbols(findings.undefined))
       report_.diagnoses.push_back(std::move(diagnosis));
+    for (Diagnosis& diagnosis : linker::diagnose_symbols(findings.doubtful))
+      doubts_.push_back(std::move(diagnosis));
   }
 
   void collect_witnesses(const Closure& closure) {
@@ -249,7 +273,10 @@ class Check {
       paths.insert(path_of(spec_.machine.cache_file));
       for (const linker::Searched& place : missing.searched)
         if (place.directory != spec_.machine.cache_file)
-          paths.insert(path_of(place.directory) / path_of(missing.name));
+          for (const std::string& path :
+               places_of(spec_.machine, place.directory, missing.name,
+                         [&](const std::string& folder) { return reader_.folder_exists(folder); }))
+            paths.insert(path_of(path));
       if (missing.name == "libcuda.so.1") paths.insert("/proc/driver/nvidia/version");
     }
     report_.depends_on.assign(paths.begin(), paths.end());

@@ -53,6 +53,9 @@ struct Report {
   // libraries that the plugin needs, so that neither a missing RUNPATH nor LD_LIBRARY_PATH decides which file
   // is taken.
   std::vector<std::filesystem::path> load_order;
+  // What glibc finds through the DT_RPATH of the program alone, leaves first. Another program, as the helper
+  // is one, has to open these before all others to be served with the same files.
+  std::vector<std::filesystem::path> through_program;
   std::vector<std::filesystem::path> left_out;  // optional files that are broken
   std::vector<Diagnosis>
       warnings;  // EH-L03 (mended by preloading), EH-L11, EH-L20, …, one for each optional loss

@@ -149,7 +149,9 @@ Result<void> check_newer(const fs::path& out, const std::string& there, std::int
 }  // namespace
 
 Result<Published> publish(const Workspace& workspace, const fs::path& given, std::int64_t now) {
-  fs::path out = fs::absolute(given).lexically_normal();
+  std::error_code unknown;
+  fs::path out = fs::absolute(given, unknown);
+  out = (unknown ? given : out).lexically_normal();
   if (!out.has_filename()) out = out.parent_path();
   // What is checked is what is copied. Who may only read the folder publishes what is signed already.
   auto unchanged = workspace.lock("engine-manifest publish");

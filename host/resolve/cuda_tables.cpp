@@ -9,8 +9,9 @@ struct Toolkit {
   std::string_view version, linux_driver, windows_driver;
 };
 
-// The driver packaged with the first release of each toolkit, newest first. NVIDIA bundles no Windows driver
-// with CUDA 13; the branch's number stands for it there.
+// The driver packaged with the first general release of each toolkit (GA; of 11.0 that is 11.0.2), newest
+// first: the oldest one that is known to support it. NVIDIA bundles no Windows driver with CUDA 13, and the
+// table has no 12.7; the branch's number stands for it there.
 constexpr Toolkit toolkits[] = {
     {"13.1", "590.44.01", "590"},    {"13.0", "580.65.06", "580"},    {"12.9", "575.51.03", "576.02"},
     {"12.8", "570.26", "570.65"},    {"12.7", "565", "565"},          {"12.6", "560.28.03", "560.76"},
@@ -18,7 +19,7 @@ constexpr Toolkit toolkits[] = {
     {"12.2", "535.54.03", "536.25"}, {"12.1", "530.30.02", "531.14"}, {"12.0", "525.60.13", "527.41"},
     {"11.8", "520.61.05", "520.06"}, {"11.7", "515.43.04", "516.01"}, {"11.6", "510.39.01", "511.23"},
     {"11.5", "495.29.05", "496.04"}, {"11.4", "470.42.01", "471.11"}, {"11.3", "465.19.01", "465.89"},
-    {"11.2", "460.27.03", "460.82"}, {"11.1", "455.23", "456.38"},    {"11.0", "450.51.06", "451.82"},
+    {"11.2", "460.27.03", "460.82"}, {"11.1", "455.23", "456.38"},    {"11.0", "450.51.05", "451.48"},
     {"10.2", "440.33", "441.22"},
 };
 
@@ -45,7 +46,7 @@ std::string minor_version_driver(int toolkit_major, bool windows) {
     case 12:
       return windows ? "527.41" : "525.60.13";
     case 13:
-      return "580";
+      return windows ? "580" : "580.65.06";
     default:
       return {};
   }

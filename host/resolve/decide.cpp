@@ -145,6 +145,27 @@ bool is_fallback(const std::vector<Weighed*>& sorted, const Request& request) {
   });
 }
 
+// Whoever forces a build must hear it when another one is opened. One of another engine is another request's.
+std::optional<Diagnosis> forced_in_vain(const manifest::Catalogue& catalogue, const Plan& plan) {
+  const std::string& force = plan.request.force;
+  if (force.empty()) return std::nullopt;
+  Diagnosis diagnosis = diagnose("EH-S22").with("build", force, "request");
+  std::vector<std::string> known;
+  for (const Candidate& candidate : plan.candidates) {
+    known.push_back(candidate.build->id);
+    if (candidate.build->id != force) continue;
+    if (candidate.rank != 0) return std::nullopt;
+    if (const std::optional<Check> check = decisive_check(candidate))
+      diagnosis.with("reason", "needs " + check->requirement + ", found " + check->observed, check->source);
+    return diagnosis;
+  }
+  if (std::any_of(catalogue.builds.begin(), catalogue.builds.end(),
+                  [&](const auto& build) { return build->id == force; }))
+    return std::nullopt;
+  if (const auto near = nearest(force, known)) diagnosis.with("nearest", *near, "repositories");
+  return diagnosis.with("unknown", force, "repositories");
+}
+
 }  // namespace
 
 Plan decide(const platform::Platform& platform, const manifest::Catalogue& catalogue,
@@ -184,6 +205,8 @@ Plan decide(const platform::Platform& platform, const manifest::Catalogue& catal
     }
     plan.candidates.push_back(std::move(one->candidate));
   }
+  plan.forced_in_vain = forced_in_vain(catalogue, plan);
+  plan.fallback = plan.fallback || (rank > 0 && plan.forced_in_vain.has_value());
   if (rank == 0) {
     const Candidate& best = plan.candidates.front();
     if (best.verdict != Verdict::rejected) plan.diagnosis = best.diagnosis();

@@ -76,6 +76,8 @@ struct Plan {
       candidates;         // ranked ones first, in order; then set aside, unavailable, rejected ones
   bool fallback = false;  // a better candidate is set aside, or the first one is not what was wished for
   std::optional<Diagnosis> diagnosis;  // when no candidate is left: EH-S01, EH-S02 (unknown engine), …
+  // EH-S22 ("build", "reason" or "nearest"): the forced build is not the one that is tried first.
+  std::optional<Diagnosis> forced_in_vain;
 };
 
 // Weighs every build of the engine. The first candidate, if any is ranked, is `chosen`, the other ranked ones

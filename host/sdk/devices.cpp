@@ -1,85 +1,15 @@
 // Which device: the everyday questions of an application, over what its engine offers.
 #include <enginehost/enginehost.h>
 
-#include <algorithm>
-
-#include "base/json.hpp"
-#include "base/text.hpp"
 #include "host/load/in_process/call.hpp"
+#include "host/load/in_process/passed_tensor.hpp"
+#include "host/sdk/chosen_device.hpp"
 #include "host/sdk/handles.hpp"
 
 namespace sdk = enginehost::sdk;
-using enginehost::Diagnosis;
 using enginehost::Result;
-using enginehost::load::Device;
 
 namespace {
-
-bool is_accelerator(const Device& device) { return device.id.type != ENGINE_CPU; }
-
-bool is_meant_by(const Device& device, std::string_view wanted) {
-  return device.text() == wanted || device.kind == wanted || (wanted == "gpu" && is_accelerator(device)) ||
-         (wanted == "cpu" && !is_accelerator(device));
-}
-
-// The first entry of the list that names something there; devices.size() when none does.
-std::size_t first_of(const std::vector<Device>& devices, std::string_view wanted) {
-  for (const std::string& entry : enginehost::split(wanted, ','))
-    for (std::size_t i = 0; i < devices.size(); ++i)
-      if (is_meant_by(devices[i], enginehost::trim(entry))) return i;
-  return devices.size();
-}
-
-// The nearest build with such devices that was not opened, and why: what the decision's document says of it.
-std::string why_no_other_build(const enginehost::Json& report, std::string_view kind) {
-  for (const enginehost::Json& candidate : report["candidates"].as_array()) {
-    const std::string& flavor = candidate["flavor"].as_string();
-    const bool meant = kind == "gpu"    ? flavor != "cpu"
-                       : kind == "cuda" ? flavor.size() > 2 && flavor.starts_with("cu") && flavor[2] >= '0' &&
-                                              flavor[2] <= '9'
-                       : kind == "metal" || kind == "mps" ? flavor == "mps"
-                                                          : flavor.starts_with(kind);
-    if (!meant || candidate["diagnosis"].is_null()) continue;
-    return candidate["build"].as_string() + ": " + candidate["diagnosis"]["code"].as_string() + " " +
-           candidate["diagnosis"]["cause"].as_string();
-  }
-  return "";
-}
-
-Diagnosis not_there(std::string_view wanted, const enginehost_engine& engine) {
-  Diagnosis missing = enginehost::diagnose("EH-S09");
-  missing.with("device", wanted);
-  for (const std::string& name : engine.shared->device_names()) missing.with("offered", name, "the engine");
-  const std::string_view kind = wanted.substr(0, wanted.find_first_of(":,"));
-  const auto report = enginehost::parse_json(engine.shared->report(), "report");
-  if (!report) return missing;
-  if (const std::string why = why_no_other_build(*report, kind); !why.empty())
-    missing.with("other_build", why);
-  // It hides devices from every library of NVIDIA's, and renumbers those that are left.
-  const enginehost::Json& visible = (*report)["platform"]["cuda"]["visible_devices"]["value"];
-  if (visible.is_string() && (kind == "cuda" || kind == "gpu"))
-    missing.with("cuda_visible_devices", visible.as_string().empty() ? "\"\"" : visible.as_string(),
-                 "environment");
-  return missing;
-}
-
-// What an application that names no device gets.
-std::size_t default_of(const enginehost_engine& engine) {
-  const auto& devices = engine.shared->opened().devices;
-  if (const std::size_t i = first_of(devices, engine.default_device); i < devices.size()) return i;
-  if (const std::size_t i = first_of(devices, engine.shared->preferred_device()); i < devices.size())
-    return i;
-  const auto accelerator = std::find_if(devices.begin(), devices.end(), is_accelerator);
-  return accelerator != devices.end() ? static_cast<std::size_t>(accelerator - devices.begin()) : 0;
-}
-
-Result<std::size_t> chosen(const enginehost_engine& engine, const char* wanted) {
-  const auto& devices = engine.shared->opened().devices;
-  if (wanted == nullptr && !devices.empty()) return default_of(engine);
-  const std::size_t found = wanted != nullptr ? first_of(devices, wanted) : devices.size();
-  if (found == devices.size()) return fail(not_there(wanted != nullptr ? wanted : "any", engine));
-  return found;
-}
 
 bool in_host_memory(engine_device device) {
   return device.type == ENGINE_CPU || device.type == ENGINE_CUDA_HOST || device.type == ENGINE_ROCM_HOST;
@@ -126,7 +56,7 @@ enginehost_status enginehost_engine_choose_device(const enginehost_engine* engin
                                                   enginehost_device* out, enginehost_error** error) noexcept {
   return sdk::guarded(error, [&]() -> Result<void> {
     if (engine == nullptr) return fail(sdk::wrong_argument("engine", "it is NULL"));
-    TRY_ASSIGN(const std::size_t number, chosen(*engine, wanted));
+    TRY_ASSIGN(const std::size_t number, sdk::chosen_device(*engine, wanted));
     return tell(*engine, number, out);
   });
 }
@@ -135,8 +65,9 @@ enginehost_status enginehost_engine_set_default_device(enginehost_engine* engine
                                                        enginehost_error** error) noexcept {
   return sdk::guarded(error, [&]() -> Result<void> {
     if (engine == nullptr) return fail(sdk::wrong_argument("engine", "it is NULL"));
-    if (device != nullptr) TRY(chosen(*engine, device));
-    engine->default_device = device != nullptr ? device : "";
+    const std::string wanted = device != nullptr ? device : "";
+    if (!wanted.empty()) TRY(sdk::chosen_device(*engine, device));
+    engine->default_device = wanted;
     return {};
   });
 }
@@ -146,7 +77,7 @@ enginehost_status enginehost_engine_functional(enginehost_engine* engine, const 
                                                enginehost_error** error) noexcept {
   return sdk::guarded(error, [&]() -> Result<void> {
     if (engine == nullptr) return fail(sdk::wrong_argument("engine", "it is NULL"));
-    TRY_ASSIGN(const std::size_t number, chosen(*engine, device != nullptr ? device : "gpu"));
+    TRY_ASSIGN(const std::size_t number, sdk::chosen_device(*engine, device));
     enginehost::load::CallOptions options;
     if (cancel != nullptr) options.cancel = cancel->token;
     TRY(engine->shared->check(engine->shared->device_names()[number], options));
@@ -164,10 +95,18 @@ enginehost_status enginehost_tensor_copy(enginehost_engine* engine, const void* 
                                       : tensor == nullptr ? "tensor"
                                                           : "out",
                                       "it is NULL"));
-    const auto& from = *static_cast<const engine_tensor*>(tensor);
-    TRY_ASSIGN(const std::size_t number, chosen(*engine, device));
+    TRY_ASSIGN(const enginehost::load::PassedTensor passed,
+               enginehost::load::PassedTensor::take("tensor", *static_cast<const engine_tensor*>(tensor)));
+    const engine_tensor& from = passed.tensor();
+    TRY_ASSIGN(const std::size_t number, sdk::chosen_device(*engine, device));
     const engine_device to = engine->shared->opened().devices[number].id;
     if (is_there(from.device, to)) return {};
+    if (from.dtype.code == ENGINE_STRING)
+      return fail(
+          enginehost::diagnose("EH-P44")
+              .with("input", "tensor")
+              .with("given", enginehost::load::describe_tensor(from))
+              .with("wanted", "a tensor of numbers: strings lie in host memory", "the plugin interface"));
     enginehost::load::CallOptions options;
     if (cancel != nullptr) options.cancel = cancel->token;
     TRY_ASSIGN(const auto alone, engine->shared->exclusive(options.cancel));

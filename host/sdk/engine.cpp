@@ -1,12 +1,19 @@
 #include <enginehost/enginehost.h>
 
-#include "base/text.hpp"
+#include <cstddef>
+
+#include "host/sdk/chosen_device.hpp"
 #include "host/sdk/handles.hpp"
 
 namespace sdk = enginehost::sdk;
 using enginehost::Result;
 
 namespace {
+
+// What every caller's struct has: later fields are filled in where there is room for them.
+constexpr std::size_t first_device =
+    offsetof(enginehost_device, memory_free) + sizeof(enginehost_device::memory_free);
+constexpr std::size_t first_check = offsetof(enginehost_check, reopened) + sizeof(enginehost_check::reopened);
 
 // Made when it is asked for, since few do and it weighs every candidate.
 const char* report_of(const enginehost_engine& engine) noexcept {
@@ -45,7 +52,7 @@ enginehost_status enginehost_engine_device(const enginehost_engine* engine, size
                                            enginehost_device* out, enginehost_error** error) noexcept {
   return sdk::guarded(error, [&]() -> Result<void> {
     if (engine == nullptr) return fail(sdk::wrong_argument("engine", "it is NULL"));
-    if (out == nullptr || out->size < sizeof(enginehost_device))
+    if (out == nullptr || out->size < first_device)
       return fail(sdk::wrong_argument("out", "it is NULL or its size is not set"));
     const auto& devices = engine->shared->opened().devices;
     if (number >= devices.size())
@@ -70,16 +77,9 @@ enginehost_status enginehost_engine_self_test(enginehost_engine* engine, int32_t
   return sdk::guarded(error, [&]() -> Result<void> {
     if (engine == nullptr) return fail(sdk::wrong_argument("engine", "it is NULL"));
     enginehost::open::SharedEngine& shared = *engine->shared;
-    const auto& devices = shared.opened().devices;
-    for (std::size_t i = 0; i < devices.size(); ++i)
-      if (device == nullptr || shared.device_names()[i] == device) {
-        TRY_ASSIGN(const auto alone, shared.exclusive({}));
-        return shared.engine().self_test(level, devices[i].id);
-      }
-    enginehost::Diagnosis missing = enginehost::diagnose("EH-S09");
-    missing.with("device", device != nullptr ? device : "any");
-    for (const std::string& name : shared.device_names()) missing.with("offered", name, "the engine");
-    return fail(std::move(missing));
+    TRY_ASSIGN(const std::size_t number, sdk::chosen_device(*engine, device));
+    TRY_ASSIGN(const auto alone, shared.exclusive({}));
+    return shared.engine().self_test(level, shared.opened().devices[number].id);
   });
 }
 
@@ -88,12 +88,13 @@ enginehost_status enginehost_engine_check(enginehost_engine* engine, const char*
                                           enginehost_error** error) noexcept {
   return sdk::guarded(error, [&]() -> Result<void> {
     if (engine == nullptr) return fail(sdk::wrong_argument("engine", "it is NULL"));
-    if (out == nullptr || out->size < sizeof(enginehost_check))
+    if (out == nullptr || out->size < first_check)
       return fail(sdk::wrong_argument("out", "it is NULL or its size is not set"));
     enginehost::load::CallOptions call;
     if (cancel != nullptr) call.cancel = cancel->token;
+    TRY_ASSIGN(const std::size_t number, sdk::chosen_device(*engine, device));
     TRY_ASSIGN(const enginehost::load::DeviceCheck check,
-               engine->shared->check(device != nullptr ? device : "", call));
+               engine->shared->check(engine->shared->device_names()[number], call));
     engine->checked_device = check.device;
     engine->computed_on = check.computed_on;
     out->device = engine->checked_device.c_str();

@@ -30,6 +30,27 @@ enginehost_status report(const Diagnosis& diagnosis, enginehost_error** error) n
   return status == ENGINEHOST_OK ? ENGINEHOST_BUG : status;
 }
 
+enginehost_status report_thrown(enginehost_error** error) noexcept {
+  try {
+    try {
+      throw;
+    } catch (const CallbackThrew& threw) {
+      const std::string what = threw.what.empty() ? "" : " (" + threw.what + ")";
+      return report(
+          wrong_argument(threw.callback, "it threw an exception" + what + "; callbacks must not throw"),
+          error);
+    } catch (const std::exception& thrown) {
+      return report(std::move(diagnose("EH-P99").with("problem", thrown.what())), error);
+    } catch (...) {
+      return report(
+          std::move(diagnose("EH-P99").with("problem", "something that is no std::exception was thrown")),
+          error);
+    }
+  } catch (...) {
+    return ENGINEHOST_BUG;
+  }
+}
+
 char* copy_text(const std::string& text) noexcept {
   char* copy = static_cast<char*>(std::malloc(text.size() + 1));
   if (copy != nullptr) std::memcpy(copy, text.c_str(), text.size() + 1);
@@ -56,17 +77,5 @@ const char* enginehost_error_json(const enginehost_error* error) noexcept {
   return error ? error->json.c_str() : "{}";
 }
 void enginehost_error_free(enginehost_error* error) noexcept { delete error; }
-
-enginehost_cancel* enginehost_cancel_new(void) noexcept {
-  try {
-    return new enginehost_cancel;
-  } catch (...) {
-    return nullptr;
-  }
-}
-void enginehost_cancel_now(enginehost_cancel* cancel) noexcept {
-  if (cancel != nullptr) cancel->token.cancel();
-}
-void enginehost_cancel_free(enginehost_cancel* cancel) noexcept { delete cancel; }
 
 void enginehost_text_free(char* text) noexcept { std::free(text); }

@@ -2,8 +2,11 @@
 #pragma once
 #include <enginehost/enginehost.h>
 
+#include <atomic>
+#include <cstddef>
 #include <exception>
 #include <memory>
+#include <mutex>
 #include <new>
 #include <string>
 #include <string_view>
@@ -20,15 +23,30 @@ struct enginehost_error {
   std::string code, title, cause, text, json;
 };
 
+namespace enginehost::sdk {
+struct CancelTree;
+}
+
 struct enginehost_cancel {
-  enginehost::CancelToken token;
+  std::shared_ptr<enginehost::sdk::CancelTree> tree;
+  enginehost::CancelToken token;  // the tree's
+  std::shared_ptr<enginehost::sdk::CancelTree> above;
+  std::atomic<bool>* taken = nullptr;  // of its place in the tree above
+
+  enginehost_cancel() = default;
+  enginehost_cancel(const enginehost_cancel&) = delete;
+  enginehost_cancel& operator=(const enginehost_cancel&) = delete;
+  ~enginehost_cancel() {
+    if (taken != nullptr) *taken = false;
+  }
 };
 
 struct enginehost_engine {
   // Other handles of this process may hold the same one.
   std::shared_ptr<enginehost::open::SharedEngine> shared;
   std::string checked_device, computed_on;           // of the last check by this handle
-  std::string default_device;                        // as the application set it; empty: as configured
+  std::string default_device;                        // as the application set it; empty: as requested
+  std::string requested_device;                      // at opening; empty: as configured
   std::shared_ptr<enginehost::load::Health> health;  // where the application's callback is registered
   std::size_t listener = 0;
   std::unique_ptr<enginehost::open::DeviceWatch> watch;
@@ -43,6 +61,7 @@ struct enginehost_engine {
 
 struct enginehost_model {
   std::unique_ptr<enginehost::load::Model> model;
+  std::mutex running;  // held by a run of a model that does not run concurrently
   // Descriptions of inputs and outputs, made once so that the strings handed out stay.
   std::vector<std::string> input_types, output_types;
 };
@@ -67,6 +86,28 @@ enginehost_status report(const Diagnosis& diagnosis, enginehost_error** error) n
 // A copy for enginehost_text_free; NULL when memory is out.
 char* copy_text(const std::string& text) noexcept;
 
+// What a callback of the application threw, on its way to the function that was called.
+struct CallbackThrew {
+  const char* callback;  // "request.on_progress"
+  std::string what;      // empty for what is no std::exception
+};
+
+// Calls the application. A callback must not throw; one that does is told as such, and not as a bug of ours.
+template <class Ask>
+bool ask_application(const char* callback, Ask&& ask) {
+  try {
+    return ask();
+  } catch (const std::exception& thrown) {
+    throw CallbackThrew{callback, thrown.what()};
+  } catch (...) {
+    throw CallbackThrew{callback, ""};
+  }
+}
+
+// Gives out that a callback threw, or what else was thrown, and returns the status. Called while it is
+// handled.
+enginehost_status report_thrown(enginehost_error** error) noexcept;
+
 // Runs a body that returns a Result<void>; whatever a library throws becomes a diagnosis too.
 template <class Body>
 enginehost_status guarded(enginehost_error** error, Body&& body) noexcept {
@@ -74,14 +115,8 @@ enginehost_status guarded(enginehost_error** error, Body&& body) noexcept {
   try {
     Result<void> done = body();
     return done ? ENGINEHOST_OK : report(done.error(), error);
-  } catch (const std::exception& thrown) {
-    try {
-      return report(std::move(diagnose("EH-P99").with("problem", thrown.what())), error);
-    } catch (...) {
-      return ENGINEHOST_BUG;
-    }
   } catch (...) {
-    return ENGINEHOST_BUG;
+    return report_thrown(error);
   }
 }
 

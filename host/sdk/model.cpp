@@ -1,9 +1,15 @@
 #include <enginehost/enginehost.h>
 
+#include <chrono>
+#include <cstddef>
 #include <filesystem>
+#include <mutex>
 #include <new>
+#include <optional>
+#include <thread>
 
 #include "base/paths.hpp"
+#include "host/sdk/chosen_device.hpp"
 #include "host/sdk/handles.hpp"
 
 namespace sdk = enginehost::sdk;
@@ -18,12 +24,30 @@ enginehost::load::CallOptions call_with(const enginehost_cancel* cancel) {
   return call;
 }
 
+// Waits until no other thread runs the model, unless the engine says that several may. EH-P10 when cancelled
+// before that.
+Result<std::unique_lock<std::mutex>> alone_on(enginehost_model& model,
+                                              const std::optional<enginehost::CancelToken>& cancel) {
+  constexpr std::chrono::milliseconds step{2};
+  std::unique_lock<std::mutex> lock(model.running, std::defer_lock);
+  if (model.model->concurrent()) return lock;
+  // A sleeping waiter could not see that it is cancelled.
+  while (!lock.try_lock()) {
+    if (cancel && cancel->cancelled()) return fail(enginehost::diagnose("EH-P10"));
+    std::this_thread::sleep_for(step);
+  }
+  return lock;
+}
+
 // engine_tensor is DLPack's DLTensor byte for byte; a test of the plugin header holds it to that.
 const engine_tensor* tensor_of(const void* tensor) { return static_cast<const engine_tensor*>(tensor); }
 
 Result<void> describe(const engine_port* ports, std::size_t count, const std::vector<std::string>& types,
                       std::size_t number, enginehost_port* out) {
-  if (out == nullptr || out->size < sizeof(enginehost_port))
+  // What every caller's struct has: later fields are filled in where there is room for them.
+  constexpr std::size_t first_port =
+      offsetof(enginehost_port, dtype_bits) + sizeof(enginehost_port::dtype_bits);
+  if (out == nullptr || out->size < first_port)
     return fail(sdk::wrong_argument("out", "it is NULL or its size is not set"));
   if (number >= count)
     return fail(enginehost::diagnose("EH-P46")
@@ -81,9 +105,10 @@ enginehost_status enginehost_model_load(enginehost_engine* engine, const char* p
     std::error_code ignored;
     request.file = std::filesystem::absolute(enginehost::path_of(path), ignored);
     request.format = format != nullptr ? format : "";
-    request.device = device != nullptr ? device : "";
     auto model = std::make_unique<enginehost_model>();
     enginehost::open::SharedEngine& shared = *engine->shared;
+    TRY_ASSIGN(const std::size_t number, sdk::chosen_device(*engine, device));
+    request.device = shared.device_names()[number];
     {
       const enginehost::load::CallOptions call = call_with(cancel);
       TRY_ASSIGN(const auto alone, shared.exclusive(call.cancel));
@@ -142,7 +167,11 @@ enginehost_status enginehost_model_run(enginehost_model* model, const enginehost
       tensors.push_back({inputs[i].name != nullptr ? inputs[i].name : "", tensor_of(inputs[i].tensor)});
     }
     auto outputs = std::make_unique<enginehost_outputs>();
-    TRY_ASSIGN(outputs->outputs, model->model->run(tensors, call_with(cancel)));
+    {
+      const enginehost::load::CallOptions call = call_with(cancel);
+      TRY_ASSIGN(const auto alone, alone_on(*model, call.cancel));
+      TRY_ASSIGN(outputs->outputs, model->model->run(tensors, call));
+    }
     for (const auto& output : outputs->outputs)
       outputs->names.push_back(name_of(model->model->function(), *output));
     *out = outputs.release();

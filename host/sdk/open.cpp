@@ -27,20 +27,28 @@ constexpr std::uint32_t longest_probe = 3600;  // as in a configuration file
 
 std::string text_or_empty(const char* text) { return text != nullptr ? text : ""; }
 
+// Each text of a list; a count with no list, and a list with a hole in it, cannot be meant.
+Result<void> check_list(const char* argument, const char* const* list, std::size_t count) {
+  if (count > 0 && list == nullptr)
+    return fail(sdk::wrong_argument(argument, "it is NULL, and the count is not 0"));
+  for (std::size_t i = 0; i < count; ++i)
+    if (list[i] == nullptr)
+      return fail(sdk::wrong_argument((argument + ("[" + std::to_string(i) + "]")).c_str(), "it is NULL"));
+  return {};
+}
+
 Result<void> check_request(const enginehost_request* request) {
   if (request == nullptr) return fail(sdk::wrong_argument("request", "it is NULL"));
   if (!HAS(request, engine))
     return fail(sdk::wrong_argument("request.size", "it is not set (ENGINEHOST_REQUEST_INIT sets it)"));
   if (request->engine == nullptr || *request->engine == '\0')
     return fail(sdk::wrong_argument("request.engine", "no engine is named"));
-  if (HAS(request, repository_count) && request->repository_count > 0 && request->repositories == nullptr)
-    return fail(sdk::wrong_argument("request.repositories", "it is NULL, and the count is not 0"));
-  if (HAS(request, accepted_license_count) && request->accepted_license_count > 0 &&
-      request->accepted_licenses == nullptr)
-    return fail(sdk::wrong_argument("request.accepted_licenses", "it is NULL, and the count is not 0"));
-  if (HAS(request, installation_count) && request->installation_count > 0 &&
-      request->installations == nullptr)
-    return fail(sdk::wrong_argument("request.installations", "it is NULL, and the count is not 0"));
+  if (HAS(request, repository_count))
+    TRY(check_list("request.repositories", request->repositories, request->repository_count));
+  if (HAS(request, accepted_license_count))
+    TRY(check_list("request.accepted_licenses", request->accepted_licenses, request->accepted_license_count));
+  if (HAS(request, installation_count))
+    TRY(check_list("request.installations", request->installations, request->installation_count));
   if (HAS(request, require) && request->require != 0 && request->flavor == nullptr)
     return fail(sdk::wrong_argument("request.require", "it needs request.flavor"));
   if (HAS(request, probe_seconds) && request->probe_seconds > longest_probe)
@@ -125,13 +133,18 @@ Result<void> consent(const enginehost_request& request, const settings::Settings
     question.license_ids = ids.data();
     question.license_urls = urls.data();
     question.license_sha256s = digests.data();
-    if (request.on_consent(&question, request.user_data) != 0) {
+    const bool agreed = sdk::ask_application(
+        "request.on_consent", [&] { return request.on_consent(&question, request.user_data) != 0; });
+    if (agreed) {
       for (const acquire::LicenseQuestion& license : licenses)
         TRY(open::accept_license(settings, open::terms_of(license.license), settings::ConsentWay::api));
       return {};
     }
     if (ids.empty())
-      return fail(diagnose("EH-P03").with("build", asked.build).with("bytes", format_bytes(asked.download)));
+      return fail(diagnose("EH-P03")
+                      .with("build", asked.build)
+                      .with("bytes", format_bytes(asked.download))
+                      .with("asked", "request.on_consent", "the request"));
   }
   if (licenses.empty()) return {};
   return fail(open::consent_missing(asked.build, licenses.front()));
@@ -156,7 +169,10 @@ open::OpenRequest open_request(const enginehost_request& request, open::AskedSet
       progress.done = now.done;
       progress.total = now.total.value_or(0);
       progress.bytes_per_second = now.bytes_per_second;
-      request.on_progress(&progress, request.user_data);
+      sdk::ask_application("request.on_progress", [&] {
+        request.on_progress(&progress, request.user_data);
+        return true;
+      });
     };
   open.attempt.consent = [&request, settings = std::move(settings)](const acquire::Question& asked) {
     return consent(request, settings(), asked);
@@ -199,6 +215,7 @@ enginehost_status enginehost_open(const enginehost_request* request, enginehost_
     };
     if (HAS(request, cancel) && request->cancel != nullptr) wanted.cancel = request->cancel->token;
     auto engine = std::make_unique<enginehost_engine>();
+    if (HAS(request, device)) engine->requested_device = text_or_empty(request->device);
     TRY_ASSIGN(engine->shared, open::open_shared(wanted));
     listen(*engine, *request);
     *out = engine.release();

@@ -5,6 +5,7 @@
 #include <cstddef>
 
 #include "host/explain/explain.hpp"
+#include "host/sdk/chosen_device.hpp"
 #include "host/sdk/handles.hpp"
 
 namespace sdk = enginehost::sdk;
@@ -33,17 +34,18 @@ namespace {
 constexpr std::uint32_t default_interval = 30'000, shortest_interval = 100;
 constexpr std::chrono::milliseconds signs_interval{1'000};
 
-Result<std::vector<enginehost::load::Device>> devices_of(const open::SharedEngine& shared,
+// The one that is named; all but the processor when none is.
+Result<std::vector<enginehost::load::Device>> devices_of(const enginehost_engine& engine,
                                                          const char* wanted) {
+  const std::vector<enginehost::load::Device>& all = engine.shared->opened().devices;
   std::vector<enginehost::load::Device> devices;
-  for (const enginehost::load::Device& device : shared.opened().devices)
-    if (wanted != nullptr ? device.text() == wanted : device.id.type != ENGINE_CPU) devices.push_back(device);
-  if (devices.empty() && wanted != nullptr) {
-    enginehost::Diagnosis missing = enginehost::diagnose("EH-S09");
-    missing.with("device", wanted);
-    for (const std::string& name : shared.device_names()) missing.with("offered", name, "the engine");
-    return fail(std::move(missing));
+  if (wanted != nullptr && *wanted != '\0') {
+    TRY_ASSIGN(const std::size_t number, sdk::chosen_device(engine, wanted));
+    devices.push_back(all[number]);
+    return devices;
   }
+  for (const enginehost::load::Device& device : all)
+    if (device.id.type != ENGINE_CPU) devices.push_back(device);
   return devices;
 }
 
@@ -61,7 +63,7 @@ enginehost_status enginehost_engine_watch(enginehost_engine* engine, const engin
     std::unique_ptr<open::DeviceWatch> next;
     if (watch != nullptr) {
       open::WatchOptions options;
-      TRY_ASSIGN(options.devices, devices_of(*engine->shared, watch->device));
+      TRY_ASSIGN(options.devices, devices_of(*engine, watch->device));
       options.interval = std::chrono::milliseconds(
           std::max(watch->interval_ms != 0 ? watch->interval_ms : default_interval, shortest_interval));
       options.signs_interval = std::min(signs_interval, options.interval);

@@ -21,7 +21,10 @@ namespace {
 
 namespace fs = std::filesystem;
 constexpr std::chrono::seconds lock_patience{10};
-const std::string before_the_first(64, '0');
+// 64 zeros: where the digest of the event before stands.
+constexpr std::string_view before_the_first =
+    "00000000000000000000000000000000"
+    "00000000000000000000000000000000";
 
 // What may be secret in a URL: user and password, and the query, where tokens travel.
 std::string without_secrets(const std::string& text) {
@@ -68,7 +71,7 @@ std::vector<fs::path> rotated_files(const fs::path& folder) {
 // What the next line has to go on from.
 struct Tail {
   std::int64_t number = 0;
-  std::string sha256 = before_the_first;
+  std::string sha256{before_the_first};
 };
 
 Tail tail_of(const std::vector<std::string>& lines) {

@@ -2,7 +2,6 @@
 #pragma once
 #include <cstdint>
 #include <string>
-#include <vector>
 
 namespace enginehost::settings {
 
@@ -13,13 +12,9 @@ struct Person {
   std::string application;  // the file name of the running executable
   std::int64_t process = 0;
 
-  // The user's name is of local_user(), else $LOGNAME.
+  // The user's name is the one in /etc/passwd, else $LOGNAME.
   static Person of_this_process();
 };
-
-// The fields of the user's line in /etc/passwd: name, password, uid, gid, comment, home, shell; empty when
-// the user is not there. Opens no socket, which getpwuid() may do to ask a daemon.
-std::vector<std::string> local_user(std::uint64_t uid);
 
 // "2026-11-21T09:30:00Z", of now.
 std::string utc_now();

@@ -130,6 +130,7 @@ class Weighing {
   static std::string source_of(const Layer& layer, std::string key) {
     if (layer.source == "flag") {
       if (key == "installations") return "--installation";  // repeated, one folder each
+      if (key == "log") return "--verbose";
       std::replace(key.begin(), key.end(), '_', '-');
       return "--" + key;
     }

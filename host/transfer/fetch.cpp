@@ -15,6 +15,10 @@ using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 constexpr std::size_t head_bytes = 4096;
 constexpr milliseconds longest_wait{60'000};
+// How long the end of an answer is waited for when every byte that is expected has come: whoever sends more
+// sends it by then.
+constexpr milliseconds end_patience{500};
+constexpr std::uint64_t slow_rate = 16u << 10;  // bytes a second: what a document under time_limit may take
 // A name that does not resolve or a port that refuses seldom changes its mind within a minute.
 constexpr int retries_without_connection = 2;
 
@@ -61,6 +65,9 @@ class Fetch {
  private:
   Result<void> begin(const HttpAnswer& answer);
   Result<void> take(std::string_view bytes);
+  Result<void> look_at_the_clock();
+  std::optional<milliseconds> time_left() const;
+  Diagnosis out_of_time() const;
   Diagnosis wrong_length(std::uint64_t actual) const;
   bool complete_by_416(const HttpAnswer& answer) const;
   bool should_retry(const HttpOutcome& outcome);
@@ -79,9 +86,37 @@ class Fetch {
   std::string etag_;
   std::uint64_t skip_ = 0;
   bool restart_ = false, http1_only_ = false;
-  bool enough_ = false;  // the sink has what it wanted
+  bool enough_ = false;                        // the sink has what it wanted
+  std::optional<Clock::time_point> all_came_;  // every byte that is expected has; the answer has not ended
   int failures_ = 0;
+  const Clock::time_point began_ = Clock::now();
 };
+
+// Of the request's time_limit, which grows with what has come; nothing where there is none.
+std::optional<milliseconds> Fetch::time_left() const {
+  if (request_.time_limit.count() == 0) return {};
+  const milliseconds earned(report_.received * 1000 / slow_rate);
+  const auto passed = std::chrono::duration_cast<milliseconds>(Clock::now() - began_);
+  return std::min(request_.time_limit + earned, request_.longest_time) - passed;
+}
+
+Diagnosis Fetch::out_of_time() const {
+  const auto passed = std::chrono::duration_cast<std::chrono::seconds>(Clock::now() - began_);
+  return std::move(diagnose("EH-N03")
+                       .with("url", without_credentials(request_.url))
+                       .with("document_seconds", std::to_string(passed.count()))
+                       .with("received", std::to_string(report_.received)));
+}
+
+Result<void> Fetch::look_at_the_clock() {
+  meter_.at(position_);
+  if (all_came_ && Clock::now() - *all_came_ > std::min(end_patience, options_.stall_limit / 2)) {
+    enough_ = true;
+    return fail(diagnose("EH-P10"));  // as in take()
+  }
+  if (const auto left = time_left(); left && left->count() <= 0) return fail(out_of_time());
+  return {};
+}
 
 Diagnosis Fetch::wrong_length(std::uint64_t actual) const {
   const auto title = title_of_page(report_.head);
@@ -100,6 +135,7 @@ Result<void> Fetch::begin(const HttpAnswer& answer) {
   report_.url = without_credentials(answer.url);
   report_.content_type = answer.content_type;
   report_.etag = answer.etag;
+  all_came_.reset();
   if (answer.status < 200 || answer.status > 299) return {};  // the exchange's own failure
   if (answer.status != 200 && answer.status != 206)
     return fail(diagnose("EH-N04").with("url", report_.url).with("status", std::to_string(answer.status)));
@@ -156,6 +192,7 @@ Result<void> Fetch::take(std::string_view bytes) {
   position_ += bytes.size();
   report_.received += bytes.size();
   meter_.at(position_);
+  if (position_ == request_.expected_size) all_came_ = Clock::now();
   enough_ = enough;
   if (enough_) return fail(diagnose("EH-P10"));  // ends the exchange; run() knows that it is no failure
   return {};
@@ -180,14 +217,14 @@ bool Fetch::should_retry(const HttpOutcome& outcome) {
   if (position_ > best_) failures_ = 0;
   best_ = std::max(best_, position_);
   const std::string& code = outcome.diagnosis->code;
-  const bool connected = outcome.body_bytes > 0 || outcome.answer.status != 0 || best_ > 0;
-  const bool hopeless = !connected && (code == "EH-N01" || code == "EH-N02" || code == "EH-N05");
+  const bool connected = outcome.body_bytes > 0 || outcome.answered || best_ > 0;
+  const bool hopeless =
+      !connected && (code == "EH-N01" || code == "EH-N02" || code == "EH-N03" || code == "EH-N05");
   return ++failures_ <=
          (hopeless ? std::min(retries_without_connection, options_.retries) : options_.retries);
 }
 
 Result<TransferReport> Fetch::run() {
-  const Clock::time_point began = Clock::now();
   best_ = position_ = sink_.held();
   for (;;) {
     ++report_.attempts;
@@ -205,9 +242,11 @@ Result<TransferReport> Fetch::run() {
     if (request.range_start > 0 || request.range_end) request.if_range = etag_;
     const HttpOutcome outcome = client_.exchange(
         request, [this](const HttpAnswer& answer) { return begin(answer); },
-        [this](std::string_view bytes) { return take(bytes); }, [this] { meter_.at(position_); });
+        [this](std::string_view bytes) { return take(bytes); }, [this] { return look_at_the_clock(); });
     if (complete_by_416(outcome.answer)) position_ = asked_;
-    const bool whole = complete_by_416(outcome.answer) || !outcome.diagnosis || enough_;
+    // Whatever became of the connection behind the last byte: what came is judged by its digest.
+    const bool cut_behind_the_end = all_came_ && outcome.transient;
+    const bool whole = complete_by_416(outcome.answer) || !outcome.diagnosis || enough_ || cut_behind_the_end;
     if (whole && refused_length_) return fail(wrong_length(*refused_length_));
     // A server may send less of a range than was asked for: the rest is asked for next.
     const bool shorter = whole && !enough_ && outcome.answer.range.start && position_ > asked_ &&
@@ -218,17 +257,20 @@ Result<TransferReport> Fetch::run() {
       return fail(wrong_length(position_));
     if (whole) {
       report_.size = position_;
-      report_.seconds = std::chrono::duration<double>(Clock::now() - began).count();
+      report_.seconds = std::chrono::duration<double>(Clock::now() - began_).count();
       meter_.at(position_, true);
       return std::move(report_);
     }
-    if (outcome.diagnosis->code == "EH-P10" || !should_retry(outcome)) {
+    const bool again = outcome.diagnosis->code != "EH-P10" && should_retry(outcome);
+    const milliseconds pause =
+        again && failures_ > 0 ? backoff(options_, failures_, outcome.answer) : milliseconds{0};
+    if (const auto left = time_left(); !again || (left && *left <= pause)) {
       Diagnosis diagnosis = *outcome.diagnosis;
       if (diagnosis.value("url").empty()) diagnosis.with("url", without_credentials(request_.url));
       if (report_.attempts > 1) diagnosis.with("attempts", std::to_string(report_.attempts));
       return fail(std::move(diagnosis));
     }
-    if (failures_ > 0 && !wait(backoff(options_, failures_, outcome.answer), cancel_))
+    if (pause.count() > 0 && !wait(pause, cancel_))
       return fail(diagnose("EH-P10").with("url", without_credentials(request_.url)));
   }
 }
@@ -274,12 +316,15 @@ Result<std::optional<std::uint64_t>> ask_size(std::string_view url, const Transf
 }
 
 Result<std::string> fetch_text(std::string_view url, const TransferOptions& options, std::uint64_t limit,
-                               std::string_view accept, const std::optional<CancelToken>& cancel) {
+                               std::string_view accept, const std::optional<CancelToken>& cancel,
+                               std::optional<milliseconds> longest_time) {
   TextSink sink;
   UrlRequest request;
   request.url = url;
   request.limit = limit;
   request.accept = accept;
+  request.time_limit = options.document_limit;
+  if (longest_time) request.longest_time = *longest_time;
   TRY(fetch_url(request, sink, options, {}, cancel).map([](const TransferReport&) {}));
   return std::move(sink.text);
 }

@@ -15,6 +15,8 @@ using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 constexpr int tick_milliseconds = 50;
 constexpr std::size_t error_page_bytes = 16384;  // read for its title; the rest is not waited for
+// Nor is a page that nobody asked for (of an error, of a redirect) after this time.
+constexpr milliseconds page_patience{2'000};
 
 void initialise_library() {
   // Once a process and before any thread uses it: a static's initialisation is both.
@@ -71,11 +73,19 @@ CurlFailure failure_of(CURLcode result) {
     case CURLE_SSL_ENGINE_INITFAILED:
       return {"EH-N05", false};
     case CURLE_URL_MALFORMAT:
-    case CURLE_UNSUPPORTED_PROTOCOL:
       return {"EH-N11", false};
+    case CURLE_UNSUPPORTED_PROTOCOL:  // HTTP/0.9, which is any bytes; what else a URL may say was looked at
+      return {"EH-N02", false};
     default:
       return {"EH-N02", true};  // refused, reset, cut, HTTP/2 stream error
   }
+}
+
+// What came instead of an answer, where the library's word for it would mislead.
+std::string_view no_http(CURLcode result) {
+  if (result == CURLE_UNSUPPORTED_PROTOCOL) return "with something that is not HTTP";
+  if (result == CURLE_OUT_OF_MEMORY) return "with a header that is too long";  // its word for that, too
+  return {};
 }
 
 }  // namespace
@@ -95,6 +105,8 @@ struct HttpClient::State {
   bool follow = true;
   bool answered = false;    // on_answer was called
   bool redirected = false;  // the body is not wanted
+  bool page_cut = false;    // of a page that nobody asked for, the rest was not waited for
+  std::optional<Clock::time_point> headers_end;  // of the answer itself; none: they are under way
   std::optional<Diagnosis> stopped;
   std::uint64_t body_bytes = 0;
   std::string error_page;
@@ -105,6 +117,8 @@ struct HttpClient::State {
     return false;
   }
   bool headers_complete();
+  bool wants_body() const { return answer.status >= 200 && answer.status <= 299; }
+  bool page_is_late(Clock::time_point now) const;
   void read_header(std::string_view line);
   static std::size_t header_callback(char* data, std::size_t size, std::size_t count, void* self);
   static std::size_t upload_callback(char* to, std::size_t size, std::size_t count, void* self);
@@ -119,6 +133,7 @@ struct HttpClient::State {
 void HttpClient::State::read_header(std::string_view line) {
   if (line.starts_with("HTTP/")) {  // a new block: an interim answer, a proxy's, or the answer itself
     const std::string url = answer.url;
+    headers_end.reset();
     answer = HttpAnswer{};
     answer.url = url;
     if (const std::size_t space = line.find(' '); space != std::string_view::npos)
@@ -148,19 +163,32 @@ bool HttpClient::State::headers_complete() {
 
 std::size_t HttpClient::State::header_callback(char* data, std::size_t size, std::size_t count, void* self) {
   auto& state = *static_cast<State*>(self);
-  state.last_byte = Clock::now();
-  state.read_header(std::string_view(data, size * count));
+  const std::string_view line(data, size * count);
+  // What comes behind the body says nothing new. None of these is progress: whoever sends them without end
+  // keeps nobody waiting.
+  if (state.answered) return size * count;
+  state.read_header(line);
+  if (trim(line).empty() && state.answer.status >= 200) state.headers_end = Clock::now();
   return size * count;
+}
+
+// A proxy's 407 is answered by the library, which then asks again, and so is 417.
+bool HttpClient::State::page_is_late(Clock::time_point now) const {
+  return headers_end && !wants_body() && answer.status != 407 && answer.status != 417 &&
+         now - *headers_end > std::min(page_patience, options.stall_limit);
 }
 
 std::size_t HttpClient::State::body_callback(char* data, std::size_t size, std::size_t count, void* self) {
   auto& state = *static_cast<State*>(self);
-  state.last_byte = Clock::now();
-  if (!state.headers_complete() || state.redirected) return state.redirected ? size * count : 0;
-  if (state.answer.status < 200 || state.answer.status > 299) {
+  if (!state.headers_complete()) return 0;
+  if (!state.wants_body()) {
     state.error_page.append(data, std::min(size * count, error_page_bytes - state.error_page.size()));
-    return state.error_page.size() < error_page_bytes ? size * count : 0;
+    // A page that came whole leaves the connection open for what is asked next.
+    const bool whole = state.answer.length == size * count;
+    state.page_cut = !whole && (state.redirected || state.error_page.size() == error_page_bytes);
+    return state.page_cut ? 0 : size * count;
   }
+  state.last_byte = Clock::now();
   state.body_bytes += size * count;
   if (auto taken = (*state.on_body)(std::string_view(data, size * count)); !taken) {
     state.stop(std::move(taken.error()));
@@ -248,13 +276,17 @@ CURLcode HttpClient::State::run(const OnTick& on_tick) {
     ::curl_multi_poll(multi, nullptr, 0, tick_milliseconds, nullptr);
     if (cancel && cancel->cancelled()) stop(diagnose("EH-P10"));
     const Clock::time_point now = Clock::now();
+    if (page_is_late(now)) {
+      page_cut = true;
+      break;
+    }
     if (now - last_byte > options.stall_limit + (body_bytes == 0 ? options.connect_limit : milliseconds{0}))
       stop(std::move(diagnose("EH-N03")
                          .with("seconds", std::to_string((now - last_byte) / std::chrono::seconds(1)))
                          .with("received", std::to_string(body_bytes))));
     if (on_tick && now - last_tick >= milliseconds{100}) {
       last_tick = now;
-      on_tick();
+      if (auto go_on = on_tick(); !go_on) stop(std::move(go_on.error()));
     }
   }
   int left = 0;
@@ -294,17 +326,18 @@ void HttpClient::State::judge(CURLcode result, HttpOutcome& outcome, const std::
     outcome.transient = stopped->code == "EH-N03";
     return;
   }
-  const bool error_page_cut = result == CURLE_WRITE_ERROR && error_page.size() == error_page_bytes;
-  if (result != CURLE_OK && !error_page_cut) {
+  if (result != CURLE_OK && !page_cut) {
     const CurlFailure failure = failure_of(result);
     outcome.transient = failure.transient;
     outcome.retry_with_http1 = result == CURLE_HTTP2 || result == CURLE_HTTP2_STREAM;
     outcome.diagnosis = diagnose(failure.code);
     outcome.diagnosis->with("url", without_credentials(url)).with("curl_said", ::curl_easy_strerror(result));
     outcome.diagnosis->with("received", std::to_string(body_bytes));
+    if (const auto answered_with = no_http(result); !answered_with.empty())
+      outcome.diagnosis->with("answered", answered_with);
     long connect_status = 0;
     ::curl_easy_getinfo(easy, CURLINFO_HTTP_CONNECTCODE, &connect_status);
-    if (result != CURLE_OK && connect_status >= 300) {  // the proxy would not let us through
+    if (connect_status >= 300) {  // the proxy would not let us through
       outcome.transient = may_succeed_later(connect_status);
       outcome.diagnosis = diagnose("EH-N04");
       outcome.diagnosis->with("url", without_credentials(url))
@@ -356,7 +389,8 @@ HttpOutcome HttpClient::exchange(const HttpRequest& request, const OnAnswer& on_
     state.on_body = &on_body;
     state.answer = HttpAnswer{};
     state.answer.url = url;
-    state.answered = state.redirected = false;
+    state.answered = state.redirected = state.page_cut = false;
+    state.headers_end.reset();
     state.stopped.reset();
     state.body_bytes = 0;
     state.error_page.clear();
@@ -376,7 +410,9 @@ HttpOutcome HttpClient::exchange(const HttpRequest& request, const OnAnswer& on_
     state.prepare(request, url, headers);
     const CURLcode result = state.run(on_tick);
     ::curl_slist_free_all(headers);
-    if (result == CURLE_OK && !state.stopped) state.headers_complete();  // an answer without a body
+    if ((result == CURLE_OK || state.page_cut) && !state.stopped)
+      state.headers_complete();  // an answer without a body
+    outcome.answered = state.answered || state.headers_end;
     outcome.answer = state.answer;
     outcome.body_bytes = state.body_bytes;
     if (state.redirected && !state.stopped) {

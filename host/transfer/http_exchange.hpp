@@ -56,6 +56,7 @@ struct HttpOutcome {
   std::optional<Diagnosis> diagnosis;  // none: the body arrived whole
   bool transient = false;              // the same request may succeed later
   bool retry_with_http1 = false;
+  bool answered = false;  // the answer's headers came whole
   std::uint64_t body_bytes = 0;
   std::string error_body;  // of an answer that is an error, its first 16 KiB
 };
@@ -72,8 +73,12 @@ class HttpClient {
   // error ends the exchange with that diagnosis. Redirections are followed before either is called.
   using OnAnswer = std::function<Result<void>(const HttpAnswer&)>;
   using OnBody = std::function<Result<void>(std::string_view)>;
-  // Called about ten times a second.
-  using OnTick = std::function<void()>;
+  // Called about ten times a second. An error ends the exchange with that diagnosis.
+  using OnTick = std::function<Result<void>()>;
+
+  // Ends when connect_limit and stall_limit have passed without the answer's headers being whole, whatever
+  // came meanwhile, and when stall_limit has passed without a byte of the body: EH-N03. Of a page that nobody
+  // asked for (of an error, of a redirect) only so much is read as comes at once.
 
   HttpOutcome exchange(const HttpRequest& request, const OnAnswer& on_answer, const OnBody& on_body,
                        const OnTick& on_tick = {});

@@ -29,7 +29,9 @@ struct TransferOptions {
   std::string no_proxy;   // host names, separated by commas; empty: what the environment says
   std::chrono::milliseconds connect_limit{20'000};
   std::chrono::milliseconds stall_limit{15'000};  // without a byte
-  int retries = 6;                                // in a row without progress
+  std::chrono::milliseconds document_limit{
+      15'000};                                   // for a small document in all; see UrlRequest::time_limit
+  int retries = 6;                               // in a row without progress
   std::chrono::milliseconds first_backoff{500};  // doubles up to 32 times; Retry-After is honoured up to 60 s
   int max_redirects = 8;
   std::string user_agent = "enginehost";

@@ -140,8 +140,8 @@ std::string normalised(std::string_view project) {
 }  // namespace
 
 Result<PackageIndex> package_index(const TransferOptions& options, const std::optional<CancelToken>& cancel) {
-  static std::mutex mutex;
-  static std::optional<PackageIndex> told;
+  static std::mutex& mutex = *new std::mutex;
+  static auto& told = *new std::optional<PackageIndex>;
   const std::lock_guard lock(mutex);
   if (told) return *told;
   for (const std::vector<std::string>& pip : pip_commands()) {

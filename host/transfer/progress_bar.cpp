@@ -50,8 +50,11 @@ ProgressBar::ProgressBar(std::FILE* stream, bool quiet) : stream_(stream) {
   color_ = environment_variable("NO_COLOR").value_or("").empty();
 }
 
-ProgressBar::~ProgressBar() {
+ProgressBar::~ProgressBar() { clear(); }
+
+void ProgressBar::clear() {
   if (!drawn_) return;
+  drawn_ = false;
   std::fputs("\r\033[K", stream_);
   std::fflush(stream_);
 }

@@ -8,7 +8,8 @@
 namespace enginehost::transfer {
 
 // Draws on a terminal (bytes, rate, time left) and is silent elsewhere. NO_COLOR and TERM=dumb are obeyed.
-// The line is wiped when the bar is destroyed. One thread at a time.
+// The line is wiped by clear(), which stands before whatever else is printed, and when the bar is destroyed.
+// One thread at a time.
 class ProgressBar {
  public:
   explicit ProgressBar(std::FILE* stream = stderr, bool quiet = false);
@@ -17,6 +18,7 @@ class ProgressBar {
   ProgressBar& operator=(const ProgressBar&) = delete;
 
   void show(const Progress& progress);
+  void clear();
   // For use as a callback; the bar must outlive it.
   ProgressCallback callback();
   bool visible() const { return visible_; }

@@ -1,5 +1,6 @@
 // Bytes from a URL or a file into a sink, with every failure told apart.
 #pragma once
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
@@ -35,6 +36,9 @@ struct UrlRequest {
   std::string accept;                             // an Accept header, or empty
   std::string ca_bundle;                          // for this one request; empty: the options'
   Authorization authorization;                    // of this one request
+  // In all, attempts and waits included; every 16 KiB that come add a second, up to longest_time. 0: none.
+  std::chrono::milliseconds time_limit{0};
+  std::chrono::milliseconds longest_time = std::chrono::hours{24};
   std::string etag;  // a strong one that another request to the same URL was answered with, or empty
 };
 
@@ -54,7 +58,8 @@ struct TransferReport {
 // where a strong ETag is known; starts anew when the server does not continue. Every attempt asks the
 // original URL. Error pages never reach the sink. Codes: EH-N01 name not resolved, N02 no connection, N03
 // timed out
-// ("seconds", "received"), N04 HTTP status ("status"), N05 TLS, N06 a web page ("title"), N07 length
+// ("seconds", or "document_seconds" of a time_limit; "received"), N04 HTTP status ("status"), N05 TLS, N06 a
+// web page ("title"), N07 length
 // ("expected", "actual"), N10 offline, N11 redirect, EH-P10 cancelled; all with "url". An error of the sink
 // is passed on. Blocks; any thread. Cancel is seen within 100 ms.
 Result<TransferReport> fetch_url(const UrlRequest& request, Sink& sink, const TransferOptions& options,
@@ -65,10 +70,12 @@ Result<TransferReport> fetch_url(const UrlRequest& request, Sink& sink, const Tr
 Result<std::optional<std::uint64_t>> ask_size(std::string_view url, const TransferOptions& options,
                                               const std::optional<CancelToken>& cancel = {});
 
-// A small document (an index, a manifest) into memory.
+// A small document (an index, a manifest) into memory, in options.document_limit (see time_limit above) and
+// never more than longest_time.
 Result<std::string> fetch_text(std::string_view url, const TransferOptions& options,
                                std::uint64_t limit = 64u << 20, std::string_view accept = {},
-                               const std::optional<CancelToken>& cancel = {});
+                               const std::optional<CancelToken>& cancel = {},
+                               std::optional<std::chrono::milliseconds> longest_time = {});
 
 // Reads a local file into a sink. EH-N14 with "file" and the errno facts when it cannot be read, EH-N07 when
 // its size is not the expected one.

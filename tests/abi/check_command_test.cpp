@@ -76,6 +76,14 @@ TEST(CheckCommand, AFileThatIsNoLibraryFails) {
   EXPECT_THAT(outcome.text, HasSubstr("FAIL file.elf: "));
 }
 
+TEST(CheckCommand, ARunWithoutInputsIsACheckOfItsOwn) {
+  const Outcome outcome =
+      check(std::string(HOSTILE_DIRECTORY) + "/libhostile_crash_without_inputs.so", "--model x --format any");
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_THAT(outcome.text, HasSubstr("ok   model.load: "));
+  EXPECT_THAT(outcome.text, HasSubstr("FAIL model.run_without_inputs: "));
+}
+
 struct Hostile {
   const char* name;
   const char* finding;  // the check that must fail

@@ -295,6 +295,98 @@ TEST_F(AcquireTest, MendsWhatIsDamaged) {
   EXPECT_EQ(server.requests("GET"), 2) << "a file that is only gone from the view comes from its tree";
 }
 
+// A file is damaged as a disk or a careless hand does it: in place, under all its names.
+class SharedDamage : public AcquireTest {
+ protected:
+  SharedDamage() {
+    offer(test::make_archive("zip", content));
+    EXPECT_EQ(code(), "ok");
+    first = sample.build->id;
+    sample.build->id = "sample-1.0-other";
+  }
+  fs::path tree_file() {
+    return cache::Store::tree_folder(store.root(), store.record_of(first).value()->trees.at(1)) /
+           "lib/libruntime.so.1";
+  }
+  void cut() {
+    calls::chmod(tree_file(), 0644);
+    fs::resize_file(tree_file(), 5000);
+    calls::chmod(tree_file(), 0444);
+  }
+  void expect_whole(const std::string& build) {
+    const auto problems = store.verify(build, true);
+    ASSERT_TRUE(problems) << build;
+    for (const cache::Problem& problem : *problems) ADD_FAILURE() << build << " " << problem.path;
+    EXPECT_TRUE(store.find(build).value_or(std::nullopt)) << build;
+  }
+  std::string first;
+};
+
+TEST_F(SharedDamage, AnotherBuildFetchesTheTreeAnewAndBothAreWhole) {
+  cut();
+  const auto other = get();
+  ASSERT_TRUE(other) << other.error().code;
+  EXPECT_TRUE(other->repaired);
+  ASSERT_FALSE(other->warnings.empty());
+  EXPECT_EQ(other->warnings[0].code, "EH-F04");
+  EXPECT_EQ(server.requests("GET"), 2);
+  expect_whole(sample.build->id);
+  expect_whole(first);
+}
+
+TEST_F(SharedDamage, WrongBytesOfTheRightSizeAndTimeToo) {
+  const auto time = fs::last_write_time(tree_file());
+  calls::chmod(tree_file(), 0644);
+  std::string wrong = content[0].bytes;
+  wrong[7] ^= 1;
+  test::write_text(tree_file(), wrong);
+  calls::chmod(tree_file(), 0444);
+  fs::last_write_time(tree_file(), time);
+  ASSERT_EQ(code(), "ok");
+  expect_whole(sample.build->id);
+  expect_whole(first);
+}
+
+TEST_F(SharedDamage, AFileThatIsGoneComesBack) {
+  fs::remove(tree_file());
+  EXPECT_EQ(code(), "ok");
+  expect_whole(sample.build->id);
+  expect_whole(first);
+}
+
+TEST_F(SharedDamage, ATreeWithoutARecordIsLookedAtToo) {
+  cut();
+  fs::remove(folder / ("cache/refs/" + first + ".ref"));
+  sample.build->id = first;
+  EXPECT_EQ(code(), "ok");
+  expect_whole(first);
+}
+
+TEST_F(SharedDamage, ATreeWhoseArchiveIsForgottenIsReplacedWhenItComesAgain) {
+  cut();
+  for (const auto& list : fs::directory_iterator(folder / "cache/lists"))
+    if (list.path().filename().string().starts_with("of-")) fs::remove(list.path());
+  EXPECT_EQ(code(), "ok");
+  expect_whole(sample.build->id);
+  expect_whole(first);
+}
+
+TEST_F(SharedDamage, WithoutASourceTheDamageIsTheCauseAndOneOfItIsKept) {
+  for (int i = 0; i < 3; ++i) {
+    cut();
+    ASSERT_EQ(code(), "ok");
+    store.remove(sample.build->id).value();
+  }
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder / "cache/rejected"), {}), 1);
+  cut();
+  options.transfer.offline = true;
+  const auto other = get();
+  ASSERT_FALSE(other);
+  EXPECT_EQ(other.error().code, "EH-F04");
+  EXPECT_EQ(other.error().value("repair_failed"), "EH-N10");
+  EXPECT_FALSE(store.find(sample.build->id).value_or(std::nullopt)) << "never on record";
+}
+
 TEST_F(AcquireTest, WorksOfflineFromFilesAndFromWhatIsInstalled) {
   options.transfer.offline = true;
   offer(test::make_archive("zip", content));

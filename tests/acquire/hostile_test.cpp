@@ -1,4 +1,6 @@
 // Archives made to harm: refused, and nothing of them stands anywhere.
+#include <chrono>
+
 #include "host/acquire/portable_names.hpp"
 #include "tests/acquire/acquire_fixture.hpp"
 
@@ -97,6 +99,55 @@ TEST_F(HostileTest, DeepAndLongNamesAreRefused) {
   EXPECT_EQ(refused(make_archive("tar", {{std::string(300, 'n'), "x"}}), "tar"), "EH-F19: too long");
 }
 
+// 1 KB of archive whose one name has thousands of folders cost gigabytes while every prefix of it was kept.
+TEST_F(HostileTest, ANameOfThousandsOfFoldersIsRefusedAtOnce) {
+  std::string deep;
+  for (int i = 0; i < 20'000; ++i) deep += "a/";
+  deep += "x";
+  const auto began = std::chrono::steady_clock::now();
+  EXPECT_EQ(refused(pax({{"path", deep}}) + tar_member("a", "x", '0', 1) + tar_end, "tar"),
+            "EH-F19: too long");
+  EXPECT_EQ(refused(make_zip({{deep, "x"}}), "zip"), "EH-F19: too long");
+  EXPECT_EQ(
+      refused(pax({{"path", deep.substr(0, 3000) + "x"}}) + tar_member("a", "x", '0', 1) + tar_end, "tar"),
+      "EH-F19: too long")
+      << "short enough to be met, too long to be written";
+  EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(20));
+}
+
+TEST_F(HostileTest, ANameThatNobodySelectedMayNotBeEndlessEither) {
+  for (const char* kind : {"tar", "zip"}) {
+    offer(make_archive(kind, {{std::string(5000, 'n'), "x"}, {"lib/a", "wanted"}}), kind);
+    artifact().select = {"lib/*"};
+    EXPECT_EQ(problem(), "EH-F19: too long") << kind;
+  }
+}
+
+// libarchive leaves out what it warns of: here the long name, so that a file of another name would be
+// written.
+TEST_F(HostileTest, WhatTheReaderWarnsOfIsRefused) {
+  EXPECT_EQ(refused(pax({{"path", std::string(1'000'000, 'n')}}) +
+                        tar_member(std::string(100, 'n'), "x", '0', 1) + tar_end,
+                    "tar")
+                .substr(0, 7),
+            "EH-F21:");
+}
+
+// Neither owners nor what a system keeps beside a file is asked for.
+TEST_F(HostileTest, WhatIsNoConcernOfOursIsPassedOver) {
+  offer(pax({{"uname", "\xe7\x94\xb0\xe4\xb8\xad"},
+             {"gname", "\xff\xfe"},
+             {"uid", "8589934592"},
+             {"comment", "hello"},
+             {"vendor.key", "1"},
+             {"SCHILY.xattr.user.a", "b"},
+             {"SCHILY.acl.access", "user::rw-,group::r--,other::r--"}}) +
+            tar_member("lib/a", "x", '0', 1) + tar_end,
+        "tar");
+  EXPECT_EQ(problem(), "ok");
+  EXPECT_EQ(installed_text("lib/a"), "x");
+}
+
 TEST_F(HostileTest, AZeroByteInANameLeadsNowhere) {
   // "lib/ok\0/../../evil": one reader stops at the zero, another does not. A zip archive names it twice and
   // is refused; of a tar archive libarchive tells what stands before the zero, and that is beneath the
@@ -176,6 +227,17 @@ TEST_F(HostileTest, EntriesThatShareTheirDataAreRefused) {
   ASSERT_LT(first, second);
   archive.replace(second + 42, 4, archive.substr(first + 42, 4));
   EXPECT_NE(refused(archive, "zip"), "ok");
+}
+
+TEST(Spellings, FindsOneFileUnderTwoNames) {
+  Spellings spellings;
+  EXPECT_EQ(spellings.clash("lib/a/x"), "");
+  EXPECT_EQ(spellings.clash("lib/a/x"), "");
+  EXPECT_EQ(spellings.clash("lib/b/X"), "");
+  EXPECT_EQ(spellings.clash("x/A/lib"), "") << "another folder";
+  EXPECT_EQ(spellings.clash("lib/A/y"), "lib/a");
+  EXPECT_EQ(spellings.clash("lib/b/x"), "lib/b/X");
+  EXPECT_EQ(spellings.clash("LIB"), "lib");
 }
 
 TEST(PortableNames, AreThoseEverySystemSpellsAlike) {

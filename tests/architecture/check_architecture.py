@@ -36,6 +36,12 @@ LONGEST = 500
 THIRD_PARTY = re.compile(r"^(nlohmann/|curl/|archive(_entry)?\.h$|openssl/|boost/)")
 ENVIRONMENT = re.compile(r"\b(?:secure_)?getenv\s*\(")
 ENVIRONMENT_READERS = ("base/", "host/settings/", "host/platform/")
+# Threads of an application go on calling while its process ends: `static T& x = *new T` is destroyed by nobody.
+DESTROYED_AT_EXIT = re.compile(
+    r"^(?:[ \t]+static[ \t]+(?:const[ \t]+)?|(?:static[ \t]+|const[ \t]+)*)"
+    r"std::(?:string|vector|map|set|unordered_\w+|optional|function|unique_ptr|shared_ptr|deque|list)\b(?!_view)"
+    r"[^;(){}=&*]*[ \t>]\w+[ \t]*[;={]", re.MULTILINE)
+ENDS_WITH_ITS_PROGRAM = ("host/commands/", "host/publish/", "host/load/helper/")
 
 TOKENS = re.compile(
     r'//[^\n]*|/\*.*?\*/'                                  # comments
@@ -141,6 +147,11 @@ def check_file(root, path, public):
         for found in ENVIRONMENT.finditer(bare):
             yield (f"{name}:{bare.count(chr(10), 0, found.start()) + 1}: reads the environment; "
                    "that is host/settings', host/platform's and base's")
+    if room.startswith(("base", "cache", "host/")) and not name.startswith(ENDS_WITH_ITS_PROGRAM):
+        bare = without(text, True)
+        for found in DESTROYED_AT_EXIT.finditer(bare):
+            yield (f"{name}:{bare.count(chr(10), 0, found.start()) + 1}: is destroyed while threads may use it; "
+                   "say static T& name = *new T")
 
 
 def check(root):

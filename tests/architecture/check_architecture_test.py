@@ -116,6 +116,17 @@ class Rules(unittest.TestCase):
         self.assert_broken({"base/a.cpp": "\n" * 501}, "501 lines")
         self.assert_broken({"tests/base/a.cpp": "\n" * 501}, "501 lines")
 
+    def test_nothing_that_the_api_uses_is_destroyed_at_the_end(self):
+        for line in ("  static const std::string none;\n", "  static const std::vector<std::string> all = {\n",
+                     "const std::map<int, int> all{};\n", "  static std::optional<Index> told;\n"):
+            self.assert_broken({"host/open/a.cpp": line}, "host/open/a.cpp:1", "destroyed")
+            self.assert_kept({"host/commands/a.cpp": line})
+        for line in ("  static const std::string& none = *new std::string;\n", "  std::string local;\n",
+                     "  static std::string name_of(int number);\n", "std::string name_of(int number) {\n",
+                     "  static constexpr std::string_view name = \"x\";\n", "  static std::atomic<int> number{0};\n",
+                     "const std::string& name_of(int number);\n"):
+            self.assert_kept({"host/open/a.cpp": line})
+
     def test_the_environment_is_read_in_three_rooms(self):
         call = 'const char* home = getenv("HOME");\n'
         for room in ("base", "host/settings", "host/platform"):

@@ -126,6 +126,14 @@ TEST(Files, MakesFoldersAndIsContentWithExistingOnes) {
   EXPECT_EQ(below_file.error().code, "EH-F16");
   EXPECT_EQ(below_file.error().value("folder"), (folder / "file/x").native());
   EXPECT_EQ(make_folders(folder / "file").error().value("errno"), "ENOTDIR");
+  // The system's word for a link that leads nowhere would be that the file exists.
+  fs::create_symlink(folder / "nowhere", folder / "dangling");
+  for (const char* name : {"dangling", "dangling/below"}) {
+    const auto dangling = make_folders(folder / name);
+    ASSERT_FALSE(dangling);
+    EXPECT_EQ(dangling.error().value("obstacle"), (folder / "dangling").native() + " is a link to " +
+                                                      (folder / "nowhere").native() + ", which is not there");
+  }
 }
 
 TEST(Files, WritingReplacesTheFileAsAWhole) {

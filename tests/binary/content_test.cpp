@@ -97,6 +97,35 @@ TEST_F(Content, a_web_page_is_F05_with_its_title) {
   EXPECT_EQ(first_code(write("z.so", "404 page not found\n")), "EH-F05");
 }
 
+// As servers of Windows send them.
+TEST_F(Content, a_web_page_in_utf_16_is_F05_with_its_title) {
+  const std::u16string page = u"<!DOCTYPE html><html><head><title>Anmeldung für Gäste</title></head></html>";
+  for (const bool little : {true, false})
+    for (const bool marked : {true, false}) {
+      std::string bytes = !marked ? "" : little ? "\xff\xfe" : "\xfe\xff";
+      for (const char16_t unit : page) {
+        const char low = static_cast<char>(unit & 0xff), high = static_cast<char>(unit >> 8);
+        bytes += little ? std::string{low, high} : std::string{high, low};
+      }
+      Result<BinaryInfo> info = read_binary(write("x.so", bytes));
+      ASSERT_TRUE(info.has_value());
+      EXPECT_EQ(info->sniffed, "HTML page");
+      EXPECT_EQ(info->page_title, "Anmeldung für Gäste");
+      EXPECT_EQ(first_code(folder() / "x.so"), "EH-F05");
+    }
+  EXPECT_EQ(first_code(write("y.so", std::string("{\0\"\0a\0\"\0", 8))), "EH-F05");
+  EXPECT_EQ(first_code(write("z.so", "\xff\xfe" + std::string(100, '\x01'))), "EH-F08");
+}
+
+TEST_F(Content, the_first_bytes_of_a_library_are_F03_and_no_text) {
+  for (const char* start : {"\x7f",
+                            "\x7f"
+                            "E",
+                            "\x7f"
+                            "EL"})
+    EXPECT_EQ(first_code(write("x.so", start)), "EH-F03");
+}
+
 TEST_F(Content, archives_that_were_not_unpacked_are_F06) {
   const std::pair<std::string, std::string> formats[] = {
       {"\x1f\x8b\x08", "gzip archive"},
@@ -197,6 +226,38 @@ TEST_F(Content, what_cannot_be_mapped_is_F12) {
   EXPECT_THAT(problems(without_dynamic), HasSubstr("EH-F12 no PT_DYNAMIC"));
   EXPECT_THAT(problems(without_load), HasSubstr("EH-F12 no PT_LOAD"));
   EXPECT_THAT(problems(misaligned), HasSubstr("EH-F12 misaligned"));
+}
+
+TEST_F(Content, needs_that_are_not_followed_any_more_are_told) {
+  // Room for more entries in the dynamic section, each then made a need of the same library.
+  constexpr std::size_t spare = 5000;
+  library("libdep.so", "int d;\n", {"-nostdlib", "-Wl,-soname,libdep.so"});
+  const auto file = library("libneeds.so", "int x;\n",
+                            {"-nostdlib", "-Wl,--no-as-needed", (folder() / "libdep.so").native(),
+                             "-Wl,--spare-dynamic-tags=" + std::to_string(spare)});
+  EXPECT_EQ(first_code(file), "");
+  std::string bytes = bytes_of(file);
+  const std::string nothing(spare * 16, '\0');
+  const std::size_t gap = bytes.find(nothing);
+  ASSERT_NE(gap, std::string::npos);
+  std::size_t end = gap;
+  while (end % 16 != 0) ++end;
+  // The first entry is the need (DT_NEEDED, 1) and the name's place; the last one left ends the list.
+  const std::size_t need = bytes.rfind(std::string("\x01\0\0\0\0\0\0\0", 8), gap);
+  ASSERT_NE(need, std::string::npos);
+  std::string entry;
+  for (std::size_t at = 64; at + 16 <= bytes.size(); at += 8)
+    if (bytes.compare(at, 8, std::string("\x01\0\0\0\0\0\0\0", 8)) == 0 && at < gap && gap - at < 1024) {
+      entry = bytes.substr(at, 16);
+      break;
+    }
+  ASSERT_FALSE(entry.empty());
+  for (std::size_t i = 0; i + 2 < spare; ++i) bytes.replace(end + i * 16, 16, entry);
+  const Result<BinaryInfo> info = read_binary(write("libmany.so", bytes));
+  ASSERT_TRUE(info.has_value());
+  ASSERT_FALSE(info->problems.empty());
+  EXPECT_EQ(info->problems.front().code, "EH-F08");
+  EXPECT_THAT(std::string(info->problems.front().value("problem")), HasSubstr("more than 4096 libraries"));
 }
 
 TEST_F(Content, a_library_that_refuses_dlopen_is_F13) {

@@ -4,6 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <thread>
+
 #include "base/file_calls.hpp"
 #include "cache/store.hpp"
 #include "tests/cache/small_build.hpp"
@@ -60,6 +63,29 @@ TEST_F(Checking, I1_OtherBytesUnderTreesAreToldForTreeAndView) {
   EXPECT_THAT(found(), ElementsAre("I1 wrong bytes NOTICE of one", "I2 wrong bytes NOTICE of one"));
   EXPECT_THAT(found(false), IsEmpty()) << "the size is right";
 }
+
+TEST_F(Checking, AFileThatIsNotAsItWasStampedIsHashedThoughNobodyAskedForDepth) {
+  std::string bytes = test::large_library_bytes();
+  bytes.back() = 'z';
+  damage(installed.folder / "lib/shared.so.1", bytes);
+  EXPECT_THAT(found(false), testing::Contains("I2 wrong bytes lib/shared.so.1 of one"));
+}
+
+#ifndef _WIN32  // where nobody removes what another is reading
+TEST_F(Checking, WhatComesAndGoesMeanwhileIsNoDamage) {
+  std::atomic<bool> ending = false;
+  std::thread coming([&] {
+    const Store other = Store::open(folder / "cache", {}, "another");
+    while (!ending) {
+      EXPECT_TRUE(test::install_small_build(other, "two"));
+      EXPECT_TRUE(other.remove("two"));
+    }
+  });
+  for (int round = 0; round < 40; ++round) EXPECT_THAT(found(), IsEmpty()) << round;
+  ending = true;
+  coming.join();
+}
+#endif
 
 TEST_F(Checking, I1_ATreeWhoseListIsMissingOrAnother) {
   const fs::path list = folder / ("cache/lists/" + installed.trees.at(1));

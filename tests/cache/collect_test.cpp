@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/file.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 
 #include <atomic>
@@ -142,6 +143,72 @@ TEST_F(Collecting, BelowTheBoundNothingGoes) {
   CollectOptions options;
   options.max_bytes = std::uint64_t{1} << 40;
   EXPECT_THAT(collect(options).removed, IsEmpty());
+}
+
+TEST_F(Collecting, WhatNothingNeedsGoesBeforeAnyBuild) {
+  install("one", 90);
+  const std::uint64_t builds = store.usage().physical;
+  const std::string digest(64, 'a'), busy(64, 'b');
+  test::write_text(folder / ("cache/rejected/" + digest + ".0123/file"), std::string(1 << 20, 'r'));
+  test::write_text(folder / ("cache/partial/" + digest), std::string(1 << 20, 'p'));
+  test::write_text(folder / ("cache/partial/" + busy), std::string(1 << 20, 'q'));
+  CollectOptions options;
+  options.max_bytes = builds + (2u << 20);
+  options.dry_run = true;
+  EXPECT_LE(collect(options).physical_after, *options.max_bytes);
+  options.dry_run = false;
+  {
+    const auto downloading = store.stage("archive-" + busy);
+    ASSERT_TRUE(downloading);
+    const Collected done = collect(options);
+    EXPECT_THAT(done.removed, IsEmpty());
+    EXPECT_FALSE(done.bound_missed);
+  }
+  EXPECT_TRUE(fs::is_empty(folder / "cache/rejected"));
+  EXPECT_FALSE(fs::exists(folder / ("cache/partial/" + digest)));
+  EXPECT_TRUE(fs::exists(folder / ("cache/partial/" + busy))) << "somebody is at work on it";
+}
+
+TEST_F(Collecting, NoBuildGoesWhereThatCannotReachTheBound) {
+  install("pinned", 90);
+  install("free", 90);
+  ASSERT_TRUE(store.pin("pinned"));
+  CollectOptions options;
+  options.max_bytes = 1000;
+  const Collected done = collect(options);
+  EXPECT_THAT(done.removed, IsEmpty());
+  EXPECT_TRUE(done.bound_missed);
+  EXPECT_THAT(names(done.kept), ElementsAre("pinned"));
+  EXPECT_EQ(installed().size(), 2u);
+  ASSERT_TRUE(store.unpin("pinned"));
+  EXPECT_EQ(collect(options).removed.size(), 2u);
+}
+
+TEST_F(Collecting, ARecordThatCannotBeReadIsToldAndNoBuildIsLostForIt) {
+  install("one", 90);
+  test::write_text(folder / "cache/refs/bad.ref", "no record\n");
+  CollectOptions everything;
+  everything.max_bytes = 0;
+  everything.max_age = 0s;
+  const Collected done = collect(everything);
+  EXPECT_THAT(done.removed, IsEmpty());
+  ASSERT_EQ(done.stayed.size(), 1u);
+  EXPECT_THAT(std::string(done.stayed[0].value("file")), testing::HasSubstr("bad.ref"));
+  fs::remove(folder / "cache/refs/bad.ref");
+  EXPECT_THAT(collect(everything).stayed, IsEmpty());
+  EXPECT_THAT(installed(), IsEmpty());
+}
+
+TEST_F(Collecting, WhatCannotBeRemovedStaysAndTheRestGoes) {
+  install("one");
+  for (const char* id : {"0000", "ffff"}) fs::create_directories(folder / "cache/trees" / id / "lib");
+  const fs::path busy = folder / "cache/trees/0000";
+  if (::mount("none", busy.c_str(), "tmpfs", 0, nullptr) != 0) GTEST_SKIP() << "mounting needs root";
+  const Collected done = collect({});
+  EXPECT_EQ(::umount(busy.c_str()), 0);
+  ASSERT_EQ(done.stayed.size(), 1u);
+  EXPECT_THAT(std::string(done.stayed[0].value("file")), testing::HasSubstr("0000"));
+  EXPECT_FALSE(fs::exists(folder / "cache/trees/ffff"));
 }
 
 TEST_F(Collecting, I4_WhatIsLeasedPinnedOrBeingMadeStaysAsItIs) {

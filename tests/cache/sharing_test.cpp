@@ -50,7 +50,7 @@ class Sharing : public testing::Test {
 
   void without_locks() const {
     ASSERT_TRUE(store.prepare());
-    test::write_text(folder / "cache/locks/.not-kept", "for this test\n");
+    test::write_text(folder / "cache/locks/.not-kept", inside::file_system_of(store.root()));
     ASSERT_FALSE(inside::locks_are_kept(store.root()));
   }
   void expect_sound(bool at_rest = false) const {
@@ -99,6 +99,16 @@ TEST_F(Sharing, TheTrialFindsThatThereAreNoLocks) {
   install_at_once(4, {"ODD_LOCKS=refused"});
   EXPECT_FALSE(inside::locks_are_kept(store.root()));
   expect_sound();
+}
+
+TEST_F(Sharing, TheNoteOfAnotherFileSystemIsNotBelieved) {
+  ASSERT_TRUE(store.prepare());
+  test::write_text(folder / "cache/locks/.not-kept", "no lock is relied on\non 1 since another-start\n");
+  ASSERT_TRUE(store.prepare());
+  EXPECT_TRUE(inside::locks_are_kept(store.root())) << "it came along with a copy";
+  without_locks();
+  ASSERT_TRUE(store.prepare());
+  EXPECT_FALSE(inside::locks_are_kept(store.root()));
 }
 
 TEST_F(Sharing, AnErrorOfTheMomentIsNotTakenForAFileSystemWithoutLocks) {

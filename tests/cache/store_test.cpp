@@ -297,6 +297,26 @@ TEST_F(StoreTest, F18_WaitersSeeWhoHoldsTheLockAndGiveUpWhenNothingMoves) {
   EXPECT_EQ(seen.total, 10u);
 }
 
+TEST_F(StoreTest, F18_WhoeverHoldsTheLockOfPublishingIsShownWhileWaiting) {
+  ASSERT_TRUE(store.prepare());
+  const fs::path lock = store.root() / "locks" / ".publishing.lk";
+  test::write_text(lock, "");
+  // As anyone may who can only read the cache.
+  const FileDescriptor foreign(calls::open(lock, O_RDONLY | O_CLOEXEC));
+  ASSERT_EQ(calls::flock(foreign.get(), LOCK_EX | LOCK_NB), 0);
+  LockHolder seen;
+  WaitOptions wait;
+  wait.patience = std::chrono::milliseconds(300);
+  wait.on_wait = [&](const LockHolder& holder) { seen = holder; };
+  const auto stage = store.stage("key", wait);
+  ASSERT_FALSE(stage);
+  EXPECT_EQ(stage.error().code, "EH-F18");
+  EXPECT_EQ(stage.error().value("file"), path_text(lock));
+  EXPECT_EQ(seen.file, lock);
+  // Linux tells, but for file systems whose files have other device numbers in /proc/locks.
+  EXPECT_THAT(seen.pid, testing::AnyOf(0, calls::getpid()));
+}
+
 TEST_F(StoreTest, WaitingCanBeCancelled) {
   const auto held = store.stage("key");
   WaitOptions wait;

@@ -114,6 +114,30 @@ TEST_F(CacheCommands, VerifyNamesFileDamageAndWhereItWasMendedFrom) {
   EXPECT_EQ(cache({"verify", "--deep"}).status, 0);
 }
 
+TEST_F(CacheCommands, VerifySaysWhyItCouldNotRepair) {
+  ::chmod(library().c_str(), 0644);
+  write_text(library(), "short");
+  ::chmod(library().c_str(), 0444);
+  fs::remove_all(repository.root());
+  const Ended left = cache({"verify", "--repair"});
+  EXPECT_EQ(left.status, 5) << left.said();
+  EXPECT_THAT(left.output, HasSubstr("reference-good  not repaired: ")) << left.said();
+  EXPECT_THAT(left.said(), testing::Not(HasSubstr("verify --deep --repair"))) << "that was just done";
+}
+
+TEST_F(CacheCommands, ACacheThatWasMovedIsOpenedWithoutAWarning) {
+  ASSERT_EQ(workplace.info({"reference", "--repository", location, "--json"}).status, 0);
+  const std::string from = cache({"path"}).output;
+  const fs::path old = from.substr(0, from.find('\n')), moved = workplace.folder() / "moved";
+  fs::rename(old, moved);
+  for (int time = 0; time < 2; ++time) {
+    const Ended opened =
+        workplace.info({"reference", "--repository", location, "--cache", moved.native(), "--json"});
+    EXPECT_EQ(opened.status, 0) << opened.said();
+    EXPECT_TRUE(opened.document["warnings"].as_array().empty()) << opened.said();
+  }
+}
+
 TEST_F(CacheCommands, VerifyTellsAndMendsAModeThatLetsAnyoneWrite) {
   ::chmod(library().c_str(), 0666);
   const Ended found = cache({"verify", "reference-good", "--json"});

@@ -47,6 +47,32 @@ TEST(ContentFaults, F07_APointerInsteadOfTheFileIsRecognised) {
       "EH-F07"));
 }
 
+TEST(ContentFaults, WhatIsWrongAsPublishedIsThePublishersToMend) {
+  expect_fault(with_content("", "EH-F02", {"as_published", "tell the publisher"}));
+}
+
+// Its bytes are all there; only the system's memory does not reach.
+TEST(ContentFaults, L23_ASegmentThatNoMemoryCanFillIsToldBeforeItIsMapped) {
+  std::string bytes = reference_plugin();
+  const auto word = [&](std::size_t at, std::size_t size) {
+    std::uint64_t value = 0;
+    for (std::size_t i = size; i-- > 0;) value = value << 8 | static_cast<unsigned char>(bytes[at + i]);
+    return value;
+  };
+  const auto headers = static_cast<std::size_t>(word(32, 8)), count = static_cast<std::size_t>(word(56, 2));
+  std::size_t last = 0;
+  for (std::size_t i = 0; i < count; ++i)
+    if (word(headers + i * 56, 4) == 1) last = headers + i * 56;  // PT_LOAD
+  bytes[last + 40 + 5] = 0x40;                                    // p_memsz: 64 TiB more
+  const Workplace workplace;
+  write_text(workplace.folder() / "libhuge.so", bytes);
+  const Ended run = workplace.info({"--inspect", (workplace.folder() / "libhuge.so").native(), "--json"});
+  EXPECT_EQ(run.status, 6) << run.said();
+  EXPECT_EQ(run.document["verdict"].as_string(), "fails");
+  EXPECT_EQ(run.code(), "EH-L23") << run.said();
+  EXPECT_NE(run.diagnosis()["cause"].as_string().find("cannot be mapped"), std::string::npos) << run.said();
+}
+
 TEST(ContentFaults, BytesThatAreNotThoseOfTheManifestAreNeverInstalled) {
   const TemporaryFolder folder;
   TestRepository repository(folder / "repository");

@@ -99,6 +99,36 @@ TEST_F(CudaRuntime, G01_TheRealRuntimeWithoutADriverIsToldAsNoDriverAlthoughItSa
   expect_fault({over_the_runtime(), "EH-G01", {}});
 }
 
+// The number is the same; that there is no driver, the machine knows.
+TEST_F(CudaRuntime, G01_AnEngineThatCallsTheDriverTooOldWhereThereIsNone) {
+  if (fs::exists("/proc/driver/nvidia/version")) GTEST_SKIP() << "this machine has an NVIDIA driver";
+  const std::string create =
+      "return call->fail(call,ENGINE_UNAVAILABLE,\"cuda\",35,\"CUDA driver version is insufficient for CUDA "
+      "runtime version\");";
+  TestBuild build = faulty_build({{"libengine_reference.so", plugin_that(create, {})}});
+  expect_fault({build, "EH-G01", {"libcuda.so.1", "cpu build"}});
+}
+
+TEST_F(CudaRuntime, G03_AnOldDriverIsToldWithItsVersion) {
+  const std::string create =
+      "return call->fail(call,ENGINE_UNAVAILABLE,\"cuda\",35,\"CUDA driver version is insufficient for CUDA "
+      "runtime version\");";
+  TestBuild build = faulty_build({{"libengine_reference.so", plugin_that(create, {})}});
+  expect_fault({build, "EH-G03", {"CUDA 11.4", "driver_cuda"}, with({"FAKE_CU_VERSION=11040"})});
+}
+
+TEST_F(CudaRuntime, G07_TheVariableThatHidesTheDevicesIsNamed) {
+  const std::string create =
+      "return call->fail(call,ENGINE_UNAVAILABLE,\"cuda\",100,\"no CUDA-capable device is detected\");";
+  TestBuild build = faulty_build({{"libengine_reference.so", plugin_that(create, {})}});
+  for (const char* hiding : {"", "-1"})
+    expect_fault(
+        {build,
+         "EH-G07",
+         {"visible_devices", "leaves no GPU visible"},
+         with({"FAKE_CU_VERSION=12080", "FAKE_CU_INIT=100", std::string("CUDA_VISIBLE_DEVICES=") + hiding})});
+}
+
 TEST_F(CudaRuntime, G02_AStubThatAnswersIsToldAsAStub) { expect_answer("34", "EH-G02"); }
 
 TEST_F(CudaRuntime, G07_ADriverWithoutDevicesIsToldAsSuch) { expect_answer("100", "EH-G07"); }

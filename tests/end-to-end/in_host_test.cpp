@@ -195,6 +195,28 @@ TEST_F(LeftBehind, WhatOnlyFailedInOneProgramIsStillTriedByAnother) {
   EXPECT_EQ(other.outcome()["build"].as_string(), faulty) << other.said();
 }
 
+TEST_F(LeftBehind, WhatOnlyFailedInOneProgramIsListedAndClearedByAnother) {
+  const auto quarantine = [&](std::vector<std::string> words) {
+    words.insert(words.begin(), "quarantine");
+    words.emplace_back("--json");
+    return workplace.run("engine-cache", words);
+  };
+  publish(fails_in_host());
+  EXPECT_EQ(open().outcome()["build"].as_string(), good);
+  EXPECT_EQ(open().candidate(faulty)["verdict"].as_string(), "quarantined");
+  const Ended list = quarantine({"list"});
+  ASSERT_EQ(list.document["records"].as_array().size(), 1u) << list.said();
+  EXPECT_EQ(list.document["records"].as_array()[0]["build"].as_string(), faulty);
+  EXPECT_TRUE(list.document["ended"].as_array().empty()) << list.said();
+  EXPECT_THAT(workplace.run("engine-cache", {"quarantine", "list"}).output,
+              testing::ContainsRegex("only in the program .*engine-info"));
+  EXPECT_EQ(quarantine({"show", faulty}).document["records"].as_array().size(), 1u);
+  const Ended clear = quarantine({"clear", faulty});
+  EXPECT_EQ(clear.status, 0) << clear.said();
+  EXPECT_EQ(clear.document["cleared"].as_array().size(), 1u) << clear.said();
+  EXPECT_EQ(open().candidate(faulty)["verdict"].as_string(), "failed") << "it was tried";
+}
+
 TEST_F(LeftBehind, APreloadedLibraryOfTheSameNameIsToldAsAHijackWithBothPaths) {
   repository.add(needing_math(good_build(), reference_plugin(), 1));
   repository.write();

@@ -50,6 +50,34 @@ TEST(Network, TheWholeWayFromManifestToAnOpenEngine) {
   EXPECT_EQ(served.server.requests("GET " + served.path()), 1);
 }
 
+// A repository of another kind than a dead one: it answers, and never comes to an end.
+TEST(Network, ARepositoryThatKeepsOneWaitingKeepsNoInstalledBuildFromOpening) {
+  Served served;
+  served.publish();
+  const Workplace workplace;
+  expect_opened(workplace.info(served.arguments()));
+  workplace.configure(Json::object()
+                          .set("repositories_default", false)
+                          .set("downloads", Json::object().set("stall_timeout_seconds", 4)));
+  const auto drip = [](std::string_view first, std::string_view piece) {
+    return [=](const FaultServer::Request&, FaultServer::Connection& connection) {
+      connection.send(first);
+      for (int i = 0; i < 2000 && connection.send(piece); ++i) std::this_thread::sleep_for(100ms);
+    };
+  };
+  FaultServer body(drip("HTTP/1.1 200 OK\r\nContent-Length: 5000\r\n\r\n", "x"));
+  FaultServer header(drip("HTTP/1.1 200 OK\r\n", "X-A: b\r\n"));
+  FaultServer silent(
+      [](const FaultServer::Request&, FaultServer::Connection& connection) { connection.stall(60s); });
+  for (const FaultServer* server : {&body, &header, &silent}) {
+    const auto began = std::chrono::steady_clock::now();
+    const Ended run = workplace.info({"reference", "--repository", server->url("repository"), "--json"});
+    expect_opened(run);
+    EXPECT_LT(std::chrono::steady_clock::now() - began, 30s);
+    EXPECT_THAT(run.document["warnings"].dump(), HasSubstr("was not sent in time (EH-N03)"));
+  }
+}
+
 TEST(Network, ACutConnectionIsResumedWhereItEnded) {
   Served served;
   FaultServer cutting([&](const FaultServer::Request& request, FaultServer::Connection& connection) {

@@ -68,6 +68,60 @@ TEST(Offline, Case11_WhatIsInstalledOpensWithoutASocket) {
   }
 }
 
+// Whether a folder's group is only its user's own must be asked of files: the system's calls may ask a
+// daemon. Root's group needs no asking, so this takes other users: one of /etc/passwd with a group of the
+// same name there, and one that no file knows.
+TEST(Offline, AGroupThatMayWriteIsLookedUpWithoutASocket) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root may become another user";
+  for (const std::string& user : {std::string("33"), std::string("54321")}) {
+    const Workplace workplace;
+    TestRepository repository(workplace.folder() / "repository");
+    repository.add(good_build());
+    repository.write();
+    const auto number = static_cast<unsigned>(std::stoul(user));
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(workplace.folder()))
+      ASSERT_EQ(::lchown(entry.path().c_str(), number, number), 0);
+    ASSERT_EQ(::chown(workplace.folder().c_str(), number, number), 0);
+    const std::vector<std::string> as_user{"setpriv",
+                                           "--reuid=" + user,
+                                           "--regid=" + user,
+                                           "--clear-groups",
+                                           "sh",
+                                           "-c",
+                                           "umask 002; exec \"$@\"",
+                                           "sh"};
+    const std::vector<std::string> from{"--repository", repository.root().native(), "--json"};
+    RunOptions options;
+    options.launcher = as_user;
+    const Ended installed = workplace.info({"reference", from[0], from[1], from[2]}, options);
+    if (installed.error.find("setpriv") != std::string::npos)
+      GTEST_SKIP() << "no other user here: " << installed.error;
+    ASSERT_EQ(installed.status, 0) << installed.said();
+    // A cache's own folders are not made so, but somebody may have given them to a group.
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(workplace.cache()))
+      if (entry.is_directory())
+        std::filesystem::permissions(entry.path(), std::filesystem::perms::group_write,
+                                     std::filesystem::perm_options::add);
+    std::filesystem::permissions(workplace.cache(), std::filesystem::perms::group_write,
+                                 std::filesystem::perm_options::add);
+    const std::string trace = (workplace.folder() / "trace").native();
+    options.launcher.insert(options.launcher.end(),
+                            {"strace", "-f", "-qq", "-e", "trace=%network", "-o", trace});
+    for (const std::vector<std::string>& command : std::vector<std::vector<std::string>>{
+             {"engine-info", "reference", from[0], from[1], "--json"},
+             {"engine-info", "--platform-json"},
+             {"engine-cache", "verify", "--deep", "--json"},
+             {"engine-cache", "request", "reference", from[0], from[1], "--json"}}) {
+      const std::vector<std::string> more(command.begin() + 1, command.end());
+      const Ended run = workplace.run(command[0], offline(more), options);
+      if (run.error.find("strace") != std::string::npos)
+        GTEST_SKIP() << "strace cannot trace here: " << run.error;
+      EXPECT_EQ(read_text(trace).find("socket"), std::string::npos) << user << " " << command[1] << "\n"
+                                                                    << read_text(trace);
+    }
+  }
+}
+
 // An engine was downloaded for one toolkit, another one was detected, and the cached one was not even tried.
 TEST(Offline, Case12_TheBestInstalledBuildOpensAndWhatIsMissingIsToldWithItsCommand) {
   Served served;

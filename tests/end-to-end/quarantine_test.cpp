@@ -72,6 +72,35 @@ TEST_F(Quarantined, Case30_ItIsListedAndShownWithItsReason) {
   EXPECT_EQ(quarantine({"show", "no-such-build"}).status, exit_status_of("EH-S20"));
 }
 
+// A mistake of who asked says nothing of the build: neither before it is proven nor afterwards.
+TEST(WrongDevice, IsToldToWhoAskedAndNothingIsRemembered) {
+  Workplace workplace;
+  TestRepository repository(workplace.folder() / "repository");
+  repository.add(good_build());
+  TestBuild older = faulty_build({{plugin, reference_plugin()}});
+  repository.add(older);
+  repository.write();
+  const auto open = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), {"reference", "--repository", repository.root().native(), "--json"});
+    return workplace.info(more);
+  };
+  for (const bool proven : {false, true}) {
+    const Ended wrong = open({"--device", "cpu:7"});
+    EXPECT_EQ(wrong.code(), "EH-S09") << wrong.said();
+    EXPECT_EQ(wrong.status, exit_status_of("EH-S09")) << "proven: " << proven;
+    EXPECT_EQ(evidence(wrong.diagnosis(), "offered"), "cpu:0") << wrong.said();
+    int tried = 0;
+    for (const Json& candidate : wrong.document["candidates"].as_array())
+      tried += candidate["verdict"].as_string() == "failed" ? 1 : 0;
+    EXPECT_EQ(tried, 1) << "another build has no more processors: " << wrong.said();
+    const Json list = workplace.run("engine-cache", {"quarantine", "list", "--json"}).document["records"];
+    EXPECT_TRUE(list.as_array().empty()) << list.dump(2);
+    const Ended right = open({});
+    EXPECT_EQ(right.status, 0) << right.said();
+    EXPECT_FALSE(right.outcome()["fallback"].as_bool()) << right.said();
+  }
+}
+
 TEST_F(Quarantined, ClearedItIsTriedAgain) {
   EXPECT_EQ(quarantine({"clear", id}).status, 0);
   EXPECT_EQ(open().candidate(id)["verdict"].as_string(), "failed");
@@ -122,6 +151,28 @@ TEST(Witnesses, ABuildThatLackedALibraryIsTriedAgainOnceTheLibraryIsThere) {
                                               "--json"};
   EXPECT_EQ(workplace.info(arguments).outcome()["build"].as_string(), "reference-good");
   write_text(folder / "libmissing_math.so.3",
+             compile_library("int math(void) { return 1; }\n", {"-Wl,-soname,libmissing_math.so.3"}));
+  const Ended run = workplace.info(arguments);
+  EXPECT_EQ(run.outcome()["build"].as_string(), "reference-faulty") << run.said();
+}
+
+// The loader looks there first; the folders did not exist when it was set aside.
+TEST(Witnesses, ALibraryInAFolderForThisProcessorCountsToo) {
+#if !defined(__x86_64__)
+  GTEST_SKIP() << "the folders of x86-64";
+#endif
+  const Workplace workplace;
+  const auto folder = workplace.folder() / "libraries";
+  std::filesystem::create_directories(folder);
+  TestRepository repository(workplace.folder() / "repository");
+  repository.add(faulty_build({{plugin, plugin_that_needs({"libmissing_math.so.3"}, folder.native())}}));
+  repository.add(good_build());
+  repository.write();
+  const std::vector<std::string> arguments = {"reference", "--repository", repository.root().native(),
+                                              "--json"};
+  EXPECT_EQ(workplace.info(arguments).outcome()["build"].as_string(), "reference-good");
+  EXPECT_EQ(workplace.info(arguments).candidate("reference-faulty")["verdict"].as_string(), "quarantined");
+  write_text(folder / "glibc-hwcaps" / "x86-64-v2" / "libmissing_math.so.3",
              compile_library("int math(void) { return 1; }\n", {"-Wl,-soname,libmissing_math.so.3"}));
   const Ended run = workplace.info(arguments);
   EXPECT_EQ(run.outcome()["build"].as_string(), "reference-faulty") << run.said();

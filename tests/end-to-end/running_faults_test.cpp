@@ -1,5 +1,5 @@
 // EH-R: the plugin links, but what runs while it is opened crashes, ends the process, hangs, or is no plugin.
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
 #include "base/text.hpp"
 #include "tests/end-to-end/fault.hpp"
@@ -8,6 +8,13 @@ namespace enginehost::test {
 namespace {
 
 constexpr const char* plugin = "libengine_reference.so";
+
+// tests/faults/plugin.c for the engine "reference", unless `flag` says otherwise.
+std::string played_plugin(const std::string& flag) {
+  return compile_library(read_text(ENGINEHOST_SOURCE_DIR "/tests/faults/plugin.c"),
+                         {"-w", "-I" ENGINEHOST_SOURCE_DIR "/plugin-api/include",
+                          flag.find("ENGINE=") == std::string::npos ? "-DENGINE=\"reference\"" : flag, flag});
+}
 
 // The plugin with a library that runs this when it is loaded.
 TestBuild with_constructor(const std::string& body) {
@@ -75,6 +82,73 @@ TEST(RunningFaults, R11_ALibraryThatIsNoPluginIsToldWithWhatItExports) {
 
 TEST(RunningFaults, R12_APluginOfANewerInterfaceIsToldWithBothVersions) {
   expect_fault({faulty_build({{plugin, hostile("abi_major_2")}}), "EH-R12", {"2"}});
+}
+
+// A build that works and does `body` with `attribute` ("constructor", "destructor").
+TestBuild that_works_and(const std::string& attribute, const std::string& body) {
+  const std::string source = "#include <stdio.h>\nint* volatile nowhere;\n__attribute__((" + attribute +
+                             ")) static void here(void) { " + body + " }\n";
+  TestBuild build = faulty_build({{plugin, plugin_that_needs({"libend.so"}, "$ORIGIN/lib")},
+                                  {"lib/libend.so", compile_library(source, {"-Wl,-soname,libend.so"})}});
+  build.search = {"lib"};
+  return build;
+}
+
+const Json* warning_of(const Ended& run, const std::string& code) {
+  for (const Json& warning : run.document["warnings"].as_array())
+    if (warning["diagnosis"]["code"].as_string() == code) return &warning["diagnosis"];
+  return nullptr;
+}
+
+// Opens it three times (a probe, by the proof, by the proof) and expects the warning each time, and status 0.
+void expect_warned_at_each_open(const TestBuild& build, const std::string& code) {
+  const Workplace workplace;
+  TestRepository repository(workplace.folder() / "repository");
+  repository.add(build);
+  repository.write();
+  for (const bool probed : {true, false, false}) {
+    const Ended run = workplace.info({"reference", "--repository", repository.root().native(), "--json"});
+    EXPECT_EQ(run.status, 0) << run.said();
+    EXPECT_EQ(run.outcome()["state"].as_string(), "opened") << run.said();
+    EXPECT_EQ(run.outcome()["timings_ms"].find("probe") != nullptr, probed);
+    ASSERT_NE(warning_of(run, code), nullptr) << run.said();
+    EXPECT_EQ(run.document["warnings"].as_array().size(), 1u) << run.said();
+  }
+  const Ended text = workplace.info({"reference", "--repository", repository.root().native()});
+  EXPECT_EQ(text.status, 0) << text.said();
+  EXPECT_THAT(text.error, testing::HasSubstr(code));
+  EXPECT_THAT(text.output, testing::HasSubstr("is open"));
+  const Ended ran = workplace.run("engine-run", {"reference", "/nonexistent.model", "--repository",
+                                                 repository.root().native(), "--json"});
+  EXPECT_LT(ran.status, 128) << ran.said();
+}
+
+TEST(RunningFaults, R13_ACrashAtTheEndIsToldAtEachOpenAndIsNotHowTheCommandEnds) {
+  expect_warned_at_each_open(that_works_and("destructor", "*nowhere = 1;"), "EH-R13");
+}
+
+TEST(RunningFaults, R07_WhatIsPrintedIsToldAtEachOpenAndStaysOutOfTheDocument) {
+  expect_warned_at_each_open(that_works_and("constructor", "puts(\"{}\"); fflush(stdout);"), "EH-R07");
+}
+
+// It is printed when the process would end, too.
+TEST(RunningFaults, R07_WhatIsBufferedStaysOutOfTheDocument) {
+  expect_warned_at_each_open(that_works_and("constructor", "printf(\"{\");"), "EH-R07");
+}
+
+TEST(RunningFaults, R12_APluginOfAnotherEngineIsOpenedWithAWarning) {
+  expect_warned_at_each_open(faulty_build({{plugin, played_plugin("-DENGINE=\"storm\"")}}), "EH-R12");
+}
+
+// Its publisher promised the processor and no more.
+TEST(RunningFaults, AnEngineThatOffersNoDeviceIsOpened) {
+  const Workplace workplace;
+  TestRepository repository(workplace.folder() / "repository");
+  repository.add(faulty_build({{plugin, played_plugin("-DDEVICES=0")}}));
+  repository.write();
+  const Ended run = workplace.info({"reference", "--repository", repository.root().native(), "--json"});
+  EXPECT_EQ(run.status, 0) << run.said();
+  EXPECT_TRUE(run.outcome()["devices"].as_array().empty()) << run.said();
 }
 
 TEST(RunningFaults, AnAdapterWhoseRuntimeIsMissingIsBelieved) {

@@ -183,7 +183,7 @@ TEST(Catalogue, AModelThatCannotBeReadIsNotFetchedAgain) {
     return diagnosis.remedy.front();
   };
   const auto corrupt = diagnose("EH-E01").with("status", "ENGINE_CORRUPT").with("message", "no");
-  EXPECT_THAT(first_remedy(corrupt), HasSubstr("engine-cache verify --repair"));
+  EXPECT_THAT(first_remedy(corrupt), HasSubstr("engine-cache verify --deep --repair"));
   EXPECT_THAT(first_remedy(Diagnosis(corrupt).with("model", "/m.onnx")),
               HasSubstr("check that /m.onnx is whole"));
 }
@@ -196,6 +196,10 @@ TEST(Catalogue, WhatThePluginSaysIsJudgedByItsStatus) {
   EXPECT_EQ(category(said("ENGINE_NO_MEMORY")), history::Category::transient);
   EXPECT_EQ(category(said("ENGINE_INVALID")), history::Category::request);
   EXPECT_EQ(category(said("ENGINE_INVALID").with("stage", "create")), history::Category::host);
+  EXPECT_EQ(category(diagnose("EH-S09")), history::Category::request);
+  EXPECT_EQ(category(diagnose("EH-R05").with("deadline", "1 s")), history::Category::crash);
+  EXPECT_EQ(category(diagnose("EH-R05").with("deadline", "1 s").with("allowed", "30 s")),
+            history::Category::request);
   EXPECT_EQ(exit_status(said("ENGINE_UNSUPPORTED")), ExitStatus::nothing_fits);
   EXPECT_EQ(exit_status(said("ENGINE_UNSUPPORTED").with("stage", "create")), ExitStatus::not_loaded);
 }

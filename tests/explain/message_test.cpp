@@ -23,6 +23,60 @@ TEST(Message, F_ATruncatedFile) {
             "  fix: engine-cache verify --repair fetches the damaged files again");
 }
 
+// Bytes that are wrong as they were published are not mended by fetching them again.
+TEST(Message, F_AFileThatIsAsItWasPublished) {
+  for (const char* code : {"EH-F02", "EH-F03", "EH-F04", "EH-F05", "EH-F06", "EH-F07", "EH-F08"}) {
+    Diagnosis diagnosis = diagnose(code).with("file", "/cache/views/1/libx.so").with("as_published", "yes");
+    const std::string text = describe(diagnosis);
+    EXPECT_NE(text.find("tell the publisher"), std::string::npos) << text;
+    EXPECT_EQ(text.find("--repair"), std::string::npos) << text;
+  }
+  Diagnosis corrupt = diagnose("EH-E01").with("status", "ENGINE_CORRUPT").with("message", "checksum");
+  EXPECT_NE(describe(corrupt).find("verify --deep --repair"), std::string::npos);
+  const std::string text = describe(corrupt.with("as_published", "yes"));
+  EXPECT_NE(text.find("tell the publisher"), std::string::npos) << text;
+  EXPECT_EQ(text.find("--repair"), std::string::npos) << text;
+}
+
+TEST(Message, L_StaticThreadLocalStorageByWhatIsWanted) {
+  const auto told = [](const char* wanted) {
+    return describe(diagnose("EH-L19").with("file", "/v/libx.so").with("static_tls", wanted));
+  };
+  EXPECT_NE(told("200000").find("optional_static_tls=262144"), std::string::npos) << told("200000");
+  EXPECT_NE(told("2000").find("optional_static_tls=8192"), std::string::npos) << told("2000");
+  EXPECT_NE(told("131072").find("optional_static_tls=262144"), std::string::npos) << told("131072");
+}
+
+TEST(Message, L_ASymbolOfCxxWithItsName) {
+  const std::string text = describe(diagnose("EH-L12")
+                                        .with("required_by", "/v/libx.so")
+                                        .with("symbol", "_ZN3c106detail5checkEiRKSs")
+                                        .with("symbol", "plain"));
+  EXPECT_NE(text.find("libx.so needs _ZN3c106detail5checkEiRKSs, plain (c10::detail::check(int, "),
+            std::string::npos)
+      << text;
+}
+
+// The environment's empty value is a value.
+TEST(Message, G_AVariableThatHidesEverything) {
+  const std::string text = describe(diagnose("EH-G07").with("visible_devices", ""));
+  EXPECT_NE(text.find("CUDA_VISIBLE_DEVICES=\"\" leaves no GPU visible"), std::string::npos) << text;
+  EXPECT_NE(text.find("unset CUDA_VISIBLE_DEVICES"), std::string::npos) << text;
+}
+
+TEST(Message, R_ALibraryThatNoComponentHolds) {
+  const std::string text = describe(diagnose("EH-R15").with("library", "libstorm_kernels.so.4"));
+  EXPECT_NE(text.find("put libstorm_kernels.so.4 into a folder the loader searches"), std::string::npos)
+      << text;
+  EXPECT_EQ(text.find("--repair"), std::string::npos) << text;
+}
+
+TEST(Message, R_ACrashAtTheEndOfTheProcess) {
+  const std::string text = describe(diagnose("EH-R13").with("stage", "exit").with("signal", "SIGSEGV"));
+  EXPECT_NE(text.find("_exit()"), std::string::npos) << text;
+  EXPECT_EQ(text.find("never unloaded"), std::string::npos) << text;
+}
+
 TEST(Message, L_ThreeMissingLibrariesInColumns) {
   Diagnosis diagnosis =
       diagnose("EH-L01")

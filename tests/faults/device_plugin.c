@@ -3,8 +3,12 @@
  * says so; "wrong" adds one; "lose" loses the device of this engine for good; "sticky" reports CUDA's error 700, and so
  * does every later call; "dead" loses the device in every engine; "none" knows no operation; "crash" is a null pointer.
  * With DEVICE_FILE the device is there while that file is: "vanish" loses it meanwhile, "vanish for good" in this engine
- * for ever, and "unavailable" only says that it is not available. */
+ * for ever, and "unavailable" only says that it is not available.
+ * It runs models of the format "played": any file, with one input "x" of any type and shape; the output "seen" tells as
+ * int64 whether it came without strides, how far it begins behind a multiple of its element's size, its rank, its lanes
+ * and the type of the model's device. Two runs of one model at once are a failure. */
 #include <enginehost/engine_plugin.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -130,20 +134,64 @@ static engine_status op_run(engine_instance *engine, const char *name, const eng
   return ENGINE_OK;
 }
 
+struct engine_model { engine_instance *engine; engine_device device; atomic_int running; };
+
+static engine_status model_load(engine_instance *engine, const engine_model_desc *desc, engine_model **out,
+                                engine_call *call) {
+  (void)call;
+  *out = calloc(1, sizeof **out);
+  (*out)->engine = engine;
+  (*out)->device = desc->device;
+  return ENGINE_OK;
+}
+static void model_unload(engine_model *model) { free(model); }
+static const engine_model_info *model_info(engine_model *model) {
+  static const int64_t five[] = {5};
+  static const engine_port input = {"x", NULL, NULL, -1, {0, 0, 1}, 0, 0};
+  static const engine_port output = {"seen", five, NULL, 1, {ENGINE_INT, 64, 1}, 0, 0};
+  static const engine_function function = {"", &input, &output, 1, 1};
+  static const engine_model_info info = {sizeof info, 0, &function, 1, NULL, 0};
+  (void)model;
+  return &info;
+}
+static engine_status model_run(engine_model *model, const engine_run *what, engine_results *results, engine_call *call) {
+  if (what->input_count != 1) return call->fail(call, ENGINE_INVALID, "", 0, "x is missing");
+  if (atomic_fetch_add(&model->running, 1) != 0)
+    return call->fail(call, ENGINE_INTERNAL, "", 0, "two runs of one model at once");
+  const engine_tensor *const x = what->inputs[0].tensor;
+  const uint64_t element = x->dtype.bits < 8 ? 1 : x->dtype.bits / 8;
+  const int64_t five[] = {5};
+  const engine_tensor like = {NULL, {ENGINE_CPU, 0}, 1, {ENGINE_INT, 64, 1}, five, NULL, 0};
+  engine_owned_tensor *seen = NULL;
+  tensor_create(model->engine, &like, &seen, call);
+  int64_t *const told = seen->tensor.data;
+  told[0] = x->strides == NULL;
+  told[1] = (int64_t)(((uintptr_t)x->data + x->byte_offset) % element);
+  told[2] = x->ndim;
+  told[3] = x->dtype.lanes;
+  told[4] = model->device.type;
+  usleep(20000); /* long enough for another to come in */
+  results->give(results, 0, NULL, seen);
+  atomic_fetch_sub(&model->running, 1);
+  return ENGINE_OK;
+}
+
 static const void *query(engine_instance *engine, const char *id) {
   static const engine_device_v1 devices = {device_count, device_info};
   static const engine_selftest_v1 test = {selftest};
   static const engine_tensor_v1 tensors = {tensor_create, tensor_copy};
   static const engine_op_v1 operations = {op_run};
+  static const engine_model_v1 models = {model_load, model_unload, model_info, model_run};
   (void)engine;
   if (id == NULL) return NULL;
   if (strcmp(id, ENGINE_DEVICE_V1) == 0) return &devices;
   if (strcmp(id, ENGINE_SELFTEST_V1) == 0) return &test;
   if (strcmp(id, ENGINE_TENSOR_V1) == 0) return &tensors;
   if (strcmp(id, ENGINE_OP_V1) == 0) return &operations;
+  if (strcmp(id, ENGINE_MODEL_V1) == 0) return &models;
   return NULL;
 }
-static const char *const capabilities[] = {"device.cpu", "device.cuda", NULL};
+static const char *const capabilities[] = {"device.cpu", "device.cuda", "format.played", NULL};
 ENGINE_EXPORT const engine_plugin engine_plugin_v1 = {
     ENGINE_PLUGIN_MAGIC, sizeof(engine_plugin), ENGINE_ABI_MAJOR, 0, 0, 0, DEVICE_FLAGS, "played", "1.0.0", "test",
     capabilities, create, destroy, facts, query};

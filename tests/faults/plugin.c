@@ -37,6 +37,12 @@
 #ifndef FLAGS
 #define FLAGS 0
 #endif
+#ifndef CAPABILITIES
+#define CAPABILITIES "device.cpu"
+#endif
+#ifndef ENGINE
+#define ENGINE "fixture"
+#endif
 #ifndef DESCRIPTOR
 #define DESCRIPTOR engine_plugin_v1
 #endif
@@ -87,7 +93,7 @@ static const void *query(engine_instance *engine, const char *id) {
   if (id && !strcmp(id, ENGINE_SELFTEST_V1)) return &test;
   return NULL;
 }
-static const char *const capabilities[] = {"device.cpu", NULL};
+static const char *const capabilities[] = {CAPABILITIES, NULL};
 ENGINE_EXPORT const engine_plugin DESCRIPTOR = {
-    ENGINE_PLUGIN_MAGIC, sizeof(engine_plugin), MAJOR, 0, HOST_MINOR, 0, FLAGS, "fixture", "1.2.3", "test",
+    ENGINE_PLUGIN_MAGIC, sizeof(engine_plugin), MAJOR, 0, HOST_MINOR, 0, FLAGS, ENGINE, "1.2.3", "test",
     capabilities, create, destroy, facts, query};

@@ -178,7 +178,7 @@ def zips():
 
 
 NAMES = {"plain": b"torch/lib/libtorch.so.2", "device": b"lib/CON.txt", "climbs": b"a/../../b", "stream": b"a:b",
-         "letters": "\u00c9t\u00e9/\u017f".encode(), "dots": b"./a/./b", "cut": b"\xc3"}
+         "letters": "\u00c9t\u00e9/\u017f".encode(), "dots": b"./a/./b", "cut": b"\xc3", "deep": b"a/" * 2000 + b"x"}
 
 ANSWER = {"range": b"bytes 100-199/200", "unsatisfied": b"bytes */200", "open": b"bytes 0-9/*",
           "page": b"<!-- x --><!DOCTYPE html><html><head><title>\n Sign in </title></head></html>",

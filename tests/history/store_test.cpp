@@ -97,6 +97,19 @@ TEST(Store, AnotherMachineMakesTheRecordStaleAndSaysWhatChanged) {
   EXPECT_THAT(result.stale[0].why, HasSubstr("NVIDIA driver changed from \"535.1\" to \"580.2\""));
 }
 
+TEST(Store, WhatHoldsForAnotherProgramIsToldFromWhatHasEnded) {
+  Folder folder;
+  Record record = record_of("b", State::unfit);
+  record.host = {{"NVIDIA driver", "535.1"}, {std::string(program_part), "/usr/bin/player 1a2b"}};
+  ASSERT_TRUE(write(folder.path, record));
+  const std::string program(program_part);
+  const Fingerprint other = {{"NVIDIA driver", "535.1"}, {program, "/usr/bin/viewer 3c4d"}};
+  EXPECT_EQ(read(folder.path, 0, &other).history.find("b"), nullptr);
+  EXPECT_EQ(read(folder.path, 0, &other).stale.at(0).program, "/usr/bin/player 1a2b");
+  const Fingerprint newer = {{"NVIDIA driver", "580.2"}, {program, "/usr/bin/viewer 3c4d"}};
+  EXPECT_EQ(read(folder.path, 0, &newer).stale.at(0).program, "") << "the driver ended it";
+}
+
 TEST(Store, AQuarantineEndsWithItsTime) {
   Folder folder;
   Record record = record_of("b", State::quarantined);

@@ -19,6 +19,7 @@ class ClosureOf : public test::Workshop {
     Workshop::SetUp();
     machine_ = describe_this_machine();
     machine_.library_path.clear();
+    machine_.program.clear();
     if (machine_.architecture != test::architecture || machine_.libc != Libc::glibc)
       GTEST_SKIP() << "the fixtures are for glibc on x86-64 and arm64";
   }
@@ -284,29 +285,6 @@ TEST_F(ClosureOf, this_process_lists_its_own_libraries_with_their_SONAMEs) {
   EXPECT_TRUE(libc);
 }
 
-TEST_F(ClosureOf, names_that_may_be_missing_are_no_fault) {
-  part("lazy.so");
-  const auto engine = part("engine.so", {"lazy.so"});
-  std::filesystem::remove(folder() / "lazy.so");
-  Request request;
-  request.file = engine;
-  request.may_be_missing = {"lazy.so"};
-  Reader reader;
-  EXPECT_TRUE(close(machine_, request, reader).loads());
-}
-
-TEST_F(ClosureOf, the_RPATH_of_the_program_counts_for_every_lookup) {
-  part("beside/dep.so");
-  const auto engine = part("engine.so", {"beside/dep.so"});
-  const auto program = part("program", {}, {"-Wl,-rpath,$ORIGIN/beside", "-Wl,--disable-new-dtags"});
-  Request request;
-  request.file = engine;
-  Reader reader;
-  EXPECT_FALSE(close(machine_, request, reader).loads());
-  request.program = program;
-  EXPECT_TRUE(close(machine_, request, reader).loads());
-}
-
 TEST_F(ClosureOf, one_file_under_two_names_is_one_library) {
   part("dep.so");
   std::filesystem::create_symlink("dep.so", folder() / "alias.so");
@@ -340,6 +318,27 @@ TEST_F(ClosureOf, a_described_machine_is_judged_by_its_own_tree) {
   EXPECT_TRUE(closure.loads()) << codes(closure);
   ASSERT_NE(closure.find("dep.so"), nullptr);
   EXPECT_EQ(closure.find("dep.so")->path, "/links/libs/dep.so");
+}
+
+TEST_F(ClosureOf, below_a_root_the_way_up_leads_out_of_the_folder_that_a_link_led_to) {
+  part("root/real/lib/dep.so");
+  part("root/opt/lib/dep.so");
+  part("link/dep.so");
+  std::filesystem::create_directories(folder() / "root/real/deep");
+  std::filesystem::create_directory_symlink("/real/deep", folder() / "root/opt/a");
+  std::filesystem::create_directory_symlink("../real/deep", folder() / "root/opt/b");
+  Reader reader(folder() / "root");
+  for (const char* way : {"/opt/a/../lib/dep.so", "/opt/b/../lib/dep.so", "/opt/./b//../lib/dep.so",
+                          "/../opt/a/../../real/lib/dep.so"})
+    EXPECT_EQ(reader.on_disk(way), folder() / "root/real/lib/dep.so") << way;
+  EXPECT_EQ(reader.on_disk("/opt/lib/../lib/dep.so"), folder() / "root/opt/lib/dep.so");
+  // As for the kernel, nothing is above what is not there.
+  EXPECT_FALSE(reader.file_exists("/opt/none/../lib/dep.so"));
+  EXPECT_FALSE(reader.file_exists("/opt/lib/dep.so/../dep.so"));
+  part("root/opt/engine.so", {"link/dep.so"}, {"-Wl,-rpath,/opt/a/../lib"});
+  machine_.root = folder() / "root";
+  std::filesystem::remove(folder() / "root/opt/lib/dep.so");
+  EXPECT_TRUE(close_over("/opt/engine.so").loads());
 }
 
 TEST_F(ClosureOf, a_page_size_larger_than_the_librarys_alignment_is_F12) {

@@ -4,6 +4,7 @@
 #include <sstream>
 
 #include "host/linker/search.hpp"
+#include "host/linker/symbols.hpp"
 #include "tests/linker/generated.hpp"
 #include "tests/linker/real_loader.hpp"
 #include "tests/support/this_architecture.hpp"
@@ -22,6 +23,7 @@ constexpr const char* musl_loader = "/lib/ld-musl-x86_64.so.1";
 Machine musl_machine() {
   Machine machine = describe_this_machine();
   machine.libc = Libc::musl;
+  machine.program.clear();
   machine.library_path.clear();
   machine.library_path_text.reset();
   std::optional<std::string> path_file;
@@ -144,6 +146,77 @@ TEST_F(Musl, loads_a_library_of_another_machine_so_that_our_check_is_the_only_gu
   ASSERT_EQ(diagnoses.size(), 1u);
   EXPECT_EQ(diagnoses[0].code, "EH-L05");
   EXPECT_EQ(diagnoses[0].value("built_for"), "aarch64");
+}
+
+// What musl's loader and ours say of the symbols as well: "" = it loads.
+class MuslSymbols : public Musl {
+ protected:
+  std::string verdict(const std::filesystem::path& file) {
+    const Machine machine = musl_machine();
+    Request request;
+    request.file = file;
+    Reader reader;
+    const Closure closure = close(machine, request, reader);
+    std::string said;
+    for (const Diagnosis& one : diagnose_closure(machine, closure)) said += one.code;
+    for (const Diagnosis& one : diagnose_symbols(undefined_symbols(closure, reader).undefined))
+      said += one.code + " " + std::string(one.value("symbol"));
+    const LoaderAnswer answer = ask_loader(musl_loader, file, "");
+    EXPECT_EQ(said.empty(), answer.missing.empty() && answer.error.empty())
+        << said << "; musl: " << answer.error;
+    return said;
+  }
+  // A library that asks for f of version V2 of libv.so.
+  std::filesystem::path user_of_V2() const {
+    versioned("int f(void) { return 1; }\n", "V2 { global: f; };\n");
+    return library("user.so", "int f(void); int u(void) { return f(); }\n",
+                   {"-nostdlib", (folder() / "libv.so").native(), "-Wl,-rpath,$ORIGIN"});
+  }
+  void versioned(const std::string& source, const std::string& map) const {
+    library("libv.so", source,
+            {"-nostdlib", "-Wl,-soname,libv.so", "-Wl,--version-script=" + write("v.map", map).native()});
+  }
+};
+
+TEST_F(MuslSymbols, the_versions_that_a_library_lacks_are_nothing_to_musl) {
+  const auto user = user_of_V2();
+  EXPECT_EQ(verdict(user), "");
+  versioned("int f(void) { return 1; }\n", "V1 { global: f; };\n");
+  EXPECT_EQ(verdict(user), "");
+  library("libv.so", "int f(void) { return 1; }\n", {"-nostdlib", "-Wl,-soname,libv.so"});
+  EXPECT_EQ(verdict(user), "");
+}
+
+TEST_F(MuslSymbols, a_definition_of_a_hidden_version_serves_nobody) {
+  const auto user = user_of_V2();
+  versioned("int old(void) { return 1; } __asm__(\".symver old, f@V2\");\n", "V2 { global: f; };\n");
+  EXPECT_EQ(verdict(user), "EH-L15 f");
+}
+
+TEST_F(MuslSymbols, L29_static_TLS_of_a_library_that_is_opened_later_is_refused) {
+  if (!has_tool("musl-gcc")) GTEST_SKIP() << "musl-gcc is not installed";
+  const auto file = library("tls.so",
+                            "__thread char block[16] __attribute__((tls_model(\"initial-exec\")));\n"
+                            "char* f(void) { return block; }\n",
+                            {"-nostdlib"});
+  const auto program = folder() / "opens";
+  write(
+      "opens.c",
+      "#include <dlfcn.h>\n#include <stdio.h>\n"
+      "int main(int n, char** v) { if (dlopen(v[n - 1], RTLD_NOW)) return 0; puts(dlerror()); return 1; }\n");
+  run({"musl-gcc", "-o", program.native(), (folder() / "opens.c").native()});
+  ChildRequest child;
+  child.argv = {program.native(), file.native()};
+  const Result<ChildOutcome> outcome = run_child(child);
+  ASSERT_TRUE(outcome.has_value());
+  EXPECT_THAT(outcome->output, ::testing::HasSubstr("initial-exec TLS resolves to dynamic definition"));
+  const Machine machine = musl_machine();
+  Request request;
+  request.file = file;
+  Reader reader;
+  const Closure closure = close(machine, request, reader);
+  EXPECT_FALSE(closure.loads());
+  EXPECT_EQ(diagnose_closure(machine, closure).front().code, "EH-L29");
 }
 
 TEST_F(Musl, an_empty_path_file_leaves_no_default_folder) {

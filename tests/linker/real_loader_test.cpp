@@ -17,6 +17,7 @@ using test::glibc_loader;
 
 Machine this_machine() {
   Machine machine = describe_this_machine();
+  machine.program.clear();
   machine.library_path.clear();
   machine.library_path_text.reset();
   return machine;

@@ -18,7 +18,7 @@ class SymbolsOf : public test::Workshop {
     const SymbolFindings found = undefined_symbols(closure, reader_, folder(), host);
     EXPECT_GT(found.checked, 0u);
     std::string text;
-    for (const Diagnosis& diagnosis : diagnose_symbols(found)) {
+    for (const Diagnosis& diagnosis : diagnose_symbols(found.undefined)) {
       text += diagnosis.code;
       for (const std::string& symbol : diagnosis.values("symbol")) text += " " + symbol;
       text += ";";

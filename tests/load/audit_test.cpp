@@ -6,7 +6,11 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <fstream>
 
+#include "base/child_process.hpp"
+#include "base/files.hpp"
+#include "base/process.hpp"
 #include "host/explain/explain.hpp"
 #include "host/load/in_process/loaded.hpp"
 #include "tests/faults/workshop.hpp"
@@ -27,10 +31,7 @@ class Audit : public ::testing::Test {
         workshop_.library("foreign/libmath.so.1", "int math(void) { return 2; }", "-Wl,-soname,libmath.so.1");
     own_ = {{"libmath.so.1", build_.native(), "cache"}};
   }
-  ~Audit() override {
-    ::unsetenv("LD_PRELOAD");
-    ::unsetenv("LD_LIBRARY_PATH");
-  }
+  ~Audit() override { ::unsetenv("LD_PRELOAD"); }
   Library foreign() const { return {"libmath.so.1", foreign_.native(), {}}; }
 
   faults::Workshop workshop_;
@@ -40,15 +41,48 @@ class Audit : public ::testing::Test {
 
 TEST_F(Audit, TheBuildsOwnFilesAreNoHijack) { EXPECT_TRUE(hijacked(own_, {}, own_, {}).empty()); }
 
-TEST_F(Audit, AForeignFileOfTheNameIsToldWithBothPathsAndTheVariable) {
-  ::setenv("LD_LIBRARY_PATH", foreign_.parent_path().c_str(), 1);
+TEST_F(Audit, AForeignFileOfTheNameIsToldWithBothPathsAndTheWay) {
   const auto found = hijacked(own_, {}, {foreign()}, {});
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].code, "EH-L11");
   EXPECT_EQ(found[0].value("library"), "libmath.so.1");
   EXPECT_EQ(found[0].value("path"), foreign_.native());
   EXPECT_EQ(found[0].value("wanted"), build_.native());
-  EXPECT_EQ(found[0].value("by"), "LD_LIBRARY_PATH");
+  EXPECT_EQ(found[0].value("by"), "the loader's search");
+}
+
+// What the program below runs.
+TEST(ProgramThatAudits, DISABLED_TellsTheWay) {
+  const std::string foreign = std::getenv("ENGINEHOST_TEST_FOREIGN"),
+                    build = std::getenv("ENGINEHOST_TEST_BUILD");
+  ::setenv("LD_LIBRARY_PATH", "/elsewhere", 1);
+  std::vector<Library> came = {{"libmath.so.1", foreign, {}}};
+  const auto found = hijacked({{"libmath.so.1", build, "cache"}}, {}, came, {});
+  find_origins(came, std::filesystem::path(build).parent_path());
+  std::ofstream(std::getenv("ENGINEHOST_TEST_TEXT"))
+      << (found.empty() ? "" : found[0].value("by")) << ", " << came[0].origin;
+}
+
+TEST_F(Audit, TheVariableCountsAsTheLoaderTookItAtTheStart) {
+  const auto told = [&](const std::string& library_path) {
+    ChildRequest child;
+    child.argv = {executable_path(), "--gtest_filter=ProgramThatAudits.*", "--gtest_also_run_disabled_tests"};
+    child.environment = {
+        "ENGINEHOST_TEST_FOREIGN=" + foreign_.native(), "ENGINEHOST_TEST_BUILD=" + build_.native(),
+        "ENGINEHOST_TEST_TEXT=" + workshop_.path("told").native(), "LD_LIBRARY_PATH=" + library_path};
+    const auto ended = run_child(child);
+    EXPECT_TRUE(ended && ended->succeeded());
+    return read_file(workshop_.path("told")).value_or("");
+  };
+  const std::string folder = foreign_.parent_path().native();
+  const std::string from_program =
+      "$ORIGIN/" + foreign_.parent_path()
+                       .lexically_relative(std::filesystem::path(executable_path()).parent_path())
+                       .native();
+  for (const std::string& library_path : {folder, "/none;" + folder, folder + "/:/none", from_program})
+    EXPECT_EQ(told(library_path), "LD_LIBRARY_PATH, environment") << library_path;
+  for (const char* library_path : {"", "/none", "/none;/elsewhere"})
+    EXPECT_EQ(told(library_path), "the loader's search, system") << library_path;
 }
 
 TEST_F(Audit, WhatWasLoadedFirstServesEvenWhenTheBuildsOwnIsThereToo) {

@@ -44,7 +44,7 @@ class LoaderSearchOf : public ::testing::Test {
     linker::Reader reader;
     linker::Request wanted;
     wanted.file = plugin;
-    wanted.program = ENGINEHOST_PROBE;
+    machine.program = ENGINEHOST_PROBE;
     const linker::Closure closure = linker::close(machine, wanted, reader);
     std::vector<std::string> folders;
     for (const linker::Missing& missing : closure.missing)

@@ -6,6 +6,7 @@
 
 #include "host/explain/explain.hpp"
 #include "host/load/probe_outcome.hpp"
+#include "host/preflight/preflight.hpp"
 #include "tests/load/probe_request.hpp"
 
 namespace enginehost::load {
@@ -44,6 +45,39 @@ TEST_F(ProbeOf, AGoodBuildPassesAllStages) {
   EXPECT_EQ(result.libraries[0].origin, "cache");
   EXPECT_TRUE(result.warnings.empty()) << explain::describe(result.warnings[0]);
   EXPECT_TRUE(result.to_json()["passed"].as_bool());
+}
+
+TEST_F(ProbeOf, WhatOnlyTheProgramsOwnPathLeadsToIsOpenedByItsPathInTheHelper) {
+  const auto leaf =
+      workshop_.library("home/libleaf.so", "int leaf(void) { return 1; }", "-Wl,-soname,libleaf.so");
+  const auto middle =
+      workshop_.library("home/libmiddle.so", "int leaf(void); int middle(void) { return leaf(); }",
+                        "-Wl,-soname,libmiddle.so " + faults::quoted(leaf));
+  const std::string source = workshop_.file("main.c", "int main(void) { return 0; }\n").native();
+  const std::string program = workshop_.path("program").native();
+  ASSERT_EQ(faults::shell("gcc -o " + faults::quoted(program) + " " + faults::quoted(source) +
+                          " -Wl,--disable-new-dtags -Wl,-rpath,'$ORIGIN/home'"),
+            0);
+  preflight::Spec spec;
+  spec.plugin = workshop_.plugin("view/libengine_x.so", "-Wl,--no-as-needed " + faults::quoted(middle));
+  spec.view = workshop_.path("view");
+  spec.machine = linker::describe_this_machine();
+  spec.machine.program.clear();
+  EXPECT_EQ(preflight::check(spec).verdict, preflight::Verdict::fails);
+  spec.machine.program = program;
+  const preflight::Report report = preflight::check(spec);
+  EXPECT_EQ(report.verdict, preflight::Verdict::loads);
+  EXPECT_THAT(report.through_program, ElementsAre(leaf, middle));
+  // What the process holds itself the helper does not.
+  spec.machine.loaded = {{"libmiddle.so", middle}, {"libleaf.so", leaf}};
+  EXPECT_EQ(preflight::check(spec).through_program, report.through_program);
+
+  ProbeRequest wanted = request(spec.plugin);
+  wanted.load.view = spec.view;
+  expect(probe(wanted), "EH-L01", "load");
+  wanted.load.preload = report.through_program;
+  const ProbeResult result = probe(wanted);
+  EXPECT_TRUE(result.passed) << (result.diagnosis ? explain::describe(*result.diagnosis) : "");
 }
 
 TEST_F(ProbeOf, AnIllegalInstructionIsR01AndItsLibraryIsNamed) {
@@ -191,8 +225,26 @@ TEST_F(ProbeOf, ADeviceThatIsNotOfferedIsG16) {
   EXPECT_EQ(result.diagnosis->value("devices"), "cpu:0");
 }
 
+TEST_F(ProbeOf, ADeviceBeyondThoseOfItsKindIsTheRequestsMistake) {
+  ProbeRequest request = this->request(workshop_.plugin("libengine_x.so"));
+  for (const char* device : {"cpu:7", "cpu:x"}) {
+    request.devices = {device};
+    const ProbeResult result = probe(request);
+    expect(result, "EH-S09", "selftest");
+    EXPECT_EQ(result.diagnosis->value("offered"), "cpu:0");
+  }
+}
+
+// Having none is no error (engine_plugin.h).
+TEST_F(ProbeOf, AnEngineThatPromisesTheProcessorOnlyMayHaveNoDevice) {
+  const ProbeResult result = tried("-DDEVICES=0");
+  EXPECT_TRUE(result.passed) << explain::describe(*result.diagnosis);
+  EXPECT_TRUE(result.devices.empty());
+}
+
 TEST_F(ProbeOf, AnEngineWithoutDevicesIsAskedWhy) {
-  expect(tried("-DDEVICES=0"), "EH-G16", "selftest");
+  const ProbeResult none = tried("-DDEVICES=0 -DCAPABILITIES='\"device.cuda\"'");
+  expect(none, "EH-G16", "selftest");
   expect(tried("-DDEVICES=0 -DAT_SELFTEST='return call->fail(call,ENGINE_UNAVAILABLE,\"cuda\",802,\"not "
                "ready\")'"),
          "EH-G11", "selftest");

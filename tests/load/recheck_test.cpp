@@ -61,6 +61,18 @@ TEST_F(Recheck, AMissingLibraryGetsItsNeederAndFolders) {
   EXPECT_FALSE(diagnosis.values("searched").empty());
 }
 
+// Nobody needs it by name, so that its absence is met only by code that runs; as when the engine aborts.
+TEST_F(Recheck, ALibraryThatThePluginOpensItselfIsR15) {
+  Diagnosis said = diagnose("EH-E01");
+  said.with("status", "ENGINE_UNAVAILABLE")
+      .with("missing_library", "libstorm_kernels.so.4")
+      .with("message", "libstorm_kernels.so.4: cannot open shared object file: No such file or directory")
+      .with("stage", "create");
+  const Diagnosis diagnosis = recheck(said, spec(workshop_.plugin("libengine_x.so")));
+  EXPECT_EQ(diagnosis.code, "EH-R15");
+  EXPECT_EQ(diagnosis.value("library"), "libstorm_kernels.so.4");
+}
+
 TEST_F(Recheck, WhatThePluginMissesIsTheLibraryWhoseClosureIsNotWhole) {
   const auto gone =
       workshop_.library("lib/libgone_s.so.2", "int g(void){return 1;}", "-Wl,-soname,libgone_s.so.2");

@@ -1,3 +1,7 @@
+#ifndef _WIN32
+#include <sys/stat.h>
+#endif
+
 #include "base/file_calls.hpp"
 #include "base/file_system.hpp"
 #include "tests/offline/site.hpp"
@@ -62,6 +66,47 @@ TEST_F(Bundle, MendsWhatIsDamaged) {
   ASSERT_TRUE(again) << again.error().code << " " << again.error().value("file");
   EXPECT_FALSE(again->builds[0].was_there);
   EXPECT_TRUE(store().verify("sample-1", true)->empty());
+}
+
+TEST_F(Bundle, ADamagedTreeOfAnotherBuildIsNotTakenForTheBundles) {
+  site.add("sample-2", {test::plugin_of("2"), test::runtime()});
+  ASSERT_TRUE(import(bundle({"sample-1"})));
+  const auto first = store().find("sample-1");
+  ASSERT_TRUE(first && *first);
+  const fs::path library =
+      cache::Store::tree_folder(store().root(), (*first)->trees.at(1)) / "lib/libruntime.so.1";
+  fs::permissions(library, fs::perms::owner_all);
+  test::write_text(library, "short");
+  const auto imported = import(bundle({"sample-2"}));
+  ASSERT_TRUE(imported) << imported.error().code << " " << imported.error().value("file");
+  EXPECT_TRUE(store().verify("sample-2", true)->empty());
+  EXPECT_TRUE(store().verify("sample-1", true)->empty()) << "its view is made of the same tree";
+  EXPECT_TRUE(store().find("sample-1").value());
+}
+
+TEST_F(Bundle, IsWrittenOntoFilesOnly) {
+  bundle();
+  const auto problem = [&](const std::string& name) {
+    const auto exported = site.export_to(site.request({"sample-1"}, name));
+    return exported ? "ok" : exported.error().code;
+  };
+  fs::create_directories(folder / "a-folder");
+  EXPECT_EQ(problem("a-folder"), "EH-P40");
+#ifndef _WIN32
+  ASSERT_EQ(::mkfifo((folder / "pipe").c_str(), 0600), 0);
+  EXPECT_EQ(problem("pipe"), "EH-P40");
+  EXPECT_TRUE(fs::is_fifo(folder / "pipe")) << "it stays what it was";
+  fs::create_symlink("pipe", folder / "to-pipe");
+  fs::create_symlink("nowhere", folder / "to-nothing");
+  fs::create_symlink("site.bundle", folder / "to-file");
+  EXPECT_EQ(problem("to-pipe"), "EH-P40");
+  EXPECT_EQ(problem("to-nothing"), "EH-P40");
+  const std::string right = read_text(folder / "site.bundle");
+  test::write_text(folder / "site.bundle", "old");
+  EXPECT_EQ(problem("to-file"), "ok");
+  EXPECT_TRUE(fs::is_symlink(folder / "to-file"));
+  EXPECT_EQ(read_text(folder / "site.bundle"), right) << "the link was followed";
+#endif
 }
 
 TEST_F(Bundle, TheSameBuildsGiveTheSameBytes) {

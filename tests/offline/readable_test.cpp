@@ -1,6 +1,7 @@
 // Modes, where a file has one for everybody.
 #include <sys/stat.h>
 
+#include "cache/place.hpp"
 #include "tests/offline/site.hpp"
 
 namespace enginehost::offline {
@@ -31,6 +32,24 @@ TEST_F(Readable, ALayerForEverybodyIsReadableWhateverTheUmask) {
   for (const auto& entry : fs::recursive_directory_iterator(installed.folder))
     EXPECT_TRUE(entry.is_symlink() || readable(entry.path())) << entry.path();
   for (const std::string& tree : installed.trees) EXPECT_TRUE(readable(root / "lists" / tree));
+}
+
+TEST_F(Readable, NobodyElseMayWriteIntoACacheWhateverTheUmask) {
+  const fs::path file = bundle();
+  const mode_t before = ::umask(0);
+  ImportRequest request;
+  request.file = file;
+  request.readable_by_all = true;
+  const auto imported = import_bundle(store("system"), request);
+  ::umask(before);
+  ASSERT_TRUE(imported);
+  for (const auto& entry : fs::recursive_directory_iterator(folder / "system")) {
+    if (entry.is_symlink()) continue;
+    struct stat status {};
+    ASSERT_EQ(::stat(entry.path().c_str(), &status), 0);
+    EXPECT_EQ(status.st_mode & 0022, 0u) << entry.path();
+  }
+  EXPECT_FALSE(cache::layer_problem(folder / "system"));
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include "base/child_process.hpp"
 #include "base/files.hpp"
 #include "base/process.hpp"
+#include "host/explain/explain.hpp"
 #include "host/history/sentinel.hpp"
 #include "host/open/document.hpp"
 #include "tests/open/fixture.hpp"
@@ -81,6 +82,19 @@ TEST_F(ReadyTicket, EndsWhenTheProofIsCleared) {
   const Outcome outcome = open();
   EXPECT_FALSE(outcome.by_ticket);
   EXPECT_TRUE(outcome.probed);
+}
+
+TEST_F(ReadyTicket, TellsTheWarningsOfTheProofAgain) {
+  history::Record proof = *world_->history().find("reference-good");
+  const Diagnosis printed = diagnose("EH-R07").with("output", "two\nlines");
+  proof.facts.set("warnings", Json::array().push(explain::to_json(printed)));
+  ASSERT_TRUE(history::write(state(), proof));
+  open_until_ready();
+  const Outcome outcome = open();
+  EXPECT_TRUE(outcome.by_ticket);
+  ASSERT_EQ(outcome.warnings.size(), 1u);
+  EXPECT_EQ(outcome.warnings[0].code, "EH-R07");
+  EXPECT_EQ(outcome.warnings[0].value("output"), "two\nlines");
 }
 
 TEST_F(ReadyTicket, EndsWhenAnotherBuildFailsOrIsProven) {

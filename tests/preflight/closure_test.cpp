@@ -71,6 +71,28 @@ TEST_F(ClosureCheck, ALibraryThatAppearsIsAWitness) {
   EXPECT_THAT(report.depends_on, ::testing::Contains(std::filesystem::path("/etc/ld.so.cache")));
 }
 
+// Where the loader looks first for libraries that are made for this processor.
+TEST_F(ClosureCheck, AFolderForNewerProcessorsThatAppearsIsAWitness) {
+  const auto deep = part("libdeep.so.1", "deep", "-Wl,-soname,libdeep.so.1");
+  const auto engine = workshop_.library("e/libengine.so", "int deep(void);int e(void){return deep();}",
+                                        link(deep) + " -Wl,-rpath,'$ORIGIN'");
+  workshop_.remove(deep);
+  Spec spec = alone(engine);
+  spec.machine.hwcaps = {"x86-64-v3", "x86-64-v2"};
+  spec.machine.legacy_hwcaps = {"tls/x86_64", "tls"};
+  const auto witness = [&](const std::string& path) {
+    return ::testing::Contains(workshop_.path("e/" + path));
+  };
+  const auto not_yet = check(spec).depends_on;
+  EXPECT_THAT(not_yet, witness("glibc-hwcaps"));
+  EXPECT_THAT(not_yet, witness("tls"));
+  std::filesystem::create_directories(workshop_.path("e/glibc-hwcaps/x86-64-v3"));
+  const auto later = check(spec).depends_on;
+  EXPECT_THAT(later, witness("glibc-hwcaps/x86-64-v3/libdeep.so.1"));
+  EXPECT_THAT(later, witness("glibc-hwcaps/x86-64-v2"));
+  EXPECT_THAT(later, ::testing::Not(witness("glibc-hwcaps")));
+}
+
 TEST_F(ClosureCheck, WhatTheProcessHoldsIsAWitnessOnlyIfTheBuildUsesIt) {
   const auto used = part("libused.so.1", "used", "-Wl,-soname,libused.so.1");
   const auto unused = part("libunused.so.1", "unused", "-Wl,-soname,libunused.so.1");
@@ -104,7 +126,28 @@ TEST_F(ClosureCheck, A32BitDependencyIsL06) {
                                         link(dependency) + " -Wl,-rpath,'$ORIGIN'");
   if (workshop_.library_with("gcc", "e/libdep.so.1", "int dep(void){return 1;}", "-m32 -nostdlib").empty())
     GTEST_SKIP() << "gcc-multilib is not installed";
-  EXPECT_EQ(first_code(check(alone(engine))), "EH-L06");
+  const Report report = check(alone(engine));
+  ASSERT_EQ(first_code(report), "EH-L06");
+  // It lies where the build itself looks: the environment has no part in it.
+  const std::string text = explain::describe(report.diagnoses.front());
+  EXPECT_THAT(text, HasSubstr("libdep.so.1 for libengine.so was found at"));
+  EXPECT_THAT(text, HasSubstr("libengine.so looks for libdep.so.1 where a 32-bit one lies"));
+  EXPECT_THAT(text, ::testing::Not(HasSubstr("LD_LIBRARY_PATH")));
+}
+
+TEST_F(ClosureCheck, A32BitDependencyOfTheEnvironmentIsToldAsSuch) {
+  const auto dependency = part("libdep.so.1", "dep", "-Wl,-soname,libdep.so.1");
+  const auto engine =
+      workshop_.library("e/libengine.so", "int dep(void);int e(void){return dep();}", link(dependency));
+  workshop_.remove(dependency);
+  if (workshop_.library_with("gcc", "i/libdep.so.1", "int dep(void){return 1;}", "-m32 -nostdlib").empty())
+    GTEST_SKIP() << "gcc-multilib is not installed";
+  Spec spec = alone(engine);
+  spec.machine.library_path = {workshop_.path("i").native()};
+  const Report report = check(spec);
+  ASSERT_EQ(first_code(report), "EH-L06");
+  EXPECT_THAT(explain::describe(report.diagnoses.front()),
+              HasSubstr("take the folder with the 32-bit libdep.so.1 off LD_LIBRARY_PATH"));
 }
 
 TEST_F(ClosureCheck, ANewerCLibraryIsL08WithBothVersions) {

@@ -77,7 +77,8 @@ TEST_F(OpenedByName, NvrtcOfCuda11IsOpenedFirstForCudnnLooksInAnotherFolder) {
   EXPECT_EQ(report.verdict, Verdict::loads) << first_code(report);
   EXPECT_THAT(report.load_order, ElementsAre(nvrtc_));
   EXPECT_EQ(opened_by(report, graph_, "open_nvrtc"), nvrtc_.native());
-#ifndef __SANITIZE_ADDRESS__  // its own dlopen stands between, and the path that counts is then not the caller's
+#ifndef __SANITIZE_ADDRESS__  // its own dlopen stands between, and the path that counts is then not the
+                              // caller's
   EXPECT_EQ(opened_by(report, nvrtc_, "open_builtins"), builtins_.native());
 #endif
 }
@@ -103,6 +104,30 @@ TEST_F(OpenedByName, AFolderOfLdLibraryPathIsNoWayToTheBuildsOwnFile) {
   spec.machine.library_path = {nvrtc_.parent_path().native()};
   spec.machine.library_path_text = nvrtc_.parent_path().native();
   EXPECT_THAT(check(spec).load_order, ElementsAre(nvrtc_));
+}
+
+TEST_F(OpenedByName, APartIsMissingUnlessTheLoaderWouldFindItForThisProgram) {
+  library("cudnn", "libcudnn.so.9", "-Wl,--disable-new-dtags", "open_part", "libcudnn_elsewhere.so.9");
+  folders_ = {"nvidia/cudnn/lib"};
+  const auto part = workshop_.library("app/parts/libcudnn_elsewhere.so.9", "int part;\n");
+  const auto program = workshop_.path("app/program");
+  const auto source = workshop_.file("main.c", "int main(void) { return 0; }\n");
+  ASSERT_EQ(faults::shell("gcc -o " + faults::quoted(program) + " " + faults::quoted(source)), 0);
+  Spec spec = build(workshop_, workshop_.plugin("libengine_x.so"), folders_);
+  spec.machine.program = program;
+  const auto judged = [&](std::vector<std::string> library_path) {
+    spec.machine.library_path = std::move(library_path);
+    return first_code(check(spec));
+  };
+  EXPECT_EQ(judged({}), "EH-R15");
+  EXPECT_EQ(judged({"/none", "$ORIGINAL/parts"}), "EH-R15");
+  EXPECT_EQ(judged({"/none", "$ORIGIN/parts"}), "");
+  spec.machine.current_directory = part.parent_path();
+  EXPECT_EQ(judged({""}), "");
+  ASSERT_EQ(faults::shell("gcc -o " + faults::quoted(program) + " " + faults::quoted(source) +
+                          " -Wl,--disable-new-dtags -Wl,-rpath,'$ORIGIN/parts'"),
+            0);
+  EXPECT_EQ(judged({}), "");
 }
 
 TEST_F(OpenedByName, ABrokenPartThatNobodyMayAskForIsNotOpened) {

@@ -45,6 +45,24 @@ TEST_F(PluginHeader, AWrongMarkIsR11) {
   EXPECT_EQ(first_code(report), "EH-R11");
 }
 
+// Nothing of it may run before that is known.
+TEST_F(PluginHeader, AFunctionOfThatNameIsR11) {
+  const Report report = judged(workshop_.library("libengine_x.so", "int engine_plugin_v1(void){return 1;}"));
+  EXPECT_EQ(report.verdict, Verdict::fails);
+  ASSERT_EQ(first_code(report), "EH-R11");
+  EXPECT_THAT(explain::describe(report.diagnoses.front()), ::testing::HasSubstr("is a function"));
+}
+
+TEST_F(PluginHeader, AnObjectWithoutRoomForADescriptorIsR11) {
+  for (const char* object :
+       {"char engine_plugin_v1[40];", "const char engine_plugin_v1[40] = \"ENGPLUG\";"}) {
+    const Report report = judged(workshop_.library("libengine_x.so", object));
+    EXPECT_EQ(report.verdict, Verdict::fails);
+    ASSERT_EQ(first_code(report), "EH-R11");
+    EXPECT_THAT(explain::describe(report.diagnoses.front()), ::testing::HasSubstr("40 bytes long"));
+  }
+}
+
 TEST_F(PluginHeader, ADescriptorFilledByCodeLeavesADoubt) {
   const Report report = judged(workshop_.library(
       "libengine_x.so",

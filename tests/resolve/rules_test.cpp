@@ -177,6 +177,26 @@ TEST(HistoryTest, force_tries_a_quarantined_build_first_but_not_one_that_cannot_
   EXPECT_EQ(chosen(plan_for(ubuntu22, request)), "2.8.0-cpu");
 }
 
+TEST(HistoryTest, a_forced_build_that_is_not_used_is_told_and_makes_a_fallback) {
+  Request request = request_for();
+  request.force = "pytorch-2.8.0-cu129-linux-x86_64";
+  EXPECT_FALSE(plan_for(a100, request).forced_in_vain) << "it is the one that is used";
+  Plan plan = plan_for(ubuntu22, request);
+  EXPECT_TRUE(plan.fallback);
+  ASSERT_TRUE(plan.forced_in_vain) << "it cannot fit";
+  EXPECT_EQ(plan.forced_in_vain->code, "EH-S22");
+  EXPECT_FALSE(plan.forced_in_vain->value("reason").empty());
+  request.force = "no-such-build";
+  plan = plan_for(a100, request);
+  EXPECT_TRUE(plan.fallback);
+  ASSERT_TRUE(plan.forced_in_vain) << "there is none of that name";
+  EXPECT_FALSE(plan.forced_in_vain->value("unknown").empty());
+  request.force = "reference-1.0.0-cpu-linux-x86_64";
+  plan = plan_for(a100, request);
+  EXPECT_FALSE(plan.fallback) << "a build of another engine is another request's";
+  EXPECT_FALSE(plan.forced_in_vain);
+}
+
 TEST(HistoryTest, proven_goes_before_unproven_only_where_all_else_is_equal) {
   const auto history = history_with("pytorch-2.0.1-cpu-linux-x86_64", history::State::proven);
   const Plan plan = plan_for(a100, request_for(), history);
@@ -259,6 +279,38 @@ TEST(CudaTest, the_newest_cuda_of_a_driver) {
   EXPECT_EQ(cuda_of_driver("522.06", true), "11.8");
   EXPECT_EQ(cuda_of_driver("528.33", true), "12.0");
   EXPECT_EQ(cuda_of_driver("390.157", false), "");
+}
+
+// CUDA 13.1 release notes, table 3: the driver packaged with each toolkit's general release. Empty: none is.
+TEST(CudaTest, a_toolkits_driver_is_the_one_of_its_first_general_release) {
+  const std::tuple<const char*, const char*, const char*> packaged[] = {
+      {"13.1", "590.44.01", ""},       {"13.0", "580.65.06", ""},       {"12.9", "575.51.03", "576.02"},
+      {"12.8", "570.26", "570.65"},    {"12.6", "560.28.03", "560.76"}, {"12.5", "555.42.02", "555.85"},
+      {"12.4", "550.54.14", "551.61"}, {"12.3", "545.23.06", "545.84"}, {"12.2", "535.54.03", "536.25"},
+      {"12.1", "530.30.02", "531.14"}, {"12.0", "525.60.13", "527.41"}, {"11.8", "520.61.05", "520.06"},
+      {"11.7", "515.43.04", "516.01"}, {"11.6", "510.39.01", "511.23"}, {"11.5", "495.29.05", "496.04"},
+      {"11.4", "470.42.01", "471.11"}, {"11.3", "465.19.01", "465.89"}, {"11.2", "460.27.03", "460.82"},
+      {"11.1", "455.23", "456.38"},    {"11.0", "450.51.05", "451.48"}, {"10.2", "440.33", "441.22"}};
+  for (const auto& [toolkit, linux_driver, windows_driver] : packaged) {
+    EXPECT_EQ(native_driver(toolkit, false), linux_driver);
+    EXPECT_EQ(cuda_of_driver(linux_driver, false), toolkit);
+    if (*windows_driver == '\0') continue;
+    EXPECT_EQ(native_driver(toolkit, true), windows_driver);
+    EXPECT_EQ(cuda_of_driver(windows_driver, true), toolkit);
+  }
+  EXPECT_EQ(cuda_of_driver("450.51.04", false), "10.2");
+  EXPECT_EQ(cuda_of_driver("451.47", true), "10.2");
+}
+
+// Table 2 of the same notes; the number for Windows and CUDA 13 is not in it, only the branch is.
+TEST(CudaTest, the_oldest_driver_of_each_minor_version_promise) {
+  EXPECT_EQ(minor_version_driver(11, false), "450.80.02");
+  EXPECT_EQ(minor_version_driver(11, true), "452.39");
+  EXPECT_EQ(minor_version_driver(12, false), "525.60.13");
+  EXPECT_EQ(minor_version_driver(12, true), "527.41");
+  EXPECT_EQ(minor_version_driver(13, false), "580.65.06");
+  EXPECT_EQ(minor_version_driver(13, true), "580");
+  EXPECT_EQ(minor_version_driver(10, false), "");
 }
 
 std::vector<int> visible(const std::string& value) {

@@ -99,6 +99,39 @@ const std::vector<WrongCall> wrong_calls = {
        return open_with([](auto& request) { request.accepted_license_count = 1; }, error);
      },
      "request.accepted_licenses"},
+    {"ARepositoryIsNull",
+     [](enginehost_error** error) {
+       const char* const list[] = {"folder", nullptr};
+       return open_with(
+           [&](auto& request) {
+             request.repositories = list;
+             request.repository_count = 2;
+           },
+           error);
+     },
+     "request.repositories[1]"},
+    {"ALicenseIsNull",
+     [](enginehost_error** error) {
+       const char* const list[] = {nullptr};
+       return open_with(
+           [&](auto& request) {
+             request.accepted_licenses = list;
+             request.accepted_license_count = 1;
+           },
+           error);
+     },
+     "request.accepted_licenses[0]"},
+    {"AnInstallationIsNull",
+     [](enginehost_error** error) {
+       const char* const list[] = {nullptr};
+       return open_with(
+           [&](auto& request) {
+             request.installations = list;
+             request.installation_count = 1;
+           },
+           error);
+     },
+     "request.installations[0]"},
     {"PlanWithoutJson",
      [](enginehost_error** error) {
        const enginehost_request request = request_without([](auto&) {});

@@ -1,25 +1,13 @@
 // The everyday questions of an application: which device, is it working, and is my data there.
-#include "tests/sdk/fixture.hpp"
-#include "tests/support/played_plugin.hpp"
-#include "tests/support/variables.hpp"
+#include "tests/sdk/played_engine.hpp"
 
 namespace enginehost::test {
 namespace {
 
 using testing::HasSubstr;
 
-// The engine of the played plugin offers cuda:0 and cpu:0.
-class ChosenDevices : public Sdk {
+class ChosenDevices : public PlayedEngine {
  protected:
-  void SetUp() override {
-    set_variable("DEVICE_BEHAVIOUR", "");
-    TestBuild build = good_build();
-    build.files = {{build.plugin, played_plugin()}};
-    publish(build);
-    engine_ = open(request());
-    ASSERT_TRUE(engine_) << said();
-  }
-
   // The name of the device, or the code of the failure.
   std::string choose(const char* wanted) {
     enginehost_device device{};
@@ -36,8 +24,6 @@ class ChosenDevices : public Sdk {
     error_.reset(error);
     return out;
   }
-
-  Handle<enginehost_engine> engine_;
 };
 
 TEST_F(ChosenDevices, AreNamedByNumberByKindOrByAList) {
@@ -53,7 +39,59 @@ TEST_F(ChosenDevices, AnIndexBehindTheLastIsAnErrorAndNeverTheProcessor) {
   EXPECT_EQ(choose("cuda:1"), "EH-S09");
   EXPECT_THAT(said(), HasSubstr("cuda:1 was asked for; the engine offers cuda:0, cpu:0"));
   EXPECT_EQ(choose("metal"), "EH-S09");
-  EXPECT_EQ(choose(""), "EH-S09");
+  EXPECT_EQ(choose("rocm,metal:1"), "EH-S09");
+}
+
+// Whatever takes a device takes the same words.
+TEST_F(ChosenDevices, AreChosenByOneRuleInEveryCall) {
+  enginehost_check check = ENGINEHOST_CHECK_INIT;
+  enginehost_watch watch = ENGINEHOST_WATCH_INIT;
+  watch.on_device = [](const enginehost_device_event*, void*) {};
+  struct Wanted {
+    const char *word, *device;
+    std::int64_t type;
+  };
+  for (const Wanted& wanted : {Wanted{nullptr, "cuda:0", kDLCUDA}, Wanted{"", "cuda:0", kDLCUDA},
+                               Wanted{"gpu", "cuda:0", kDLCUDA}, Wanted{"cuda", "cuda:0", kDLCUDA},
+                               Wanted{"cpu", "cpu:0", kDLCPU}, Wanted{"rocm:1,cpu", "cpu:0", kDLCPU}}) {
+    SCOPED_TRACE(wanted.word != nullptr ? wanted.word : "NULL");
+    EXPECT_EQ(choose(wanted.word), wanted.device);
+    EXPECT_EQ(enginehost_engine_self_test(engine_.get(), 2, wanted.word, nullptr), ENGINEHOST_OK);
+    EXPECT_EQ(enginehost_engine_functional(engine_.get(), wanted.word, nullptr, nullptr), ENGINEHOST_OK);
+    EXPECT_EQ(enginehost_engine_check(engine_.get(), wanted.word, nullptr, &check, nullptr), ENGINEHOST_OK);
+    EXPECT_STREQ(check.device, wanted.device);
+    watch.device = wanted.word;
+    EXPECT_EQ(enginehost_engine_watch(engine_.get(), &watch, nullptr), ENGINEHOST_OK);
+    const auto model = load(wanted.word);
+    ASSERT_TRUE(model) << said();
+    EXPECT_EQ(run(model.get(), Numbers({1, 2}).tensor).device_type, wanted.type) << said();
+  }
+  EXPECT_FALSE(load("cuda:1,rocm"));
+  EXPECT_EQ(code(), "EH-S09");
+  watch.device = "cuda:1,rocm";
+  EXPECT_EQ(enginehost_engine_watch(engine_.get(), &watch, nullptr), ENGINEHOST_NOTHING_FITS);
+  enginehost_engine_watch(engine_.get(), nullptr, nullptr);
+}
+
+TEST_F(ChosenDevices, TheDefaultIsTheDefaultOfEveryCall) {
+  ASSERT_EQ(enginehost_engine_set_default_device(engine_.get(), "cpu", nullptr), ENGINEHOST_OK);
+  const auto model = load();
+  ASSERT_TRUE(model) << said();
+  EXPECT_EQ(run(model.get(), Numbers({1, 2}).tensor).device_type, kDLCPU);
+  enginehost_check check = ENGINEHOST_CHECK_INIT;
+  ASSERT_EQ(enginehost_engine_check(engine_.get(), nullptr, nullptr, &check, nullptr), ENGINEHOST_OK);
+  EXPECT_STREQ(check.device, "cpu:0");
+  set_variable("DEVICE_BEHAVIOUR", "lose");  // of cuda:0, which nobody asks
+  EXPECT_EQ(enginehost_engine_functional(engine_.get(), nullptr, nullptr, nullptr), ENGINEHOST_OK);
+  EXPECT_EQ(enginehost_engine_self_test(engine_.get(), 2, nullptr, nullptr), ENGINEHOST_OK);
+}
+
+TEST_F(ChosenDevices, TheRequestsDeviceIsTheDefault) {
+  enginehost_request wanted = request();
+  wanted.device = "cpu";
+  engine_ = open(wanted);
+  ASSERT_TRUE(engine_) << said();
+  EXPECT_EQ(choose(nullptr), "cpu:0");
 }
 
 TEST_F(ChosenDevices, TheDefaultIsTheAcceleratorUnlessToldOtherwise) {

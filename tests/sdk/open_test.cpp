@@ -281,6 +281,8 @@ TEST_F(Sdk, TheProbesDeadlineIsTheRequestsAndToldWithItsSource) {
   EXPECT_EQ(code(), "EH-R05") << said();
   EXPECT_THAT(said(), HasSubstr("did not answer in 1 s at stage load"));
   EXPECT_THAT(enginehost_error_json(error_.get()), HasSubstr("the request"));
+  EXPECT_FALSE(open(asked));
+  EXPECT_EQ(code(), "EH-R05") << "that one gave it too little time is not held against it: " << said();
 }
 
 TEST_F(Sdk, TheProbesDeadlineIsTheManifestsWhereThatIsLongerThanTheConfigured) {

@@ -30,11 +30,15 @@ class ConsoleInUtf8 {
 int wmain(int argc, wchar_t** argv) {
   // What is written is what arrives, on every system.
   for (std::FILE* const stream : {stdout, stderr}) ::_setmode(::_fileno(stream), _O_BINARY);
-  const ConsoleInUtf8 console;
   std::vector<std::string> texts;
   for (int i = 0; i < argc; ++i) texts.push_back(enginehost::windows::utf8(argv[i]));
   std::vector<char*> arguments;
   for (std::string& text : texts) arguments.push_back(text.data());
   arguments.push_back(nullptr);
-  return enginehost::commands::run_program(argc, arguments.data());
+  int status = 0;
+  {
+    const ConsoleInUtf8 console;
+    status = enginehost::commands::run_program(argc, arguments.data());
+  }
+  return enginehost::commands::ended(status);
 }

@@ -6,7 +6,8 @@
 namespace enginehost::explain {
 
 std::span<const Entry> all() {
-  static const std::vector<Entry> sorted = [] {
+  // Never destroyed: threads may still tell of failures while the process ends.
+  static const auto& sorted = *new std::vector<Entry>([] {
     std::vector<Entry> entries;
     for (const auto family :
          {content_entries(), linking_entries(), running_entries(), gpu_entries(), foreign_entries(),
@@ -15,7 +16,7 @@ std::span<const Entry> all() {
       entries.insert(entries.end(), family.begin(), family.end());
     std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) { return a.code < b.code; });
     return entries;
-  }();
+  }());
   return sorted;
 }
 

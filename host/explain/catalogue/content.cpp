@@ -13,8 +13,17 @@ constexpr std::string_view blame =
     "program that writes into the cache, and if the bytes come wrong already, the mirror or a proxy on the "
     "way";
 // Of files of the cache only: what a person or a repository named says so ("place").
-constexpr std::string_view repair = "{!place}engine-cache verify --repair fetches the damaged files again";
 constexpr std::string_view named_again = "{place=argument}name another file, or put {file} there anew";
+constexpr std::string_view repair =
+    "{!place}{!as_published}{!outside}engine-cache verify --repair fetches the damaged files again";
+// What keeps a file's size and time is found by its digest only.
+constexpr std::string_view deep_repair =
+    "{!place}{!as_published}{!outside}engine-cache verify --deep --repair fetches the damaged files again";
+constexpr std::string_view published =
+    "{?as_published}the file is as it was published: tell the publisher, or use another version (engine-info "
+    "ENGINE --explain lists them)";
+constexpr std::string_view not_ours =
+    "{?outside}the file is not of the build: mend it, or take it off the loader's way";
 
 constexpr Entry entries[] = {
     {.code = "EH-F01",
@@ -27,7 +36,8 @@ constexpr Entry entries[] = {
                 "{file} has {size|bytes}, and at most {limit|bytes} of such a file are read",
                 "{file} cannot be read: it is {problem}", "{file} does not exist",
                 "a file that should be there cannot be opened"},
-     .remedies = {blame, repair, "{!limit}check the path {file}",
+     .remedies = {blame, "{?as_published}no component of the build brings the file: tell its publisher",
+                  not_ours, repair, "{!limit}check the path {file}{!as_published}",
                   "{?limit}tell whoever keeps {file}: it has to become several smaller ones"},
      .category = Category::content},
     {.code = "EH-F02",
@@ -36,7 +46,7 @@ constexpr Entry entries[] = {
      .before = "file size",
      .after = "the loader says \"file too short\"",
      .causes = {"{file} has no bytes in it", "the file has no bytes in it"},
-     .remedies = {blame, repair, named_again},
+     .remedies = {blame, published, not_ours, repair, named_again},
      .exit_status = S::wrong_bytes,
      .category = Category::content},
     {.code = "EH-F03",
@@ -44,10 +54,10 @@ constexpr Entry entries[] = {
      .meaning = "The file is shorter than the header of its format.",
      .before = "file size against the header",
      .after = "the loader says \"file too short\"",
-     .causes = {"{file} is only {size} bytes long, less than the header of a {format} file",
+     .causes = {"{file} is only {size} bytes long, less than the header of a library ({format})",
                 "{file} is only {size} bytes long, less than the header of a library",
                 "the file is shorter than the header of a library"},
-     .remedies = {blame, repair, named_again},
+     .remedies = {blame, published, not_ours, repair, named_again},
      .exit_status = S::wrong_bytes,
      .category = Category::content},
     {.code = "EH-F04",
@@ -58,7 +68,7 @@ constexpr Entry entries[] = {
      .after = "SIGBUS inside the loader",
      .causes = {"{file} ends after {size} of {needed_size} needed bytes", "{file} ends too early",
                 "the file ends before what its own header promises"},
-     .remedies = {blame, repair, named_again},
+     .remedies = {blame, published, not_ours, repair, named_again},
      .exit_status = S::wrong_bytes,
      .category = Category::content},
     {.code = "EH-F05",
@@ -70,8 +80,11 @@ constexpr Entry entries[] = {
      .causes = {"{file} is not a library but a web page titled \"{page_title}\"",
                 "{file} is not a library: its content is a {format}", "{file} is text, not a library",
                 "the file is a web page or text, not a library"},
-     .remedies = {"{!place}sign in to the network, or set https_proxy to the proxy that leads out", repair,
-                  "{place=argument}name a library: {file} is none"},
+     .remedies =
+         {published, not_ours,
+          "{!place}{!as_published}{!outside}sign in to the network, or set https_proxy to the proxy that "
+          "leads out",
+          repair, "{place=argument}name a library: {file} is none"},
      .exit_status = S::wrong_bytes,
      .category = Category::content},
     {.code = "EH-F06",
@@ -84,6 +97,7 @@ constexpr Entry entries[] = {
                 "the file is an archive, not a library"},
      .remedies = {"{!place}tell the publisher of the manifest: the artifact's \"archive\" does not say how "
                   "it is packed",
+                  "{?as_published}use another version: engine-info ENGINE --explain lists them", not_ours,
                   repair, "{place=argument}unpack {file} and name the library in it"},
      .exit_status = S::wrong_bytes,
      .category = Category::content},
@@ -95,7 +109,9 @@ constexpr Entry entries[] = {
      .causes = {"{file} is a Git LFS pointer to {expected_size} bytes with sha256 {oid}",
                 "{file} is a Git LFS pointer, not the library itself",
                 "the file is a Git LFS pointer, not the library itself"},
-     .remedies = {"fetch the real file (git lfs pull in the source repository) and publish that", repair},
+     .remedies = {published,
+                  "publisher: fetch the real file (git lfs pull in the source repository) and publish that",
+                  not_ours, repair},
      .exit_status = S::wrong_bytes,
      .category = Category::content},
     {.code = "EH-F08",
@@ -109,8 +125,10 @@ constexpr Entry entries[] = {
                 "the loader stopped at damaged metadata of {file}: {os_said}",
                 "{file} is {format}, not a library", "{file} is damaged",
                 "the bytes of the file are not those that were published"},
-     .remedies = {blame, repair, "{!place}if it happens again, suspect the mirror, a proxy or the disk",
-                  named_again},
+     .remedies =
+         {blame, published, not_ours, deep_repair,
+          "{!place}{!as_published}{!outside}if it happens again, suspect the mirror, a proxy or the disk",
+          named_again},
      .exit_status = S::wrong_bytes,
      .category = Category::content},
     {.code = "EH-F09",
@@ -138,10 +156,10 @@ constexpr Entry entries[] = {
      .before = "lstat and the links along the path",
      .after = "\"Is a directory\", \"Too many levels of symbolic links\", \"No such file or directory\"",
      .causes = {"{file} leads nowhere: the link {link} points to {target}, which does not exist",
-                "{problem=not a regular file}{file} is {problem}",
-                "{file} is a {problem}, not a regular file",
+                "{file} is {problem}, not a regular file",
                 "a folder, or a link that leads nowhere, stands where a library should be"},
-     .remedies = {"mend or remove {link}", repair, "check the path {file}"},
+     .remedies = {published, "mend or remove {link}{!as_published}", repair,
+                  "check the path {file}{!as_published}"},
      .category = Category::content},
     {.code = "EH-F12",
      .title = "library cannot be mapped",
@@ -167,7 +185,7 @@ constexpr Entry entries[] = {
      .after = "SIGBUS in code that ran before; changed size or time",
      .causes = {"{file} was changed after it was loaded",
                 "an installed file was changed after it was loaded"},
-     .remedies = {"find the program that writes into the cache", repair},
+     .remedies = {"find the program that writes into the cache", deep_repair},
      .exit_status = S::cache,
      .category = Category::content},
     {.code = "EH-F15",
@@ -189,7 +207,7 @@ constexpr Entry entries[] = {
      .meaning = "Read-only, not permitted, or no home folder to write to.",
      .before = "a trial write",
      .after = "EROFS, EACCES, EPERM",
-     .causes = {"{problem}{?variable}", "{folder}: {problem}{?format}",
+     .causes = {"{problem}{?variable}", "{folder}: {problem}{?format}", "{folder} cannot be made: {obstacle}",
                 "{file} cannot be written: {os_said}{place=argument}",
                 "{folder} cannot be written: {os_said}", "{file} cannot be written: {os_said}",
                 "the folder cannot be written"},
@@ -219,11 +237,14 @@ constexpr Entry entries[] = {
      .title = "another process holds the lock",
      .meaning = "Another process is installing or removing the same thing and did not finish in time.",
      .after = "the lock was not granted within the time",
-     .causes = {"process {pid} ({program}) holds {lock}; waited {waited_seconds} seconds",
-                "{build} is in use by another process ({lock})", "{lock} cannot be locked: {os_said}",
+     .causes = {"process {holder} ({holder_name}) holds {file}; waited {waited}",
+                "process {holder} holds {file}; waited {waited}",
+                "{build} is in use by another process ({file})", "{file} cannot be locked: {os_said}",
                 "{file} is locked by another process",
                 "another process is installing or removing the same thing"},
-     .remedies = {"wait for process {pid}, or end it", "try again"},
+     .remedies = {"wait for process {holder}, or end it",
+                  "fuser {file} tells who holds it, where the system knows; try again when it is done",
+                  "try again"},
      .exit_status = S::cache,
      .category = Category::transient},
     {.code = "EH-F21",

@@ -21,7 +21,11 @@ constexpr Entry entries[] = {
           "{status=ENGINE_NO_MEMORY}free memory, or ask for less",
           "{status=ENGINE_CORRUPT}{?model}check that {model} is whole, and a model of the format this engine "
           "reads",
-          "{status=ENGINE_CORRUPT}{!model}fetch the file again: engine-cache verify --repair",
+          "{status=ENGINE_CORRUPT}{!model}{!as_published}fetch the files again: engine-cache verify --deep "
+          "--repair",
+          "{status=ENGINE_CORRUPT}{?as_published}the files are as they were published: tell the publisher, "
+          "or use "
+          "another version",
           "{status=ENGINE_LOST}start the program again: the device was lost",
           "{status=ENGINE_UNSUPPORTED}use another build or engine: engine-info ENGINE --explain lists them",
           "{status=ENGINE_INVALID}correct the request"}},
@@ -76,8 +80,11 @@ constexpr Entry entries[] = {
      .meaning =
          "Loading or the self-test hung: a deadlock in a constructor, or a driver that does not answer.",
      .after = "the probe's deadline",
-     .causes = {"it did not answer in {deadline} at stage {stage}; the process was ended",
-                "the build did not come up in time"},
+     .causes =
+         {"it did not answer in {deadline} at stage {stage}, which the request gave it where {allowed} are "
+          "allowed; the process was ended",
+          "it did not answer in {deadline} at stage {stage}; the process was ended",
+          "the build did not come up in time"},
      .remedies = {"set probe_deadline_seconds in the configuration, or probe_seconds of the request, to more "
                   "(3600 at most) if the machine is slow or busy",
                   "the process could not even be killed: it is stuck in a driver; restart the "
@@ -95,9 +102,12 @@ constexpr Entry entries[] = {
     {.code = "EH-R07",
      .title = "the engine writes to standard output",
      .meaning = "A plugin must not print; it corrupts programs that speak over standard output.",
-     .after = "what arrived on the probe's standard output",
+     .after = "what arrived on the probe's standard output; kept with the proof, and told at every open",
      .causes = {"the build printed to standard output: {output}", "the build printed to standard output"},
-     .remedies = {"tell the publisher"},
+     .remedies =
+         {"a program that speaks over standard output: keep a copy of descriptor 1 for that, and lead 1 to 2 "
+          "before it opens the engine",
+          "tell the publisher"},
      .category = Category::request},
     {.code = "EH-R08",
      .title = "the engine changes the floating-point mode",
@@ -141,23 +151,34 @@ constexpr Entry entries[] = {
           "plugin authors: see the page on writing an engine; in C++ say constexpr const engine_plugin"}},
     {.code = "EH-R12",
      .title = "plugin and host do not understand each other",
-     .meaning = "The plugin needs a newer host, or another major version of the plugin ABI.",
+     .meaning =
+         "The plugin needs a newer host, or another major version of the plugin ABI; or it is told to be "
+         "for another engine than it says itself.",
      .before = "the first 24 bytes of the plugin's descriptor",
      .after = "the descriptor in memory",
      .causes = {"{file|name} needs plugin ABI {plugin_abi}; this host offers {host_abi}",
                 "{file|name} does not offer {missing_table}, which is required",
+                "{file|name} says that it is a plugin for {plugin_engine}; its manifest says {engine}",
                 "the plugin needs another host version"},
      .remedies = {"update EngineHost, or use an older version of the plugin{?plugin_abi}",
                   "tell the publisher of the plugin{?missing_table}",
-                  "{!plugin_abi}{!missing_table}update EngineHost, or use another version of the plugin"}},
+                  "tell the publisher: manifest and plugin name different engines{?plugin_engine}",
+                  "{!plugin_abi}{!missing_table}{!plugin_engine}update EngineHost, or use another version of "
+                  "the plugin"}},
     {.code = "EH-R13",
      .title = "crash while unloading",
      .meaning = "The build works, but crashes when it is unloaded or the process ends.",
-     .after = "a signal in the probe's unload stage",
+     .after = "a signal in the probe's stages unload and exit; kept with the proof, and told at every open",
      .causes = {"{problem} at stage {stage}", "{signal} in {in_library|name} at stage {stage}",
                 "{signal} in {in_library|name} while it was unloaded",
                 "the build crashed while it was unloaded"},
-     .remedies = {"nothing to do: it is never unloaded", "tell the publisher"},
+     .remedies =
+         {"{stage=exit}a program that opens this build meets this when it ends, after its work: let it "
+          "flush what it wrote and leave with _exit(), as EngineHost's own commands do",
+          "{stage=unload}a program that closes this engine meets this: let it keep the engine open, flush "
+          "what it wrote at its end and leave with _exit(), as EngineHost's own commands do",
+          "or open the build in a worker process",
+          "use another version of the engine, and tell its publisher"},
      .category = Category::request},
     {.code = "EH-R14",
      .title = "killed for lack of memory",
@@ -177,8 +198,12 @@ constexpr Entry entries[] = {
                 "{library...}, which the engine opens at run time, was not found",
                 "a library opened at run time was not found: {os_said}",
                 "a library that the engine opens at run time was not found"},
-     .remedies = {"install what provides it: {provided_by...}",
-                  "engine-cache verify --repair brings back files of the build"}},
+     .remedies =
+         {"install what provides it: {provided_by...}",
+          "{!in_manifest}put {library...} into a folder the loader searches, or use a build that brings it",
+          "{!in_manifest}{!library}put the library that the message names into a folder the loader searches",
+          "{?in_manifest}engine-cache verify --repair brings back files of the build; if none of its "
+          "components holds {library...}, tell the publisher"}},
     {.code = "EH-R16",
      .title = "parts of cuDNN of different versions",
      .meaning = "All parts of cuDNN must be of one version and come from one folder.",

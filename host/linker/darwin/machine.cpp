@@ -9,7 +9,7 @@ namespace enginehost::linker {
 
 // dyld has this variable of glibc under its own name.
 const std::optional<std::string>& library_path_at_start() {
-  static const std::optional<std::string> text = environment_variable("DYLD_LIBRARY_PATH");
+  static const auto& text = *new std::optional<std::string>(environment_variable("DYLD_LIBRARY_PATH"));
   return text;
 }
 

@@ -20,8 +20,11 @@
 #include "base/environment.hpp"
 #include "base/file_calls.hpp"
 #include "base/files.hpp"
+#include "base/paths.hpp"
+#include "base/process.hpp"
 #include "base/text.hpp"
 #include "base/version.hpp"
+#include "host/linker/this_linux.hpp"
 
 namespace enginehost::linker {
 namespace {
@@ -109,9 +112,7 @@ void describe_processor(Machine& machine) {
 #if defined(__x86_64__)
   static const Cpu cpu = describe_cpu();  // it does not change while a process runs
   machine.isa = cpu.isa;
-  if ((cpu.isa & 8) != 0) machine.hwcaps.emplace_back("x86-64-v4");
-  if ((cpu.isa & 4) != 0) machine.hwcaps.emplace_back("x86-64-v3");
-  if ((cpu.isa & 2) != 0) machine.hwcaps.emplace_back("x86-64-v2");
+  if (machine.libc == Libc::glibc) machine.hwcaps = glibc_hwcaps_of_x86_64(machine.libc_version, cpu.isa);
   if (legacy) {
     // sysdeps/x86/cpu-features.c of 2.36: only Intel processors have a platform of their own.
     if (cpu.intel && (cpu.isa & 4) != 0) machine.platform = "haswell";
@@ -153,21 +154,47 @@ void describe_folders(Machine& machine, const Target& target) {
   }
 }
 
+// What a search depends on, all but the cache.
+void describe_search(Machine& machine) {
+  const Target target = this_target();
+#ifdef __GLIBC__
+  machine.libc = Libc::glibc;
+  machine.libc_version = ::gnu_get_libc_version();
+#else
+  machine.libc = Libc::musl;
+#endif
+  machine.architecture = target.machine;
+  machine.bits = sizeof(void*) == 8 ? 64 : 32;
+  machine.cache_flags = target.cache_flags;
+  machine.program = path_of(executable_path());
+  machine.secure = ::getauxval(AT_SECURE) != 0;
+  std::error_code ignored;
+  machine.current_directory = std::filesystem::current_path(ignored);
+  machine.library_path_text = library_path_at_start();
+  if (machine.library_path_text && !machine.secure)
+    machine.library_path = machine.libc == Libc::musl ? split_musl_path(*machine.library_path_text)
+                                                      : split_library_path(*machine.library_path_text);
+  describe_processor(machine);
+  describe_folders(machine, target);
+}
+
 }  // namespace
 
+std::optional<std::string> variable_at_start(std::string_view name) {
+  const Result<std::string> bytes = read_file("/proc/self/environ");
+  if (!bytes) return environment_variable(std::string(name).c_str());
+  for (std::string_view rest = *bytes; !rest.empty();) {
+    const std::string_view variable = rest.substr(0, rest.find('\0'));
+    if (variable.size() > name.size() && variable.starts_with(name) && variable[name.size()] == '=')
+      return std::string(variable.substr(name.size() + 1));
+    rest.remove_prefix(std::min(rest.size(), variable.size() + 1));
+  }
+  return std::nullopt;
+}
+
 const std::optional<std::string>& library_path_at_start() {
-  // What setenv() did since is not seen by the loader; what it saw does not change.
-  static const std::optional<std::string> text = []() -> std::optional<std::string> {
-    const Result<std::string> bytes = read_file("/proc/self/environ");
-    if (!bytes) return environment_variable("LD_LIBRARY_PATH");
-    constexpr std::string_view name = "LD_LIBRARY_PATH=";
-    for (std::string_view rest = *bytes; !rest.empty();) {
-      const std::string_view variable = rest.substr(0, rest.find('\0'));
-      if (variable.starts_with(name)) return std::string(variable.substr(name.size()));
-      rest.remove_prefix(std::min(rest.size(), variable.size() + 1));
-    }
-    return std::nullopt;
-  }();
+  // What the loader saw does not change.
+  static const auto& text = *new std::optional<std::string>(variable_at_start("LD_LIBRARY_PATH"));
   return text;
 }
 
@@ -190,29 +217,19 @@ std::string loader_folders_at_start() {
   return library_path_at_start().value_or("");
 }
 
+std::vector<std::string> library_path_folders_at_start() {
+  const std::optional<std::string>& text = library_path_at_start();
+  if (!text || text->empty()) return {};
+  Machine machine;
+  describe_search(machine);
+  return library_path_folders(machine);
+}
+
 Machine describe_this_machine() {
   Machine machine;
-  const Target target = this_target();
-#ifdef __GLIBC__
-  machine.libc = Libc::glibc;
-  machine.libc_version = ::gnu_get_libc_version();
-#else
-  machine.libc = Libc::musl;
-#endif
-  machine.architecture = target.machine;
-  machine.bits = sizeof(void*) == 8 ? 64 : 32;
-  machine.cache_flags = target.cache_flags;
+  describe_search(machine);
   const long page = ::sysconf(_SC_PAGESIZE);
   if (page > 0) machine.page_size = static_cast<std::uint64_t>(page);
-  machine.secure = ::getauxval(AT_SECURE) != 0;
-  std::error_code ignored;
-  machine.current_directory = std::filesystem::current_path(ignored);
-  machine.library_path_text = library_path_at_start();
-  if (machine.library_path_text && !machine.secure)
-    machine.library_path = machine.libc == Libc::musl ? split_musl_path(*machine.library_path_text)
-                                                      : split_library_path(*machine.library_path_text);
-  describe_processor(machine);
-  describe_folders(machine, target);
   if (machine.libc == Libc::glibc)
     if (Result<std::string> bytes = read_file(machine.cache_file); bytes)
       machine.cache = LoaderCache::parse(std::move(*bytes));

@@ -125,7 +125,7 @@ WindowsMachine describe_this_windows(std::vector<std::string> added_directories)
 }
 
 const std::optional<std::string>& library_path_at_start() {
-  static const std::optional<std::string> none;
+  static const auto& none = *new std::optional<std::string>;
   return none;
 }
 
@@ -149,5 +149,7 @@ std::vector<LoadedLibrary> loaded_libraries() {
   if (!modules.empty()) modules.erase(modules.begin());
   return modules;
 }
+
+std::vector<LoadedLibrary> preloaded_libraries() { return {}; }
 
 }  // namespace enginehost::linker

@@ -173,7 +173,19 @@ class Probe {
       warnings_.clear();
       return fail(std::move(*first));
     }
-    return fail(no_device(level, diagnose("EH-G16").with("devices", "no device")));
+    Diagnosis why = no_device(level, diagnose("EH-G16").with("devices", "no device"));
+    // Having no device is no error where none but the processor was promised.
+    if (why.code == "EH-G16" && !promises_accelerator()) return {};
+    return fail(std::move(why));
+  }
+
+  bool promises_accelerator() const {
+    const char* const* capability = plugin_->plugin().capabilities;
+    for (; capability != nullptr && *capability != nullptr; ++capability) {
+      const std::string_view text = *capability;
+      if (text.starts_with("device.") && text != "device.cpu") return true;
+    }
+    return false;
   }
 
   // An engine that offers nothing knows best why: asked for the device that its capabilities promise, it has
@@ -196,8 +208,11 @@ class Probe {
   Result<void> test_wanted(const std::string& text, std::int32_t level) {
     engine_device wanted{};
     std::string offered;
-    if (parse_device(text, wanted))
+    const bool is_device = parse_device(text, wanted);
+    bool same_kind = false;
+    if (is_device)
       for (const Device& device : devices_) {
+        same_kind = same_kind || device.id.type == wanted.type;
         if (device.id.type == wanted.type && device.id.index == wanted.index) {
           auto tested = engine_->self_test(level, wanted);
           if (!tested) return fail(std::move(tested.error().with("device", device.text())));
@@ -205,9 +220,18 @@ class Probe {
         }
         offered += (offered.empty() ? "" : ", ") + device.text();
       }
+    // There are such devices, and not so many: a mistake of who asked, which says nothing of the build.
+    if (!is_device || same_kind || (wanted.type == ENGINE_CPU && !devices_.empty()))
+      return fail(no_such_device(text));
     return fail(no_device(
         level,
         diagnose("EH-G16").with("device", text).with("devices", offered.empty() ? "no device" : offered)));
+  }
+
+  Diagnosis no_such_device(const std::string& text) const {
+    Diagnosis diagnosis = std::move(diagnose("EH-S09").with("device", text, "request"));
+    for (const Device& device : devices_) diagnosis.with("offered", device.text(), "the engine");
+    return diagnosis;
   }
 
   const Json& request_;

@@ -7,9 +7,7 @@
 #include <string_view>
 #include <system_error>
 
-#include "base/environment.hpp"
 #include "base/paths.hpp"
-#include "base/text.hpp"
 #include "host/load/in_process/loaded.hpp"
 
 namespace enginehost::load {
@@ -74,13 +72,10 @@ class Serving {
 std::string way_of(const Library& library, bool was_there) {
   if (is_preloaded_by_environment(path_of(library.path))) return "LD_PRELOAD";
   if (was_there) return "the process had it before";
-  const auto variable = environment_variable("LD_LIBRARY_PATH");
-  if (!variable) return "the loader's search";
   const fs::path folder = path_of(library.path).parent_path();
-  const std::vector<std::string> folders = split(*variable, ':');
-  const bool from_variable = std::any_of(folders.begin(), folders.end(), [&](const std::string& one) {
-    return !one.empty() && same_file(path_of(one), folder);
-  });
+  const std::vector<fs::path> folders = folders_of_environment();
+  const bool from_variable = std::any_of(folders.begin(), folders.end(),
+                                         [&](const fs::path& one) { return same_file(one, folder); });
   return from_variable ? "LD_LIBRARY_PATH" : "the loader's search";
 }
 

@@ -48,8 +48,9 @@ class MappedPaths {
 std::vector<Library> mapped_since(const MappedPaths& before);
 std::vector<Library> mapped_then(const MappedPaths& before);
 
-// Where the environment lets libraries be found: the folders of LD_LIBRARY_PATH; on Windows those of PATH,
-// without Windows' own. Any thread.
+// Where the environment lets libraries be found: the folders that the loader makes of LD_LIBRARY_PATH as this
+// process was started with it (of DYLD_LIBRARY_PATH on macOS); on Windows those of PATH, without Windows'
+// own. Any thread.
 std::vector<std::filesystem::path> folders_of_environment();
 
 // Fills in where each came from: below the view ("cache"), a folder of LD_LIBRARY_PATH or a file of

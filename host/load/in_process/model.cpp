@@ -75,19 +75,6 @@ std::string text_of(engine_device id) {
   return device.text();
 }
 
-// Strides may be left out; those that are given must be what they would be. Those of an axis of length 1 say
-// nothing.
-bool is_compact(const engine_tensor& tensor) {
-  if (tensor.strides == nullptr) return true;
-  std::int64_t step = 1;
-  for (std::int32_t i = tensor.ndim - 1; i >= 0; --i) {
-    if (tensor.shape[i] == 0) return true;
-    if (tensor.shape[i] != 1 && tensor.strides[i] != step) return false;
-    step *= tensor.shape[i];
-  }
-  return true;
-}
-
 bool takes(const engine_function& function, const NamedTensor& input, std::size_t given) {
   if (input.name.empty() && given == 1 && function.input_count == 1) return true;
   return std::any_of(function.inputs, function.inputs + function.input_count,
@@ -104,6 +91,11 @@ std::string names_of(const engine_function& function) {
 }  // namespace
 
 std::string name_of_type(engine_dtype type) {
+  if (type.lanes != 1) {
+    const std::string lanes = std::to_string(type.lanes);
+    type.lanes = 1;
+    return name_of_type(type) + " in " + lanes + " lanes";
+  }
   const std::string bits = std::to_string(type.bits);
   switch (type.code) {
     case ENGINE_FLOAT:
@@ -138,6 +130,9 @@ std::string describe_port(const engine_port& port) {
 }
 
 std::string describe_tensor(const engine_tensor& tensor) {
+  if (tensor.ndim < 0 || (tensor.ndim > 0 && tensor.shape == nullptr))
+    return name_of_type(tensor.dtype) + (tensor.ndim < 0 ? " of rank " : " without a shape, of rank ") +
+           std::to_string(tensor.ndim);
   std::vector<std::string> extents;
   for (std::int32_t i = 0; i < tensor.ndim; ++i) extents.push_back(std::to_string(tensor.shape[i]));
   return name_of_type(tensor.dtype) + "[" + join(extents, ", ") + "]";
@@ -178,25 +173,22 @@ Model::Model(Engine& engine, engine_model* model, const Device& device)
 
 Model::~Model() { engine_.model_table()->unload(model_); }
 
-Result<std::vector<engine_value>> Model::arrange(const engine_function& function,
-                                                 const std::vector<NamedTensor>& inputs) const {
+Result<Model::Arranged> Model::arrange(const engine_function& function,
+                                       const std::vector<NamedTensor>& inputs) const {
   // A name that the model does not know first: it is most often why another one seems to be missing.
   for (const NamedTensor& input : inputs)
     if (!takes(function, input, inputs.size()))
       return fail(
           diagnose("EH-P42").with("input", input.name).with("known", names_of(function), "the model"));
-  std::vector<engine_value> values;
+  Arranged arranged;
+  arranged.tensors.reserve(function.input_count * inputs.size());  // they stay where they are
   for (std::size_t number = 0; number < function.input_count; ++number) {
     const engine_port& port = function.inputs[number];
     bool given = false;
     for (const NamedTensor& input : inputs) {
       const bool unnamed = input.name.empty() && inputs.size() == 1 && function.input_count == 1;
       if (!unnamed && input.name != port.name) continue;
-      if (!is_compact(*input.tensor))
-        return fail(diagnose("EH-P44")
-                        .with("input", port.name)
-                        .with("given", "one with gaps between its elements")
-                        .with("wanted", "a row-major tensor without gaps", "the plugin interface"));
+      TRY_ASSIGN(PassedTensor passed, PassedTensor::take(port.name, *input.tensor));
       if (!is_reachable(input.tensor->device, device_))
         return fail(diagnose("EH-P49")
                         .with("input", port.name)
@@ -209,25 +201,25 @@ Result<std::vector<engine_value>> Model::arrange(const engine_function& function
                         .with("wanted", describe_port(port), "the model"));
       engine_value value{};
       value.input = static_cast<std::uint32_t>(number);
-      value.tensor = input.tensor;
-      values.push_back(value);
+      value.tensor = &arranged.tensors.emplace_back(std::move(passed)).tensor();
+      arranged.values.push_back(value);
       given = true;
     }
     if (!given && (port.flags & (ENGINE_PORT_OPTIONAL | ENGINE_PORT_REPEATED)) == 0)
       return fail(
           diagnose("EH-P43").with("input", port.name).with("wanted", describe_port(port), "the model"));
   }
-  return values;
+  return arranged;
 }
 
 Result<std::vector<std::unique_ptr<Output>>> Model::run(const std::vector<NamedTensor>& inputs,
                                                         CallOptions options, std::size_t function_number) {
-  TRY_ASSIGN(const std::vector<engine_value> values, arrange(function(function_number), inputs));
+  TRY_ASSIGN(const Arranged arranged, arrange(function(function_number), inputs));
   engine_run run{};
   run.size = sizeof run;
   run.function = static_cast<std::uint32_t>(function_number);
-  run.inputs = values.data();
-  run.input_count = values.size();
+  run.inputs = arranged.values.data();
+  run.input_count = arranged.values.size();
   run.output_device = {ENGINE_CPU, 0};
   Results results;
   Call call(std::move(options));

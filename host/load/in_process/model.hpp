@@ -11,6 +11,7 @@
 #include "base/result.hpp"
 #include "host/load/in_process/call.hpp"
 #include "host/load/in_process/engine.hpp"
+#include "host/load/in_process/passed_tensor.hpp"
 #include "host/load/in_process/results.hpp"
 
 namespace enginehost::load {
@@ -47,16 +48,20 @@ class Model {
   bool concurrent() const { return (info_->flags & ENGINE_MODEL_CONCURRENT) != 0; }
 
   // Runs one function. Inputs by name; one that is not named may be given if the function has only one.
-  // EH-P42: no such input ("input", "known"); EH-P43: one is missing; EH-P44: type or shape does not fit
-  // ("input", "given", "wanted"); EH-E01, EH-P10. Tensors are borrowed until it returns; outputs are the
-  // caller's.
+  // EH-P42: no such input ("input", "known"); EH-P43: one is missing; EH-P44: type or shape does not fit, or
+  // no plugin could be given it ("input", "given", "wanted"); EH-E01, EH-P10. Tensors are borrowed until it
+  // returns; outputs are the caller's.
   Result<std::vector<std::unique_ptr<Output>>> run(const std::vector<NamedTensor>& inputs,
                                                    CallOptions call = {}, std::size_t function_number = 0);
 
  private:
   Model(Engine& engine, engine_model* model, const Device& device);
-  Result<std::vector<engine_value>> arrange(const engine_function& function,
-                                            const std::vector<NamedTensor>& inputs) const;
+  // What a plugin is given; values point at the tensors.
+  struct Arranged {
+    std::vector<PassedTensor> tensors;
+    std::vector<engine_value> values;
+  };
+  Result<Arranged> arrange(const engine_function& function, const std::vector<NamedTensor>& inputs) const;
   Engine& engine_;
   engine_model* model_;
   engine_device device_;

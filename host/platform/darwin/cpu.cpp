@@ -42,7 +42,7 @@ Cpu ask_processor() {
 }  // namespace
 
 Fact<Cpu> detect_cpu() {
-  static const Cpu processor = ask_processor();
+  static const Cpu& processor = *new Cpu(ask_processor());
   Cpu cpu = processor;
   cpu.model = trim(kernel::text("machdep.cpu.brand_string"));
   cpu.cores = static_cast<int>(kernel::number("hw.activecpu").value_or(0));

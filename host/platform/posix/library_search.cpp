@@ -12,7 +12,7 @@
 
 #include "base/files.hpp"
 #include "base/text.hpp"
-#include "host/linker/machine.hpp"
+#include "host/linker/search.hpp"
 
 namespace enginehost::platform {
 namespace {
@@ -28,11 +28,25 @@ bool suits_this_process(const std::string& file) {
       return std::nullopt;
     return head;
   };
-  static const std::optional<Head> own = head_of("/proc/self/exe");
+  static const auto& own = *new std::optional<Head>(head_of("/proc/self/exe"));
   const auto other = head_of(file.c_str());
   if (!other || !own) return other.has_value();
   return std::memcmp(own->data(), other->data(), identity_size) == 0 &&
          std::memcmp(own->data() + machine_at, other->data() + machine_at, 2) == 0;
+}
+
+// What is asked for by name has nobody's RUNPATH: only the program's own path and the variable come before
+// the cache.
+std::vector<linker::Place> places_before_cache(const linker::Machine& machine) {
+  std::vector<linker::Needer> chain(1);
+  std::optional<binary::BinaryInfo> program;
+  if (!machine.program.empty())
+    if (auto read = binary::read_binary(machine.program)) program = std::move(*read);
+  if (program) chain.push_back({machine.program.native(), &*program, true});
+  if (machine.libc == linker::Libc::glibc) return linker::glibc_own_places(machine, chain);
+  std::vector<linker::Place> places = linker::musl_places(machine, chain);
+  std::erase_if(places, [](const linker::Place& place) { return place.compiled_in; });
+  return places;
 }
 
 }  // namespace
@@ -56,6 +70,7 @@ LibrarySearch::LibrarySearch(const Root& root) : root_(root), order_(std::make_u
     const auto file = root.resolve(machine.cache_file);
     auto bytes = file ? read_file(root.on_disk(*file)) : Result<std::string>(std::string());
     machine.cache = bytes ? linker::LoaderCache::parse(std::move(*bytes)) : linker::LoaderCache();
+    machine.program.clear();  // it does not run there
   }
   // /lib is /usr/lib on most systems: the same folder needs no second look.
   std::vector<std::pair<dev_t, ino_t>> seen;
@@ -72,9 +87,8 @@ LibrarySearch::LibrarySearch(const Root& root) : root_(root), order_(std::make_u
         folders.push_back({folder + "/glibc-hwcaps/" + level, source});
     folders.push_back({folder, source});
   };
-  for (const std::string& folder : machine.library_path)
-    add(order_->before_cache, folder.empty() ? machine.current_directory.native() : folder,
-        machine.library_path_source);
+  for (const linker::Place& place : places_before_cache(machine))
+    add(order_->before_cache, place.directory, place.why);
   for (const std::string& folder : machine.default_directories)
     add(order_->after_cache, folder, "default folder " + folder);
 }
@@ -108,7 +122,8 @@ std::optional<FoundLibrary> LibrarySearch::find(const std::string& soname) const
 std::string LibrarySearch::places() const {
   const linker::Machine& machine = order_->machine;
   std::vector<std::string> names;
-  if (!machine.library_path.empty()) names.push_back(machine.library_path_source);
+  for (const Order::Folder& folder : order_->before_cache)
+    if (std::find(names.begin(), names.end(), folder.source) == names.end()) names.push_back(folder.source);
   if (machine.libc == linker::Libc::glibc) names.push_back(machine.cache_file);
   names.insert(names.end(), machine.default_directories.begin(), machine.default_directories.end());
   return join(names, ", ");

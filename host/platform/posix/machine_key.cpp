@@ -83,6 +83,14 @@ void for_each_loaded_library(Action action) {
       &action);
 }
 
+// "/lib", "/usr/lib64", "/lib/x86_64-linux-gnu": where glibc looks in any case.
+bool is_compiled_in(std::string_view folder) {
+  if (folder.starts_with("/usr/")) folder.remove_prefix(4);
+  return folder == "/lib" || folder == "/lib64" ||
+         (folder.starts_with("/lib/") && folder.find("-linux-gnu") != std::string_view::npos &&
+          folder.find('/', 5) == std::string_view::npos);
+}
+
 class Looks {
  public:
   explicit Looks(const Root& root) : root_(root) {}
@@ -98,10 +106,9 @@ class Looks {
       for (const char* level : {"/x86-64-v4", "/x86-64-v3", "/x86-64-v2"}) at(What::stamp, levels + level);
   }
   void at_loader() {
-    const std::optional<std::string>& at_start = linker::library_path_at_start();
-    if (at_start)
-      for (const std::string& folder : linker::split_library_path(*at_start))
-        at_search_folder(folder.empty() ? "." : folder);  // an empty element is the current folder
+    // The program's own path and the variable, as the loader expanded them, before its own folders.
+    for (const std::string& folder : linker::split_library_path(linker::loader_folders_at_start()))
+      if (!folder.empty() && !is_compiled_in(folder)) at_search_folder(folder);
     at(What::stamp, "/etc/ld.so.cache");
     // /lib and /lib64 are links into /usr on most systems; both are followed, so that nothing has to be known
     // of it.

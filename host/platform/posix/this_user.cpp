@@ -1,10 +1,9 @@
-#include <pwd.h>
 #include <unistd.h>
 
-#include <array>
 #include <cstdlib>
 #include <string_view>
 
+#include "base/posix/local_accounts.hpp"
 #include "host/platform/anonymous.hpp"
 
 namespace enginehost::platform {
@@ -23,13 +22,17 @@ Identity this_user() {
   Identity identity;
   if (const char* home = std::getenv("HOME"); home != nullptr && std::string_view(home) != "/")
     identity.home = home;
-  passwd entry{};
-  passwd* found = nullptr;
-  std::array<char, 4096> buffer;
-  if (::getpwuid_r(::getuid(), &entry, buffer.data(), buffer.size(), &found) == 0 && found != nullptr) {
-    identity.user = entry.pw_name;
-    if (!is_of_the_system(entry.pw_dir)) identity.other_home = entry.pw_dir;
+  if (const auto user = local_user(::getuid())) {
+    identity.user = user->name;
+    if (!is_of_the_system(user->home)) identity.other_home = user->home;
   }
+  // Who is known to a directory service only (on macOS everyone is) is not asked for there: that would take
+  // a socket.
+  for (const char* variable : {"LOGNAME", "USER"})
+    if (const char* name = std::getenv(variable); name != nullptr && identity.user.empty())
+      identity.user = name;
+  // An account of the system names nobody, and its name is an element of many paths.
+  if (::getuid() < 1000 || identity.user == "nobody") identity.user.clear();
   return identity;
 }
 

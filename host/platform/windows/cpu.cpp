@@ -56,7 +56,7 @@ constexpr const char* asked = "IsProcessorFeaturePresent";
 
 Fact<Cpu> detect_cpu() {
   // A processor does not change under a running process; the cores it may use can.
-  static const Cpu processor = ask_processor();
+  static const Cpu& processor = *new Cpu(ask_processor());
   Cpu cpu = processor;
   cpu.cores = usable_cores();
   return Fact<Cpu>::known(std::move(cpu), asked);

@@ -1,8 +1,12 @@
 #include "host/preflight/memory.hpp"
 
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <fstream>
 #include <string>
 
@@ -20,6 +24,22 @@ std::uint64_t mapped_now() {
   return pages * static_cast<std::uint64_t>(page > 0 ? page : 4096);
 }
 
+// What a library's segments want beside the bytes of its file is memory that the loader asks for when it maps
+// them. Absurd amounts are tried: 0 when the system gives them, or when nobody asks for such.
+std::uint64_t refused_memory(const linker::Closure& closure) {
+  constexpr std::uint64_t worth_a_try = std::uint64_t{1} << 30;
+  for (const linker::Object& object : closure.objects) {
+    if (object.info == nullptr || object.found_by == "already loaded") continue;
+    const std::uint64_t memory = object.info->memory_size, file = object.info->file_size;
+    if (memory <= file || memory - file < worth_a_try) continue;
+    void* const tried =
+        ::mmap(nullptr, memory - file, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (tried == MAP_FAILED) return memory - file;
+    ::munmap(tried, memory - file);
+  }
+  return 0;
+}
+
 }  // namespace
 
 std::optional<std::uint64_t> address_space_limit() {
@@ -33,7 +53,8 @@ void judge_memory(const Spec& spec, const linker::Closure& closure, Report& repo
   const linker::Object* largest = nullptr;
   for (const linker::Object& object : closure.objects) {
     if (object.info == nullptr || object.found_by == "already loaded") continue;
-    needed += object.info->memory_size;
+    const std::uint64_t most = ~std::uint64_t{0} - needed;  // a file may say anything
+    needed += std::min(most, object.info->memory_size);
     if (object.info->memory_size <= largest_size) continue;
     largest_size = object.info->memory_size;
     largest = &object;
@@ -54,6 +75,11 @@ void judge_memory(const Spec& spec, const linker::Closure& closure, Report& repo
           told("limit", *limit, "RLIMIT_AS").with("used", std::to_string(used), "/proc/self/statm")));
       return;
     }
+  }
+  if (const std::uint64_t zero_filled = refused_memory(closure); zero_filled != 0) {
+    report.diagnoses.push_back(std::move(
+        told("zero_filled", zero_filled, "a trial mapping").with("os_said", std::strerror(ENOMEM), "mmap")));
+    return;
   }
   if (spec.platform == nullptr || !spec.platform->memory.is_known()) return;
   const platform::Memory& memory = spec.platform->memory.value();

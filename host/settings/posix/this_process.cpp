@@ -8,8 +8,8 @@
 #include "base/file_calls.hpp"
 #include "base/files.hpp"
 #include "base/paths.hpp"
+#include "base/posix/local_accounts.hpp"
 #include "base/process.hpp"
-#include "base/text.hpp"
 #include "host/settings/person.hpp"
 #include "host/settings/places.hpp"
 
@@ -26,8 +26,8 @@ fs::path home_of(const std::map<std::string, std::string>& variables) {
   if (home != variables.end() && fs::path(home->second).is_absolute()) return home->second;
   std::error_code error;
   // First without the name services: they may open a socket, which "offline" promises not to do.
-  if (const auto fields = local_user(::getuid()); !fields.empty())
-    return fs::is_directory(fields[5], error) ? fs::path(fields[5]) : fs::path();
+  if (const auto user = local_user(::getuid()))
+    return fs::is_directory(user->home, error) ? fs::path(user->home) : fs::path();
   char buffer[4096];
   passwd entry{}, *found = nullptr;
   if (getpwuid_r(getuid(), &entry, buffer, sizeof buffer, &found) != 0 || found == nullptr) return {};
@@ -64,19 +64,11 @@ Environment Environment::of_this_process() {
   return result;
 }
 
-std::vector<std::string> local_user(std::uint64_t uid) {
-  const std::string wanted = std::to_string(uid);
-  if (const auto users = read_file("/etc/passwd", 8u << 20))
-    for (const std::string& line : split(*users, '\n'))
-      if (auto fields = split(line, ':'); fields.size() == 7 && fields[2] == wanted) return fields;
-  return {};
-}
-
 Person Person::of_this_process() {
   Person person;
   person.uid = ::getuid();
-  const std::vector<std::string> fields = local_user(person.uid);
-  person.user = fields.empty() ? environment_variable("LOGNAME").value_or("") : fields[0];
+  const auto user = local_user(person.uid);
+  person.user = user ? user->name : environment_variable("LOGNAME").value_or("");
   person.host = host_name();
   person.application = path_text(fs::path(executable_path()).filename());
   person.process = calls::getpid();

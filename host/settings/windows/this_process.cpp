@@ -85,9 +85,6 @@ Environment Environment::of_this_process() {
   return result;
 }
 
-// Windows has no numbers of users, and no file of them.
-std::vector<std::string> local_user(std::uint64_t) { return {}; }
-
 Person Person::of_this_process() {
   Person person;
   person.uid = number_of_this_user();

@@ -3,7 +3,8 @@
 namespace enginehost::transfer {
 
 const std::vector<std::vector<std::string>>& pip_commands() {
-  static const std::vector<std::vector<std::string>> commands{{"python3", "-m", "pip"}, {"pip3"}, {"pip"}};
+  static const auto& commands =
+      *new std::vector<std::vector<std::string>>{{"python3", "-m", "pip"}, {"pip3"}, {"pip"}};
   return commands;
 }
 

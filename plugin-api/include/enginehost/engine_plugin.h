@@ -288,7 +288,8 @@ typedef struct engine_model_v1 {
                         engine_call *call) ENGINE_NOEXCEPT;              /* [obj: the engine] */
   void (*unload)(engine_model *model) ENGINE_NOEXCEPT;                   /* [obj] */
   const engine_model_info *(*info)(engine_model *model) ENGINE_NOEXCEPT; /* [any] [fast] */
-  /* All device work is finished on return.  [obj] */
+  /* A required input that is missing, and one that does not fit its port, is ENGINE_INVALID: not every host looks
+   * first.  All device work is finished on return.  [obj] */
   engine_status (*run)(engine_model *model, const engine_run *what, engine_results *results,
                        engine_call *call) ENGINE_NOEXCEPT;
 } engine_model_v1;

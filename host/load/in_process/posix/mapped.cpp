@@ -1,9 +1,8 @@
 #include <elf.h>
 #include <link.h>
 
-#include "base/environment.hpp"
 #include "base/paths.hpp"
-#include "base/text.hpp"
+#include "host/linker/this_linux.hpp"
 #include "host/load/in_process/loaded.hpp"
 
 namespace enginehost::load {
@@ -75,9 +74,8 @@ std::uint64_t loaded_so_far() {
 
 std::vector<std::filesystem::path> folders_of_environment() {
   std::vector<std::filesystem::path> folders;
-  if (const auto variable = environment_variable("LD_LIBRARY_PATH"))
-    for (const std::string& folder : split(*variable, ':'))
-      if (!folder.empty()) folders.push_back(path_of(folder));
+  for (const std::string& folder : linker::library_path_folders_at_start())
+    folders.push_back(path_of(folder));
   return folders;
 }
 

@@ -5,6 +5,8 @@
 #define BOOST_DLL_USE_STD_FS
 #include <boost/dll/shared_library.hpp>
 
+#include <atomic>
+
 #include "base/paths.hpp"
 #include "host/explain/loader_text.hpp"
 
@@ -14,6 +16,7 @@ namespace dll = boost::dll;
 
 struct OpenLibrary::State {
   dll::shared_library library;
+  State* next = nullptr;  // of those that stay
 };
 
 namespace {
@@ -66,8 +69,16 @@ void* OpenLibrary::symbol(const char* name) const {
 
 void OpenLibrary::unload() { state_.reset(); }
 
-// Boost's object unloads in its destructor: it is left behind, at the price of its size.
-void OpenLibrary::stay() { static_cast<void>(state_.release()); }
+// Boost's object unloads in its destructor: it is left behind, at the price of its size, in a list that no
+// one frees, where a leak checker finds it.
+void OpenLibrary::stay() {
+  static std::atomic<State*> staying{nullptr};
+  State* const state = state_.release();
+  if (state == nullptr) return;
+  state->next = staying.load();
+  while (!staying.compare_exchange_weak(state->next, state)) {
+  }
+}
 
 std::filesystem::path file_of_address(const void* address) {
   Dl_info where{};

@@ -34,8 +34,9 @@ struct Added {
   void* cookie;
   std::string folder;
 };
-std::mutex added_mutex;
-std::vector<Added> added;
+// Never destroyed: threads may open engines while the process ends.
+std::mutex& added_mutex = *new std::mutex;
+std::vector<Added>& added = *new std::vector<Added>;
 
 std::vector<std::string> added_folders() {
   const std::lock_guard lock(added_mutex);

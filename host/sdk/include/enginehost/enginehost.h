@@ -2,10 +2,12 @@
  *
  * What it does not do: it never changes the host's locale, current folder, umask, environment or signal handlers; it
  * never prints; it downloads only inside enginehost_open() and after the consent callback agreed; nothing throws or
- * longjmps across it.
+ * longjmps across it, and no callback may.
  *
  * Threads.  An engine, a model and a result may be used by one thread at a time unless a function says [any];
  * different objects are independent.  Callbacks run on the thread that made the call, progress possibly on another.
+ * What says [any] may read the environment: as for getenv(), no other thread may call setenv() meanwhile.  Threads may
+ * go on calling while the process ends.
  *
  * Ownership.  What a function gives through an `out` pointer is the caller's and has a matching ..._free.  Free models
  * and outputs before their engine.  Strings that are returned live as long as the object they were asked of.  Arguments
@@ -14,8 +16,11 @@
  * Errors.  A function that can fail returns an enginehost_status; unless it is ENGINEHOST_OK, nothing was given out and
  * *error (where `error` is not NULL) is a full diagnosis: code, cause, evidence, remedy.
  *
- * Growth.  A struct begins with its size; fields are added at the end, and zero means "as before".  Set it up with its
- * ..._INIT macro.  Functions are added, never changed. */
+ * Devices.  Wherever a function takes a device, enginehost_engine_choose_device() says what it may be.
+ *
+ * Growth.  A struct that you set up begins with its size; fields are added at the end, zero means "as before", and the
+ * size of an older header goes on being taken.  Set it up with its ..._INIT macro.  enginehost_input lives in arrays,
+ * has no size and stays as it is.  Functions are added, never changed. */
 #ifndef ENGINEHOST_H
 #define ENGINEHOST_H
 #include <stddef.h>
@@ -75,6 +80,10 @@ ENGINEHOST_API void enginehost_error_free(enginehost_error* error) ENGINEHOST_NO
 
 /* ---- cancelling ---- A token may serve several calls; whoever waits sees it within 100 ms.  [any] */
 ENGINEHOST_API enginehost_cancel* enginehost_cancel_new(void) ENGINEHOST_NOEXCEPT; /* NULL: out of memory */
+/* Another, which is cancelled also when `above` is: one for the application, and one below it for each piece of work.
+ * The two may be freed in any order; NULL: out of memory. */
+ENGINEHOST_API enginehost_cancel* enginehost_cancel_new_below(const enginehost_cancel* above) ENGINEHOST_NOEXCEPT;
+/* A signal's handler may call it. */
 ENGINEHOST_API void enginehost_cancel_now(enginehost_cancel* cancel) ENGINEHOST_NOEXCEPT;
 ENGINEHOST_API void enginehost_cancel_free(enginehost_cancel* cancel) ENGINEHOST_NOEXCEPT;
 
@@ -125,7 +134,7 @@ typedef struct enginehost_request {
   const char* const* accepted_licenses; /* ids accepted beforehand */
   size_t accepted_license_count;
   void* user_data; /* of the callbacks */
-  /* May be called from another thread; must return quickly. */
+  /* May be called from another thread; must return quickly.  To stop the call, cancel it. */
   void (*on_progress)(const enginehost_progress* progress, void* user_data);
   /* Nonzero agrees.  Not set: size is agreed to, licences only if accepted beforehand. */
   int32_t (*on_consent)(const enginehost_question* question, void* user_data);
@@ -175,38 +184,41 @@ typedef struct enginehost_device {
   int32_t type, index;      /* as DLPack's DLDevice names it */
   uint64_t memory_total, memory_free; /* bytes; 0: unknown */
 } enginehost_device;
+#define ENGINEHOST_DEVICE_INIT {sizeof(enginehost_device), NULL, NULL, NULL, 0, 0, 0, 0}
 ENGINEHOST_API size_t enginehost_engine_device_count(const enginehost_engine* engine) ENGINEHOST_NOEXCEPT;
 /* Fills `out` (whose size is set) for number < count. */
 ENGINEHOST_API enginehost_status enginehost_engine_device(const enginehost_engine* engine, size_t number,
                                                           enginehost_device* out,
                                                           enginehost_error** error) ENGINEHOST_NOEXCEPT;
-/* Chooses one of them and fills `out`.  `wanted` is a name ("cuda:1"), a kind ("cuda": its first; "gpu": the first that
- * is not the processor; "cpu"), or several separated by commas, of which the first that is there counts: "cuda:1,cpu"
- * is "device 1 or the processor".  NULL: the default, which is what enginehost_engine_set_default_device() said, else
- * the configured device (ENGINEHOST_DEVICE, "device" of a configuration file), else the first that is not the
- * processor, else the first.  EH-S09 when none is there, also for an index behind the last: it names what is offered,
- * what CUDA_VISIBLE_DEVICES hides, and why a build with such devices was not opened. */
+/* Chooses one of them and fills `out`, as every function that takes a device does.  `wanted` is a name ("cuda:1"), a
+ * kind ("cuda": its first; "gpu": the first that is not the processor; "cpu"), or several separated by commas, of which
+ * the first that is there counts: "cuda:1,cpu" is "device 1 or the processor".  NULL or "": the default, which is what
+ * enginehost_engine_set_default_device() said, else the request's device, else the configured one (ENGINEHOST_DEVICE,
+ * "device" of a configuration file), else the first that is not the processor, else the first.  EH-S09 when none is
+ * there, also for an index behind the last: it names what is offered, what CUDA_VISIBLE_DEVICES hides, and why a build
+ * with such devices was not opened. */
 ENGINEHOST_API enginehost_status enginehost_engine_choose_device(const enginehost_engine* engine, const char* wanted,
                                                                  enginehost_device* out,
                                                                  enginehost_error** error) ENGINEHOST_NOEXCEPT;
-/* For this handle, and not while another thread uses it; NULL: as configured again.  EH-S09 as above. */
+/* For this handle, and not while another thread uses it; NULL or "": as requested or configured again.  EH-S09 as
+ * above. */
 ENGINEHOST_API enginehost_status enginehost_engine_set_default_device(enginehost_engine* engine, const char* device,
                                                                       enginehost_error** error) ENGINEHOST_NOEXCEPT;
-/* Whether a device (chosen as above; NULL: "gpu") works: ENGINEHOST_OK when a small computation there gave the right
- * answer just now, else the reason.  It asks anew at each call, and opens a lost device again as
- * enginehost_engine_check() does. */
+/* Whether a device (chosen as above: "gpu" asks for one that is not the processor) works: ENGINEHOST_OK when a small
+ * computation there gave the right answer just now, else the reason.  It asks anew at each call, and opens a lost
+ * device again as enginehost_engine_check() does. */
 ENGINEHOST_API enginehost_status enginehost_engine_functional(enginehost_engine* engine, const char* device,
                                                               const enginehost_cancel* cancel,
                                                               enginehost_error** error) ENGINEHOST_NOEXCEPT;
-/* level 0: libraries resolve; 1: the device allocates; 2: a built-in graph gives its stored answer. */
+/* level 0: libraries resolve; 1: the device, chosen as above, allocates; 2: a built-in graph gives its stored
+ * answer. */
 ENGINEHOST_API enginehost_status enginehost_engine_self_test(enginehost_engine* engine, int32_t level,
                                                              const char* device,
                                                              enginehost_error** error) ENGINEHOST_NOEXCEPT;
 
-
 typedef struct enginehost_check {
   size_t size;
-  const char* device;      /* that was asked for: "cuda:0" */
+  const char* device;      /* that was chosen: "cuda:0" */
   const char* computed_on; /* where the engine's result lies: "cuda:0"; "" when only its self-test could be run */
   double milliseconds;     /* of a product of two 128 x 128 matrices with its data there, or of the self-test */
   double cpu_milliseconds; /* of the same product on the engine's cpu; 0: not measured */
@@ -215,7 +227,7 @@ typedef struct enginehost_check {
   int32_t reserved;
 } enginehost_check;
 #define ENGINEHOST_CHECK_INIT {sizeof(enginehost_check), NULL, NULL, 0, 0, 0, 0, 0, 0}
-/* Runs a small computation on a device (NULL: the first), compares every element of its answer and fills `out`; the
+/* Runs a small computation on a device (chosen as above), compares every element of its answer and fills `out`; the
  * strings last until the next check.  It proves that the answer is right and says where the engine claims to hold it;
  * an engine that computes elsewhere and lies about its tensors is not found out, which is why both times are told.
  * A device that was lost is opened again where the plugin can; models of before then go on failing and are to be
@@ -226,7 +238,7 @@ ENGINEHOST_API enginehost_status enginehost_engine_check(enginehost_engine* engi
 
 typedef struct enginehost_watch {
   size_t size;
-  const char* device;   /* "cuda:0"; NULL: every device of the engine but the processor */
+  const char* device;   /* chosen as above; NULL or "": every device of the engine but the processor */
   uint32_t interval_ms; /* between two questions to the engine; 0: 30 s; less than 100 is taken as 100 */
   uint32_t reserved;
   void* user_data;
@@ -244,7 +256,7 @@ ENGINEHOST_API enginehost_status enginehost_engine_watch(enginehost_engine* engi
                                                          enginehost_error** error) ENGINEHOST_NOEXCEPT;
 
 /* ---- models ---- */
-/* format NULL: by the file's extension; device NULL: the engine's first. */
+/* format NULL: by the file's extension; the device is chosen as above. */
 ENGINEHOST_API enginehost_status enginehost_model_load(enginehost_engine* engine, const char* path, const char* format,
                                                        const char* device, const enginehost_cancel* cancel,
                                                        enginehost_model** out,
@@ -258,8 +270,9 @@ typedef struct enginehost_port {
   int32_t ndim;         /* -1: any */
   int32_t optional;
   const int64_t* shape; /* -1: decided at run time; NULL if ndim <= 0 */
-  uint8_t dtype_code, dtype_bits; /* as DLPack's DLDataType; bits 0: any */
+  uint8_t dtype_code, dtype_bits; /* as DLPack's DLDataType, of one lane; bits 0: any; strings: see below */
 } enginehost_port;
+#define ENGINEHOST_PORT_INIT {sizeof(enginehost_port), NULL, NULL, 0, 0, NULL, 0, 0}
 ENGINEHOST_API size_t enginehost_model_input_count(const enginehost_model* model) ENGINEHOST_NOEXCEPT;
 ENGINEHOST_API size_t enginehost_model_output_count(const enginehost_model* model) ENGINEHOST_NOEXCEPT;
 ENGINEHOST_API enginehost_status enginehost_model_input(const enginehost_model* model, size_t number,
@@ -269,11 +282,24 @@ ENGINEHOST_API enginehost_status enginehost_model_output(const enginehost_model*
                                                          enginehost_port* out,
                                                          enginehost_error** error) ENGINEHOST_NOEXCEPT;
 
+/* Strings are no type of DLPack's.  Here they have code 200 and 128 bits, also in a DLManagedTensorVersioned that is
+ * given out: other programs do not know them.  Each element is one of these, in host memory; what it points at lives as
+ * long as its tensor. */
+#define ENGINEHOST_DTYPE_STRING 200
+typedef struct enginehost_string {
+  const char* data; /* any bytes; no NUL at the end */
+  uint64_t length;
+} enginehost_string;
+
 typedef struct enginehost_input {
-  const char* name;              /* may be NULL when the model has one input */
-  const void* tensor; /* a DLTensor: row-major and compact, in host memory or on the model's device; not written */
+  const char* name; /* may be NULL when the model has one input */
+  /* A DLTensor in host memory or on the model's device; not written.  It is row-major and compact (strides are NULL, or
+   * what they would be), its type has one lane; else EH-P44.  Where it begins at no multiple of its element's size, it
+   * is copied first in host memory, and EH-P44 on a device. */
+  const void* tensor;
 } enginehost_input;
-/* Runs the model once.  Several threads may run one model when its report says "concurrent". */
+/* Runs the model once.  Several threads may run one model; they wait for each other unless the engine says that its
+ * models need not.  [any] */
 ENGINEHOST_API enginehost_status enginehost_model_run(enginehost_model* model, const enginehost_input* inputs,
                                                       size_t input_count, const enginehost_cancel* cancel,
                                                       enginehost_outputs** out,
@@ -292,8 +318,8 @@ ENGINEHOST_API const void* enginehost_outputs_tensor(const enginehost_outputs* o
 ENGINEHOST_API struct DLManagedTensorVersioned* enginehost_outputs_take(enginehost_outputs* outputs,
                                                                         size_t number) ENGINEHOST_NOEXCEPT;
 
-/* A copy of `tensor` (a DLTensor, row-major and compact) in memory of the engine's on a device, chosen as
- * enginehost_engine_choose_device() does; the caller calls its deleter, before the engine is freed.  *out is NULL, with
+/* A copy of `tensor` (a DLTensor as an input is, of numbers; else EH-P44) in memory of the engine's on a device, chosen
+ * as above; the caller calls its deleter, before the engine is freed.  *out is NULL, with
  * ENGINEHOST_OK, when the tensor lies there already (host memory is one place): use the one you have. */
 ENGINEHOST_API enginehost_status enginehost_tensor_copy(enginehost_engine* engine, const void* tensor,
                                                         const char* device, const enginehost_cancel* cancel,

@@ -1,5 +1,8 @@
 // enginehost.hpp - the C++ face of enginehost.h: header-only, C++17, the same rules. Failures are thrown as
-// enginehost::Error here, on the caller's side only; nothing crosses the C API.
+// enginehost::sdk::Error here, on the caller's side only; nothing crosses the C API. What on_progress or
+// on_consent throws stops the call and is thrown again by it; what on_device or a watch's callback throws
+// ends the program, since these run in whatever call, or thread, shows the change. An empty device is the
+// default one (enginehost_engine_choose_device).
 #pragma once
 #include <enginehost/enginehost.h>
 
@@ -8,6 +11,8 @@
 #include <exception>
 #include <functional>
 #include <memory>
+#include <mutex>
+#include <new>
 #include <string>
 #include <utility>
 #include <vector>
@@ -31,7 +36,9 @@ using Handle = std::unique_ptr<T, Free>;
 class Error : public std::exception {
  public:
   Error(enginehost_status status, enginehost_error* error) : status_(status), error_(error, detail::Free{}) {}
-  const char* what() const noexcept override { return enginehost_error_text(error_.get()); }
+  const char* what() const noexcept override {
+    return error_ ? enginehost_error_text(error_.get()) : "out of memory while a failure was to be told";
+  }
   enginehost_status status() const noexcept { return status_; }
   std::string code() const { return enginehost_error_code(error_.get()); }
   std::string cause() const { return enginehost_error_cause(error_.get()); }
@@ -52,11 +59,14 @@ inline void check(enginehost_status status, enginehost_error* const& error) {
 // Copies refer to the same request to stop.
 class Cancel {
  public:
-  Cancel() : token_(enginehost_cancel_new(), detail::Free{}) {}
+  Cancel() : Cancel(enginehost_cancel_new()) {}
   void now() const { enginehost_cancel_now(token_.get()); }
+  // Another, which is cancelled when this one is.
+  Cancel below() const { return Cancel(enginehost_cancel_new_below(token_.get())); }
   const enginehost_cancel* get() const { return token_.get(); }
 
  private:
+  explicit Cancel(enginehost_cancel* token) : token_(token, detail::Free{}) {}
   std::shared_ptr<enginehost_cancel> token_;
 };
 
@@ -154,24 +164,39 @@ class Model {
 
 class Engine {
  public:
+  Engine(Engine&&) noexcept = default;
+  Engine& operator=(Engine&& other) noexcept {
+    if (this == &other) return *this;
+    const Engine previous(
+        std::move(*this));  // goes as a whole: the handle first, then what its callbacks use
+    request_ = std::move(other.request_);
+    watcher_ = std::move(other.watcher_);
+    engine_ = std::move(other.engine_);
+    return *this;
+  }
+  ~Engine() = default;
+
   // Throws Error with the whole diagnosis when nothing could be opened.
   static Engine open(const Request& request) {
-    auto kept =
-        std::make_shared<const Request>(request);  // its callbacks are called as long as the engine is open
+    auto kept = std::make_shared<Asked>(request);  // its callbacks are called as long as the engine is open
     const Borrowed borrowed(*kept);
     enginehost_engine* engine = nullptr;
     enginehost_error* error = nullptr;
-    detail::check(enginehost_open(&borrowed.c, &engine, &error), error);
-    return Engine(engine, std::move(kept));
+    const enginehost_status status = enginehost_open(&borrowed.c, &engine, &error);
+    Engine opened(engine, kept);
+    kept->check(status, error);
+    return opened;
   }
   // The decision as JSON, without downloading or loading.
   static std::string plan(const Request& request) {
-    const Borrowed borrowed(request);
+    Asked asked(request);
+    const Borrowed borrowed(asked);
     char* json = nullptr;
     enginehost_error* error = nullptr;
     const enginehost_status status = enginehost_plan(&borrowed.c, &json, &error);
     const detail::Handle<char> owned(json);
-    detail::check(status, error);
+    asked.check(status, error);
+    if (!owned) throw std::bad_alloc();
     return owned.get();
   }
 
@@ -196,11 +221,11 @@ class Engine {
     enginehost_device device{};
     device.size = sizeof device;
     enginehost_error* error = nullptr;
-    detail::check(enginehost_engine_choose_device(engine_.get(), wanted.empty() ? nullptr : wanted.c_str(), &device,
-                                                  &error),
+    detail::check(enginehost_engine_choose_device(engine_.get(), wanted.empty() ? nullptr : wanted.c_str(),
+                                                  &device, &error),
                   error);
-    return {device.name, device.description, device.architecture, device.type, device.index, device.memory_total,
-            device.memory_free};
+    return {device.name,  device.description,  device.architecture, device.type,
+            device.index, device.memory_total, device.memory_free};
   }
   // Every device but the processor; where there is none, the processor alone.
   std::vector<Device> accelerators_or_cpu() const {
@@ -212,14 +237,16 @@ class Engine {
   }
   void set_default_device(const std::string& device) {
     enginehost_error* error = nullptr;
-    detail::check(
-        enginehost_engine_set_default_device(engine_.get(), device.empty() ? nullptr : device.c_str(), &error), error);
+    detail::check(enginehost_engine_set_default_device(engine_.get(),
+                                                       device.empty() ? nullptr : device.c_str(), &error),
+                  error);
   }
-  // Whether the device works just now; `reason`, if given, is one line of why not.
-  bool functional(const std::string& device = "gpu", std::string* reason = nullptr, const Cancel& cancel = {}) {
+  // Whether the device works just now, by default an accelerator; `reason`, if given, is one line of why not.
+  bool functional(const std::string& device = "gpu", std::string* reason = nullptr,
+                  const Cancel& cancel = {}) {
     enginehost_error* error = nullptr;
-    const enginehost_status status =
-        enginehost_engine_functional(engine_.get(), device.c_str(), cancel.get(), &error);
+    const enginehost_status status = enginehost_engine_functional(
+        engine_.get(), device.empty() ? nullptr : device.c_str(), cancel.get(), &error);
     const detail::Handle<enginehost_error> owned(error);
     if (reason != nullptr) *reason = status == ENGINEHOST_OK ? "" : enginehost_error_cause(error);
     return status == ENGINEHOST_OK;
@@ -259,7 +286,7 @@ class Engine {
     asked.device = device.empty() ? nullptr : device.c_str();
     asked.interval_ms = interval_ms;
     asked.user_data = const_cast<Watcher*>(callback.get());
-    asked.on_device = [](const enginehost_device_event* event, void* data) {
+    asked.on_device = [](const enginehost_device_event* event, void* data) noexcept {
       const Watcher kept = *static_cast<const Watcher*>(data);  // it may free the engine, and this with it
       kept(*event);
     };
@@ -283,12 +310,45 @@ class Engine {
   }
 
  private:
-  Engine(enginehost_engine* engine, std::shared_ptr<const Request> request)
+  // A request that is being worked on, and what its callbacks threw meanwhile, on whatever thread.
+  class Asked {
+   public:
+    explicit Asked(const Request& asked) : request(asked), stop(asked.cancel.below()) {}
+
+    void keep(std::exception_ptr thrown) noexcept {
+      {
+        const std::lock_guard<std::mutex> hold(mutex_);
+        if (!thrown_) thrown_ = std::move(thrown);
+      }
+      stop.now();
+    }
+    bool has_thrown() {
+      const std::lock_guard<std::mutex> hold(mutex_);
+      return thrown_ != nullptr;
+    }
+    // After the call: throws what a callback threw, or the call's own failure.
+    void check(enginehost_status status, enginehost_error* error) {
+      detail::Handle<enginehost_error> owned(error);
+      const std::lock_guard<std::mutex> hold(mutex_);
+      if (thrown_) std::rethrow_exception(thrown_);
+      if (status != ENGINEHOST_OK) throw Error(status, owned.release());
+    }
+
+    const Request request;
+    const Cancel stop;  // of this call alone
+
+   private:
+    std::mutex mutex_;
+    std::exception_ptr thrown_;
+  };
+
+  Engine(enginehost_engine* engine, std::shared_ptr<Asked> request)
       : request_(std::move(request)), engine_(engine) {}
 
   // A C request over the strings of a C++ one, which must outlive it.
   struct Borrowed {
-    explicit Borrowed(const Request& request) {
+    explicit Borrowed(Asked& asked) {
+      const Request& request = asked.request;
       const auto text = [](const std::string& value) { return value.empty() ? nullptr : value.c_str(); };
       for (const std::string& repository : request.repositories) repositories.push_back(repository.c_str());
       for (const std::string& id : request.accepted_licenses) licenses.push_back(id.c_str());
@@ -310,19 +370,30 @@ class Engine {
       c.installation_count = installations.size();
       c.accepted_licenses = licenses.data();
       c.accepted_license_count = licenses.size();
-      c.user_data = const_cast<Request*>(&request);
+      c.user_data = &asked;
       if (request.on_progress)
         c.on_progress = [](const enginehost_progress* progress, void* data) {
-          static_cast<const Request*>(data)->on_progress(*progress);
+          auto& of = *static_cast<Asked*>(data);
+          try {
+            if (!of.has_thrown()) of.request.on_progress(*progress);
+          } catch (...) {
+            of.keep(std::current_exception());
+          }
         };
       if (request.on_consent)
         c.on_consent = [](const enginehost_question* question, void* data) -> std::int32_t {
-          return static_cast<const Request*>(data)->on_consent(*question) ? 1 : 0;
+          auto& of = *static_cast<Asked*>(data);
+          try {
+            return !of.has_thrown() && of.request.on_consent(*question) ? 1 : 0;
+          } catch (...) {
+            of.keep(std::current_exception());
+            return 0;
+          }
         };
-      c.cancel = request.cancel.get();
+      c.cancel = asked.stop.get();
       if (request.on_device)
-        c.on_device = [](const enginehost_device_event* event, void* data) {
-          static_cast<const Request*>(data)->on_device(*event);
+        c.on_device = [](const enginehost_device_event* event, void* data) noexcept {
+          static_cast<const Asked*>(data)->request.on_device(*event);
         };
     }
     Borrowed(const Borrowed&) = delete;
@@ -332,7 +403,7 @@ class Engine {
   };
 
   using Watcher = std::function<void(const enginehost_device_event&)>;
-  std::shared_ptr<const Request> request_;
+  std::shared_ptr<Asked> request_;
   std::shared_ptr<const Watcher> watcher_;
   detail::Handle<enginehost_engine> engine_;  // goes first: nobody is told anything then
 };

@@ -1,0 +1,119 @@
+// Trees that several builds share: published, checked before they are used again, put aside when damaged.
+#include "cache/tree_care.hpp"
+
+#include <algorithm>
+#include <cerrno>
+
+#include "base/file_calls.hpp"
+#include "base/files.hpp"
+#include "base/paths.hpp"
+#include "base/sha256.hpp"
+#include "base/text.hpp"
+#include "cache/sharing.hpp"
+#include "cache/store_paths.hpp"
+#include "cache/view.hpp"
+
+namespace enginehost::cache {
+namespace inside {
+
+Result<FileLock> lock_tree(const fs::path& root, std::string_view tree, std::string_view program) {
+  const fs::path file = lock_file(root, "tree-" + std::string(tree));
+  if (locks_are_kept(root)) return FileLock::exclusive(file, program);
+  auto lock = FileLock::try_exclusive(file, program);
+  return lock && *lock ? std::move(**lock) : FileLock();
+}
+
+}  // namespace inside
+
+namespace {
+
+using namespace inside;
+
+// What is wrong with a tree; nothing when there is none.
+std::optional<Diagnosis> damage_of(const fs::path& root, std::string_view tree) {
+  const fs::path folder = root / "trees" / tree;
+  calls::Status status{};
+  if (calls::lstat(folder.c_str(), &status) != 0 && errno == ENOENT) return {};
+  const auto list = load_list(root, tree);
+  if (!list) return list.error();
+  Digests digests;
+  for (const TreeEntry& entry : list->entries)
+    if (auto problem = problem_of(folder, entry, true, &digests)) return std::move(problem->diagnosis);
+  return {};
+}
+
+// One of each tree is kept for whoever wants to know what happened to it.
+Result<void> put_aside(const fs::path& root, std::string_view tree) {
+  const fs::path folder = root / "trees" / tree;
+  const std::string start = std::string(tree) + ".";
+  std::error_code error;
+  std::vector<fs::path> earlier;
+  for (auto it = fs::directory_iterator(root / "rejected", error); !error && it != fs::end(it);
+       it.increment(error))
+    if (path_text(it->path().filename()).starts_with(start)) earlier.push_back(it->path());
+  for (const fs::path& old : earlier) static_cast<void>(discard(root, old));
+  const fs::path aside = root / "rejected" / path_of(start + random_hex(4));
+  if (calls::rename(folder.c_str(), aside.c_str()) != 0 && errno != ENOENT)
+    return fail(disk_failure(errno, folder, root));
+  return sync_folder(root / "trees");
+}
+
+// The views of other builds hold the files of the tree that was here before. A view that cannot be healed now
+// is found by its build's next open, which looks at its stamps.
+void heal_views_of(const fs::path& root, const std::string& tree, const fs::path& scratch) {
+  const bool kept = locks_are_kept(root);
+  for (const Installed& build : Store::open(root).list()) {
+    if (std::find(build.trees.begin(), build.trees.end(), tree) == build.trees.end()) continue;
+    const auto lock = FileLock::try_exclusive(lock_file(root, Store::key_of(build.build)), {});
+    if (kept && !(lock && *lock)) continue;  // by whoever is making it
+    auto plan = plan_view(root, build.trees);
+    if (!plan || calls::access(build.folder.c_str(), F_OK) != 0) continue;
+    std::erase_if(*plan, [&](const auto& planned) { return planned.second.tree != tree; });
+    static_cast<void>(heal_files(root, *plan, build.folder, scratch));
+  }
+}
+
+}  // namespace
+
+bool Store::has_tree(std::string_view tree_id) const {
+  calls::Status status{};
+  return is_sha256_hex(tree_id) && calls::lstat((root_ / "trees" / tree_id).c_str(), &status) == 0 &&
+         S_ISDIR(status.st_mode) && calls::access((root_ / "lists" / tree_id).c_str(), R_OK) == 0;
+}
+
+std::optional<std::string> Store::tree_of(std::string_view archive_key) const {
+  const auto text = read_file(root_ / "lists" / ("of-" + file_name_for(archive_key)), 4096);
+  if (!text) return {};
+  std::string id(trim(*text));
+  if (!has_tree(id)) return {};
+  return id;
+}
+
+Result<std::optional<Diagnosis>> Store::reject_if_damaged(std::string_view tree_id) const {
+  if (!is_sha256_hex(tree_id) || !damage_of(root_, tree_id)) return std::optional<Diagnosis>();
+  TRY_ASSIGN(const FileLock lock, lock_tree(root_, tree_id, program_));
+  // Whoever held the lock may have put it aside already, and the one that lies here now may be new.
+  std::optional<Diagnosis> damage = damage_of(root_, tree_id);
+  if (damage) TRY(put_aside(root_, tree_id));
+  return damage;
+}
+
+Result<std::string> Store::publish_tree(const TreeList& list, const fs::path& folder,
+                                        std::string_view archive_key) const {
+  const std::string text = list.text();
+  const std::string id = sha256_hex(text);
+  const fs::path place = root_ / "trees" / id;
+  // The list first: a tree without one could not be checked.
+  TRY(write_file(root_ / "lists" / id, text));
+  TRY_ASSIGN(bool moved, rename_into_place(folder, place, root_));
+  if (!moved) {
+    TRY_ASSIGN(const auto damage, reject_if_damaged(id));
+    if (damage) TRY(rename_into_place(folder, place, root_).map([&](bool now) { moved = now; }));
+  }
+  if (moved) heal_views_of(root_, id, folder.parent_path());
+  if (!archive_key.empty())
+    TRY(write_file(root_ / "lists" / ("of-" + file_name_for(archive_key)), id + "\n"));
+  return id;
+}
+
+}  // namespace enginehost::cache

@@ -1,0 +1,8 @@
+#include "cache/lock_owner.hpp"
+
+namespace enginehost::cache::inside {
+
+// Windows tells who has a file open only through a service for installers, which takes seconds.
+std::optional<LockOwner> owner_of_lock(int) { return {}; }
+
+}  // namespace enginehost::cache::inside

@@ -1,0 +1,21 @@
+// What a command line asks for, checked before anything is done: EH-P40 for what cannot be meant.
+#pragma once
+#include <string>
+
+#include "base/result.hpp"
+#include "host/resolve/plan.hpp"
+
+namespace enginehost::commands {
+
+Diagnosis wrong_usage(const std::string& program, const std::string& problem);
+
+// As it was typed: ENGINE[@VERSION], --flavor, --require, --device.
+struct EngineWish {
+  std::string engine, flavor, require, device;
+};
+
+// The request it makes. EH-P40 for "@1" and "ENGINE@", for two flavors that contradict each other, and for a
+// text that is no list of devices. Without an engine only the rest is looked at.
+Result<resolve::Request> request_of(const std::string& program, const EngineWish& wish);
+
+}  // namespace enginehost::commands

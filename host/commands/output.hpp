@@ -1,0 +1,17 @@
+// Standard output, where code that a command loads may write to it, too.
+#pragma once
+#include <cstdio>
+
+namespace enginehost::commands {
+
+// From now on what else writes to standard output in this process arrives on standard error, and documents()
+// alone leads where it led: --json promises one document and nothing beside it. From the first thread.
+void keep_output_for_documents();
+
+// Where a document goes: standard output as the command was given it.
+std::FILE* documents();
+
+// Ends the process with what was printed, without running anything more of it or of what it loaded.
+[[noreturn]] void leave_at_once(int status);
+
+}  // namespace enginehost::commands

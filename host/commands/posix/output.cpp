@@ -1,0 +1,44 @@
+#include "host/commands/output.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+namespace enginehost::commands {
+namespace {
+
+std::FILE* kept = nullptr;
+
+// Standard error may be closed; what is printed is lost then, and the document is still alone.
+bool lead_to_errors() {
+  if (::dup2(STDERR_FILENO, STDOUT_FILENO) >= 0) return true;
+  const int nothing = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
+  if (nothing < 0) return false;
+  const bool done = ::dup2(nothing, STDOUT_FILENO) >= 0;
+  ::close(nothing);
+  return done;
+}
+
+}  // namespace
+
+void keep_output_for_documents() {
+  if (kept != nullptr) return;
+  std::fflush(stdout);
+  const int copy = ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+  if (copy < 0) return;
+  std::FILE* const stream = ::fdopen(copy, "w");
+  if (stream == nullptr || !lead_to_errors()) {
+    stream != nullptr ? static_cast<void>(std::fclose(stream)) : static_cast<void>(::close(copy));
+    return;
+  }
+  kept = stream;
+}
+
+std::FILE* documents() { return kept != nullptr ? kept : stdout; }
+
+void leave_at_once(int status) {
+  std::fflush(stdout);
+  std::fflush(documents());
+  ::_exit(status);
+}
+
+}  // namespace enginehost::commands

@@ -1,0 +1,45 @@
+#include "host/commands/output.hpp"
+
+#include <fcntl.h>
+#include <io.h>
+
+#include "base/windows/system.hpp"
+
+namespace enginehost::commands {
+namespace {
+
+constexpr int output = 1, errors = 2;
+std::FILE* kept = nullptr;
+
+}  // namespace
+
+// An engine that has a C runtime of its own, or asks for the console's handle, is led away as well: runtimes
+// that come later take what SetStdHandle says.
+void keep_output_for_documents() {
+  if (kept != nullptr) return;
+  std::fflush(stdout);
+  const int copy = ::_dup(output);
+  if (copy < 0) return;
+  std::FILE* const stream = ::_fdopen(copy, "wb");
+  if (stream == nullptr) {
+    ::_close(copy);
+    return;
+  }
+  if (::_dup2(errors, output) != 0) {
+    std::fclose(stream);
+    return;
+  }
+  ::SetStdHandle(STD_OUTPUT_HANDLE, ::GetStdHandle(STD_ERROR_HANDLE));
+  kept = stream;
+}
+
+std::FILE* documents() { return kept != nullptr ? kept : stdout; }
+
+void leave_at_once(int status) {
+  std::fflush(stdout);
+  std::fflush(documents());
+  ::TerminateProcess(::GetCurrentProcess(), static_cast<UINT>(status));
+  for (;;) ::Sleep(INFINITE);
+}
+
+}  // namespace enginehost::commands

@@ -1,0 +1,65 @@
+#include "host/explain/derived.hpp"
+
+#include <cxxabi.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/text.hpp"
+
+namespace enginehost::explain {
+namespace {
+
+// A template's name may fill pages, and a list of symbols hundreds of lines.
+constexpr std::size_t longest_name = 300, most_names = 16;
+
+struct Free {
+  void operator()(char* text) const { std::free(text); }
+};
+
+// Empty for what is no C++ name. Mach-O has one underscore more, glibc's texts a version behind an "@".
+std::string demangled(std::string symbol) {
+  if (symbol.starts_with("__Z")) symbol.erase(0, 1);
+  if (!symbol.starts_with("_Z")) return {};
+  symbol.resize(std::min(symbol.find('@'), symbol.size()));
+  int status = 0;
+  const std::unique_ptr<char, Free> name(abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status));
+  if (status != 0 || name == nullptr) return {};
+  std::string text = name.get();
+  if (text.size() > longest_name) text.replace(longest_name, std::string::npos, "…");
+  return text;
+}
+
+void add_demangled(Diagnosis& diagnosis) {
+  if (!diagnosis.value("demangled").empty()) return;
+  const std::vector<std::string> symbols = diagnosis.values("symbol");
+  for (std::size_t i = 0; i < symbols.size() && i < most_names; ++i)
+    if (const std::string name = demangled(symbols[i]); !name.empty())
+      diagnosis.with("demangled", name, symbols[i]);
+}
+
+// A quarter more than the libraries of the build want, for alignment and for the system's own that come with
+// them; then a round number.
+void add_reserve(Diagnosis& diagnosis) {
+  if (diagnosis.code != "EH-L19" || !diagnosis.value("optional_static_tls").empty()) return;
+  const auto wanted = parse_integer(diagnosis.value("static_tls"));
+  constexpr std::int64_t most = std::int64_t{1} << 40;
+  if (!wanted || *wanted <= 0 || *wanted > most) return;
+  const auto bytes = static_cast<std::uint64_t>(*wanted);
+  diagnosis.with("optional_static_tls", std::to_string(std::bit_ceil(bytes + bytes / 4 + 4096)),
+                 "static_tls, rounded up");
+}
+
+}  // namespace
+
+void add_derived(Diagnosis& diagnosis) {
+  add_demangled(diagnosis);
+  add_reserve(diagnosis);
+}
+
+}  // namespace enginehost::explain

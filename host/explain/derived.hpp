@@ -1,0 +1,11 @@
+// Evidence that follows from other evidence, for the sentences of the catalogue.
+#pragma once
+#include "base/diagnosis.hpp"
+
+namespace enginehost::explain {
+
+// "demangled" for each "symbol" that is a C++ name, as it was written in the source; "optional_static_tls"
+// for EH-L19 with "static_tls": what the loader would have to be told to set aside. Idempotent.
+void add_derived(Diagnosis& diagnosis);
+
+}  // namespace enginehost::explain

@@ -1,0 +1,137 @@
+#include "host/linker/static_tls.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+#include <vector>
+
+#include "base/paths.hpp"
+#include "base/text.hpp"
+#include "base/version.hpp"
+#include "host/binary/static_tls.hpp"
+
+namespace enginehost::linker {
+namespace {
+
+// glibc reads decimal, 0x and 0 numbers (elf/dl-minimal.c, _dl_strtoul); the last mention of a name counts.
+std::optional<std::uint64_t> tunable(std::string_view tunables, std::string_view name) {
+  std::optional<std::uint64_t> value;
+  for (const std::string& entry : split(tunables, ':')) {
+    if (!entry.starts_with(name) || entry.size() <= name.size() || entry[name.size()] != '=') continue;
+    std::string_view digits = std::string_view(entry).substr(name.size() + 1);
+    int base = 10;
+    if (digits.starts_with("0x") || digits.starts_with("0X")) {
+      base = 16;
+      digits.remove_prefix(2);
+    } else if (digits.starts_with("0")) {
+      base = 8;
+    }
+    std::uint64_t number = 0;
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number, base);
+    if (error == std::errc() && end == digits.data() + digits.size() && !digits.empty()) value = number;
+  }
+  return value;
+}
+
+// What the libraries want that are not in the process yet, and who wants it.
+struct Wanted {
+  std::uint64_t bytes = 0;
+  std::vector<const Object*> by;
+  bool certain = true;  // false: the flag alone says so
+};
+
+// The C library is in every program from its start.
+bool is_loaded(const Object& object) {
+  return object.found_by == "already loaded" || object.soname == "libc.so.6" ||
+         object.soname.starts_with("ld-linux");
+}
+
+// Of the flags alone, which are known without reading on.
+std::uint64_t flagged(const Closure& closure, bool loaded) {
+  std::uint64_t bytes = 0;
+  for (const Object& object : closure.objects)
+    if (object.info != nullptr && object.info->static_tls && is_loaded(object) == loaded)
+      bytes += std::min<std::uint64_t>(object.info->tls_size, std::uint64_t{1} << 48);
+  return bytes;
+}
+
+Wanted wanted_by(const Closure& closure, const Reader& reader) {
+  Wanted wanted;
+  for (const Object& object : closure.objects) {
+    if (object.info == nullptr || !object.info->static_tls || object.info->tls_size == 0 || is_loaded(object))
+      continue;
+    const std::optional<bool> own = binary::takes_own_static_tls(reader.on_disk(object.path));
+    if (own.has_value() && !*own) continue;
+    wanted.certain &= own.has_value();
+    wanted.bytes += std::min<std::uint64_t>(object.info->tls_size, std::uint64_t{1} << 48);
+    wanted.by.push_back(&object);
+  }
+  return wanted;
+}
+
+// The block of a process is rounded up to the largest alignment in it, and what that adds is free as well:
+// that of the thread itself (sysdeps/x86/nptl/pthreaddef.h, TCB_ALIGNMENT) and of all that was there at its
+// start.
+std::uint64_t most_by_rounding(const Closure& closure, const std::filesystem::path& program, Reader& reader) {
+  std::uint64_t alignment = 64;
+  const auto take = [&](const binary::BinaryInfo* info) {
+    if (info != nullptr) alignment = std::max(alignment, info->tls_alignment);
+  };
+  for (const Object& object : closure.objects)
+    if (is_loaded(object)) take(object.info);
+  if (!program.empty())
+    if (const auto& info = reader.read(path_text(program))) take(&*info);
+  return alignment - 1;
+}
+
+Diagnosis told(const char* code, const Closure& closure, const Wanted& wanted) {
+  Diagnosis diagnosis = diagnose(code);
+  diagnosis.with("file", closure.file).with("static_tls", std::to_string(wanted.bytes), "PT_TLS");
+  for (const Object* object : wanted.by) diagnosis.with("library", object->path, "relocations of static TLS");
+  return diagnosis;
+}
+
+}  // namespace
+
+std::uint64_t static_tls_reserve(const Machine& machine, std::string_view tunables) {
+  constexpr std::uint64_t usual = 1664;
+  // Until 2.31 it was a number of the source (TLS_STATIC_SURPLUS), and a privileged program reads no
+  // tunables.
+  if (machine.secure || (!machine.libc_version.empty() && compare_versions(machine.libc_version, "2.32") < 0))
+    return usual;
+  constexpr std::uint64_t usual_namespaces = 4, most_namespaces = 16, usual_optional = 512;
+  constexpr std::uint64_t a_library = 144;  // LIBC_IE_TLS and OTHER_IE_TLS
+  std::uint64_t namespaces = tunable(tunables, "glibc.rtld.nns").value_or(usual_namespaces);
+  if (namespaces < 1 || namespaces > most_namespaces) namespaces = usual_namespaces;
+  const std::uint64_t optional = tunable(tunables, "glibc.rtld.optional_static_tls").value_or(usual_optional);
+  // LEGACY_TLS, which makes the usual sum the old number, is as large as one library's part.
+  return (namespaces - 1) * a_library + namespaces * a_library + optional + a_library;
+}
+
+void judge_static_tls(const Machine& machine, const Request& request, Reader& reader, Closure& closure) {
+  const std::uint64_t flags_say = flagged(closure, false);
+  if (flags_say == 0) return;
+  if (machine.libc == Libc::musl) {
+    // musl ldso/dynlink.c, do_relocs: TPOFF of what is no part of the program at its start is an error.
+    const Wanted wanted = wanted_by(closure, reader);
+    if (wanted.bytes == 0) return;
+    Diagnosis diagnosis = told("EH-L29", closure, wanted);
+    diagnosis.with("problem",
+                   "it wants static thread-local storage, which musl gives no library opened later");
+    (wanted.certain ? closure.refused : closure.doubts).push_back(std::move(diagnosis));
+    return;
+  }
+  const std::uint64_t reserve = static_tls_reserve(machine, request.tunables);
+  // What the process holds may have been there at its start, or have drawn on the same reserve.
+  const std::uint64_t drawn = std::min(reserve, flagged(closure, true));
+  if (flags_say <= reserve - drawn) return;
+  const Wanted wanted = wanted_by(closure, reader);
+  if (wanted.bytes <= reserve - drawn) return;
+  const bool never =
+      wanted.certain && wanted.bytes > reserve + most_by_rounding(closure, machine.program, reader);
+  Diagnosis diagnosis = told("EH-L19", closure, wanted);
+  diagnosis.with("reserve", std::to_string(reserve), "GLIBC_TUNABLES");
+  (never ? closure.refused : closure.doubts).push_back(std::move(diagnosis));
+}
+
+}  // namespace enginehost::linker

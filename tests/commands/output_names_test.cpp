@@ -1,0 +1,25 @@
+// No output of a model replaces another one's file.
+#include "host/commands/output_names.hpp"
+
+#include <gmock/gmock.h>
+
+namespace enginehost::commands {
+namespace {
+
+using testing::ElementsAre;
+
+TEST(OutputNames, AreThoseOfTheModelWhereTheyCanBe) {
+  EXPECT_THAT(file_names_of({"y", "logits.1", "a/b", "", ".hidden"}),
+              ElementsAre("y", "logits.1", "a_b", "_", "_.hidden"));
+}
+
+TEST(OutputNames, AreNeverShared) {
+  EXPECT_THAT(file_names_of({"a/b", "a_b", "a b"}), ElementsAre("a_b_2", "a_b", "a_b_3"));
+  EXPECT_THAT(file_names_of({"a/b", "a_b", "a_b_2"}), ElementsAre("a_b_3", "a_b", "a_b_2"));
+  EXPECT_THAT(file_names_of({"y", "y"}), ElementsAre("y", "y_2"));
+}
+
+TEST(OutputNames, DifferByMoreThanCase) { EXPECT_THAT(file_names_of({"Y", "y"}), ElementsAre("Y", "y_2")); }
+
+}  // namespace
+}  // namespace enginehost::commands

@@ -1,0 +1,282 @@
+// Flags mean what they say wherever they stand, and nothing that was said or printed is lost without a word.
+#include <gmock/gmock.h>
+
+#include <filesystem>
+#include <thread>
+
+#include "base/files.hpp"
+#include "base/paths.hpp"
+#include "tests/end-to-end/interrupted.hpp"
+#include "tests/end-to-end/repository.hpp"
+#include "tests/end-to-end/workplace.hpp"
+
+namespace enginehost::test {
+namespace {
+
+namespace fs = std::filesystem;
+using std::chrono_literals::operator""ms;
+using std::chrono_literals::operator""s;
+using testing::HasSubstr;
+using testing::Not;
+
+class Flags : public testing::Test {
+ protected:
+  void SetUp() override {
+    repository.add(good_build());
+    repository.write();
+  }
+  std::string location() const { return path_text(repository.root()); }
+  Ended cache(std::vector<std::string> arguments, const RunOptions& options = {}) const {
+    return workplace.run("engine-cache", std::move(arguments), options);
+  }
+  void install() const { ASSERT_EQ(cache({"fetch", "reference", "--repository", location()}).status, 0); }
+  // Of a command whose document does not arrive.
+  Ended without_reading(const std::string& command, std::vector<std::string> arguments,
+                        const std::vector<std::string>& launcher) const {
+    RunOptions options;
+    options.launcher = launcher;
+    const auto child = run_child(workplace.request(command, std::move(arguments), options));
+    Ended ended;
+    EXPECT_TRUE(child);
+    if (child) ended.status = child->exit_code, ended.output = child->output, ended.error = child->error;
+    return ended;
+  }
+
+  Workplace workplace;
+  TestRepository repository{workplace.folder() / "repository"};
+};
+
+TEST_F(Flags, OneThatMayBeRepeatedTakesOneValueEachTime) {
+  for (const std::vector<std::string>& flag :
+       {std::vector<std::string>{"--repository", location()},
+        {"--repository=" + location()},
+        {"--repository", location(), "--accept-license", "X"},
+        {"--repository", location(), "--installation", path_text(workplace.folder())}}) {
+    std::vector<std::string> arguments = flag;
+    arguments.insert(arguments.end(), {"reference", "--plan", "--json"});
+    const Ended planned = workplace.info(arguments);
+    EXPECT_EQ(planned.status, 0) << planned.said();
+    EXPECT_EQ(planned.outcome()["state"].as_string(), "planned") << planned.said();
+  }
+  EXPECT_EQ(cache({"fetch", "--repository", location(), "reference"}).status, 0);
+  const std::vector<std::pair<std::string, std::vector<std::string>>> others = {
+      {"engine-cache", {"import", "--accept-license", "X", "/nonexistent.bundle"}},
+      {"engine-cache", {"trust", "add", "--repository", location(), "/nonexistent.pub"}},
+      {"engine-cache", {"licenses", "accept", "--repository", location(), "nonsense"}},
+      {"engine-cache", {"push", "--accept-license", "X", "no-build", "127.0.0.1:1/nowhere"}},
+      {"engine-cache", {"fetch", "--platform", "/nonexistent.json", "reference"}},
+      {"engine-cache", {"export", "--redistribute", "X", "/nonexistent/x.bundle", "no-build"}},
+      {"engine-cache", {"fulfil", "--redistribute", "X", "/nonexistent.request"}},
+      {"engine-run", {"--input", "x=/nonexistent.npy", "reference", "model"}},
+      {"engine-manifest",
+       {"sign", "--key", "/nonexistent.key", "--add-key", "/nonexistent.pub", "/nonexistent"}},
+      {"engine-manifest",
+       {"sign", "--key", "/nonexistent.key", "--remove-key", "X", "--revoke-key", "Y", "/nonexistent"}}};
+  for (const auto& [command, arguments] : others)
+    EXPECT_THAT(workplace.run(command, arguments).error,
+                testing::AllOf(Not(HasSubstr("required")), Not(HasSubstr("not expected"))));
+  for (const char* flag : {"--url=https://engines.example/x", "--select", "--lazy", "--capability"}) {
+    std::vector<std::string> arguments = {"add", "--engine", "toy", "--version",
+                                          "1",   "--flavor", "cpu", flag};
+    if (!std::string_view(flag).starts_with("--url")) arguments.emplace_back("x");
+    arguments.insert(arguments.end(), {"/nonexistent", "/nonexistent.zip"});
+    EXPECT_THAT(workplace.run("engine-manifest", arguments).error, Not(HasSubstr("required"))) << flag;
+  }
+}
+
+TEST_F(Flags, OutputThatCannotBeWrittenIsNoSuccess) {
+  const std::vector<std::string> full = {"sh", "-c", R"(exec "$@" >/dev/full)", "sh"},
+                                 closed = {"sh", "-c", R"(exec "$@" >&-)", "sh"};
+  const std::vector<std::pair<std::string, std::vector<std::string>>> commands = {
+      {"engine-info", {"--platform-json"}},
+      {"engine-info", {"--json"}},
+      {"engine-info", {"--code", "L01"}},
+      {"engine-info", {"--version"}},
+      {"engine-info", {"reference", "--json", "--repository", location()}},
+      {"engine-run", {"--help"}},
+      {"engine-cache", {"path"}},
+      {"engine-cache", {"list", "--json"}},
+      {"engine-manifest", {"--help"}}};
+  for (const auto& [command, arguments] : commands)
+    for (const auto& launcher : {full, closed}) {
+      const Ended ended = without_reading(command, arguments, launcher);
+      EXPECT_EQ(ended.status, 7) << command << " " << arguments.front() << " " << ended.said();
+      EXPECT_THAT(ended.error, HasSubstr("standard output could not be written"));
+    }
+  // A reader that is gone, where nobody dies of it.
+  const Ended piped =
+      without_reading("engine-info", {"--platform-json"},
+                      {"sh", "-c", R"(trap "" PIPE; { sleep 1; "$@"; echo "status $?" >&2; } | true)", "sh"});
+  EXPECT_THAT(piped.error, HasSubstr("status 7"));
+}
+
+// The next file that is opened takes the number of a stream that the caller closed.
+TEST_F(Flags, WithItsOutputClosedNothingIsPrintedIntoTheCache) {
+  const Ended fetched = without_reading("engine-cache", {"fetch", "reference", "--repository", location()},
+                                        {"sh", "-c", R"(exec "$@" <&- >&- 2>&-)", "sh"});
+  EXPECT_EQ(fetched.status, 7) << fetched.said();
+  const Ended verified = cache({"verify", "--deep"});
+  EXPECT_EQ(verified.status, 0) << verified.said();
+}
+
+TEST_F(Flags, AnEmptyValueIsToldWithWhatMayStandThere) {
+  const Ended run = workplace.info({"reference", "--device", "", "--json"});
+  EXPECT_EQ(run.status, 2) << run.said();
+  const std::string& cause = run.diagnosis()["cause"].as_string();
+  EXPECT_THAT(cause, HasSubstr("--device \"\""));
+  EXPECT_THAT(cause, HasSubstr("a device that must be opened"));
+  EXPECT_THAT(cause, HasSubstr("leave --device out"));
+}
+
+TEST_F(Flags, TheProgressBarIsWipedBeforeTheResultIsPrinted) {
+  RunOptions terminal;
+  terminal.launcher = on_a_terminal();
+  const Ended info = workplace.info({"reference", "--repository", location()}, terminal);
+  EXPECT_EQ(info.status, 0) << info.said();
+  ASSERT_THAT(info.output, HasSubstr("["));
+  EXPECT_THAT(info.output, HasSubstr("\r\x1b[Kreference 1.0.0 cpu is open"));
+  const Workplace second, third;
+  const Ended fetched =
+      second.run("engine-cache", {"fetch", "reference", "--repository", location()}, terminal);
+  EXPECT_THAT(fetched.output, HasSubstr("\r\x1b[Kreference-good  fetched"));
+  const Ended ran =
+      third.run("engine-run",
+                {"reference", ENGINEHOST_SOURCE_DIR "/examples/two-layers.model", "--repository", location()},
+                terminal);
+  EXPECT_THAT(ran.output, HasSubstr("\r\x1b[Kreference-good"));
+}
+
+TEST_F(Flags, AForcedBuildThatIsNotUsedIsTold) {
+  TestBuild foreign = good_build("reference-foreign");
+  foreign.arch = "s390x";
+  repository.add(foreign);
+  repository.write();
+  for (const char* forced : {"nosuch", "reference-foreign"}) {
+    RunOptions options;
+    options.environment = {std::string("ENGINEHOST_FORCE=") + forced};
+    for (const char* way : {"--plan", "--no-probe"}) {
+      const Ended run = workplace.info({"reference", "--repository", location(), way, "--json"}, options);
+      EXPECT_EQ(run.status, 0) << run.said();
+      EXPECT_TRUE(run.outcome()["fallback"].as_bool()) << run.said();
+      EXPECT_THAT(run.document["warnings"].dump(), HasSubstr("EH-S22"));
+      EXPECT_THAT(run.document["warnings"].dump(), HasSubstr(forced));
+    }
+    const Ended text = workplace.info({"reference", "--repository", location()}, options);
+    EXPECT_THAT(text.error, HasSubstr(std::string(forced) + " was forced")) << text.said();
+  }
+}
+
+TEST_F(Flags, AForcedBuildThatIsUsedIsNoFallback) {
+  RunOptions options;
+  options.environment = {"ENGINEHOST_FORCE=reference-good"};
+  const Ended run = workplace.info({"reference", "--repository", location(), "--plan", "--json"}, options);
+  EXPECT_FALSE(run.outcome()["fallback"].as_bool()) << run.said();
+  EXPECT_THAT(run.document["warnings"].dump(), Not(HasSubstr("EH-S22")));
+}
+
+TEST_F(Flags, TheMachineIsReportedWithACacheThatCannotBeUsed) {
+  RunOptions options;
+  options.launcher = {"env", "ENGINEHOST_CACHE=relative"};  // in place of the one that a workplace has
+  const Ended text = workplace.info({}, options);
+  EXPECT_EQ(text.status, 0) << text.said();
+  EXPECT_THAT(text.output, HasSubstr("machine"));
+  EXPECT_THAT(text.error, HasSubstr("\"relative\" is not an absolute folder"));
+  const Ended json = workplace.info({"--json"}, options);
+  EXPECT_EQ(json.status, 0) << json.said();
+  EXPECT_THAT(json.document["failures"].dump(), HasSubstr("ENGINEHOST_CACHE"));
+}
+
+TEST_F(Flags, ABundleIsNotWrittenOverTheOneItRestsOn) {
+  install();
+  const fs::path folder = workplace.folder();
+  const std::string bundle = path_text(folder / "x.bundle"), link = path_text(folder / "link.bundle");
+  ASSERT_EQ(cache({"export", bundle, "reference-good"}).status, 0);
+  const std::string before = read_text(bundle);
+  fs::create_symlink(bundle, link);
+  for (const std::vector<std::string>& names :
+       {std::vector<std::string>{bundle, bundle}, {bundle, link}, {link, bundle}}) {
+    const Ended run = cache({"export", names[0], "reference-good", "--base", names[1], "--json"});
+    EXPECT_EQ(run.status, 2) << run.said();
+    EXPECT_EQ(read_text(bundle), before);
+  }
+  const std::string parts = path_text(folder / "parts.bundle");
+  ASSERT_EQ(cache({"export", parts, "reference-good", "--max-part", "32K"}).status, 0);
+  for (const char* part : {"", ".parts", ".001"})
+    EXPECT_EQ(cache({"export", parts, "reference-good", "--max-part", "32K", "--base", parts + part}).status,
+              2)
+        << part;
+  EXPECT_EQ(cache({"export", path_text(folder / "more.bundle"), "reference-good", "--base", bundle}).status,
+            0);
+}
+
+TEST_F(Flags, AMeasurementThatIsInterruptedEndsWith130) {
+  install();
+  const fs::path said = workplace.folder() / "said.json";
+  Running running(
+      workplace.request("engine-info", {"reference", "--bench", "--repository", location(), "--json"}), said);
+  // Its proof is on record once it is open; then the arrays are made, and the first operation is timed.
+  const auto proven = [&] {
+    std::error_code error;
+    for (fs::recursive_directory_iterator at(workplace.cache() / "state", error), end; !error && at != end;
+         at.increment(error))
+      if (at->path().parent_path().filename() == "history") return true;
+    return false;
+  };
+  for (int looks = 0; looks < 6'000 && !proven(); ++looks) std::this_thread::sleep_for(10ms);
+  EXPECT_FALSE(running.ended_within(100ms));
+  running.interrupt();
+  const auto status = running.ended_within(60s);
+  ASSERT_TRUE(status);
+  EXPECT_EQ(*status, 130);
+  const auto document = parse_json(read_text(said), "stdout");
+  ASSERT_TRUE(document) << read_text(said);
+  EXPECT_EQ((*document)["diagnosis"]["code"].as_string(), "EH-P10");
+}
+
+TEST_F(Flags, VersionAndHelpAreDocumentsToo) {
+  for (const char* command : {"engine-info", "engine-run", "engine-cache", "engine-manifest"}) {
+    const Ended version = workplace.run(command, {"--json", "--version"});
+    EXPECT_EQ(version.status, 0);
+    EXPECT_EQ(version.document["tool"]["version"].as_string(), ENGINEHOST_VERSION) << version.said();
+    const Ended help = workplace.run(command, {"--help", "--json"});
+    EXPECT_EQ(help.status, 0);
+    EXPECT_THAT(help.document["help"].as_string(), HasSubstr("--quiet")) << help.said();
+    EXPECT_THAT(help.document["help"].as_string(), HasSubstr("--offline"));
+  }
+  const Ended wrong = workplace.info({"--json=true", "--bogus"});
+  EXPECT_EQ(wrong.status, 2);
+  const auto document = parse_json(wrong.output, "stdout");
+  ASSERT_TRUE(document) << wrong.said();
+  EXPECT_EQ((*document)["diagnosis"]["code"].as_string(), "EH-P40");
+}
+
+TEST_F(Flags, WhatIsDisabledUnderAnUnknownNameIsDoubted) {
+  const Ended slip = cache({"quarantine", "disable", "refrence-good", "--repository", location()});
+  EXPECT_EQ(slip.status, 0);
+  EXPECT_THAT(slip.error, HasSubstr("no build called refrence-good is known here"));
+  EXPECT_THAT(slip.error, HasSubstr("did you mean reference-good?"));
+  const Ended known = cache({"quarantine", "disable", "reference-good", "--repository", location()});
+  EXPECT_THAT(known.error, Not(HasSubstr("no build called")));
+  EXPECT_THAT(cache({"quarantine", "enable", "reference-good"}).output,
+              HasSubstr("reference-good may be used again"));
+}
+
+TEST_F(Flags, APinIsListed) {
+  install();
+  EXPECT_THAT(cache({"list"}).output, Not(HasSubstr("pinned")));
+  ASSERT_EQ(cache({"pin", "reference-good"}).status, 0);
+  EXPECT_THAT(cache({"list"}).output, HasSubstr("(pinned)"));
+  const Ended list = cache({"list", "--json"});
+  EXPECT_TRUE(list.document["builds"].as_array().at(0)["pinned"].as_bool()) << list.said();
+}
+
+TEST_F(Flags, WordsNameWhatWasGiven) {
+  const Ended verbose = workplace.info({"--verbose"});
+  EXPECT_THAT(verbose.output, HasSubstr("info  (--verbose)"));
+  EXPECT_EQ(cache({"trust", "add", "/nonexistent.pub", "--json"}).code(), "EH-P47");
+  EXPECT_THAT(workplace.info({"--inspect", "/dev/null"}).error, HasSubstr("/dev/null is a device"));
+  EXPECT_THAT(workplace.info({"@1"}).error, HasSubstr("names a version and no engine"));
+}
+
+}  // namespace
+}  // namespace enginehost::test

@@ -1,0 +1,347 @@
+// What the program that opens a library has to do with what is found for it: its DT_RPATH, its folder as
+// $ORIGIN of LD_LIBRARY_PATH, its raised rights. Each case is opened by a real program too, and what the
+// loader takes for "dep.so" has to be what we say.
+#include <gmock/gmock.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <fstream>
+
+#include "base/child_process.hpp"
+#include "base/process.hpp"
+#include "base/text.hpp"
+#include "host/linker/linker.hpp"
+#include "host/linker/search.hpp"
+#include "tests/support/this_architecture.hpp"
+#include "tests/support/workshop.hpp"
+
+namespace enginehost::linker {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+constexpr const char* opener = R"(
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <link.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/auxv.h>
+
+static int tell(struct dl_phdr_info* library, size_t size, void* nothing) {
+  (void)size, (void)nothing;
+  const char* slash = strrchr(library->dlpi_name, '/');
+  if (slash != NULL && strcmp(slash, "/dep.so") == 0) fputs(library->dlpi_name, stdout);
+  return 0;
+}
+
+/* FILE, or CALLER FILE: what FILE brings in as dep.so; with "secure", whether the rights are raised. */
+int main(int count, char** words) {
+  if (count == 2 && strcmp(words[1], "secure") == 0) return getauxval(AT_SECURE) != 0 ? 0 : 1;
+  void* library = dlopen(words[1], RTLD_NOW | RTLD_LOCAL);
+  if (library != NULL && count > 2) {
+    void* (*go)(const char*) = (void* (*)(const char*))dlsym(library, "go");
+    library = go(words[2]);
+  }
+  if (library != NULL) dl_iterate_phdr(tell, NULL);
+  return library != NULL ? 0 : 1;
+}
+)";
+
+class OpenedByAProgram : public test::Workshop {
+ protected:
+  void SetUp() override {
+    Workshop::SetUp();
+    if (describe_this_machine().architecture != test::architecture ||
+        describe_this_machine().libc != Libc::glibc)
+      GTEST_SKIP() << "the fixtures are for glibc on x86-64 and arm64";
+    write("opener.c", opener);
+    part("link/dep.so");
+    engine_ = part("engine/engine.so", {"link/dep.so"});
+  }
+
+  std::filesystem::path program(const std::string& name, const std::vector<std::string>& flags = {}) const {
+    std::filesystem::create_directories((folder() / name).parent_path());
+    std::vector<std::string> command{"gcc", "-o", in(name), in("opener.c")};
+    command.insert(command.end(), flags.begin(), flags.end());
+    run(command);
+    return folder() / name;
+  }
+  std::filesystem::path part(const std::string& name, const std::vector<std::string>& needs = {},
+                             const std::vector<std::string>& more = {},
+                             const std::string& source = "int f;\n") const {
+    std::vector<std::string> flags{"-nostdlib", "-Wl,--no-as-needed", "-Wl,--allow-shlib-undefined",
+                                   "-Wl,-soname," + std::filesystem::path(name).filename().native()};
+    for (const std::string& need : needs) flags.push_back(in(need));
+    flags.insert(flags.end(), more.begin(), more.end());
+    return library(name, source, flags);
+  }
+  std::string in(const std::string& name) const { return (folder() / name).native(); }
+
+  // The dep.so that the loader takes, "" when it refuses the file.
+  std::string taken_by_loader(const std::filesystem::path& program, const std::filesystem::path& file,
+                              const std::string& library_path = {}, const std::string& caller = {}) const {
+    ChildRequest request;
+    request.argv = {program.native()};
+    if (!caller.empty()) request.argv.push_back(caller);
+    request.argv.push_back(file.native());
+    request.environment = {library_path.empty() ? "LD_LIBRARY_PATH" : "LD_LIBRARY_PATH=" + library_path,
+                           "LD_PRELOAD"};
+    const Result<ChildOutcome> outcome = run_child(request);
+    EXPECT_TRUE(outcome && (outcome->exit_code == 0 || outcome->exit_code == 1));
+    return outcome && outcome->exit_code == 0 ? outcome->output : std::string();
+  }
+  static Machine machine_of(const std::filesystem::path& program, const std::string& library_path = {}) {
+    Machine machine = describe_this_machine();
+    machine.program = program;
+    machine.library_path = split_library_path(library_path);
+    return machine;
+  }
+  static std::string taken(const Machine& machine, const std::filesystem::path& file) {
+    Request request;
+    request.file = file;
+    Reader reader(machine.root);
+    const Closure closure = close(machine, request, reader);
+    const Object* dep = closure.find("dep.so");
+    return dep != nullptr && closure.loads() ? dep->path : std::string();
+  }
+  // Both have to say the same.
+  std::string both(const std::filesystem::path& program, const std::filesystem::path& file,
+                   const std::string& library_path = {}) const {
+    const std::string ours = taken(machine_of(program, library_path), file);
+    EXPECT_EQ(ours, taken_by_loader(program, file, library_path)) << library_path;
+    return ours;
+  }
+
+  std::filesystem::path engine_;
+};
+
+const std::vector<std::string> old_style{"-Wl,--disable-new-dtags"}, new_style{"-Wl,--enable-new-dtags"};
+
+std::vector<std::string> with_path(const std::string& path, std::vector<std::string> style) {
+  style.push_back("-Wl,-rpath," + path);
+  return style;
+}
+
+TEST_F(OpenedByAProgram, its_RPATH_serves_every_needer_that_has_no_RUNPATH) {
+  part("home/lib/dep.so");
+  part("other/dep.so");
+  const auto old_program = program("home/bin/old", with_path("$ORIGIN/../lib", old_style));
+  EXPECT_EQ(both(program("home/bin/plain"), engine_), "");
+  EXPECT_EQ(both(old_program, engine_), in("home/bin/../lib/dep.so"));
+  // Before the variable, after the needer's own.
+  EXPECT_EQ(both(old_program, engine_, in("other")), in("home/bin/../lib/dep.so"));
+  EXPECT_EQ(both(old_program, part("own.so", {"link/dep.so"}, with_path(in("other"), old_style))),
+            in("other/dep.so"));
+  // A needer with RUNPATH, or a program that has one beside, and it is not looked at.
+  EXPECT_EQ(both(old_program, part("new.so", {"link/dep.so"}, with_path(in("none"), new_style))), "");
+  EXPECT_EQ(both(program("home/bin/new", with_path("$ORIGIN/../lib", new_style)), engine_), "");
+  // What is needed further down is looked for in the same way.
+  part("home/lib/middle.so", {"link/dep.so"});
+  EXPECT_EQ(both(old_program, part("top.so", {"home/lib/middle.so"})), in("home/bin/../lib/dep.so"));
+  const Machine machine = machine_of(old_program);
+  Request request;
+  request.file = engine_;
+  Reader reader;
+  EXPECT_EQ(close(machine, request, reader).find("dep.so")->found_by, "RPATH of " + old_program.native());
+}
+
+TEST_F(OpenedByAProgram, the_RPATH_of_the_library_that_calls_dlopen_counts_for_nothing) {
+  part("beside/dep.so");
+  const auto caller = library(
+      "caller.so", "#include <dlfcn.h>\nvoid* go(const char* file) { return dlopen(file, RTLD_NOW); }\n",
+      with_path(in("beside"), old_style));
+  const auto plain = program("plain");
+  EXPECT_EQ(taken_by_loader(plain, engine_, {}, caller), "");
+  EXPECT_EQ(taken_by_loader(plain, engine_, in("beside"), caller), in("beside/dep.so"));
+  EXPECT_EQ(taken(machine_of(plain), engine_), "");
+}
+
+TEST_F(OpenedByAProgram, tokens_of_the_variable_stand_for_the_programs_folder) {
+  const auto plain = program("bin/plain");
+  part("bin/libs/dep.so");
+  for (const char* element : {"$ORIGIN/libs", "${ORIGIN}/libs", "$ORIGIN/libs/", "/none:$ORIGIN/./libs"})
+    EXPECT_NE(both(plain, engine_, element), "") << element;
+}
+
+TEST_F(OpenedByAProgram, a_name_that_goes_on_is_another_name) {
+  const auto plain = program("bin/plain");
+  const std::vector<std::string> no_tokens{"$ORIGINAL", "$ORIGIN_", "$ORIGIN2", "$LIB64", "$PLATFORMS",
+                                           "$OTHER",    "${LIB",    "$",        "$$",     "$lib"};
+  for (const std::string& element : no_tokens) {
+    // Such a folder exists under this very name.
+    part("odd/" + element + "/dep.so");
+    EXPECT_EQ(both(plain, engine_, in("odd/" + element)), in("odd/" + element + "/dep.so"));
+    std::filesystem::remove_all(folder() / "odd");
+    // What would be there if it were a token is not looked at.
+    part("binAL/dep.so");
+    EXPECT_EQ(both(plain, engine_, element + "/x"), "") << element;
+  }
+  // Others may follow; after a brace even letters.
+  part("bin-x/dep.so");
+  part("binx/dep.so");
+  EXPECT_EQ(both(plain, engine_, "$ORIGIN-x"), in("bin-x/dep.so"));
+  EXPECT_EQ(both(plain, engine_, "${ORIGIN}x"), in("binx/dep.so"));
+  const std::string lib = describe_this_machine().lib;
+  part("odd/" + lib + "/dep.so");
+  EXPECT_EQ(both(plain, engine_, in("odd") + "/$LIB"), in("odd/" + lib + "/dep.so"));
+}
+
+TEST_F(OpenedByAProgram, a_known_token_without_a_value_makes_its_element_useless) {
+  const Machine nobody = machine_of({}, "$ORIGIN/libs:/b:x$ORIGIN:$OTHER/c");
+  const std::string here = nobody.current_directory.native();
+  EXPECT_THAT(library_path_folders(nobody), ElementsAre("/b", here + "/$OTHER/c"));
+}
+
+TEST_F(OpenedByAProgram, with_raised_rights_a_library_may_say_ORIGIN_and_a_program_only_below_the_systems) {
+  Machine machine = machine_of("/opt/app/bin/run", "/env");
+  machine.secure = true;
+  machine.default_directories = {"/lib64", "/usr/lib64"};
+  machine.lib = "lib64";
+  machine.platform = "x86_64";
+  const Speaker library{"/opt/deps", false}, program{"/usr/lib64/app/bin", true},
+      outside{"/opt/app/bin", true};
+  EXPECT_EQ(expand_tokens(machine, "$ORIGIN", library), "/opt/deps");
+  EXPECT_EQ(expand_tokens(machine, "${ORIGIN}/../x", library), "/opt/deps/../x");
+  EXPECT_EQ(expand_tokens(machine, "/opt/$LIB/$PLATFORM", outside), "/opt/lib64/x86_64");
+  for (const char* not_alone : {"/x/$ORIGIN", "$ORIGIN-x/y", "$LIB/$ORIGIN", "$ORIGIN/$ORIGIN"})
+    EXPECT_EQ(expand_tokens(machine, not_alone, library), "") << not_alone;
+  EXPECT_EQ(expand_tokens(machine, "$ORIGIN/..", program), "/usr/lib64/app/bin/..");
+  EXPECT_EQ(expand_tokens(machine, "$ORIGIN/../../../evil", program), "");
+  EXPECT_EQ(expand_tokens(machine, "$ORIGIN/../lib", outside), "");
+  EXPECT_THAT(library_path_folders(machine), IsEmpty());
+  machine.secure = false;
+  EXPECT_EQ(expand_tokens(machine, "$ORIGIN/../lib", outside), "/opt/app/bin/../lib");
+}
+
+TEST_F(OpenedByAProgram, with_raised_rights_the_loader_says_the_same) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can make a program with raised rights here";
+  // A group of its own raises the rights of whoever starts it.
+  const auto raised = [&](const std::string& name, const std::vector<std::string>& flags) {
+    const auto made = program(name, flags);
+    EXPECT_EQ(::chown(made.c_str(), 0, 54321), 0);
+    std::filesystem::permissions(made, std::filesystem::perms::set_gid, std::filesystem::perm_options::add);
+    return made;
+  };
+  const auto plain = raised("bin/plain", {});
+  ChildRequest ask;
+  ask.argv = {plain.native(), "secure"};
+  if (const auto outcome = run_child(ask); !outcome || outcome->exit_code != 0)
+    GTEST_SKIP() << "this file system does not raise rights";
+  const auto same = [&](const std::filesystem::path& by, const std::filesystem::path& file,
+                        const std::string& library_path = {}) {
+    Machine machine = machine_of(by, library_path);
+    machine.secure = true;
+    const std::string ours = taken(machine, file);
+    EXPECT_EQ(ours, taken_by_loader(by, file, library_path)) << file;
+    return ours;
+  };
+  part("deps/dep.so");
+  part("bin/libs/dep.so");
+  const std::string lib = describe_this_machine().lib;
+  part("odd/" + lib + "/dep.so");
+  EXPECT_EQ(same(plain, engine_, in("deps")), "");
+  EXPECT_EQ(same(plain, part("a.so", {"link/dep.so"}, with_path("$ORIGIN/deps", new_style))),
+            in("deps/dep.so"));
+  EXPECT_EQ(same(plain, part("b.so", {"link/dep.so"}, with_path("$ORIGIN/deps", old_style))),
+            in("deps/dep.so"));
+  EXPECT_EQ(same(plain, part("c.so", {"link/dep.so"}, with_path("/$ORIGIN/deps", new_style))), "");
+  EXPECT_EQ(same(plain, part("d.so", {"link/dep.so"}, with_path(in("odd/$LIB"), new_style))),
+            in("odd/" + lib + "/dep.so"));
+  // In the name of a need no token is allowed, with a value or not.
+  const auto named = part("named.so", {"link/dep.so"});
+  run({"patchelf", "--replace-needed", "dep.so", "$ORIGIN/deps/dep.so", named.native()});
+  EXPECT_EQ(both(program("bin/unraised"), named), in("deps/dep.so"));
+  EXPECT_EQ(same(plain, named), "");
+  EXPECT_EQ(same(raised("bin/from-origin", with_path("$ORIGIN/libs", old_style)), engine_), "");
+  EXPECT_EQ(same(raised("bin/from-path", with_path(in("bin/libs"), old_style)), engine_),
+            in("bin/libs/dep.so"));
+}
+
+TEST_F(OpenedByAProgram, a_file_that_cannot_be_opened_ends_its_list_of_folders_and_not_the_search) {
+  const auto plain = program("plain");
+  part("good/dep.so");
+  part("first/dep.so");
+  std::filesystem::create_directories(folder() / "loop");
+  std::filesystem::create_symlink("dep.so", folder() / "loop/dep.so");
+  const std::string loop_then_good = in("loop") + ":" + in("good");
+  const auto rpath = part("rpath.so", {"link/dep.so"}, with_path(loop_then_good, old_style));
+  const auto runpath = part("runpath.so", {"link/dep.so"}, with_path(in("good"), new_style));
+  EXPECT_EQ(both(plain, rpath), "");
+  EXPECT_EQ(both(plain, rpath, in("first")), in("first/dep.so"));
+  EXPECT_EQ(both(plain, runpath, in("loop")), in("good/dep.so"));
+  EXPECT_EQ(both(plain, runpath, loop_then_good), in("good/dep.so"));
+  EXPECT_EQ(both(plain, engine_, loop_then_good), "");
+  // The folder itself counts, not its sub-folders for processors.
+  std::filesystem::create_directories(folder() / "first/glibc-hwcaps/x86-64-v2");
+  std::filesystem::create_symlink("dep.so", folder() / "first/glibc-hwcaps/x86-64-v2/dep.so");
+  EXPECT_EQ(both(plain, engine_, in("first")), in("first/dep.so"));
+  // Told, since it is why nothing was found.
+  Request request;
+  request.file = rpath;
+  Reader reader;
+  const Machine machine = machine_of(plain);
+  const Closure closure = close(machine, request, reader);
+  const std::vector<Diagnosis> told = diagnose_closure(machine, closure);
+  ASSERT_EQ(told.size(), 1u);
+  EXPECT_EQ(told[0].code, "EH-F11");
+  EXPECT_EQ(told[0].value("problem"), "link loop");
+  EXPECT_FALSE(closure.missing.empty());
+}
+
+// What the program below runs.
+TEST(ProgramWithPreloads, DISABLED_TellsThem) {
+  std::ofstream text(std::getenv("ENGINEHOST_TEST_TEXT"));
+  for (const LoadedLibrary& library : preloaded_libraries()) text << library.path.native() << "\n";
+}
+
+TEST_F(OpenedByAProgram, what_the_environment_preloads_is_told_with_what_it_needs) {
+  const auto deep = part("preload/deep.so");
+  part("preload/dep.so", {"preload/deep.so"}, {"-Wl,-rpath,$ORIGIN"});
+  const auto told = [&](const std::string& preload, const std::string& library_path = {}) {
+    ChildRequest child;
+    child.argv = {executable_path(), "--gtest_filter=ProgramWithPreloads.*",
+                  "--gtest_also_run_disabled_tests"};
+    child.environment = {"ENGINEHOST_TEST_TEXT=" + in("told"), "LD_PRELOAD=" + preload,
+                         "LD_LIBRARY_PATH=" + library_path};
+    const auto ended = run_child(child);
+    EXPECT_TRUE(ended && ended->succeeded());
+    std::vector<std::string> lines = split(bytes_of(folder() / "told"), '\n');
+    std::erase(lines, "");
+    return lines;
+  };
+  EXPECT_THAT(told(""), IsEmpty());
+  const std::vector<std::string> both_files{in("preload/dep.so"), in("preload/deep.so")};
+  EXPECT_EQ(told(in("preload/dep.so")), both_files);
+  EXPECT_EQ(told("dep.so:/none/x.so", in("preload")), both_files);
+  EXPECT_THAT(told(in("preload/deep.so")), ElementsAre(deep.native()));
+  // So a need of that name is served, as the loader serves it.
+  Machine machine = machine_of(program("plain"));
+  EXPECT_EQ(taken(machine, engine_), "");
+  machine.loaded = {{"dep.so", in("preload/dep.so")}, {"deep.so", deep}};
+  EXPECT_EQ(taken(machine, engine_), in("preload/dep.so"));
+}
+
+TEST(GlibcHwcaps, exist_since_2_33) {
+  EXPECT_THAT(glibc_hwcaps_of_x86_64("2.31", 15), IsEmpty());
+  EXPECT_THAT(glibc_hwcaps_of_x86_64("2.32", 15), IsEmpty());
+  EXPECT_THAT(glibc_hwcaps_of_x86_64("2.33", 7), ElementsAre("x86-64-v3", "x86-64-v2"));
+  EXPECT_THAT(glibc_hwcaps_of_x86_64("2.41", 15), ElementsAre("x86-64-v4", "x86-64-v3", "x86-64-v2"));
+  EXPECT_THAT(glibc_hwcaps_of_x86_64("", 3), ElementsAre("x86-64-v2"));
+}
+
+TEST(LibraryPath, is_split_and_taken_as_the_machines_libc_does) {
+  Machine machine;
+  machine.program = "/opt/app/bin/run";
+  machine.current_directory = "/here";
+  machine.library_path = {"/a", "", "b/", "$ORIGIN/../lib"};
+  EXPECT_THAT(library_path_folders(machine), ElementsAre("/a", "/here", "/here/b", "/opt/app/bin/../lib"));
+  EXPECT_THAT(library_path_folders(machine, "/a;;/b"), ElementsAre("/a", "/here", "/b"));
+  machine.libc = Libc::musl;
+  EXPECT_THAT(library_path_folders(machine, "/a;x::b:$ORIGIN\n/c"),
+              ElementsAre("/a;x", "/here/b", "/here/$ORIGIN", "/c"));
+}
+
+}  // namespace
+}  // namespace enginehost::linker

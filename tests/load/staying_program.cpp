@@ -1,0 +1,31 @@
+// Opens the library that is named, lets it stay, and ends: a leak checker has nothing to say of it.
+#include <cstdio>
+
+#include "host/load/in_process/open_library.hpp"
+
+namespace {
+
+// Apart from main(), so that nothing of it is left on the stack that is searched for pointers.
+[[gnu::noinline]] bool stays(const char* file) {
+  auto opened = enginehost::load::OpenLibrary::open(file);
+  if (!opened) return false;
+  opened->stay();
+  return true;
+}
+
+[[gnu::noinline]] int overwrite_stack() {
+  volatile char bytes[16384];
+  for (volatile char& byte : bytes) byte = 0;
+  return bytes[0];
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  for (int i = 0; i < 3; ++i)
+    if (count != 2 || !stays(arguments[1])) {
+      std::puts("the library could not be opened");
+      return 1;
+    }
+  return overwrite_stack();
+}

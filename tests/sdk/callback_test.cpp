@@ -1,0 +1,156 @@
+// The C++ face: what callbacks throw, and an engine that takes another's place while its callback runs.
+#include <enginehost/enginehost.hpp>
+
+#include <atomic>
+#include <chrono>
+#include <stdexcept>
+#include <thread>
+
+#include "tests/sdk/played_engine.hpp"
+
+namespace enginehost::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+class Callbacks : public PlayedEngine {
+ protected:
+  // Of a cache of its own, so that something is installed.
+  sdk::Request asked(const char* cache = "other cache") const {
+    sdk::Request asked;
+    asked.engine = "reference";
+    asked.cache = path_text(folder_ / cache);
+    asked.repositories = {repository_path_};
+    return asked;
+  }
+};
+
+TEST_F(Callbacks, WhatOnProgressThrowsStopsTheOpenAndIsThrownByIt) {
+  sdk::Request request = asked();
+  int calls = 0;
+  request.on_progress = [&](const enginehost_progress&) {
+    ++calls;
+    throw std::runtime_error("mine");
+  };
+  try {
+    sdk::Engine::open(request);
+    FAIL() << "it opened";
+  } catch (const std::runtime_error& thrown) {
+    EXPECT_STREQ(thrown.what(), "mine");
+  }
+  EXPECT_EQ(calls, 1);
+  // The request can be used again: what stopped was the call.
+  request.on_progress = nullptr;
+  EXPECT_EQ(sdk::Engine::open(request).build(), "reference-good");
+}
+
+TEST_F(Callbacks, WhatOnConsentThrowsIsThrownByTheOpen) {
+  sdk::Request request = asked();
+  request.on_consent = [](const enginehost_question&) -> bool { throw 42; };
+  EXPECT_THROW(sdk::Engine::open(request), int);
+  request.on_consent = [](const enginehost_question&) { return true; };
+  EXPECT_EQ(sdk::Engine::open(request).build(), "reference-good");
+}
+
+TEST_F(Callbacks, TheApplicationsOwnCancelStillStopsTheOpen) {
+  sdk::Request request = asked();
+  request.on_progress = [cancel = request.cancel](const enginehost_progress&) { cancel.now(); };
+  try {
+    sdk::Engine::open(request);
+    FAIL() << "it opened";
+  } catch (const sdk::Error& error) {
+    EXPECT_EQ(error.code(), "EH-P10");
+  }
+}
+
+// Of C, where they must not; one is told as what it is, and not as a bug of EngineHost.
+TEST_F(Callbacks, ThatThrowThroughTheCApiAreNamed) {
+  enginehost_request wanted = request();
+  const std::string cache = path_text(folder_ / "third cache");
+  wanted.cache = cache.c_str();
+  wanted.on_consent = [](const enginehost_question*, void*) -> std::int32_t { throw 42; };
+  EXPECT_FALSE(open(wanted));
+  EXPECT_EQ(code(), "EH-P45") << said();
+  EXPECT_THAT(said(), testing::HasSubstr("request.on_consent: it threw"));
+  wanted.on_consent = nullptr;
+  wanted.on_progress = [](const enginehost_progress*, void*) { throw std::runtime_error("mine"); };
+  EXPECT_FALSE(open(wanted));
+  EXPECT_EQ(code(), "EH-P45") << said();
+  EXPECT_THAT(said(), testing::HasSubstr("mine"));
+}
+
+TEST_F(Callbacks, ADeclinedConsentIsNotToldToRunWithoutATerminal) {
+  enginehost_request wanted = request();
+  const std::string cache = path_text(folder_ / "third cache");
+  wanted.cache = cache.c_str();
+  wanted.on_consent = [](const enginehost_question*, void*) -> std::int32_t { return 0; };
+  EXPECT_FALSE(open(wanted));
+  EXPECT_EQ(code(), "EH-P03") << said();
+  EXPECT_THAT(said(), testing::Not(testing::HasSubstr("terminal")));
+  EXPECT_THAT(said(), testing::HasSubstr("request.on_consent"));
+}
+
+// What the callback of an engine holds, and whether it is gone.
+std::atomic<bool> gone = false, told = false, gone_while_told = false;
+struct Held {
+  ~Held() { gone = true; }
+};
+
+TEST_F(Callbacks, LiveOnWhileTheirEngineIsReplaced) {
+  gone = told = gone_while_told = false;
+  sdk::Request request = asked("cache");
+  auto held = std::make_shared<Held>();
+  request.on_device = [held](const enginehost_device_event&) {
+    told = true;
+    for (int i = 0; i < 30 && !gone; ++i) std::this_thread::sleep_for(10ms);
+    gone_while_told = gone.load();
+  };
+  held.reset();
+  sdk::Engine engine = sdk::Engine::open(request);
+  const auto other = open(this->request());  // another handle of the same engine
+  ASSERT_TRUE(other) << said();
+  request.on_device = nullptr;
+  set_variable("DEVICE_BEHAVIOUR", "lose");
+  std::thread loses([&] { enginehost_engine_self_test(other.get(), 1, "cuda:0", nullptr); });
+  for (int i = 0; i < 5000 && !told; ++i) std::this_thread::sleep_for(1ms);
+  EXPECT_TRUE(told);
+  engine = sdk::Engine::open(request);
+  loses.join();
+  EXPECT_FALSE(gone_while_told);
+  EXPECT_TRUE(gone);
+}
+
+TEST(CancelBelow, IsCancelledWithTheOneAboveAndNotTheOtherWay) {
+  const sdk::Cancel above;
+  enginehost_request request = ENGINEHOST_REQUEST_INIT;
+  request.engine = "nobody's";
+  const auto code_with = [&](const sdk::Cancel& cancel) {
+    request.cancel = cancel.get();
+    enginehost_engine* engine = nullptr;
+    enginehost_error* error = nullptr;
+    enginehost_open(&request, &engine, &error);
+    const Handle<enginehost_error> owned(error);
+    return std::string(enginehost_error_code(error));
+  };
+  const sdk::Cancel first = above.below();
+  first.now();
+  EXPECT_EQ(code_with(first), "EH-P10");
+  EXPECT_EQ(code_with(above), "EH-S02");
+  const sdk::Cancel second = above.below(), third = second.below();
+  EXPECT_EQ(code_with(third), "EH-S02");
+  above.now();
+  EXPECT_EQ(code_with(second), "EH-P10");
+  EXPECT_EQ(code_with(third), "EH-P10");
+  EXPECT_EQ(code_with(above.below()), "EH-P10");
+}
+
+TEST(CancelBelow, OutlivesTheOneAbove) {
+  enginehost_cancel* const above = enginehost_cancel_new();
+  Handle<enginehost_cancel> below(enginehost_cancel_new_below(above));
+  enginehost_cancel_free(above);
+  enginehost_cancel_now(below.get());
+  EXPECT_NE(below, nullptr);
+}
+
+}  // namespace
+}  // namespace enginehost::test

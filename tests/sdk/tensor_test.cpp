@@ -1,0 +1,127 @@
+// What an application passes as a tensor, and what a plugin is given of it.
+#include <cstring>
+#include <functional>
+
+#include "tests/sdk/played_engine.hpp"
+
+namespace enginehost::test {
+namespace {
+
+using testing::HasSubstr;
+
+class Tensors : public PlayedEngine {
+ protected:
+  void SetUp() override {
+    PlayedEngine::SetUp();
+    model_ = load("cpu");
+    ASSERT_TRUE(model_) << said();
+  }
+  // The text of EH-P44, or what came in its place.
+  std::string refused(const DLTensor& tensor) {
+    const Seen seen = run(model_.get(), tensor);
+    return seen.ran ? "it ran" : code() == "EH-P44" ? said() : "not EH-P44: " + said();
+  }
+  DLManagedTensorVersioned* copy(const DLTensor& tensor, const char* device) {
+    DLManagedTensorVersioned* out = nullptr;
+    enginehost_error* error = nullptr;
+    status_ = enginehost_tensor_copy(engine_.get(), &tensor, device, nullptr, &out, &error);
+    error_.reset(error);
+    return out;
+  }
+
+  Handle<enginehost_model> model_;
+  Numbers x_{{1, 2, 3, 4, 5, 6}};
+};
+
+TEST_F(Tensors, ReachThePluginWithoutStrides) {
+  std::int64_t strides[] = {2, 1};
+  x_.tensor.strides = strides;
+  const Seen seen = run(model_.get(), x_.tensor);
+  ASSERT_TRUE(seen.ran) << said();
+  EXPECT_TRUE(seen.without_strides);
+  EXPECT_EQ(seen.rank, 2);
+  EXPECT_EQ(x_.tensor.strides, strides);  // the application's own is as it was
+}
+
+TEST_F(Tensors, ReachThePluginAtAMultipleOfTheirElementsSize) {
+  for (const std::uint64_t offset : {0, 1, 2, 4, 7}) {
+    x_.tensor.byte_offset = offset;
+    x_.shape[0] = 2;
+    const Seen seen = run(model_.get(), x_.tensor);
+    ASSERT_TRUE(seen.ran) << said();
+    EXPECT_EQ(seen.behind_a_multiple, 0) << offset;
+  }
+}
+
+TEST_F(Tensors, OfADeviceThatBeginBetweenElementsAreRefused) {
+  const auto on_device = load("cuda:0");
+  ASSERT_TRUE(on_device) << said();
+  x_.tensor.device = {kDLCUDA, 0};
+  x_.shape[0] = 2;
+  EXPECT_TRUE(run(on_device.get(), x_.tensor).ran) << said();
+  x_.tensor.byte_offset = 2;
+  EXPECT_FALSE(run(on_device.get(), x_.tensor).ran);
+  EXPECT_EQ(code(), "EH-P44") << said();
+  EXPECT_THAT(said(), HasSubstr("between two elements"));
+}
+
+TEST_F(Tensors, WithoutAShapeAreRefused) {
+  x_.tensor.shape = nullptr;
+  EXPECT_THAT(refused(x_.tensor), HasSubstr("shape is NULL"));
+  x_.tensor.ndim = 0;  // a number alone needs none
+  EXPECT_EQ(run(model_.get(), x_.tensor).rank, 0) << said();
+}
+
+TEST_F(Tensors, OfANegativeRankOrOfSeveralLanesAreToldAsSuch) {
+  x_.tensor.ndim = -3;
+  EXPECT_THAT(refused(x_.tensor), HasSubstr("ndim is -3"));
+  x_.tensor.ndim = 2;
+  x_.tensor.dtype.lanes = 4;
+  EXPECT_THAT(refused(x_.tensor), HasSubstr("float32 in 4 lanes[3, 2]"));
+  x_.tensor.dtype.lanes = 0;
+  EXPECT_THAT(refused(x_.tensor), HasSubstr("0 lanes"));
+}
+
+TEST_F(Tensors, WithExtentsThatCannotBeAreRefused) {
+  x_.shape[0] = -2;
+  EXPECT_THAT(refused(x_.tensor), HasSubstr("float32[-2, 2]"));
+  x_.shape[0] = std::int64_t{1} << 62;
+  EXPECT_THAT(refused(x_.tensor), HasSubstr("bytes can be counted"));
+}
+
+TEST_F(Tensors, NeedDataUnlessTheyHaveNoElements) {
+  x_.tensor.data = nullptr;
+  EXPECT_THAT(refused(x_.tensor), HasSubstr("data is NULL"));
+  x_.shape[1] = 0;
+  EXPECT_TRUE(run(model_.get(), x_.tensor).ran) << said();
+}
+
+TEST_F(Tensors, WithGapsAreNeitherRunNorCopied) {
+  std::int64_t transposed[] = {1, 3};
+  x_.tensor.strides = transposed;
+  EXPECT_THAT(refused(x_.tensor), HasSubstr("gaps between its elements"));
+  EXPECT_EQ(copy(x_.tensor, "cuda:0"), nullptr);
+  EXPECT_EQ(status_, ENGINEHOST_INVALID);
+  EXPECT_EQ(code(), "EH-P44") << said();
+  x_.tensor.strides = nullptr;
+  x_.tensor.shape = nullptr;
+  EXPECT_EQ(copy(x_.tensor, "cuda:0"), nullptr);
+  EXPECT_EQ(code(), "EH-P44") << said();
+}
+
+TEST_F(Tensors, OfStringsStayInHostMemory) {
+  const enginehost_string words[] = {{"a", 1}, {"bc", 2}};
+  std::int64_t shape[] = {2};
+  DLTensor text{};
+  text.data = const_cast<enginehost_string*>(words);
+  text.device = {kDLCPU, 0};
+  text.ndim = 1;
+  text.dtype = {ENGINEHOST_DTYPE_STRING, 128, 1};
+  text.shape = shape;
+  EXPECT_TRUE(run(model_.get(), text).ran) << said();
+  EXPECT_EQ(copy(text, "cuda:0"), nullptr);
+  EXPECT_EQ(code(), "EH-P44") << said();
+}
+
+}  // namespace
+}  // namespace enginehost::test

@@ -1,0 +1,204 @@
+// Servers that would keep one waiting for ever: answers without an end, in every part of an answer.
+#include <gtest/gtest.h>
+
+#include "host/transfer/transfer.hpp"
+#include "tests/support/fault_server.hpp"
+#include "tests/support/temporary_folder.hpp"
+#include "tests/transfer/memory_sink.hpp"
+
+namespace enginehost::transfer {
+namespace {
+
+using namespace std::chrono_literals;
+using test::FaultServer;
+using Clock = std::chrono::steady_clock;
+using Connection = FaultServer::Connection;
+using Request = FaultServer::Request;
+
+class MisbehavingTest : public testing::Test {
+ protected:
+  MisbehavingTest() {
+    options.first_backoff = 5ms;
+    options.stall_limit = 300ms;
+    options.connect_limit = 300ms;
+    options.retries = 1;
+  }
+  // How the transfer of a file whose length is known ends: "ok", or with which code.
+  std::string code(const FaultServer& server, std::string path = "file") {
+    UrlRequest request;
+    request.url = server.url(path);
+    request.expected_size = payload.size();
+    const auto began = Clock::now();
+    auto result = fetch_url(request, sink, options);
+    took = Clock::now() - began;
+    if (!result) diagnosis = result.error();
+    return result ? "ok" : result.error().code;
+  }
+  std::string code_of_document(const FaultServer& server,
+                               std::optional<std::chrono::milliseconds> longest = {}) {
+    const auto began = Clock::now();
+    auto result = fetch_text(server.url("index.json"), options, 1u << 20, {}, {}, longest);
+    took = Clock::now() - began;
+    if (!result) diagnosis = result.error();
+    return result ? *result : result.error().code;
+  }
+  // Sends a piece again and again, until the other side hangs up.
+  static void endlessly(Connection& connection, std::string_view piece, std::chrono::milliseconds between) {
+    for (int i = 0; i < 1000 && connection.send(piece); ++i) std::this_thread::sleep_for(between);
+  }
+  std::string chunked() const { return "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"; }
+  std::string one_chunk() const {
+    char size[32];
+    std::snprintf(size, sizeof size, "%zx\r\n", payload.size());
+    return size + payload + "\r\n";
+  }
+
+  TransferOptions options;
+  test::MemorySink sink;
+  Diagnosis diagnosis;
+  Clock::duration took{};
+  const std::string payload = test::noise(30'000);
+};
+
+TEST_F(MisbehavingTest, ARedirectsBodyIsNotWaitedFor) {
+  FaultServer server([&](const Request& request, Connection& connection) {
+    if (request.path == "/file") return void(connection.answer("200 OK", payload));
+    connection.send("HTTP/1.1 302 Found\r\nLocation: /file\r\nTransfer-Encoding: chunked\r\n\r\n");
+    endlessly(connection, "10\r\n0123456789abcdef\r\n", 20ms);
+  });
+  EXPECT_EQ(code(server, "old"), "ok");
+  EXPECT_LT(took, 2s);
+}
+
+TEST_F(MisbehavingTest, NorIsOneThatWasAnnouncedAndNeverComes) {
+  FaultServer server([&](const Request& request, Connection& connection) {
+    if (request.path == "/file") return void(connection.answer("200 OK", payload));
+    connection.send("HTTP/1.1 302 Found\r\nLocation: /file\r\nContent-Length: 100\r\n\r\n");
+    connection.stall(20s);
+  });
+  EXPECT_EQ(code(server, "old"), "ok");
+  EXPECT_LT(took, 2s);
+}
+
+TEST_F(MisbehavingTest, AnErrorsPageIsNotWaitedFor) {
+  FaultServer server([&](const Request&, Connection& connection) {
+    connection.send("HTTP/1.1 404 Not Found\r\nTransfer-Encoding: chunked\r\n\r\n");
+    endlessly(connection, "10\r\n<title>x</title>\r\n", 20ms);
+  });
+  EXPECT_EQ(code(server), "EH-N04");
+  EXPECT_EQ(diagnosis.value("status"), "404");
+  EXPECT_EQ(diagnosis.value("title"), "x");
+  EXPECT_LT(took, 2s);
+}
+
+TEST_F(MisbehavingTest, HeadersThatDripAreNoProgress) {
+  FaultServer server([&](const Request&, Connection& connection) {
+    connection.send("HTTP/1.1 200 OK\r\n");
+    endlessly(connection, "X-A: b\r\n", 20ms);
+  });
+  EXPECT_EQ(code(server), "EH-N03");
+  EXPECT_LT(took, 4s);
+}
+
+TEST_F(MisbehavingTest, InterimAnswersAreNoProgress) {
+  FaultServer server([&](const Request&, Connection& connection) {
+    endlessly(connection, "HTTP/1.1 100 Continue\r\n\r\n", 20ms);
+  });
+  EXPECT_EQ(code(server), "EH-N03");
+  EXPECT_LT(took, 4s);
+}
+
+TEST_F(MisbehavingTest, WhatComesBehindTheLastByteIsNotWaitedFor) {
+  FaultServer flood([&](const Request&, Connection& connection) {
+    connection.send(chunked() + one_chunk() + "0\r\n");
+    endlessly(connection, "X-A: b\r\n", 10ms);
+  });
+  EXPECT_EQ(code(flood), "ok");
+  EXPECT_EQ(sink.bytes, payload);
+  EXPECT_EQ(flood.requests(), 1);
+  EXPECT_LT(took, 1s);
+}
+
+TEST_F(MisbehavingTest, AConnectionThatIsLeftOpenBehindTheLastByteIsNotWaitedFor) {
+  for (const std::string& answer : {"HTTP/1.1 200 OK\r\n\r\n" + payload, chunked() + one_chunk()}) {
+    FaultServer server([&](const Request&, Connection& connection) {
+      connection.send(answer);
+      connection.stall(20s);
+    });
+    sink = {};
+    EXPECT_EQ(code(server), "ok");
+    EXPECT_EQ(sink.bytes, payload);
+    EXPECT_EQ(server.requests(), 1);
+    EXPECT_LT(took, 1s);
+  }
+}
+
+TEST_F(MisbehavingTest, AConnectionThatIsCutBehindTheLastByteServed) {
+  FaultServer server(
+      [&](const Request&, Connection& connection) { connection.send(chunked() + one_chunk()); });
+  EXPECT_EQ(code(server), "ok");
+  EXPECT_EQ(server.requests(), 1);
+}
+
+TEST_F(MisbehavingTest, MoreThanIsExpectedIsToldAsSuch) {
+  options.stall_limit = 10s;
+  FaultServer server([&](const Request&, Connection& connection) {
+    connection.send(chunked() + one_chunk());
+    std::this_thread::sleep_for(30ms);
+    connection.send("1\r\nx\r\n0\r\n\r\n");
+  });
+  EXPECT_EQ(code(server), "EH-N07");
+  EXPECT_EQ(diagnosis.value("actual"), "30001");
+}
+
+TEST_F(MisbehavingTest, ADocumentHasATimeInAll) {
+  options.document_limit = 500ms;
+  options.retries = 6;
+  FaultServer drip([&](const Request&, Connection& connection) {
+    connection.send("HTTP/1.1 200 OK\r\nContent-Length: 30000\r\n\r\n");
+    connection.drip(payload, 20ms);
+  });
+  EXPECT_EQ(code_of_document(drip), "EH-N03");
+  EXPECT_FALSE(diagnosis.value("document_seconds").empty());
+  EXPECT_LT(took, 2s);
+  FaultServer silent([&](const Request&, Connection& connection) { connection.stall(20s); });
+  EXPECT_EQ(code_of_document(silent), "EH-N03");
+  EXPECT_LT(took, 2s);
+  FaultServer busy([&](const Request&, Connection& connection) {
+    connection.answer("503 Busy", "busy", "Retry-After: 30");
+  });
+  EXPECT_EQ(code_of_document(busy), "EH-N04");
+  EXPECT_LT(took, 2s) << "a wait that would be longer is none";
+}
+
+TEST_F(MisbehavingTest, ADocumentThatComesSteadilyHasTheTimeItNeeds) {
+  options.document_limit = 300ms;
+  const auto steadily = [&](const Request&, Connection& connection) {
+    connection.send("HTTP/1.1 200 OK\r\nContent-Length: 30000\r\n\r\n");
+    for (std::size_t at = 0; at < payload.size(); at += 3000) {
+      if (!connection.send(std::string_view(payload).substr(at, 3000))) return;
+      std::this_thread::sleep_for(80ms);
+    }
+  };
+  FaultServer server(steadily);
+  EXPECT_EQ(code_of_document(server), payload);
+  EXPECT_EQ(code_of_document(server, 300ms), "EH-N03") << "but never more than its asker gives it";
+}
+
+TEST_F(MisbehavingTest, WhatIsNotHttpIsToldAsSuch) {
+  FaultServer server(
+      [&](const Request&, Connection& connection) { connection.send("220 ready\r\n" + payload); });
+  EXPECT_EQ(code(server), "EH-N02");
+  EXPECT_EQ(diagnosis.value("answered"), "with something that is not HTTP");
+}
+
+TEST_F(MisbehavingTest, AHeaderThatIsTooLongIsToldAsSuch) {
+  FaultServer server([&](const Request&, Connection& connection) {
+    connection.send("HTTP/1.1 200 OK\r\nX: " + std::string(4'000'000, 'b'));
+  });
+  EXPECT_EQ(code(server), "EH-N02");
+  EXPECT_EQ(diagnosis.value("answered"), "with a header that is too long");
+}
+
+}  // namespace
+}  // namespace enginehost::transfer
