@@ -266,9 +266,10 @@ Result<std::optional<Swept>> sweep_alone(const fs::path& root, std::string_view 
 using namespace inside;
 
 Result<std::uint64_t> Store::remove(std::string_view build) const {
-  // Before anything is made for the sake of a build that is not there.
   TRY(check_place());
-  if (calls::access(ref_file(root_, build).c_str(), F_OK) != 0) return fail(not_installed(build));
+  // No cache is made for the sake of a build that is not there. In one that is there the key's lock is asked
+  // first: a build that is just being made is in use (EH-F18), though it has no record yet.
+  if (calls::access(root_.c_str(), F_OK) != 0) return fail(not_installed(build));
   TRY(prepare());
   TRY_ASSIGN(const Released released, release(root_, build, program_));
   calls::unlink(pin_file(root_, build).c_str());
