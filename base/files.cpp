@@ -79,10 +79,30 @@ Result<FileStamp> stamp_of(const fs::path& file, std::string_view code) {
 
 namespace {
 
-Result<std::string> read_once(const fs::path& file, std::uint64_t limit, std::string_view code) {
-  const FileDescriptor opened(calls::open(file.c_str(), O_RDONLY | O_CLOEXEC));
+bool names_own_descriptor(const fs::path& file) {
+  const std::string text = generic_text(file);
+  return text == "/dev/stdin" || text.starts_with("/dev/fd/") || text.starts_with("/proc/self/fd/");
+}
+
+}  // namespace
+
+Result<FileDescriptor> open_to_read(const fs::path& file, std::string_view code) {
+  const bool own = names_own_descriptor(file);
+  FileDescriptor opened(calls::open(file.c_str(), O_RDONLY | O_CLOEXEC | (own ? 0 : O_NONBLOCK)));
   calls::Status status{};
   if (!opened.valid() || calls::fstat(opened.get(), &status) != 0)
+    return fail(diagnose_errno(code, errno).with("file", path_text(file)));
+  if (S_ISFIFO(status.st_mode) && !own)
+    return fail(diagnose(code).with("file", path_text(file)).with("problem", "a named pipe, not a file"));
+  return opened;
+}
+
+namespace {
+
+Result<std::string> read_once(const fs::path& file, std::uint64_t limit, std::string_view code) {
+  TRY_ASSIGN(const FileDescriptor opened, open_to_read(file, code));
+  calls::Status status{};
+  if (calls::fstat(opened.get(), &status) != 0)
     return fail(diagnose_errno(code, errno).with("file", path_text(file)));
   // One byte more than there should be is asked for: who then gets just what there should be has it all.
   // Files of the kernel tell no size, or a wrong one, and are read until they give nothing.
@@ -101,10 +121,11 @@ Result<std::string> read_once(const fs::path& file, std::uint64_t limit, std::st
     const bool whole = size > 0 && bytes.size() == size && static_cast<std::size_t>(got) < step;
     if (bytes.size() <= limit && (got == 0 || whole)) return bytes;
     if (bytes.size() > limit)
-      return fail(diagnose(code)
-                      .with("file", path_text(file))
-                      .with("size", "more than " + std::to_string(limit))
-                      .with("limit", std::to_string(limit)));
+      return fail(
+          diagnose(code)
+              .with("file", path_text(file))
+              .with("size", size > limit ? std::to_string(size) : "more than " + std::to_string(limit))
+              .with("limit", std::to_string(limit)));
   }
 }
 
@@ -208,6 +229,9 @@ std::string_view code_of_write_error(int error_number) {
       return "EH-F15";
     case EFBIG:
       return "EH-F17";
+    case EMFILE:
+    case ENFILE:
+      return "EH-F24";
     default:
       return "EH-F16";
   }

@@ -37,7 +37,13 @@ struct FileStamp {
 // Fails with `code` and the evidence "file" plus the errno facts. Default code EH-F01: the file is missing or unreadable.
 Result<FileStamp> stamp_of(const std::filesystem::path& file, std::string_view code = "EH-F01");
 
-// The whole file, at most `limit` bytes (a longer file is an error: "size" and "limit" are in the evidence).
+// Opens a file that somebody named, to read it. Never waits: a named pipe, which would until somebody writes to it, is
+// an error ("problem"), and a device that has nothing to say now gives none either. Only what the name finds among this
+// process's own descriptors (/dev/stdin, /dev/fd/3, /proc/self/fd/3) may be a pipe, and is waited for. Else as read_file.
+Result<FileDescriptor> open_to_read(const std::filesystem::path& file, std::string_view code = "EH-F01");
+
+// The whole file, at most `limit` bytes (a longer file is an error: "size" and "limit" are in the evidence). Opened by
+// open_to_read().
 Result<std::string> read_file(const std::filesystem::path& file, std::uint64_t limit = 64u << 20,
                               std::string_view code = "EH-F01");
 
@@ -60,7 +66,7 @@ Result<std::filesystem::path> make_private_folder(const std::filesystem::path& p
 // Makes what was renamed or created in a folder durable. Ignored where folders cannot be synced (EINVAL).
 Result<void> sync_folder(const std::filesystem::path& folder);
 
-// The code that fits an errno of a write: EH-F15 ENOSPC/EDQUOT, EH-F17 EFBIG, EH-F16 otherwise.
+// The code that fits an errno of a write: EH-F15 ENOSPC/EDQUOT, EH-F17 EFBIG, EH-F24 EMFILE/ENFILE, EH-F16 otherwise.
 std::string_view code_of_write_error(int error_number);
 
 // Random lower-case hexadecimal digits from the kernel, two per byte.

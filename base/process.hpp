@@ -26,6 +26,9 @@ std::string start_time_of_process(std::int64_t process);
 // Who this process acts as: "1000" where users are numbers, a name on Windows.
 std::string effective_user();
 
+// The environment variable that names the user's home folder: "HOME", on Windows "USERPROFILE".
+const char* home_variable();
+
 // The running program's file; empty when the system does not tell it.
 std::string executable_path();
 

@@ -17,8 +17,7 @@ std::string sha256_hex(std::string_view bytes) {
 }
 
 Result<std::string> sha256_of_file(const std::filesystem::path& file) {
-  const FileDescriptor opened(calls::open(file.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!opened.valid()) return fail(diagnose_errno("EH-F01", errno).with("file", path_text(file)));
+  TRY_ASSIGN(const FileDescriptor opened, open_to_read(file));
   Sha256 digest;
   std::vector<char> buffer(1u << 20);
   for (;;) {

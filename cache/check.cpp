@@ -237,6 +237,7 @@ void Checker::rest() {
 }  // namespace
 
 Result<std::vector<Violation>> check(const fs::path& root, const CheckOptions& options) {
+  TRY(Store::open(root).check_readable());
   return Checker(root, options).run();
 }
 

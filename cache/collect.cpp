@@ -204,6 +204,7 @@ std::int64_t Store::last_used(const Installed& installed) const {
 Usage Store::usage() const { return {logical_of(builds_of(root_)), measure(root_).sum()}; }
 
 Result<Collected> Store::collect(const CollectOptions& options) const {
+  TRY(check_readable());
   if (calls::access(root_.c_str(), F_OK) != 0) return Collected{};
   if (!options.dry_run) TRY(prepare());
   Collection collection(*this, options);
@@ -220,7 +221,7 @@ Result<Collected> Store::collect(const CollectOptions& options) const {
       auto gone = release(root_, build.build, program_);
       // Between the look and the lock someone came for it, or took it away.
       if (!gone && gone.error().code == "EH-F18") return std::string("in use");
-      if (!gone && gone.error().code == "EH-F01") return std::string();
+      if (!gone && gone.error().code == "EH-S23") return std::string();
       if (!gone) return fail(std::move(gone).error());
       released.push_back(std::move(*gone));
       return std::string();
@@ -247,20 +248,19 @@ Result<Collected> Store::collect(const CollectOptions& options) const {
 }
 
 Result<void> Store::pin(std::string_view build) const {
+  TRY(check_place());
+  if (calls::access(ref_file(root_, build).c_str(), F_OK) != 0) return fail(not_installed(build));
   TRY(prepare());
-  if (calls::access(ref_file(root_, build).c_str(), F_OK) != 0)
-    return fail(diagnose("EH-F01")
-                    .with("build", build)
-                    .with("problem", "not installed")
-                    .with("layer", path_text(root_)));
   return write_file(pin_file(root_, build), "");
 }
 
 Result<bool> Store::unpin(std::string_view build) const {
+  TRY(check_place());
   const fs::path file = pin_file(root_, build);
   if (calls::unlink(file.c_str()) == 0) return true;
-  if (errno == ENOENT) return false;
-  return fail(disk_failure(errno, file, root_));
+  if (errno != ENOENT && errno != ENOTDIR) return fail(disk_failure(errno, file, root_));
+  if (calls::access(ref_file(root_, build).c_str(), F_OK) != 0) return fail(not_installed(build));
+  return false;
 }
 
 bool Store::is_pinned(std::string_view build) const {

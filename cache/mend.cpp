@@ -261,11 +261,7 @@ Result<void> Mending::view() {
 Result<Mended> Store::mend(std::string_view build, Stage& stage, const FetchFiles& fetch,
                            const std::optional<CancelToken>& cancel) const {
   TRY_ASSIGN(std::optional<Installed> installed, read_ref(root_, build, false));
-  if (!installed)
-    return fail(diagnose("EH-F01")
-                    .with("build", build)
-                    .with("problem", "not installed")
-                    .with("layer", path_text(root_)));
+  if (!installed) return fail(not_installed(build));
   TRY_ASSIGN(const fs::path scratch, make_private_folder(stage.folder(), "mend"));
   return Mending(*this, *installed, scratch, fetch, cancel).run();
 }

@@ -9,7 +9,9 @@
 #include "base/files.hpp"
 #include "base/json.hpp"
 #include "base/paths.hpp"
+#include "base/process.hpp"
 #include "base/sha256.hpp"
+#include "base/text.hpp"
 #include "cache/place.hpp"
 #include "cache/sharing.hpp"
 #include "cache/store_paths.hpp"
@@ -33,6 +35,12 @@ constexpr std::string_view readme =
     "program uses it, and is then fetched again on demand. state/ holds what was learnt about this "
     "machine.\n";
 
+std::string layout_text(std::string_view program) {
+  Json layer = Json::object();
+  layer.set("format", layer_format).set("id", random_hex(16)).set("created_by", program);
+  return layer.dump() + "\n";
+}
+
 Result<void> make_layer(const fs::path& root, std::string_view program) {
   for (const char* folder : {"trees", "lists", "views", "refs", "leases", "locks", "stage", "partial",
                              "rejected", "state", "pins"})
@@ -43,9 +51,7 @@ Result<void> make_layer(const fs::path& root, std::string_view program) {
   };
   TRY(write_once("CACHEDIR.TAG", cache_tag));
   TRY(write_once("README.txt", readme));
-  Json layer = Json::object();
-  layer.set("format", layer_format).set("id", random_hex(16)).set("created_by", program);
-  return write_once("LAYER.json", layer.dump() + "\n");
+  return write_once("LAYER.json", layout_text(program));
 }
 
 // A stamp that differs is no proof of damage (the cache may have been copied): the bytes are. Hashes that one
@@ -134,10 +140,19 @@ Result<std::optional<Installed>> read_ref(const fs::path& root, std::string_view
 }
 
 Result<void> check_format(const fs::path& root) {
-  const auto text = read_file(root / "LAYER.json", 1u << 20);
+  const fs::path file = root / "LAYER.json";
+  const auto text = read_file(file, 1u << 20);
   if (!text) return {};
-  TRY_ASSIGN(const Json layer, parse_json(*text, path_text(root / "LAYER.json")));
-  const std::int64_t format = layer["format"].as_integer();
+  const auto layer = parse_json(*text, path_text(file));
+  // Who writes into a layer of a form that cannot be told may spoil what a newer program made.
+  if (!layer || !(*layer)["format"].is_integer())
+    return fail(
+        diagnose("EH-F23")
+            .with("folder", path_text(root))
+            .with("file", path_text(file))
+            .with("damaged", "LAYER.json")
+            .with("problem", layer ? "it has no number called \"format\"" : layer.error().value("problem")));
+  const std::int64_t format = (*layer)["format"].as_integer();
   if (format <= layer_format) return {};
   return fail(diagnose("EH-F16")
                   .with("folder", path_text(root))
@@ -190,7 +205,42 @@ Store Store::open(fs::path root, std::vector<fs::path> layers, std::string progr
   return store;
 }
 
+Result<void> Store::check_place() const {
+  if (!root_.empty()) return {};
+  return fail(
+      diagnose("EH-F16")
+          .with("variable", home_variable())
+          .with("problem", std::string("there is no folder for the cache: this user has no home folder (") +
+                               home_variable() + " is not set)"));
+}
+
+Result<void> Store::check_readable() const {
+  TRY(check_place());
+  const auto check_folder = [&](const fs::path& folder) -> Result<void> {
+    calls::Status status{};
+    if (calls::stat(folder.c_str(), &status) != 0 && errno == ENOENT) return {};
+    const FileDescriptor opened(calls::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (opened.valid() && calls::access(folder.c_str(), X_OK) == 0) return {};
+    const int why = errno;
+    Diagnosis diagnosis =
+        why == ENOTDIR && S_ISREG(status.st_mode) ? diagnose("EH-F23") : diagnose_errno("EH-F23", why);
+    if (diagnosis.evidence.empty()) diagnosis.with("problem", "a file, not a folder");
+    return fail(std::move(diagnosis.with("folder", path_text(folder))));
+  };
+  TRY(check_folder(root_));
+  for (const char* folder : {"refs", "views", "trees", "lists"}) TRY(check_folder(root_ / folder));
+  return {};
+}
+
+Result<bool> Store::mend_layout() const {
+  const auto checked = check_format(root_);
+  if (checked || checked.error().code != "EH-F23") return false;
+  TRY(write_file(root_ / "LAYER.json", layout_text(program_)));
+  return true;
+}
+
 Result<void> Store::prepare() const {
+  TRY(check_place());
   TRY(check_format(root_));
   TRY(make_layer(root_, program_));
   return try_locks(root_);
@@ -199,7 +249,18 @@ Result<void> Store::prepare() const {
 Result<std::optional<Installed>> Store::record_of(std::string_view build) const {
   for (const fs::path& layer : layers_)
     if (auto record = read_ref(layer, build, true); record && *record && !layer_problem(layer)) return record;
+  if (root_.empty()) return std::optional<Installed>();
   return read_ref(root_, build, false);
+}
+
+Diagnosis Store::not_installed(std::string_view build) const {
+  if (auto readable = check_readable(); !readable) return std::move(readable).error();
+  Diagnosis diagnosis = diagnose("EH-S23").with("build", build).with("folder", path_text(root_));
+  std::vector<std::string> known;
+  for (const Installed& installed : list()) known.push_back(installed.build);
+  if (const auto near = nearest(build, known)) diagnosis.with("nearest", *near);
+  for (const std::string& one : known) diagnosis.with("installed", one);
+  return diagnosis;
 }
 
 Result<TreeList> Store::list_of(const Installed& installed, std::string_view tree_id) const {
@@ -234,7 +295,8 @@ Result<std::optional<Installed>> Store::find(std::string_view build) const {
   };
   for (const fs::path& layer : layers_)
     if (auto found = look(layer, true)) return found;
-  if (auto found = look(root_, false)) return found;
+  if (!root_.empty())
+    if (auto found = look(root_, false)) return found;
   if (damaged) return fail(std::move(*damaged));
   return std::optional<Installed>();
 }
@@ -244,7 +306,7 @@ std::vector<Installed> Store::list() const {
   std::vector<Installed> result;
   for (const fs::path& layer : layers_)
     if (!layer_problem(layer)) list_layer(layer, true, seen, result);
-  list_layer(root_, false, seen, result);
+  if (!root_.empty()) list_layer(root_, false, seen, result);
   std::sort(result.begin(), result.end(),
             [](const Installed& left, const Installed& right) { return left.build < right.build; });
   return result;

@@ -43,8 +43,17 @@ class Store {
   const std::filesystem::path& root() const { return root_; }
   const std::vector<std::filesystem::path>& layers() const { return layers_; }
 
-  // Makes the folders of the writable layer. EH-F15, EH-F16 with "folder"; EH-F16 with "format" when a newer
-  // program made this cache. Everything that writes calls it.
+  // Whether there is a place for the writable layer at all: EH-F16 ("problem", "variable") without one, which
+  // is so when nobody named one and the user has no home. Only the layers are looked into then.
+  Result<void> check_place() const;
+
+  // The same, and whether what is installed can be told: EH-F23 ("folder") when a folder of the writable
+  // layer cannot be read, or is none. A layer that nobody has made yet is in order.
+  Result<void> check_readable() const;
+
+  // Makes the folders of the writable layer. As check_place(); EH-F15, EH-F16 with "folder"; EH-F16 with
+  // "format" when a newer program made this cache; EH-F23 ("file", "damaged") when LAYER.json is damaged.
+  // Everything that writes calls it.
   Result<void> prepare() const;
 
   // The build's record after a stat of its loadable files; nothing is hashed unless a stamp differs. Nothing
@@ -58,6 +67,10 @@ class Store {
 
   // Everything of one record without looking at its files; nothing when not installed.
   Result<std::optional<Installed>> record_of(std::string_view build) const;
+
+  // EH-S23 for a request that needs that build installed: "build", "folder", every "installed" one and the
+  // "nearest" of them. EH-F23 in its place when what is installed cannot be told.
+  Diagnosis not_installed(std::string_view build) const;
 
   // The list of one of its trees, checked against the tree's id. EH-F01, EH-F08 with "file".
   Result<TreeList> list_of(const Installed& installed, std::string_view tree_id) const;
@@ -110,21 +123,22 @@ class Store {
 
   // --- looking after ---
   // What is wrong with an installed build; `deep` hashes every file. Empty: nothing. Fails only when it is
-  // not installed (EH-F01 with "build") or its lists cannot be read.
+  // not installed (EH-S23) or its lists cannot be read.
   Result<std::vector<Problem>> verify(std::string_view build, bool deep,
                                       const std::optional<CancelToken>& cancel = {}) const;
   // Replaces what is damaged or missing of an installed build of the writable layer, file by file: from the
   // build's view, another tree of this store, a layer, and at last `fetch`, which may be empty. A process
-  // that has a file open keeps what it has. What could not be mended is left in the answer. EH-F01, EH-F08
-  // when the record or a list is beyond repair (and the build must be installed anew).
+  // that has a file open keeps what it has. What could not be mended is left in the answer. EH-S23
+  // when it is not installed; EH-F01, EH-F08 when the record or a list is beyond repair (and the build must
+  // be installed anew).
   Result<Mended> mend(std::string_view build, Stage& stage, const FetchFiles& fetch,
                       const std::optional<CancelToken>& cancel = {}) const;
   // Moves those trees of the build that are damaged (every file is hashed) to rejected/, so that the next
   // install makes them anew. Returns their ids. The view stays: make_view heals it.
   Result<std::vector<std::string>> reject_damaged(std::string_view build, Stage& stage) const;
-  // EH-F18 ("build", "file") when it is in use; EH-F01 with "build" when it is not installed in the writable
-  // layer. Its pin goes, too. Returns the bytes freed: none while something is being made, whose maker frees
-  // them when it is done.
+  // EH-F18 ("build", "file") when it is in use; EH-S23 when it is not installed in the writable layer. Its
+  // pin goes, too. Returns the bytes freed: none while something is being made, whose maker frees them when
+  // it is done.
   Result<std::uint64_t> remove(std::string_view build) const;
   // Removes what nothing refers to (trees, views, stages of dead owners), unless something is just being
   // made. Returns the bytes freed.
@@ -136,12 +150,14 @@ class Store {
   // that comes for a build which is just going finds it missing (find, lease) and installs it anew.
   Result<Collected> collect(const CollectOptions& options) const;
   Usage usage() const;  // of the writable layer; reads every folder
+  // Writes LAYER.json anew where it is damaged, so that the layer can be written again. True when it was.
+  Result<bool> mend_layout() const;
   // When the build of the writable layer was last leased, or installed; seconds since 1970, never in the
   // future.
   std::int64_t last_used(const Installed& installed) const;
-  // A pinned build is never collected. EH-F01 ("build") when it is not installed in the writable layer.
+  // A pinned build is never collected. EH-S23 when it is not installed in the writable layer.
   Result<void> pin(std::string_view build) const;
-  // False when it was not pinned.
+  // False when it was not pinned. EH-S23 when it is neither pinned nor installed there.
   Result<bool> unpin(std::string_view build) const;
   bool is_pinned(std::string_view build) const;
 

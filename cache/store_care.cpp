@@ -27,7 +27,7 @@ std::set<std::string> inside::files_with_other_stamps(const fs::path& view, cons
 Result<std::vector<Problem>> Store::verify(std::string_view build, bool deep,
                                            const std::optional<CancelToken>& cancel) const {
   TRY_ASSIGN(const std::optional<Installed> installed, record_of(build));
-  if (!installed) return fail(diagnose("EH-F01").with("build", build).with("problem", "not installed"));
+  if (!installed) return fail(not_installed(build));
   std::vector<Problem> problems;
   std::set<std::string> known;
   const auto note = [&](Problem found) {

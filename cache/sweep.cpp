@@ -225,11 +225,7 @@ Result<Released> release(const fs::path& root, std::string_view build, std::stri
   auto ours = FileLock::try_exclusive(key, program);
   if (kept && !ours) return fail(std::move(ours).error());
   if (kept && !*ours) return fail(in_use(build, key));
-  if (calls::access(ref.c_str(), F_OK) != 0)
-    return fail(diagnose("EH-F01")
-                    .with("build", build)
-                    .with("problem", "not installed")
-                    .with("layer", path_text(root)));
+  if (calls::access(ref.c_str(), F_OK) != 0) return fail(Store::open(root).not_installed(build));
   Released released;
   if (const auto text = read_file(ref)) {
     if (const auto record = read_record(*text, path_text(ref))) {
@@ -270,6 +266,10 @@ Result<std::optional<Swept>> sweep_alone(const fs::path& root, std::string_view 
 using namespace inside;
 
 Result<std::uint64_t> Store::remove(std::string_view build) const {
+  TRY(check_place());
+  // No cache is made for the sake of a build that is not there. In one that is there the key's lock is asked
+  // first: a build that is just being made is in use (EH-F18), though it has no record yet.
+  if (calls::access(root_.c_str(), F_OK) != 0) return fail(not_installed(build));
   TRY(prepare());
   TRY_ASSIGN(const Released released, release(root_, build, program_));
   calls::unlink(pin_file(root_, build).c_str());
@@ -287,7 +287,7 @@ Result<std::uint64_t> Store::sweep() const {
 }
 
 Result<std::uint64_t> Store::sweep_if_wanted() const {
-  if (calls::access(sweep_wanted(root_).c_str(), F_OK) != 0) return 0;
+  if (root_.empty() || calls::access(sweep_wanted(root_).c_str(), F_OK) != 0) return 0;
   return sweep();
 }
 

@@ -43,6 +43,8 @@ std::string start_time_of_process(std::int64_t process) {
 
 std::string effective_user() { return std::to_string(::geteuid()); }
 
+const char* home_variable() { return "HOME"; }
+
 std::string executable_path() {
   // Asked for more than once at every open, and of a file that does not change its name while it runs.
   static const std::string& path = *new std::string([] {

@@ -75,6 +75,8 @@ std::string start_time_of_process(std::int64_t process) {
   return std::to_string(static_cast<std::uint64_t>(began.dwHighDateTime) << 32 | began.dwLowDateTime);
 }
 
+const char* home_variable() { return "USERPROFILE"; }
+
 std::string effective_user() {
   wchar_t name[257];
   DWORD size = 257;

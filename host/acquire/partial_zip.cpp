@@ -74,8 +74,7 @@ Result<std::uint64_t> Parts::size() {
 }
 
 Result<void> Parts::read_file_part(std::uint64_t from, std::uint64_t to, const TakeBytes& take) {
-  const FileDescriptor file(calls::open(source_.where, O_RDONLY | O_CLOEXEC));
-  if (!file.valid()) return fail(diagnose_errno("EH-N14", errno).with("file", source_.where));
+  TRY_ASSIGN(const FileDescriptor file, open_to_read(path_of(source_.where), "EH-N14"));
   std::array<char, 1 << 16> buffer{};
   while (from < to) {
     const ssize_t got =

@@ -10,7 +10,8 @@ namespace enginehost::acquire {
 namespace {
 
 bool is_disk_failure(const Diagnosis& diagnosis) {
-  return diagnosis.code == "EH-F15" || diagnosis.code == "EH-F16" || diagnosis.code == "EH-F17";
+  return diagnosis.code == "EH-F15" || diagnosis.code == "EH-F16" || diagnosis.code == "EH-F17" ||
+         diagnosis.code == "EH-F24";
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <cstdio>
 
 #include "base/paths.hpp"
+#include "host/commands/say.hpp"
 #include "host/settings/audit.hpp"
 
 namespace enginehost::commands {
@@ -20,8 +21,8 @@ Json check_audit_log(const settings::Settings& settings, bool print_text, std::o
     problems.push(
         Json::object().set("file", problem.file).set("line", problem.line).set("problem", problem.problem));
     if (print_text)
-      std::printf("audit log  %s line %lld  %s\n", problem.file.c_str(), static_cast<long long>(problem.line),
-                  problem.problem.c_str());
+      say("audit log  %s line %lld  %s\n", problem.file.c_str(), static_cast<long long>(problem.line),
+          problem.problem.c_str());
   }
   if (!report->problems.empty() && !worst) {
     const settings::AuditProblem& first = report->problems.front();
@@ -32,8 +33,8 @@ Json check_audit_log(const settings::Settings& settings, bool print_text, std::o
                           .with("count", std::to_string(report->problems.size())));
   }
   if (print_text && report->events > 0)
-    std::printf("audit log  %lld events, %s\n", static_cast<long long>(report->events),
-                report->problems.empty() ? "each follows the one before it" : "not as it was written");
+    say("audit log  %lld events, %s\n", static_cast<long long>(report->events),
+        report->problems.empty() ? "each follows the one before it" : "not as it was written");
   return document.set("files", report->files)
       .set("events", report->events)
       .set("last", report->last)

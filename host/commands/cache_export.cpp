@@ -1,4 +1,5 @@
 // engine-cache export: installed builds into one file, or parts of it.
+#include <cerrno>
 #include <cstdio>
 #include <filesystem>
 #include <system_error>
@@ -9,6 +10,8 @@
 #include "host/commands/cache_export.hpp"
 #include "host/commands/cache_export_oci.hpp"
 #include "host/commands/offline.hpp"
+#include "host/commands/say.hpp"
+#include "host/explain/explain.hpp"
 
 namespace enginehost::commands {
 namespace {
@@ -31,22 +34,21 @@ Json told(const offline::Exported& exported, const std::filesystem::path& file, 
   Json builds = Json::array(), parts = Json::array();
   for (const offline::BundledBuild& build : exported.list.builds) {
     builds.push(build.id);
-    if (as_text) std::printf("%s\n", build.id.c_str());
+    if (as_text) say("%s\n", build.id.c_str());
   }
   for (const offline::WrittenPart& part : exported.parts) {
     const std::string where = path_text(file.parent_path() / path_of(part.name));
     parts.push(Json::object().set("file", where).set("size", part.size).set("sha256", part.sha256));
     if (as_text)
-      std::printf("%s  %s  sha256 %s\n", where.c_str(), format_bytes(part.size).c_str(), part.sha256.c_str());
+      say("%s  %s  sha256 %s\n", where.c_str(), format_bytes(part.size).c_str(), part.sha256.c_str());
   }
   std::uint64_t left_out = 0;
   for (const offline::Blob& blob : exported.list.needs) left_out += blob.size;
   if (as_text && left_out != 0)
-    std::printf("left out, as the other side has it: %zu files, %s\n", exported.list.needs.size(),
-                format_bytes(left_out).c_str());
+    say("left out, as the other side has it: %zu files, %s\n", exported.list.needs.size(),
+        format_bytes(left_out).c_str());
   for (const offline::BundledLicense& license : exported.list.licenses)
-    if (as_text && license.by_order)
-      std::printf("included because --redistribute says so: %s\n", license.id.c_str());
+    if (as_text && license.by_order) say("included because --redistribute says so: %s\n", license.id.c_str());
   return Json::object()
       .set("builds", std::move(builds))
       .set("parts", std::move(parts))
@@ -74,8 +76,12 @@ void note_export(open::World& world, const offline::Exported& exported, const st
 Result<Json> export_command(const OfflineRun& run) {
   if (run.flags.oci) return export_oci(run);
   open::World world(run.settings, {}, run.cancel);
+  TRY(world.store().check_readable());
   offline::ExportRequest request;
   request.file = given_path(run.flags.file);
+  std::error_code error;
+  if (std::filesystem::is_directory(request.file, error))
+    return fail(explain::of_argument(diagnose_errno("EH-F16", EISDIR).with("file", path_text(request.file))));
   request.selection.builds = run.flags.builds;
   request.selection.licenses_by_order.insert(run.flags.redistribute.begin(), run.flags.redistribute.end());
   TRY_ASSIGN(request.largest_part, given_size("--max-part", run.flags.max_part));
@@ -89,7 +95,8 @@ Result<Json> export_command(const OfflineRun& run) {
   }
   transfer::ProgressBar bar(stderr, run.common.quiet);
   request.progress = bar_for(bar, path_text(request.file));
-  TRY_ASSIGN(const offline::Exported exported, offline::export_bundle(world, request));
+  TRY_ASSIGN(const offline::Exported exported,
+             explain::of_argument(offline::export_bundle(world, request), request.file));
   bar.clear();
   note_export(world, exported, request.file);
   print_warnings(world.warnings(), {}, run.common.quiet || run.common.json);

@@ -6,6 +6,8 @@
 #include "base/paths.hpp"
 #include "base/text.hpp"
 #include "host/commands/common.hpp"
+#include "host/commands/say.hpp"
+#include "host/explain/explain.hpp"
 #include "host/oci/layout.hpp"
 #include "host/open/world.hpp"
 
@@ -14,22 +16,28 @@ Result<Json> export_oci(const OfflineRun& run) {
   const OfflineFlags& flags = run.flags;
   const cache::Store store =
       cache::Store::open(run.settings.cache_folder, run.settings.system_layers, "engine-cache");
+  TRY(store.check_readable());
   const std::filesystem::path folder = given_path(flags.file);
-  TRY_ASSIGN(const std::filesystem::path packing, oci::begin_layout(folder));
+  for (const std::string& id : flags.builds) {
+    TRY_ASSIGN(const auto installed, store.record_of(id));
+    if (!installed) return fail(store.not_installed(id));
+  }
+  TRY_ASSIGN(const std::filesystem::path packing, explain::of_argument(oci::begin_layout(folder)));
   std::vector<oci::Artifact> artifacts;
   std::vector<cache::Lease> leases;
   for (const std::string& id : flags.builds) {
     TRY_ASSIGN(const auto installed, store.record_of(id));
-    if (!installed) return fail(diagnose("EH-F01").with("build", id).with("problem", "it is not installed"));
+    if (!installed) return fail(store.not_installed(id));  // removed meanwhile
     TRY_ASSIGN(cache::Lease lease, store.lease(*installed));
     leases.push_back(std::move(lease));
     oci::ArtifactRequest request;
-    TRY_ASSIGN(request.folder, make_private_folder(packing, "pack-"));
+    TRY_ASSIGN(request.folder, explain::of_argument(make_private_folder(packing, "pack-")));
     request.redistribute.insert(flags.redistribute.begin(), flags.redistribute.end());
-    TRY_ASSIGN(oci::Artifact artifact, oci::make_artifact(*installed, request, run.cancel));
+    TRY_ASSIGN(oci::Artifact artifact,
+               explain::of_argument(oci::make_artifact(*installed, request, run.cancel), folder));
     artifacts.push_back(std::move(artifact));
   }
-  TRY(oci::write_layout(folder, artifacts, "all"));
+  TRY(explain::of_argument(oci::write_layout(folder, artifacts, "all")));
   open::World world(run.settings, {}, run.cancel);
   world.note("export", Json::object()
                            .set("builds", Json::strings(flags.builds))
@@ -45,8 +53,8 @@ Result<Json> export_oci(const OfflineRun& run) {
     builds.push(
         Json::object().set("build", artifact.build).set("tag", tag).set("digest", digest).set("size", size));
     if (!run.common.json)
-      std::printf("%s  oci:%s:%s  %s  %s\n", artifact.build.c_str(), path_text(folder).c_str(), tag.c_str(),
-                  format_bytes(size).c_str(), digest.c_str());
+      say("%s  oci:%s:%s  %s  %s\n", artifact.build.c_str(), path_text(folder).c_str(), tag.c_str(),
+          format_bytes(size).c_str(), digest.c_str());
   }
   return Json::object().set("format", 1).set("layout", path_text(folder)).set("exported", std::move(builds));
 }

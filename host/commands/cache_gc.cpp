@@ -8,6 +8,7 @@
 #include "base/paths.hpp"
 #include "base/text.hpp"
 #include "host/commands/common.hpp"
+#include "host/commands/say.hpp"
 #include "host/explain/explain.hpp"
 #include "host/open/world.hpp"
 
@@ -48,27 +49,25 @@ Diagnosis unusable(const char* flag, const std::string& value, const char* expec
 
 void tell(const cache::Store& store, const cache::Collected& done, bool dry_run) {
   for (const auto& build : done.removed)
-    std::printf("%s %s  %s  (%s)\n", dry_run ? "would remove" : "removed", build.build.c_str(),
-                format_bytes(build.size).c_str(), build.why.c_str());
+    say("%s %s  %s  (%s)\n", dry_run ? "would remove" : "removed", build.build.c_str(),
+        format_bytes(build.size).c_str(), build.why.c_str());
   for (const auto& build : done.kept)
-    std::printf("kept %s  %s  (%s)\n", build.build.c_str(), format_bytes(build.size).c_str(),
-                build.why.c_str());
+    say("kept %s  %s  (%s)\n", build.build.c_str(), format_bytes(build.size).c_str(), build.why.c_str());
   const std::uint64_t freed =
       done.physical_before > done.physical_after ? done.physical_before - done.physical_after : 0;
-  std::printf("%s: %s %s, %s on disk for %s of builds\n", path_text(store.root()).c_str(),
-              format_bytes(freed).c_str(), dry_run ? "would be freed" : "freed",
-              format_bytes(done.physical_after).c_str(), format_bytes(done.logical_after).c_str());
+  say("%s: %s %s, %s on disk for %s of builds\n", path_text(store.root()).c_str(),
+      format_bytes(freed).c_str(), dry_run ? "would be freed" : "freed",
+      format_bytes(done.physical_after).c_str(), format_bytes(done.logical_after).c_str());
   if (done.bound_missed)
-    std::printf(
-        "more than the bound is left: what is in use, pinned, being made or being downloaded does not go, "
+    say("more than the bound is left: what is in use, pinned, being made or being downloaded does not go, "
         "and "
         "no build goes when that cannot reach the bound\n");
   if (done.left_to_maker)
-    std::printf("something is being installed: what is no longer needed is freed when that is done\n");
+    say("something is being installed: what is no longer needed is freed when that is done\n");
   if (done.waits_for_rest)
-    std::printf("locks are not kept on this file system: files go two weeks after their last use\n");
+    say("locks are not kept on this file system: files go two weeks after their last use\n");
   if (done.clock_in_doubt)
-    std::printf("the clock is more than a year ahead of everything in the cache: nothing went for its age\n");
+    say("the clock is more than a year ahead of everything in the cache: nothing went for its age\n");
 }
 
 // A collection that changed something is on record.
@@ -179,6 +178,7 @@ void add_gc(CLI::App& app, GcFlags& flags) {
 }
 
 int run_gc(const settings::Settings& settings, const cache::Store& store, const GcFlags& flags, bool json) {
+  if (const auto readable = store.check_readable(); !readable) return end_with(readable.error(), json);
   if (flags.collecting->parsed()) return collect(settings, store, flags, json);
   const bool pin = flags.pinning->parsed();
   bool changed = true;
@@ -199,10 +199,10 @@ int run_gc(const settings::Settings& settings, const cache::Store& store, const 
     print(
         Json::object().set("format", 1).set("build", flags.build).set("pinned", pin).set("changed", changed));
   else
-    std::printf("%s %s\n", flags.build.c_str(),
-                pin       ? "is pinned"
-                : changed ? "is no longer pinned"
-                          : "was not pinned");
+    say("%s %s\n", flags.build.c_str(),
+        pin       ? "is pinned"
+        : changed ? "is no longer pinned"
+                  : "was not pinned");
   return 0;
 }
 

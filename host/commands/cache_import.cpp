@@ -5,6 +5,7 @@
 #include "base/text.hpp"
 #include "host/commands/common.hpp"
 #include "host/commands/offline.hpp"
+#include "host/commands/say.hpp"
 #include "host/offline/import_bundle.hpp"
 #include "host/open/repositories.hpp"
 
@@ -24,8 +25,7 @@ cache::Store target_of(const OfflineRun& run) {
 Json told(const offline::ImportedBuild& build, bool as_text) {
   const cache::Installed& installed = build.installed;
   if (as_text)
-    std::printf(
-        "%s  %s  %s%s\n", installed.build.c_str(),
+    say("%s  %s  %s%s\n", installed.build.c_str(),
         build.was_there ? "was there already" : ("imported " + format_bytes(installed.size)).c_str(),
         path_text(installed.folder).c_str(),
         build.files_named_by_manifest ? "" : "  (its manifest does not name its files: the bundle's word)");

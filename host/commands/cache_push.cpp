@@ -6,6 +6,8 @@
 #include "base/paths.hpp"
 #include "base/text.hpp"
 #include "host/commands/common.hpp"
+#include "host/commands/say.hpp"
+#include "host/explain/explain.hpp"
 #include "host/oci/push.hpp"
 #include "host/open/world.hpp"
 #include "host/transfer/progress_bar.hpp"
@@ -45,6 +47,7 @@ Result<Json> push(const settings::Settings& settings, const PushFlags& flags, bo
   const std::vector<std::string> ids(flags.what.begin(), flags.what.end() - 1);
   TRY_ASSIGN(const oci::Reference target, oci::read_reference(flags.what.back()));
   open::World world(settings, {}, cancel);
+  TRY(world.store().check_readable());
   oci::PushOptions options;
   options.transfer = world.transfer_options();
   options.cancel = cancel;
@@ -55,7 +58,7 @@ Result<Json> push(const settings::Settings& settings, const PushFlags& flags, bo
   std::vector<cache::Lease> leases;
   for (const std::string& id : ids) {
     TRY_ASSIGN(const auto installed, world.store().record_of(id));
-    if (!installed) return fail(diagnose("EH-F01").with("build", id).with("problem", "it is not installed"));
+    if (!installed) return fail(world.store().not_installed(id));
     TRY_ASSIGN(cache::Lease lease, world.store().lease(*installed));
     leases.push_back(std::move(lease));
     oci::ArtifactRequest request;
@@ -77,17 +80,17 @@ Result<Json> push(const settings::Settings& settings, const PushFlags& flags, bo
   print_warnings(world.warnings(), {}, quiet || json);
   if (!flags.manifest.empty()) {
     TRY_ASSIGN(const Json manifest, manifest_of(artifacts, pushed));
-    TRY(write_file(std::filesystem::absolute(path_of(flags.manifest)), manifest.dump(1) + "\n"));
+    TRY(explain::of_argument(
+        write_file(std::filesystem::absolute(path_of(flags.manifest)), manifest.dump(1) + "\n")));
   }
   Json builds = Json::array();
   for (std::size_t i = 0; i < artifacts.size(); ++i) {
     builds.push(Json::object().set("build", artifacts[i].build).set("reference", pushed.references[i]));
-    if (!json) std::printf("%s  %s\n", artifacts[i].build.c_str(), pushed.references[i].c_str());
+    if (!json) say("%s  %s\n", artifacts[i].build.c_str(), pushed.references[i].c_str());
   }
   if (!json)
-    std::printf("%s: %s sent, %d of %d blobs were there already\n", pushed.reference.c_str(),
-                format_bytes(pushed.sent).c_str(), pushed.blobs_present,
-                pushed.blobs_present + pushed.blobs_sent);
+    say("%s: %s sent, %d of %d blobs were there already\n", pushed.reference.c_str(),
+        format_bytes(pushed.sent).c_str(), pushed.blobs_present, pushed.blobs_present + pushed.blobs_sent);
   return Json::object()
       .set("format", 1)
       .set("pushed", std::move(builds))

@@ -8,6 +8,8 @@
 #include "host/commands/asked_for.hpp"
 #include "host/commands/cache_export.hpp"
 #include "host/commands/offline.hpp"
+#include "host/commands/say.hpp"
+#include "host/explain/explain.hpp"
 #include "host/offline/bundle_writer.hpp"
 #include "host/offline/request.hpp"
 
@@ -46,13 +48,13 @@ Result<Json> request_command(const OfflineRun& run) {
                     .with("problem", "nothing is installed, so an ENGINE has to be named"));
   const offline::SiteRequest request = offline::request_of_this_machine(world, std::move(wishes));
   TRY_ASSIGN(const std::filesystem::path file, offline::place_for_file(given_path(run.flags.file)));
-  TRY(write_file(file, request.text()));
+  TRY(explain::of_argument(write_file(file, request.text())));
   std::vector<std::string> wanted;
   for (const offline::Wish& wish : request.wishes)
     wanted.push_back(wish.engine + (wish.version.empty() ? "" : "@" + wish.version));
   if (!run.common.json)
-    std::printf("%s asks for %s; answer it where there is a network: engine-cache fulfil %s\n",
-                path_text(file).c_str(), join(wanted, ", ").c_str(), path_text(file.filename()).c_str());
+    say("%s asks for %s; answer it where there is a network: engine-cache fulfil %s\n",
+        path_text(file).c_str(), join(wanted, ", ").c_str(), path_text(file.filename()).c_str());
   return Json::object()
       .set("format", 1)
       .set("file", path_text(file))
@@ -64,7 +66,8 @@ Result<Json> request_command(const OfflineRun& run) {
 Result<Json> fulfil_command(const OfflineRun& run) {
   const std::filesystem::path file = given_path(run.flags.file);
   TRY_ASSIGN(const std::string text, read_file(file, largest_request, "EH-P47"));
-  TRY_ASSIGN(const offline::SiteRequest request, offline::read_request(text, path_text(file)));
+  TRY_ASSIGN(const offline::SiteRequest request,
+             explain::of_argument(offline::read_request(text, path_text(file))));
   transfer::ProgressBar bar(stderr, run.common.quiet);
   // This machine's own platform is not asked about.
   open::World world(run.settings, request.platform, run.cancel);
@@ -78,7 +81,7 @@ Result<Json> fulfil_command(const OfflineRun& run) {
                       .set("build", given.build)
                       .set("was_there", given.was_there)
                       .set("downloaded", given.downloaded));
-    if (!run.common.json && given.was_there) std::printf("%s  is there already\n", given.build.c_str());
+    if (!run.common.json && given.was_there) say("%s  is there already\n", given.build.c_str());
   }
   Json document = Json::object();
   offline::ExportRequest writing;
@@ -89,7 +92,8 @@ Result<Json> fulfil_command(const OfflineRun& run) {
     writing.selection.licenses_by_order.insert(run.flags.redistribute.begin(), run.flags.redistribute.end());
     TRY_ASSIGN(writing.largest_part, given_size("--max-part", run.flags.max_part));
     writing.progress = bar_for(bar, path_text(writing.file));
-    TRY_ASSIGN(const offline::Exported exported, offline::export_bundle(world, writing));
+    TRY_ASSIGN(const offline::Exported exported,
+               explain::of_argument(offline::export_bundle(world, writing), writing.file));
     bar.clear();
     note_export(world, exported, writing.file);
     document = told(exported, writing.file, !run.common.json);

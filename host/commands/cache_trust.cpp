@@ -10,6 +10,7 @@
 #include "base/paths.hpp"
 #include "base/text.hpp"
 #include "host/commands/common.hpp"
+#include "host/commands/say.hpp"
 #include "host/manifest/repository.hpp"
 #include "host/manifest/trust/trust_store.hpp"
 #include "host/open/repositories.hpp"
@@ -73,8 +74,8 @@ int add(const settings::Settings& settings, const TrustFlags& flags, bool json) 
               .set("added", key->id)
               .set("repositories", Json::strings(for_all ? std::vector<std::string>{} : repositories)));
   else
-    std::printf("%s is trusted for %s\n", key->id.c_str(),
-                for_all ? "every repository" : join(repositories, ", ").c_str());
+    say("%s is trusted for %s\n", key->id.c_str(),
+        for_all ? "every repository" : join(repositories, ", ").c_str());
   return 0;
 }
 
@@ -106,7 +107,7 @@ int list(const settings::Settings& settings, bool json) {
               .set("keys", std::move(listed))
               .set("repositories", std::move(repositories)));
   else
-    std::printf("%s", text.empty() ? "no key is trusted\n" : text.c_str());
+    say("%s", text.empty() ? "no key is trusted\n" : text.c_str());
   return 0;
 }
 
@@ -123,7 +124,7 @@ int remove(const settings::Settings& settings, const TrustFlags& flags, bool jso
   if (json)
     print(Json::object().set("format", 1).set("removed", id));
   else
-    std::printf("%s is no longer trusted\n", id.c_str());
+    say("%s is no longer trusted\n", id.c_str());
   return 0;
 }
 

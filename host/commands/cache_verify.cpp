@@ -11,6 +11,7 @@
 #include "host/acquire/mend.hpp"
 #include "host/commands/audit_check.hpp"
 #include "host/commands/common.hpp"
+#include "host/commands/say.hpp"
 #include "host/explain/explain.hpp"
 #include "host/open/install.hpp"
 #include "host/open/world.hpp"
@@ -44,7 +45,7 @@ class Verification {
   Result<void> fetch_anew(const std::string& id);
   void note_mended(const std::string& id, const std::vector<cache::MendedFile>& mended);
   Json tell(const std::string& id, const Verified& verified) const;
-  void tell_the_rest(Json& document) const;
+  void tell_the_rest(Json& document);
   acquire::AcquireOptions options() const;
   const manifest::Build* known(const std::string& id);
 
@@ -79,8 +80,7 @@ Result<void> Verification::look() {
     auto& problems = violation.build.empty() ? beside_ : builds_[violation.build].problems;
     if (!told_already(problems, violation.problem)) problems.push_back(std::move(violation.problem));
   }
-  if (!flags_.build.empty() && builds_.empty())
-    return fail(diagnose("EH-F01").with("build", flags_.build).with("problem", "not installed"));
+  if (!flags_.build.empty() && builds_.empty()) return fail(store_.not_installed(flags_.build));
   return {};
 }
 
@@ -169,7 +169,7 @@ Json Verification::tell(const std::string& id, const Verified& verified) const {
   Json found = Json::array(), mended = Json::array(), failures = Json::array();
   for (const cache::Problem& problem : verified.problems) {
     found.push(json_of(problem));
-    if (!json_) std::printf("%s  %s  %s\n", id.c_str(), cache::name_of(problem.kind), problem.path.c_str());
+    if (!json_) say("%s  %s  %s\n", id.c_str(), cache::name_of(problem.kind), problem.path.c_str());
   }
   for (const cache::MendedFile& file : verified.mended) {
     mended.push(Json::object()
@@ -177,8 +177,8 @@ Json Verification::tell(const std::string& id, const Verified& verified) const {
                     .set("problem", cache::name_of(file.problem.kind))
                     .set("from", file.from));
     if (!json_)
-      std::printf("%s  mended %s (%s), from %s\n", id.c_str(), file.problem.path.c_str(),
-                  cache::name_of(file.problem.kind), file.from.c_str());
+      say("%s  mended %s (%s), from %s\n", id.c_str(), file.problem.path.c_str(),
+          cache::name_of(file.problem.kind), file.from.c_str());
   }
   for (const Diagnosis& failure : verified.not_fetched) failures.push(explain::to_json(failure));
   if (!json_) {
@@ -187,10 +187,10 @@ Json Verification::tell(const std::string& id, const Verified& verified) const {
                           : verified.repaired
                               ? (verified.fetched_anew ? "repaired, fetched anew" : "repaired")
                               : "damaged";
-    std::printf("%s  %s\n", id.c_str(), verdict);
+    say("%s  %s\n", id.c_str(), verdict);
     if (!verified.sound())
       for (const Diagnosis& failure : verified.not_fetched)
-        std::printf("%s  not repaired: %s\n", id.c_str(), explain::one_line(failure).c_str());
+        say("%s  not repaired: %s\n", id.c_str(), explain::one_line(failure).c_str());
   }
   return Json::object()
       .set("build", id)
@@ -203,23 +203,33 @@ Json Verification::tell(const std::string& id, const Verified& verified) const {
 }
 
 // What lies beside the builds, and the folders themselves.
-void Verification::tell_the_rest(Json& document) const {
+void Verification::tell_the_rest(Json& document) {
   Json problems = Json::array(), places = Json::array();
   for (const cache::Problem& problem : beside_) {
     problems.push(json_of(problem));
-    if (!json_) std::printf("the cache  %s  %s\n", cache::name_of(problem.kind), problem.path.c_str());
+    if (!json_) say("the cache  %s  %s\n", cache::name_of(problem.kind), problem.path.c_str());
   }
   std::vector<Diagnosis> found = cache::place_problems(store_.root());
   for (const std::filesystem::path& layer : store_.layers())
     for (Diagnosis& diagnosis : cache::place_problems(layer)) found.push_back(std::move(diagnosis));
   for (const Diagnosis& diagnosis : found) {
     places.push(explain::to_json(diagnosis));
-    if (!json_ && !quiet_) std::fprintf(stderr, "warning: %s\n", explain::one_line(diagnosis).c_str());
+    // Nothing can be installed or removed any more: no mere warning.
+    const bool stops_writing =
+        diagnosis.code == "EH-F23" && diagnosis.value("folder") == path_text(store_.root());
+    if (stops_writing && !worst) worst = diagnosis;
+    if (!json_ && !quiet_) say_aside("warning: %s\n", explain::one_line(diagnosis).c_str());
   }
   document.set("problems", std::move(problems)).set("warnings", std::move(places));
 }
 
 Result<Json> Verification::run() {
+  TRY(store_.check_readable());
+  bool layout_mended = false;
+  if (flags_.repair) {
+    TRY_ASSIGN(layout_mended, store_.mend_layout());
+  }
+  if (layout_mended && !json_) say("the cache  mended LAYER.json, written anew\n");
   TRY(look());
   Json builds = Json::array();
   for (auto& [id, verified] : builds_) {
@@ -246,7 +256,10 @@ Result<Json> Verification::run() {
   }
   if (!beside_.empty() && !worst) worst = beside_.front().diagnosis;
   Json document = Json::object();
-  document.set("format", 1).set("cache", path_text(store_.root())).set("builds", std::move(builds));
+  document.set("format", 1)
+      .set("cache", path_text(store_.root()))
+      .set("layout_mended", layout_mended)
+      .set("builds", std::move(builds));
   tell_the_rest(document);
   return document;
 }
@@ -270,7 +283,7 @@ int run_verify(const settings::Settings& settings, const VerifyFlags& flags, boo
   if (flags.build.empty()) document->set("audit", check_audit_log(settings, !json, verification.worst));
   if (json) print(*document);
   if (!verification.worst) return 0;
-  if (!json) std::fprintf(stderr, "%s\n", explain::describe(verification.to_tell()).c_str());
+  if (!json) say_aside("%s\n", explain::describe(verification.to_tell()).c_str());
   return static_cast<int>(explain::exit_status(*verification.worst));
 }
 

@@ -8,8 +8,10 @@
 #include <exception>
 #include <sstream>
 
+#include "base/printable.hpp"
 #include "host/commands/asked_for.hpp"
 #include "host/commands/output.hpp"
+#include "host/commands/say.hpp"
 #include "host/explain/explain.hpp"
 #include "host/open/document.hpp"
 #include "host/settings/layer.hpp"
@@ -153,7 +155,7 @@ int end_with(const Diagnosis& diagnosis, bool json) {
   if (json)
     print(Json::object().set("format", 1).set("diagnosis", explain::to_json(diagnosis)));
   else
-    std::fprintf(stderr, "%s\n", explain::describe(diagnosis).c_str());
+    say_aside("%s\n", explain::describe(diagnosis).c_str());
   return static_cast<int>(explain::exit_status(diagnosis));
 }
 
@@ -165,9 +167,8 @@ void print(const Json& document) {
 void print_warnings(const std::vector<std::string>& warnings, const std::vector<Diagnosis>& diagnoses,
                     bool quiet) {
   if (quiet) return;
-  for (const std::string& warning : warnings) std::fprintf(stderr, "warning: %s\n", warning.c_str());
-  for (const Diagnosis& warning : diagnoses)
-    std::fprintf(stderr, "warning: %s\n", explain::one_line(warning).c_str());
+  for (const std::string& warning : warnings) say_aside("warning: %s\n", printable_line(warning).c_str());
+  for (const Diagnosis& warning : diagnoses) say_aside("warning: %s\n", explain::one_line(warning).c_str());
 }
 
 int guarded(int argc, char** argv, const std::function<int()>& body) {

@@ -2,8 +2,10 @@
 #include <cstdio>
 #include <iostream>
 
+#include "base/printable.hpp"
 #include "base/text.hpp"
 #include "host/commands/common.hpp"
+#include "host/commands/say.hpp"
 #include "host/explain/explain.hpp"
 #include "host/open/consent.hpp"
 #include "host/open/license_text.hpp"
@@ -15,7 +17,7 @@ constexpr std::uint64_t size_to_ask_for = 100'000'000;  // bytes
 
 // Yes only for an answer that begins with y; end of input is a no.
 bool ask(const std::string& question) {
-  std::fprintf(stderr, "%s [y/N] ", question.c_str());
+  say_aside("%s [y/N] ", question.c_str());
   std::fflush(stderr);
   std::string answer;
   return static_cast<bool>(std::getline(std::cin, answer)) && !answer.empty() &&
@@ -30,11 +32,12 @@ bool ask_for_license(open::World& world, const std::string& build, const manifes
   if (const auto text =
           open::license_text(world.store(), license, covered == builds.end() ? nullptr : covered->get(),
                              world.transfer_options(), world.cancel()))
-    std::fprintf(stderr, "%s\n\n", text->c_str());
+    say_aside("%s\n\n", text->c_str());
   else
-    std::fprintf(stderr, "the text of %s cannot be shown: %s\n", license.id.c_str(),
-                 explain::one_line(text.error()).c_str());
-  return ask(build + " is covered by " + license.id + " (" + license.url + "). Do you accept it?");
+    say_aside("the text of %s cannot be shown: %s\n", printable_line(license.id).c_str(),
+              explain::one_line(text.error()).c_str());
+  return ask(printable_line(build + " is covered by " + license.id + " (" + license.url + ").") +
+             " Do you accept it?");
 }
 
 }  // namespace

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "base/files.hpp"
 #include "base/paths.hpp"
 #include "base/text.hpp"
 #include "cache/place.hpp"
@@ -17,6 +16,8 @@
 #include "host/commands/offline.hpp"
 #include "host/commands/program.hpp"
 #include "host/commands/quarantine.hpp"
+#include "host/commands/recorded_platform.hpp"
+#include "host/commands/say.hpp"
 #include "host/explain/explain.hpp"
 #include "host/open/document.hpp"
 #include "host/open/fetch.hpp"
@@ -50,10 +51,10 @@ Result<Json> fetch_for(const settings::Settings& settings, std::optional<platfor
   bar.clear();
   if (!acquired) return fail(std::move(acquired.error().within("for " + label)));
   if (!flags.common.json)
-    std::printf("%s  %s  %s  (for %s)\n", acquired->installed.build.c_str(),
-                acquired->downloaded > 0 ? ("fetched " + format_bytes(acquired->downloaded)).c_str()
-                                         : "was installed already",
-                path_text(acquired->installed.folder).c_str(), label.c_str());
+    say("%s  %s  %s  (for %s)\n", acquired->installed.build.c_str(),
+        acquired->downloaded > 0 ? ("fetched " + format_bytes(acquired->downloaded)).c_str()
+                                 : "was installed already",
+        path_text(acquired->installed.folder).c_str(), label.c_str());
   print_warnings(world.warnings(), acquired->warnings, flags.common.quiet || flags.common.json);
   return Json::object()
       .set("for", label)
@@ -72,16 +73,15 @@ Result<Json> fetch(const settings::Settings& settings, const Flags& flags, const
     builds.push(std::move(build));
   }
   for (const std::string& file : flags.platforms) {
-    TRY_ASSIGN(const std::string text, read_file(path_of(file), 8u << 20, "EH-P47"));
-    TRY_ASSIGN(const Json document, parse_json(text, file));
-    TRY_ASSIGN(platform::Platform platform, platform::platform_from_json(document, file));
+    TRY_ASSIGN(platform::Platform platform, recorded_platform(file));
     TRY_ASSIGN(Json build, fetch_for(settings, std::move(platform), file, flags, cancel));
     builds.push(std::move(build));
   }
   return Json::object().set("format", 1).set("fetched", std::move(builds));
 }
 
-Json list(const cache::Store& store, const Flags& flags) {
+Result<Json> list(const cache::Store& store, const Flags& flags) {
+  TRY(store.check_readable());
   Json builds = Json::array();
   std::uint64_t total = 0;
   for (const cache::Installed& build : store.list()) {
@@ -99,14 +99,14 @@ Json list(const cache::Store& store, const Flags& flags) {
                     .set("read_only", build.read_only)
                     .set("pinned", pinned));
     if (!flags.common.json)
-      std::printf("%-48s %10s%s%s\n", build.build.c_str(), format_bytes(build.size).c_str(),
-                  build.read_only ? "  (read-only layer)" : "", pinned ? "  (pinned)" : "");
+      say("%-48s %10s%s%s\n", build.build.c_str(), format_bytes(build.size).c_str(),
+          build.read_only ? "  (read-only layer)" : "", pinned ? "  (pinned)" : "");
   }
   if (!flags.common.json) {
     if (builds.as_array().empty())
-      std::printf("nothing is installed in %s\n", path_text(store.root()).c_str());
+      say("nothing is installed in %s\n", path_text(store.root()).c_str());
     else
-      std::printf("%zu builds, %s\n", builds.as_array().size(), format_bytes(total).c_str());
+      say("%zu builds, %s\n", builds.as_array().size(), format_bytes(total).c_str());
   }
   return Json::object()
       .set("format", 1)
@@ -116,11 +116,11 @@ Json list(const cache::Store& store, const Flags& flags) {
 
 Result<Json> remove(const settings::Settings& settings, const Flags& flags) {
   open::World world(settings);
+  TRY(world.store().check_readable());
   TRY_ASSIGN(const std::uint64_t freed, world.store().remove(flags.build));
   world.note("remove", Json::object().set("build", flags.build).set("freed", freed));
   print_warnings(world.warnings(), {}, flags.common.quiet || flags.common.json);
-  if (!flags.common.json)
-    std::printf("%s removed, %s freed\n", flags.build.c_str(), format_bytes(freed).c_str());
+  if (!flags.common.json) say("%s removed, %s freed\n", flags.build.c_str(), format_bytes(freed).c_str());
   return Json::object().set("format", 1).set("removed", flags.build).set("freed", freed);
 }
 
@@ -161,6 +161,9 @@ int run(int argc, char** argv) {
   const CancelToken cancel = cancel_on_signal();
   const cache::Store store =
       cache::Store::open(settings->cache_folder, settings->system_layers, "engine-cache");
+  // Before anybody is asked anything, and before anything is written.
+  if (fetching->parsed() || pushing->parsed())
+    if (const auto placed = store.check_place(); !placed) return end_with(placed.error(), flags.common.json);
   const bool only_reads =
       listing->parsed() || path->parsed() || (verifying->parsed() && !verify_flags.repair);
   if (const auto warning = cache::warning_for_administrators(store.root()); warning && !only_reads)
@@ -177,6 +180,7 @@ int run(int argc, char** argv) {
   if (trusting->parsed()) return run_trust(*settings, trust_flags, flags.common.json);
   if (const auto status = offline.run(*settings, flags.common, cancel)) return *status;
   if (quarantining->parsed()) return run_quarantine(*settings, quarantine_flags, flags.common.json);
+  if (const auto placed = store.check_place(); !placed) return end_with(placed.error(), flags.common.json);
   if (path->parsed() && flags.common.json)
     print(Json::object().set("format", 1).set("cache", path_text(store.root())));
   else

@@ -2,8 +2,8 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 
-#include "base/files.hpp"
 #include "base/paths.hpp"
+#include "base/printable.hpp"
 #include "base/text.hpp"
 #include "host/commands/bench.hpp"
 #include "host/commands/checked.hpp"
@@ -13,7 +13,9 @@
 #include "host/commands/opening.hpp"
 #include "host/commands/plot.hpp"
 #include "host/commands/program.hpp"
+#include "host/commands/recorded_platform.hpp"
 #include "host/commands/report.hpp"
+#include "host/commands/say.hpp"
 #include "host/commands/self_test.hpp"
 #include "host/explain/describe_code.hpp"
 #include "host/explain/explain.hpp"
@@ -38,7 +40,7 @@ int explain_codes(const InfoFlags& flags) {
   }
   if (!flags.common.json) {
     for (std::size_t i = 0; i < entries.size(); ++i)
-      std::printf("%s%s\n", i == 0 ? "" : "\n", explain::describe_code(*entries[i]).c_str());
+      say("%s%s\n", i == 0 ? "" : "\n", explain::describe_code(*entries[i]).c_str());
     return 0;
   }
   if (entries.size() == 1) {
@@ -56,25 +58,21 @@ std::string inspect_report(const preflight::Report& report) {
   for (const Diagnosis& diagnosis : report.diagnoses) text += "\n" + explain::describe(diagnosis) + "\n";
   text += "\nthe file\n";
   const bool listed = !report.closure.empty();
-  for (const std::string& line : preflight::to_lines(report.facts, !listed)) text += "  " + line + "\n";
+  for (const std::string& line : preflight::to_lines(report.facts, !listed))
+    text += "  " + printable_line(line) + "\n";
   if (listed) text += "\nlibraries, in the order they would be loaded\n";
   for (const preflight::Report::Item& item : report.closure)
-    text += "  " + (item.path == item.name ? item.path : item.name + "  ") +
-            (item.path.empty()        ? "(of the system)"
-             : item.path == item.name ? ""
-                                      : item.path) +
+    text += "  " +
+            printable_line((item.path == item.name ? item.path : item.name + "  ") +
+                           (item.path.empty()        ? "(of the system)"
+                            : item.path == item.name ? ""
+                                                     : item.path)) +
             "\n";
   for (const linker::HighestVersion& version : report.highest)
     text += "needs " + version.family + " " + version.version + " (" + version.required_by + ")\n";
   for (const binary::GpuCode::Entry& code : report.gpu_code)
     text += "GPU code " + code.kind + " " + code.arch + " (" + std::to_string(code.count) + ")\n";
   return text;
-}
-
-Result<platform::Platform> recorded_platform(const std::string& path) {
-  TRY_ASSIGN(const std::string text, read_file(path_of(path), 8u << 20, "EH-P47"));
-  TRY_ASSIGN(const Json document, parse_json(text, path));
-  return platform::platform_from_json(document, path);
 }
 
 int inspect(const InfoFlags& flags) {
@@ -93,15 +91,17 @@ int inspect(const InfoFlags& flags) {
   // into every program does.
   linker::Machine here = linker::describe_this_machine();
   here.loaded = linker::preloaded_libraries();
-  auto report = preflight::inspect(file, flags.symbols, here, described ? &*described : nullptr);
+  auto report = explain::of_argument(
+      preflight::inspect(file, flags.symbols, here, described ? &*described : nullptr), file);
   if (!report) {
     end_with(report.error(), flags.common.json);
     return static_cast<int>(explain::ExitStatus::usage);
   }
+  for (Diagnosis& diagnosis : report->diagnoses) diagnosis = explain::of_argument(std::move(diagnosis), file);
   if (flags.common.json) {
     print(preflight::to_json(*report, explain::to_json));
   } else {
-    std::printf("%s", inspect_report(*report).c_str());
+    say("%s", inspect_report(*report).c_str());
     print_warnings({}, report->warnings, flags.common.quiet);
   }
   return report->verdict == preflight::Verdict::fails ? static_cast<int>(explain::ExitStatus::not_loaded) : 0;
@@ -114,11 +114,11 @@ int machine(const InfoFlags& flags, open::World& world, const std::optional<Diag
   else if (flags.common.json)
     print(machine_document(world, broken));
   else
-    std::printf("%s", machine_report(world, flags.common.verbose).c_str());
+    say("%s", machine_report(world, flags.common.verbose).c_str());
   std::fflush(stdout);
   if (!flags.common.json) print_warnings(world.warnings(), {}, flags.common.quiet);
   if (broken && !flags.common.json)
-    std::fprintf(stderr, "the configuration was left out:\n%s\n", explain::describe(*broken).c_str());
+    say_aside("the configuration was left out:\n%s\n", explain::describe(*broken).c_str());
   return 0;
 }
 
@@ -127,7 +127,7 @@ int installed_by_others(const InfoFlags& flags, open::World& world) {
   if (flags.common.json)
     print(to_json(seen));
   else
-    std::printf("%s", describe(seen).c_str());
+    say("%s", describe(seen).c_str());
   return 0;
 }
 
@@ -178,16 +178,16 @@ int engine(const InfoFlags& flags, resolve::Request asked_for, open::World& worl
     print(document);
     return status;
   }
-  std::printf("%s", outcome_report(world, outcome, flags.explain, flags.common.verbose).c_str());
-  if (!checks.empty()) std::printf("\n%s", describe(checks).c_str());
-  if (tests) std::printf("\n%s", describe(*tests).c_str());
-  if (bench) std::printf("\n%s", describe(*bench).c_str());
-  if (bench && !flags.plot.empty() && drawn) std::printf("  drawn in %s\n", flags.plot.c_str());
+  say("%s", outcome_report(world, outcome, flags.explain, flags.common.verbose).c_str());
+  if (!checks.empty()) say("\n%s", describe(checks).c_str());
+  if (tests) say("\n%s", describe(*tests).c_str());
+  if (bench) say("\n%s", describe(*bench).c_str());
+  if (bench && !flags.plot.empty() && drawn) say("  drawn in %s\n", flags.plot.c_str());
   std::fflush(stdout);
   print_warnings(world.warnings(), outcome.warnings, flags.common.quiet);
-  if (!drawn) std::fprintf(stderr, "%s\n", explain::describe(drawn.error()).c_str());
+  if (!drawn) say_aside("%s\n", explain::describe(drawn.error()).c_str());
   if (outcome.state == open::State::failed && outcome.diagnosis)
-    std::fprintf(stderr, "%s\n", explain::describe(*outcome.diagnosis).c_str());
+    say_aside("%s\n", explain::describe(*outcome.diagnosis).c_str());
   return status;
 }
 

@@ -11,6 +11,7 @@
 #include "host/commands/asked_for.hpp"
 #include "host/commands/common.hpp"
 #include "host/commands/program.hpp"
+#include "host/commands/say.hpp"
 #include "host/explain/explain.hpp"
 #include "host/open/world.hpp"
 #include "host/publish/add.hpp"
@@ -41,6 +42,11 @@ fs::path absolute(const std::string& path) {
   return (error ? path_of(path) : complete).lexically_normal();
 }
 
+// No file or folder that this command reads or writes is of the cache.
+Diagnosis of_arguments(Diagnosis failure) {
+  return failure.code.starts_with("EH-F") ? explain::of_argument(std::move(failure)) : failure;
+}
+
 // From the descriptor that was named, else from the terminal without echo.
 Result<std::string> passphrase(const std::string& file, int descriptor) {
   if (descriptor >= 0) return read_line(descriptor);
@@ -50,10 +56,10 @@ Result<std::string> passphrase(const std::string& file, int descriptor) {
             .with("file", file)
             .with("problem",
                   "it is encrypted, and there is no terminal to ask for its passphrase (--passphrase-fd)"));
-  std::fprintf(stderr, "passphrase of %s: ", file.c_str());
+  say_aside("passphrase of %s: ", file.c_str());
   std::fflush(stderr);
   std::string line = read_line_unseen();
-  std::fprintf(stderr, "\n");
+  say_aside("\n");
   return line;
 }
 
@@ -72,7 +78,7 @@ Result<std::vector<publish::SecretKey>> secret_keys(const ManifestFlags& flags) 
 Result<Json> init(const ManifestFlags& flags) {
   TRY_ASSIGN(const publish::Workspace workspace,
              publish::Workspace::create(absolute(flags.folder), flags.name));
-  if (!flags.json) std::printf("%s is a repository now: %s\n", flags.folder.c_str(), flags.name.c_str());
+  if (!flags.json) say("%s is a repository now: %s\n", flags.folder.c_str(), flags.name.c_str());
   return Json::object().set("format", 1).set("folder", path_text(workspace.folder())).set("name", flags.name);
 }
 
@@ -97,8 +103,8 @@ Result<Json> add(ManifestFlags& flags) {
   if (!flags.plugin.empty()) flags.add.plugin = absolute(flags.plugin);
   TRY_ASSIGN(const publish::Added added, publish::add(workspace, flags.add));
   if (!flags.json)
-    std::printf("%s  added to %s\n  requires %s\n", added.build.c_str(), path_text(added.manifest).c_str(),
-                added.requirements.dump().c_str());
+    say("%s  added to %s\n  requires %s\n", added.build.c_str(), path_text(added.manifest).c_str(),
+        added.requirements.dump().c_str());
   return Json::object()
       .set("format", 1)
       .set("build", added.build)
@@ -107,8 +113,8 @@ Result<Json> add(ManifestFlags& flags) {
 }
 
 int lint(const ManifestFlags& flags) {
-  const auto workspace = publish::Workspace::open(absolute(flags.folder));
-  if (!workspace) return end_with(workspace.error(), flags.json);
+  const auto workspace = publish::Workspace::open_to_look(absolute(flags.folder));
+  if (!workspace) return end_with(of_arguments(workspace.error()), flags.json);
   const publish::Findings findings = publish::lint(*workspace);
   Json errors = Json::array(), warnings = Json::array();
   for (const Diagnosis& one : findings.errors) errors.push(explain::to_json(one));
@@ -119,10 +125,9 @@ int lint(const ManifestFlags& flags) {
               .set("errors", std::move(errors))
               .set("warnings", std::move(warnings)));
   } else {
-    for (const Diagnosis& one : findings.warnings)
-      std::printf("warning: %s\n", explain::one_line(one).c_str());
-    for (const Diagnosis& one : findings.errors) std::printf("error: %s\n", explain::one_line(one).c_str());
-    std::printf("%zu errors, %zu warnings\n", findings.errors.size(), findings.warnings.size());
+    for (const Diagnosis& one : findings.warnings) say("warning: %s\n", explain::one_line(one).c_str());
+    for (const Diagnosis& one : findings.errors) say("error: %s\n", explain::one_line(one).c_str());
+    say("%zu errors, %zu warnings\n", findings.errors.size(), findings.warnings.size());
   }
   return findings.errors.empty() ? 0 : static_cast<int>(explain::exit_status(findings.errors.front()));
 }
@@ -142,9 +147,9 @@ Result<Json> sign(ManifestFlags& flags) {
   TRY_ASSIGN(const std::vector<publish::SecretKey> keys, secret_keys(flags));
   TRY_ASSIGN(const publish::Signed result, publish::sign(workspace, keys, flags.change, open::World::now()));
   if (!flags.json) {
-    for (const std::string& document : result.documents) std::printf("signed %s\n", document.c_str());
-    if (result.documents.empty()) std::printf("nothing was left to sign with these keys\n");
-    for (const std::string& line : result.missing) std::printf("still missing: %s\n", line.c_str());
+    for (const std::string& document : result.documents) say("signed %s\n", document.c_str());
+    if (result.documents.empty()) say("nothing was left to sign with these keys\n");
+    for (const std::string& line : result.missing) say("still missing: %s\n", line.c_str());
   }
   return Json::object()
       .set("format", 1)
@@ -159,9 +164,9 @@ Result<Json> publish_folder(const ManifestFlags& flags) {
   TRY_ASSIGN(const publish::Published done,
              publish::publish(workspace, absolute(flags.out), open::World::now()));
   if (!flags.json)
-    std::printf(done.changed ? "%s holds index %lld of %s%s\n" : "%s holds index %lld of %s already%s\n",
-                flags.out.c_str(), static_cast<long long>(done.serial), workspace.name().c_str(),
-                done.root_version == 0 ? ", unsigned" : "");
+    say(done.changed ? "%s holds index %lld of %s%s\n" : "%s holds index %lld of %s already%s\n",
+        flags.out.c_str(), static_cast<long long>(done.serial), workspace.name().c_str(),
+        done.root_version == 0 ? ", unsigned" : "");
   return Json::object()
       .set("format", 1)
       .set("serial", done.serial)
@@ -203,7 +208,7 @@ void sign_options(CLI::App& signing, ManifestFlags& flags) {
 }
 
 int report(const Result<Json>& result, bool json) {
-  if (!result) return end_with(result.error(), json);
+  if (!result) return end_with(of_arguments(result.error()), json);
   if (json) print(*result);
   return 0;
 }

@@ -14,6 +14,7 @@
 #include "host/commands/opening.hpp"
 #include "host/commands/output_names.hpp"
 #include "host/commands/program.hpp"
+#include "host/commands/say.hpp"
 #include "host/explain/explain.hpp"
 #include "host/load/in_process/model.hpp"
 #include "host/open/document.hpp"
@@ -164,7 +165,7 @@ Result<void> run_in(open::Opened& opened, const std::vector<NamedArray>& inputs,
     return {};
   }
   TRY_ASSIGN(const Run run, run_model(*model, inputs, flags, cancel));
-  TRY_ASSIGN(Json outputs, write_outputs(function, run, flags.output));
+  TRY_ASSIGN(Json outputs, explain::of_argument(write_outputs(function, run, flags.output)));
   for (const Json& output : outputs.as_array())
     text += "  " + output["output"].as_string() + "  " + output["type"].as_string() +
             (output["file"].is_string() ? "  " + output["file"].as_string() : "") + "\n";
@@ -210,7 +211,7 @@ int run(int argc, char** argv) {
     if (flags.common.json)
       print(document);
     else if (outcome.diagnosis)
-      std::fprintf(stderr, "%s\n", explain::describe(*outcome.diagnosis).c_str());
+      say_aside("%s\n", explain::describe(*outcome.diagnosis).c_str());
     return outcome.exit_status();
   }
   std::string text =
@@ -220,10 +221,10 @@ int run(int argc, char** argv) {
     document.set("diagnosis", done ? Json() : explain::to_json(done.error()));
     print(document);
   } else if (done) {
-    std::printf("%s", text.c_str());
+    say("%s", text.c_str());
   }
   if (done) return 0;
-  if (!flags.common.json) std::fprintf(stderr, "%s\n", explain::describe(done.error()).c_str());
+  if (!flags.common.json) say_aside("%s\n", explain::describe(done.error()).c_str());
   return static_cast<int>(explain::exit_status(done.error()));
 }
 

@@ -8,8 +8,10 @@
 
 #include "base/files.hpp"
 #include "base/paths.hpp"
+#include "base/printable.hpp"
 #include "base/sha256.hpp"
 #include "base/text.hpp"
+#include "host/commands/say.hpp"
 #include "host/explain/explain.hpp"
 #include "host/open/consent.hpp"
 #include "host/open/license_text.hpp"
@@ -113,13 +115,14 @@ Result<Json> list(open::World& world, bool json) {
                       .set("builds", Json::strings({listed.builds.begin(), listed.builds.end()}))
                       .set("installed", Json::strings(used)));
     if (json) continue;
-    std::printf("%s  %s\n", license.id.c_str(), sentence(world.settings(), state, mine, anyone).c_str());
+    say("%s  %s\n", printable_line(license.id).c_str(),
+        sentence(world.settings(), state, mine, anyone).c_str());
     if (kept || !license.url.empty())
-      std::printf("  text       %s\n", kept ? file.c_str() : license.url.c_str());
-    std::printf("  covers     %s\n", covered(listed.engines).c_str());
-    if (!used.empty()) std::printf("  installed  %s\n", join(used, " ").c_str());
+      say("  text       %s\n", kept ? file.c_str() : printable_line(license.url).c_str());
+    say("  covers     %s\n", covered(listed.engines).c_str());
+    if (!used.empty()) say("  installed  %s\n", join(used, " ").c_str());
   }
-  if (!json && licenses.as_array().empty()) std::printf("no known engine build names a licence\n");
+  if (!json && licenses.as_array().empty()) say("no known engine build names a licence\n");
   for (const settings::Consent& consent : consents.all()) records.push(settings::to_json(consent));
   return Json::object()
       .set("format", 1)
@@ -180,17 +183,17 @@ Result<Json> accept(open::World& world, const LicenseFlags& flags, const CommonF
     if (!text && text.error().code == "EH-N08") return fail(std::move(text).error());
     if (text) {
       TRY_ASSIGN(license.sha256, open::keep_text(world.store(), *text));
-      if (!common.json && !common.quiet) std::printf("%s\n\n", text->c_str());
+      if (!common.json && !common.quiet) say("%s\n\n", text->c_str());
     } else if (!common.quiet) {
-      std::fprintf(stderr, "warning: the text of %s was not shown: %s\n", license.id.c_str(),
-                   explain::one_line(text.error()).c_str());
+      say_aside("warning: the text of %s was not shown: %s\n", printable_line(license.id).c_str(),
+                explain::one_line(text.error()).c_str());
     }
     const settings::LicenseTerms terms = open::terms_of(license);
     TRY(open::accept_license(settings, terms, settings::ConsentWay::command));
     accepted.push(settings::to_json(settings::Consent::now(terms, settings::ConsentWay::command)));
     if (!common.json)
-      std::printf("%s is accepted%s%s\n", license.id.c_str(),
-                  license.sha256.empty() ? "" : ": the text with sha256 ", license.sha256.c_str());
+      say("%s is accepted%s%s\n", printable_line(license.id).c_str(),
+          license.sha256.empty() ? "" : ": the text with sha256 ", license.sha256.c_str());
   }
   return Json::object().set("format", 1).set("accepted", std::move(accepted));
 }

@@ -8,6 +8,8 @@
 
 namespace enginehost::commands {
 
+constexpr std::uint64_t smallest_part = 1u << 20;
+
 OfflineCommands::OfflineCommands(CLI::App& app) {
   const auto add = [&](const char* name, const char* what, Result<Json> (*body)(const OfflineRun&)) {
     commands_.emplace_back(app.add_subcommand(name, what), body);
@@ -67,8 +69,15 @@ Result<std::uint64_t> given_size(const std::string& option, const std::string& t
   const char unit = static_cast<char>(std::toupper(static_cast<unsigned char>(text.back())));
   const int shift = unit == 'K' ? 10 : unit == 'M' ? 20 : unit == 'G' ? 30 : 0;
   const auto number = parse_integer(std::string_view(text).substr(0, text.size() - (shift != 0 ? 1 : 0)));
-  if (number && *number > 0 && *number < (std::int64_t{1} << 30))
-    return static_cast<std::uint64_t>(*number) << shift;
+  if (number && *number > 0 && *number < (std::int64_t{1} << 40) >> shift) {
+    const std::uint64_t size = static_cast<std::uint64_t>(*number) << shift;
+    if (size >= smallest_part) return size;
+    return fail(diagnose("EH-P40")
+                    .with("program", "engine-cache")
+                    .with("problem", option + " " + text +
+                                         " is too small: parts have at least 1M, since each is a "
+                                         "file that somebody carries"));
+  }
   return fail(diagnose("EH-P40")
                   .with("program", "engine-cache")
                   .with("problem", option + " " + text + " is no size like 650M or 4G"));

@@ -8,6 +8,7 @@
 #include "host/commands/asked_for.hpp"
 #include "host/commands/common.hpp"
 #include "host/commands/quarantine_text.hpp"
+#include "host/commands/say.hpp"
 #include "host/open/world.hpp"
 
 namespace enginehost::commands {
@@ -47,7 +48,7 @@ int show(open::World& world, const QuarantineFlags& flags, bool json) {
       records.push(history::to_json(shown));
     print(Json::object().set("format", 1).set("records", std::move(records)).set("ended", std::move(gone)));
   } else {
-    std::printf("%s", full_text(shown, has_ended ? stale->why : std::string()).c_str());
+    say("%s", full_text(shown, has_ended ? stale->why : std::string()).c_str());
   }
   return 0;
 }
@@ -76,7 +77,7 @@ int list(open::World& world, bool json) {
   if (json)
     print(Json::object().set("format", 1).set("records", std::move(records)).set("ended", std::move(gone)));
   else
-    std::printf("%s", text.empty() ? "nothing is set aside on this machine\n" : text.c_str());
+    say("%s", text.empty() ? "nothing is set aside on this machine\n" : text.c_str());
   return 0;
 }
 
@@ -104,7 +105,7 @@ int clear(open::World& world, const QuarantineFlags& flags, bool json) {
   else if (flags.action == "enable")
     std::printf("%s may be used again\n", flags.build.c_str());
   else
-    std::printf("%zu cleared\n", builds.size());
+    say("%zu cleared\n", builds.size());
   return 0;
 }
 
@@ -140,8 +141,7 @@ int disable(open::World& world, const QuarantineFlags& flags, bool json) {
     print(
         Json::object().set("format", 1).set("disabled", flags.build).set("warnings", Json::strings(doubts)));
   else
-    std::printf("%s is not used any more (engine-cache quarantine enable takes that back)\n",
-                flags.build.c_str());
+    say("%s is not used any more (engine-cache quarantine enable takes that back)\n", flags.build.c_str());
   print_warnings(doubts, {}, json);
   print_warnings(world.warnings(), {}, json);
   return 0;

@@ -2,6 +2,7 @@
 
 #include <cstdio>
 
+#include "base/printable.hpp"
 #include "base/text.hpp"
 #include "host/explain/explain.hpp"
 #include "host/settings/person.hpp"
@@ -18,7 +19,7 @@ std::string time_text(std::int64_t seconds) {
 std::string line(std::string_view label, const std::string& text) {
   std::string out = "  " + std::string(label);
   out.append(out.size() < 16 ? 16 - out.size() : 1, ' ');
-  return out + text + "\n";
+  return out + printable_line(text) + "\n";
 }
 
 // The probe keeps its last lines of standard error as one text.

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/paths.hpp"
+#include "base/printable.hpp"
 #include "base/text.hpp"
 #include "base/version.hpp"
 #include "host/explain/explain.hpp"
@@ -19,7 +20,7 @@ namespace {
 std::string line(std::string_view label, const std::string& text) {
   std::string out = "  " + std::string(label);
   out.append(out.size() < 16 ? 16 - out.size() : 1, ' ');
-  return out + text + "\n";
+  return out + printable_line(text) + "\n";
 }
 
 std::string milliseconds(double value) {
@@ -128,7 +129,11 @@ std::string machine_report(open::World& world, bool verbose) {
   for (const cache::Installed& build : installed)
     text += "  " + build.build + "  " + format_bytes(build.size) +
             (build.read_only ? "  (system layer)" : "") + "\n";
-  if (installed.empty()) text += "  nothing yet\n";
+  const auto readable = world.store().check_readable();
+  if (!readable)
+    text += "  " + explain::one_line(readable.error()) + "\n";
+  else if (installed.empty())
+    text += "  nothing yet\n";
 
   text += "\nset aside\n";
   bool any = false;
@@ -168,6 +173,8 @@ Json machine_document(open::World& world, const std::optional<Diagnosis>& broken
     if (is_set_aside(record)) set_aside.push(history::to_json(record));
   if (broken) failures.push(explain::to_json(*broken));
   for (const Diagnosis& failure : world.catalogue().failures) failures.push(explain::to_json(failure));
+  if (const auto readable = world.store().check_readable(); !readable)
+    failures.push(explain::to_json(readable.error()));
   return Json::object()
       .set("format", 1)
       .set("tool", open::tool_document())

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <set>
 
+#include "base/printable.hpp"
 #include "host/explain/explain.hpp"
 #include "host/explain/providers.hpp"
 
@@ -15,9 +16,29 @@ constexpr std::size_t most_folders = 12;
 std::string file_name(const std::string& path) { return path.substr(path.find_last_of("/\\") + 1); }
 
 std::string shortened(std::string text) {
-  std::replace(text.begin(), text.end(), '\n', ' ');
-  if (text.size() > longest_value) text = "… " + text.substr(text.size() - longest_value);
-  return text;
+  if (text.size() <= longest_value) return text;
+  std::size_t from = text.size() - longest_value;
+  // Not in the middle of a character.
+  while (from < text.size() && (static_cast<unsigned char>(text[from]) & 0xC0) == 0x80) ++from;
+  return "… " + text.substr(from);
+}
+
+// Evidence comes from manifests, files and libraries of strangers.
+Diagnosis for_a_person(const Diagnosis& diagnosis) {
+  Diagnosis whole = diagnosis;
+  complete(whole);
+  const auto line = [](std::string& text) { text = printable_line(text); };
+  line(whole.code);
+  line(whole.title);
+  line(whole.cause);
+  for (Evidence& fact : whole.evidence) {
+    line(fact.what);
+    line(fact.value);
+    line(fact.source);
+  }
+  for (std::string& remedy : whole.remedy) line(remedy);
+  for (std::string& context : whole.context) line(context);
+  return whole;
 }
 
 std::string words(std::string_view key) {
@@ -87,8 +108,8 @@ std::string headline(const Diagnosis& diagnosis) {
 
 void tell_other_facts(const Diagnosis& diagnosis, std::string& text) {
   static const auto& told = *new std::set<std::string_view>{
-      "library",     "needed_by", "chain",  "searched",         "os_said",    "errno",
-      "provided_by", "build",     "mended", "from_environment", "last_words", "stage"};
+      "library", "needed_by",        "chain",      "searched", "os_said", "errno",   "provided_by", "build",
+      "mended",  "from_environment", "last_words", "stage",    "place",   "named_by"};
   std::size_t count = 0;
   std::set<std::string_view> values;
   for (const Evidence& fact : diagnosis.evidence) {
@@ -104,8 +125,7 @@ void tell_other_facts(const Diagnosis& diagnosis, std::string& text) {
 }  // namespace
 
 std::string describe(const Diagnosis& diagnosis) {
-  Diagnosis whole = diagnosis;
-  complete(whole);
+  const Diagnosis whole = for_a_person(diagnosis);
   std::string text = headline(whole);
   text += "\n  " + whole.cause;
   tell_missing(whole, text);
@@ -121,8 +141,7 @@ std::string describe(const Diagnosis& diagnosis) {
 }
 
 std::string one_line(const Diagnosis& diagnosis) {
-  Diagnosis whole = diagnosis;
-  complete(whole);
+  const Diagnosis whole = for_a_person(diagnosis);
   return whole.code + " " + whole.title + ": " + shortened(whole.cause);
 }
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/files.hpp"
+#include "base/paths.hpp"
 #include "host/explain/derived.hpp"
 #include "host/explain/providers.hpp"
 #include "host/explain/template.hpp"
@@ -58,7 +60,29 @@ bool is_shortage(std::string_view error) {
 
 bool while_opening(const Diagnosis& diagnosis) { return !diagnosis.value("stage").empty(); }
 
+bool is_of_argument(const Diagnosis& diagnosis) { return diagnosis.value("place") == "argument"; }
+
+// Not there, closed, or not what its name says: what a person named cannot be read.
+bool says_unreadable(const Entry& entry) {
+  return entry.category == history::Category::content || entry.exit_status == ExitStatus::wrong_bytes ||
+         entry.code == "EH-L25" || entry.code == "EH-L26" || entry.code == "EH-L33";
+}
+
 }  // namespace
+
+Diagnosis of_argument(Diagnosis diagnosis) {
+  if (diagnosis.value("place").empty()) diagnosis.with("place", "argument");
+  return diagnosis;
+}
+
+Diagnosis of_argument(Diagnosis diagnosis, const std::filesystem::path& named) {
+  for (const std::string_view key : {"file", "folder"}) {
+    const std::filesystem::path about = path_of(diagnosis.value(key));
+    if (!about.empty() && (is_below(about, named) || about == named.parent_path()))
+      return of_argument(std::move(diagnosis));
+  }
+  return diagnosis;
+}
 
 void complete(Diagnosis& diagnosis) {
   const Entry* entry = find(diagnosis.code);
@@ -87,7 +111,8 @@ ExitStatus exit_status(const Diagnosis& diagnosis) {
   if (const Meaning* meaning = meaning_of(diagnosis); meaning != nullptr && !while_opening(diagnosis))
     return meaning->exit;
   const Entry* entry = find(diagnosis.code);
-  return entry != nullptr ? entry->exit_status : ExitStatus::bug;
+  if (entry == nullptr) return ExitStatus::bug;
+  return is_of_argument(diagnosis) && says_unreadable(*entry) ? ExitStatus::usage : entry->exit_status;
 }
 
 history::Category category(const Diagnosis& diagnosis) {

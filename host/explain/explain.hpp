@@ -1,13 +1,15 @@
 // Turns evidence into sentences: the catalogue of failure classes as data, and how a diagnosis is told to
 // people and programs. The only place where titles, causes and remedies are written.
 #pragma once
+#include <filesystem>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
-#include "base/diagnosis.hpp"
 #include "base/json.hpp"
+#include "base/result.hpp"
 #include "host/history/category.hpp"
 
 namespace enginehost::explain {
@@ -66,6 +68,24 @@ std::span<const Entry> all();
 // known.
 void complete(Diagnosis& diagnosis);
 
+// Says that what this failure is about was named by a person ("place" = "argument") and is not of the cache:
+// the remedies then speak of it, and a file that cannot be read or is none of its kind is a wrong argument
+// (status 2). A failure that says its place already stays as it is.
+Diagnosis of_argument(Diagnosis diagnosis);
+template <class Value>
+Result<Value> of_argument(Result<Value> result) {
+  if (!result) result.error() = of_argument(std::move(result.error()));
+  return result;
+}
+// The same where the failure is about that file or folder, something below it, or the folder that it stands
+// in; any other stays as it is.
+Diagnosis of_argument(Diagnosis diagnosis, const std::filesystem::path& named);
+template <class Value>
+Result<Value> of_argument(Result<Value> result, const std::filesystem::path& named) {
+  if (!result) result.error() = of_argument(std::move(result.error()), named);
+  return result;
+}
+
 // The exit status of a command that ends with this diagnosis; ExitStatus::bug for an unknown code.
 ExitStatus exit_status(const Diagnosis& diagnosis);
 history::Category category(const Diagnosis& diagnosis);
@@ -76,7 +96,8 @@ Json to_json(const Diagnosis& diagnosis);
 Diagnosis diagnosis_from_json(const Json& document);
 
 // One screen of text: code and title, the cause, who needs what and where it was looked for, what to do, what
-// the operating system said. Completes a copy first. No trailing newline.
+// the operating system said. Completes a copy first. No trailing newline. Whatever the evidence holds,
+// nothing in it acts upon a terminal or begins a line of its own (printable_line).
 std::string describe(const Diagnosis& diagnosis);
 
 // "EH-L01 library missing: libfoo.so.1 is needed by …": one line, for lists and logs.

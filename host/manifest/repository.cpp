@@ -19,13 +19,23 @@ constexpr int most_attempts = 3;
 constexpr std::int64_t a_day = 86'400;
 constexpr std::int64_t clocks_differ = a_day;  // between whoever signs and whoever reads: no reason to warn
 
+std::string size_text(std::string_view bytes) {
+  const auto number = parse_integer(bytes);
+  return number && *number >= 0 ? format_bytes(static_cast<std::uint64_t>(*number)) : std::string(bytes);
+}
+
 // A URL's failure keeps its own code (it says whether to try again); a folder's becomes one about the
 // repository.
 Diagnosis index_failure(Diagnosis cause, const std::string& location) {
   if (is_url(location))
     return cause.with("repository", location).within("reading the index of repository " + location);
-  Diagnosis diagnosis =
-      diagnose("EH-M07").with("repository", location).with("problem", "its index.json cannot be read");
+  std::string problem = "its index.json cannot be read";
+  if (!cause.value("limit").empty())
+    problem = "its index.json has " + size_text(cause.value("size")) + ", and at most " +
+              size_text(cause.value("limit")) + " are read";
+  else if (!cause.value("problem").empty())
+    problem = "its index.json is " + std::string(cause.value("problem"));
+  Diagnosis diagnosis = diagnose("EH-M07").with("repository", location).with("problem", problem);
   for (const Evidence& evidence : cause.evidence) diagnosis.evidence.push_back(evidence);
   return diagnosis;
 }
@@ -163,7 +173,9 @@ std::string text_of_time(std::int64_t moment) {
 }
 
 Result<std::string> FolderReader::read(const std::string& location, std::uint64_t limit) {
-  return read_file(path_of(location), limit);
+  auto bytes = read_file(path_of(location), limit);
+  if (!bytes) bytes.error().with("place", "repository");
+  return bytes;
 }
 
 Result<Index> read_index(const Json& document, const std::string& name) {

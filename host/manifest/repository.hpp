@@ -31,7 +31,8 @@ class DocumentReader {
   virtual void accept() {}
 };
 
-// Reads files. EH-F01 when one is missing or not readable.
+// Reads files. EH-F01 ("place" = "repository") when one is missing or not readable, or too long ("size",
+// "limit").
 class FolderReader : public DocumentReader {
  public:
   Result<std::string> read(const std::string& location, std::uint64_t limit) override;

@@ -111,13 +111,18 @@ la_ssize_t BundleReader::State::more() {
   while (at < parts.size()) {
     Part& part = parts[at];
     if (!opened.valid()) {
-      opened = FileDescriptor(calls::open(part.file, O_RDONLY | O_CLOEXEC));
+      auto next = open_to_read(part.file, "EH-P47");
+      if (!next) {
+        failure = std::move(next).error();
+        return -1;
+      }
+      opened = std::move(*next);
       digest = Sha256();
     }
     ssize_t got = -1;
     do {
-      got = opened.valid() ? calls::read(opened.get(), buffer.data(), buffer.size()) : -1;
-    } while (got < 0 && opened.valid() && errno == EINTR);
+      got = calls::read(opened.get(), buffer.data(), buffer.size());
+    } while (got < 0 && errno == EINTR);
     if (got < 0) {
       failure = std::move(diagnose_errno("EH-P47", errno).with("file", path_text(part.file)));
       return -1;
@@ -161,9 +166,9 @@ Result<std::unique_ptr<BundleReader>> BundleReader::open(const fs::path& file) {
   } else if (!fs::exists(file, error) && fs::exists(parts_list_of(file), error)) {
     TRY_ASSIGN(state->parts, read_parts_list(parts_list_of(file)));
   } else {
-    const FileDescriptor readable(calls::open(file, O_RDONLY | O_CLOEXEC));
+    TRY_ASSIGN(const FileDescriptor readable, open_to_read(file, "EH-P47"));
     calls::Status status{};
-    if (!readable.valid() || calls::fstat(readable.get(), &status) != 0)
+    if (calls::fstat(readable.get(), &status) != 0)
       return fail(diagnose_errno("EH-P47", errno).with("file", path_text(file)));
     if (S_ISDIR(status.st_mode)) return fail(diagnose_errno("EH-P47", EISDIR).with("file", path_text(file)));
     state->parts.push_back({file, 0, {}});

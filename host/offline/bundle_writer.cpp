@@ -49,6 +49,7 @@ struct BundleWriter::State {
   bool finished = false, given_up = false;
 
   Result<void> next_part();
+  static Result<void> close_part(Part& part);
   Result<void> take(std::string_view bytes);
   Result<void> put(std::string_view bytes);
   Result<void> close_compressor();
@@ -77,7 +78,17 @@ Result<void> BundleWriter::State::next_part() {
   if (calls::flock(part.opened.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
     return fail(diagnose("EH-F18").with("file", path_text(part.unfinished)));
   if (calls::ftruncate(part.opened.get(), 0) != 0) return fail(failure_of(errno, part.unfinished));
+  // The first stays open, and with it its lock: it keeps everyone else from all of them. Of the others only
+  // one is open at a time, however many there are.
+  if (parts.size() > 1) TRY(close_part(parts.back()));
   parts.push_back(std::move(part));
+  return {};
+}
+
+Result<void> BundleWriter::State::close_part(Part& part) {
+  if (!part.opened.valid()) return {};
+  if (calls::fsync(part.opened.get()) != 0) return fail(failure_of(errno, part.unfinished));
+  part.opened.close();
   return {};
 }
 
@@ -195,7 +206,8 @@ Result<std::vector<WrittenPart>> BundleWriter::finish(std::string_view bundle) {
   TRY(state_->close_compressor());
   std::vector<WrittenPart> written;
   for (Part& part : state_->parts) {
-    if (calls::fsync(part.opened.get()) != 0) return fail(failure_of(errno, part.unfinished));
+    if (part.opened.valid() && calls::fsync(part.opened.get()) != 0)
+      return fail(failure_of(errno, part.unfinished));
     written.push_back({part.name, part.size, part.digest.hex()});
   }
   const fs::path list = parts_list_of(state_->file);

@@ -60,7 +60,7 @@ class Gathering {
  private:
   Result<void> add(const std::string& id) {
     TRY_ASSIGN(const auto installed, world_.store().record_of(id));
-    if (!installed) return fail(diagnose("EH-F01").with("build", id).with("problem", "not installed"));
+    if (!installed) return fail(world_.store().not_installed(id));
     if (!installed->in_place.empty())
       return fail(diagnose("EH-S33").with("build", id).with("path", installed->in_place));
     TRY_ASSIGN(const Described described, describe(*installed));
@@ -97,7 +97,8 @@ class Gathering {
           if (build->id != installed.build || build->artifacts_digest() != installed.artifacts_digest)
             continue;
           for (const auto& [path, bytes] : copies_[at].documents) {
-            if (!generic_text(path_of(manifest->name)).ends_with("/" + path) || path == "index.json") continue;
+            if (!generic_text(path_of(manifest->name)).ends_with("/" + path) || path == "index.json")
+              continue;
             used_[at].insert(path);
             const std::string digest = sha256_hex(bytes);
             contents_.documents.emplace(digest, bytes);

@@ -78,7 +78,7 @@ Result<std::vector<cache::Lease>> leases_of(const cache::Store& store, const Bun
   std::vector<cache::Lease> leases;
   for (const BundledBuild& build : list.builds) {
     TRY_ASSIGN(const auto installed, store.record_of(build.id));
-    if (!installed) return fail(diagnose("EH-F01").with("build", build.id).with("problem", "not installed"));
+    if (!installed) return fail(store.not_installed(build.id));
     TRY_ASSIGN(cache::Lease lease, store.lease(*installed));
     leases.push_back(std::move(lease));
   }

@@ -112,7 +112,8 @@ Json document(World& world, Outcome& outcome) {
   Json candidates = Json::array();
   for (const resolve::Candidate& candidate : outcome.plan.candidates) {
     Json entry = resolve::to_json(candidate);
-    if (const auto diagnosis = candidate.diagnosis()) entry.set("diagnosis", explain::to_json(*diagnosis));
+    const auto diagnosis = candidate.diagnosis();
+    entry.set("diagnosis", diagnosis ? explain::to_json(*diagnosis) : Json());
     candidates.push(std::move(entry));
   }
   return Json::object()

@@ -52,7 +52,7 @@ std::filesystem::path text_file(const cache::Store& store, const std::string& sh
 }
 
 std::optional<std::string> kept_text(const cache::Store& store, const std::string& sha256) {
-  if (!is_sha256_hex(sha256)) return std::nullopt;
+  if (!is_sha256_hex(sha256) || text_file(store, sha256).is_relative()) return std::nullopt;
   auto text = read_file(text_file(store, sha256), longest_text);
   if (!text || sha256_hex(*text) != sha256) return std::nullopt;
   return std::move(*text);
@@ -60,6 +60,7 @@ std::optional<std::string> kept_text(const cache::Store& store, const std::strin
 
 Result<std::string> keep_text(const cache::Store& store, const std::string& text) {
   std::string sha256 = sha256_hex(text);
+  if (store.root().empty()) return sha256;  // there is no cache: nothing can be kept
   const std::filesystem::path file = place_in(store.root(), sha256);
   TRY(make_folders(file.parent_path()));
   TRY(write_file(file, text));

@@ -133,7 +133,7 @@ Outcome open_file(World& world, const OpenRequest& open) {
     outcome.state = State::opened;
     outcome.opened = std::move(*opened);
   } else {
-    outcome.diagnosis = std::move(opened).error();
+    outcome.diagnosis = explain::of_argument(std::move(opened).error(), open.plugin);
   }
   return outcome;
 }

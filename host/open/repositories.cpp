@@ -50,6 +50,12 @@ class NotingReader : public manifest::FolderReader {
   CatalogueOrigin& origin_;
 };
 
+// Where copies of its documents are kept; empty: nowhere, since there is no cache.
+fs::path folder_of_copies(const cache::Store& store, const std::string& location) {
+  if (store.root().empty()) return {};
+  return store.root() / "repositories" / sha256_hex(location).substr(0, 32);
+}
+
 // Documents of one URL repository, through the copies kept of them.
 class KeptReader : public manifest::DocumentReader, public manifest::DocumentMemory {
  public:
@@ -60,7 +66,7 @@ class KeptReader : public manifest::DocumentReader, public manifest::DocumentMem
   Result<std::string> read(const std::string& location, std::uint64_t limit) override {
     const fs::path kept = place_of(location);
     const std::int64_t age = anew_ ? index_lifetime_seconds + 1 : age_of(kept, now_);
-    origin_.documents.push_back(path_text(kept));
+    if (!kept.empty()) origin_.documents.push_back(path_text(kept));
     origin_.fresh_until =
         std::min(origin_.fresh_until, now_ + std::max<std::int64_t>(0, index_lifetime_seconds - age));
     if (age <= index_lifetime_seconds)
@@ -91,19 +97,21 @@ class KeptReader : public manifest::DocumentReader, public manifest::DocumentMem
   // Only what proved right is kept, so that a wrong signature does not stay for an hour.
   void accept() override {
     // Not being able to keep a copy must not stand in the way of using the document.
-    if (fresh_.empty() || !make_folders(folder_)) return;
+    if (fresh_.empty() || folder_.empty() || !make_folders(folder_)) return;
     for (const auto& [location, bytes] : fresh_)
       static_cast<void>(write_file(place_of(location), bytes, false));
     fresh_.clear();
   }
 
   std::optional<std::string> find(const std::string& sha256) override {
+    if (folder_.empty()) return std::nullopt;
     if (auto bytes = read_file(folder_ / sha256)) return std::move(*bytes);
     return std::nullopt;
   }
 
   void keep(const std::string& sha256, const std::string& bytes) override {
-    if (make_folders(folder_)) static_cast<void>(write_file(folder_ / sha256, bytes, false));
+    if (!folder_.empty() && make_folders(folder_))
+      static_cast<void>(write_file(folder_ / sha256, bytes, false));
   }
 
   std::vector<std::string> warnings;
@@ -129,7 +137,7 @@ class KeptReader : public manifest::DocumentReader, public manifest::DocumentMem
   }
 
   fs::path place_of(const std::string& location) const {
-    return folder_ / (sha256_hex(location).substr(0, 32) + ".json");
+    return folder_.empty() ? fs::path() : folder_ / (sha256_hex(location).substr(0, 32) + ".json");
   }
 
   std::map<std::string, std::string> fresh_;
@@ -304,8 +312,7 @@ manifest::Catalogue load_catalogue(const settings::Settings& settings, const cac
       for (const fs::path& file : store_of_trust.files(repository.location))
         origin.documents.push_back(path_text(file));
     if (settings::is_url(repository.location)) {
-      KeptReader reader(store.root() / "repositories" / sha256_hex(repository.location).substr(0, 32),
-                        transfer, now, origin, cancel);
+      KeptReader reader(folder_of_copies(store, repository.location), transfer, now, origin, cancel);
       add_repository(catalogue, manifest::load_repository(repository.location, reader, now, &reader, proof),
                      settings.mirrors, now, origin);
       catalogue.warnings.insert(catalogue.warnings.end(), reader.warnings.begin(), reader.warnings.end());
@@ -333,8 +340,7 @@ Result<manifest::RepositoryContent> read_repository(const settings::Settings& se
   trust.required = must_be_signed(repository, settings.policy);
   const manifest::Trust* proof = repository.source == "default" ? nullptr : &trust;
   if (settings::is_url(repository.location)) {
-    KeptReader kept(store.root() / "repositories" / sha256_hex(repository.location).substr(0, 32), transfer,
-                    now, origin, cancel);
+    KeptReader kept(folder_of_copies(store, repository.location), transfer, now, origin, cancel);
     WitnessedReader reader(kept, &kept, witness);
     return read_whole(repository.location, reader, now, proof);
   }

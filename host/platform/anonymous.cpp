@@ -1,6 +1,7 @@
 #include "host/platform/anonymous.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 #include "base/text.hpp"
 
@@ -62,11 +63,21 @@ void hide_uuids(std::string& text, std::string_view prefix) {
   }
 }
 
+// Accounts of the system that are called as folders are, whose paths must stay what they are.
+bool names_nobody(std::string_view user) {
+  static constexpr std::string_view names[] = {"root",   "bin",  "sbin", "sys",   "dev",   "lib",
+                                               "man",    "mail", "news", "games", "proxy", "list",
+                                               "backup", "lp",   "sync", "http",  "data",  "daemon"};
+  return std::find(std::begin(names), std::end(names), user) != std::end(names);
+}
+
 std::string without_person(std::string text, const Identity& identity) {
   for (const std::string_view prefix : {"MIG-GPU-", "MIG-", "GPU-"}) hide_uuids(text, prefix);
   replace_whole(text, identity.home, "~", false);
-  for (const std::string_view homes : {"/home/", "/Users/", "\\Users\\"}) replace_element_after(text, homes);
-  replace_whole(text, identity.user, "user", true);
+  replace_whole(text, identity.other_home, "~", false);
+  for (const std::string_view homes : {"/home/", "/homes/", "/users/", "/Users/", "\\Users\\"})
+    replace_element_after(text, homes);
+  if (!names_nobody(identity.user)) replace_whole(text, identity.user, "user", true);
   return text;
 }
 

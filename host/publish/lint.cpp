@@ -285,10 +285,34 @@ class Look {
   Findings& findings_;
 };
 
+// Of an index that was written by hand: who fetches the manifest is told the same.
+void as_its_index_says(const Workspace& workspace, const std::string& name, const std::string& text,
+                       Findings& findings) {
+  const auto index = workspace.index();
+  if (!index || !*index) return;
+  for (const manifest::IndexEntry& entry : (*index)->manifests) {
+    if (path_text(workspace.folder() / path_of(entry.path)) != name) continue;
+    const std::string digest = sha256_hex(text);
+    if (digest != entry.sha256)
+      findings.errors.push_back(diagnose("EH-M05")
+                                    .with("document", name)
+                                    .with("expected", entry.sha256, "index.json")
+                                    .with("found", digest, "document"));
+    else if (entry.size != 0 && entry.size != text.size())
+      findings.errors.push_back(diagnose("EH-M16")
+                                    .with("document", "index.json")
+                                    .with("problem", "it says that " + name + " has " +
+                                                         std::to_string(entry.size) + " bytes, and it has " +
+                                                         std::to_string(text.size()))
+                                    .with("remedy", "correct \"size\""));
+  }
+}
+
 void look_at(const Workspace& workspace, const fs::path& file, Findings& findings) {
   const std::string name = path_text(file);
   const auto text = read_file(file, 8u << 20);
   if (!text) return findings.errors.push_back(text.error());
+  if (!workspace.has_engines_folder()) as_its_index_says(workspace, name, *text, findings);
   const auto document = parse_json(*text, name);
   if (!document) return findings.errors.push_back(document.error());
   const auto manifest = manifest::read_manifest(*document, path_text(workspace.folder()), name);
@@ -316,7 +340,9 @@ Findings lint(const Workspace& workspace) {
   if (files.empty())
     findings.errors.push_back(diagnose("EH-M16")
                                   .with("document", path_text(workspace.folder()))
-                                  .with("problem", "there is no manifest in engines/")
+                                  .with("problem", workspace.has_engines_folder()
+                                                       ? "there is no manifest in engines/"
+                                                       : "its index.json lists no manifest")
                                   .with("remedy", "engine-manifest add a build"));
   for (const fs::path& file : files) look_at(workspace, file, findings);
   return findings;

@@ -90,11 +90,28 @@ Result<Workspace> Workspace::open(const fs::path& folder) {
   return workspace;
 }
 
+Result<Workspace> Workspace::open_to_look(const fs::path& folder) {
+  std::error_code error;
+  if (fs::exists(folder / "repository.json", error) || !fs::exists(folder / "index.json", error))
+    return open(folder);
+  Workspace workspace;
+  workspace.folder_ = folder;
+  TRY_ASSIGN(const std::optional<manifest::Index> index, workspace.index());
+  workspace.listed_.emplace();
+  if (!index) return workspace;
+  workspace.name_ = index->name;
+  for (const manifest::IndexEntry& entry : index->manifests)
+    workspace.listed_->push_back(folder / path_of(entry.path));
+  return workspace;
+}
+
 Result<cache::FileLock> Workspace::lock(std::string_view program) const {
   return cache::FileLock::exclusive(folder_ / ".lock", program);
 }
 
-std::vector<fs::path> Workspace::engine_files() const { return json_files(folder_ / "engines"); }
+std::vector<fs::path> Workspace::engine_files() const {
+  return listed_ ? *listed_ : json_files(folder_ / "engines");
+}
 
 fs::path Workspace::engine_file(const std::string& engine) const {
   return folder_ / "engines" / (path_of(engine + ".json"));

@@ -34,6 +34,9 @@ class Workspace {
   static Result<Workspace> create(const std::filesystem::path& folder, const std::string& name);
   // EH-M17 when repository.json is not there, EH-M01 or EH-M02 when it is wrong.
   static Result<Workspace> open(const std::filesystem::path& folder);
+  // The same to look at; also a repository without repository.json: one that was written by hand, or that
+  // publish wrote. Its index.json says then which manifests it has.
+  static Result<Workspace> open_to_look(const std::filesystem::path& folder);
 
   const std::filesystem::path& folder() const { return folder_; }
   const std::string& name() const { return name_; }
@@ -44,8 +47,10 @@ class Workspace {
   // written.
   Result<cache::FileLock> lock(std::string_view program) const;
 
-  // engines/*.json, sorted.
+  // engines/*.json, sorted; of one that was opened to look at and has no repository.json, what its index
+  // lists.
   std::vector<std::filesystem::path> engine_files() const;
+  bool has_engines_folder() const { return !listed_; }
   std::filesystem::path engine_file(const std::string& engine) const;
   // The place of a list of pieces relative to the folder; written when it was not there.
   Result<std::string> keep_chunk_list(const std::string& text) const;
@@ -73,6 +78,7 @@ class Workspace {
   std::string name_;
   std::int64_t expires_days_ = 365;
   Json blocked_;
+  std::optional<std::vector<std::filesystem::path>> listed_;
 };
 
 // The .minisig files of a document of the folder.

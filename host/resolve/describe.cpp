@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/printable.hpp"
+
 namespace enginehost::resolve {
 namespace {
 
@@ -24,12 +26,21 @@ std::string reason_of(const Candidate& candidate, const std::vector<Check>& chec
     if (!diagnosis) return {};
     const std::string_view reason = diagnosis->value("reason");
     const std::string& cause = diagnosis->cause.empty() ? diagnosis->title : diagnosis->cause;
-    return diagnosis->code + " " + (reason.empty() ? cause : std::string(reason));
+    return printable_line(diagnosis->code + " " + (reason.empty() ? cause : std::string(reason)));
   }
   const Check* check = decisive_check(checks);
   if (check == nullptr) return candidate.proven ? "proven here" : "";
   if (check->result == Answer::unknown) return "unknown: " + check->requirement + " (" + check->source + ")";
   return check->code + " needs " + check->requirement + ", found " + check->observed;
+}
+
+// What a manifest asks for and why it was withdrawn is text of strangers: each stays in its own cell.
+std::vector<Check> printable_checks(const Candidate& candidate) {
+  std::vector<Check> checks = candidate.checks();
+  for (Check& check : checks)
+    for (std::string* text : {&check.requirement, &check.observed, &check.source})
+      *text = printable_line(*text);
+  return checks;
 }
 
 void describe_checks(const std::vector<Check>& checks, std::string& text) {
@@ -102,7 +113,7 @@ std::string describe_plan(const Plan& plan, bool explain) {
   };
   std::vector<Row> rows;
   for (const Candidate& candidate : plan.candidates) {
-    std::vector<Check> checks = candidate.checks();
+    std::vector<Check> checks = printable_checks(candidate);
     if (!is_shown(candidate, checks)) {
       ++hidden;
       continue;

@@ -4,6 +4,7 @@
 
 #include "base/files.hpp"
 #include "base/paths.hpp"
+#include "base/printable.hpp"
 #include "base/text.hpp"
 #include "host/settings/layer.hpp"
 #include "host/settings/places.hpp"
@@ -201,6 +202,13 @@ void choose_places(Settings& settings, Weighing& weighing, const Environment& en
     if (place.folder.empty())
       settings.warnings.push_back("there is no home folder and no cache folder is set: nothing can be kept");
   }
+  // It becomes text in records, documents and what the loader is told, where other bytes would arrive as
+  // others.
+  if (const std::string& text = path_text(settings.cache_folder); !is_utf8(text))
+    weighing.refuse(diagnose("EH-P02")
+                        .with("variable", settings.find("cache")->source)
+                        .with("key", "cache")
+                        .with("problem", "\"" + printable_line(text) + "\" is not UTF-8"));
   for (const std::string& folder :
        weighing.pick("installations", &Layer::installations).value_or(std::vector<std::string>{}))
     settings.installations.push_back(path_of(folder).lexically_normal());

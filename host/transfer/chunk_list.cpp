@@ -75,8 +75,7 @@ Result<ChunkList> read_chunk_list(std::string_view text, std::string_view name) 
 }
 
 Result<ChunkList> chunk_list_of(const std::filesystem::path& file, std::uint64_t chunk) {
-  const FileDescriptor opened(calls::open(file, O_RDONLY | O_CLOEXEC));
-  if (!opened.valid()) return fail(diagnose_errno("EH-N14", errno).with("file", path_text(file)));
+  TRY_ASSIGN(const FileDescriptor opened, open_to_read(file, "EH-N14"));
   ChunkList list{0, chunk, {}};
   std::vector<char> buffer(1u << 20);
   Sha256 hash;

@@ -15,9 +15,9 @@ Result<TransferReport> fetch_file(const std::filesystem::path& file,
                                   const ProgressCallback& progress,
                                   const std::optional<CancelToken>& cancel) {
   const auto began = std::chrono::steady_clock::now();
-  const FileDescriptor opened(calls::open(file, O_RDONLY | O_CLOEXEC));
+  TRY_ASSIGN(const FileDescriptor opened, open_to_read(file, "EH-N14"));
   calls::Status status{};
-  if (!opened.valid() || calls::fstat(opened.get(), &status) != 0)
+  if (calls::fstat(opened.get(), &status) != 0)
     return fail(diagnose_errno("EH-N14", errno).with("file", path_text(file)));
   if (!S_ISREG(status.st_mode))
     return fail(diagnose("EH-N14").with("file", path_text(file)).with("problem", "not a regular file"));

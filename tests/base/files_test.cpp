@@ -251,6 +251,7 @@ TEST(Files, WriteErrorsHaveTheCodeOfTheirRemedy) {
   EXPECT_EQ(code_of_write_error(ENOSPC), "EH-F15");
   EXPECT_EQ(code_of_write_error(EDQUOT), "EH-F15");
   EXPECT_EQ(code_of_write_error(EFBIG), "EH-F17");
+  EXPECT_EQ(code_of_write_error(EMFILE), "EH-F24");
   EXPECT_EQ(code_of_write_error(EROFS), "EH-F16");
   EXPECT_EQ(code_of_write_error(EACCES), "EH-F16");
   EXPECT_EQ(code_of_write_error(EPERM), "EH-F16");

@@ -189,7 +189,7 @@ TEST_F(StoreTest, RemovesOneBuildAndKeepsWhatOthersShare) {
   EXPECT_TRUE(fs::is_empty(folder / "cache/views"));
   EXPECT_TRUE(fs::is_empty(folder / "cache/lists"));
   EXPECT_TRUE(fs::is_empty(folder / "cache/stage"));
-  EXPECT_EQ(store.remove("two").error().code, "EH-F01");
+  EXPECT_EQ(store.remove("two").error().code, "EH-S23");
 }
 
 TEST_F(StoreTest, WhatIsRemovedWhileSomethingIsMadeIsFreedByItsMaker) {

@@ -115,8 +115,8 @@ TEST_F(WholeWay, TheCacheIsFilledListedVerifiedAndEmptied) {
   EXPECT_EQ(removed.status, 0) << removed.said();
   EXPECT_TRUE(workplace.run("engine-cache", {"list", "--json"}).document["builds"].as_array().empty());
   const Ended unknown = workplace.run("engine-cache", {"remove", "no-such-build", "--json"});
-  EXPECT_EQ(unknown.status, 6) << unknown.said();
-  EXPECT_EQ(unknown.code(), "EH-F01");
+  EXPECT_EQ(unknown.status, 2) << unknown.said();
+  EXPECT_EQ(unknown.code(), "EH-S23");
 }
 
 TEST_F(WholeWay, ThisMachinesReportReplaysTheSameDecision) {

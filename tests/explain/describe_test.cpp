@@ -52,6 +52,39 @@ TEST(Describe, DoesNotSayTheSameTwice) {
   EXPECT_THAT(text, Not(HasSubstr("file: /a/b.so")));
 }
 
+TEST(Describe, NothingOfStrangersActsUponATerminalOrBeginsALine) {
+  const std::string painting = "\x1b[2J\x07\x7f\xc2\x9b\nEH-S99 fake";
+  Diagnosis diagnosis = diagnose("EH-M02")
+                            .with("document", painting)
+                            .with("member", "builds[0].id" + painting)
+                            .with("problem", painting)
+                            .with("other" + painting, painting + "2", painting)
+                            .with("os_said", painting)
+                            .with("last_words", painting);
+  diagnosis.within(painting);
+  for (const std::string& text : {describe(diagnosis), one_line(diagnosis)}) {
+    EXPECT_THAT(text, HasSubstr("\\x1b[2J\\x07\\x7f\\x9b EH-S99 fake"));
+    EXPECT_THAT(text, Not(HasSubstr("\nEH-S99")));
+    EXPECT_TRUE(std::all_of(text.begin(), text.end(), [](char c) {
+      return c == '\n' || (static_cast<unsigned char>(c) >= 0x20 && c != 0x7f);
+    })) << text;
+  }
+  EXPECT_EQ(one_line(diagnosis).find('\n'), std::string::npos);
+  EXPECT_THAT(to_json(diagnosis)["cause"].as_string(), HasSubstr("\x1b[2J")) << "documents hold it as it is";
+}
+
+TEST(Describe, WhatAPersonNamedHasRemediesOfItsOwn) {
+  const Diagnosis full = diagnose("EH-F15").with("file", "/media/x.bundle").with("os_said", "No space left");
+  EXPECT_THAT(describe(full), HasSubstr("ENGINEHOST_CACHE"));
+  EXPECT_THAT(describe(of_argument(full)), Not(HasSubstr("ENGINEHOST_CACHE")));
+  EXPECT_EQ(exit_status(of_argument(full)), ExitStatus::cache) << "it is the disk all the same";
+  const Diagnosis none = diagnose("EH-F01").with("file", "/nope");
+  EXPECT_EQ(exit_status(none), ExitStatus::not_loaded);
+  EXPECT_EQ(exit_status(of_argument(none)), ExitStatus::usage);
+  EXPECT_EQ(exit_status(of_argument(none, "/nope")), ExitStatus::usage);
+  EXPECT_EQ(exit_status(of_argument(none, "/other")), ExitStatus::not_loaded);
+}
+
 TEST(Describe, TellsAnUnknownCodeAsOurBug) {
   EXPECT_THAT(describe(diagnose("EH-Q99")), HasSubstr("a bug of EngineHost"));
 }

@@ -40,6 +40,17 @@ TEST(Anonymous, TheUsersNameGoesAsAPathElementOnly) {
   EXPECT_EQ(hidden("/opt/annaconda"), "/opt/annaconda");
 }
 
+TEST(Anonymous, FoldersOfHomesAreKnownWhereverTheyStand) {
+  EXPECT_EQ(hidden("/data/users/ivan/lib:/mnt/Users/olga/x"), "/data/users/user/lib:/mnt/Users/user/x");
+  EXPECT_EQ(hidden("/export/home/ivan/lib"), "/export/home/user/lib");
+  EXPECT_EQ(hidden("/nfs/u/anna7/lib", {"/home/anna", "anna", "/nfs/u/anna7"}), "~/lib");
+}
+
+TEST(Anonymous, AnAccountOfTheSystemIsAUserToo) {
+  EXPECT_EQ(hidden("/scratch/nobody/lib", {"/nonexistent", "nobody"}), "/scratch/user/lib");
+  EXPECT_EQ(hidden("/usr/bin/x", {"", "bin"}), "/usr/bin/x") << "a folder of every system";
+}
+
 TEST(Anonymous, UuidsGoEvenWhenShortened) {
   EXPECT_EQ(hidden("GPU-11111111-2222-3333-4444-555555555555,GPU-6666"), "GPU-…,GPU-…");
   EXPECT_EQ(hidden("MIG-GPU-11111111-2222/1/0"), "MIG-GPU-…/1/0");

@@ -12,11 +12,13 @@ constexpr std::string_view blame =
     "disk or a "
     "program that writes into the cache, and if the bytes come wrong already, the mirror or a proxy on the "
     "way";
+// Of files of the cache only: what a person or a repository named says so ("place").
+constexpr std::string_view named_again = "{place=argument}name another file, or put {file} there anew";
 constexpr std::string_view repair =
-    "{!as_published}{!outside}engine-cache verify --repair fetches the damaged files again";
+    "{!place}{!as_published}{!outside}engine-cache verify --repair fetches the damaged files again";
 // What keeps a file's size and time is found by its digest only.
 constexpr std::string_view deep_repair =
-    "{!as_published}{!outside}engine-cache verify --deep --repair fetches the damaged files again";
+    "{!place}{!as_published}{!outside}engine-cache verify --deep --repair fetches the damaged files again";
 constexpr std::string_view published =
     "{?as_published}the file is as it was published: tell the publisher, or use another version (engine-info "
     "ENGINE --explain lists them)";
@@ -30,10 +32,13 @@ constexpr Entry entries[] = {
          "A file that should be there cannot be opened: an installed build lost it, or a path is wrong.",
      .before = "stat of every file against the installed tree",
      .causes = {"{build}: {problem}{!file}", "{library|name} of the build is missing: {file} does not exist",
-                "{file} cannot be read: {os_said}", "{file} does not exist",
+                "{file} cannot be read: {os_said}",
+                "{file} has {size|bytes}, and at most {limit|bytes} of such a file are read",
+                "{file} cannot be read: it is {problem}", "{file} does not exist",
                 "a file that should be there cannot be opened"},
      .remedies = {blame, "{?as_published}no component of the build brings the file: tell its publisher",
-                  not_ours, repair, "check the path {file}{!as_published}"},
+                  not_ours, repair, "{!limit}check the path {file}{!as_published}",
+                  "{?limit}tell whoever keeps {file}: it has to become several smaller ones"},
      .category = Category::content},
     {.code = "EH-F02",
      .title = "file is empty",
@@ -41,7 +46,7 @@ constexpr Entry entries[] = {
      .before = "file size",
      .after = "the loader says \"file too short\"",
      .causes = {"{file} has no bytes in it", "the file has no bytes in it"},
-     .remedies = {blame, published, not_ours, repair},
+     .remedies = {blame, published, not_ours, repair, named_again},
      .exit_status = S::wrong_bytes,
      .category = Category::content},
     {.code = "EH-F03",
@@ -52,7 +57,7 @@ constexpr Entry entries[] = {
      .causes = {"{file} is only {size} bytes long, less than the header of a library ({format})",
                 "{file} is only {size} bytes long, less than the header of a library",
                 "the file is shorter than the header of a library"},
-     .remedies = {blame, published, not_ours, repair},
+     .remedies = {blame, published, not_ours, repair, named_again},
      .exit_status = S::wrong_bytes,
      .category = Category::content},
     {.code = "EH-F04",
@@ -63,7 +68,7 @@ constexpr Entry entries[] = {
      .after = "SIGBUS inside the loader",
      .causes = {"{file} ends after {size} of {needed_size} needed bytes", "{file} ends too early",
                 "the file ends before what its own header promises"},
-     .remedies = {blame, published, not_ours, repair},
+     .remedies = {blame, published, not_ours, repair, named_again},
      .exit_status = S::wrong_bytes,
      .category = Category::content},
     {.code = "EH-F05",
@@ -77,9 +82,9 @@ constexpr Entry entries[] = {
                 "the file is a web page or text, not a library"},
      .remedies =
          {published, not_ours,
-          "{!as_published}{!outside}sign in to the network, or set https_proxy to the proxy that leads "
-          "out",
-          repair},
+          "{!place}{!as_published}{!outside}sign in to the network, or set https_proxy to the proxy that "
+          "leads out",
+          repair, "{place=argument}name a library: {file} is none"},
      .exit_status = S::wrong_bytes,
      .category = Category::content},
     {.code = "EH-F06",
@@ -90,9 +95,10 @@ constexpr Entry entries[] = {
      .after = "the loader says \"invalid ELF header\"",
      .causes = {"{file} is a {format}, not a library", "{file} is an archive, not a library",
                 "the file is an archive, not a library"},
-     .remedies =
-         {"tell the publisher of the manifest: the artifact's \"archive\" does not say how it is packed",
-          "{?as_published}use another version: engine-info ENGINE --explain lists them", not_ours, repair},
+     .remedies = {"{!place}tell the publisher of the manifest: the artifact's \"archive\" does not say how "
+                  "it is packed",
+                  "{?as_published}use another version: engine-info ENGINE --explain lists them", not_ours,
+                  repair, "{place=argument}unpack {file} and name the library in it"},
      .exit_status = S::wrong_bytes,
      .category = Category::content},
     {.code = "EH-F07",
@@ -119,8 +125,10 @@ constexpr Entry entries[] = {
                 "the loader stopped at damaged metadata of {file}: {os_said}",
                 "{file} is {format}, not a library", "{file} is damaged",
                 "the bytes of the file are not those that were published"},
-     .remedies = {blame, published, not_ours, deep_repair,
-                  "{!as_published}{!outside}if it happens again, suspect the mirror, a proxy or the disk"},
+     .remedies =
+         {blame, published, not_ours, deep_repair,
+          "{!place}{!as_published}{!outside}if it happens again, suspect the mirror, a proxy or the disk",
+          named_again},
      .exit_status = S::wrong_bytes,
      .category = Category::content},
     {.code = "EH-F09",
@@ -140,7 +148,8 @@ constexpr Entry entries[] = {
      .causes = {"{file} is a {type}, which cannot be loaded as a library",
                 "{file} is a {format}, which cannot be loaded as a library", "{file} is not a shared library",
                 "the file is an executable, an object file or a static archive"},
-     .remedies = {"the manifest names the wrong file; tell its publisher"}},
+     .remedies = {"{!place}the manifest names the wrong file; tell its publisher",
+                  "{place=argument}name a library: {file} is none"}},
     {.code = "EH-F11",
      .title = "path does not lead to a file",
      .meaning = "A folder, a broken or circular link, or a device stands where a library should.",
@@ -187,8 +196,10 @@ constexpr Entry entries[] = {
      .causes = {"{folder} has no room for more files (no inodes are left){?free_inodes}",
                 "{needed|bytes} are needed in {folder}, {free|bytes} are free", "{folder} is full: {os_said}",
                 "{file} could not be written: {os_said}", "the disk is full"},
-     .remedies = {"free space: engine-cache list shows what is installed, engine-cache remove ID removes it",
-                  "set ENGINEHOST_CACHE to a folder on a larger disk"},
+     .remedies = {"{!place}free space: engine-cache list shows what is installed, engine-cache remove ID "
+                  "removes it",
+                  "{!place}set ENGINEHOST_CACHE to a folder on a larger disk",
+                  "{place=argument}free space there, or name a place on a larger disk"},
      .exit_status = S::cache,
      .category = Category::request},
     {.code = "EH-F16",
@@ -196,11 +207,16 @@ constexpr Entry entries[] = {
      .meaning = "Read-only, not permitted, or no home folder to write to.",
      .before = "a trial write",
      .after = "EROFS, EACCES, EPERM",
-     .causes = {"{folder}: {problem}{?format}", "{folder} cannot be made: {obstacle}",
+     .causes = {"{problem}{?variable}", "{folder}: {problem}{?format}", "{folder} cannot be made: {obstacle}",
+                "{file} cannot be written: {os_said}{place=argument}",
                 "{folder} cannot be written: {os_said}", "{file} cannot be written: {os_said}",
                 "the folder cannot be written"},
-     .remedies = {"set ENGINEHOST_CACHE to a folder this user may write",
-                  "let its owner fetch the build there: engine-cache fetch"},
+     .remedies = {"{?variable}set {variable}, or name a folder for the cache: --cache or ENGINEHOST_CACHE",
+                  "{!variable}{!place}set ENGINEHOST_CACHE to a folder this user may write",
+                  "{!variable}{!place}let its owner fetch the build there: engine-cache fetch",
+                  "{place=argument}{errno=ENOENT}{?file}make the folder {folder} first",
+                  "{place=argument}{errno=ENAMETOOLONG}give it a shorter name",
+                  "{place=argument}name a place that this user may write"},
      .exit_status = S::cache,
      .category = Category::request},
     {.code = "EH-F17",
@@ -212,7 +228,9 @@ constexpr Entry entries[] = {
      .causes = {"{folder}: a file of {needed|bytes} is to be written, the limit is {limit|bytes}",
                 "{file} would exceed the largest file this process may write",
                 "a file would exceed the size limit"},
-     .remedies = {"raise the limit: ulimit -f unlimited", "set ENGINEHOST_CACHE to another file system"},
+     .remedies = {"raise the limit: ulimit -f unlimited",
+                  "{!place}set ENGINEHOST_CACHE to another file system",
+                  "{place=argument}name a place on another file system"},
      .exit_status = S::cache,
      .category = Category::request},
     {.code = "EH-F18",
@@ -238,7 +256,8 @@ constexpr Entry entries[] = {
      .causes = {"the {archive} archive of {component} cannot be used: {problem}",
                 "the {archive} archive cannot be used: {problem} ({entry})",
                 "the {archive} archive cannot be used: {problem}", "an archive cannot be unpacked"},
-     .remedies = {"tell the publisher of the manifest: the archive is not what the manifest says"},
+     .remedies = {"{!place}tell the publisher of the manifest: the archive is not what the manifest says",
+                  "{place=argument}correct --strip or --select, or name another archive"},
      .exit_status = S::wrong_bytes,
      .category = Category::content},
     {.code = "EH-F22",
@@ -252,6 +271,28 @@ constexpr Entry entries[] = {
                   "take the layer out of \"system_layers\" of the configuration"},
      .exit_status = S::cache,
      .category = Category::request},
+    {.code = "EH-F23",
+     .title = "cache cannot be used",
+     .meaning =
+         "What is installed cannot be told: the cache, or a folder in it, is another user's or no folder, "
+         "or the file that says how the cache is laid out is damaged.",
+     .before = "opening the cache's folders, and LAYER.json",
+     .causes = {"{file} is damaged: {problem}", "{folder} cannot be read: {os_said}", "{folder} is {problem}",
+                "the cache cannot be read"},
+     .remedies = {"{?damaged}engine-cache verify --repair writes it anew",
+                  "{!damaged}let its owner do this, or name another cache: --cache or ENGINEHOST_CACHE"},
+     .exit_status = S::cache,
+     .category = Category::request},
+    {.code = "EH-F24",
+     .title = "too many open files",
+     .meaning = "The process, or the whole system, may open no further file.",
+     .after = "EMFILE, ENFILE",
+     .causes = {"{file} cannot be opened: {os_said}", "{folder} cannot be opened: {os_said}",
+                "no further file can be opened"},
+     .remedies = {"raise the limit, which is often 1024: ulimit -n 65536",
+                  "end programs that hold many files open"},
+     .exit_status = S::cache,
+     .category = Category::transient},
 };
 
 }  // namespace

@@ -7,6 +7,11 @@ namespace {
 using history::Category;
 using S = ExitStatus;
 constexpr Category request = Category::request;
+// Of documents that are no manifests, whoever named them says so ("place", "named_by").
+constexpr std::string_view manifest_page =
+    "{!place}docs/manifests.md and manifests/schema say what a manifest needs";
+constexpr std::string_view platform_file =
+    "{named_by=--platform}engine-info --platform-json writes such a file, on the machine that it tells of";
 
 constexpr Entry entries[] = {
     {.code = "EH-M01",
@@ -15,7 +20,7 @@ constexpr Entry entries[] = {
      .before = "strict parsing",
      .causes = {"{document} is not valid JSON at byte {position}: {problem}",
                 "{document} is not valid JSON: {problem}", "a document is not valid JSON"},
-     .remedies = {"correct {document}", "docs/manifests.md and manifests/schema say what a manifest needs"},
+     .remedies = {"correct {document}", manifest_page, platform_file},
      .exit_status = S::usage,
      .category = request},
     {.code = "EH-M02",
@@ -24,8 +29,7 @@ constexpr Entry entries[] = {
      .before = "the format's schema",
      .causes = {"{document}: {member}: {problem}", "{document}: {problem}",
                 "a document is not as it must be"},
-     .remedies = {"correct {member} in {document}",
-                  "docs/manifests.md and manifests/schema say what a manifest needs"},
+     .remedies = {"correct {member} in {document}", manifest_page, platform_file},
      .exit_status = S::usage,
      .category = request},
     {.code = "EH-M03",

@@ -12,7 +12,11 @@ constexpr std::uint64_t largest_document = 8u << 20;
 constexpr std::int64_t most_steps = 100;  // roots in between
 
 bool is_missing(const Diagnosis& failure) {
-  if (failure.code == "EH-F01") return failure.value("errno") == "ENOENT" || failure.value("errno").empty();
+  // What is there and cannot be used (too long, a pipe) is not missing.
+  if (failure.code == "EH-F01")
+    return failure.value("errno") == "ENOENT" ||
+           (failure.value("errno").empty() && failure.value("limit").empty() &&
+            failure.value("problem").empty());
   // Some storage services answer 403 for a file that is not there.
   return failure.code == "EH-N04" && (failure.value("status") == "404" || failure.value("status") == "403" ||
                                       failure.value("status") == "410");

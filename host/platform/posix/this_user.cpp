@@ -1,17 +1,31 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <string_view>
 
 #include "base/posix/local_accounts.hpp"
 #include "host/platform/anonymous.hpp"
 
 namespace enginehost::platform {
+namespace {
+
+// Accounts of the system have folders of the system for their home ("/", "/usr/sbin"), which tell of nobody.
+bool is_of_the_system(std::string_view home) {
+  for (const std::string_view folder : {"/usr", "/bin", "/sbin", "/dev", "/etc", "/var", "/run", "/proc"})
+    if (home.starts_with(folder)) return true;
+  return home.size() < 2;
+}
+
+}  // namespace
 
 Identity this_user() {
   Identity identity;
   if (const char* home = std::getenv("HOME"); home != nullptr && std::string_view(home) != "/")
     identity.home = home;
-  if (const auto user = local_user(::getuid())) identity.user = user->name;
+  if (const auto user = local_user(::getuid())) {
+    identity.user = user->name;
+    if (!is_of_the_system(user->home)) identity.other_home = user->home;
+  }
   // Who is known to a directory service only (on macOS everyone is) is not asked for there: that would take
   // a socket.
   for (const char* variable : {"LOGNAME", "USER"})

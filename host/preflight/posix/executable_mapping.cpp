@@ -2,6 +2,7 @@
 // errno.
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
@@ -40,11 +41,13 @@ Result<void> check_executable_mapping(const std::filesystem::path& file) {
       diagnosis.with("mount_point", mount, "/proc/self/mountinfo");
     return fail(std::move(diagnosis.with("flag", "noexec", "statvfs")));
   }
-  const FileDescriptor opened(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!opened.valid()) return {};  // why it cannot be read is told by who reads it
+  // Why it cannot be read, or is no file at all, is told by who reads it.
+  const auto opened = open_to_read(file);
+  struct stat kind {};
+  if (!opened || ::fstat(opened->get(), &kind) != 0 || !S_ISREG(kind.st_mode)) return {};
   const long page = ::sysconf(_SC_PAGESIZE);
   const std::size_t length = page > 0 ? static_cast<std::size_t>(page) : 4096;
-  void* mapped = ::mmap(nullptr, length, PROT_READ | PROT_EXEC, MAP_PRIVATE, opened.get(), 0);
+  void* mapped = ::mmap(nullptr, length, PROT_READ | PROT_EXEC, MAP_PRIVATE, opened->get(), 0);
   if (mapped != MAP_FAILED) {
     ::munmap(mapped, length);
     return {};

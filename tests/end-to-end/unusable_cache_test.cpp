@@ -1,0 +1,191 @@
+// A cache that is not there, cannot be read or is damaged is told as that, never as one that holds nothing.
+#include <gmock/gmock.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tests/end-to-end/repository.hpp"
+#include "tests/end-to-end/workplace.hpp"
+
+namespace enginehost::test {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::AnyOf;
+using testing::HasSubstr;
+using testing::Not;
+
+class UnusableCache : public testing::Test {
+ protected:
+  UnusableCache() : repository(workplace.folder() / "repository") {
+    repository.add(good_build());
+    repository.write();
+    for (fs::path at = workplace.folder(); at.has_relative_path() && at != fs::temp_directory_path();
+         at = at.parent_path())
+      ::chmod(at.c_str(), 0755);
+  }
+  void fetch() const {
+    const Ended fetched = cache({"fetch", "reference", "--repository", repository.root().native()});
+    ASSERT_EQ(fetched.status, 0) << fetched.said();
+  }
+  Ended cache(std::vector<std::string> arguments, const RunOptions& options = {}) const {
+    return workplace.run("engine-cache", std::move(arguments), options);
+  }
+  // In a folder that it may write, as somebody else, who has no home.
+  RunOptions as_nobody(const std::vector<std::string>& unset) const {
+    const fs::path here = workplace.folder() / "here";
+    fs::create_directories(here);
+    ::chmod(here.c_str(), 0777);
+    RunOptions options;
+    options.launcher = {"sh",
+                        "-c",
+                        R"(cd "$1" && shift && exec "$@")",
+                        "sh",
+                        here.native(),
+                        "setpriv",
+                        "--reuid",
+                        "65534",
+                        "--regid",
+                        "65534",
+                        "--clear-groups",
+                        "env"};
+    for (const std::string& variable : unset) {
+      options.launcher.push_back("-u");
+      options.launcher.push_back(variable);
+    }
+    return options;
+  }
+  std::size_t made_here() const {
+    std::size_t count = 0;
+    for ([[maybe_unused]] const auto& entry : fs::directory_iterator(workplace.folder() / "here")) ++count;
+    return count;
+  }
+
+  Workplace workplace;
+  TestRepository repository;
+};
+
+const std::vector<std::string> places = {"HOME",           "ENGINEHOST_CACHE", "XDG_CACHE_HOME",
+                                         "XDG_STATE_HOME", "XDG_CONFIG_HOME",  "XDG_DATA_HOME"};
+
+TEST_F(UnusableCache, WithoutAHomeNothingIsMadeAndTheVariableIsNamed) {
+  if (::geteuid() != 0) GTEST_SKIP() << "becoming somebody without a home needs root";
+  const RunOptions nobody = as_nobody(places);
+  const std::string location = repository.root().native();
+  const Ended opened = workplace.info({"reference", "--repository", location, "--json"}, nobody);
+  if (opened.status == 126 || opened.status == 127) GTEST_SKIP() << "the build is closed to others";
+  EXPECT_EQ(opened.status, 7) << opened.said();
+  EXPECT_EQ(opened.code(), "EH-F16");
+  EXPECT_THAT(opened.diagnosis()["cause"].as_string(), HasSubstr("HOME is not set"));
+  EXPECT_THAT(opened.diagnosis()["remedy"].dump(), HasSubstr("--cache or ENGINEHOST_CACHE"));
+  for (const std::vector<std::string>& arguments :
+       {std::vector<std::string>{"fetch", "reference", "--repository", location},
+        {"path"},
+        {"list"},
+        {"gc"},
+        {"verify"},
+        {"remove", "reference-good"},
+        {"pin", "reference-good"},
+        {"unpin", "reference-good"}}) {
+    const Ended run = cache(arguments, nobody);
+    EXPECT_EQ(run.status, 7) << arguments.front() << ": " << run.said();
+    EXPECT_EQ(run.output, "") << arguments.front();
+    EXPECT_THAT(run.error, HasSubstr("HOME is not set")) << arguments.front();
+  }
+  EXPECT_EQ(workplace.info({"--json"}, nobody).status, 0) << "this machine is told all the same";
+  EXPECT_EQ(made_here(), 0u);
+}
+
+TEST_F(UnusableCache, OneThatIsClosedIsNotToldAsEmpty) {
+  if (::geteuid() != 0) GTEST_SKIP() << "acting as two users needs root";
+  fetch();
+  ::chmod(workplace.cache().c_str(), 0700);
+  const RunOptions nobody = as_nobody({});
+  for (const std::vector<std::string>& arguments : {std::vector<std::string>{"list"},
+                                                    {"verify"},
+                                                    {"gc"},
+                                                    {"verify", "reference-good"},
+                                                    {"remove", "reference-good"},
+                                                    {"unpin", "reference-good"}}) {
+    const Ended run = cache(arguments, nobody);
+    if (run.status == 126 || run.status == 127) GTEST_SKIP() << "the build is closed to others";
+    EXPECT_EQ(run.status, 7) << arguments.front() << ": " << run.said();
+    EXPECT_EQ(run.output, "") << arguments.front();
+    EXPECT_THAT(run.error,
+                AllOf(HasSubstr("EH-F23"), HasSubstr(workplace.cache().native() + " cannot be read"),
+                      HasSubstr("Permission denied")))
+        << arguments.front();
+  }
+  EXPECT_THAT(workplace.info({}, nobody).output, HasSubstr("EH-F23"));
+}
+
+TEST_F(UnusableCache, AFileOrADeviceIsNoCache) {
+  write_text(workplace.folder() / "file", "x");
+  for (const std::string& place : {(workplace.folder() / "file").native(), std::string("/dev/full")})
+    for (const char* command : {"list", "verify", "gc"}) {
+      const Ended run = cache({command, "--cache", place, "--json"});
+      EXPECT_EQ(run.status, 7) << command << ": " << run.said();
+      EXPECT_EQ(run.code(), "EH-F23") << command;
+    }
+  EXPECT_EQ(cache({"list", "--cache", (workplace.folder() / "none").native()}).status, 0)
+      << "one that nobody made yet is in order";
+}
+
+TEST_F(UnusableCache, ADamagedLayoutIsToldAndMended) {
+  fetch();
+  for (const std::string text : {"{\"format\":", "[]", "", "{}"}) {
+    write_text(workplace.cache() / "LAYER.json", text);
+    EXPECT_EQ(cache({"list"}).status, 0) << "it can be read all the same";
+    for (const char* command : {"gc", "verify"}) {
+      const Ended run = cache({command, "--json"});
+      EXPECT_EQ(run.status, 7) << command << ": " << run.said();
+    }
+    EXPECT_THAT(cache({"gc"}).error,
+                AllOf(HasSubstr("LAYER.json is damaged"), HasSubstr("engine-cache verify --repair")));
+    const Ended mended = cache({"verify", "--repair", "--json"});
+    EXPECT_EQ(mended.status, 0) << mended.said();
+    EXPECT_TRUE(mended.document["layout_mended"].as_bool());
+    EXPECT_EQ(cache({"gc"}).status, 0);
+  }
+}
+
+TEST_F(UnusableCache, APathThatIsNoTextIsRefusedBeforeAnythingIsInstalled) {
+  RunOptions options;
+  options.launcher = {"env", "ENGINEHOST_CACHE=" + (workplace.folder() / "x\xff").native()};
+  const Ended run =
+      workplace.info({"reference", "--repository", repository.root().native(), "--json"}, options);
+  EXPECT_EQ(run.status, 2) << run.said();
+  EXPECT_EQ(run.code(), "EH-P02");
+  EXPECT_THAT(run.diagnosis()["cause"].as_string(),
+              AllOf(HasSubstr("ENGINEHOST_CACHE"), HasSubstr("x\\xff"), HasSubstr("is not UTF-8")));
+  EXPECT_FALSE(fs::exists(workplace.folder() / "x\xff"));
+  EXPECT_EQ(workplace.info({"--json"}, options).status, 0) << "this machine is told all the same";
+}
+
+TEST_F(UnusableCache, WhatIsNotInstalledIsAWrongArgument) {
+  const auto requests = [&](const std::string& id) {
+    return std::vector<std::vector<std::string>>{
+        {"verify", id},
+        {"remove", id},
+        {"pin", id},
+        {"unpin", id},
+        {"export", (workplace.folder() / "x.bundle").native(), id},
+        {"export", "--oci", (workplace.folder() / "layout").native(), id},
+        {"push", id, "localhost:1/x"}};
+  };
+  for (std::vector<std::string> arguments : requests("nosuch")) {
+    arguments.emplace_back("--json");
+    const Ended run = cache(arguments);
+    EXPECT_EQ(run.status, 2) << arguments.front() << ": " << run.said();
+    EXPECT_EQ(run.code(), "EH-S23") << arguments.front();
+    EXPECT_THAT(run.diagnosis()["cause"].as_string(), HasSubstr("where nothing is")) << arguments.front();
+  }
+  EXPECT_FALSE(fs::exists(workplace.folder() / "layout"));
+  fetch();
+  for (const std::vector<std::string>& arguments : requests("nosuch"))
+    EXPECT_THAT(cache(arguments).error, HasSubstr("installed are reference-good")) << arguments.front();
+  EXPECT_THAT(cache({"remove", "reference-god"}).error, HasSubstr("is reference-good meant?"));
+  EXPECT_THAT(cache({"remove", "nosuch"}).error, Not(HasSubstr("--repair")));
+}
+
+}  // namespace
+}  // namespace enginehost::test
