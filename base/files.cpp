@@ -168,8 +168,10 @@ int make_folder(const fs::path& folder) {
   if (why == EEXIST) return ENOTDIR;  // a file has the name
   if (why != ENOENT || parent.empty() || parent == folder) return why;
   if (const int failure = make_folder(parent); failure != 0) return failure;
+  if (calls::mkdir(folder.c_str(), 0755) == 0) return 0;
+  const int why_at_last = errno;  // looking at the folder sets errno too
   // Another process may have been first.
-  return calls::mkdir(folder.c_str(), 0755) == 0 || fs::is_directory(folder, not_examined) ? 0 : errno;
+  return fs::is_directory(folder, not_examined) ? 0 : why_at_last;
 }
 
 }  // namespace
