@@ -1,5 +1,6 @@
 // Several threads and one model.
 #include <atomic>
+#include <chrono>
 #include <thread>
 
 #include "tests/sdk/played_engine.hpp"
@@ -39,6 +40,7 @@ TEST_F(OneModel, IsWaitedForNoLongerThanTheCallerWants) {
   // One that finds the model idle runs, and this engine's runs do not look whether they are cancelled.
   bool interrupted = false;
   for (int i = 0; i < 100 && !interrupted; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));  // which the other uses
     enginehost_outputs* outputs = nullptr;
     interrupted = enginehost_model_run(model.get(), &input, 1, cancel.get(), &outputs, nullptr) ==
                   ENGINEHOST_INTERRUPTED;
