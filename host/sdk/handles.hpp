@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <exception>
 #include <memory>
-#include <mutex>
 #include <new>
 #include <string>
 #include <string_view>
@@ -18,6 +17,7 @@
 #include "host/load/in_process/model.hpp"
 #include "host/open/device_watch.hpp"
 #include "host/open/shared.hpp"
+#include "host/sdk/turns.hpp"
 
 struct enginehost_error {
   std::string code, title, cause, text, json;
@@ -61,7 +61,7 @@ struct enginehost_engine {
 
 struct enginehost_model {
   std::unique_ptr<enginehost::load::Model> model;
-  std::mutex running;  // held by a run of a model that does not run concurrently
+  enginehost::sdk::Turns runs;  // of a model that does not run concurrently
   // Descriptions of inputs and outputs, made once so that the strings handed out stay.
   std::vector<std::string> input_types, output_types;
 };

@@ -1,12 +1,10 @@
 #include <enginehost/enginehost.h>
 
-#include <chrono>
 #include <cstddef>
 #include <filesystem>
-#include <mutex>
 #include <new>
 #include <optional>
-#include <thread>
+#include <utility>
 
 #include "base/paths.hpp"
 #include "host/sdk/chosen_device.hpp"
@@ -26,17 +24,13 @@ enginehost::load::CallOptions call_with(const enginehost_cancel* cancel) {
 
 // Waits until no other thread runs the model, unless the engine says that several may. EH-P10 when cancelled
 // before that.
-Result<std::unique_lock<std::mutex>> alone_on(enginehost_model& model,
-                                              const std::optional<enginehost::CancelToken>& cancel) {
-  constexpr std::chrono::milliseconds step{2};
-  std::unique_lock<std::mutex> lock(model.running, std::defer_lock);
-  if (model.model->concurrent()) return lock;
-  // A sleeping waiter could not see that it is cancelled.
-  while (!lock.try_lock()) {
-    if (cancel && cancel->cancelled()) return fail(enginehost::diagnose("EH-P10"));
-    std::this_thread::sleep_for(step);
-  }
-  return lock;
+Result<std::optional<sdk::Turns::Turn>> turn_on(enginehost_model& model,
+                                                const std::optional<enginehost::CancelToken>& cancel) {
+  std::optional<sdk::Turns::Turn> turn;
+  if (model.model->concurrent()) return turn;
+  TRY_ASSIGN(sdk::Turns::Turn taken, model.runs.take(cancel));
+  turn.emplace(std::move(taken));
+  return turn;
 }
 
 // engine_tensor is DLPack's DLTensor byte for byte; a test of the plugin header holds it to that.
@@ -169,7 +163,7 @@ enginehost_status enginehost_model_run(enginehost_model* model, const enginehost
     auto outputs = std::make_unique<enginehost_outputs>();
     {
       const enginehost::load::CallOptions call = call_with(cancel);
-      TRY_ASSIGN(const auto alone, alone_on(*model, call.cancel));
+      TRY_ASSIGN(const auto turn, turn_on(*model, call.cancel));
       TRY_ASSIGN(outputs->outputs, model->model->run(tensors, call));
     }
     for (const auto& output : outputs->outputs)

@@ -25,6 +25,26 @@ TEST_F(OneModel, ThatRunsAloneIsRunByThreadsOneAfterTheOther) {
   for (const std::string& failure : failures) EXPECT_EQ(failure, "");
 }
 
+// Who runs without a pause does not keep the others out.
+TEST_F(OneModel, IsGivenToTheThreadsInTheOrderTheyCome) {
+  const auto model = load();
+  ASSERT_TRUE(model) << said();
+  std::atomic<bool> stop = false;
+  std::thread busy([&] {
+    const Numbers numbers({1, 2});
+    std::string failure;
+    while (!stop) run(model.get(), numbers.tensor, &failure);
+  });
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  const Numbers numbers({1, 2});
+  const auto begin = std::chrono::steady_clock::now();
+  for (int i = 0; i < 5; ++i) EXPECT_TRUE(run(model.get(), numbers.tensor).ran) << said();
+  // Ten runs of 20 ms; one that polls for its chance comes in once in hundreds of them.
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(5));
+  stop = true;
+  busy.join();
+}
+
 TEST_F(OneModel, IsWaitedForNoLongerThanTheCallerWants) {
   const auto model = load();
   ASSERT_TRUE(model) << said();
