@@ -20,7 +20,7 @@ class Rare {
 
   // An empty part where there is none.
   const Part& operator*() const {
-    static const Part none{};
+    static const Part& none = *new const Part{};  // read at any moment of the process, its end too
     return part_ ? *part_ : none;
   }
   const Part* operator->() const { return &**this; }

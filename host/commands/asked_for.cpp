@@ -1,28 +1,8 @@
 #include "host/commands/asked_for.hpp"
 
-#include <algorithm>
-
-#include "base/text.hpp"
+#include "host/settings/layer.hpp"
 
 namespace enginehost::commands {
-namespace {
-
-// "cpu", "cuda:0": a kind, and a number where one of several is meant.
-bool is_device(std::string_view text) {
-  const std::size_t colon = text.find(':');
-  const std::string_view kind = text.substr(0, colon);
-  const auto is_name = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
-  };
-  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
-  if (kind.empty() || !std::all_of(kind.begin(), kind.end(), is_name)) return false;
-  if (colon == std::string_view::npos) return true;
-  const std::string_view number = text.substr(colon + 1);
-  return !number.empty() && number.size() < 6 && std::all_of(number.begin(), number.end(), is_digit);
-}
-
-}  // namespace
-
 Diagnosis wrong_usage(const std::string& program, const std::string& problem) {
   return diagnose("EH-P40").with("program", program).with("problem", problem);
 }
@@ -46,12 +26,8 @@ Result<resolve::Request> request_of(const std::string& program, const EngineWish
   request.flavor = wish.require.empty() ? wish.flavor : wish.require;
   request.require = !wish.require.empty();
   request.device = wish.device;
-  if (!wish.device.empty())
-    for (const std::string& device : split(wish.device, ','))
-      if (!is_device(trim(device)))
-        return fail(wrong_usage(program, "--device \"" + wish.device + "\": \"" + std::string(trim(device)) +
-                                             "\" is no device: give names as cpu, cuda:0 or mps, several "
-                                             "separated by commas"));
+  if (const std::string wrong = settings::not_a_device(wish.device); !wrong.empty())
+    return fail(wrong_usage(program, "--device \"" + wish.device + "\": " + wrong));
   return request;
 }
 

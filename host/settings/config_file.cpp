@@ -151,6 +151,8 @@ void read_values(Members& members, Layer& layer) {
   members.texts("installations", layer.installations, true);
   members.text("flavor", layer.flavor);
   members.text("device", layer.device);
+  if (const std::string wrong = not_a_device(layer.device.value_or("")); !wrong.empty())
+    members.refuse("device", wrong);
   members.flag("offline", layer.offline);
   members.text("log", layer.log);
   if (layer.log && !is_log_level(*layer.log))

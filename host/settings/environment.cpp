@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <system_error>
 
 #include "base/files.hpp"
@@ -24,6 +25,20 @@ Result<std::vector<std::string>> words_of(const std::string& text) {
   return words;
 }
 
+// A kind, and a number where one of several is meant.
+bool is_device(std::string_view text) {
+  const std::size_t colon = text.find(':');
+  const std::string_view kind = text.substr(0, colon);
+  const auto is_name = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
+  };
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  if (kind.empty() || !std::all_of(kind.begin(), kind.end(), is_name)) return false;
+  if (colon == std::string_view::npos) return true;
+  const std::string_view number = text.substr(colon + 1);
+  return !number.empty() && number.size() < 6 && std::all_of(number.begin(), number.end(), is_digit);
+}
+
 }  // namespace
 
 const std::string* Environment::find(const std::string& name) const {
@@ -40,6 +55,15 @@ std::optional<bool> parse_switch(const std::string& text) {
 
 bool is_log_level(const std::string& text) {
   return text == "error" || text == "warning" || text == "info" || text == "debug";
+}
+
+std::string not_a_device(const std::string& text) {
+  if (text.empty()) return {};
+  for (const std::string& device : split(text, ','))
+    if (!is_device(trim(device)))
+      return "\"" + std::string(trim(device)) +
+             "\" is no device: give names as cpu, cuda:0 or mps, several separated by commas";
+  return {};
 }
 
 bool is_url(const std::string& location) {
@@ -93,7 +117,11 @@ Result<Layer> layer_of_environment(const Environment& environment) {
     }
   }
   if (const std::string* text = environment.find("ENGINEHOST_FLAVOR")) layer.flavor = *text;
-  if (const std::string* text = environment.find("ENGINEHOST_DEVICE")) layer.device = *text;
+  if (const std::string* text = environment.find("ENGINEHOST_DEVICE")) {
+    if (const std::string wrong = not_a_device(*text); !wrong.empty())
+      return fail(unusable("variable", "ENGINEHOST_DEVICE", "device", wrong));
+    layer.device = *text;
+  }
   if (const std::string* text = environment.find("ENGINEHOST_FORCE")) layer.force = *text;
   if (const std::string* text = environment.find("ENGINEHOST_OFFLINE")) {
     layer.offline = parse_switch(*text);

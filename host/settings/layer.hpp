@@ -50,5 +50,7 @@ Result<Layer> layer_of_flags(const FlagValues& flags, const Environment& environ
 // "true", "1", "yes", "on" and their opposites.
 std::optional<bool> parse_switch(const std::string& text);
 bool is_log_level(const std::string& text);
+// What is wrong with a list of devices ("cpu", "cuda:0,cpu"); empty when nothing is, and for an empty text.
+std::string not_a_device(const std::string& text);
 
 }  // namespace enginehost::settings

@@ -167,6 +167,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Wrong{R"({"cache": "relative"})", "cache", "not an absolute path"},
                     Wrong{R"({"cache": 3})", "cache", "found integer"},
                     Wrong{R"({"log": "loud"})", "log", "none of error"},
+                    Wrong{R"({"device": "cuda:0, the fast one"})", "device", "\"the fast one\" is no device"},
                     Wrong{R"({"repositories": "/srv"})", "repositories", "found string"},
                     Wrong{R"({"repositories": ["srv"]})", "repositories", "neither a URL nor"},
                     Wrong{R"({"repositories": [{"location": "/x", "unsigned": 1}]})", "repositories",
@@ -184,6 +185,8 @@ TEST_F(SettingsTest, a_wrong_variable_is_named) {
   EXPECT_EQ(refusal().value("variable"), "ENGINEHOST_OFFLINE");
   environment_.variables = {{"ENGINEHOST_CACHE", "relative/cache"}};
   EXPECT_EQ(refusal().value("variable"), "ENGINEHOST_CACHE");
+  environment_.variables = {{"ENGINEHOST_DEVICE", "cuda:first"}};
+  EXPECT_EQ(refusal().value("variable"), "ENGINEHOST_DEVICE");
   environment_.variables = {{"ENGINEHOST_CONFIG", absolute("/nowhere/config.json")}};
   EXPECT_THAT(std::string(refusal().value("problem")),
               HasSubstr(path_text(path_of(absolute("/nowhere/config.json"))) + " does not exist"));
