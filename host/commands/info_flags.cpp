@@ -65,7 +65,8 @@ std::string problem_of(const InfoFlags& flags) {
                                          {"--code says the same for", codes}});
       !mode.empty() && recorded)
     return mode + " this machine, and --platform names another one: leave one of them out";
-  if (const std::string flag = first_of({{"--self-test", flags.self_test}, {"--bench", flags.bench}});
+  if (const std::string flag = first_of(
+          {{"--self-test", flags.self_test}, {"--bench", flags.bench}, {"--no-probe", flags.no_probe}});
       !flag.empty() && (flags.plan || recorded))
     return flag + " needs an open engine, and " + (flags.plan ? "--plan" : "--platform") +
            " only decides: leave one of them out";

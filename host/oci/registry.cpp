@@ -8,6 +8,7 @@
 #include "base/text.hpp"
 #include "host/oci/credentials.hpp"
 #include "host/oci/reference.hpp"
+#include "host/transfer/document_time.hpp"
 #include "host/transfer/transfer.hpp"
 
 namespace enginehost::oci {
@@ -119,6 +120,8 @@ transfer::HttpOutcome Registry::exchange(const RegistryRequest& request, std::st
   else
     http.authorization.anonymous = true;
   body.clear();
+  const transfer::DocumentTime time(options_.document_limit);
+  const bool document = !request.body;
   return client_.exchange(
       http, [](const transfer::HttpAnswer&) { return Result<void>(); },
       [&](std::string_view bytes) -> Result<void> {
@@ -128,7 +131,8 @@ transfer::HttpOutcome Registry::exchange(const RegistryRequest& request, std::st
                           .with("problem", "it is longer than " + format_bytes(request.limit)));
         body += bytes;
         return {};
-      });
+      },
+      [&] { return document ? time.check(http.url, body.size()) : Result<void>(); });
 }
 
 // Tries again what may go better later: an overloaded server, a cut connection.
@@ -218,6 +222,7 @@ Result<void> Registry::fetch_token(const Challenge& challenge) {
     // that is not its own, and be sent what that one gives.
     request.authorization.anonymous = name_of(realm_host) != name_of(host_);
   std::string body;
+  const transfer::DocumentTime time(options_.document_limit);
   const transfer::HttpOutcome outcome = client_.exchange(
       request, [](const transfer::HttpAnswer&) { return Result<void>(); },
       [&](std::string_view bytes) -> Result<void> {
@@ -225,7 +230,8 @@ Result<void> Registry::fetch_token(const Challenge& challenge) {
           return fail(diagnose("EH-N30").with("problem", "too long"));
         body += bytes;
         return {};
-      });
+      },
+      [&] { return time.check(realm, body.size()); });
   if (outcome.diagnosis && outcome.answer.status >= 400 && outcome.answer.status < 500) {
     Diagnosis diagnosis = refusal(outcome);
     return fail(std::move(diagnosis.with("token_service", transfer::without_credentials(realm))));

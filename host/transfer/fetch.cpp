@@ -4,6 +4,7 @@
 #include <thread>
 
 #include "base/text.hpp"
+#include "host/transfer/document_time.hpp"
 #include "host/transfer/http_exchange.hpp"
 #include "host/transfer/meter.hpp"
 #include "host/transfer/transfer.hpp"
@@ -18,7 +19,6 @@ constexpr milliseconds longest_wait{60'000};
 // How long the end of an answer is waited for when every byte that is expected has come: whoever sends more
 // sends it by then.
 constexpr milliseconds end_patience{500};
-constexpr std::uint64_t slow_rate = 16u << 10;  // bytes a second: what a document under time_limit may take
 // A name that does not resolve or a port that refuses seldom changes its mind within a minute.
 constexpr int retries_without_connection = 2;
 
@@ -58,6 +58,7 @@ class Fetch {
         meter_(progress, Progress::Phase::downloading, without_credentials(request.url)) {
     meter_.expect(request.expected_size);
     etag_ = request.etag;
+    if (request.time_limit.count() != 0) time_.emplace(request.time_limit, request.longest_time);
   }
 
   Result<TransferReport> run();
@@ -66,8 +67,6 @@ class Fetch {
   Result<void> begin(const HttpAnswer& answer);
   Result<void> take(std::string_view bytes);
   Result<void> look_at_the_clock();
-  std::optional<milliseconds> time_left() const;
-  Diagnosis out_of_time() const;
   Diagnosis wrong_length(std::uint64_t actual) const;
   bool complete_by_416(const HttpAnswer& answer) const;
   bool should_retry(const HttpOutcome& outcome);
@@ -90,23 +89,8 @@ class Fetch {
   std::optional<Clock::time_point> all_came_;  // every byte that is expected has; the answer has not ended
   int failures_ = 0;
   const Clock::time_point began_ = Clock::now();
+  std::optional<DocumentTime> time_;
 };
-
-// Of the request's time_limit, which grows with what has come; nothing where there is none.
-std::optional<milliseconds> Fetch::time_left() const {
-  if (request_.time_limit.count() == 0) return {};
-  const milliseconds earned(report_.received * 1000 / slow_rate);
-  const auto passed = std::chrono::duration_cast<milliseconds>(Clock::now() - began_);
-  return std::min(request_.time_limit + earned, request_.longest_time) - passed;
-}
-
-Diagnosis Fetch::out_of_time() const {
-  const auto passed = std::chrono::duration_cast<std::chrono::seconds>(Clock::now() - began_);
-  return std::move(diagnose("EH-N03")
-                       .with("url", without_credentials(request_.url))
-                       .with("document_seconds", std::to_string(passed.count()))
-                       .with("received", std::to_string(report_.received)));
-}
 
 Result<void> Fetch::look_at_the_clock() {
   meter_.at(position_);
@@ -114,8 +98,7 @@ Result<void> Fetch::look_at_the_clock() {
     enough_ = true;
     return fail(diagnose("EH-P10"));  // as in take()
   }
-  if (const auto left = time_left(); left && left->count() <= 0) return fail(out_of_time());
-  return {};
+  return time_ ? time_->check(request_.url, report_.received) : Result<void>();
 }
 
 Diagnosis Fetch::wrong_length(std::uint64_t actual) const {
@@ -264,7 +247,7 @@ Result<TransferReport> Fetch::run() {
     const bool again = outcome.diagnosis->code != "EH-P10" && should_retry(outcome);
     const milliseconds pause =
         again && failures_ > 0 ? backoff(options_, failures_, outcome.answer) : milliseconds{0};
-    if (const auto left = time_left(); !again || (left && *left <= pause)) {
+    if (!again || (time_ && time_->left(report_.received) <= pause)) {
       Diagnosis diagnosis = *outcome.diagnosis;
       if (diagnosis.value("url").empty()) diagnosis.with("url", without_credentials(request_.url));
       if (report_.attempts > 1) diagnosis.with("attempts", std::to_string(report_.attempts));

@@ -190,6 +190,21 @@ TEST_F(PullTest, AnOverloadedRegistryIsAskedAgain) {
   EXPECT_EQ(code(), "ok");
 }
 
+TEST_F(PullTest, ADocumentThatDripsHasATimeInAll) {
+  options.document_limit = 400ms;
+  before = [](const FaultServer::Request&, FaultServer::Connection& connection) {
+    connection.send("HTTP/1.1 200 OK\r\nContent-Length: 30000\r\n\r\n");
+    connection.drip(std::string(30'000, ' '), 20ms);
+    return true;
+  };
+  const auto begin = std::chrono::steady_clock::now();
+  const auto report = get(":v2");
+  ASSERT_FALSE(report);
+  EXPECT_EQ(report.error().code, "EH-N03");
+  EXPECT_FALSE(report.error().value("document_seconds").empty());
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, 4s);
+}
+
 TEST_F(PullTest, ANobodyGetsATokenWhereTheServiceGivesOne) {
   const test::TokenServer tokens("for-all");
   before = [&](const FaultServer::Request& request, FaultServer::Connection& connection) {
