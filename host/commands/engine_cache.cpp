@@ -21,6 +21,7 @@
 #include "host/explain/explain.hpp"
 #include "host/open/document.hpp"
 #include "host/open/fetch.hpp"
+#include "host/open/request.hpp"
 #include "host/resolve/describe.hpp"
 
 namespace enginehost::commands {
@@ -40,8 +41,13 @@ int report(const Result<Json>& result, bool json) {
 
 Result<Json> fetch_for(const settings::Settings& settings, std::optional<platform::Platform> platform,
                        const std::string& label, const Flags& flags, const CancelToken& cancel) {
+  const bool here = !platform;
   open::World world(settings, std::move(platform), cancel);
   TRY_ASSIGN(resolve::Request request, request_of("engine-cache", {flags.engine, "", flags.flavor, ""}));
+  // What the next open would take. What this machine's settings wish for says nothing of another machine.
+  if (auto refused = open::refused_by_policy(request, settings); here && refused)
+    return fail(std::move(*refused));
+  if (here) request = open::completed(std::move(request), settings);
   request.offline = settings.offline;
   for (const cache::Installed& installed : world.store().list()) request.installed.insert(installed.build);
   resolve::Plan plan =
@@ -55,6 +61,7 @@ Result<Json> fetch_for(const settings::Settings& settings, std::optional<platfor
         acquired->downloaded > 0 ? ("fetched " + format_bytes(acquired->downloaded)).c_str()
                                  : "was installed already",
         path_text(acquired->installed.folder).c_str(), label.c_str());
+  if (plan.forced_in_vain) acquired->warnings.push_back(*plan.forced_in_vain);
   print_warnings(world.warnings(), acquired->warnings, flags.common.quiet || flags.common.json);
   return Json::object()
       .set("for", label)

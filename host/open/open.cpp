@@ -7,9 +7,9 @@
 #include "base/text.hpp"
 #include "host/explain/explain.hpp"
 #include "host/open/fetch.hpp"
+#include "host/open/request.hpp"
 #include "host/open/shortcut.hpp"
 #include "host/open/ticket.hpp"
-#include "host/settings/policy.hpp"
 
 namespace enginehost::open {
 namespace {
@@ -17,30 +17,9 @@ namespace {
 using resolve::Candidate;
 using resolve::Verdict;
 
-resolve::Request completed(const OpenRequest& open, const World& world) {
-  resolve::Request request = open.request;
-  const settings::Settings& settings = world.settings();
-  if (request.flavor.empty() && !request.require) request.flavor = settings.flavor;
-  if (request.device.empty()) request.device = settings.device;
-  if (request.force.empty()) request.force = settings.force;
-  request.offline = request.offline || settings.offline;
-  return request;
-}
-
 resolve::Request with_installed(resolve::Request request, const World& world) {
   for (const cache::Installed& installed : world.store().list()) request.installed.insert(installed.build);
   return request;
-}
-
-// What a request asks for beside the settings, against the keys that the policy locks.
-std::optional<Diagnosis> refused_by_policy(const resolve::Request& request,
-                                           const settings::Settings& settings) {
-  for (const auto& [key, value] : {std::pair<const char*, const std::string&>{"flavor", request.flavor},
-                                   {"device", request.device},
-                                   {"force", request.force}})
-    if (auto allowed = settings::check_locked(settings, key, value); !allowed)
-      return std::move(allowed).error();
-  return std::nullopt;
 }
 
 // The devices that must be there: all when one is named; none when others are allowed, the plan has chosen
@@ -160,7 +139,7 @@ std::optional<Outcome> open_ready(World& world, const OpenRequest& open, const T
   const auto begin = std::chrono::steady_clock::now();
   const auto ticket = office.find();
   if (!ticket) return std::nullopt;
-  auto outcome = open_by(world, *ticket, completed(open, world), open.attempt, begin);
+  auto outcome = open_by(world, *ticket, completed(open.request, world.settings()), open.attempt, begin);
   if (outcome) outcome->ticket = std::make_shared<Ticket>(*ticket);
   return outcome;
 }
@@ -209,7 +188,7 @@ Outcome open_engine(World& world, const OpenRequest& open) {
   if (!open.plugin.empty()) return open_file(world, open);
   if (world.cancel() && world.cancel()->cancelled() && !open.plan_only) {
     Outcome stopped;
-    stopped.plan.request = completed(open, world);
+    stopped.plan.request = completed(open.request, world.settings());
     stopped.diagnosis = diagnose("EH-P10");
     return stopped;
   }
@@ -224,8 +203,9 @@ Outcome open_engine(World& world, const OpenRequest& open) {
     if (auto ready = open_ready(world, open, office)) return std::move(*ready);
   Outcome outcome;
   const auto begin = std::chrono::steady_clock::now();
-  outcome.plan = resolve::decide(world.platform(), world.catalogue(), world.history(),
-                                 with_installed(completed(open, world), world), World::now());
+  outcome.plan =
+      resolve::decide(world.platform(), world.catalogue(), world.history(),
+                      with_installed(completed(open.request, world.settings()), world), World::now());
   const std::chrono::duration<double, std::milli> deciding = std::chrono::steady_clock::now() - begin;
   outcome.timings_ms.emplace_back("decide", deciding.count());
 

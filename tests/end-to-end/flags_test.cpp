@@ -174,6 +174,23 @@ TEST_F(Flags, AForcedBuildThatIsUsedIsNoFallback) {
   EXPECT_THAT(run.document["warnings"].dump(), Not(HasSubstr("EH-S22")));
 }
 
+TEST_F(Flags, WhatIsFetchedIsWhatTheNextOpenWouldTake) {
+  TestBuild last = good_build("reference-last");
+  last.priority = 10;
+  repository.add(last);
+  repository.write();
+  RunOptions forced;
+  forced.environment = {"ENGINEHOST_FORCE=reference-last"};
+  const Ended run = cache({"fetch", "reference", "--repository", location(), "--json"}, forced);
+  ASSERT_EQ(run.status, 0) << run.said();
+  EXPECT_EQ(run.document["fetched"].as_array().at(0)["build"].as_string(), "reference-last");
+  forced.environment = {"ENGINEHOST_FORCE=nosuch"};
+  const Ended in_vain = cache({"fetch", "reference", "--repository", location()}, forced);
+  EXPECT_EQ(in_vain.status, 0);
+  EXPECT_THAT(in_vain.output, HasSubstr("reference-good"));
+  EXPECT_THAT(in_vain.error, HasSubstr("nosuch was forced"));
+}
+
 TEST_F(Flags, TheMachineIsReportedWithACacheThatCannotBeUsed) {
   RunOptions options;
   options.launcher = {"env", "ENGINEHOST_CACHE=relative"};  // in place of the one that a workplace has
@@ -199,12 +216,21 @@ TEST_F(Flags, ABundleIsNotWrittenOverTheOneItRestsOn) {
     EXPECT_EQ(run.status, 2) << run.said();
     EXPECT_EQ(read_text(bundle), before);
   }
+  TestBuild large = good_build("reference-large");
+  large.files.push_back({"large.bin", noise(3u << 20)});
+  repository.add(large);
+  repository.write();
+  RunOptions that_one;
+  that_one.environment = {"ENGINEHOST_FORCE=reference-large"};
+  ASSERT_EQ(cache({"fetch", "reference", "--repository", location()}, that_one).status, 0);
   const std::string parts = path_text(folder / "parts.bundle");
-  ASSERT_EQ(cache({"export", parts, "reference-good", "--max-part", "32K"}).status, 0);
-  for (const char* part : {"", ".parts", ".001"})
-    EXPECT_EQ(cache({"export", parts, "reference-good", "--max-part", "32K", "--base", parts + part}).status,
+  ASSERT_EQ(cache({"export", parts, "reference-large", "--max-part", "1M"}).status, 0);
+  for (const char* part : {"", ".parts", ".001"}) {
+    ASSERT_TRUE(fs::exists(parts + part)) << part;
+    EXPECT_EQ(cache({"export", parts, "reference-large", "--max-part", "1M", "--base", parts + part}).status,
               2)
         << part;
+  }
   EXPECT_EQ(cache({"export", path_text(folder / "more.bundle"), "reference-good", "--base", bundle}).status,
             0);
 }

@@ -1,0 +1,28 @@
+#include "host/open/request.hpp"
+
+#include <string>
+#include <utility>
+
+#include "host/settings/policy.hpp"
+
+namespace enginehost::open {
+
+resolve::Request completed(resolve::Request request, const settings::Settings& settings) {
+  if (request.flavor.empty() && !request.require) request.flavor = settings.flavor;
+  if (request.device.empty()) request.device = settings.device;
+  if (request.force.empty()) request.force = settings.force;
+  request.offline = request.offline || settings.offline;
+  return request;
+}
+
+std::optional<Diagnosis> refused_by_policy(const resolve::Request& request,
+                                           const settings::Settings& settings) {
+  for (const auto& [key, value] : {std::pair<const char*, const std::string&>{"flavor", request.flavor},
+                                   {"device", request.device},
+                                   {"force", request.force}})
+    if (auto allowed = settings::check_locked(settings, key, value); !allowed)
+      return std::move(allowed).error();
+  return std::nullopt;
+}
+
+}  // namespace enginehost::open
