@@ -225,12 +225,11 @@ TEST_F(Flags, ABundleIsNotWrittenOverTheOneItRestsOn) {
   ASSERT_EQ(cache({"fetch", "reference", "--repository", location()}, that_one).status, 0);
   const std::string parts = path_text(folder / "parts.bundle");
   ASSERT_EQ(cache({"export", parts, "reference-large", "--max-part", "1M"}).status, 0);
-  for (const char* part : {"", ".parts", ".001"}) {
-    ASSERT_TRUE(fs::exists(parts + part)) << part;
+  ASSERT_TRUE(fs::exists(parts + ".002"));
+  for (const char* part : {"", ".parts", ".001"})
     EXPECT_EQ(cache({"export", parts, "reference-large", "--max-part", "1M", "--base", parts + part}).status,
               2)
         << part;
-  }
   EXPECT_EQ(cache({"export", path_text(folder / "more.bundle"), "reference-good", "--base", bundle}).status,
             0);
 }
