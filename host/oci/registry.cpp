@@ -122,7 +122,7 @@ transfer::HttpOutcome Registry::exchange(const RegistryRequest& request, std::st
   body.clear();
   const transfer::DocumentTime time(options_.document_limit);
   const bool document = !request.body;
-  return client_.exchange(
+  transfer::HttpOutcome outcome = client_.exchange(
       http, [](const transfer::HttpAnswer&) { return Result<void>(); },
       [&](std::string_view bytes) -> Result<void> {
         if (bytes.size() > request.limit - body.size())
@@ -133,6 +133,8 @@ transfer::HttpOutcome Registry::exchange(const RegistryRequest& request, std::st
         return {};
       },
       [&] { return document ? time.check(http.url, body.size()) : Result<void>(); });
+  if (document && time.left(body.size()).count() <= 0) outcome.transient = false;  // it had its time
+  return outcome;
 }
 
 // Tries again what may go better later: an overloaded server, a cut connection.

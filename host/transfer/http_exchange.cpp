@@ -282,7 +282,8 @@ CURLcode HttpClient::State::run(const OnTick& on_tick) {
     }
     if (now - last_byte > options.stall_limit + (body_bytes == 0 ? options.connect_limit : milliseconds{0}))
       stop(std::move(diagnose("EH-N03")
-                         .with("seconds", std::to_string((now - last_byte) / std::chrono::seconds(1)))
+                         .with(answer.status != 0 && !headers_end ? "headers_seconds" : "seconds",
+                               std::to_string((now - last_byte) / std::chrono::seconds(1)))
                          .with("received", std::to_string(body_bytes))));
     if (on_tick && now - last_tick >= milliseconds{100}) {
       last_tick = now;

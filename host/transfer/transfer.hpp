@@ -57,11 +57,10 @@ struct TransferReport {
 // the host or lead to this machine; other schemes always. Continues where the sink stands, with If-Range
 // where a strong ETag is known; starts anew when the server does not continue. Every attempt asks the
 // original URL. Error pages never reach the sink. Codes: EH-N01 name not resolved, N02 no connection, N03
-// timed out
-// ("seconds", or "document_seconds" of a time_limit; "received"), N04 HTTP status ("status"), N05 TLS, N06 a
-// web page ("title"), N07 length
-// ("expected", "actual"), N10 offline, N11 redirect, EH-P10 cancelled; all with "url". An error of the sink
-// is passed on. Blocks; any thread. Cancel is seen within 100 ms.
+// timed out ("seconds" without a byte, or "headers_seconds" without the end of the headers, or
+// "document_seconds" of a time_limit; "received"), N04 HTTP status ("status"), N05 TLS, N06 a web page
+// ("title"), N07 length ("expected", "actual"), N10 offline, N11 redirect, EH-P10 cancelled; all with "url".
+// An error of the sink is passed on. Blocks; any thread. Cancel is seen within 100 ms.
 Result<TransferReport> fetch_url(const UrlRequest& request, Sink& sink, const TransferOptions& options,
                                  const ProgressCallback& progress = {},
                                  const std::optional<CancelToken>& cancel = {});

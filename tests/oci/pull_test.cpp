@@ -202,6 +202,7 @@ TEST_F(PullTest, ADocumentThatDripsHasATimeInAll) {
   ASSERT_FALSE(report);
   EXPECT_EQ(report.error().code, "EH-N03");
   EXPECT_FALSE(report.error().value("document_seconds").empty());
+  EXPECT_EQ(server.requests(), 1);
   EXPECT_LT(std::chrono::steady_clock::now() - begin, 4s);
 }
 

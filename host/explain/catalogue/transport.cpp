@@ -88,6 +88,8 @@ constexpr Entry entries[] = {
      .after = "bytes per second over the last half minute",
      .causes = {"{url} sent nothing for {waited} (after {received})",
                 "{url} sent nothing for {seconds} seconds (after {received} bytes)",
+                "{url} began to answer and did not come to the end of its headers within {headers_seconds} "
+                "seconds",
                 "{url} was not sent whole within {document_seconds} seconds ({received} bytes came)",
                 "{url} stopped sending: {os_said}", "{url} stopped sending"},
      .remedies = {"try again: what has arrived is kept", "use another mirror"},
