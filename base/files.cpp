@@ -80,16 +80,13 @@ Result<FileStamp> stamp_of(const fs::path& file, std::string_view code) {
 namespace {
 
 bool names_own_descriptor(const fs::path& file) {
-  const std::string text = generic_text(file);
+  const auto& text = generic_text(file);
   return text == "/dev/stdin" || text.starts_with("/dev/fd/") || text.starts_with("/proc/self/fd/");
 }
 
-}  // namespace
-
-Result<FileDescriptor> open_to_read(const fs::path& file, std::string_view code) {
+Result<FileDescriptor> opened_with(calls::Status& status, const fs::path& file, std::string_view code) {
   const bool own = names_own_descriptor(file);
   FileDescriptor opened(calls::open(file.c_str(), O_RDONLY | O_CLOEXEC | (own ? 0 : O_NONBLOCK)));
-  calls::Status status{};
   if (!opened.valid() || calls::fstat(opened.get(), &status) != 0)
     return fail(diagnose_errno(code, errno).with("file", path_text(file)));
   if (S_ISFIFO(status.st_mode) && !own)
@@ -97,13 +94,9 @@ Result<FileDescriptor> open_to_read(const fs::path& file, std::string_view code)
   return opened;
 }
 
-namespace {
-
 Result<std::string> read_once(const fs::path& file, std::uint64_t limit, std::string_view code) {
-  TRY_ASSIGN(const FileDescriptor opened, open_to_read(file, code));
   calls::Status status{};
-  if (calls::fstat(opened.get(), &status) != 0)
-    return fail(diagnose_errno(code, errno).with("file", path_text(file)));
+  TRY_ASSIGN(const FileDescriptor opened, opened_with(status, file, code));
   // One byte more than there should be is asked for: who then gets just what there should be has it all.
   // Files of the kernel tell no size, or a wrong one, and are read until they give nothing.
   constexpr std::uint64_t usual = 4096, most_at_once = 1u << 24;
@@ -140,6 +133,11 @@ std::string link_to_nothing(const fs::path& folder) {
 }
 
 }  // namespace
+
+Result<FileDescriptor> open_to_read(const fs::path& file, std::string_view code) {
+  calls::Status status{};
+  return opened_with(status, file, code);
+}
 
 // On NFS a file that another machine replaced by a rename is stale until it is opened by its name once more.
 Result<std::string> read_file(const fs::path& file, std::uint64_t limit, std::string_view code) {

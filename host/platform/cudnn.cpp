@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <optional>
 
 #include "base/text.hpp"
 #include "host/platform/parts.hpp"
@@ -29,9 +30,8 @@ std::string header_version(const Root& root, const std::string& folder) {
   return {};
 }
 
-void add(List& found, std::vector<std::string>& seen, const Root& root, const std::string& path,
-         const std::string& header) {
-  const auto real = root.resolve(path);
+void add(List& found, std::vector<std::string>& seen, const std::string& path,
+         const std::optional<std::string>& real, const std::string& header) {
   if (!real || std::find(seen.begin(), seen.end(), *real) != seen.end()) return;
   seen.push_back(*real);
   std::string version = version_in_cudnn_name(*real);
@@ -50,15 +50,18 @@ Fact<List> detect_cudnn(const Root& root, const LibrarySearch& libraries, const 
     const std::string header = header_version(root, toolkit.path + "/include");
     const std::size_t before = found.size();
     for (const std::string& folder : cudnn_folders())
-      for (const std::string major : majors)
-        add(found, seen, root, toolkit.path + folder + "/" + cudnn_file(major), header);
+      for (const std::string major : majors) {
+        const std::string path = toolkit.path + folder + "/" + cudnn_file(major);
+        add(found, seen, path, root.resolve(path), header);
+      }
     if (found.size() > before) sources.push_back(toolkit.path);
   }
   for (const std::string major : majors) {
     const auto library = libraries.find(cudnn_file(major));
     if (!library) continue;
     const std::size_t before = found.size();
-    add(found, seen, root, library->path, header_version(root, cudnn_header_folder(library->path)));
+    add(found, seen, library->path, library->real_path,
+        header_version(root, cudnn_header_folder(library->path)));
     if (found.size() > before) sources.push_back(library->source);
   }
   if (found.empty()) return Fact<List>::absent("toolkits, " + libraries.places());
