@@ -180,18 +180,6 @@ void describe_search(Machine& machine) {
 
 }  // namespace
 
-std::optional<std::string> variable_at_start(std::string_view name) {
-  const Result<std::string> bytes = read_file("/proc/self/environ");
-  if (!bytes) return environment_variable(std::string(name).c_str());
-  for (std::string_view rest = *bytes; !rest.empty();) {
-    const std::string_view variable = rest.substr(0, rest.find('\0'));
-    if (variable.size() > name.size() && variable.starts_with(name) && variable[name.size()] == '=')
-      return std::string(variable.substr(name.size() + 1));
-    rest.remove_prefix(std::min(rest.size(), variable.size() + 1));
-  }
-  return std::nullopt;
-}
-
 const std::optional<std::string>& library_path_at_start() {
   // What the loader saw does not change.
   static const auto& text = *new std::optional<std::string>(variable_at_start("LD_LIBRARY_PATH"));
