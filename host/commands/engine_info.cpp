@@ -109,9 +109,10 @@ int inspect(const InfoFlags& flags) {
 
 // Finishes whatever is broken; `broken` is a configuration that could not be used.
 int machine(const InfoFlags& flags, open::World& world, const std::optional<Diagnosis>& broken) {
-  if (flags.platform_json)
+  if (flags.platform_json) {
+    world.look_for_libraries({});
     print(Json::object().set("format", 1).set("platform", platform::to_json(world.platform(), true)));
-  else if (flags.common.json)
+  } else if (flags.common.json)
     print(machine_document(world, broken));
   else
     say("%s", machine_report(world, flags.common.verbose).c_str());
@@ -219,6 +220,8 @@ int run(int argc, char** argv) {
     }
     recorded = std::move(*platform);
   }
+  // Builds at hand say what libraries to look for; nobody is asked for more.
+  if (flags.platform_json) settings->offline = true;
   open::World world(std::move(*settings), std::move(recorded), cancel_on_signal());
   world.look_anew();  // this command is asked when something is doubted
   if (flags.installations) return installed_by_others(flags, world);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/sha256.hpp"
+#include "host/open/request.hpp"
 
 namespace enginehost::offline {
 namespace {
@@ -51,6 +52,7 @@ std::string SiteRequest::text() const {
 
 SiteRequest request_of_this_machine(open::World& world, std::vector<Wish> wishes) {
   SiteRequest request;
+  world.look_for_libraries({});
   request.platform = world.platform();
   request.wishes = std::move(wishes);
   for (const cache::Installed& summary : world.store().list()) {
@@ -113,9 +115,7 @@ Result<std::vector<Answer>> answer(const settings::Settings& settings, const Sit
     asked.device = wish.device;
     asked.require = wish.require;
     asked.offline = settings.offline;
-    for (const cache::Installed& installed : world.store().list()) asked.installed.insert(installed.build);
-    resolve::Plan plan =
-        resolve::decide(world.platform(), world.catalogue(), world.history(), asked, open::World::now());
+    resolve::Plan plan = open::decide(world, std::move(asked));
     Answer given{wish, {}, false, 0};
     const auto best = std::ranges::find_if(plan.candidates, [&](const resolve::Candidate& candidate) {
       return candidate.rank > 0 && std::ranges::count(fetching.passed_over, candidate.build->id) == 0;

@@ -17,11 +17,6 @@ namespace {
 using resolve::Candidate;
 using resolve::Verdict;
 
-resolve::Request with_installed(resolve::Request request, const World& world) {
-  for (const cache::Installed& installed : world.store().list()) request.installed.insert(installed.build);
-  return request;
-}
-
 // The devices that must be there: all when one is named; none when others are allowed, the plan has chosen
 // then.
 std::vector<std::string> demanded_devices(const resolve::Request& request) {
@@ -203,9 +198,7 @@ Outcome open_engine(World& world, const OpenRequest& open) {
     if (auto ready = open_ready(world, open, office)) return std::move(*ready);
   Outcome outcome;
   const auto begin = std::chrono::steady_clock::now();
-  outcome.plan =
-      resolve::decide(world.platform(), world.catalogue(), world.history(),
-                      with_installed(completed(open.request, world.settings()), world), World::now());
+  outcome.plan = decide(world, completed(open.request, world.settings()));
   const std::chrono::duration<double, std::milli> deciding = std::chrono::steady_clock::now() - begin;
   outcome.timings_ms.emplace_back("decide", deciding.count());
 
@@ -248,8 +241,7 @@ Outcome open_engine(World& world, const OpenRequest& open) {
 
 void weigh(World& world, Outcome& outcome) {
   if (!outcome.by_ticket || outcome.chosen != nullptr) return;
-  outcome.plan = resolve::decide(world.platform(), world.catalogue(), world.history(),
-                                 with_installed(outcome.plan.request, world), World::now());
+  outcome.plan = decide(world, outcome.plan.request);
   for (Candidate& candidate : outcome.plan.candidates) {
     if (candidate.verdict == Verdict::chosen) candidate.verdict = Verdict::fits;
     if (candidate.build->id != outcome.opened->installed.build) continue;

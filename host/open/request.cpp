@@ -25,4 +25,11 @@ std::optional<Diagnosis> refused_by_policy(const resolve::Request& request,
   return std::nullopt;
 }
 
+resolve::Plan decide(World& world, resolve::Request request) {
+  for (const cache::Installed& installed : world.store().list()) request.installed.insert(installed.build);
+  world.look_for_libraries(request.engine);
+  return resolve::decide(world.platform(), world.catalogue(), world.history(), std::move(request),
+                         World::now());
+}
+
 }  // namespace enginehost::open

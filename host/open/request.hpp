@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "base/diagnosis.hpp"
+#include "host/open/world.hpp"
 #include "host/resolve/plan.hpp"
 #include "host/settings/settings.hpp"
 
@@ -14,5 +15,9 @@ resolve::Request completed(resolve::Request request, const settings::Settings& s
 // EH-P01 for what the request itself asks against a key that the policy locks.
 std::optional<Diagnosis> refused_by_policy(const resolve::Request& request,
                                            const settings::Settings& settings);
+
+// The builds that fit the request, best first: of the world's machine, catalogue and history, with what is
+// installed there.
+resolve::Plan decide(World& world, resolve::Request request);
 
 }  // namespace enginehost::open

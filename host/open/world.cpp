@@ -104,6 +104,16 @@ const platform::Platform& World::platform() {
   return *platform_;
 }
 
+void World::look_for_libraries(std::string_view engine) {
+  if (recorded_ || platform().os.value() != "linux") return;
+  std::vector<std::string> names;
+  for (const auto& build : catalogue().builds)
+    if ((engine.empty() || build->engine == engine) && build->os == platform_->os.value() &&
+        build->arch == platform_->arch.value())
+      names.insert(names.end(), build->requires_.libraries.begin(), build->requires_.libraries.end());
+  platform::look_for_libraries(*platform_, std::move(names));
+}
+
 const manifest::Catalogue& World::catalogue() {
   if (!catalogue_) {
     settings::Settings settings = this->settings();

@@ -53,6 +53,10 @@ class World {
 
   // What was seen at the last look serves while all that it rests on stays (platform/remembered.hpp).
   const platform::Platform& platform();
+  // Looks for the system libraries that this machine's builds of the engine ask for, or those of every engine
+  // where it is empty: platform() knows of them then. Not of a recorded machine, and on Linux only, where a
+  // search by name alone finds what the loader will.
+  void look_for_libraries(std::string_view engine);
   // From here on nothing remembered serves: for who reports on the machine. Call it before platform().
   void look_anew() { look_anew_ = true; }
   // What platform() is asked of.

@@ -1,5 +1,8 @@
 #include "host/platform/detect.hpp"
 
+#include <algorithm>
+#include <utility>
+
 #include "host/platform/parts.hpp"
 
 namespace enginehost::platform {
@@ -26,6 +29,23 @@ Platform detect(const DetectRequest& request) {
   platform.container = detect_container(root);
   platform.loader_environment = detect_loader_environment();
   return platform;
+}
+
+void look_for_libraries(Platform& platform, std::vector<std::string> names,
+                        const std::filesystem::path& root_folder) {
+  std::erase_if(names,
+                [](const std::string& name) { return name.find_first_of("/\\") != std::string::npos; });
+  if (names.empty()) return;
+  std::sort(names.begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  const Root root(root_folder);
+  const LibrarySearch libraries(root);
+  Variables answers;
+  for (std::string& name : names) {
+    const auto found = libraries.find(name);
+    answers.emplace_back(std::move(name), found ? found->path : std::string());
+  }
+  platform.libraries = Fact<Variables>::known(std::move(answers), libraries.places());
 }
 
 }  // namespace enginehost::platform

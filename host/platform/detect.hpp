@@ -2,6 +2,8 @@
 #pragma once
 #include <chrono>
 #include <filesystem>
+#include <string>
+#include <vector>
 
 #include "host/platform/platform.hpp"
 
@@ -23,5 +25,10 @@ struct DetectRequest {
 // nothing NVIDIA is present; otherwise asks the driver in the helper process, which has the deadline. Any
 // thread.
 Platform detect(const DetectRequest& request);
+
+// Fills in Platform::libraries: which files the dynamic loader would take for these names, as they are now.
+// Names that are paths are passed over. Any thread, one platform at a time.
+void look_for_libraries(Platform& platform, std::vector<std::string> names,
+                        const std::filesystem::path& root = "/");
 
 }  // namespace enginehost::platform

@@ -104,6 +104,9 @@ struct Platform {
   Fact<std::string> container;         // "docker", "podman", "kubernetes", ...
   Fact<std::string> wsl;               // "2"
   Fact<Variables> loader_environment;  // LD_*, CUDA_*, CONDA_PREFIX, NVIDIA_*: those that are set
+  // System libraries that builds ask for, and the file that the loader would take; empty:
+  // none. Those that nobody asked about are not listed; see look_for_libraries().
+  Fact<Variables> libraries;
   bool operator==(const Platform&) const = default;
 };
 

@@ -115,8 +115,15 @@ void check_memory(const Requirements& requirements, const Platform& machine, Fin
   });
 }
 
-// Which files a machine has is found out when the build is checked before loading; what the report tells is
-// used here.
+// The file that the loader of this machine would take, empty where there is none; nothing when it was not
+// looked for.
+const std::string* file_of_library(const std::string& library, const Platform& machine) {
+  const platform::Variables& looked_for = machine.libraries.value();
+  const auto found = std::find_if(looked_for.begin(), looked_for.end(),
+                                  [&](const auto& known) { return known.first == library; });
+  return found != looked_for.end() ? &found->second : nullptr;
+}
+
 void check_library(const std::string& library, const Platform& machine, Findings& findings) {
   const auto requirement = [&] { return "system library " + library; };
   const auto& driver = machine.cuda.library;
@@ -132,8 +139,16 @@ void check_library(const std::string& library, const Platform& machine, Findings
     });
   } else if (library == "libstdc++.so.6" && cxx.is_known()) {
     findings.note(true, {}, [&] { return told(requirement(), cxx.value().path, cxx.source()); });
+  } else if (const std::string* file = file_of_library(library, machine)) {
+    findings.note(!file->empty(), "EH-L01", [&] {
+      Check check = told(requirement(), file->empty() ? "none" : *file, machine.libraries.source());
+      if (file->empty())
+        check.evidence = {{"library", library, "manifest"},
+                          {"searched", machine.libraries.source(), "the loader's order"}};
+      return check;
+    });
   } else {
-    findings.note_unknown(
+    findings.note_left_to_preflight(
         [&] { return unanswered(requirement(), "looked for when the build is checked before loading"); });
   }
 }

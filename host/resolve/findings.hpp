@@ -41,19 +41,30 @@ class Findings {
     note(Answer::unknown, {}, std::forward<Tell>(tell));
   }
 
+  // What the check before loading answers whatever is decided here: it is told, and makes nobody doubt the
+  // build.
+  template <class Tell>
+  void note_left_to_preflight(Tell&& tell) {
+    const bool doubtful = has_unknown_;
+    note_unknown(std::forward<Tell>(tell));
+    has_unknown_ = doubtful;
+    leaves_to_preflight_ = true;
+  }
+
   // Nothing more is to be learned but whether something is unknown.
   bool is_settled() const { return refused() && detail_ == Detail::answers; }
   bool refused() const { return !refusal_.empty(); }
   std::string_view refusal() const { return refusal_; }  // the code of the first "no"
   Answer last() const { return last_; }
   bool has_unknown() const { return has_unknown_; }
+  bool leaves_to_preflight() const { return leaves_to_preflight_; }
   std::vector<Check> take_checks() { return std::move(checks_); }  // none where only answers were wanted
 
  private:
   Detail detail_;
   std::string_view refusal_;
   Answer last_ = Answer::yes;
-  bool has_unknown_ = false;
+  bool has_unknown_ = false, leaves_to_preflight_ = false;
   std::vector<Check> checks_;
 };
 

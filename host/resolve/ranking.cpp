@@ -42,6 +42,7 @@ Rank rank_of(const manifest::Build& build, const Question& question, const Findi
   rank.has_unknown = findings.has_unknown();
   rank.is_cpu = device == "cpu";
   rank.by_minor_version = cuda == CudaFit::minor_version;
+  rank.library_not_looked_for = findings.leaves_to_preflight();
   rank.priority = build.priority;
   if (build.requires_.cuda)
     rank.toolkit = number_of(build.requires_.cuda->toolkit);
@@ -92,6 +93,7 @@ RankKey key_of(const Rank& rank) {
   add(key.first, 1, rank.is_cpu);
   add(key.first, 31, rank.version_place);
   add(key.first, 1, rank.by_minor_version);
+  add(key.first, 1, rank.library_not_looked_for);
   add(key.second, 32, greatest - rank.priority);  // the greater goes first, in these two
   add(key.second, 31, greatest - rank.toolkit);
   add(key.second, 1, rank.not_proven);

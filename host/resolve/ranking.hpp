@@ -19,8 +19,9 @@ struct Rank {
   int is_cpu = 0;
   int version_place = 0;     // among the versions at hand, the newest first: see order_versions()
   int by_minor_version = 0;  // CUDA only by minor-version compatibility
-  int priority = 0;          // greater is better
-  int toolkit = 0;           // 100 * major + minor of CUDA or ROCm; greater is better
+  int library_not_looked_for = 0;
+  int priority = 0;  // greater is better
+  int toolkit = 0;   // 100 * major + minor of CUDA or ROCm; greater is better
   int not_proven = 1;
 };
 

@@ -248,8 +248,10 @@ enginehost_status enginehost_platform(char** json, enginehost_error** error) noe
     if (json == nullptr) return fail(sdk::wrong_argument("json", "it is NULL"));
     TRY_ASSIGN(settings::Settings settings,
                settings::load_settings({}, settings::Environment::of_this_process()));
+    settings.offline = true;  // builds are asked what libraries they want, and nobody for new ones
     open::World world(std::move(settings));
     world.look_anew();
+    world.look_for_libraries({});
     *json = sdk::copy_text(
         Json::object().set("format", 1).set("platform", platform::to_json(world.platform(), true)).dump(2));
     return {};
