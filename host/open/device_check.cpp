@@ -7,7 +7,7 @@ namespace {
 
 Result<load::Device> find_device(const std::vector<load::Device>& offered, const std::string& wanted) {
   for (const load::Device& device : offered)
-    if (wanted.empty() || device.text() == wanted || device.kind == wanted) return device;
+    if (wanted.empty() || device.is_meant_by(wanted)) return device;
   Diagnosis failure = diagnose("EH-S09").with("device", wanted.empty() ? "any" : wanted, "request");
   for (const load::Device& device : offered) failure.with("offered", device.text(), "the engine");
   return fail(std::move(failure));

@@ -71,9 +71,8 @@ void Loading::warn_once(Diagnosis warning) {
 
 Result<void> Loading::require_devices(const std::vector<load::Device>& offered) const {
   for (const std::string& wanted : attempting_.devices) {
-    const bool there = std::any_of(offered.begin(), offered.end(), [&](const load::Device& device) {
-      return device.text() == wanted || device.kind == wanted;
-    });
+    const bool there = std::any_of(offered.begin(), offered.end(),
+                                   [&](const load::Device& device) { return device.is_meant_by(wanted); });
     if (there) continue;
     Diagnosis failure = diagnose("EH-S09").with("device", wanted, "request");
     for (const load::Device& device : offered) failure.with("offered", device.text(), "the engine");

@@ -28,9 +28,8 @@ bool wish_met(const resolve::Request& request, const Opened& opened) {
   if (!request.flavor.empty() && request.flavor != opened.installed.flavor) return false;
   const auto wished = wished_devices(request);
   return wished.empty() ||
-         std::any_of(opened.devices.begin(), opened.devices.end(), [&](const load::Device& device) {
-           return device.text() == wished.front() || device.kind == wished.front();
-         });
+         std::any_of(opened.devices.begin(), opened.devices.end(),
+                     [&](const load::Device& device) { return device.is_meant_by(wished.front()); });
 }
 
 // "cpu:7" where the engine offers cpu:0: another build would find no more devices of that kind.

@@ -112,7 +112,12 @@ std::string describe(const Platform& platform, bool verbose) {
   const Wording wording(verbose);
   std::vector<Row> rows;
   for_each_fact(
-      platform, [&](const char* name, const auto& fact) { add_rows(wording, name, fact, rows); },
+      platform,
+      [&](const char* name, const auto& fact) {
+        // Without a build that asks for one there is nothing to tell.
+        if (&platform.libraries != static_cast<const void*>(&fact) || !fact.is_unknown())
+          add_rows(wording, name, fact, rows);
+      },
       [&](const char* name, const Cuda& cuda) {
         for_each_cuda_fact(cuda, [&](const char* member, const auto& fact) {
           add_rows(wording, std::string(name) + "." + member, fact, rows);

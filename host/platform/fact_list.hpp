@@ -1,7 +1,5 @@
 // The facts of a platform by name, once for writing, reading and printing.
 #pragma once
-#include <type_traits>
-
 #include "host/platform/platform.hpp"
 
 namespace enginehost::platform {
@@ -41,9 +39,7 @@ void for_each_fact(AnyPlatform& platform, Visit&& visit, VisitCuda&& visit_cuda)
   visit("container", platform.container);
   visit("wsl", platform.wsl);
   visit("loader_environment", platform.loader_environment);
-  // Nobody's report says of it that it was not asked.
-  if (!std::is_const_v<AnyPlatform> || !platform.libraries.is_unknown())
-    visit("libraries", platform.libraries);
+  visit("libraries", platform.libraries);
 }
 
 }  // namespace enginehost::platform

@@ -81,6 +81,7 @@ std::string fetch_command(const Build& build) {
 }
 
 bool offers(const Build& build, std::string_view kind) {
+  if (kind == "gpu") return main_device(build) != "cpu";
   bool lists_devices = false;
   for (const std::string& capability : build.capabilities) {
     if (!capability.starts_with("device.")) continue;
@@ -197,7 +198,8 @@ void check_device(const Build& build, const Question& question, Findings& findin
   const auto problem_of = [&](const std::string& device) -> std::string {
     const std::size_t colon = device.find(':');
     const std::string kind = device.substr(0, colon);
-    if (!offers(build, kind)) return "flavor " + build.flavor + " has no " + kind;
+    if (!offers(build, kind))
+      return "flavor " + build.flavor + (kind == "gpu" ? " is for the processor" : " has no " + kind);
     const auto index = colon == std::string::npos ? std::nullopt : parse_integer(device.substr(colon + 1));
     const bool judged =
         kind == "cuda" && index && machine.platform.cuda.devices.is_known() && machine.visible.certain;

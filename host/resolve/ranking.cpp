@@ -36,7 +36,8 @@ Rank rank_of(const manifest::Build& build, const Question& question, const Findi
   rank.not_forced = request.force.empty() || request.force != build.id;
   rank.flavor_not_wished = !request.flavor.empty() && request.flavor != build.flavor;
   for (const std::string& wanted : question.devices) {
-    if (std::string_view(wanted).substr(0, wanted.find(':')) == device) break;
+    const std::string_view kind = std::string_view(wanted).substr(0, wanted.find(':'));
+    if (kind == device || (kind == "gpu" && device != "cpu")) break;
     ++rank.device_place;
   }
   rank.has_unknown = findings.has_unknown();

@@ -13,18 +13,11 @@ namespace {
 
 using load::Device;
 
-bool is_accelerator(const Device& device) { return device.id.type != ENGINE_CPU; }
-
-bool is_meant_by(const Device& device, std::string_view wanted) {
-  return device.text() == wanted || device.kind == wanted || (wanted == "gpu" && is_accelerator(device)) ||
-         (wanted == "cpu" && !is_accelerator(device));
-}
-
 // The first entry of the list that names something there; devices.size() when none does.
 std::size_t first_of(const std::vector<Device>& devices, std::string_view wanted) {
   for (const std::string& entry : split(wanted, ','))
     for (std::size_t i = 0; i < devices.size(); ++i)
-      if (is_meant_by(devices[i], trim(entry))) return i;
+      if (devices[i].is_meant_by(trim(entry))) return i;
   return devices.size();
 }
 
@@ -67,7 +60,7 @@ std::size_t default_of(const enginehost_engine& engine) {
   for (const std::string* preference :
        {&engine.default_device, &engine.requested_device, &engine.shared->preferred_device()})
     if (const std::size_t i = first_of(devices, *preference); i < devices.size()) return i;
-  const auto accelerator = std::find_if(devices.begin(), devices.end(), is_accelerator);
+  const auto accelerator = std::ranges::find_if(devices, &Device::is_accelerator);
   return accelerator != devices.end() ? static_cast<std::size_t>(accelerator - devices.begin()) : 0;
 }
 

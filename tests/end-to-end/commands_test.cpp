@@ -25,6 +25,32 @@ TEST(Commands, VersionAndHelpEndWithZero) {
   }
 }
 
+// Known before a byte is fetched: which of the builds asks for what this system lacks.
+TEST(Commands, ABuildThatAsksForALibraryThatIsNotThereIsNotFetched) {
+  const Workplace workplace;
+  TestRepository repository(workplace.folder() / "repository");
+  TestBuild lacking = good_build("reference-lacking");
+  lacking.priority = 90;
+  lacking.requirements.set("libraries", Json::strings({"libcudnn.so.7"}));
+  repository.add(lacking);
+  TestBuild served = good_build("reference-served");
+  served.priority = 80;
+  served.requirements.set("libraries", Json::strings({"libc.so.6"}));
+  repository.add(served);
+  repository.write();
+  const Ended run = workplace.info({"reference", "--repository", repository.root().native(), "--json"});
+  ASSERT_EQ(run.status, 0) << run.said();
+  EXPECT_EQ(run.outcome()["build"].as_string(), "reference-served");
+  EXPECT_EQ(run.candidate("reference-lacking")["verdict"].as_string(), "rejected");
+  const Json& why = run.candidate("reference-lacking")["diagnosis"];
+  EXPECT_EQ(why["code"].as_string(), "EH-L01") << run.said();
+  EXPECT_THAT(why["cause"].as_string(), HasSubstr("libcudnn.so.7"));
+  EXPECT_THAT(why["remedy"].dump(), HasSubstr("cuDNN 7"));
+  EXPECT_EQ(run.document["platform"]["libraries"]["value"]["libcudnn.so.7"].as_string(), "");
+  EXPECT_THAT(run.document["platform"]["libraries"]["value"]["libc.so.6"].as_string(),
+              HasSubstr("/libc.so.6"));
+}
+
 TEST(Commands, TheFiguresOfABenchAreDrawn) {
   if (std::system("gnuplot --version >/dev/null 2>&1") != 0) GTEST_SKIP() << "needs gnuplot";
   const Workplace workplace;

@@ -23,6 +23,7 @@ constexpr std::array<std::pair<const char*, const char*>, 6> published = {
 struct Row {
   const char* machine;
   std::array<const char*, published.size()> decided;
+  std::string onnxruntime;  // version and flavor of the build that would be opened; empty: none
 };
 
 class PublishedRows : public testing::TestWithParam<Row> {};
@@ -42,41 +43,75 @@ TEST_P(PublishedRows, AreDecidedByDriverCardAndLibc) {
     const std::string verdict = candidate["verdict"].as_string();
     const std::string decided = !code.empty() ? code : verdict == "chosen" ? "fits" : verdict;
     EXPECT_EQ(decided, GetParam().decided.at(i)) << build << "\n" << planned.said();
+    if (std::string_view(engine) != "onnxruntime") continue;
+    const std::string& expected = GetParam().onnxruntime;
+    EXPECT_EQ(planned.outcome()["build"].as_string(),
+              expected.empty() ? "" : "onnxruntime-" + expected + "-linux-x86_64");
   }
 }
 
-// CUDA 13 needs a driver from 580 on (EH-G03) and code for the card from 7.5 on, so a V100 is refused
-// whatever its driver (EH-G05). A GeForce RTX 50 runs ONNX Runtime for CUDA 12.8 by its PTX for 9.0, and no
-// PyTorch before 2.7, whose wheels have none. The plugin of ONNX Runtime is compiled on Debian 12, whose
-// glibc CentOS 7 and Ubuntu 20.04 do not have (EH-L08).
+// A card that a build fits is used: no processor's build comes before it, whatever libraries of the system
+// the build asks for and the record says nothing of. CUDA 13 needs a driver from 580 on (EH-G03) and code for
+// the card from 7.5 on, so a V100 is refused whatever its driver (EH-G05). A GeForce RTX 50 runs ONNX Runtime
+// for CUDA 12.8 by its PTX for 9.0, and no PyTorch before 2.7, whose wheels have none. The plugin of ONNX
+// Runtime is compiled on Debian 12, whose glibc CentOS 7 and Ubuntu 20.04 do not have (EH-L08).
 INSTANTIATE_TEST_SUITE_P(
     RecordedMachines, PublishedRows,
     testing::Values(
-        Row{"linux-alpine-musl", {"EH-L29", "EH-L29", "EH-L29", "EH-L29", "EH-L29", "EH-L29"}},
-        Row{"linux-centos7-no-gpu", {"EH-L08", "EH-L08", "EH-L08", "EH-G01", "EH-L08", "EH-L08"}},
-        Row{"linux-container-without-gpus", {"EH-G01", "EH-G01", "EH-G01", "EH-G01", "EH-G01", "EH-G01"}},
-        Row{"linux-driver-timed-out", {"EH-S12", "fits", "EH-G03", "EH-S12", "EH-S12", "EH-G03"}},
-        Row{"linux-fedora41-nouveau-rtx3060", {"EH-G01", "EH-G01", "EH-G01", "EH-G01", "EH-G01", "EH-G01"}},
+        Row{"linux-alpine-musl", {"EH-L29", "EH-L29", "EH-L29", "EH-L29", "EH-L29", "EH-L29"}, ""},
+        Row{"linux-centos7-no-gpu", {"EH-L08", "EH-L08", "EH-L08", "EH-G01", "EH-L08", "EH-L08"}, ""},
+        Row{"linux-container-without-gpus",
+            {"EH-G01", "EH-G01", "EH-G01", "EH-G01", "EH-G01", "EH-G01"},
+            "1.27.0-cpu"},
+        Row{"linux-driver-timed-out",
+            {"EH-S12", "fits", "EH-G03", "EH-S12", "EH-S12", "EH-G03"},
+            "1.27.0-cpu"},
+        Row{"linux-fedora41-nouveau-rtx3060",
+            {"EH-G01", "EH-G01", "EH-G01", "EH-G01", "EH-G01", "EH-G01"},
+            "1.27.0-cpu"},
         Row{"linux-laptop-toolkit129-driver535-rtx4060",
-            {"EH-S12", "fits", "EH-G03", "EH-S12", "EH-S12", "EH-G03"}},
-        Row{"linux-rhel9-driver580-v100", {"EH-S12", "fits", "EH-G05", "EH-S12", "EH-S12", "EH-G05"}},
-        Row{"linux-rocm62-rx7900xtx", {"EH-G01", "EH-G01", "EH-G01", "EH-G01", "EH-G01", "EH-G01"}},
-        Row{"linux-toolkit-without-driver", {"EH-G01", "EH-G01", "EH-G01", "EH-G01", "EH-G01", "EH-G01"}},
+            {"EH-S12", "fits", "EH-G03", "EH-S12", "EH-S12", "EH-G03"},
+            "1.24.4-cu128"},
+        Row{"linux-rhel9-driver580-v100",
+            {"EH-S12", "fits", "EH-G05", "EH-S12", "EH-S12", "EH-G05"},
+            "1.24.4-cu128"},
+        Row{"linux-rocm62-rx7900xtx",
+            {"EH-G01", "EH-G01", "EH-G01", "EH-G01", "EH-G01", "EH-G01"},
+            "1.27.0-cpu"},
+        Row{"linux-toolkit-without-driver",
+            {"EH-G01", "EH-G01", "EH-G01", "EH-G01", "EH-G01", "EH-G01"},
+            "1.27.0-cpu"},
         Row{"linux-ubuntu2004-driver470-gtx1080ti",
-            {"EH-S12", "EH-L08", "EH-L08", "EH-S12", "EH-G03", "EH-G03"}},
-        Row{"linux-ubuntu2204-driver525-rtx3090", {"EH-S12", "fits", "EH-G03", "EH-S12", "EH-S12", "EH-G03"}},
+            {"EH-S12", "EH-L08", "EH-L08", "EH-S12", "EH-G03", "EH-G03"},
+            ""},
+        Row{"linux-ubuntu2204-driver525-rtx3090",
+            {"EH-S12", "fits", "EH-G03", "EH-S12", "EH-S12", "EH-G03"},
+            "1.24.4-cu128"},
         Row{"linux-ubuntu2204-driver535-a100x2-one-hidden",
-            {"EH-S12", "fits", "EH-G03", "EH-S12", "EH-S12", "EH-G03"}},
-        Row{"linux-ubuntu2204-stub-library", {"EH-G02", "EH-G02", "EH-G02", "EH-G02", "EH-G02", "EH-G02"}},
-        Row{"linux-ubuntu2404-driver580-rtx4090", {"EH-S12", "fits", "fits", "EH-S12", "EH-S12", "EH-S12"}},
-        Row{"linux-ubuntu2404-driver580-rtx5090", {"EH-S12", "fits", "fits", "EH-G05", "EH-S12", "EH-S12"}},
-        Row{"macos-arm64-m2", {"rejected", "rejected", "rejected", "rejected", "rejected", "rejected"}},
-        Row{"macos-x86_64-intel", {"rejected", "rejected", "rejected", "rejected", "rejected", "rejected"}},
+            {"EH-S12", "fits", "EH-G03", "EH-S12", "EH-S12", "EH-G03"},
+            "1.24.4-cu128"},
+        Row{"linux-ubuntu2204-stub-library",
+            {"EH-G02", "EH-G02", "EH-G02", "EH-G02", "EH-G02", "EH-G02"},
+            "1.27.0-cpu"},
+        Row{"linux-ubuntu2404-driver580-rtx4090",
+            {"EH-S12", "fits", "fits", "EH-S12", "EH-S12", "EH-S12"},
+            "1.27.0-cu130"},
+        Row{"linux-ubuntu2404-driver580-rtx5090",
+            {"EH-S12", "fits", "fits", "EH-G05", "EH-S12", "EH-S12"},
+            "1.27.0-cu130"},
+        Row{"macos-arm64-m2", {"rejected", "rejected", "rejected", "rejected", "rejected", "rejected"}, ""},
+        Row{"macos-x86_64-intel",
+            {"rejected", "rejected", "rejected", "rejected", "rejected", "rejected"},
+            ""},
         Row{"windows11-cuda118-driver522-rtx3060",
-            {"rejected", "rejected", "rejected", "rejected", "rejected", "rejected"}},
+            {"rejected", "rejected", "rejected", "rejected", "rejected", "rejected"},
+            ""},
         Row{"windows11-cudart65-driver595-rtx5090",
-            {"rejected", "rejected", "rejected", "rejected", "rejected", "rejected"}},
-        Row{"wsl2-ubuntu2204-rtx4070", {"EH-S12", "fits", "fits", "EH-S12", "EH-S12", "EH-S12"}}),
+            {"rejected", "rejected", "rejected", "rejected", "rejected", "rejected"},
+            ""},
+        Row{"wsl2-ubuntu2204-rtx4070",
+            {"EH-S12", "fits", "fits", "EH-S12", "EH-S12", "EH-S12"},
+            "1.27.0-cu130"}),
     [](const auto& instance) {
       std::string name;
       for (const char* at = instance.param.machine; *at != '\0'; ++at)

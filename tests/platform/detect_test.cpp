@@ -55,5 +55,21 @@ TEST(Detect, AnEmptyRootStillGivesAWholeReport) {
   EXPECT_FALSE(describe(platform).empty());
 }
 
+TEST(Libraries, TheLoadersChoiceIsToldForEachName) {
+  Platform platform;
+  look_for_libraries(platform, {"libnosuchlibrary.so.7", "libc.so.6", "libc.so.6", "../etc/passwd"});
+  ASSERT_TRUE(platform.libraries.is_known());
+  const Variables& found = platform.libraries.value();
+  ASSERT_EQ(found.size(), 2u) << "each name once, and none that is a path";
+  EXPECT_EQ(found[0].first, "libc.so.6");
+  EXPECT_TRUE(std::filesystem::exists(found[0].second)) << found[0].second;
+  EXPECT_EQ(found[1].first, "libnosuchlibrary.so.7");
+  EXPECT_EQ(found[1].second, "");
+  EXPECT_FALSE(platform.libraries.source().empty());
+  Platform unasked;
+  look_for_libraries(unasked, {});
+  EXPECT_TRUE(unasked.libraries.is_unknown());
+}
+
 }  // namespace
 }  // namespace enginehost::platform

@@ -38,6 +38,8 @@ inline Platform full_platform() {
   p.conda = Fact<Conda>::known({"/home/anna/miniconda3", "base"}, "CONDA_PREFIX");
   p.container = Fact<std::string>::known("docker", "/.dockerenv");
   p.wsl = Fact<std::string>::unknown("the kernel's release is not known");
+  p.libraries =
+      Fact<Variables>::known({{"libz.so.1", "/lib/libz.so.1"}, {"libx.so.1", ""}}, "the loader's folders");
   p.loader_environment = Fact<Variables>::known(
       {{"CUDA_VISIBLE_DEVICES", "GPU-11111111"}, {"LD_LIBRARY_PATH", "/home/anna/lib:/opt/lib"}},
       "environment");

@@ -1,5 +1,6 @@
 #include "host/load/helper/probe.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdint>
 #include <cstdio>
@@ -205,7 +206,11 @@ class Probe {
     return otherwise;
   }
 
-  Result<void> test_wanted(const std::string& text, std::int32_t level) {
+  Result<void> test_wanted(std::string text, std::int32_t level) {
+    if (text == "gpu") {
+      const auto any = std::ranges::find_if(devices_, &Device::is_accelerator);
+      if (any != devices_.end()) text = any->text();
+    }
     engine_device wanted{};
     std::string offered;
     const bool is_device = parse_device(text, wanted);
@@ -221,7 +226,7 @@ class Probe {
         offered += (offered.empty() ? "" : ", ") + device.text();
       }
     // There are such devices, and not so many: a mistake of who asked, which says nothing of the build.
-    if (!is_device || same_kind || (wanted.type == ENGINE_CPU && !devices_.empty()))
+    if ((!is_device && text != "gpu") || same_kind || (wanted.type == ENGINE_CPU && !devices_.empty()))
       return fail(no_such_device(text));
     return fail(no_device(
         level,

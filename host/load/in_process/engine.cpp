@@ -64,6 +64,10 @@ std::string Device::text() const {
   return (kind.empty() ? kind_of_device(id.type) : kind) + ":" + std::to_string(id.index);
 }
 
+bool Device::is_meant_by(std::string_view wanted) const {
+  return text() == wanted || kind == wanted || wanted == (is_accelerator() ? "gpu" : "cpu");
+}
+
 Result<std::unique_ptr<Engine>> Engine::create(std::shared_ptr<LoadedPlugin> plugin, EngineOptions options) {
   std::unique_ptr<Engine> engine(new Engine);
   engine->plugin_ = std::move(plugin);

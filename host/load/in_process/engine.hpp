@@ -31,6 +31,9 @@ struct Device {
   std::string uuid;                                 // 32 hexadecimal digits, or empty
   std::uint64_t memory_total = 0, memory_free = 0;  // 0: unknown
   std::string text() const;                         // "cuda:0"
+  bool is_accelerator() const { return id.type != ENGINE_CPU; }
+  // "cuda:0", "cuda" (any of the kind), "gpu" (any that is not the processor), "cpu".
+  bool is_meant_by(std::string_view wanted) const;
 };
 
 // Destroyed before its plugin. Which functions may overlap is written at each table in engine_plugin.h; this

@@ -37,7 +37,7 @@ Result<std::string> format_for(const Engine& engine, const ModelRequest& request
 Result<Device> device_for(const Engine& engine, const std::string& wanted) {
   TRY_ASSIGN(const std::vector<Device> devices, engine.devices());
   for (const Device& device : devices)
-    if (wanted.empty() || device.text() == wanted || device.kind == wanted) return device;
+    if (wanted.empty() || device.is_meant_by(wanted)) return device;
   Diagnosis failure = diagnose("EH-S09").with("device", wanted.empty() ? "any" : wanted, "request");
   for (const Device& device : devices) failure.with("offered", device.text(), "the engine");
   return fail(std::move(failure));
