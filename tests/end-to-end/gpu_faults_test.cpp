@@ -83,6 +83,19 @@ TEST(GpuFaults, G03_ADriverThatIsTooOldIsToldWithBothVersions) {
   made.expect("EH-G03", made.with_driver("driver", {"FAKE_CU_VERSION=11040"}), {"11.4", "12"});
 }
 
+// This CUDA build's plugin offers the processor alone: what was asked for is not there, which the probe finds
+// out.
+TEST(GpuFaults, G16_AnyAcceleratorIsAskedOfABuildForOneAndNotOfTheProcessors) {
+  const CudaRepository made;
+  const RunOptions options =
+      made.with_driver("driver", {"FAKE_CU_VERSION=12040", "FAKE_GPUS=NVIDIA A100;8.0;a0;40960"});
+  const Ended run = made.workplace.info(
+      {"reference", "--repository", made.repository.root().native(), "--device", "gpu", "--json"}, options);
+  EXPECT_EQ(run.candidate("reference-cu124")["diagnosis"]["code"].as_string(), "EH-G16") << run.said();
+  EXPECT_EQ(run.candidate("reference-good")["diagnosis"]["code"].as_string(), "EH-S09") << run.said();
+  EXPECT_EQ(run.status, 6) << run.said();
+}
+
 TEST(GpuFaults, G07_HiddenDevicesAreToldWithTheVariableThatHidesThem) {
   const CudaRepository made;
   made.expect("EH-G07", made.with_driver("driver", {"FAKE_CU_VERSION=12040", "CUDA_VISIBLE_DEVICES=-1"}),
