@@ -51,6 +51,33 @@ TEST(Commands, ABuildThatAsksForALibraryThatIsNotThereIsNotFetched) {
               HasSubstr("/libc.so.6"));
 }
 
+TEST(Commands, ALibraryThatIsInstalledLaterMakesTheChoiceAnew) {
+  const Workplace workplace;
+  TestRepository repository(workplace.folder() / "repository");
+  repository.add(good_build());
+  TestBuild asking = good_build("reference-asking");
+  asking.priority = 90;
+  asking.requirements.set("libraries", Json::strings({"libasked_for.so.1"}));
+  repository.add(asking);
+  repository.write();
+  const auto folder = workplace.folder() / "libraries";
+  std::filesystem::create_directory(folder);
+  RunOptions options;
+  options.environment = {"LD_LIBRARY_PATH=" + folder.native()};
+  const auto opened = [&] {
+    const Ended run = workplace.run("engine-run",
+                                    {"reference", ENGINEHOST_SOURCE_DIR "/examples/two-layers.model",
+                                     "--repository", repository.root().native(), "--json"},
+                                    options);
+    return run.document["build"].as_string() + run.outcome()["build"].as_string();
+  };
+  EXPECT_THAT(opened(), HasSubstr("reference-good"));
+  std::this_thread::sleep_for(std::chrono::milliseconds(1500));  // a decision is remembered of files at rest
+  for (int i = 0; i < 2; ++i) EXPECT_THAT(opened(), HasSubstr("reference-good"));
+  write_text(folder / "libasked_for.so.1", reference_plugin());
+  EXPECT_THAT(opened(), HasSubstr("reference-asking"));
+}
+
 TEST(Commands, TheFiguresOfABenchAreDrawn) {
   if (std::system("gnuplot --version >/dev/null 2>&1") != 0) GTEST_SKIP() << "needs gnuplot";
   const Workplace workplace;
