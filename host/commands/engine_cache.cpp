@@ -22,6 +22,7 @@
 #include "host/open/document.hpp"
 #include "host/open/fetch.hpp"
 #include "host/open/request.hpp"
+#include "host/resolve/accelerator.hpp"
 #include "host/resolve/describe.hpp"
 
 namespace enginehost::commands {
@@ -60,6 +61,10 @@ Result<Json> fetch_for(const settings::Settings& settings, std::optional<platfor
                                  : "was installed already",
         path_text(acquired->installed.folder).c_str(), label.c_str());
   if (plan.forced_in_vain) acquired->warnings.push_back(*plan.forced_in_vain);
+  for (const resolve::Candidate& candidate : plan.candidates)
+    if (candidate.build->id == acquired->installed.build)
+      if (auto idle = resolve::accelerator_left_idle(plan, world.platform(), *candidate.build))
+        acquired->warnings.push_back(std::move(*idle));
   print_warnings(world.warnings(), acquired->warnings, flags.common.quiet || flags.common.json);
   return Json::object()
       .set("for", label)

@@ -10,6 +10,7 @@
 #include "host/open/request.hpp"
 #include "host/open/shortcut.hpp"
 #include "host/open/ticket.hpp"
+#include "host/resolve/accelerator.hpp"
 
 namespace enginehost::open {
 namespace {
@@ -94,6 +95,13 @@ std::vector<Diagnosis> unusable_installations(const manifest::Catalogue& catalog
     if (candidate.build->in_place && candidate.build->in_place->problem)
       if (auto diagnosis = candidate.diagnosis()) found.push_back(std::move(*diagnosis));
   return found;
+}
+
+// That the processor computes is never a secret of the decision's.
+void tell_of_idle_accelerator(World& world, Outcome& outcome) {
+  if (outcome.chosen == nullptr) return;
+  if (auto idle = resolve::accelerator_left_idle(outcome.plan, world.platform(), *outcome.chosen->build))
+    outcome.warnings.push_back(std::move(*idle));
 }
 
 Outcome open_file(World& world, const OpenRequest& open) {
@@ -223,6 +231,7 @@ Outcome open_engine(World& world, const OpenRequest& open) {
     first->verdict = Verdict::chosen;
     outcome.state = State::planned;
     outcome.chosen = &*first;
+    tell_of_idle_accelerator(world, outcome);
     outcome.fallback = outcome.plan.fallback;
     return outcome;
   }
@@ -234,6 +243,7 @@ Outcome open_engine(World& world, const OpenRequest& open) {
         outcome.plan.fallback ||
         std::any_of(outcome.plan.candidates.begin(), outcome.plan.candidates.end(), has_failed) ||
         !wish_met(outcome.plan.request, *outcome.opened);
+  tell_of_idle_accelerator(world, outcome);
   office.keep(outcome);
   return outcome;
 }

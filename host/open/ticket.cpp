@@ -8,6 +8,7 @@
 #include "base/paths.hpp"
 #include "base/sha256.hpp"
 #include "base/text.hpp"
+#include "host/explain/explain.hpp"
 #include "host/open/moved.hpp"
 #include "host/open/open.hpp"
 #include "host/open/witness.hpp"
@@ -111,9 +112,11 @@ std::optional<Ticket> TicketOffice::find() const {
   return ticket;
 }
 
-// They are told at every open, as long as the proof stands.
-std::vector<std::string> TicketOffice::warnings_of_proof(const Outcome& outcome) const {
+// They are told at every open: those of the proof as long as it stands, and what was decided against.
+std::vector<std::string> TicketOffice::lasting_warnings(const Outcome& outcome) const {
   std::vector<std::string> warnings;
+  for (const Diagnosis& warning : outcome.warnings)
+    if (warning.code == "EH-S24") warnings.push_back(explain::to_json(warning).dump());
   if (const history::Record* proof = world_.history().find(outcome.chosen->build->id))
     for (const Json& warning : proof->facts["warnings"].as_array()) warnings.push_back(warning.dump());
   return warnings;
@@ -124,7 +127,7 @@ bool TicketOffice::is_passing(const Outcome& outcome) const {
   using resolve::Verdict;
   if (outcome.state != State::opened || !outcome.proven_before || outcome.probed || outcome.downloaded != 0 ||
       outcome.chosen == nullptr || outcome.chosen->rank != 1 ||
-      outcome.warnings.size() > warnings_of_proof(outcome).size())
+      outcome.warnings.size() > lasting_warnings(outcome).size())
     return true;
   const manifest::Catalogue& catalogue = world_.catalogue();
   // Who is warned must be warned again; the settings' own warnings are told at every open.
@@ -182,7 +185,7 @@ void TicketOffice::keep(const Outcome& outcome) const {
     if (path.as_string().find('\n') != std::string::npos) return;
     text += "load " + in_view_now(path.as_string(), outcome.opened->installed) + "\n";
   }
-  for (const std::string& warning : warnings_of_proof(outcome)) text += "warning " + warning + "\n";
+  for (const std::string& warning : lasting_warnings(outcome)) text += "warning " + warning + "\n";
   for (const std::string& path : rests_on(outcome)) {
     if (path.find('\n') != std::string::npos || !is_at_rest(path, began_ns_)) return;
     text += stamp_line(path);

@@ -18,7 +18,7 @@ struct Ticket {
   std::string build, digest, artifacts;  // the two digests are of the proof
   bool fallback = false;                 // as Outcome::fallback
   std::vector<std::string> load_order;   // of the proof
-  std::vector<std::string> warnings;     // of the proof, each a document in one line
+  std::vector<std::string> warnings;     // that last, each a document in one line
   bool opened_before = false;            // this program is known to have survived that
   std::string machine;                   // the key
   std::string witnesses;                 // its lines of what it rests on (witness.hpp)
@@ -35,14 +35,14 @@ class TicketOffice {
   std::optional<Ticket> find() const;
 
   // Keeps a ticket of an outcome that rested on nothing passing: a proven build, the first in rank, no failed
-  // candidate, no warning but those of the proof, no repository that could not be read, every file at rest.
+  // candidate, no warning but those that last, no repository that could not be read, every file at rest.
   // Else, and where the folder cannot be written, nothing happens.
   void keep(const Outcome& outcome) const;
 
  private:
   std::vector<std::string> rests_on(const Outcome& outcome) const;
   bool is_passing(const Outcome& outcome) const;
-  std::vector<std::string> warnings_of_proof(const Outcome& outcome) const;
+  std::vector<std::string> lasting_warnings(const Outcome& outcome) const;
   std::int64_t valid_until() const;
 
   World& world_;

@@ -2,6 +2,9 @@
 // The drivers are played by a small library; the machine has none, or its driver is not looked at.
 #include <gmock/gmock.h>
 
+#include <chrono>
+#include <thread>
+
 #include "tests/end-to-end/fault.hpp"
 
 namespace enginehost::test {
@@ -94,6 +97,34 @@ TEST(GpuFaults, G16_AnyAcceleratorIsAskedOfABuildForOneAndNotOfTheProcessors) {
   EXPECT_EQ(run.candidate("reference-cu124")["diagnosis"]["code"].as_string(), "EH-G16") << run.said();
   EXPECT_EQ(run.candidate("reference-good")["diagnosis"]["code"].as_string(), "EH-S09") << run.said();
   EXPECT_EQ(run.status, 6) << run.said();
+}
+
+// The processor's build opens, and that is said each time: by the decision, and by what is remembered of it.
+TEST(GpuFaults, S24_ACardThatIsNotUsedIsToldAtEveryOpen) {
+  const CudaRepository made;
+  const RunOptions options =
+      made.with_driver("driver", {"FAKE_CU_VERSION=11040", "FAKE_GPUS=NVIDIA A100;8.0;a0;40960"});
+  const std::vector<std::string> common = {"reference", "--repository", made.repository.root().native(),
+                                           "--json"};
+  for (int opened = 0; opened < 4; ++opened) {
+    const Ended run = made.workplace.info(common, options);
+    EXPECT_EQ(run.outcome()["build"].as_string(), "reference-good");
+    int told = 0;
+    for (const Json& text_and_more : run.document["warnings"].as_array()) {
+      const Json& warning = text_and_more["diagnosis"];
+      if (warning["code"].as_string() != "EH-S24") continue;
+      ++told;
+      EXPECT_THAT(warning["cause"].as_string(), HasSubstr("NVIDIA A100"));
+      EXPECT_THAT(warning["cause"].as_string(), HasSubstr("reference-cu124"));
+      EXPECT_THAT(warning["remedy"].dump(), HasSubstr("engine-info --code EH-G03"));
+    }
+    EXPECT_EQ(told, 1) << run.said();
+    if (opened == 1) std::this_thread::sleep_for(std::chrono::milliseconds(1500));
+  }
+  std::vector<std::string> processor = common;
+  processor.insert(processor.end(), {"--flavor", "cpu"});
+  EXPECT_THAT(made.workplace.info(processor, options).document["warnings"].dump(),
+              testing::Not(HasSubstr("EH-S24")));
 }
 
 TEST(GpuFaults, G07_HiddenDevicesAreToldWithTheVariableThatHidesThem) {

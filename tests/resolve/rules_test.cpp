@@ -1,6 +1,7 @@
 // The rules one by one: request, ranking, history, offline, unknown facts.
 #include <gmock/gmock.h>
 
+#include "host/resolve/accelerator.hpp"
 #include "host/resolve/cuda_tables.hpp"
 #include "host/resolve/describe.hpp"
 #include "host/resolve/visible_devices.hpp"
@@ -395,6 +396,36 @@ TEST(SystemLibraryTest, the_loaders_answer_decides_where_it_is_known) {
   EXPECT_EQ(rejected->verdict, Verdict::rejected);
   EXPECT_EQ(rejected->diagnosis()->code, "EH-L01");
   EXPECT_EQ(rejected->diagnosis()->value("library"), "libz.so.1");
+}
+
+TEST(IdleAcceleratorTest, is_told_with_the_nearest_build_and_what_it_lacks) {
+  const auto told = [](const Platform& machine, const Request& request) {
+    const Plan plan = plan_for(machine, request);
+    return accelerator_left_idle(plan, machine, *plan.candidates.at(0).build);
+  };
+  const Platform old_driver = with_gpus(ubuntu22, "390.157", "9.1", {{"GeForce GTX 1080", "6.1"}});
+  const auto idle = told(old_driver, request_for());
+  ASSERT_TRUE(idle);
+  EXPECT_EQ(idle->code, "EH-S24");
+  EXPECT_EQ(idle->value("accelerator"), "GeForce GTX 1080");
+  EXPECT_EQ(idle->value("first_code"), "EH-G03");
+  EXPECT_THAT(std::string(idle->value("reason")), HasSubstr("found driver 390.157"));
+  EXPECT_FALSE(told(a100, request_for())) << "a build for it is taken";
+  EXPECT_FALSE(told(ubuntu22, request_for())) << "there is none";
+  Request processor = request_for();
+  processor.flavor = "cpu";
+  EXPECT_FALSE(told(old_driver, processor)) << "the processor was asked for";
+  processor.flavor.clear();
+  processor.device = "cpu";
+  EXPECT_FALSE(told(old_driver, processor));
+  EXPECT_FALSE(told(old_driver, request_for("reference"))) << "this engine has no build for it";
+  Platform silent = a100;
+  silent.cuda.devices = Fact<std::vector<CudaDevice>>::unknown("the driver did not answer within 15 s");
+  silent.cuda.driver_cuda = Fact<std::string>::unknown("the driver did not answer within 15 s");
+  silent.cuda.hardware = Fact<std::string>::known("10de:20b0", "/sys/bus/pci");
+  const auto unknown = told(silent, request_for());
+  ASSERT_TRUE(unknown);
+  EXPECT_THAT(std::string(unknown->value("reason")), HasSubstr("not known"));
 }
 
 TEST(RequestTest, any_accelerator_can_be_asked_for) {

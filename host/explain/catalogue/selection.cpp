@@ -274,6 +274,20 @@ constexpr Entry entries[] = {
                   "clear ENGINEHOST_FORCE to open the best build"},
      .exit_status = S::nothing_fits,
      .category = Category::request},
+    {.code = "EH-S24",
+     .title = "accelerator not used",
+     .meaning = "The machine has a GPU or the like, builds of the engine for it exist, and one for the "
+                "processor is opened: the others do not fit, or it is not known whether they do. A warning.",
+     .before = decided,
+     .causes =
+         {"{build} is for the processor, and this machine has {accelerator}; as for {nearest}, {reason}",
+          "a build for the processor is opened on a machine that has more"},
+     .remedies = {"engine-info --code {first_code} tells what that means and what to do about it",
+                  "engine-info {engine} --explain shows every build with its reasons",
+                  "ask for the processor, and this is not told: --flavor cpu, or \"flavor\": \"cpu\" in the "
+                  "configuration"},
+     .exit_status = S::nothing_fits,
+     .category = Category::request},
 };
 
 }  // namespace

@@ -1,0 +1,70 @@
+#include "host/resolve/accelerator.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include "host/resolve/checks.hpp"
+#include "host/resolve/describe.hpp"
+
+namespace enginehost::resolve {
+namespace {
+
+// What the machine has that a build for `device` would compute on; empty: nothing is known of such a one.
+std::string accelerator_for(std::string_view device, const platform::Platform& machine) {
+  const auto& cuda = machine.cuda;
+  if (device == "cuda" && cuda.devices.is_known() && !cuda.devices.value().empty())
+    return cuda.devices.value().front().name;
+  if (device == "cuda" && cuda.hardware.is_known()) return "NVIDIA hardware (" + cuda.hardware.value() + ")";
+  if (device == "rocm" && !machine.rocm.value().gfx.empty()) return "AMD " + machine.rocm.value().gfx.front();
+  if (device == "mps" && machine.metal.is_known()) return machine.metal.value().device;
+  return {};
+}
+
+bool asks_for_the_processor(const Request& request) {
+  const std::string_view first = std::string_view(request.device).substr(0, request.device.find(','));
+  return request.flavor == "cpu" || first.starts_with("cpu") || !request.force.empty();
+}
+
+// Another request would be needed, or another system: nothing that somebody misses.
+bool is_beside_the_point(std::string_view code) {
+  return code == "EH-S03" || code == "EH-S04" || code == "EH-S05" || code == "EH-S09" || code == "EH-S11";
+}
+
+}  // namespace
+
+std::optional<Diagnosis> accelerator_left_idle(const Plan& plan, const platform::Platform& machine,
+                                               const manifest::Build& taken) {
+  if (main_device(taken) != "cpu" || asks_for_the_processor(plan.request)) return std::nullopt;
+  struct Missed {
+    const Candidate* candidate = nullptr;
+    Check check;
+    std::string accelerator;
+  };
+  std::optional<Missed> nearest;
+  for (const Candidate& candidate : plan.candidates) {
+    const std::string accelerator = accelerator_for(main_device(*candidate.build), machine);
+    if (accelerator.empty()) continue;
+    if (candidate.verdict == Verdict::failed || candidate.verdict == Verdict::quarantined ||
+        candidate.verdict == Verdict::disabled)
+      return std::nullopt;
+    auto check = decisive_check(candidate);
+    if (!check || is_beside_the_point(check->code)) continue;
+    // What was never compiled is the last reason to name.
+    if (!nearest || (nearest->check.code == "EH-S12" && check->code != "EH-S12"))
+      nearest = Missed{&candidate, std::move(*check), accelerator};
+  }
+  if (!nearest) return std::nullopt;
+  const Check& check = nearest->check;
+  Diagnosis diagnosis = diagnose("EH-S24");
+  diagnosis.with("accelerator", nearest->accelerator, "this machine").with("build", taken.id, "catalogue");
+  diagnosis.with("nearest", nearest->candidate->build->id, "catalogue");
+  diagnosis.with("reason",
+                 check.result == Answer::unknown
+                     ? "it is not known whether " + check.requirement + " holds (" + check.source + ")"
+                     : "it needs " + check.requirement + ", found " + check.observed);
+  if (!check.code.empty()) diagnosis.with("first_code", check.code, check.source);
+  diagnosis.with("engine", taken.engine);
+  return diagnosis;
+}
+
+}  // namespace enginehost::resolve
