@@ -93,6 +93,43 @@ TEST(RequestTest, a_device_alone_must_be_there_and_a_list_allows_the_rest) {
   EXPECT_EQ(chosen(plan_for(mac_machine(), request)), "2.0.1-mps");
 }
 
+// What the remedies speak of: a wish that turned no build down is not to be dropped.
+TEST(RequestTest, when_nothing_fits_the_wishes_that_turned_builds_down_are_named) {
+  const auto wishes = [](const Plan& plan) {
+    std::vector<std::string> keys;
+    for (const char* key : {"unknown_version", "of_other_versions", "of_other_flavors", "for_other_devices"})
+      if (plan.diagnosis && !plan.diagnosis->value(key).empty()) keys.emplace_back(key);
+    return keys;
+  };
+  EXPECT_THAT(wishes(plan_for(linux_machine("2.5", "3.4.13"))), IsEmpty());
+  Request request = request_for();
+  request.flavor = "cu126";
+  request.require = true;
+  EXPECT_THAT(wishes(plan_for(ubuntu22, request)), ElementsAre("of_other_flavors"));
+  request.version = "2.8";
+  EXPECT_THAT(wishes(plan_for(ubuntu22, request)), ElementsAre("of_other_versions", "of_other_flavors"));
+  request = request_for();
+  request.device = "mps";
+  EXPECT_THAT(wishes(plan_for(ubuntu22, request)), ElementsAre("for_other_devices"));
+}
+
+TEST(RequestTest, a_version_that_nobody_has_is_named_with_the_nearest) {
+  Request request = request_for();
+  const auto nearest_to = [&](const char* version) {
+    request.version = version;
+    const Plan plan = plan_for(a100, request);
+    if (!plan.diagnosis) return std::string("something fits");
+    EXPECT_EQ(plan.diagnosis->value("unknown_version"), version);
+    EXPECT_EQ(plan.diagnosis->value("of_other_versions"), "");
+    return std::string(plan.diagnosis->value("nearest_version"));
+  };
+  EXPECT_EQ(nearest_to("2.0.9"), "2.0.1");
+  EXPECT_EQ(nearest_to("2.0.1.5"), "2.0.1");
+  EXPECT_EQ(nearest_to("9"), "2.8.0");
+  EXPECT_EQ(nearest_to("0.4"), "1.13.1");
+  EXPECT_EQ(nearest_to(">=2.1,<2.2"), "2.0.1");
+}
+
 TEST(RequestTest, an_unknown_engine_is_named_with_the_nearest_one) {
   const Plan plan = plan_for(a100, "pytorsh");
   ASSERT_TRUE(plan.diagnosis);
