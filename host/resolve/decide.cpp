@@ -57,7 +57,10 @@ Diagnosis set_aside(const Build& build, const Record& record) {
   std::string reason;
   for (const char* member : {"cause", "title", "code"})
     if (reason.empty()) reason = record.diagnosis[member].as_string();
-  if (record.state == State::disabled) reason = "disabled by the user";
+  if (record.state == State::disabled) {
+    reason = "disabled by hand";
+    diagnosis.with("disabled", "by hand", "history of this machine");
+  }
   if (!reason.empty()) diagnosis.with("reason", reason, "history of this machine");
   if (const std::string& code = record.diagnosis["code"].as_string(); !code.empty())
     diagnosis.with("first_code", code, "history of this machine");

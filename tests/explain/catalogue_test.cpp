@@ -172,6 +172,18 @@ TEST(Catalogue, WhereNothingFitsOnlyWhatTurnedBuildsDownIsToBeLeftOut) {
   EXPECT_THAT(version.remedy, ElementsAre("ask for version 2.8.0, or for none", all));
 }
 
+TEST(Catalogue, ABuildThatSomebodyDisabledDidNotFail) {
+  Diagnosis failed = diagnose("EH-S14").with("build", "b").with("reason", "libx.so.1 is missing");
+  complete(failed);
+  EXPECT_EQ(failed.cause, "b failed here before: libx.so.1 is missing");
+  EXPECT_THAT(failed.remedy, ElementsAre(HasSubstr("engine-cache quarantine clear b tries again")));
+  Diagnosis disabled =
+      diagnose("EH-S14").with("build", "b").with("reason", "disabled by hand").with("disabled", "by hand");
+  complete(disabled);
+  EXPECT_EQ(disabled.cause, "b was disabled here by hand");
+  EXPECT_THAT(disabled.remedy, ElementsAre("engine-cache quarantine enable b allows it again"));
+}
+
 TEST(Catalogue, AMissingConsentHasOneRemedy) {
   const auto remedies = [](Diagnosis diagnosis) {
     complete(diagnosis);

@@ -183,6 +183,7 @@ TEST(HistoryTest, what_is_set_aside_is_listed_and_not_tried) {
     if (state != history::State::disabled) {
       EXPECT_EQ(aside->diagnosis()->value("reason"), "libx.so.1 is missing");
     }
+    EXPECT_EQ(aside->diagnosis()->value("disabled"), state == history::State::disabled ? "by hand" : "");
   }
 }
 
