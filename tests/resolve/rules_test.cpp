@@ -328,7 +328,8 @@ TEST(CudaTest, a_toolkits_driver_is_the_one_of_its_first_general_release) {
       {"12.1", "530.30.02", "531.14"}, {"12.0", "525.60.13", "527.41"}, {"11.8", "520.61.05", "520.06"},
       {"11.7", "515.43.04", "516.01"}, {"11.6", "510.39.01", "511.23"}, {"11.5", "495.29.05", "496.04"},
       {"11.4", "470.42.01", "471.11"}, {"11.3", "465.19.01", "465.89"}, {"11.2", "460.27.03", "460.82"},
-      {"11.1", "455.23", "456.38"},    {"11.0", "450.51.05", "451.48"}, {"10.2", "440.33", "441.22"}};
+      {"11.1", "455.23", "456.38"},    {"11.0", "450.51.05", "451.48"}, {"10.2", "440.33", "441.22"},
+      {"10.1", "418.39", "418.96"},    {"10.0", "410.48", "411.31"}};
   for (const auto& [toolkit, linux_driver, windows_driver] : packaged) {
     EXPECT_EQ(native_driver(toolkit, false), linux_driver);
     EXPECT_EQ(cuda_of_driver(linux_driver, false), toolkit);
@@ -338,6 +339,9 @@ TEST(CudaTest, a_toolkits_driver_is_the_one_of_its_first_general_release) {
   }
   EXPECT_EQ(cuda_of_driver("450.51.04", false), "10.2");
   EXPECT_EQ(cuda_of_driver("451.47", true), "10.2");
+  EXPECT_EQ(cuda_of_driver("430.64", false), "10.1");
+  EXPECT_EQ(cuda_of_driver("418.38", false), "10.0");
+  EXPECT_EQ(cuda_of_driver("410.47", false), "");
 }
 
 // Table 2 of the same notes; the number for Windows and CUDA 13 is not in it, only the branch is.
