@@ -232,6 +232,9 @@ TEST(Catalogue, WhatThePluginSaysIsJudgedByItsStatus) {
             history::Category::request);
   EXPECT_EQ(exit_status(said("ENGINE_UNSUPPORTED")), ExitStatus::nothing_fits);
   EXPECT_EQ(exit_status(said("ENGINE_UNSUPPORTED").with("stage", "create")), ExitStatus::not_loaded);
+  EXPECT_EQ(exit_status(said("ENGINE_CORRUPT")), ExitStatus::wrong_bytes);
+  EXPECT_EQ(exit_status(said("ENGINE_CORRUPT").with("model", "/m.onnx")), ExitStatus::usage);
+  EXPECT_EQ(category(said("ENGINE_CORRUPT").with("model", "/m.onnx")), history::Category::request);
 }
 
 }  // namespace
