@@ -98,7 +98,8 @@ main() {
     say "skipped: $why"
   fi
   heading "Ready"
-  say "The commands are in build/bin: engine-info, engine-run, engine-cache; engine-plugin-check is for authors of engines."
+  say "The commands are in build/bin: engine-info, engine-run, engine-cache, engine-manifest; engine-plugin-check is for" \
+    "authors of engines."
 }
 
 main "$@"

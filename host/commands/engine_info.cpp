@@ -53,7 +53,7 @@ int explain_codes(const InfoFlags& flags) {
   return 0;
 }
 
-std::string inspect_report(const preflight::Report& report) {
+std::string inspect_report(const preflight::Report& report, bool symbols) {
   std::string text = path_text(report.file) + ": " + preflight::name_of(report.verdict) + "\n";
   for (const Diagnosis& diagnosis : report.diagnoses) text += "\n" + explain::describe(diagnosis) + "\n";
   text += "\nthe file\n";
@@ -72,6 +72,8 @@ std::string inspect_report(const preflight::Report& report) {
     text += "needs " + version.family + " " + version.version + " (" + version.required_by + ")\n";
   for (const binary::GpuCode::Entry& code : report.gpu_code)
     text += "GPU code " + code.kind + " " + code.arch + " (" + std::to_string(code.count) + ")\n";
+  if (!symbols && report.verdict == preflight::Verdict::loads)
+    text += "\nsymbols were not looked at: --symbols finds undefined ones\n";
   return text;
 }
 
@@ -101,7 +103,7 @@ int inspect(const InfoFlags& flags) {
   if (flags.common.json) {
     print(preflight::to_json(*report, explain::to_json));
   } else {
-    say("%s", inspect_report(*report).c_str());
+    say("%s", inspect_report(*report, flags.symbols).c_str());
     print_warnings({}, report->warnings, flags.common.quiet);
   }
   return report->verdict == preflight::Verdict::fails ? static_cast<int>(explain::ExitStatus::not_loaded) : 0;

@@ -164,7 +164,11 @@ Result<void> run_in(open::Opened& opened, const std::vector<NamedArray>& inputs,
             ports_text("output", function.outputs, function.output_count);
     return {};
   }
-  TRY_ASSIGN(const Run run, run_model(*model, inputs, flags, cancel));
+  Result<Run> ran = run_model(*model, inputs, flags, cancel);
+  // Some engines read the whole of a model only when it runs.
+  if (!ran && ran.error().value("status") == "ENGINE_CORRUPT")
+    ran.error().with("model", path_text(request.file));
+  TRY_ASSIGN(const Run run, std::move(ran));
   TRY_ASSIGN(Json outputs, explain::of_argument(write_outputs(function, run, flags.output)));
   for (const Json& output : outputs.as_array())
     text += "  " + output["output"].as_string() + "  " + output["type"].as_string() +

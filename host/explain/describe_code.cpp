@@ -5,6 +5,8 @@
 namespace enginehost::explain {
 namespace {
 
+constexpr std::string_view reported_by_plugin = "EH-E01";
+
 std::string in_capitals(std::string_view text) {
   std::string capitals;
   for (const char c : text) capitals += c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
@@ -76,6 +78,18 @@ std::string_view consequence(history::Category category) {
   return {};
 }
 
+std::string exit_status_text(const Entry& entry) {
+  std::string text = std::to_string(static_cast<int>(entry.exit_status));
+  if (entry.code != reported_by_plugin) return text;
+  text += " while a build is opened; afterwards";
+  const char* before = " ";
+  for (const auto& [said, exit] : statuses_of_plugins()) {
+    text += before + std::to_string(static_cast<int>(exit)) + " for " + said;
+    before = ", ";
+  }
+  return text;
+}
+
 std::string describe_code(const Entry& entry) {
   std::string text = std::string(entry.code) + "  " + std::string(entry.title);
   add_line(text, "means", entry.meaning);
@@ -87,7 +101,7 @@ std::string describe_code(const Entry& entry) {
     add_line(text, "proven",
              how.reason.empty() ? "tests make it happen"
                                 : std::string(name_of(how.how)) + " only: " + std::string(how.reason));
-  add_line(text, "exit status", std::to_string(static_cast<int>(entry.exit_status)));
+  add_line(text, "exit status", exit_status_text(entry));
   return text;
 }
 
@@ -103,6 +117,11 @@ Json code_document(const Entry& entry) {
                       .set("remedies", readable_lines(entry.remedies))
                       .set("exit_status", static_cast<int>(entry.exit_status))
                       .set("consequence", consequence(entry.category));
+  if (entry.code == reported_by_plugin) {
+    Json statuses = Json::object();
+    for (const auto& [said, exit] : statuses_of_plugins()) statuses.set(said, static_cast<int>(exit));
+    document.set("exit_statuses", std::move(statuses));
+  }
   if (how.how != Proof::none)
     document.set("proven", Json::object().set("how", name_of(how.how)).set("reason", how.reason));
   return document;

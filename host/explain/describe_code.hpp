@@ -19,10 +19,13 @@ std::string readable(std::string_view text);
 // "quarantined", "tried again when what it lacks has changed", …: what is done with a build that failed so.
 std::string_view consequence(history::Category category);
 
+// "6"; of EH-E01 also what each status of a plugin ends with, once its engine is open.
+std::string exit_status_text(const Entry& entry);
+
 // Code, title and what is known, a line each. No trailing newline.
 std::string describe_code(const Entry& entry);
 // {"code","title","meaning","detected_before","detected_after","causes","remedies","exit_status","consequence",
-// "proven"}
+// "proven"}; of EH-E01 also "exit_statuses", an object of what exit_status_text() tells
 Json code_document(const Entry& entry);
 
 }  // namespace enginehost::explain

@@ -20,13 +20,13 @@ void add_providers(Diagnosis& diagnosis) {
       diagnosis.with("provided_by", text, "EngineHost's table of well-known libraries");
 }
 
-// What the plugin's own report (EH-E01) means for builds and for people.
 struct Meaning {
   std::string_view status;
   ExitStatus exit;
   history::Category category;
 };
-constexpr Meaning plugin_statuses[] = {
+// What the plugin's own report (EH-E01) means for builds and for people.
+constexpr Meaning of_plugins[] = {
     {"ENGINE_INVALID", ExitStatus::usage, history::Category::request},
     {"ENGINE_UNSUPPORTED", ExitStatus::nothing_fits, history::Category::host},
     {"ENGINE_UNAVAILABLE", ExitStatus::not_loaded, history::Category::host},
@@ -36,15 +36,18 @@ constexpr Meaning plugin_statuses[] = {
     {"ENGINE_INTERNAL", ExitStatus::not_loaded, history::Category::crash},
     {"ENGINE_LOST", ExitStatus::not_loaded, history::Category::transient},
 };
+// The same of the model that a person named: no file of the build is wrong then.
+constexpr Meaning corrupt_model = {"ENGINE_CORRUPT", ExitStatus::usage, history::Category::request};
 
 const Meaning* meaning_of(const Diagnosis& diagnosis) {
   if (diagnosis.code != "EH-E01") return nullptr;
-  for (const Meaning& meaning : plugin_statuses)
-    if (meaning.status == diagnosis.value("status")) return &meaning;
+  const std::string_view status = diagnosis.value("status");
+  if (status == corrupt_model.status && !diagnosis.value("model").empty()) return &corrupt_model;
+  for (const Meaning& meaning : of_plugins)
+    if (meaning.status == status) return &meaning;
   return nullptr;
 }
 
-// While a build is being tried, whatever its plugin says means that it did not come up.
 // It hung in the driver's own library, or where even SIGKILL does not reach: the driver's bad moment, not the
 // build's.
 bool waits_for_a_driver(const Diagnosis& diagnosis) {
@@ -58,6 +61,7 @@ bool is_shortage(std::string_view error) {
   return error == "EMFILE" || error == "ENFILE" || error == "EAGAIN" || error == "ENOMEM";
 }
 
+// While a build is being tried, whatever its plugin says means that it did not come up.
 bool while_opening(const Diagnosis& diagnosis) { return !diagnosis.value("stage").empty(); }
 
 bool is_of_argument(const Diagnosis& diagnosis) { return diagnosis.value("place") == "argument"; }
@@ -105,6 +109,13 @@ void complete(Diagnosis& diagnosis) {
   if (diagnosis.remedy.empty())
     for (const std::string_view remedy : entry->remedies)
       if (auto sentence = fill(remedy, diagnosis)) diagnosis.remedy.push_back(std::move(*sentence));
+}
+
+std::vector<StatusOfPlugin> statuses_of_plugins() {
+  std::vector<StatusOfPlugin> all;
+  for (const Meaning& meaning : of_plugins) all.push_back({std::string(meaning.status), meaning.exit});
+  all.push_back({std::string(corrupt_model.status) + " of a model", corrupt_model.exit});
+  return all;
 }
 
 ExitStatus exit_status(const Diagnosis& diagnosis) {

@@ -88,6 +88,12 @@ Result<Value> of_argument(Result<Value> result, const std::filesystem::path& nam
 
 // The exit status of a command that ends with this diagnosis; ExitStatus::bug for an unknown code.
 ExitStatus exit_status(const Diagnosis& diagnosis);
+// What the open engine itself reports (EH-E01) ends with a status for each of its own.
+struct StatusOfPlugin {
+  std::string said;  // "ENGINE_INVALID", "ENGINE_CORRUPT of a model"
+  ExitStatus exit = ExitStatus::not_loaded;
+};
+std::vector<StatusOfPlugin> statuses_of_plugins();
 history::Category category(const Diagnosis& diagnosis);
 
 // The contract's {"code","title","cause","evidence":[…],"remedy":[…],"context":[…]}; completes a copy first.

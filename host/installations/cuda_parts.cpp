@@ -15,37 +15,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view stems[] = {"libcudart",
-                                      "libcublas",
-                                      "libcublasLt",
-                                      "libcufft",
-                                      "libcufftw",
-                                      "libcurand",
-                                      "libcusolver",
-                                      "libcusolverMg",
-                                      "libcusparse",
-                                      "libcusparseLt",
-                                      "libnvrtc",
-                                      "libnvJitLink",
-                                      "libnvrtc-builtins",
-                                      "libnccl",
-                                      "libcupti",
-                                      "libnvToolsExt",
-                                      "libcudnn",
-                                      "libcudnn_ops",
-                                      "libcudnn_cnn",
-                                      "libcudnn_adv",
-                                      "libcudnn_graph",
-                                      "libcudnn_ext",
-                                      "libcudnn_heuristic",
-                                      "libcudnn_ops_infer",
-                                      "libcudnn_cnn_infer",
-                                      "libcudnn_adv_infer",
-                                      "libcudnn_ops_train",
-                                      "libcudnn_cnn_train",
-                                      "libcudnn_adv_train",
-                                      "libcudnn_engines_precompiled",
-                                      "libcudnn_engines_runtime_compiled"};
+constexpr std::string_view stems[] = {
+    "libcudart",         "libcublas",     "libcublasLt", "libcufft",      "libcufftw", "libcurand",
+    "libcusolver",       "libcusolverMg", "libcusparse", "libcusparseLt", "libnvrtc",  "libnvJitLink",
+    "libnvrtc-builtins", "libnccl",       "libcupti",    "libnvToolsExt", "libcudnn"};
+// cuDNN names its parts anew with each version, so all count that begin so, as they do for preflight. A dash
+// is the mark of a copy that was renamed.
+constexpr std::string_view cudnn_part = "libcudnn_";
 
 // A build's own copy, whose manifest lives as long as it does.
 struct Completed {
@@ -111,6 +87,7 @@ std::string_view cuda_stem(std::string_view file_name) {
   const std::size_t ending = file_name.find(".so");
   if (ending == std::string_view::npos) return {};
   const std::string_view stem = file_name.substr(0, ending);
+  if (stem.starts_with(cudnn_part) && stem.find('-') == std::string_view::npos) return stem;
   const auto* known = std::find(std::begin(stems), std::end(stems), stem);
   return known != std::end(stems) ? *known : std::string_view();
 }

@@ -12,7 +12,8 @@ namespace enginehost::installations {
 // has renamed for itself (libcudart-d0da41ae.so.11.0) is nobody else's.
 std::vector<CudaLibrary> cuda_libraries_of(const Places& places);
 
-// The CUDA library's stem: "libcudart" of "libcudart.so.12"; empty when it is none.
+// The CUDA library's stem: "libcudart" of "libcudart.so.12"; empty when it is none. It may lie in
+// the name given.
 std::string_view cuda_stem(std::string_view file_name);
 
 // For every build of the catalogue that wants libraries of the system which the installation holds, or has

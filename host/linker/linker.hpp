@@ -103,7 +103,7 @@ struct Rejected {
   std::string path;
   std::string needed_by;  // "" = the requested file itself
   std::string why;        // short: "aarch64", "32-bit", "HTML page", "truncated"; a sentence is explain's
-  bool fatal = false;   // the search ends here with an error; otherwise it goes on, at the next folder or list
+  bool fatal = false;  // the search ends here with an error; otherwise it goes on, at the next folder or list
   Diagnosis diagnosis;  // EH-L04 direct or EH-L05 as a dependency (other machine), EH-L06 (other class), or
                         // the file's own first problem (EH-F02 ... EH-F13, EH-L07, EH-L25)
 };

@@ -100,6 +100,12 @@ void add_rows(const Wording& wording, std::string name, const Fact<Value>& fact,
   }
 }
 
+// Where no variable hides devices, "none" would read as if none were visible.
+void show_all(Row& row) {
+  row.value = "all";
+  if (!row.source.empty()) row.source += " is not set";
+}
+
 // As columns on a screen: a byte that continues a UTF-8 character takes none.
 std::size_t width_of(const std::string& text) {
   return static_cast<std::size_t>(std::count_if(
@@ -121,6 +127,8 @@ std::string describe(const Platform& platform, bool verbose) {
       [&](const char* name, const Cuda& cuda) {
         for_each_cuda_fact(cuda, [&](const char* member, const auto& fact) {
           add_rows(wording, std::string(name) + "." + member, fact, rows);
+          if (static_cast<const void*>(&fact) == &cuda.visible_devices && fact.is_absent())
+            show_all(rows.back());
         });
       });
 

@@ -7,7 +7,7 @@
 namespace enginehost::resolve {
 
 // The newest CUDA that a driver supports, by its version: 535.104.05 is "12.2" (empty: older than
-// CUDA 10.2's).
+// CUDA 10.0's).
 std::string cuda_of_driver(std::string_view driver, bool windows);
 
 // The oldest driver on which builds of that toolkit run natively; empty when the table does not have the

@@ -2,6 +2,7 @@
 #include <tuple>
 
 #include "base/text.hpp"
+#include "base/version.hpp"
 #include "host/resolve/describe.hpp"
 #include "host/resolve/ranking.hpp"
 
@@ -20,6 +21,7 @@ struct Weighed {
   Rank rank;
   RankKey key;  // once all ranks are complete
   Stage stage = Stage::tried;
+  std::string_view refusal;  // the code of its first "no"; a literal or the catalogue's
 };
 
 // A record counts for the build it was made with: same id and same artifacts. A build without known digests
@@ -55,7 +57,10 @@ Diagnosis set_aside(const Build& build, const Record& record) {
   std::string reason;
   for (const char* member : {"cause", "title", "code"})
     if (reason.empty()) reason = record.diagnosis[member].as_string();
-  if (record.state == State::disabled) reason = "disabled by the user";
+  if (record.state == State::disabled) {
+    reason = "disabled by hand";
+    diagnosis.with("disabled", "by hand", "history of this machine");
+  }
   if (!reason.empty()) diagnosis.with("reason", reason, "history of this machine");
   if (const std::string& code = record.diagnosis["code"].as_string(); !code.empty())
     diagnosis.with("first_code", code, "history of this machine");
@@ -79,6 +84,7 @@ Weighed weigh(const std::shared_ptr<const Build>& build, const std::shared_ptr<c
   const Record* record = held.asked_for ? record_of(*build, history) : nullptr;
   candidate.proven = record != nullptr && record->state == State::proven;
   weighed.rank = rank_of(*build, *question, findings, held.cuda, candidate.proven);
+  weighed.refusal = findings.refusal();
   if (!held.asked_for) {
     candidate.verdict = Verdict::rejected;
     weighed.stage = Stage::not_asked_for;
@@ -113,11 +119,53 @@ std::string request_text(const Request& request) {
   return text;
 }
 
-Diagnosis nothing_fits(const Plan& plan) {
+// The newest version that is not above the one asked for, else the oldest: what a person who mistyped or
+// remembered wrongly may have meant. Of a range its first bound counts.
+std::string nearest_version(std::string_view wanted, const std::vector<std::string>& versions) {
+  wanted.remove_prefix(std::min(wanted.find_first_not_of("<>= "), wanted.size()));
+  wanted = wanted.substr(0, wanted.find(','));
+  std::string below, oldest;
+  for (const std::string& version : versions) {
+    if (compare_versions(version, wanted) <= 0 && (below.empty() || compare_versions(version, below) > 0))
+      below = version;
+    if (oldest.empty() || compare_versions(version, oldest) < 0) oldest = version;
+  }
+  return below.empty() ? oldest : below;
+}
+
+// Which wishes turned builds down: only leaving those out allows more. `sorted` is parallel to the
+// candidates.
+void add_refusing_wishes(const Plan& plan, const std::vector<Weighed*>& sorted, Diagnosis& diagnosis) {
+  std::size_t flavors = 0, devices = 0, others = 0;
+  std::vector<std::string> versions;
+  for (std::size_t i = 0; i < sorted.size(); ++i) {
+    const std::string_view code = sorted[i]->refusal;
+    if (code == "EH-S03") continue;
+    if (code == "EH-S05")
+      versions.push_back(plan.candidates[i].build->version);
+    else
+      ++others;
+    if (code == "EH-S04") ++flavors;
+    if (code == "EH-S09") ++devices;
+  }
+  const auto add = [&](std::string_view key, std::size_t count) {
+    if (count != 0) diagnosis.with(key, std::to_string(count), "repositories");
+  };
+  if (!versions.empty() && others == 0)
+    diagnosis.with("unknown_version", plan.request.version, "request")
+        .with("nearest_version", nearest_version(plan.request.version, versions), "repositories");
+  else
+    add("of_other_versions", versions.size());
+  add("of_other_flavors", flavors);
+  add("for_other_devices", devices);
+}
+
+Diagnosis nothing_fits(const Plan& plan, const std::vector<Weighed*>& sorted) {
   Diagnosis diagnosis = diagnose("EH-S01")
                             .with("engine", plan.request.engine, "request")
                             .with("request", request_text(plan.request), "request")
                             .with("count", std::to_string(plan.candidates.size()), "repositories");
+  add_refusing_wishes(plan, sorted, diagnosis);
   // The nearest few are enough to see why; --explain has them all.
   for (std::size_t i = 0; i < std::min<std::size_t>(plan.candidates.size(), 5); ++i) {
     const Candidate& candidate = plan.candidates[i];
@@ -210,7 +258,7 @@ Plan decide(const platform::Platform& platform, const manifest::Catalogue& catal
   if (rank == 0) {
     const Candidate& best = plan.candidates.front();
     if (best.verdict != Verdict::rejected) plan.diagnosis = best.diagnosis();
-    if (!plan.diagnosis) plan.diagnosis = nothing_fits(plan);
+    if (!plan.diagnosis) plan.diagnosis = nothing_fits(plan, sorted);
   }
   return plan;
 }

@@ -87,7 +87,8 @@ struct Plan {
 // stale records have been dropped by its reader; it counts for a build with the same artifacts only. Pure,
 // any thread, linear in builds. Plan::diagnosis when nothing is ranked: EH-S02 ("engine", "nearest",
 // "known"…); else the best candidate's own when it is set aside or unavailable; else EH-S01 ("engine",
-// "count", "request", "build", "reason", "candidate"…).
+// "count", "request", "build", "reason", "candidate"…; for what of the request turned builds down
+// "unknown_version" with "nearest_version", or "of_other_versions", "of_other_flavors", "for_other_devices").
 Plan decide(const platform::Platform& platform, const manifest::Catalogue& catalogue,
             const history::History& history, const Request& request, std::int64_t now);
 

@@ -3,6 +3,7 @@
 
 check_architecture.py ROOT   prints one line a violation, exit status 1 if there is one.
 """
+import itertools
 import pathlib
 import re
 import sys
@@ -12,6 +13,10 @@ ROOMS = ["base", "plugin-api", "cache", "engines", "manifests"] + [
     "host/" + name for name in (
         "binary", "linker", "platform", "settings", "transfer", "oci", "manifest", "installations", "history", "resolve", "acquire",
         "preflight", "explain", "load", "open", "offline", "publish", "sdk", "commands")]
+
+# The page that tells people of the order: one row of its table a room.
+PAGE = "docs/ARCHITECTURE.md"
+ROW = re.compile(r"^\| `([a-z-]+(?:/[a-z]+)?)/?` \|", re.MULTILINE)
 
 # Rooms that may include less than what stands above them.
 ONLY = {"plugin-api": set(), "cache": {"base"}, "engines": {"plugin-api"}}
@@ -154,6 +159,17 @@ def check_file(root, path, public):
                    "say static T& name = *new T")
 
 
+def check_page(root):
+    """Where the page's table and ROOMS part, a line."""
+    if not (root / PAGE).is_file():
+        return
+    told = ROW.findall((root / PAGE).read_text(encoding="utf-8"))
+    for number, (told_room, room) in enumerate(itertools.zip_longest(told, ROOMS), 1):
+        if told_room != room:
+            yield f"{PAGE}: room {number} is {told_room or 'missing'}; the order that is kept has {room or 'none there'}"
+            return
+
+
 def check(root):
     """All violations below the root, as lines of text."""
     root = pathlib.Path(root)
@@ -164,7 +180,8 @@ def check(root):
         name = path.relative_to(root).as_posix()
         if "/include/" in name and not name.startswith(tuple(OUTSIDE_ROOMS)):
             public[name.split("/include/", 1)[1]] = name
-    return [violation for path in files for violation in check_file(root, path, public)], len(files)
+    violations = [violation for path in files for violation in check_file(root, path, public)]
+    return [*check_page(root), *violations], len(files)
 
 
 def main():

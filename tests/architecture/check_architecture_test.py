@@ -45,6 +45,23 @@ class Rules(unittest.TestCase):
             self.assert_broken(self.includes(f"{upper}/x/a.cpp", f"{lower}/b.hpp"),
                                f"{upper} must not include {lower}/b.hpp", "a.cpp:1")
 
+    def test_the_page_tells_the_order_that_is_kept(self):
+        def broken(rooms):
+            with tempfile.TemporaryDirectory() as folder:
+                page = pathlib.Path(folder) / check_architecture.PAGE
+                page.parent.mkdir()
+                rows = [f"| `{room}` | what? |" if "/" in room else f"| `{room}/` | what? |" for room in rooms]
+                page.write_text("\n".join(["| room | its one question |", "|---|---|", *rows, ""]))
+                return check_architecture.check(folder)[0]
+
+        rooms = check_architecture.ROOMS
+        self.assertEqual(broken(rooms), [])
+        swapped = broken([*rooms[:-2], rooms[-1], rooms[-2]])
+        self.assertEqual(len(swapped), 1, swapped)
+        self.assertIn(f"is {rooms[-1]}; the order that is kept has {rooms[-2]}", swapped[0])
+        self.assertIn("is missing", broken(rooms[:-1])[0])
+        self.assertIn("none there", broken([*rooms, "host/cellar"])[0])
+
     def test_the_plugin_header_stands_alone(self):
         self.assert_broken(self.includes("plugin-api/tool.cpp", "base/json.hpp"), "plugin-api must not include")
 

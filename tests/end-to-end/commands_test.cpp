@@ -162,6 +162,10 @@ TEST(Commands, InspectTellsALibraryThatLoadsFromOneThatFailsAndFromWhatIsNone) {
   EXPECT_EQ(loads.status, 0) << loads.said();
   EXPECT_EQ(loads.document["verdict"].as_string(), "loads");
   EXPECT_EQ(loads.document["kind"].as_string(), "elf");
+  EXPECT_THAT(workplace.info({"--inspect", plugin}).output,
+              HasSubstr("symbols were not looked at: --symbols"));
+  EXPECT_THAT(workplace.info({"--inspect", plugin, "--symbols"}).output,
+              testing::Not(HasSubstr("not looked at")));
   const Ended fails = workplace.info({"--inspect", (workplace.folder() / "fails.so").native(), "--json"});
   EXPECT_EQ(fails.status, 6) << fails.said();
   EXPECT_EQ(fails.document["verdict"].as_string(), "fails");

@@ -1,14 +1,13 @@
 /* A plugin by its export, which needs a library that the test leaves out. */
-#if defined(_WIN32)
-__declspec(dllimport)
-#endif
-int missing_math_double(int value);
 
 #if defined(_WIN32)
-__declspec(dllexport)
+#define EXPORTED __declspec(dllexport)
+#define IMPORTED __declspec(dllimport)
 #else
-__attribute__((visibility("default")))
+#define EXPORTED __attribute__((visibility("default")))
+#define IMPORTED
 #endif
-int engine_plugin_v1(void);
+IMPORTED int missing_math_double(int value);
+EXPORTED int engine_plugin_v1(void);
 
 int engine_plugin_v1(void) { return missing_math_double(21); }

@@ -100,6 +100,16 @@ TEST_F(WholeWay, AModelIsComputedFromFileToFile) {
             std::string(reinterpret_cast<const char*>(wanted), sizeof wanted));
 }
 
+// The file is the user's own, so it is an argument that cannot be read, not a source that gave wrong bytes.
+TEST_F(WholeWay, AFileThatIsNoModelEndsWithTwo) {
+  const fs::path file = workplace.folder() / "not-a.model";
+  write_text(file, "these are not the bytes of a model\n");
+  const Ended run =
+      workplace.run("engine-run", {"reference", path_text(file), "--repository", location(), "--json"});
+  EXPECT_EQ(run.code(), "EH-E01") << run.said();
+  EXPECT_EQ(run.status, 2) << run.said();
+}
+
 TEST_F(WholeWay, TheCacheIsFilledListedVerifiedAndEmptied) {
   const Ended fetched = cache({"fetch", "reference"});
   ASSERT_EQ(fetched.status, 0) << fetched.said();

@@ -154,6 +154,36 @@ TEST(Catalogue, ExitStatusesAreThoseOfTheContract) {
   EXPECT_EQ(status("EH-Q99"), 1);
 }
 
+// Nobody is told to leave out what was never said.
+TEST(Catalogue, WhereNothingFitsOnlyWhatTurnedBuildsDownIsToBeLeftOut) {
+  const auto told = [](Diagnosis diagnosis) {
+    complete(diagnosis);
+    return diagnosis;
+  };
+  const std::string all = "engine-info pytorch --explain shows every build with its reasons";
+  const Diagnosis plain = diagnose("EH-S01").with("engine", "pytorch");
+  EXPECT_THAT(told(plain).remedy, ElementsAre(all));
+  EXPECT_THAT(told(Diagnosis(plain).with("of_other_flavors", "3").with("for_other_devices", "2")).remedy,
+              ElementsAre(all, "demand no flavor (--require) to allow other flavors",
+                          "leave the device out (--device) to allow builds for other devices"));
+  const Diagnosis version =
+      told(Diagnosis(plain).with("unknown_version", "9").with("nearest_version", "2.8.0"));
+  EXPECT_EQ(version.cause, "no build of pytorch for this system has version 9; the nearest is 2.8.0");
+  EXPECT_THAT(version.remedy, ElementsAre("ask for version 2.8.0, or for none", all));
+}
+
+TEST(Catalogue, ABuildThatSomebodyDisabledDidNotFail) {
+  Diagnosis failed = diagnose("EH-S14").with("build", "b").with("reason", "libx.so.1 is missing");
+  complete(failed);
+  EXPECT_EQ(failed.cause, "b failed here before: libx.so.1 is missing");
+  EXPECT_THAT(failed.remedy, ElementsAre(HasSubstr("engine-cache quarantine clear b tries again")));
+  Diagnosis disabled =
+      diagnose("EH-S14").with("build", "b").with("reason", "disabled by hand").with("disabled", "by hand");
+  complete(disabled);
+  EXPECT_EQ(disabled.cause, "b was disabled here by hand");
+  EXPECT_THAT(disabled.remedy, ElementsAre("engine-cache quarantine enable b allows it again"));
+}
+
 TEST(Catalogue, AMissingConsentHasOneRemedy) {
   const auto remedies = [](Diagnosis diagnosis) {
     complete(diagnosis);
@@ -202,6 +232,9 @@ TEST(Catalogue, WhatThePluginSaysIsJudgedByItsStatus) {
             history::Category::request);
   EXPECT_EQ(exit_status(said("ENGINE_UNSUPPORTED")), ExitStatus::nothing_fits);
   EXPECT_EQ(exit_status(said("ENGINE_UNSUPPORTED").with("stage", "create")), ExitStatus::not_loaded);
+  EXPECT_EQ(exit_status(said("ENGINE_CORRUPT")), ExitStatus::wrong_bytes);
+  EXPECT_EQ(exit_status(said("ENGINE_CORRUPT").with("model", "/m.onnx")), ExitStatus::usage);
+  EXPECT_EQ(category(said("ENGINE_CORRUPT").with("model", "/m.onnx")), history::Category::request);
 }
 
 }  // namespace

@@ -44,6 +44,18 @@ TEST(DescribeCode, TheTextIsWhatPeopleLookUp) {
             "  exit status    6");
 }
 
+TEST(DescribeCode, WhatTheEngineItselfReportsEndsByItsStatus) {
+  EXPECT_THAT(describe_code(*find("E01")),
+              HasSubstr("exit status    6 while a build is opened; afterwards 2 for ENGINE_INVALID, 3 for "
+                        "ENGINE_UNSUPPORTED, "));
+  EXPECT_THAT(describe_code(*find("E01")), HasSubstr(", 2 for ENGINE_CORRUPT of a model"));
+  const Json document = code_document(*find("E01"));
+  EXPECT_EQ(document["exit_status"].as_integer(-1), 6);
+  EXPECT_EQ(document["exit_statuses"]["ENGINE_CANCELLED"].as_integer(-1), 130);
+  EXPECT_EQ(code_document(*find("L01")).find("exit_statuses"), nullptr);
+  EXPECT_EQ(exit_status_text(*find("L01")), "6");
+}
+
 TEST(DescribeCode, TheDocumentHoldsTheSame) {
   const Json document = code_document(*find("EH-X02"));
   EXPECT_EQ(document["code"].as_string(), "EH-X02");

@@ -98,7 +98,7 @@ std::string section(const Entry& entry, const TestsOfClasses& tests) {
   add_item(text, "proven", told);
   if (const auto found = tests.find(id_of(entry)); how.how != Proof::none && found != tests.end())
     for (const std::string& test : found->second) text += "  - " + test + "\n";
-  add_item(text, "exit status", std::to_string(static_cast<int>(entry.exit_status)));
+  add_item(text, "exit status", exit_status_text(entry));
   return text + "\n";
 }
 
@@ -166,7 +166,7 @@ std::string failures_page(const TestsOfClasses& tests) {
       for (const std::string_view remedy : entry->remedies)
         remedies += (remedies.empty() ? "" : "; ") + readable(remedy);
       text += "| " + std::string(entry->code) + " | " + cell(entry->title) + " | " + cell(entry->meaning) +
-              " | " + cell(remedies) + " | " + std::to_string(static_cast<int>(entry->exit_status)) + " |\n";
+              " | " + cell(remedies) + " | " + exit_status_text(*entry) + " |\n";
     }
     text += "\n";
   }

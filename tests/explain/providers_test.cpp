@@ -46,7 +46,7 @@ TEST(Providers, ALibraryOfCudaIsNamedByTheCudaItBelongsTo) {
       {"libcudart.so.12", "nvidia-cuda-runtime-cu12"},
       {"/a/b/libcudart.so.12.4.127", "nvidia-cuda-runtime-cu12"},
       {"libcudart.so.13", "package index nvidia-cuda-runtime,"},
-      {"libcufft.so.10", "CUDA 11"},
+      {"libcufft.so.10", "CUDA 10.2 and 11"},
       {"libcufft.so.11", "CUDA 12"},
       {"libcufft.so.12", "CUDA 13"},
       {"libnvrtc-builtins.so.11.8", "nvidia-cuda-nvrtc-cu11"},
@@ -58,6 +58,49 @@ TEST(Providers, ALibraryOfCudaIsNamedByTheCudaItBelongsTo) {
       {"libnccl.so.2", "nvidia-nccl-cu12"},
   };
   for (const Case& one : cases) EXPECT_THAT(provider_text(one.library), HasSubstr(one.part)) << one.library;
+}
+
+// The names of CUDA's libraries by major version, on Linux and Windows. Sources: the redistributable
+// manifests of NVIDIA for 11 to 13, with PyTorch's own build scripts (manywheel, windows) for what they
+// copy; 10.2 by the toolkit's documents. A CUPTI for Windows bears the year of its release.
+TEST(Providers, EveryLibraryOfEachCudaIsKnown) {
+  struct Names {
+    const char *part, *libraries[32];
+  };
+  constexpr Names cudas[] = {
+      {"10.2",
+       {"libcudart.so.10.2", "libcublas.so.10", "libcublasLt.so.10", "libcufft.so.10", "libcurand.so.10",
+        "libcusolver.so.10", "libcusparse.so.10", "libnvrtc.so.10.2", "libcupti.so.10.2", "cudart64_102.dll",
+        "cublas64_10.dll", "cublasLt64_10.dll", "cufft64_10.dll", "curand64_10.dll", "cusolver64_10.dll",
+        "cusparse64_10.dll", "nvrtc64_102_0.dll"}},
+      {"11",
+       {"libcudart.so.11.0",        "libcublas.so.11",           "libcublasLt.so.11",   "libcufft.so.10",
+        "libcufftw.so.10",          "libcurand.so.10",           "libcusolver.so.11",   "libcusparse.so.11",
+        "libnvrtc.so.11.2",         "libnvrtc-builtins.so.11.8", "libcupti.so.11.8",    "cudart64_110.dll",
+        "cublas64_11.dll",          "cublasLt64_11.dll",         "cufft64_10.dll",      "cufftw64_10.dll",
+        "curand64_10.dll",          "cusolver64_11.dll",         "cusparse64_11.dll",   "nvrtc64_112_0.dll",
+        "nvrtc-builtins64_118.dll", "nvToolsExt64_1.dll",        "cupti64_2022.3.0.dll"}},
+      {"12", {"libcudart.so.12",   "libcublas.so.12",           "libcublasLt.so.12",   "libcufft.so.11",
+              "libcufftw.so.11",   "libcurand.so.10",           "libcusolver.so.11",   "libcusparse.so.12",
+              "libnvrtc.so.12",    "libnvrtc-builtins.so.12.8", "libnvJitLink.so.12",  "libcupti.so.12",
+              "cudart64_12.dll",   "cublas64_12.dll",           "cublasLt64_12.dll",   "cufft64_11.dll",
+              "cufftw64_11.dll",   "curand64_10.dll",           "cusolver64_11.dll",   "cusparse64_12.dll",
+              "nvrtc64_120_0.dll", "nvrtc-builtins64_128.dll",  "nvJitLink_120_0.dll", "nvToolsExt64_1.dll"}},
+      {"13", {"libcudart.so.13",   "libcublas.so.13",           "libcublasLt.so.13",  "libcufft.so.12",
+              "libcufftw.so.12",   "libcurand.so.10",           "libcusolver.so.12",  "libcusparse.so.12",
+              "libnvrtc.so.13",    "libnvrtc-builtins.so.13.0", "libnvJitLink.so.13", "libcupti.so.13",
+              "cudart64_13.dll",   "cublas64_13.dll",           "cublasLt64_13.dll",  "cufft64_12.dll",
+              "cufftw64_12.dll",   "curand64_10.dll",           "cusolver64_12.dll",  "cusparse64_12.dll",
+              "nvrtc64_130_0.dll", "nvJitLink_130_0.dll"}},
+  };
+  for (const Names& cuda : cudas)
+    for (const char* library : cuda.libraries) {
+      if (library == nullptr) break;
+      EXPECT_THAT(provider_text(library), HasSubstr(cuda.part)) << library;
+    }
+  for (const char* library :
+       {"libnvToolsExt.so.1", "libnccl.so.2", "libnvvm.so.4", "nvrtc-builtins64_133.dll"})
+    EXPECT_NE(provider_of(library), nullptr) << library;
 }
 
 TEST(Providers, RuntimesOfCompilersAndSystemsAreNamedForEachSystem) {

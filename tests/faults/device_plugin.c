@@ -1,12 +1,13 @@
-/* An engine with a processor and a device that is played by it: "cuda:0" is host memory under another name. What it does
- * comes from DEVICE_BEHAVIOUR, asked at every operation: "" works; "elsewhere" leaves its results on the processor and
- * says so; "wrong" adds one; "lose" loses the device of this engine for good; "sticky" reports CUDA's error 700, and so
- * does every later call; "dead" loses the device in every engine; "none" knows no operation; "crash" is a null pointer.
- * With DEVICE_FILE the device is there while that file is: "vanish" loses it meanwhile, "vanish for good" in this engine
- * for ever, and "unavailable" only says that it is not available.
- * It runs models of the format "played": any file, with one input "x" of any type and shape; the output "seen" tells as
- * int64 whether it came without strides, how far it begins behind a multiple of its element's size, its rank, its lanes
- * and the type of the model's device. Two runs of one model at once are a failure. */
+/* An engine with a processor and a device that is played by it: "cuda:0" is host memory under another name.
+ * What it does comes from DEVICE_BEHAVIOUR, asked at every operation: "" works; "elsewhere" leaves its
+ * results on the processor and says so; "wrong" adds one; "lose" loses the device of this engine for good;
+ * "sticky" reports CUDA's error 700, and so does every later call; "dead" loses the device in every engine;
+ * "none" knows no operation; "crash" is a null pointer. With DEVICE_FILE the device is there while that file
+ * is: "vanish" loses it meanwhile, "vanish for good" in this engine for ever, and "unavailable" only says
+ * that it is not available. It runs models of the format "played": any file, with one input "x" of any type
+ * and shape; the output "seen" tells as int64 whether it came without strides, how far it begins behind a
+ * multiple of its element's size, its rank, its lanes and the type of the model's device. Two runs of one
+ * model at once are a failure. */
 #include <enginehost/engine_plugin.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -17,30 +18,34 @@
 #define DEVICE_FLAGS 0
 #endif
 
-struct engine_instance { const engine_host *host; int lost; };
+struct engine_instance {
+  const engine_host* host;
+  int lost;
+};
 
-static int behaves(const char *word) {
-  const char *told = getenv("DEVICE_BEHAVIOUR");
+static int behaves(const char* word) {
+  const char* told = getenv("DEVICE_BEHAVIOUR");
   return told != NULL && strcmp(told, word) == 0;
 }
 
-static engine_status create(const engine_host *host, const engine_entry *options, size_t count, engine_instance **out,
-                            engine_call *call) {
+static engine_status create(const engine_host* host, const engine_entry* options, size_t count,
+                            engine_instance** out, engine_call* call) {
   (void)options, (void)count, (void)call;
   *out = calloc(1, sizeof **out);
   (*out)->host = host;
   return ENGINE_OK;
 }
-static void destroy(engine_instance *engine) { free(engine); }
-static const engine_entry *facts(engine_instance *engine, size_t *count) {
+static void destroy(engine_instance* engine) { free(engine); }
+static const engine_entry* facts(engine_instance* engine, size_t* count) {
   static const engine_entry entries[] = {{"version", "1.0.0"}};
   (void)engine;
   *count = 1;
   return entries;
 }
 
-static uint32_t device_count(engine_instance *engine) { return (void)engine, 2; }
-static engine_status device_info(engine_instance *engine, uint32_t number, engine_device_info *out, engine_call *call) {
+static uint32_t device_count(engine_instance* engine) { return (void)engine, 2; }
+static engine_status device_info(engine_instance* engine, uint32_t number, engine_device_info* out,
+                                 engine_call* call) {
   (void)engine;
   if (number > 1) return call->fail(call, ENGINE_INVALID, "", 0, "no such device");
   out->device.type = number == 0 ? ENGINE_CUDA : ENGINE_CPU;
@@ -52,11 +57,11 @@ static engine_status device_info(engine_instance *engine, uint32_t number, engin
   return ENGINE_OK;
 }
 
-static engine_status reported(engine_instance *engine, int32_t type, engine_call *call) {
+static engine_status reported(engine_instance* engine, int32_t type, engine_call* call) {
   if (type != ENGINE_CUDA) return ENGINE_OK;
-  if (behaves("crash")) *(volatile int *)0 = 1;
+  if (behaves("crash")) *(volatile int*)0 = 1;
   if (behaves("dead")) return call->fail(call, ENGINE_LOST, "", 0, "the device has fallen off the bus");
-  const char *file = getenv("DEVICE_FILE");
+  const char* file = getenv("DEVICE_FILE");
   if (file != NULL && access(file, F_OK) != 0) {
     if (behaves("unavailable")) return call->fail(call, ENGINE_UNAVAILABLE, "", 0, "no such device");
     if (behaves("vanish")) return call->fail(call, ENGINE_LOST, "", 0, "the device has fallen off the bus");
@@ -69,27 +74,28 @@ static engine_status reported(engine_instance *engine, int32_t type, engine_call
   return ENGINE_OK;
 }
 
-static engine_status selftest(engine_instance *engine, int32_t level, engine_device device, engine_call *call) {
+static engine_status selftest(engine_instance* engine, int32_t level, engine_device device,
+                              engine_call* call) {
   return (void)level, reported(engine, device.type, call);
 }
 
-static uint64_t bytes_of(const engine_tensor *tensor) {
+static uint64_t bytes_of(const engine_tensor* tensor) {
   uint64_t bytes = tensor->dtype.bits / 8;
   for (int32_t i = 0; i < tensor->ndim; ++i) bytes *= (uint64_t)tensor->shape[i];
   return bytes;
 }
-static void release(engine_owned_tensor *self) {
+static void release(engine_owned_tensor* self) {
   free(self->owner);
   free(self);
 }
-static engine_status tensor_create(engine_instance *engine, const engine_tensor *like, engine_owned_tensor **out,
-                                   engine_call *call) {
+static engine_status tensor_create(engine_instance* engine, const engine_tensor* like,
+                                   engine_owned_tensor** out, engine_call* call) {
   (void)engine, (void)call;
-  engine_owned_tensor *made = calloc(1, sizeof *made);
+  engine_owned_tensor* made = calloc(1, sizeof *made);
   /* Shape and elements in one block, since the C runtime of Windows lacks aligned_alloc. */
   const size_t shape_bytes = (size_t)like->ndim * sizeof *like->shape;
-  char *const block = malloc(shape_bytes + 64 + (size_t)bytes_of(like));
-  int64_t *const shape = (int64_t *)block;
+  char* const block = malloc(shape_bytes + 64 + (size_t)bytes_of(like));
+  int64_t* const shape = (int64_t*)block;
   memcpy(shape, like->shape, shape_bytes);
   made->major = ENGINE_DLPACK_MAJOR;
   made->owner = block;
@@ -98,20 +104,20 @@ static engine_status tensor_create(engine_instance *engine, const engine_tensor 
   made->tensor.shape = shape;
   made->tensor.strides = NULL;
   made->tensor.byte_offset = 0;
-  made->tensor.data = (void *)(((uintptr_t)block + shape_bytes + 63) / 64 * 64);
+  made->tensor.data = (void*)(((uintptr_t)block + shape_bytes + 63) / 64 * 64);
   *out = made;
   return ENGINE_OK;
 }
-static engine_status tensor_copy(engine_instance *engine, const engine_tensor *from, const engine_tensor *to,
-                                 engine_call *call) {
+static engine_status tensor_copy(engine_instance* engine, const engine_tensor* from, const engine_tensor* to,
+                                 engine_call* call) {
   (void)engine, (void)call;
   memcpy(to->data, from->data, bytes_of(from));
   return ENGINE_OK;
 }
 
-static engine_status op_run(engine_instance *engine, const char *name, const engine_tensor *const *inputs, size_t count,
-                            const engine_entry *attributes, size_t attribute_count, engine_results *results,
-                            engine_call *call) {
+static engine_status op_run(engine_instance* engine, const char* name, const engine_tensor* const* inputs,
+                            size_t count, const engine_entry* attributes, size_t attribute_count,
+                            engine_results* results, engine_call* call) {
   (void)attributes, (void)attribute_count;
   if (behaves("none") || count != 2 || strcmp(name, "MatMul") != 0)
     return call->fail(call, ENGINE_UNSUPPORTED, "", 0, "no such operation");
@@ -119,11 +125,11 @@ static engine_status op_run(engine_instance *engine, const char *name, const eng
   if (status != ENGINE_OK) return status;
   engine_tensor like = *inputs[0];
   if (behaves("elsewhere")) like.device.type = ENGINE_CPU;
-  engine_owned_tensor *made = NULL;
+  engine_owned_tensor* made = NULL;
   tensor_create(engine, &like, &made, call);
   const int64_t rows = inputs[0]->shape[0], inner = inputs[0]->shape[1], columns = inputs[1]->shape[1];
   const float *a = inputs[0]->data, *b = inputs[1]->data;
-  float *c = made->tensor.data;
+  float* c = made->tensor.data;
   for (int64_t i = 0; i < rows; ++i)
     for (int64_t j = 0; j < columns; ++j) {
       float sum = behaves("wrong") && i == rows - 1 ? 1 : 0;
@@ -134,18 +140,22 @@ static engine_status op_run(engine_instance *engine, const char *name, const eng
   return ENGINE_OK;
 }
 
-struct engine_model { engine_instance *engine; engine_device device; atomic_int running; };
+struct engine_model {
+  engine_instance* engine;
+  engine_device device;
+  atomic_int running;
+};
 
-static engine_status model_load(engine_instance *engine, const engine_model_desc *desc, engine_model **out,
-                                engine_call *call) {
+static engine_status model_load(engine_instance* engine, const engine_model_desc* desc, engine_model** out,
+                                engine_call* call) {
   (void)call;
   *out = calloc(1, sizeof **out);
   (*out)->engine = engine;
   (*out)->device = desc->device;
   return ENGINE_OK;
 }
-static void model_unload(engine_model *model) { free(model); }
-static const engine_model_info *model_info(engine_model *model) {
+static void model_unload(engine_model* model) { free(model); }
+static const engine_model_info* model_info(engine_model* model) {
   static const int64_t five[] = {5};
   static const engine_port input = {"x", NULL, NULL, -1, {0, 0, 1}, 0, 0};
   static const engine_port output = {"seen", five, NULL, 1, {ENGINE_INT, 64, 1}, 0, 0};
@@ -154,17 +164,18 @@ static const engine_model_info *model_info(engine_model *model) {
   (void)model;
   return &info;
 }
-static engine_status model_run(engine_model *model, const engine_run *what, engine_results *results, engine_call *call) {
+static engine_status model_run(engine_model* model, const engine_run* what, engine_results* results,
+                               engine_call* call) {
   if (what->input_count != 1) return call->fail(call, ENGINE_INVALID, "", 0, "x is missing");
   if (atomic_fetch_add(&model->running, 1) != 0)
     return call->fail(call, ENGINE_INTERNAL, "", 0, "two runs of one model at once");
-  const engine_tensor *const x = what->inputs[0].tensor;
+  const engine_tensor* const x = what->inputs[0].tensor;
   const uint64_t element = x->dtype.bits < 8 ? 1 : x->dtype.bits / 8;
   const int64_t five[] = {5};
   const engine_tensor like = {NULL, {ENGINE_CPU, 0}, 1, {ENGINE_INT, 64, 1}, five, NULL, 0};
-  engine_owned_tensor *seen = NULL;
+  engine_owned_tensor* seen = NULL;
   tensor_create(model->engine, &like, &seen, call);
-  int64_t *const told = seen->tensor.data;
+  int64_t* const told = seen->tensor.data;
   told[0] = x->strides == NULL;
   told[1] = (int64_t)(((uintptr_t)x->data + x->byte_offset) % element);
   told[2] = x->ndim;
@@ -176,7 +187,7 @@ static engine_status model_run(engine_model *model, const engine_run *what, engi
   return ENGINE_OK;
 }
 
-static const void *query(engine_instance *engine, const char *id) {
+static const void* query(engine_instance* engine, const char* id) {
   static const engine_device_v1 devices = {device_count, device_info};
   static const engine_selftest_v1 test = {selftest};
   static const engine_tensor_v1 tensors = {tensor_create, tensor_copy};
@@ -191,7 +202,19 @@ static const void *query(engine_instance *engine, const char *id) {
   if (strcmp(id, ENGINE_MODEL_V1) == 0) return &models;
   return NULL;
 }
-static const char *const capabilities[] = {"device.cpu", "device.cuda", "format.played", NULL};
-ENGINE_EXPORT const engine_plugin engine_plugin_v1 = {
-    ENGINE_PLUGIN_MAGIC, sizeof(engine_plugin), ENGINE_ABI_MAJOR, 0, 0, 0, DEVICE_FLAGS, "played", "1.0.0", "test",
-    capabilities, create, destroy, facts, query};
+static const char* const capabilities[] = {"device.cpu", "device.cuda", "format.played", NULL};
+ENGINE_EXPORT const engine_plugin engine_plugin_v1 = {ENGINE_PLUGIN_MAGIC,
+                                                      sizeof(engine_plugin),
+                                                      ENGINE_ABI_MAJOR,
+                                                      0,
+                                                      0,
+                                                      0,
+                                                      DEVICE_FLAGS,
+                                                      "played",
+                                                      "1.0.0",
+                                                      "test",
+                                                      capabilities,
+                                                      create,
+                                                      destroy,
+                                                      facts,
+                                                      query};

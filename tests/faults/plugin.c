@@ -1,5 +1,5 @@
-/* A small plugin that works, unless told otherwise: AT_LOAD, AT_CREATE, AT_SELFTEST, AT_DESTROY and AT_UNLOAD are
- * statements given on the compiler's command line and run at that moment. */
+/* A small plugin that works, unless told otherwise: AT_LOAD, AT_CREATE, AT_SELFTEST, AT_DESTROY and AT_UNLOAD
+ * are statements given on the compiler's command line and run at that moment. */
 #include <enginehost/engine_plugin.h>
 #include <locale.h>
 #include <math.h>
@@ -50,10 +50,12 @@
 __attribute__((constructor)) static void at_load(void) { AT_LOAD; }
 __attribute__((destructor)) static void at_unload(void) { AT_UNLOAD; }
 
-struct engine_instance { const engine_host *host; };
+struct engine_instance {
+  const engine_host* host;
+};
 
-static engine_status create(const engine_host *host, const engine_entry *options, size_t count, engine_instance **out,
-                            engine_call *call) {
+static engine_status create(const engine_host* host, const engine_entry* options, size_t count,
+                            engine_instance** out, engine_call* call) {
   (void)options, (void)count, (void)call;
   *out = NULL;
   AT_CREATE;
@@ -62,30 +64,32 @@ static engine_status create(const engine_host *host, const engine_entry *options
   host->log(host, ENGINE_LOG_INFO, "fixture", "created");
   return ENGINE_OK;
 }
-static void destroy(engine_instance *engine) {
+static void destroy(engine_instance* engine) {
   AT_DESTROY;
   free(engine);
 }
-static const engine_entry *facts(engine_instance *engine, size_t *count) {
+static const engine_entry* facts(engine_instance* engine, size_t* count) {
   static const engine_entry entries[] = {{"version", "1.2.3"}};
   (void)engine;
   *count = 1;
   return entries;
 }
-static uint32_t device_count(engine_instance *engine) { return (void)engine, DEVICES; }
-static engine_status device_info(engine_instance *engine, uint32_t number, engine_device_info *out, engine_call *call) {
+static uint32_t device_count(engine_instance* engine) { return (void)engine, DEVICES; }
+static engine_status device_info(engine_instance* engine, uint32_t number, engine_device_info* out,
+                                 engine_call* call) {
   (void)engine;
   if (number != 0) return call->fail(call, ENGINE_INVALID, "", 0, "no such device");
   out->device.type = ENGINE_CPU;
   out->kind = "cpu", out->name = "fixture processor", out->architecture = "", out->driver = "";
   return ENGINE_OK;
 }
-static engine_status selftest(engine_instance *engine, int32_t level, engine_device device, engine_call *call) {
+static engine_status selftest(engine_instance* engine, int32_t level, engine_device device,
+                              engine_call* call) {
   (void)engine, (void)level, (void)device, (void)call;
   AT_SELFTEST;
   return ENGINE_OK;
 }
-static const void *query(engine_instance *engine, const char *id) {
+static const void* query(engine_instance* engine, const char* id) {
   static const engine_device_v1 devices = {device_count, device_info};
   static const engine_selftest_v1 test = {selftest};
   (void)engine;
@@ -93,7 +97,19 @@ static const void *query(engine_instance *engine, const char *id) {
   if (id && !strcmp(id, ENGINE_SELFTEST_V1)) return &test;
   return NULL;
 }
-static const char *const capabilities[] = {CAPABILITIES, NULL};
-ENGINE_EXPORT const engine_plugin DESCRIPTOR = {
-    ENGINE_PLUGIN_MAGIC, sizeof(engine_plugin), MAJOR, 0, HOST_MINOR, 0, FLAGS, ENGINE, "1.2.3", "test",
-    capabilities, create, destroy, facts, query};
+static const char* const capabilities[] = {CAPABILITIES, NULL};
+ENGINE_EXPORT const engine_plugin DESCRIPTOR = {ENGINE_PLUGIN_MAGIC,
+                                                sizeof(engine_plugin),
+                                                MAJOR,
+                                                0,
+                                                HOST_MINOR,
+                                                0,
+                                                FLAGS,
+                                                ENGINE,
+                                                "1.2.3",
+                                                "test",
+                                                capabilities,
+                                                create,
+                                                destroy,
+                                                facts,
+                                                query};

@@ -51,6 +51,19 @@ TEST_F(CudaOfAnEnvironment, IsListedByItsSonames) {
   EXPECT_EQ(installation->cuda.back().path, at("env/lib/libcudnn.so.9"));
 }
 
+// The parts of cuDNN 8 and 9, which its libcudnn opens by name.
+TEST(CudaStem, IsThatOfEveryPartOfCudnnAndOfNoRenamedOne) {
+  for (const std::string stem :
+       {"libcudnn", "libcudnn_ops", "libcudnn_engines_precompiled", "libcudnn_engines_runtime_compiled",
+        "libcudnn_engines_tensor_ir", "libcudnn_heuristic", "libcudnn_ops_infer", "libcublasLt"}) {
+    const std::string name = stem + ".so.9";
+    EXPECT_EQ(cuda_stem(name), stem);
+  }
+  for (const char* other : {"libcudnn_ops-1a2b3c4d.so.9", "libcudnn-1a2b3c4d.so.9", "libcudnn_ops.a",
+                            "libcudnnx.so.9", "libcudart-d0da41ae.so.11.0"})
+    EXPECT_EQ(cuda_stem(other), "") << other;
+}
+
 TEST_F(CudaOfAnEnvironment, OfNvidiasWheelsIsListedToo) {
   library("site/nvidia/cuda_runtime/lib/libcudart.so.12", "int r(void) { return 1; }",
           {"-Wl,-soname,libcudart.so.12"});

@@ -1,5 +1,5 @@
-/* Tells, while glibc's loader searches, which name it looks for, for whom, and every file name it tries (rtld-audit(7)).
-   One line each on descriptor 3: "n NAME<tab>NEEDER", "t FLAG<tab>PATH". */
+/* Tells, while glibc's loader searches, which name it looks for, for whom, and every file name it tries
+   (rtld-audit(7)). One line each on descriptor 3: "n NAME<tab>NEEDER", "t FLAG<tab>PATH". */
 #define _GNU_SOURCE
 #include <link.h>
 #include <stdint.h>
@@ -20,7 +20,8 @@ char* la_objsearch(const char* name, uintptr_t* cookie, unsigned int flag) {
   const struct link_map* needer = (const struct link_map*)*cookie;
   int length = 0;
   if (flag == LA_SER_ORIG)
-    length = snprintf(line, sizeof line, "n %s\t%s\n", name, needer != NULL && needer->l_name ? needer->l_name : "");
+    length = snprintf(line, sizeof line, "n %s\t%s\n", name,
+                      needer != NULL && needer->l_name ? needer->l_name : "");
   else
     length = snprintf(line, sizeof line, "t %u\t%s\n", flag, name);
   if (length > 0 && (size_t)length < sizeof line && write(3, line, (size_t)length) != length) _exit(99);

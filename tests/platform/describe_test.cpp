@@ -25,6 +25,17 @@ TEST(Describe, KnownAbsentAndUnknownReadDifferently) {
   EXPECT_THAT(text, ContainsRegex("wsl +unknown \\(the kernel's release is not known\\)"));
 }
 
+TEST(Describe, DevicesThatNoVariableHidesAreAllVisible) {
+  Platform platform = full_platform();
+  EXPECT_THAT(describe(platform),
+              ContainsRegex("cuda.visible_devices +GPU-11111111 +\\(CUDA_VISIBLE_DEVICES\\)"));
+  platform.cuda.visible_devices = Fact<std::string>::absent("CUDA_VISIBLE_DEVICES");
+  EXPECT_THAT(describe(platform),
+              ContainsRegex("cuda.visible_devices +all +\\(CUDA_VISIBLE_DEVICES is not set\\)"));
+  platform.cuda.visible_devices = Fact<std::string>::known("", "CUDA_VISIBLE_DEVICES");
+  EXPECT_THAT(describe(platform), ContainsRegex("cuda.visible_devices +\"\" +\\(CUDA_VISIBLE_DEVICES\\)"));
+}
+
 TEST(Describe, ListsTakeALineAnElementAndSayWhatIsHidden) {
   const std::string text = describe(full_platform());
   EXPECT_THAT(text, HasSubstr("0: NVIDIA A100-SXM4-40GB, compute capability 8.0, 40 GiB"));

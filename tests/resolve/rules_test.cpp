@@ -94,6 +94,43 @@ TEST(RequestTest, a_device_alone_must_be_there_and_a_list_allows_the_rest) {
   EXPECT_EQ(chosen(plan_for(mac_machine(), request)), "2.0.1-mps");
 }
 
+// What the remedies speak of: a wish that turned no build down is not to be dropped.
+TEST(RequestTest, when_nothing_fits_the_wishes_that_turned_builds_down_are_named) {
+  const auto wishes = [](const Plan& plan) {
+    std::vector<std::string> keys;
+    for (const char* key : {"unknown_version", "of_other_versions", "of_other_flavors", "for_other_devices"})
+      if (plan.diagnosis && !plan.diagnosis->value(key).empty()) keys.emplace_back(key);
+    return keys;
+  };
+  EXPECT_THAT(wishes(plan_for(linux_machine("2.5", "3.4.13"))), IsEmpty());
+  Request request = request_for();
+  request.flavor = "cu126";
+  request.require = true;
+  EXPECT_THAT(wishes(plan_for(ubuntu22, request)), ElementsAre("of_other_flavors"));
+  request.version = "2.8";
+  EXPECT_THAT(wishes(plan_for(ubuntu22, request)), ElementsAre("of_other_versions", "of_other_flavors"));
+  request = request_for();
+  request.device = "mps";
+  EXPECT_THAT(wishes(plan_for(ubuntu22, request)), ElementsAre("for_other_devices"));
+}
+
+TEST(RequestTest, a_version_that_nobody_has_is_named_with_the_nearest) {
+  Request request = request_for();
+  const auto nearest_to = [&](const char* version) {
+    request.version = version;
+    const Plan plan = plan_for(a100, request);
+    if (!plan.diagnosis) return std::string("something fits");
+    EXPECT_EQ(plan.diagnosis->value("unknown_version"), version);
+    EXPECT_EQ(plan.diagnosis->value("of_other_versions"), "");
+    return std::string(plan.diagnosis->value("nearest_version"));
+  };
+  EXPECT_EQ(nearest_to("2.0.9"), "2.0.1");
+  EXPECT_EQ(nearest_to("2.0.1.5"), "2.0.1");
+  EXPECT_EQ(nearest_to("9"), "2.8.0");
+  EXPECT_EQ(nearest_to("0.4"), "1.13.1");
+  EXPECT_EQ(nearest_to(">=2.1,<2.2"), "2.0.1");
+}
+
 TEST(RequestTest, an_unknown_engine_is_named_with_the_nearest_one) {
   const Plan plan = plan_for(a100, "pytorsh");
   ASSERT_TRUE(plan.diagnosis);
@@ -147,6 +184,7 @@ TEST(HistoryTest, what_is_set_aside_is_listed_and_not_tried) {
     if (state != history::State::disabled) {
       EXPECT_EQ(aside->diagnosis()->value("reason"), "libx.so.1 is missing");
     }
+    EXPECT_EQ(aside->diagnosis()->value("disabled"), state == history::State::disabled ? "by hand" : "");
   }
 }
 
@@ -291,7 +329,8 @@ TEST(CudaTest, a_toolkits_driver_is_the_one_of_its_first_general_release) {
       {"12.1", "530.30.02", "531.14"}, {"12.0", "525.60.13", "527.41"}, {"11.8", "520.61.05", "520.06"},
       {"11.7", "515.43.04", "516.01"}, {"11.6", "510.39.01", "511.23"}, {"11.5", "495.29.05", "496.04"},
       {"11.4", "470.42.01", "471.11"}, {"11.3", "465.19.01", "465.89"}, {"11.2", "460.27.03", "460.82"},
-      {"11.1", "455.23", "456.38"},    {"11.0", "450.51.05", "451.48"}, {"10.2", "440.33", "441.22"}};
+      {"11.1", "455.23", "456.38"},    {"11.0", "450.51.05", "451.48"}, {"10.2", "440.33", "441.22"},
+      {"10.1", "418.39", "418.96"},    {"10.0", "410.48", "411.31"}};
   for (const auto& [toolkit, linux_driver, windows_driver] : packaged) {
     EXPECT_EQ(native_driver(toolkit, false), linux_driver);
     EXPECT_EQ(cuda_of_driver(linux_driver, false), toolkit);
@@ -301,6 +340,9 @@ TEST(CudaTest, a_toolkits_driver_is_the_one_of_its_first_general_release) {
   }
   EXPECT_EQ(cuda_of_driver("450.51.04", false), "10.2");
   EXPECT_EQ(cuda_of_driver("451.47", true), "10.2");
+  EXPECT_EQ(cuda_of_driver("430.64", false), "10.1");
+  EXPECT_EQ(cuda_of_driver("418.38", false), "10.0");
+  EXPECT_EQ(cuda_of_driver("410.47", false), "");
 }
 
 // Table 2 of the same notes; the number for Windows and CUDA 13 is not in it, only the branch is.

@@ -9,8 +9,9 @@
 //   flags=N file=F     LoadLibraryExW(F, NULL, N)
 //   function=NAME      GetProcAddress afterwards
 //   call=NAME          calls it, as int (void)
-// What it prints, one fact a line, in UTF-8: "loaded" or "error N"; "function" or "function error N"; "returned N" or
-// "exception 0xN"; "module PATH" for each module that was not there before, in the loader's order.
+// What it prints, one fact a line, in UTF-8: "loaded" or "error N"; "function" or "function error N";
+// "returned N" or "exception 0xN"; "module PATH" for each module that was not there before, in the loader's
+// order.
 #define WIN32_LEAN_AND_MEAN
 #include <stdio.h>
 #include <wchar.h>
@@ -20,32 +21,32 @@
 
 #define MODULE_LIMIT 512
 
-static void say(const wchar_t *text) {
+static void say(const wchar_t* text) {
   char bytes[4096];
   const int length = WideCharToMultiByte(CP_UTF8, 0, text, -1, bytes, sizeof(bytes), NULL, NULL);
   DWORD written = 0;
   if (length > 0) WriteFile(GetStdHandle(STD_OUTPUT_HANDLE), bytes, (DWORD)length - 1, &written, NULL);
 }
 
-static void say_number(const wchar_t *format, unsigned long number) {
+static void say_number(const wchar_t* format, unsigned long number) {
   wchar_t text[64];
   swprintf(text, 64, format, number);
   say(text);
 }
 
-static int fail(const wchar_t *what) {
+static int fail(const wchar_t* what) {
   say(what);
   say_number(L" cannot be done: %lu\n", GetLastError());
   return 2;
 }
 
-static DWORD modules(HMODULE *list) {
+static DWORD modules(HMODULE* list) {
   DWORD bytes = 0;
   if (!K32EnumProcessModules(GetCurrentProcess(), list, MODULE_LIMIT * sizeof(*list), &bytes)) return 0;
   return bytes / (DWORD)sizeof(*list) < MODULE_LIMIT ? bytes / (DWORD)sizeof(*list) : MODULE_LIMIT;
 }
 
-static void say_new_modules(const HMODULE *before, DWORD count_before) {
+static void say_new_modules(const HMODULE* before, DWORD count_before) {
   HMODULE after[MODULE_LIMIT];
   const DWORD count = modules(after);
   for (DWORD i = 0; i < count; ++i) {
@@ -60,17 +61,17 @@ static void say_new_modules(const HMODULE *before, DWORD count_before) {
 }
 
 // Of the called function only; what a DLL does while it starts is the loader's to judge.
-static LONG WINAPI tell_exception(EXCEPTION_POINTERS *what) {
+static LONG WINAPI tell_exception(EXCEPTION_POINTERS* what) {
   say_number(L"exception 0x%08lX\n", what->ExceptionRecord->ExceptionCode);
   ExitProcess(0);
 }
 
-static const wchar_t *value_of(const wchar_t *argument, const wchar_t *key) {
+static const wchar_t* value_of(const wchar_t* argument, const wchar_t* key) {
   const size_t length = wcslen(key);
   return wcsncmp(argument, key, length) == 0 && argument[length] == L'=' ? argument + length + 1 : NULL;
 }
 
-int wmain(int count, wchar_t **arguments) {
+int wmain(int count, wchar_t** arguments) {
   HMODULE before[MODULE_LIMIT];
   const wchar_t *file = NULL, *function = NULL, *call = NULL, *value;
   DWORD flags = 0;
@@ -113,7 +114,7 @@ int wmain(int count, wchar_t **arguments) {
   say(L"loaded\n");
   say_new_modules(before, count_before);
   for (int i = 0; i < 2; ++i) {
-    const wchar_t *wanted = i == 0 ? function : call;
+    const wchar_t* wanted = i == 0 ? function : call;
     char name[256];
     if (wanted == NULL) continue;
     WideCharToMultiByte(CP_UTF8, 0, wanted, -1, name, sizeof(name), NULL, NULL);

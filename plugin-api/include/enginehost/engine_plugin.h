@@ -1,3 +1,4 @@
+/* clang-format off */ /* columns are set by hand, C style */
 /* engine_plugin.h - the engine plugin ABI, major 1.  Start reading at engine_plugin_v1.
  *
  * Every function carries its contract:
@@ -20,7 +21,6 @@
  * neighbour and no error.  Any other struct is frozen: it may live in arrays; what must be said of its elements later
  * becomes a second array in the struct that holds the first.  No struct has padding, so no new field can land in an
  * old struct's tail. */
-/* clang-format off: columns are set by hand, C style */
 #ifndef ENGINE_PLUGIN_H
 #define ENGINE_PLUGIN_H
 #include <stddef.h>

@@ -1,4 +1,5 @@
-/* One DLL of a played payload: it offers the function PART, and calls NEEDED of another DLL where that is named. */
+/* One DLL of a played payload: it offers the function PART, and calls NEEDED of another DLL where that is
+ * named. */
 __declspec(dllexport) int PART(void);
 #if defined(NEEDED)
 __declspec(dllimport) int NEEDED(void);

@@ -1,3 +1,4 @@
+/* clang-format off */ /* columns are set by hand */
 /* enginehost.h - the C API of EngineHost: open an ML engine build that fits this machine, or learn exactly why not.
  *
  * What it does not do: it never changes the host's locale, current folder, umask, environment or signal handlers; it
