@@ -1,7 +1,8 @@
 /* An engine with a processor and a device that is played by it: "cuda:0" is host memory under another name. What it does
  * comes from DEVICE_BEHAVIOUR, asked at every operation: "" works; "elsewhere" leaves its results on the processor and
  * says so; "wrong" adds one; "lose" loses the device of this engine for good; "sticky" reports CUDA's error 700, and so
- * does every later call; "dead" loses the device in every engine; "none" knows no operation; "crash" is a null pointer.
+ * does every later call; "dead" loses the device in every engine; "none" knows no operation; "crash" is a null pointer;
+ * "crash in a run" ends the process in the run of a model.
  * With DEVICE_FILE the device is there while that file is: "vanish" loses it meanwhile, "vanish for good" in this engine
  * for ever, and "unavailable" only says that it is not available.
  * It runs models of the format "played": any file, with one input "x" of any type and shape; the output "seen" tells as
@@ -156,6 +157,7 @@ static const engine_model_info *model_info(engine_model *model) {
 }
 static engine_status model_run(engine_model *model, const engine_run *what, engine_results *results, engine_call *call) {
   if (what->input_count != 1) return call->fail(call, ENGINE_INVALID, "", 0, "x is missing");
+  if (behaves("crash in a run")) abort();
   if (atomic_fetch_add(&model->running, 1) != 0)
     return call->fail(call, ENGINE_INTERNAL, "", 0, "two runs of one model at once");
   const engine_tensor *const x = what->inputs[0].tensor;

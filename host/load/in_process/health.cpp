@@ -106,15 +106,16 @@ void Health::work_begins() {
   if (first) first->work_begins();
 }
 
-void Health::work_ended(const std::string& device, const Diagnosis* failure) {
+void Health::work_ended(const std::string& device, const Diagnosis* failure, WorkKind kind) {
   if (untried_) {
+    const bool well = failure == nullptr && kind == WorkKind::computing;
     std::shared_ptr<FirstWork> first;
     {
       const std::lock_guard lock(mutex_);
       first = first_;
     }
-    if (first) first->work_ended(failure == nullptr);
-    if (failure == nullptr) tell_first_work(nullptr);
+    if (first) first->work_ended(well);
+    if (well) tell_first_work(nullptr);
   }
   if (failure != nullptr && tells_of_a_lost_device(*failure)) lost(device, *failure);
 }

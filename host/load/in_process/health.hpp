@@ -21,8 +21,13 @@ class FirstWork {
  public:
   virtual ~FirstWork() = default;
   virtual void work_begins() = 0;
+  // `well`: something was computed. False also for what only came before that and did not fail.
   virtual void work_ended(bool well) = 0;
 };
+
+// Loading a model runs the build's code, and may end the process, but computes nothing: what it says of a
+// build's first work is only that it was survived so far.
+enum class WorkKind { computing, loading };
 
 struct DeviceEvent {
   std::string device;  // "cuda:0"
@@ -55,9 +60,9 @@ class Health {
   void lost(const std::string& device, const Diagnosis& why);
   void back(const std::string& device);
 
-  // Around every piece of work on a device: a run, an operation, a self-test.
+  // Around every piece of work on a device: a run, an operation, a self-test, the loading of a model.
   void work_begins();
-  void work_ended(const std::string& device, const Diagnosis* failure);
+  void work_ended(const std::string& device, const Diagnosis* failure, WorkKind kind);
 
  private:
   struct Registered {
@@ -80,24 +85,26 @@ class Health {
 // Tells of the work in a scope: `return work.ended(call.finish(...))`.
 class Work {
  public:
-  Work(Health& health, std::string device) : health_(health), device_(std::move(device)) {
+  Work(Health& health, std::string device, WorkKind kind = WorkKind::computing)
+      : health_(health), device_(std::move(device)), kind_(kind) {
     health_.work_begins();
   }
   Work(const Work&) = delete;
   Work& operator=(const Work&) = delete;
   ~Work() {
-    if (!ended_) health_.work_ended(device_, &not_told_);
+    if (!ended_) health_.work_ended(device_, &not_told_, kind_);
   }
   template <class T>
   Result<T> ended(Result<T> result) {
     ended_ = true;
-    health_.work_ended(device_, result ? nullptr : &result.error());
+    health_.work_ended(device_, result ? nullptr : &result.error(), kind_);
     return result;
   }
 
  private:
   Health& health_;
   std::string device_;
+  WorkKind kind_;
   bool ended_ = false;
   Diagnosis not_told_;  // left early: nothing is known to have gone well
 };

@@ -156,7 +156,7 @@ Result<std::unique_ptr<Model>> Model::load(Engine& engine, const ModelRequest& r
   description.option_count = entries.size();
   Call call(std::move(options));
   engine_model* model = nullptr;
-  Work work(*engine.health(), device.text());
+  Work work(*engine.health(), device.text(), WorkKind::loading);
   if (auto loaded = work.ended(
           call.finish(engine.model_table()->load(engine.instance(), &description, &model, call.get())));
       !loaded)
