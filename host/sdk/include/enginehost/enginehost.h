@@ -7,7 +7,10 @@
  * Threads.  An engine, a model and a result may be used by one thread at a time unless a function says [any];
  * different objects are independent.  Callbacks run on the thread that made the call, progress possibly on another.
  * What says [any] may read the environment: as for getenv(), no other thread may call setenv() meanwhile.  Threads may
- * go on calling while the process ends.
+ * go on calling while the process ends.  A thread that is inside a function must not be ended by pthread_cancel(): that
+ * ends the process; cancel the call instead.  A child of fork() must not use handles of its parent, nor free them: their
+ * locks, threads and devices stayed there.  It may open engines of its own, if no other thread was inside a function
+ * when it was made.
  *
  * Ownership.  What a function gives through an `out` pointer is the caller's and has a matching ..._free.  Free models
  * and outputs before their engine.  Strings that are returned live as long as the object they were asked of.  Arguments
@@ -134,7 +137,8 @@ typedef struct enginehost_request {
   const char* const* accepted_licenses; /* ids accepted beforehand */
   size_t accepted_license_count;
   void* user_data; /* of the callbacks */
-  /* May be called from another thread; must return quickly.  To stop the call, cancel it. */
+  /* May be called from another thread; must return quickly, and must not open the same build, which would wait for the
+   * call that it is told of.  To stop the call, cancel it. */
   void (*on_progress)(const enginehost_progress* progress, void* user_data);
   /* Nonzero agrees.  Not set: size is agreed to, licences only if accepted beforehand. */
   int32_t (*on_consent)(const enginehost_question* question, void* user_data);
