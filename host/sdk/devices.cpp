@@ -3,6 +3,7 @@
 
 #include "host/load/in_process/call.hpp"
 #include "host/load/in_process/passed_tensor.hpp"
+#include "host/load/in_process/results.hpp"
 #include "host/sdk/chosen_device.hpp"
 #include "host/sdk/handles.hpp"
 
@@ -41,13 +42,12 @@ Result<engine_owned_tensor*> copied_to(enginehost::load::Engine& engine, const e
   engine_owned_tensor* made = nullptr;
   enginehost::load::Call creating(options);
   TRY(creating.finish(table->create(engine.instance(), &like, &made, creating.get())));
+  enginehost::load::OwnedTensor copy(made);
+  if (const std::string problem = enginehost::load::problem_of(made); !problem.empty())
+    return fail(enginehost::load::gave_wrongly("create", problem));
   enginehost::load::Call copying(options);
-  if (auto done = copying.finish(table->copy(engine.instance(), &from, &made->tensor, copying.get()));
-      !done) {
-    made->release(made);
-    return fail(std::move(done).error());
-  }
-  return made;
+  TRY(copying.finish(table->copy(engine.instance(), &from, &copy->tensor, copying.get())));
+  return copy.release();
 }
 
 }  // namespace

@@ -104,10 +104,7 @@ Result<std::unique_ptr<Engine>> Engine::create(std::shared_ptr<LoadedPlugin> plu
     engine->instance_ = nullptr;  // "On failure *out is NULL": whatever it left there is not ours to destroy
     TRY(call.finish(status));
   }
-  if (engine->instance_ == nullptr)
-    return fail(diagnose("EH-E01")
-                    .with("status", name_of_status(ENGINE_INTERNAL))
-                    .with("message", "create() succeeded but gave no engine"));
+  if (engine->instance_ == nullptr) return fail(gave_wrongly("create", "no engine"));
 
   const auto query = [&](const char* id) { return table.query(engine->instance_, id); };
   engine->devices_ = static_cast<const engine_device_v1*>(query(ENGINE_DEVICE_V1));

@@ -5,6 +5,7 @@
 #include "base/files.hpp"
 #include "base/paths.hpp"
 #include "base/text.hpp"
+#include "host/load/in_process/model_problem.hpp"
 
 namespace enginehost::load {
 namespace {
@@ -79,6 +80,20 @@ bool takes(const engine_function& function, const NamedTensor& input, std::size_
   if (input.name.empty() && given == 1 && function.input_count == 1) return true;
   return std::any_of(function.inputs, function.inputs + function.input_count,
                      [&](const engine_port& port) { return input.name == port.name; });
+}
+
+// What a run that succeeded gave, against what the model says that it gives.
+std::string problem_of(const Results& results, const engine_function& function) {
+  if (!results.problem().empty()) return results.problem();
+  for (std::size_t number = 0; number < function.output_count; ++number) {
+    const engine_port& port = function.outputs[number];
+    if ((port.flags & (ENGINE_PORT_OPTIONAL | ENGINE_PORT_REPEATED)) != 0) continue;
+    const auto& outputs = results.outputs();
+    if (std::none_of(outputs.begin(), outputs.end(),
+                     [&](const std::unique_ptr<Output>& output) { return output->number == number; }))
+      return "no output " + std::string(port.name);
+  }
+  return {};
 }
 
 std::string names_of(const engine_function& function) {
@@ -161,7 +176,12 @@ Result<std::unique_ptr<Model>> Model::load(Engine& engine, const ModelRequest& r
           call.finish(engine.model_table()->load(engine.instance(), &description, &model, call.get())));
       !loaded)
     return fail(std::move(loaded.error().with("model", path_text(request.file))));
-  return std::unique_ptr<Model>(new Model(engine, model, device));
+  if (model == nullptr)
+    return fail(std::move(gave_wrongly("load", "no model").with("model", path_text(request.file))));
+  std::unique_ptr<Model> made(new Model(engine, model, device));
+  if (const std::string problem = problem_of(made->info_); !problem.empty())
+    return fail(std::move(gave_wrongly("info", problem).with("model", path_text(request.file))));
+  return made;
 }
 
 Model::Model(Engine& engine, engine_model* model, const Device& device)
@@ -225,6 +245,8 @@ Result<std::vector<std::unique_ptr<Output>>> Model::run(const std::vector<NamedT
   Call call(std::move(options));
   Work work(*engine_.health(), device_name_);
   TRY(work.ended(call.finish(engine_.model_table()->run(model_, &run, results.get(), call.get()))));
+  if (const std::string problem = problem_of(results, function(function_number)); !problem.empty())
+    return fail(gave_wrongly("run", problem));
   return results.take();
 }
 
