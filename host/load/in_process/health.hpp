@@ -25,9 +25,9 @@ class FirstWork {
   virtual void work_ended(bool well) = 0;
 };
 
-// Loading a model runs the build's code, and may end the process, but computes nothing: what it says of a
-// build's first work is only that it was survived so far.
-enum class WorkKind { computing, loading };
+// Loading a model and moving a tensor run the build's code, and may end the process, but compute nothing:
+// what they say of a build's first work is only that it was survived so far.
+enum class WorkKind { computing, preparing };
 
 struct DeviceEvent {
   std::string device;  // "cuda:0"
@@ -60,7 +60,8 @@ class Health {
   void lost(const std::string& device, const Diagnosis& why);
   void back(const std::string& device);
 
-  // Around every piece of work on a device: a run, an operation, a self-test, the loading of a model.
+  // Around every piece of work on a device: a run, an operation, a self-test, the loading of a model, the
+  // copy of a tensor.
   void work_begins();
   void work_ended(const std::string& device, const Diagnosis* failure, WorkKind kind);
 

@@ -171,7 +171,7 @@ Result<std::unique_ptr<Model>> Model::load(Engine& engine, const ModelRequest& r
   description.option_count = entries.size();
   Call call(std::move(options));
   engine_model* model = nullptr;
-  Work work(*engine.health(), device.text(), WorkKind::loading);
+  Work work(*engine.health(), device.text(), WorkKind::preparing);
   if (auto loaded = work.ended(
           call.finish(engine.model_table()->load(engine.instance(), &description, &model, call.get())));
       !loaded)
@@ -208,6 +208,11 @@ Result<Model::Arranged> Model::arrange(const engine_function& function,
     for (const NamedTensor& input : inputs) {
       const bool unnamed = input.name.empty() && inputs.size() == 1 && function.input_count == 1;
       if (!unnamed && input.name != port.name) continue;
+      if (given && (port.flags & ENGINE_PORT_REPEATED) == 0)
+        return fail(
+            diagnose("EH-P45")
+                .with("argument", "inputs")
+                .with("problem", "two tensors are given for the input " + input.name + ", which takes one"));
       TRY_ASSIGN(PassedTensor passed, PassedTensor::take(port.name, *input.tensor));
       if (!is_reachable(input.tensor->device, device_))
         return fail(diagnose("EH-P49")

@@ -296,7 +296,7 @@ typedef struct enginehost_string {
 } enginehost_string;
 
 typedef struct enginehost_input {
-  const char* name; /* may be NULL when the model has one input */
+  const char* name; /* may be NULL when the model has one input; given once, unless the input is a list */
   /* A DLTensor in host memory or on the model's device; not written.  It is row-major and compact (strides are NULL, or
    * what they would be), its type has one lane; else EH-P44.  Where it begins at no multiple of its element's size, it
    * is copied first in host memory, and EH-P44 on a device. */
@@ -322,8 +322,8 @@ ENGINEHOST_API const void* enginehost_outputs_tensor(const enginehost_outputs* o
 ENGINEHOST_API struct DLManagedTensorVersioned* enginehost_outputs_take(enginehost_outputs* outputs,
                                                                         size_t number) ENGINEHOST_NOEXCEPT;
 
-/* A copy of `tensor` (a DLTensor as an input is, of numbers; else EH-P44) in memory of the engine's on a device, chosen
- * as above; the caller calls its deleter, before the engine is freed.  *out is NULL, with
+/* A copy of `tensor` (a DLTensor as an input is, of numbers; else EH-P44; in host memory or on a device of the engine's,
+ * else EH-P49) in memory of the engine's on a device, chosen as above; the caller calls its deleter, before the engine is freed.  *out is NULL, with
  * ENGINEHOST_OK, when the tensor lies there already (host memory is one place): use the one you have. */
 ENGINEHOST_API enginehost_status enginehost_tensor_copy(enginehost_engine* engine, const void* tensor,
                                                         const char* device, const enginehost_cancel* cancel,
