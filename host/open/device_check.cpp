@@ -26,6 +26,7 @@ Result<load::DeviceCheck> open_again(Opened& opened, const load::Device& device,
   check.reopened = true;
   opened.retired.push_back(std::move(opened.engine));
   opened.engine = std::move(engine);  // opened.devices stays: applications hold its strings
+  opened.engine->health()->takes_place(opened.engine->number());
   return check;
 }
 

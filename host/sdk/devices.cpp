@@ -62,7 +62,7 @@ Result<engine_owned_tensor*> copied_to(enginehost::load::Engine& engine, const e
   like.strides = nullptr;
   like.device = device;
   namespace load = enginehost::load;
-  load::Work work(*engine.health(), at_work, load::WorkKind::preparing);
+  load::Work work = engine.work_on(at_work, load::WorkKind::preparing);
   engine_owned_tensor* made = nullptr;
   load::Call creating(options);
   if (auto done = creating.finish(table->create(engine.instance(), &like, &made, creating.get())); !done)

@@ -70,6 +70,29 @@ TEST_F(Devices, Case27_ThatAreLostAreToldOnceAndOpenedAgainByACheck) {
   EXPECT_EQ(told_.events.size(), 2u);
 }
 
+TEST_F(Devices, ThatWereOpenedAgainAreNotLostByAModelOfBefore) {
+  write_text(folder_ / "any.played", "");
+  const std::string file = path_text(folder_ / "any.played");
+  enginehost_model* loaded = nullptr;
+  ASSERT_EQ(enginehost_model_load(engine_.get(), file.c_str(), nullptr, "cuda:0", nullptr, &loaded, nullptr),
+            ENGINEHOST_OK);
+  const Handle<enginehost_model> model(loaded);
+  const Numbers numbers({1, 2});
+  const enginehost_input input = {"x", &numbers.tensor};
+  enginehost_outputs* outputs = nullptr;
+  behave("lose in a run");
+  EXPECT_EQ(enginehost_model_run(loaded, &input, 1, nullptr, &outputs, nullptr), ENGINEHOST_NOT_LOADED);
+  behave("");
+  EXPECT_EQ(check("cuda:0").reopened, 1) << said();
+  const std::vector<std::string> so_far = {"cuda:0 lost EH-E01", "cuda:0 back "};
+  EXPECT_EQ(told_.events, so_far);
+  EXPECT_EQ(enginehost_model_run(loaded, &input, 1, nullptr, &outputs, nullptr), ENGINEHOST_NOT_LOADED);
+  EXPECT_EQ(told_.events, so_far) << "the engine that works has lost nothing";
+  behave("lose");
+  check("cuda:0");
+  EXPECT_EQ(told_.events.size(), 3u) << "its own losses are told as before";
+}
+
 TEST_F(Devices, OfASharedEngineAreToldToEveryHandleThatIsStillOpen) {
   Told of_the_second, of_the_third;
   enginehost_request asked = request();

@@ -165,7 +165,7 @@ bool computes(const Engine& engine, const Device& device) {
 
 Result<double> multiply(Engine& engine, const Device& device, const CallOptions& options,
                         std::string& computed_on) {
-  Work work(*engine.health(), device.text());
+  Work work = engine.work_on(device.text());
   Product product(engine, device, options);
   auto done = product.prepare().and_then([&] { return product.run(computed_on); });
   return work.ended(std::move(done));

@@ -68,6 +68,7 @@ Result<std::unique_ptr<Engine>> Engine::create(std::shared_ptr<LoadedPlugin> plu
   std::unique_ptr<Engine> engine(new Engine);
   engine->plugin_ = std::move(plugin);
   engine->health_ = options.health ? std::move(options.health) : std::make_shared<Health>();
+  engine->number_ = engine->health_->add_engine();
   engine->host_ = std::make_unique<Host>();
   Host& host = *engine->host_;
   host.name = std::move(options.host_name);
@@ -171,7 +172,7 @@ std::string Engine::name_of(engine_device wanted) const {
 
 Result<void> Engine::self_test(std::int32_t level, engine_device device, CallOptions options) {
   Call call(std::move(options));
-  Work work(*health_, name_of(device));
+  Work work = work_on(name_of(device));
   return work.ended(call.finish(selftest_->run(instance_, level, device, call.get())));
 }
 

@@ -171,7 +171,7 @@ Result<std::unique_ptr<Model>> Model::load(Engine& engine, const ModelRequest& r
   description.option_count = entries.size();
   Call call(std::move(options));
   engine_model* model = nullptr;
-  Work work(*engine.health(), device.text(), WorkKind::preparing);
+  Work work = engine.work_on(device.text(), WorkKind::preparing);
   if (auto loaded = work.ended(
           call.finish(engine.model_table()->load(engine.instance(), &description, &model, call.get())));
       !loaded)
@@ -248,7 +248,7 @@ Result<std::vector<std::unique_ptr<Output>>> Model::run(const std::vector<NamedT
   run.output_device = {ENGINE_CPU, 0};
   Results results;
   Call call(std::move(options));
-  Work work(*engine_.health(), device_name_);
+  Work work = engine_.work_on(device_name_);
   TRY(work.ended(call.finish(engine_.model_table()->run(model_, &run, results.get(), call.get()))));
   if (const std::string problem = problem_of(results, function(function_number)); !problem.empty())
     return fail(gave_wrongly("run", problem));
