@@ -49,6 +49,16 @@ TEST_F(FirstWork, AModelsFirstRunThatEndsTheApplicationTwiceSetsTheBuildAside) {
   EXPECT_THAT(said(), testing::HasSubstr("warmup"));
 }
 
+TEST_F(FirstWork, AnEngineThatEndsTheApplicationByExitIsNoBetter) {
+  const std::string configuration = read_text(config_of_tests());
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_EXIT(load_and_run("exit in a run"), testing::ExitedWithCode(0), "");
+    write_text(config_of_tests(), configuration);  // which the end of the test's copy takes away
+  }
+  EXPECT_FALSE(open(request()));
+  EXPECT_THAT(said(), testing::HasSubstr("warmup"));
+}
+
 TEST_F(FirstWork, ALaterRunThatEndsTheApplicationIsItsOwnToReport) {
   for (int i = 0; i < 3; ++i)
     EXPECT_EXIT(load_and_run("crash in a run", 2), testing::KilledBySignal(SIGABRT), "");
