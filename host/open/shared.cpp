@@ -163,8 +163,7 @@ Result<std::unique_lock<std::mutex>> SharedEngine::exclusive(const std::optional
 Result<load::DeviceCheck> SharedEngine::check(const std::string& device, const load::CallOptions& options) {
   TRY_ASSIGN(const auto alone, exclusive(options.cancel));
   // A document asks the engine for its facts; not while another takes its place.
-  const std::lock_guard<std::mutex> hold(reporting_);
-  return check_device(*outcome_.opened, device, options);
+  return check_device(*outcome_.opened, device, options, &reporting_);
 }
 
 Result<std::shared_ptr<SharedEngine>> open_shared(const SharedRequest& request) {

@@ -1,7 +1,7 @@
 /* An engine with a processor and a device that is played by it: "cuda:0" is host memory under another name. What it does
  * comes from DEVICE_BEHAVIOUR, asked at every operation: "" works; "elsewhere" leaves its results on the processor and
  * says so; "wrong" adds one; "lose" loses the device of this engine for good; "sticky" reports CUDA's error 700, and so
- * does every later call; "dead" loses the device in every engine; "none" knows no operation; "crash" is a null pointer;
+ * does every later call; "slow" takes 0.3 s on the device; "dead" loses the device in every engine; "none" knows no operation; "crash" is a null pointer;
  * "crash in a run" and "exit in a run" end the process in the run of a model; "lose in a run" and "lose in a copy" lose
  * the device there, for good.
  * With DEVICE_FILE the device is there while that file is: "vanish" loses it meanwhile, "vanish for good" in this engine
@@ -60,6 +60,7 @@ static engine_status device_info(engine_instance *engine, uint32_t number, engin
 static engine_status reported(engine_instance *engine, int32_t type, engine_call *call) {
   if (type != ENGINE_CUDA) return ENGINE_OK;
   if (behaves("crash")) *(volatile int *)0 = 1;
+  if (behaves("slow")) usleep(300000);
   if (behaves("dead")) return call->fail(call, ENGINE_LOST, "", 0, "the device has fallen off the bus");
   const char *file = getenv("DEVICE_FILE");
   if (file != NULL && access(file, F_OK) != 0) {

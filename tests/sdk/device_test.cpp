@@ -1,4 +1,8 @@
 // Device truth over the C API: checking again, and being told of a loss and of the way back.
+#include <atomic>
+#include <chrono>
+#include <thread>
+
 #include "tests/sdk/fixture.hpp"
 #include "tests/support/played_plugin.hpp"
 #include "tests/support/variables.hpp"
@@ -91,6 +95,21 @@ TEST_F(Devices, ThatWereOpenedAgainAreNotLostByAModelOfBefore) {
   behave("lose");
   check("cuda:0");
   EXPECT_EQ(told_.events.size(), 3u) << "its own losses are told as before";
+}
+
+TEST_F(Devices, WhoseCheckTakesLongDoNotKeepTheReportOfAnotherHandleBack) {
+  const auto second = open(request());
+  ASSERT_TRUE(second) << said();
+  behave("slow");
+  std::atomic<bool> checked = false;
+  std::thread checks([&] {
+    check("cuda:0");
+    checked = true;
+  });
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  EXPECT_THAT(enginehost_engine_report(second.get()), testing::HasSubstr("reference-good"));
+  EXPECT_FALSE(checked);
+  checks.join();
 }
 
 TEST_F(Devices, OfASharedEngineAreToldToEveryHandleThatIsStillOpen) {
