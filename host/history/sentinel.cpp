@@ -3,8 +3,8 @@
 #include <atomic>
 #include <cerrno>
 #include <chrono>
+#include <map>
 #include <mutex>
-#include <set>
 #include <system_error>
 
 #include "base/file_calls.hpp"
@@ -30,6 +30,9 @@ Result<void> put(int descriptor, const std::string& text, const std::filesystem:
   return {};
 }
 
+// Of a type without a destructor: exit() destroys what a thread has before it runs its handlers.
+thread_local const void* owner_here = nullptr;
+
 // What stands in this process, to be lowered when it ends in an orderly way: an application that never frees
 // its engine is untidy, not crashed. Never destroyed, since threads may raise one while the process ends.
 class Standing {
@@ -42,7 +45,7 @@ class Standing {
     const std::lock_guard lock(mutex_);
     if (process_ != calls::getpid()) files_.clear();  // a forked child begins without its parent's
     process_ = calls::getpid();
-    files_.insert(file);
+    files_[file] = owner_here;
   }
   // True when it is this process's own.
   bool remove(const std::filesystem::path& file) {
@@ -52,13 +55,14 @@ class Standing {
   void lower_all() {
     const std::lock_guard lock(mutex_);
     if (process_ != calls::getpid()) return;
-    for (const std::filesystem::path& file : files_) calls::unlink(file.c_str());
+    for (const auto& [file, owner] : files_)
+      if (owner == nullptr || owner != owner_here) calls::unlink(file.c_str());
     files_.clear();
   }
 
  private:
   std::mutex mutex_;
-  std::set<std::filesystem::path> files_;
+  std::map<std::filesystem::path, const void*> files_;  // and whose code each stands for
   std::int64_t process_ = 0;
 };
 
@@ -158,6 +162,9 @@ void Sentinel::lower() {
   if (Standing::here().remove(file_)) calls::unlink(file_.c_str());
   open_.close();
 }
+
+void set_running_here(const void* owner) { owner_here = owner; }
+const void* running_here() { return owner_here; }
 
 std::vector<Crash> collect_crashes(const std::filesystem::path& state_folder) {
   std::vector<Crash> crashes;

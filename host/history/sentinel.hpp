@@ -14,8 +14,8 @@ namespace enginehost::history {
 
 // Held by one thread at a time. The file is <state>/running/<digest>.<pid>.<number>.json and is locked as
 // long as the object lives (a lock of the open file, so that closing another descriptor of it does not drop
-// the lock). A process that ends in an orderly way, by exit() or the end of main(), lowers what still stands;
-// a forked child never touches its parent's.
+// the lock). A process that ends in an orderly way, by exit() or the end of main(), lowers what still stands,
+// unless the build's own code called exit(); a forked child never touches its parent's.
 class Sentinel {
  public:
   // Writes the file (temporary name, rename, no fsync: it must survive the process, not a power cut). EH-F15,
@@ -39,6 +39,12 @@ class Sentinel {
   std::string build_, digest_, artifacts_digest_;
   std::int64_t started_ = 0;
 };
+
+// Says that the calling thread runs, from here on, the code that sentinels which it raises stand for, or
+// (nullptr) that it does not any more. A process that this thread ends by exit() meanwhile was ended by that
+// code, and its sentinel stays. `owner` tells one piece of code from another; several threads may run one.
+void set_running_here(const void* owner);
+const void* running_here();
 
 // A process that died with a sentinel standing.
 struct Crash {

@@ -15,7 +15,7 @@ Result<load::Device> find_device(const std::vector<load::Device>& offered, const
 
 // A new engine of the same plugin, in which the device works.
 Result<load::DeviceCheck> open_again(Opened& opened, const load::Device& device,
-                                     const load::CallOptions& options) {
+                                     const load::CallOptions& options, std::mutex* readers) {
   load::EngineOptions again = opened.engine_options;
   again.health = opened.engine->health();
   again.call = options;
@@ -24,20 +24,23 @@ Result<load::DeviceCheck> open_again(Opened& opened, const load::Device& device,
   TRY_ASSIGN(const load::Device same, find_device(devices, device.text()));
   TRY_ASSIGN(load::DeviceCheck check, load::check_device(*engine, same, options));
   check.reopened = true;
+  std::unique_lock<std::mutex> alone;
+  if (readers != nullptr) alone = std::unique_lock(*readers);
   opened.retired.push_back(std::move(opened.engine));
   opened.engine = std::move(engine);  // opened.devices stays: applications hold its strings
+  opened.engine->health()->takes_place(opened.engine->number());
   return check;
 }
 
 }  // namespace
 
 Result<load::DeviceCheck> check_device(Opened& opened, const std::string& device,
-                                       const load::CallOptions& options) {
+                                       const load::CallOptions& options, std::mutex* readers) {
   TRY_ASSIGN(const load::Device wanted, find_device(opened.devices, device));
   load::Health& health = *opened.engine->health();
   auto check = load::check_device(*opened.engine, wanted, options);
   if (!check && health.is_lost(wanted.text())) {
-    auto again = open_again(opened, wanted, options);
+    auto again = open_again(opened, wanted, options, readers);
     if (again)
       check = std::move(again);
     else

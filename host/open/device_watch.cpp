@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <condition_variable>
+#include <cstdint>
 #include <deque>
 #include <mutex>
 #include <thread>
@@ -68,11 +69,13 @@ struct DeviceWatch::State {
 
   // The self-test as any caller would run it, but not as work of the application's: a question that goes well
   // must not end the watch over its first real work.
-  Result<void> ask(const load::Device& device, bool& asked) {
+  // `asked`: the number of the engine that was; of_any when it is busy.
+  Result<void> ask(const load::Device& device, std::uint64_t& asked) {
+    asked = load::Health::of_any;
     const auto alone = engine->try_exclusive();
-    asked = alone.owns_lock();
-    if (!asked) return {};
+    if (!alone.owns_lock()) return {};
     const load::Engine& open = engine->engine();
+    asked = open.number();
     load::CallOptions call_options;
     call_options.timeout = longest_question;
     call_options.cancel = cancel;
@@ -84,8 +87,9 @@ struct DeviceWatch::State {
   void look_after(Watched& one) {
     const std::string name = one.device.text();
     load::Health& health = *engine->health();
-    bool asked = false;
-    const auto answer = ask(one.device, asked);
+    std::uint64_t number = 0;
+    const auto answer = ask(one.device, number);
+    const bool asked = number != load::Health::of_any;
     if (health.is_lost(name)) {
       load::CallOptions call_options;
       call_options.cancel = cancel;
@@ -97,7 +101,7 @@ struct DeviceWatch::State {
     } else if (!answer) {
       const bool signs_differ = !platform::sign_changes(first_signs, signs).empty();
       if (load::tells_of_a_lost_device(answer.error()) || (signs_differ && !is_passing(answer.error())))
-        health.lost(name, answer.error());
+        health.lost(name, answer.error(), number);
     }
     one.next = Clock::now() + one.patience * options.interval;
   }

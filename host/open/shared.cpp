@@ -71,10 +71,11 @@ class Table {
 
   // The open engine, and whether all that decides has to be looked at before it may be given out again.
   std::pair<std::shared_ptr<SharedEngine>, bool> find(const std::string& key) {
+    std::shared_ptr<SharedEngine> engine;  // may be the last to hold it; it goes when nothing is locked
     const std::lock_guard<std::mutex> hold(mutex_);
     Entry* const entry = entry_of(key);
     if (entry == nullptr) return {};
-    std::shared_ptr<SharedEngine> engine = entry->engine.lock();
+    engine = entry->engine.lock();
     if (!engine || engine->is_spoiled()) return {};
     const bool fresh =
         Clock::now() - entry->looked_at < look_again_after && generation_of(*entry) == entry->generation;
@@ -85,7 +86,7 @@ class Table {
   void put(const std::string& key, const std::shared_ptr<SharedEngine>& engine, const World& world,
            Clock::time_point looked_at, const std::optional<Folders>& folders = {}) {
     const std::lock_guard<std::mutex> hold(mutex_);
-    std::erase_if(entries_, [&](const Entry& entry) { return entry.engine.expired() || entry.key == key; });
+    std::erase_if(entries_, [&](const Entry& entry) { return entry.key == key; });
     Entry entry;
     entry.key = key;
     entry.engine = engine;
@@ -94,6 +95,12 @@ class Table {
     entry.looked_at = looked_at;
     entry.generation = {environment_digest(), folders ? *folders : folders_of(entry)};
     entries_.push_back(std::move(entry));
+  }
+
+  // An engine that nobody holds any more is going: what was watched for it is let go.
+  void drop_closed() {
+    const std::lock_guard<std::mutex> hold(mutex_);
+    std::erase_if(entries_, [](const Entry& entry) { return entry.engine.expired(); });
   }
 
  private:
@@ -132,7 +139,10 @@ SharedEngine::SharedEngine(std::unique_ptr<World> world, Outcome outcome, std::s
   });
 }
 
-SharedEngine::~SharedEngine() { health_->remove_listener(listener_); }
+SharedEngine::~SharedEngine() {
+  health_->remove_listener(listener_);
+  Table::of_this_process().drop_closed();
+}
 
 const std::string& SharedEngine::report() {
   const std::lock_guard<std::mutex> hold(reporting_);
@@ -163,8 +173,7 @@ Result<std::unique_lock<std::mutex>> SharedEngine::exclusive(const std::optional
 Result<load::DeviceCheck> SharedEngine::check(const std::string& device, const load::CallOptions& options) {
   TRY_ASSIGN(const auto alone, exclusive(options.cancel));
   // A document asks the engine for its facts; not while another takes its place.
-  const std::lock_guard<std::mutex> hold(reporting_);
-  return check_device(*outcome_.opened, device, options);
+  return check_device(*outcome_.opened, device, options, &reporting_);
 }
 
 Result<std::shared_ptr<SharedEngine>> open_shared(const SharedRequest& request) {

@@ -22,8 +22,13 @@ void Trial::raise(std::string_view phase) {
     sentinel_ = std::move(*raised);
 }
 
+void Trial::leaves() const {
+  if (history::running_here() == this) history::set_running_here(nullptr);
+}
+
 void Trial::enter(std::string_view phase) {
   if (opened_before_ || !is_kept()) return;
+  history::set_running_here(this);
   const std::lock_guard lock(mutex_);
   if (sentinel_)
     static_cast<void>(sentinel_->enter(phase));
@@ -32,6 +37,7 @@ void Trial::enter(std::string_view phase) {
 }
 
 void Trial::opening_ended(bool proven) {
+  leaves();
   const std::lock_guard lock(mutex_);
   sentinel_.reset();
   tried_.proven = proven;
@@ -41,6 +47,7 @@ void Trial::opening_ended(bool proven) {
 
 void Trial::work_begins() {
   if (!is_kept()) return;
+  history::set_running_here(this);
   const std::lock_guard lock(mutex_);
   if (worked_before_ || ++working_ > 1) return;
   worked_before_ = tried_.proven && history::was_survived(tried_.state_folder, tried_.digest, First::work,
@@ -50,6 +57,7 @@ void Trial::work_begins() {
 
 void Trial::work_ended(bool well) {
   if (!is_kept()) return;
+  leaves();
   const std::lock_guard lock(mutex_);
   if (worked_before_) return;
   if (--working_ == 0 || well) sentinel_.reset();

@@ -24,6 +24,7 @@ struct Tried {
 class Trial : public load::FirstWork {
  public:
   explicit Trial(Tried tried);
+  ~Trial() override { leaves(); }
 
   // "dlopen", "entry", "create": raises the sentinel, or moves it on. Where it cannot be written there is
   // none.
@@ -38,6 +39,8 @@ class Trial : public load::FirstWork {
  private:
   bool is_kept() const { return !tried_.state_folder.empty() && !tried_.digest.empty(); }
   void raise(std::string_view phase);
+  // The calling thread does not run the build's code any more.
+  void leaves() const;
   Tried tried_;
   bool opened_before_ = false, worked_before_ = false;
   std::mutex mutex_;

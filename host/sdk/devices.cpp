@@ -3,6 +3,7 @@
 
 #include "host/load/in_process/call.hpp"
 #include "host/load/in_process/passed_tensor.hpp"
+#include "host/load/in_process/results.hpp"
 #include "host/sdk/chosen_device.hpp"
 #include "host/sdk/handles.hpp"
 
@@ -15,8 +16,29 @@ bool in_host_memory(engine_device device) {
   return device.type == ENGINE_CPU || device.type == ENGINE_CUDA_HOST || device.type == ENGINE_ROCM_HOST;
 }
 
+bool is_same(engine_device one, engine_device other) {
+  return one.type == other.type && one.index == other.index;
+}
+
 bool is_there(engine_device from, engine_device to) {
-  return (from.type == to.type && from.index == to.index) || (in_host_memory(from) && in_host_memory(to));
+  return is_same(from, to) || (in_host_memory(from) && in_host_memory(to));
+}
+
+// The name of the device that a copy may lose: where the tensor lies, or, for one in host memory (managed
+// memory is read there too), where it goes. EH-P49 where the engine has no such device, whose memory it would
+// read as if it had.
+Result<std::string> device_at_work(const enginehost_engine& engine, engine_device from, std::size_t to) {
+  const auto& names = engine.shared->device_names();
+  if (in_host_memory(from) || from.type == ENGINE_CUDA_MANAGED) return names[to];
+  const auto& devices = engine.shared->opened().devices;
+  for (std::size_t i = 0; i < devices.size(); ++i)
+    if (is_same(devices[i].id, from)) return names[i];
+  enginehost::load::Device unknown;
+  unknown.id = from;
+  return fail(std::move(enginehost::diagnose("EH-P49")
+                            .with("input", "tensor")
+                            .with("found_on", unknown.text())
+                            .with("device", names[to])));
 }
 
 // Fills in what enginehost_engine_device() tells.
@@ -29,7 +51,8 @@ Result<void> tell(const enginehost_engine& engine, std::size_t number, enginehos
 }
 
 Result<engine_owned_tensor*> copied_to(enginehost::load::Engine& engine, const engine_tensor& from,
-                                       engine_device device, const enginehost::load::CallOptions& options) {
+                                       engine_device device, const std::string& at_work,
+                                       const enginehost::load::CallOptions& options) {
   const engine_tensor_v1* const table = engine.tensor_table();
   if (table == nullptr)
     return fail(std::move(enginehost::diagnose("EH-S18").with("table", ENGINE_TENSOR_V1)));
@@ -38,16 +61,18 @@ Result<engine_owned_tensor*> copied_to(enginehost::load::Engine& engine, const e
   like.byte_offset = 0;
   like.strides = nullptr;
   like.device = device;
+  namespace load = enginehost::load;
+  load::Work work = engine.work_on(at_work, load::WorkKind::preparing);
   engine_owned_tensor* made = nullptr;
-  enginehost::load::Call creating(options);
-  TRY(creating.finish(table->create(engine.instance(), &like, &made, creating.get())));
-  enginehost::load::Call copying(options);
-  if (auto done = copying.finish(table->copy(engine.instance(), &from, &made->tensor, copying.get()));
-      !done) {
-    made->release(made);
-    return fail(std::move(done).error());
-  }
-  return made;
+  load::Call creating(options);
+  if (auto done = creating.finish(table->create(engine.instance(), &like, &made, creating.get())); !done)
+    return work.ended(Result<engine_owned_tensor*>(fail(std::move(done).error())));
+  load::OwnedTensor copy(made);
+  if (const std::string problem = load::problem_of(made); !problem.empty())
+    return fail(load::gave_wrongly("create", problem));
+  load::Call copying(options);
+  TRY(work.ended(copying.finish(table->copy(engine.instance(), &from, &copy->tensor, copying.get()))));
+  return copy.release();
 }
 
 }  // namespace
@@ -100,6 +125,7 @@ enginehost_status enginehost_tensor_copy(enginehost_engine* engine, const void* 
     const engine_tensor& from = passed.tensor();
     TRY_ASSIGN(const std::size_t number, sdk::chosen_device(*engine, device));
     const engine_device to = engine->shared->opened().devices[number].id;
+    TRY_ASSIGN(const std::string at_work, device_at_work(*engine, from.device, number));
     if (is_there(from.device, to)) return {};
     if (from.dtype.code == ENGINE_STRING)
       return fail(
@@ -110,7 +136,8 @@ enginehost_status enginehost_tensor_copy(enginehost_engine* engine, const void* 
     enginehost::load::CallOptions options;
     if (cancel != nullptr) options.cancel = cancel->token;
     TRY_ASSIGN(const auto alone, engine->shared->exclusive(options.cancel));
-    TRY_ASSIGN(engine_owned_tensor* const copy, copied_to(engine->shared->engine(), from, to, options));
+    TRY_ASSIGN(engine_owned_tensor* const copy,
+               copied_to(engine->shared->engine(), from, to, at_work, options));
     *out = reinterpret_cast<DLManagedTensorVersioned*>(copy);
     return {};
   });

@@ -1,6 +1,7 @@
 #include <enginehost/enginehost.h>
 
 #include <cstddef>
+#include <string>
 
 #include "host/sdk/chosen_device.hpp"
 #include "host/sdk/handles.hpp"
@@ -76,6 +77,9 @@ enginehost_status enginehost_engine_self_test(enginehost_engine* engine, int32_t
                                               enginehost_error** error) noexcept {
   return sdk::guarded(error, [&]() -> Result<void> {
     if (engine == nullptr) return fail(sdk::wrong_argument("engine", "it is NULL"));
+    if (level < ENGINE_SELFTEST_LIBRARIES || level > ENGINE_SELFTEST_GRAPH)
+      return fail(
+          sdk::wrong_argument("level", "it is " + std::to_string(level) + ", and the levels are 0, 1 and 2"));
     enginehost::open::SharedEngine& shared = *engine->shared;
     TRY_ASSIGN(const std::size_t number, sdk::chosen_device(*engine, device));
     TRY_ASSIGN(const auto alone, shared.exclusive({}));

@@ -6,26 +6,32 @@ namespace enginehost::sdk {
 
 Result<Turns::Turn> Turns::take(const std::optional<CancelToken>& cancel) {
   constexpr std::chrono::milliseconds look{20};  // nobody wakes who waits when a token is cancelled
-  std::unique_lock<std::mutex> lock(mutex_);
-  const std::uint64_t own = ++last_;
-  const auto place = waiting_.insert(waiting_.end(), own);
+  Places own(1);                                 // made before anything is locked
+  const Places::iterator place = own.begin();
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    waiting_.splice(waiting_.end(), own);
+  }
+  // Before the lock, so that it goes after it: leaving takes the lock again, however this function ends.
   Turn turn(this, place);
-  while (waiting_.front() != own) {
-    if (cancel && cancel->cancelled()) {
-      lock.unlock();  // leaving takes it again
-      return fail(diagnose("EH-P10"));
+  std::unique_lock<std::mutex> lock(mutex_);
+  while (waiting_.begin() != place) {
+    if (!cancel) {
+      place->comes.wait(lock);
+      continue;
     }
-    changed_.wait_for(lock, look);
+    if (cancel->cancelled()) return fail(diagnose("EH-P10"));
+    place->comes.wait_for(lock, look);
   }
   return turn;
 }
 
-void Turns::leave(std::list<std::uint64_t>::iterator place) {
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    waiting_.erase(place);
-  }
-  changed_.notify_all();
+void Turns::leave(Places::iterator place) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const bool had_the_turn = waiting_.begin() == place;
+  waiting_.erase(place);
+  // While it is locked: whoever comes next may give up, and its place is gone then.
+  if (had_the_turn && !waiting_.empty()) waiting_.front().comes.notify_one();
 }
 
 }  // namespace enginehost::sdk

@@ -1,7 +1,6 @@
 // Calls that may not overlap, made by many threads: one after the other, in the order they came.
 #pragma once
 #include <condition_variable>
-#include <cstdint>
 #include <list>
 #include <mutex>
 #include <optional>
@@ -14,11 +13,17 @@ namespace enginehost::sdk {
 
 // Any thread. It outlives the turns that are taken.
 class Turns {
+  // Who waits sleeps at its own, so that a turn that ends wakes one thread and not all.
+  struct Place {
+    std::condition_variable comes;  // its turn
+  };
+  using Places = std::list<Place>;
+
  public:
   // Ends when it goes.
   class Turn {
    public:
-    Turn(Turns* turns, std::list<std::uint64_t>::iterator place) : turns_(turns), place_(place) {}
+    Turn(Turns* turns, Places::iterator place) : turns_(turns), place_(place) {}
     Turn(Turn&& other) noexcept : turns_(std::exchange(other.turns_, nullptr)), place_(other.place_) {}
     Turn& operator=(Turn&&) = delete;
     ~Turn() {
@@ -27,18 +32,16 @@ class Turns {
 
    private:
     Turns* turns_;
-    std::list<std::uint64_t>::iterator place_;
+    Places::iterator place_;
   };
 
   // Waits for whoever came before; EH-P10 when cancelled before that.
   Result<Turn> take(const std::optional<CancelToken>& cancel);
 
  private:
-  void leave(std::list<std::uint64_t>::iterator place);
+  void leave(Places::iterator place);
   std::mutex mutex_;
-  std::condition_variable changed_;
-  std::list<std::uint64_t> waiting_;  // the first has the turn
-  std::uint64_t last_ = 0;
+  Places waiting_;  // the first has the turn
 };
 
 }  // namespace enginehost::sdk

@@ -66,6 +66,16 @@ TEST_F(InHost, ACrashWhileTheEngineIsMadeIsAStrikeTheSecondAQuarantine) {
   EXPECT_EQ(third.candidate(faulty)["verdict"].as_string(), "quarantined") << third.said();
 }
 
+TEST_F(InHost, AnEngineThatEndsTheProgramWhileItIsMadeIsSetAsideToo) {
+  publish(fixture_plugin("plugin.c", {"-DAT_CREATE=if (!in_probe()) exit(0)"}));
+  EXPECT_EQ(crash(), 0) << "by exit(), as if nothing were wrong";
+  const Ended show = shown(faulty);
+  const Json record = show.document["records"].as_array().at(0);
+  EXPECT_EQ(evidence(record["diagnosis"], "stage"), "create") << show.said();
+  EXPECT_EQ(crash(), 0);
+  EXPECT_EQ(open().outcome()["build"].as_string(), good);
+}
+
 TEST_F(InHost, ACrashAtTheFirstWorkIsAStrikeToo) {
   publish(fixture_plugin("plugin.c", {"-DAT_SELFTEST=if (!in_probe()) *(volatile int*)0 = 1"}));
   EXPECT_EQ(crash(), 128 + 11);

@@ -1,13 +1,18 @@
 /* An engine with a processor and a device that is played by it: "cuda:0" is host memory under another name.
  * What it does comes from DEVICE_BEHAVIOUR, asked at every operation: "" works; "elsewhere" leaves its
  * results on the processor and says so; "wrong" adds one; "lose" loses the device of this engine for good;
- * "sticky" reports CUDA's error 700, and so does every later call; "dead" loses the device in every engine;
- * "none" knows no operation; "crash" is a null pointer. With DEVICE_FILE the device is there while that file
- * is: "vanish" loses it meanwhile, "vanish for good" in this engine for ever, and "unavailable" only says
- * that it is not available. It runs models of the format "played": any file, with one input "x" of any type
- * and shape; the output "seen" tells as int64 whether it came without strides, how far it begins behind a
- * multiple of its element's size, its rank, its lanes and the type of the model's device. Two runs of one
- * model at once are a failure. */
+ * "sticky" reports CUDA's error 700, and so does every later call; "slow" takes 0.3 s on the device; "dead"
+ * loses the device in every engine; "none" knows no operation; "crash" is a null pointer; "crash in a run"
+ * and "exit in a run" end the process in the run of a model; "lose in a run" and "lose in a copy" lose the
+ * device there, for good. With DEVICE_FILE the device is there while that file is: "vanish" loses it
+ * meanwhile, "vanish for good" in this engine for ever, and "unavailable" only says that it is not available.
+ * It runs models of the format "played": any file, with one input "x" of any type and shape; the output
+ * "seen" tells as int64 whether it came without strides, how far it begins behind a multiple of its element's
+ * size, its rank, its lanes and the type of the model's device. Two runs of one model at once are a failure.
+ * It gives less than it says, with ENGINE_OK: "no model", "no description", "no function", "no name" and "no
+ * shape" of the input, "rank -3" of the output when a model is loaded; "no output", "output NULL", "output of
+ * rank -5", "output without shape" and "output without release" when it runs; "no tensor" when one is made.
+ */
 #include <enginehost/engine_plugin.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -60,6 +65,7 @@ static engine_status device_info(engine_instance* engine, uint32_t number, engin
 static engine_status reported(engine_instance* engine, int32_t type, engine_call* call) {
   if (type != ENGINE_CUDA) return ENGINE_OK;
   if (behaves("crash")) *(volatile int*)0 = 1;
+  if (behaves("slow")) usleep(300000);
   if (behaves("dead")) return call->fail(call, ENGINE_LOST, "", 0, "the device has fallen off the bus");
   const char* file = getenv("DEVICE_FILE");
   if (file != NULL && access(file, F_OK) != 0) {
@@ -108,9 +114,17 @@ static engine_status tensor_create(engine_instance* engine, const engine_tensor*
   *out = made;
   return ENGINE_OK;
 }
+static engine_status tensor_asked(engine_instance* engine, const engine_tensor* like,
+                                  engine_owned_tensor** out, engine_call* call) {
+  *out = NULL;
+  return behaves("no tensor") ? ENGINE_OK : tensor_create(engine, like, out, call);
+}
 static engine_status tensor_copy(engine_instance* engine, const engine_tensor* from, const engine_tensor* to,
                                  engine_call* call) {
-  (void)engine, (void)call;
+  if (behaves("lose in a copy")) {
+    engine->lost = 1;
+    return call->fail(call, ENGINE_LOST, "", 0, "the device has fallen off the bus");
+  }
   memcpy(to->data, from->data, bytes_of(from));
   return ENGINE_OK;
 }
@@ -149,6 +163,8 @@ struct engine_model {
 static engine_status model_load(engine_instance* engine, const engine_model_desc* desc, engine_model** out,
                                 engine_call* call) {
   (void)call;
+  *out = NULL;
+  if (behaves("no model")) return ENGINE_OK;
   *out = calloc(1, sizeof **out);
   (*out)->engine = engine;
   (*out)->device = desc->device;
@@ -157,16 +173,36 @@ static engine_status model_load(engine_instance* engine, const engine_model_desc
 static void model_unload(engine_model* model) { free(model); }
 static const engine_model_info* model_info(engine_model* model) {
   static const int64_t five[] = {5};
-  static const engine_port input = {"x", NULL, NULL, -1, {0, 0, 1}, 0, 0};
-  static const engine_port output = {"seen", five, NULL, 1, {ENGINE_INT, 64, 1}, 0, 0};
-  static const engine_function function = {"", &input, &output, 1, 1};
-  static const engine_model_info info = {sizeof info, 0, &function, 1, NULL, 0};
+  static const engine_port any = {"x", NULL, NULL, -1, {0, 0, 1}, 0, 0},
+                           nameless = {NULL, NULL, NULL, -1, {0, 0, 1}, 0, 0},
+                           shapeless = {"x", NULL, NULL, 2, {0, 0, 1}, 0, 0};
+  static const engine_port seen = {"seen", five, NULL, 1, {ENGINE_INT, 64, 1}, 0, 0},
+                           ranked = {"seen", five, NULL, -3, {ENGINE_INT, 64, 1}, 0, 0};
+  static const engine_function functions[] = {{"", &any, &seen, 1, 1},
+                                              {"", &nameless, &seen, 1, 1},
+                                              {"", &shapeless, &seen, 1, 1},
+                                              {"", &any, &ranked, 1, 1}};
+  static const engine_model_info infos[] = {{sizeof *infos, 0, &functions[0], 1, NULL, 0},
+                                            {sizeof *infos, 0, &functions[1], 1, NULL, 0},
+                                            {sizeof *infos, 0, &functions[2], 1, NULL, 0},
+                                            {sizeof *infos, 0, &functions[3], 1, NULL, 0},
+                                            {sizeof *infos, 0, functions, 0, NULL, 0}};
   (void)model;
-  return &info;
+  if (behaves("no description")) return NULL;
+  return &infos[behaves("no name")       ? 1
+                : behaves("no shape")    ? 2
+                : behaves("rank -3")     ? 3
+                : behaves("no function") ? 4
+                                         : 0];
 }
 static engine_status model_run(engine_model* model, const engine_run* what, engine_results* results,
                                engine_call* call) {
   if (what->input_count != 1) return call->fail(call, ENGINE_INVALID, "", 0, "x is missing");
+  if (behaves("crash in a run")) abort();
+  if (behaves("exit in a run")) exit(0);
+  if (behaves("lose in a run")) model->engine->lost = 1;
+  if (behaves("lose in a run") || model->engine->lost)
+    return call->fail(call, ENGINE_LOST, "", 0, "the device is gone");
   if (atomic_fetch_add(&model->running, 1) != 0)
     return call->fail(call, ENGINE_INTERNAL, "", 0, "two runs of one model at once");
   const engine_tensor* const x = what->inputs[0].tensor;
@@ -182,7 +218,21 @@ static engine_status model_run(engine_model* model, const engine_run* what, engi
   told[3] = x->dtype.lanes;
   told[4] = model->device.type;
   usleep(20000); /* long enough for another to come in */
-  results->give(results, 0, NULL, seen);
+  if (behaves("output of rank -5")) seen->tensor.ndim = -5;
+  if (behaves("output without shape")) seen->tensor.shape = NULL;
+  if (behaves("no output") || behaves("output NULL") || behaves("output without release")) {
+    static int64_t kept[5];
+    static engine_owned_tensor unreleased;
+    release(seen);
+    unreleased.major = ENGINE_DLPACK_MAJOR;
+    unreleased.tensor = like;
+    unreleased.tensor.data = kept;
+    unreleased.tensor.shape = kept;
+    kept[0] = 5;
+    if (!behaves("no output")) results->give(results, 0, NULL, behaves("output NULL") ? NULL : &unreleased);
+  } else {
+    results->give(results, 0, NULL, seen);
+  }
   atomic_fetch_sub(&model->running, 1);
   return ENGINE_OK;
 }
@@ -190,7 +240,7 @@ static engine_status model_run(engine_model* model, const engine_run* what, engi
 static const void* query(engine_instance* engine, const char* id) {
   static const engine_device_v1 devices = {device_count, device_info};
   static const engine_selftest_v1 test = {selftest};
-  static const engine_tensor_v1 tensors = {tensor_create, tensor_copy};
+  static const engine_tensor_v1 tensors = {tensor_asked, tensor_copy};
   static const engine_op_v1 operations = {op_run};
   static const engine_model_v1 models = {model_load, model_unload, model_info, model_run};
   (void)engine;

@@ -135,6 +135,39 @@ TEST(SentinelTest, AProcessThatEndsByExitWithoutClosingItsEngineIsNoCrash) {
   EXPECT_EQ(left_over(folder), 0u);
 }
 
+TEST(SentinelTest, AProcessThatTheBuildsOwnCodeEndsByExitIsACrash) {
+  Folder folder;
+  end_of_child([&] {
+    const int code = 0, other = 0;
+    set_running_here(&other);
+    static auto ended = new Result<Sentinel>(Sentinel::raise(folder.path, "other", "d2", "warmup"));
+    set_running_here(&code);
+    static auto sentinel = new Result<Sentinel>(Sentinel::raise(folder.path, "b", "d1", "create"));
+    ::exit(*sentinel && *ended ? 0 : 9);
+  });
+  const auto crashes = collect_crashes(folder.path);
+  ASSERT_EQ(crashes.size(), 1u);
+  EXPECT_EQ(crashes[0].build, "b");
+  EXPECT_EQ(crashes[0].phase, "create");
+}
+
+TEST(SentinelTest, AProcessThatEndsByExitWhileAnotherThreadRunsTheBuildIsNoCrash) {
+  Folder folder;
+  end_of_child([&] {
+    const int code = 0;
+    std::thread([&] {
+      set_running_here(&code);
+      static auto sentinel = new Result<Sentinel>(Sentinel::raise(folder.path, "b", "d1", "create"));
+      if (!*sentinel) ::_exit(9);
+    }).join();
+    set_running_here(&code);
+    set_running_here(nullptr);
+    ::exit(0);
+  });
+  EXPECT_TRUE(collect_crashes(folder.path).empty());
+  EXPECT_EQ(left_over(folder), 0u);
+}
+
 TEST(SentinelTest, ACrashNamesTheProgramAndItsBuild) {
   Folder folder;
   end_of_child([&] {

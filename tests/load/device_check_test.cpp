@@ -11,6 +11,7 @@
 #include "base/files.hpp"
 #include "host/explain/explain.hpp"
 #include "host/load/in_process/check.hpp"
+#include "host/load/in_process/model.hpp"
 #include "tests/faults/workshop.hpp"
 
 namespace enginehost::load {
@@ -135,6 +136,19 @@ TEST_F(PlayedDevice, TheFirstWorkIsToldUntilSomeWentWell) {
   EXPECT_EQ(so_far, "begin badly begin well ");
   EXPECT_TRUE(check());
   EXPECT_EQ(told->words, so_far);
+}
+
+TEST_F(PlayedDevice, AModelThatIsLoadedIsNoWorkThatWentWell) {
+  struct Told : FirstWork {
+    void work_begins() override { words += "begin "; }
+    void work_ended(bool well) override { words += well ? "well " : "not yet "; }
+    std::string words;
+  };
+  const auto told = std::make_shared<Told>();
+  engine_->health()->tell_first_work(told);
+  const auto model = Model::load(*engine_, {workshop_.path("libengine_played.so"), "played", "cpu", {}});
+  ASSERT_TRUE(model) << explain::describe(model.error());
+  EXPECT_EQ(told->words, "begin not yet ");
 }
 
 TEST(HealthOfAnEngine, AListenerThatWasRemovedRunsOnNoThreadAnyMore) {

@@ -45,6 +45,24 @@ TEST_F(SharedOpen, OpensAnewWhenEveryoneHasClosedIt) {
   EXPECT_EQ(times_decided_, 2);
 }
 
+#if defined(__linux__)
+TEST_F(SharedOpen, LeavesNoDescriptorWhenEveryoneHasClosedIt) {
+  const auto held = [&] {
+    std::vector<std::string> files;
+    for (const auto& descriptor : std::filesystem::directory_iterator("/proc/self/fd")) {
+      std::error_code gone;
+      const std::string file = std::filesystem::read_symlink(descriptor.path(), gone).native();
+      if (file.starts_with(folder_.path().native())) files.push_back(file);
+    }
+    return files;
+  };
+  auto engine = ask();
+  EXPECT_FALSE(held().empty());
+  engine.reset();
+  EXPECT_EQ(held(), std::vector<std::string>());
+}
+#endif
+
 TEST_F(SharedOpen, LooksAgainWhenTheEnvironmentChanges) {
   const auto first = ask();
   test::set_variable("ENGINEHOST_TEST_VARIABLE", "1");

@@ -1,4 +1,8 @@
 // Device truth over the C API: checking again, and being told of a loss and of the way back.
+#include <atomic>
+#include <chrono>
+#include <thread>
+
 #include "tests/sdk/fixture.hpp"
 #include "tests/support/played_plugin.hpp"
 #include "tests/support/variables.hpp"
@@ -68,6 +72,44 @@ TEST_F(Devices, Case27_ThatAreLostAreToldOnceAndOpenedAgainByACheck) {
   EXPECT_EQ(told_.events.back(), "cuda:0 back ");
   EXPECT_EQ(check("cuda:0").reopened, 0);
   EXPECT_EQ(told_.events.size(), 2u);
+}
+
+TEST_F(Devices, ThatWereOpenedAgainAreNotLostByAModelOfBefore) {
+  write_text(folder_ / "any.played", "");
+  const std::string file = path_text(folder_ / "any.played");
+  enginehost_model* loaded = nullptr;
+  ASSERT_EQ(enginehost_model_load(engine_.get(), file.c_str(), nullptr, "cuda:0", nullptr, &loaded, nullptr),
+            ENGINEHOST_OK);
+  const Handle<enginehost_model> model(loaded);
+  const Numbers numbers({1, 2});
+  const enginehost_input input = {"x", &numbers.tensor};
+  enginehost_outputs* outputs = nullptr;
+  behave("lose in a run");
+  EXPECT_EQ(enginehost_model_run(loaded, &input, 1, nullptr, &outputs, nullptr), ENGINEHOST_NOT_LOADED);
+  behave("");
+  EXPECT_EQ(check("cuda:0").reopened, 1) << said();
+  const std::vector<std::string> so_far = {"cuda:0 lost EH-E01", "cuda:0 back "};
+  EXPECT_EQ(told_.events, so_far);
+  EXPECT_EQ(enginehost_model_run(loaded, &input, 1, nullptr, &outputs, nullptr), ENGINEHOST_NOT_LOADED);
+  EXPECT_EQ(told_.events, so_far) << "the engine that works has lost nothing";
+  behave("lose");
+  check("cuda:0");
+  EXPECT_EQ(told_.events.size(), 3u) << "its own losses are told as before";
+}
+
+TEST_F(Devices, WhoseCheckTakesLongDoNotKeepTheReportOfAnotherHandleBack) {
+  const auto second = open(request());
+  ASSERT_TRUE(second) << said();
+  behave("slow");
+  std::atomic<bool> checked = false;
+  std::thread checks([&] {
+    check("cuda:0");
+    checked = true;
+  });
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  EXPECT_THAT(enginehost_engine_report(second.get()), testing::HasSubstr("reference-good"));
+  EXPECT_FALSE(checked);
+  checks.join();
 }
 
 TEST_F(Devices, OfASharedEngineAreToldToEveryHandleThatIsStillOpen) {

@@ -65,6 +65,11 @@ TEST_F(Sdk, TheSelfTestRunsOnADeviceAndRefusesOneThatIsNotThere) {
   for (const int level : {0, 1, 2})
     EXPECT_EQ(enginehost_engine_self_test(engine.get(), level, nullptr, nullptr), ENGINEHOST_OK);
   enginehost_error* error = nullptr;
+  for (const std::int32_t level : {-2, 3}) {
+    EXPECT_EQ(enginehost_engine_self_test(engine.get(), level, nullptr, &error), ENGINEHOST_INVALID);
+    error_.reset(error);
+    EXPECT_EQ(code(), "EH-P45");
+  }
   EXPECT_NE(enginehost_engine_self_test(engine.get(), 2, "cuda:7", &error), ENGINEHOST_OK);
   EXPECT_STREQ(enginehost_error_code(error), "EH-S09");
   EXPECT_THAT(enginehost_error_text(error), HasSubstr("cuda:7"));

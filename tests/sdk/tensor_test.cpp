@@ -109,6 +109,43 @@ TEST_F(Tensors, WithGapsAreNeitherRunNorCopied) {
   EXPECT_EQ(code(), "EH-P44") << said();
 }
 
+TEST_F(Tensors, TooLargeToBeCopiedAreNoBug) {
+  x_.shape[0] = std::int64_t{1} << 48;
+  x_.tensor.byte_offset = 1;
+  EXPECT_FALSE(run(model_.get(), x_.tensor).ran);
+  EXPECT_EQ(code(), "EH-E01") << said();
+  EXPECT_THAT(said(), HasSubstr("no memory for a copy of x"));
+}
+
+TEST_F(Tensors, GivenTwiceForOneInputAreRefused) {
+  const enginehost_input inputs[] = {{"x", &x_.tensor}, {"x", &x_.tensor}};
+  enginehost_outputs* outputs = nullptr;
+  enginehost_error* error = nullptr;
+  EXPECT_EQ(enginehost_model_run(model_.get(), inputs, 2, nullptr, &outputs, &error), ENGINEHOST_INVALID);
+  error_.reset(error);
+  EXPECT_EQ(code(), "EH-P45");
+  EXPECT_THAT(said(), HasSubstr("two tensors are given for the input x"));
+}
+
+TEST_F(Tensors, OnADeviceThatTheEngineDoesNotHaveAreNotCopied) {
+  for (const DLDevice device : {DLDevice{kDLCUDA, 7}, DLDevice{kDLVulkan, 0}}) {
+    x_.tensor.device = device;
+    for (const char* to : {"cpu", "cuda:0"}) {
+      EXPECT_EQ(copy(x_.tensor, to), nullptr);
+      EXPECT_EQ(code(), "EH-P49") << said();
+    }
+  }
+  x_.tensor.device = {kDLCUDA, 0};
+  DLManagedTensorVersioned* const made = copy(x_.tensor, "cpu");
+  ASSERT_NE(made, nullptr) << said();
+  made->deleter(made);
+}
+
+TEST_F(Tensors, OfStringsAreOf128Bits) {
+  x_.tensor.dtype = {ENGINEHOST_DTYPE_STRING, 64, 1};
+  EXPECT_THAT(refused(x_.tensor), HasSubstr("strings of 64 bits"));
+}
+
 TEST_F(Tensors, OfStringsStayInHostMemory) {
   const enginehost_string words[] = {{"a", 1}, {"bc", 2}};
   std::int64_t shape[] = {2};

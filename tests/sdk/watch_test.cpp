@@ -131,6 +131,21 @@ TEST_F(Watched, WhoseLossACallShowsAreToldWithoutWaitingForTheNextQuestion) {
   EXPECT_EQ(told_.events(), std::vector<std::string>{"cuda:0 lost EH-R18"});
 }
 
+TEST_F(Watched, WhoseLossTheCopyOfATensorShowsAreToldAtOnce) {
+  open_with("lose in a copy");
+  enginehost_watch rare = ENGINEHOST_WATCH_INIT;
+  rare.interval_ms = 600'000;
+  rare.user_data = &told_;
+  rare.on_device = &Told::hear;
+  ASSERT_EQ(enginehost_engine_watch(engine_.get(), &rare, nullptr), ENGINEHOST_OK);
+  const Numbers numbers({1, 2});
+  DLManagedTensorVersioned* out = nullptr;
+  EXPECT_EQ(enginehost_tensor_copy(engine_.get(), &numbers.tensor, "cuda:0", nullptr, &out, nullptr),
+            ENGINEHOST_NOT_LOADED);
+  ASSERT_TRUE(told_.wait_for(1));
+  EXPECT_EQ(told_.events(), std::vector<std::string>{"cuda:0 lost EH-R18"});
+}
+
 TEST_F(Watched, ThatAreOnlyUnavailableForAWhileAreNotLost) {
   open_with("unavailable");
   ASSERT_EQ(watch(engine_.get(), told_), ENGINEHOST_OK);

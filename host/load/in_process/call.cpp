@@ -103,6 +103,13 @@ Result<void> Call::finish(engine_status status) const {
   return enginehost::fail(std::move(diagnosis));
 }
 
+Diagnosis gave_wrongly(std::string_view function, std::string_view what) {
+  return std::move(
+      diagnose("EH-E01")
+          .with("status", name_of_status(ENGINE_INTERNAL))
+          .with("message", std::string(function) + "() succeeded but gave " + std::string(what)));
+}
+
 std::string name_of_status(engine_status status) {
   switch (status) {
     case ENGINE_OK:

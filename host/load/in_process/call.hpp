@@ -59,6 +59,9 @@ class Call {
   std::vector<std::pair<std::string, std::string>> details_;
 };
 
+// EH-E01 of a plugin that said ENGINE_OK and broke its word: gave_wrongly("load", "no model").
+Diagnosis gave_wrongly(std::string_view function, std::string_view what);
+
 // "ENGINE_UNAVAILABLE".
 std::string name_of_status(engine_status status);
 

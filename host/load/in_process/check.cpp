@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/text.hpp"
+#include "host/load/in_process/results.hpp"
 
 namespace enginehost::load {
 namespace {
@@ -41,11 +42,6 @@ std::vector<float> right_matrix() {
   return values;
 }
 
-struct Release {
-  void operator()(engine_owned_tensor* tensor) const { tensor->release(tensor); }
-};
-using Owned = std::unique_ptr<engine_owned_tensor, Release>;
-
 // Has the plugin give its tensor, whose device is then known.
 class Given {
  public:
@@ -66,7 +62,7 @@ class Given {
 
  private:
   engine_results results_{};
-  Owned tensor_;
+  OwnedTensor tensor_;
 };
 
 // One computation on one device, its inputs there already.
@@ -84,7 +80,10 @@ class Product {
       engine_owned_tensor* made = nullptr;
       Call creating(options_);
       TRY(creating.finish(engine_.tensor_table()->create(engine_.instance(), &like, &made, creating.get())));
-      on_device_.emplace_back(made);
+      OwnedTensor owned(made);
+      if (const std::string problem = problem_of(made); !problem.empty())
+        return fail(gave_wrongly("create", problem));
+      on_device_.push_back(std::move(owned));
       TRY(copy(input, made->tensor));
       input = made->tensor;
     }
@@ -131,8 +130,9 @@ class Product {
   }
 
   Result<void> compare(const engine_tensor& result) {
-    const bool fits = result.ndim == 2 && result.shape[0] == extent && result.shape[1] == extent &&
-                      result.dtype.code == ENGINE_FLOAT && result.dtype.bits == 32;
+    const bool fits = result.ndim == 2 && result.shape != nullptr && result.shape[0] == extent &&
+                      result.shape[1] == extent && result.dtype.code == ENGINE_FLOAT &&
+                      result.dtype.bits == 32 && result.data != nullptr;
     if (!fits) return fail(wrong("a tensor of another type or shape", "float32[128, 128]"));
     std::vector<float> values(elements);
     if (result.device.type == ENGINE_CPU) {
@@ -156,7 +156,7 @@ class Product {
   const CallOptions& options_;
   std::vector<float> left_, right_;
   engine_tensor inputs_[2]{};
-  std::vector<Owned> on_device_;
+  std::vector<OwnedTensor> on_device_;
 };
 
 bool computes(const Engine& engine, const Device& device) {
@@ -165,7 +165,7 @@ bool computes(const Engine& engine, const Device& device) {
 
 Result<double> multiply(Engine& engine, const Device& device, const CallOptions& options,
                         std::string& computed_on) {
-  Work work(*engine.health(), device.text());
+  Work work = engine.work_on(device.text());
   Product product(engine, device, options);
   auto done = product.prepare().and_then([&] { return product.run(computed_on); });
   return work.ended(std::move(done));

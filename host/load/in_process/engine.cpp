@@ -72,6 +72,7 @@ Result<std::unique_ptr<Engine>> Engine::create(std::shared_ptr<LoadedPlugin> plu
   std::unique_ptr<Engine> engine(new Engine);
   engine->plugin_ = std::move(plugin);
   engine->health_ = options.health ? std::move(options.health) : std::make_shared<Health>();
+  engine->number_ = engine->health_->add_engine();
   engine->host_ = std::make_unique<Host>();
   Host& host = *engine->host_;
   host.name = std::move(options.host_name);
@@ -108,10 +109,7 @@ Result<std::unique_ptr<Engine>> Engine::create(std::shared_ptr<LoadedPlugin> plu
     engine->instance_ = nullptr;  // "On failure *out is NULL": whatever it left there is not ours to destroy
     TRY(call.finish(status));
   }
-  if (engine->instance_ == nullptr)
-    return fail(diagnose("EH-E01")
-                    .with("status", name_of_status(ENGINE_INTERNAL))
-                    .with("message", "create() succeeded but gave no engine"));
+  if (engine->instance_ == nullptr) return fail(gave_wrongly("create", "no engine"));
 
   const auto query = [&](const char* id) { return table.query(engine->instance_, id); };
   engine->devices_ = static_cast<const engine_device_v1*>(query(ENGINE_DEVICE_V1));
@@ -178,7 +176,7 @@ std::string Engine::name_of(engine_device wanted) const {
 
 Result<void> Engine::self_test(std::int32_t level, engine_device device, CallOptions options) {
   Call call(std::move(options));
-  Work work(*health_, name_of(device));
+  Work work = work_on(name_of(device));
   return work.ended(call.finish(selftest_->run(instance_, level, device, call.get())));
 }
 

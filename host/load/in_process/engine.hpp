@@ -2,6 +2,7 @@
 #pragma once
 #include <enginehost/engine_plugin.h>
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -52,6 +53,11 @@ class Engine {
   engine_instance* instance() const { return instance_; }
   // What its work has shown. Every piece of work on a device is told there.
   const std::shared_ptr<Health>& health() const { return health_; }
+  // Its number there.
+  std::uint64_t number() const { return number_; }
+  Work work_on(std::string device, WorkKind kind = WorkKind::computing) const {
+    return Work(*health_, number_, std::move(device), kind);
+  }
 
   // "version" = "1.22.0" always.
   const std::vector<std::pair<std::string, std::string>>& facts() const { return facts_; }
@@ -76,6 +82,7 @@ class Engine {
   std::shared_ptr<LoadedPlugin> plugin_;
   std::unique_ptr<Host> host_;
   std::shared_ptr<Health> health_;
+  std::uint64_t number_ = 0;
   engine_instance* instance_ = nullptr;
   std::vector<std::pair<std::string, std::string>> facts_;
   const engine_device_v1* devices_ = nullptr;

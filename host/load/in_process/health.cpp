@@ -77,9 +77,22 @@ void Health::tell(const DeviceEvent& event) {
   }
 }
 
-void Health::lost(const std::string& device, const Diagnosis& why) {
+std::uint64_t Health::add_engine() {
+  const std::lock_guard lock(mutex_);
+  ++last_engine_;
+  if (engine_ == 0) engine_ = last_engine_;
+  return last_engine_;
+}
+
+void Health::takes_place(std::uint64_t engine) {
+  const std::lock_guard lock(mutex_);
+  engine_ = engine;
+}
+
+void Health::lost(const std::string& device, const Diagnosis& why, std::uint64_t engine) {
   {
     const std::lock_guard lock(mutex_);
+    if (engine != of_any && engine != engine_) return;
     any_lost_ = true;
     if (std::exchange(lost_[device], true)) return;
   }
@@ -96,27 +109,27 @@ void Health::back(const std::string& device) {
   tell({device, false, {}});
 }
 
-void Health::work_begins() {
-  if (!untried_) return;
+std::shared_ptr<FirstWork> Health::work_begins() {
+  if (!untried_) return nullptr;
   std::shared_ptr<FirstWork> first;
   {
     const std::lock_guard lock(mutex_);
     first = first_;
   }
   if (first) first->work_begins();
+  return first;
 }
 
-void Health::work_ended(const std::string& device, const Diagnosis* failure) {
-  if (untried_) {
-    std::shared_ptr<FirstWork> first;
-    {
-      const std::lock_guard lock(mutex_);
-      first = first_;
-    }
-    if (first) first->work_ended(failure == nullptr);
-    if (failure == nullptr) tell_first_work(nullptr);
-  }
-  if (failure != nullptr && tells_of_a_lost_device(*failure)) lost(device, *failure);
+void Health::work_ended(const std::shared_ptr<FirstWork>& first, bool well) {
+  first->work_ended(well);
+  if (well) tell_first_work(nullptr);
+}
+
+void Work::end(const Diagnosis* failure) {
+  ended_ = true;
+  // Before the listeners, which may end the process.
+  if (first_) health_.work_ended(first_, failure == nullptr && kind_ == WorkKind::computing);
+  if (failure != nullptr && tells_of_a_lost_device(*failure)) health_.lost(device_, *failure, engine_);
 }
 
 }  // namespace enginehost::load

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
@@ -21,8 +22,13 @@ class FirstWork {
  public:
   virtual ~FirstWork() = default;
   virtual void work_begins() = 0;
+  // `well`: something was computed. False also for what only came before that and did not fail.
   virtual void work_ended(bool well) = 0;
 };
+
+// Loading a model and moving a tensor run the build's code, and may end the process, but compute nothing:
+// what they say of a build's first work is only that it was survived so far.
+enum class WorkKind { computing, preparing };
 
 struct DeviceEvent {
   std::string device;  // "cuda:0"
@@ -50,14 +56,21 @@ class Health {
   // Before the first operation; forgotten once one went well.
   void tell_first_work(std::shared_ptr<FirstWork> first);
 
-  bool is_lost(const std::string& device) const;
-  // Tells the listeners when that is a change.
-  void lost(const std::string& device, const Diagnosis& why);
-  void back(const std::string& device);
+  // The number of an engine that tells its work here. Of several, one counts: the first, until another takes
+  // its place. Models of before go on failing, which says nothing of the engine that works.
+  std::uint64_t add_engine();
+  void takes_place(std::uint64_t engine);
 
-  // Around every piece of work on a device: a run, an operation, a self-test.
-  void work_begins();
-  void work_ended(const std::string& device, const Diagnosis* failure);
+  bool is_lost(const std::string& device) const;
+  // Tells the listeners when that is a change. `engine`: whose call showed it; one that does not count (any
+  // more) is not heard.
+  void lost(const std::string& device, const Diagnosis& why, std::uint64_t engine = of_any);
+  void back(const std::string& device);
+  static constexpr std::uint64_t of_any = 0;
+
+  // Whom to tell of the end of a piece of work that begins here: null when nobody wants to know any more.
+  std::shared_ptr<FirstWork> work_begins();
+  void work_ended(const std::shared_ptr<FirstWork>& first, bool well);
 
  private:
   struct Registered {
@@ -73,33 +86,41 @@ class Health {
   std::vector<Registered> listeners_;
   std::size_t next_listener_ = 1;
   std::map<std::string, bool> lost_;
+  std::uint64_t last_engine_ = 0, engine_ = 0;  // that has a number; that counts
   std::atomic<bool> any_lost_{false}, untried_{false};
   std::shared_ptr<FirstWork> first_;
 };
 
-// Tells of the work in a scope: `return work.ended(call.finish(...))`.
+// Tells of the work in a scope, on one thread: a run, an operation, a self-test, the loading of a model, the
+// copy of a tensor. `return work.ended(call.finish(...))`. Made by Engine::work_on().
 class Work {
  public:
-  Work(Health& health, std::string device) : health_(health), device_(std::move(device)) {
-    health_.work_begins();
-  }
+  Work(Health& health, std::uint64_t engine, std::string device, WorkKind kind)
+      : health_(health),
+        engine_(engine),
+        device_(std::move(device)),
+        kind_(kind),
+        first_(health.work_begins()) {}
   Work(const Work&) = delete;
   Work& operator=(const Work&) = delete;
   ~Work() {
-    if (!ended_) health_.work_ended(device_, &not_told_);
+    if (!ended_ && first_)
+      health_.work_ended(first_, false);  // left early: nothing is known to have gone well
   }
   template <class T>
   Result<T> ended(Result<T> result) {
-    ended_ = true;
-    health_.work_ended(device_, result ? nullptr : &result.error());
+    end(result ? nullptr : &result.error());
     return result;
   }
 
  private:
+  void end(const Diagnosis* failure);
   Health& health_;
+  std::uint64_t engine_;
   std::string device_;
+  WorkKind kind_;
+  std::shared_ptr<FirstWork> first_;
   bool ended_ = false;
-  Diagnosis not_told_;  // left early: nothing is known to have gone well
 };
 
 }  // namespace enginehost::load

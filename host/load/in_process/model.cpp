@@ -5,6 +5,7 @@
 #include "base/files.hpp"
 #include "base/paths.hpp"
 #include "base/text.hpp"
+#include "host/load/in_process/model_problem.hpp"
 
 namespace enginehost::load {
 namespace {
@@ -79,6 +80,20 @@ bool takes(const engine_function& function, const NamedTensor& input, std::size_
   if (input.name.empty() && given == 1 && function.input_count == 1) return true;
   return std::any_of(function.inputs, function.inputs + function.input_count,
                      [&](const engine_port& port) { return input.name == port.name; });
+}
+
+// What a run that succeeded gave, against what the model says that it gives.
+std::string problem_of(const Results& results, const engine_function& function) {
+  if (!results.problem().empty()) return results.problem();
+  for (std::size_t number = 0; number < function.output_count; ++number) {
+    const engine_port& port = function.outputs[number];
+    if ((port.flags & (ENGINE_PORT_OPTIONAL | ENGINE_PORT_REPEATED)) != 0) continue;
+    const auto& outputs = results.outputs();
+    if (std::none_of(outputs.begin(), outputs.end(),
+                     [&](const std::unique_ptr<Output>& output) { return output->number == number; }))
+      return "no output " + std::string(port.name);
+  }
+  return {};
 }
 
 std::string names_of(const engine_function& function) {
@@ -156,12 +171,17 @@ Result<std::unique_ptr<Model>> Model::load(Engine& engine, const ModelRequest& r
   description.option_count = entries.size();
   Call call(std::move(options));
   engine_model* model = nullptr;
-  Work work(*engine.health(), device.text());
+  Work work = engine.work_on(device.text(), WorkKind::preparing);
   if (auto loaded = work.ended(
           call.finish(engine.model_table()->load(engine.instance(), &description, &model, call.get())));
       !loaded)
     return fail(std::move(loaded.error().with("model", path_text(request.file))));
-  return std::unique_ptr<Model>(new Model(engine, model, device));
+  if (model == nullptr)
+    return fail(std::move(gave_wrongly("load", "no model").with("model", path_text(request.file))));
+  std::unique_ptr<Model> made(new Model(engine, model, device));
+  if (const std::string problem = problem_of(made->info_); !problem.empty())
+    return fail(std::move(gave_wrongly("info", problem).with("model", path_text(request.file))));
+  return made;
 }
 
 Model::Model(Engine& engine, engine_model* model, const Device& device)
@@ -188,6 +208,11 @@ Result<Model::Arranged> Model::arrange(const engine_function& function,
     for (const NamedTensor& input : inputs) {
       const bool unnamed = input.name.empty() && inputs.size() == 1 && function.input_count == 1;
       if (!unnamed && input.name != port.name) continue;
+      if (given && (port.flags & ENGINE_PORT_REPEATED) == 0)
+        return fail(
+            diagnose("EH-P45")
+                .with("argument", "inputs")
+                .with("problem", "two tensors are given for the input " + input.name + ", which takes one"));
       TRY_ASSIGN(PassedTensor passed, PassedTensor::take(port.name, *input.tensor));
       if (!is_reachable(input.tensor->device, device_))
         return fail(diagnose("EH-P49")
@@ -223,8 +248,10 @@ Result<std::vector<std::unique_ptr<Output>>> Model::run(const std::vector<NamedT
   run.output_device = {ENGINE_CPU, 0};
   Results results;
   Call call(std::move(options));
-  Work work(*engine_.health(), device_name_);
+  Work work = engine_.work_on(device_name_);
   TRY(work.ended(call.finish(engine_.model_table()->run(model_, &run, results.get(), call.get()))));
+  if (const std::string problem = problem_of(results, function(function_number)); !problem.empty())
+    return fail(gave_wrongly("run", problem));
   return results.take();
 }
 

@@ -33,7 +33,8 @@ struct NamedTensor {
 class Model {
  public:
   // EH-P47 no such file; EH-S18 the engine runs no models ("table"), or none of that format ("format",
-  // "offered"); EH-S09 no such device; EH-E01 what the plugin says.
+  // "offered"); EH-S09 no such device; EH-E01 what the plugin says, and what it leaves out of the
+  // model's description.
   static Result<std::unique_ptr<Model>> load(Engine& engine, const ModelRequest& request,
                                              CallOptions call = {});
   Model(const Model&) = delete;
@@ -48,9 +49,9 @@ class Model {
   bool concurrent() const { return (info_->flags & ENGINE_MODEL_CONCURRENT) != 0; }
 
   // Runs one function. Inputs by name; one that is not named may be given if the function has only one.
-  // EH-P42: no such input ("input", "known"); EH-P43: one is missing; EH-P44: type or shape does not fit, or
-  // no plugin could be given it ("input", "given", "wanted"); EH-E01, EH-P10. Tensors are borrowed until it
-  // returns; outputs are the caller's.
+  // EH-P42: no such input ("input", "known"); EH-P45: two for one; EH-P43: one is missing; EH-P44: type or
+  // shape does not fit, or no plugin could be given it ("input", "given", "wanted"); EH-E01, also for outputs
+  // that are missing or no tensors; EH-P10. Tensors are borrowed until it returns; outputs are the caller's.
   Result<std::vector<std::unique_ptr<Output>>> run(const std::vector<NamedTensor>& inputs,
                                                    CallOptions call = {}, std::size_t function_number = 0);
 

@@ -2,17 +2,21 @@
 
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <new>
 #include <string>
 
+#include "host/load/in_process/call.hpp"
 #include "host/load/in_process/model.hpp"
 #include "host/load/in_process/results.hpp"
 
 namespace enginehost::load {
 namespace {
 
-constexpr std::size_t alignment = 64;      // of who allocates host memory, by engine_plugin.h
+constexpr std::size_t alignment = 64;  // of who allocates host memory, by engine_plugin.h
+constexpr std::size_t most_bytes = std::numeric_limits<std::size_t>::max() / 2;
 constexpr std::int32_t highest_rank = 64;  // far above what engines have
+constexpr std::uint8_t string_bits = 128;  // those of an engine_string, by engine_plugin.h
 
 Diagnosis unsuitable(std::string_view input, std::string given, const char* wanted) {
   return std::move(diagnose("EH-P44")
@@ -31,6 +35,9 @@ Result<std::uint64_t> bytes_of(std::string_view input, const engine_tensor& tens
                            "a tensor with a shape"));
   if (tensor.dtype.lanes != 1)
     return fail(unsuitable(input, describe_tensor(tensor), "a tensor whose type has one lane"));
+  if (tensor.dtype.code == ENGINE_STRING && tensor.dtype.bits != string_bits)
+    return fail(unsuitable(input, "strings of " + std::to_string(tensor.dtype.bits) + " bits",
+                           "strings of 128 bits (enginehost_string)"));
   std::uint64_t bytes = 0;
   if (!tensor_bytes(tensor, bytes))
     return fail(unsuitable(input, describe_tensor(tensor),
@@ -87,8 +94,15 @@ Result<PassedTensor> PassedTensor::take(std::string_view input, const engine_ten
   if (!in_host_memory(passed.device))
     return fail(unsuitable(input, "one that begins between two elements of the device's memory",
                            "a tensor that begins at a multiple of its element's size"));
-  taken.copy_.reset(
-      static_cast<std::byte*>(::operator new (static_cast<std::size_t>(bytes), std::align_val_t{alignment})));
+  if (bytes <= most_bytes)
+    taken.copy_.reset(static_cast<std::byte*>(
+        ::operator new (static_cast<std::size_t>(bytes), std::align_val_t{alignment}, std::nothrow)));
+  if (taken.copy_ == nullptr)
+    return fail(std::move(diagnose("EH-E01")
+                              .with("status", name_of_status(ENGINE_NO_MEMORY))
+                              .with("message", "there is no memory for a copy of " + std::string(input) +
+                                                   ", a " + describe_tensor(passed) +
+                                                   " that begins at no multiple of its element's size")));
   std::memcpy(taken.copy_.get(), static_cast<const std::byte*>(passed.data) + passed.byte_offset,
               static_cast<std::size_t>(bytes));
   taken.tensor_.data = taken.copy_.get();

@@ -15,8 +15,9 @@ namespace enginehost::load {
 class PassedTensor {
  public:
   // EH-P44 ("input", "given", "wanted"): strides with gaps, a shape that is missing, of a negative rank, with
-  // a negative extent or of more bytes than there can be, a type of several lanes or of no bits, no data for
-  // the elements there are. Host memory that begins between two elements is copied; on a device it is EH-P44.
+  // a negative extent or of more bytes than there can be, a type of several lanes or of no bits, strings of
+  // another size, no data for the elements there are. Host memory that begins between two elements is copied;
+  // on a device it is EH-P44. EH-E01 where there is no memory for the copy.
   static Result<PassedTensor> take(std::string_view input, const engine_tensor& passed);
 
   const engine_tensor& tensor() const { return tensor_; }

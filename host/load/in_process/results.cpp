@@ -9,6 +9,7 @@ namespace {
 
 // engine_plugin.h: who allocates host memory aligns it to 64.
 constexpr std::size_t alignment = 64;
+constexpr std::int32_t highest_rank = 64;  // far above what engines have
 
 struct ResultsAccess {
   static Results* self(engine_results* results) { return static_cast<Results*>(results->host_data); }
@@ -17,7 +18,8 @@ struct ResultsAccess {
 }  // namespace
 
 bool tensor_bytes(const engine_tensor& tensor, std::uint64_t& bytes) {
-  if (tensor.ndim < 0 || tensor.ndim > 64 || (tensor.ndim > 0 && tensor.shape == nullptr)) return false;
+  if (tensor.ndim < 0 || tensor.ndim > highest_rank || (tensor.ndim > 0 && tensor.shape == nullptr))
+    return false;
   const std::uint64_t element = static_cast<std::uint64_t>(tensor.dtype.bits) * tensor.dtype.lanes;
   std::uint64_t bits = element;
   for (std::int32_t i = 0; i < tensor.ndim; ++i) {
@@ -29,8 +31,20 @@ bool tensor_bytes(const engine_tensor& tensor, std::uint64_t& bytes) {
   return true;
 }
 
-void Output::Release::operator()(engine_owned_tensor* tensor) const {
-  if (tensor->release != nullptr) tensor->release(tensor);
+std::string problem_of(engine_owned_tensor* given) {
+  if (given == nullptr) return "no tensor";
+  if (given->release == nullptr) given->release = [](engine_owned_tensor*) noexcept {};
+  const engine_tensor& tensor = given->tensor;
+  if (tensor.ndim < 0 || tensor.ndim > highest_rank)
+    return "a tensor whose ndim is " + std::to_string(tensor.ndim);
+  if (tensor.ndim > 0 && tensor.shape == nullptr)
+    return "a tensor whose shape is NULL and whose ndim is " + std::to_string(tensor.ndim);
+  for (std::int32_t i = 0; i < tensor.ndim; ++i)
+    if (tensor.shape[i] < 0) return "a tensor with an extent of " + std::to_string(tensor.shape[i]);
+  std::uint64_t bytes = 0;
+  if (tensor.device.type == ENGINE_CPU && tensor.data == nullptr && tensor_bytes(tensor, bytes) && bytes > 0)
+    return "a tensor whose data is NULL";
+  return {};
 }
 
 void Output::Free::operator()(void* memory) const { ::operator delete (memory, std::align_val_t{alignment}); }
@@ -50,11 +64,10 @@ Results::Results(bool offer) : offer_(offer) {
   };
   results_.give = [](engine_results* results, std::uint32_t number, const char* name,
                      engine_owned_tensor* tensor) noexcept {
-    if (tensor == nullptr) return;
     try {
       ResultsAccess::self(results)->give(number, name, tensor);
     } catch (...) {
-      if (tensor->release != nullptr) tensor->release(tensor);
+      if (tensor != nullptr) ReleaseOwned()(tensor);
     }
   };
 }
@@ -82,6 +95,11 @@ const engine_tensor* Results::place(std::uint32_t number, const char* name, cons
 }
 
 void Results::give(std::uint32_t number, const char* name, engine_owned_tensor* tensor) {
+  if (std::string problem = problem_of(tensor); !problem.empty()) {
+    if (problem_.empty()) problem_ = std::move(problem);
+    if (tensor != nullptr) ReleaseOwned()(tensor);
+    return;
+  }
   auto output = std::make_unique<Output>();
   output->number = number;
   output->name = name != nullptr ? name : "";

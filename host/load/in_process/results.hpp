@@ -8,6 +8,18 @@
 
 namespace enginehost::load {
 
+// A tensor that a plugin made, to be held until it is released.
+struct ReleaseOwned {
+  void operator()(engine_owned_tensor* tensor) const {
+    if (tensor->release != nullptr) tensor->release(tensor);
+  }
+};
+using OwnedTensor = std::unique_ptr<engine_owned_tensor, ReleaseOwned>;
+
+// What is wrong with it, after "gave": "no tensor", "a tensor whose ndim is -5". Empty when it can be read
+// and handed on; one without a release() is given one that does nothing, since whoever holds it calls it.
+std::string problem_of(engine_owned_tensor* given);
+
 // One output. The tensor is valid as long as the object lives; a tensor the plugin gave must be gone before
 // its engine is destroyed. Movable; one thread at a time.
 class Output {
@@ -22,16 +34,13 @@ class Output {
 
  private:
   friend class Results;
-  struct Release {
-    void operator()(engine_owned_tensor* tensor) const;
-  };
   struct Free {
     void operator()(void* memory) const;
   };
   engine_tensor tensor_{};
   std::vector<std::int64_t> shape_;
   std::unique_ptr<void, Free> memory_;
-  std::unique_ptr<engine_owned_tensor, Release> given_;
+  OwnedTensor given_;
 };
 
 // Pass get() to a run, then take the outputs. For one run at a time.
@@ -46,12 +55,15 @@ class Results {
   // In the order they came. After a run that failed: what was handed over until then.
   std::vector<std::unique_ptr<Output>> take() { return std::move(outputs_); }
   const std::vector<std::unique_ptr<Output>>& outputs() const { return outputs_; }
+  // Of the first that was given and is no tensor, which is not among the outputs; empty when all are.
+  const std::string& problem() const { return problem_; }
 
  private:
   const engine_tensor* place(std::uint32_t number, const char* name, const engine_tensor& like);
   void give(std::uint32_t number, const char* name, engine_owned_tensor* tensor);
   engine_results results_{};
   bool offer_;
+  std::string problem_;
   std::vector<std::unique_ptr<Output>> outputs_;
 };
 

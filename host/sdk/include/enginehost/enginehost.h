@@ -8,7 +8,10 @@
  * Threads.  An engine, a model and a result may be used by one thread at a time unless a function says [any];
  * different objects are independent.  Callbacks run on the thread that made the call, progress possibly on another.
  * What says [any] may read the environment: as for getenv(), no other thread may call setenv() meanwhile.  Threads may
- * go on calling while the process ends.
+ * go on calling while the process ends.  A thread that is inside a function must not be ended by pthread_cancel(): that
+ * ends the process; cancel the call instead.  A child of fork() must not use handles of its parent, nor free them: their
+ * locks, threads and devices stayed there.  It may open engines of its own, if no other thread was inside a function
+ * when it was made.
  *
  * Ownership.  What a function gives through an `out` pointer is the caller's and has a matching ..._free.  Free models
  * and outputs before their engine.  Strings that are returned live as long as the object they were asked of.  Arguments
@@ -135,7 +138,8 @@ typedef struct enginehost_request {
   const char* const* accepted_licenses; /* ids accepted beforehand */
   size_t accepted_license_count;
   void* user_data; /* of the callbacks */
-  /* May be called from another thread; must return quickly.  To stop the call, cancel it. */
+  /* May be called from another thread; must return quickly, and must not open the same build, which would wait for the
+   * call that it is told of.  To stop the call, cancel it. */
   void (*on_progress)(const enginehost_progress* progress, void* user_data);
   /* Nonzero agrees.  Not set: size is agreed to, licences only if accepted beforehand. */
   int32_t (*on_consent)(const enginehost_question* question, void* user_data);
@@ -293,7 +297,7 @@ typedef struct enginehost_string {
 } enginehost_string;
 
 typedef struct enginehost_input {
-  const char* name; /* may be NULL when the model has one input */
+  const char* name; /* may be NULL when the model has one input; given once, unless the input is a list */
   /* A DLTensor in host memory or on the model's device; not written.  It is row-major and compact (strides are NULL, or
    * what they would be), its type has one lane; else EH-P44.  Where it begins at no multiple of its element's size, it
    * is copied first in host memory, and EH-P44 on a device. */
@@ -319,8 +323,8 @@ ENGINEHOST_API const void* enginehost_outputs_tensor(const enginehost_outputs* o
 ENGINEHOST_API struct DLManagedTensorVersioned* enginehost_outputs_take(enginehost_outputs* outputs,
                                                                         size_t number) ENGINEHOST_NOEXCEPT;
 
-/* A copy of `tensor` (a DLTensor as an input is, of numbers; else EH-P44) in memory of the engine's on a device, chosen
- * as above; the caller calls its deleter, before the engine is freed.  *out is NULL, with
+/* A copy of `tensor` (a DLTensor as an input is, of numbers; else EH-P44; in host memory or on a device of the engine's,
+ * else EH-P49) in memory of the engine's on a device, chosen as above; the caller calls its deleter, before the engine is freed.  *out is NULL, with
  * ENGINEHOST_OK, when the tensor lies there already (host memory is one place): use the one you have. */
 ENGINEHOST_API enginehost_status enginehost_tensor_copy(enginehost_engine* engine, const void* tensor,
                                                         const char* device, const enginehost_cancel* cancel,

@@ -1,0 +1,79 @@
+// Engines that say ENGINE_OK and give nothing, or half of it: the application is told, and goes on.
+#include "tests/sdk/played_engine.hpp"
+
+namespace enginehost::test {
+namespace {
+
+using testing::HasSubstr;
+
+class BrokenWord : public PlayedEngine {
+ protected:
+  static void behave(const char* how) { set_variable("DEVICE_BEHAVIOUR", how); }
+  // The cause that is told for a model that cannot be used; empty when it loads.
+  std::string refused(const char* behaviour) {
+    behave(behaviour);
+    const auto model = load("cpu");
+    return model ? "" : code() + ": " + enginehost_error_cause(error_.get());
+  }
+  std::string refused_run(enginehost_model* model, const char* behaviour) {
+    behave(behaviour);
+    const Numbers numbers({1, 2});
+    return run(model, numbers.tensor).ran ? "" : code() + ": " + enginehost_error_cause(error_.get());
+  }
+};
+
+TEST_F(BrokenWord, OfAModelIsToldWhenItIsLoaded) {
+  EXPECT_EQ(refused("no model"), "EH-E01: load() succeeded but gave no model");
+  EXPECT_EQ(refused("no description"), "EH-E01: info() succeeded but gave no description of the model");
+  EXPECT_EQ(refused("no function"), "EH-E01: info() succeeded but gave no function of the model");
+  EXPECT_EQ(refused("no name"), "EH-E01: info() succeeded but gave no name of the model's input 0");
+  EXPECT_EQ(refused("no shape"),
+            "EH-E01: info() succeeded but gave no shape of the model's input x, whose rank is 2");
+  EXPECT_EQ(refused("rank -3"),
+            "EH-E01: info() succeeded but gave no rank that can be of the model's output seen, but -3");
+  EXPECT_EQ(refused(""), "");
+}
+
+TEST_F(BrokenWord, OfARunIsToldAndTheModelGoesOn) {
+  const auto model = load("cpu");
+  ASSERT_TRUE(model) << said();
+  EXPECT_EQ(refused_run(model.get(), "no output"), "EH-E01: run() succeeded but gave no output seen");
+  EXPECT_EQ(refused_run(model.get(), "output NULL"), "EH-E01: run() succeeded but gave no tensor");
+  EXPECT_EQ(refused_run(model.get(), "output of rank -5"),
+            "EH-E01: run() succeeded but gave a tensor whose ndim is -5");
+  EXPECT_EQ(refused_run(model.get(), "output without shape"),
+            "EH-E01: run() succeeded but gave a tensor whose shape is NULL and whose ndim is 1");
+  EXPECT_EQ(refused_run(model.get(), ""), "");
+}
+
+TEST_F(BrokenWord, AnOutputThatCannotBeReleasedHasADeleterAllTheSame) {
+  const auto model = load("cpu");
+  ASSERT_TRUE(model) << said();
+  behave("output without release");
+  const Numbers numbers({1, 2});
+  const enginehost_input input = {"x", &numbers.tensor};
+  enginehost_outputs* raw = nullptr;
+  ASSERT_EQ(enginehost_model_run(model.get(), &input, 1, nullptr, &raw, nullptr), ENGINEHOST_OK);
+  const Handle<enginehost_outputs> outputs(raw);
+  DLManagedTensorVersioned* const taken = enginehost_outputs_take(raw, 0);
+  ASSERT_NE(taken, nullptr);
+  ASSERT_NE(taken->deleter, nullptr);
+  taken->deleter(taken);
+}
+
+TEST_F(BrokenWord, OfATensorsCopyIsTold) {
+  behave("no tensor");
+  const Numbers numbers({1, 2});
+  DLManagedTensorVersioned* out = nullptr;
+  enginehost_error* error = nullptr;
+  EXPECT_EQ(enginehost_tensor_copy(engine_.get(), &numbers.tensor, "cuda:0", nullptr, &out, &error),
+            ENGINEHOST_NOT_LOADED);
+  error_.reset(error);
+  EXPECT_THAT(said(), HasSubstr("create() succeeded but gave no tensor"));
+  enginehost_check check = ENGINEHOST_CHECK_INIT;
+  EXPECT_EQ(enginehost_engine_check(engine_.get(), "cuda:0", nullptr, &check, nullptr),
+            ENGINEHOST_NOT_LOADED);
+}
+
+}  // namespace
+}  // namespace enginehost::test

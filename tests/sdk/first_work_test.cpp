@@ -1,0 +1,69 @@
+// An application that its first work with a build ends, and what the next one makes of it.
+#include <sys/resource.h>
+
+#include <csignal>
+
+#include "tests/sdk/fixture.hpp"
+#include "tests/support/played_plugin.hpp"
+#include "tests/support/variables.hpp"
+
+namespace enginehost::test {
+namespace {
+
+class FirstWork : public Sdk {
+ protected:
+  FirstWork() {
+    TestBuild build = good_build();
+    build.files = {{build.plugin, played_plugin()}};
+    publish(build);
+    write_text(folder_ / "any.played", "");
+  }
+  ~FirstWork() override { remove_variable("DEVICE_BEHAVIOUR"); }
+
+  // As an application of its own.
+  void load_and_run(const char* behaviour, int runs = 1) {
+    const rlimit no_core = {0, 0};
+    ::setrlimit(RLIMIT_CORE, &no_core);
+    const auto engine = open(request());
+    const std::string file = path_text(folder_ / "any.played");
+    enginehost_model* loaded = nullptr;
+    if (enginehost_model_load(engine.get(), file.c_str(), nullptr, nullptr, nullptr, &loaded, nullptr) !=
+        ENGINEHOST_OK)
+      std::exit(7);
+    const Handle<enginehost_model> model(loaded);
+    const Numbers numbers({1, 2});
+    const enginehost_input input = {"x", &numbers.tensor};
+    for (int i = 0; i < runs; ++i) {
+      if (i + 1 == runs) set_variable("DEVICE_BEHAVIOUR", behaviour);
+      enginehost_outputs* outputs = nullptr;
+      enginehost_model_run(model.get(), &input, 1, nullptr, &outputs, nullptr);
+      enginehost_outputs_free(outputs);
+    }
+  }
+};
+
+TEST_F(FirstWork, AModelsFirstRunThatEndsTheApplicationTwiceSetsTheBuildAside) {
+  EXPECT_EXIT(load_and_run("crash in a run"), testing::KilledBySignal(SIGABRT), "");
+  EXPECT_EXIT(load_and_run("crash in a run"), testing::KilledBySignal(SIGABRT), "");
+  EXPECT_FALSE(open(request()));
+  EXPECT_THAT(said(), testing::HasSubstr("warmup"));
+}
+
+TEST_F(FirstWork, AnEngineThatEndsTheApplicationByExitIsNoBetter) {
+  const std::string configuration = read_text(config_of_tests());
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_EXIT(load_and_run("exit in a run"), testing::ExitedWithCode(0), "");
+    write_text(config_of_tests(), configuration);  // which the end of the test's copy takes away
+  }
+  EXPECT_FALSE(open(request()));
+  EXPECT_THAT(said(), testing::HasSubstr("warmup"));
+}
+
+TEST_F(FirstWork, ALaterRunThatEndsTheApplicationIsItsOwnToReport) {
+  for (int i = 0; i < 3; ++i)
+    EXPECT_EXIT(load_and_run("crash in a run", 2), testing::KilledBySignal(SIGABRT), "");
+  EXPECT_TRUE(open(request())) << said();
+}
+
+}  // namespace
+}  // namespace enginehost::test
