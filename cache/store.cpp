@@ -111,7 +111,8 @@ void list_layer(const fs::path& root, bool read_only, std::set<std::string>& see
   calls::for_each_name(root / "refs", [&](int folder, const char* entry) {
     const std::string_view name(entry);
     if (!name.ends_with(".ref") || name.front() == '.') return;
-    const FileDescriptor file(calls::openat(folder, entry, O_RDONLY | O_CLOEXEC));
+    // Nothing but a file is a record; opening a named pipe would wait for its writer.
+    const FileDescriptor file(calls::openat(folder, entry, O_RDONLY | O_NONBLOCK | O_CLOEXEC));
     const ssize_t got = file.valid() ? calls::read(file.get(), buffer, sizeof buffer) : -1;
     if (got <= 0) return;
     auto record = read_record(std::string_view(buffer, static_cast<std::size_t>(got)), name, true);
