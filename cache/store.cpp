@@ -219,7 +219,14 @@ Result<void> Store::check_readable() const {
   TRY(check_place());
   const auto check_folder = [&](const fs::path& folder) -> Result<void> {
     calls::Status status{};
-    if (calls::stat(folder.c_str(), &status) != 0 && errno == ENOENT) return {};
+    if (calls::stat(folder.c_str(), &status) != 0 && errno == ENOENT) {
+      std::error_code error;
+      if (!fs::is_symlink(fs::symlink_status(folder, error))) return {};
+      return fail(diagnose("EH-F23")
+                      .with("folder", path_text(folder))
+                      .with("problem", "a link to " + path_text(fs::read_symlink(folder, error)) +
+                                           ", which is not there"));
+    }
     const FileDescriptor opened(calls::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (opened.valid() && calls::access(folder.c_str(), X_OK) == 0) return {};
     const int why = errno;
