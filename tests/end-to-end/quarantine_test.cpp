@@ -159,16 +159,24 @@ TEST_F(Quarantined, WhatCannotBeKeptIsNotSaidToBeDone) {
                         R"(mount --bind "$1" "$1" && mount -o remount,ro,bind "$1" && shift && exec "$@")",
                         "sh",
                         workplace.folder().native()};
-  for (const std::vector<std::string>& action :
-       {std::vector<std::string>{"disable", id}, {"enable", "reference-good"}, {"clear", id}}) {
-    std::vector<std::string> arguments = {"quarantine"};
-    arguments.insert(arguments.end(), action.begin(), action.end());
-    const Ended text = workplace.run("engine-cache", arguments, read_only);
-    EXPECT_EQ(text.status, 7) << action.front() << ": " << text.said();
-    EXPECT_EQ(text.output, "") << action.front();
-    arguments.emplace_back("--json");
-    EXPECT_EQ(workplace.run("engine-cache", arguments, read_only).code(), "EH-F16") << action.front();
-  }
+  // No place for records at all, and one that looks as if it could be written.
+  std::vector<std::filesystem::path> closed = {workplace.folder()};
+  for (const auto& state : std::filesystem::directory_iterator(workplace.cache() / "state"))
+    if (std::filesystem::exists(state.path() / "history")) closed.push_back(state.path() / "history");
+  ASSERT_EQ(closed.size(), 2u);
+  for (const std::filesystem::path& folder : closed)
+    for (const std::vector<std::string>& action :
+         {std::vector<std::string>{"disable", id}, {"enable", "reference-good"}, {"clear", id}}) {
+      SCOPED_TRACE(action.front() + " in " + folder.native());
+      read_only.launcher.back() = folder.native();
+      std::vector<std::string> arguments = {"quarantine"};
+      arguments.insert(arguments.end(), action.begin(), action.end());
+      const Ended text = workplace.run("engine-cache", arguments, read_only);
+      EXPECT_EQ(text.status, 7) << text.said();
+      EXPECT_EQ(text.output, "");
+      arguments.emplace_back("--json");
+      EXPECT_EQ(workplace.run("engine-cache", arguments, read_only).code(), "EH-F16");
+    }
   EXPECT_EQ(open().candidate("reference-good")["verdict"].as_string(), "disabled");
 }
 
