@@ -86,6 +86,16 @@ Result<void> Checker::records() {
   for (const std::string& name : names_in("refs")) {
     const fs::path file = root_ / "refs" / path_of(name);
     if (!name.ends_with(".ref") || name.front() == '.') continue;
+    if (is_no_record(file)) {
+      if (options_.build.empty())
+        note("I2", "",
+             {Problem::Kind::wrong_kind, "refs/" + name,
+              diagnose("EH-F11")
+                  .with("file", path_text(file))
+                  .with("problem", "a named pipe, a socket or a device", "lstat")
+                  .with("expected_kind", "file")});
+      continue;
+    }
     if (options_.build.empty() || file == ref_file(root_, options_.build)) TRY(record(file));
   }
   return {};

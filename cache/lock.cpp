@@ -27,7 +27,7 @@ Result<FileDescriptor> open_lock(const std::filesystem::path& file, Missing miss
   FileDescriptor opened(calls::open(file.c_str(), O_RDWR | make | O_CLOEXEC | O_NOFOLLOW, 0644));
   if (!opened.valid()) {
     const int why = errno;
-    opened = FileDescriptor(calls::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+    opened = FileDescriptor(calls::open(file.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW));
     if (!opened.valid())
       return fail(diagnose_errno(code_of_write_error(why), why)
                       .with("file", path_text(file))

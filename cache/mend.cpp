@@ -127,7 +127,7 @@ Result<bool> Mending::from_here(const fs::path& folder, const std::string& tree,
                                 const Problem& problem) {
   if (problem.kind == Problem::Kind::wrong_mode) {
     const FileDescriptor file(
-        calls::open((folder / path_of(entry.path)).c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+        calls::open((folder / path_of(entry.path)).c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW));
     if (file.valid() && calls::fchmod(file.get(), mode_of(entry)) == 0 && !mode_problem_of(folder, entry)) {
       note(problem, "mode");
       return true;

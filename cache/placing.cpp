@@ -11,10 +11,13 @@
 namespace enginehost::cache::inside {
 
 Result<void> copy_file(const fs::path& from, const fs::path& to, const fs::path& root) {
-  const FileDescriptor source(calls::open(from.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+  // Mending copies from what is damaged, too: there a named pipe may stand, whose opening would wait.
+  const FileDescriptor source(calls::open(from.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW));
   calls::Status status{};
   if (!source.valid() || calls::fstat(source.get(), &status) != 0)
     return fail(diagnose_errno("EH-F01", errno).with("file", path_text(from)));
+  if (!S_ISREG(status.st_mode))
+    return fail(diagnose("EH-F11").with("file", path_text(from)).with("expected_kind", "file"));
   FileDescriptor target(calls::open(to.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
   if (!target.valid()) return fail(disk_failure(errno, to, root));
   if (!clone_content(target.get(), source.get())) {

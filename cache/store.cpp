@@ -111,7 +111,8 @@ void list_layer(const fs::path& root, bool read_only, std::set<std::string>& see
   calls::for_each_name(root / "refs", [&](int folder, const char* entry) {
     const std::string_view name(entry);
     if (!name.ends_with(".ref") || name.front() == '.') return;
-    const FileDescriptor file(calls::openat(folder, entry, O_RDONLY | O_CLOEXEC));
+    // Nothing but a file is a record; opening a named pipe would wait for its writer.
+    const FileDescriptor file(calls::openat(folder, entry, O_RDONLY | O_NONBLOCK | O_CLOEXEC));
     const ssize_t got = file.valid() ? calls::read(file.get(), buffer, sizeof buffer) : -1;
     if (got <= 0) return;
     auto record = read_record(std::string_view(buffer, static_cast<std::size_t>(got)), name, true);
@@ -218,7 +219,14 @@ Result<void> Store::check_readable() const {
   TRY(check_place());
   const auto check_folder = [&](const fs::path& folder) -> Result<void> {
     calls::Status status{};
-    if (calls::stat(folder.c_str(), &status) != 0 && errno == ENOENT) return {};
+    if (calls::stat(folder.c_str(), &status) != 0 && errno == ENOENT) {
+      std::error_code error;
+      if (!fs::is_symlink(fs::symlink_status(folder, error))) return {};
+      return fail(diagnose("EH-F23")
+                      .with("folder", path_text(folder))
+                      .with("problem", "a link to " + path_text(fs::read_symlink(folder, error)) +
+                                           ", which is not there"));
+    }
     const FileDescriptor opened(calls::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (opened.valid() && calls::access(folder.c_str(), X_OK) == 0) return {};
     const int why = errno;

@@ -26,7 +26,7 @@ constexpr std::chrono::seconds longest_wait_without_locks{30};
 
 // What a loader would map: ELF, PE, Mach-O (also big-endian and universal).
 bool is_loadable(const fs::path& file) {
-  const FileDescriptor opened(calls::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+  const FileDescriptor opened(calls::open(file.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW));
   std::array<char, 4> magic{};
   if (!opened.valid() || calls::read(opened.get(), magic.data(), magic.size()) != 4) return false;
   const std::string_view start(magic.data(), magic.size());

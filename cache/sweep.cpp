@@ -75,6 +75,8 @@ void sweep_temporary(const Sweep& sweep) {
 
 void sweep_unfinished(Sweep& sweep) {
   sweep_temporary(sweep);
+  for (const fs::path& record : children_of(sweep.root / "refs"))
+    if (is_no_record(record)) sweep.drop(record);
   for (const fs::path& left : children_of(sweep.root / "stage")) {
     if (sweep.kept) {
       sweep.drop(left);
@@ -120,6 +122,12 @@ void sweep_locks(Sweep& sweep, const std::set<std::string>& names) {
 
 }  // namespace
 
+bool is_no_record(const fs::path& file) {
+  calls::Status status{};
+  return calls::lstat(file.c_str(), &status) == 0 && !S_ISREG(status.st_mode) && !S_ISLNK(status.st_mode) &&
+         !S_ISDIR(status.st_mode);
+}
+
 std::int64_t believable_time(const fs::path& root) {
   const std::int64_t now = std::time(nullptr);
   std::int64_t newest = 0;
@@ -136,7 +144,7 @@ std::int64_t believable_time(const fs::path& root) {
 Result<std::set<std::string>> referred(const fs::path& root) {
   std::set<std::string> names;
   for (const fs::path& file : children_of(root / "refs")) {
-    if (file.extension() != ".ref") continue;
+    if (file.extension() != ".ref" || is_no_record(file)) continue;
     const auto text = read_file(file);
     // Someone may just have removed it.
     if (!text && text.error().value("errno") == "ENOENT") continue;

@@ -205,12 +205,17 @@ Result<std::string> ArtifactInstaller::from_group(Group group, std::vector<Failu
   const fs::path partial = work_.store.partial(artifact_.sha256, *stage_);
   TRY_ASSIGN(const std::optional<transfer::ChunkList> chunks, chunk_list_for(artifact_, work_));
   bool alone = false;
+  // How many sources there were when bytes of an earlier run were last dropped: once for each of them is
+  // enough.
+  std::size_t asked_anew = group.size() + 1;
   // One word a source: the last.
   const auto note = [&](const manifest::Source& source, Diagnosis diagnosis) {
     std::erase_if(failures, [&](const Failure& known) { return known.source == source.text(); });
     failures.push_back({source.text(), std::move(diagnosis)});
   };
   while (!group.empty()) {
+    if (work_.cancel && work_.cancel->cancelled())
+      return fail(diagnose("EH-P10").with("component", component_.id));
     TRY_ASSIGN(const std::unique_ptr<GrowingFile> file,
                GrowingFile::open(partial, work_.store.root(), artifact_.size, chunks ? &*chunks : nullptr));
     if (artifact_.size && file->held() > *artifact_.size) TRY(file->start(0));
@@ -235,7 +240,12 @@ Result<std::string> ArtifactInstaller::from_group(Group group, std::vector<Failu
       Diagnosis diagnosis = wrong_digest(actual, *file, delivery.where);
       file->remove();
       // What an earlier run left may be to blame: once more from the start.
-      if (resumed) continue;
+      if (resumed && group.size() < asked_anew) {
+        asked_anew = group.size();
+        continue;
+      }
+      // Nobody was asked for these bytes and asking again would change nothing.
+      if (delivery.from.empty()) return fail(std::move(diagnosis));
       alone = true;
       if (delivery.from.size() != 1) continue;
       note(*delivery.from.front(), std::move(diagnosis));

@@ -97,7 +97,7 @@ int collect(const settings::Settings& settings, const cache::Store& store, const
       return end_with(unusable("--max-age", flags.max_age, "a time, as 30d or 12h"), json);
   }
   const auto done = store.collect(options);
-  if (!done) return end_with(done.error(), json);
+  if (!done) return end_with(explain::of_this_cache(done.error()), json);
   if (!options.dry_run) note(settings, *done, json);
   // All that could be done is done; what stayed would otherwise be noticed when the disk is full.
   const int status = done->stayed.empty() ? 0 : static_cast<int>(explain::exit_status(done->stayed.front()));
@@ -184,10 +184,11 @@ int run_gc(const settings::Settings& settings, const cache::Store& store, const 
   bool changed = true;
   if (pin) {
     changed = !store.is_pinned(flags.build);
-    if (const auto pinned = store.pin(flags.build); !pinned) return end_with(pinned.error(), json);
+    if (const auto pinned = store.pin(flags.build); !pinned)
+      return end_with(explain::of_this_cache(pinned.error()), json);
   } else {
     const auto unpinned = store.unpin(flags.build);
-    if (!unpinned) return end_with(unpinned.error(), json);
+    if (!unpinned) return end_with(explain::of_this_cache(unpinned.error()), json);
     changed = *unpinned;
   }
   if (changed) {

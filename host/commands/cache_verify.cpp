@@ -213,11 +213,14 @@ void Verification::tell_the_rest(Json& document) {
   for (const std::filesystem::path& layer : store_.layers())
     for (Diagnosis& diagnosis : cache::place_problems(layer)) found.push_back(std::move(diagnosis));
   for (const Diagnosis& diagnosis : found) {
-    places.push(explain::to_json(diagnosis));
     // Nothing can be installed or removed any more: no mere warning.
     const bool stops_writing =
         diagnosis.code == "EH-F23" && diagnosis.value("folder") == path_text(store_.root());
-    if (stops_writing && !worst) worst = diagnosis;
+    if (stops_writing && !worst) {
+      worst = diagnosis;
+      continue;  // told as the failure
+    }
+    places.push(explain::to_json(diagnosis));
     if (!json_ && !quiet_) say_aside("warning: %s\n", explain::one_line(diagnosis).c_str());
   }
   document.set("problems", std::move(problems)).set("warnings", std::move(places));
@@ -279,8 +282,9 @@ int run_verify(const settings::Settings& settings, const VerifyFlags& flags, boo
   open::World world(settings, {}, cancel);
   Verification verification(world, flags, json, quiet);
   auto document = verification.run();
-  if (!document) return end_with(document.error(), json);
+  if (!document) return end_with(explain::of_this_cache(document.error()), json);
   if (flags.build.empty()) document->set("audit", check_audit_log(settings, !json, verification.worst));
+  if (verification.worst) document->set("diagnosis", explain::to_json(verification.to_tell()));
   if (json) print(*document);
   if (!verification.worst) return 0;
   if (!json) say_aside("%s\n", explain::describe(verification.to_tell()).c_str());

@@ -127,11 +127,12 @@ Result<Json> list(const cache::Store& store, const Flags& flags) {
 Result<Json> remove(const settings::Settings& settings, const Flags& flags) {
   open::World world(settings);
   TRY(world.store().check_readable());
-  TRY_ASSIGN(const std::uint64_t freed, world.store().remove(flags.build));
-  world.note("remove", Json::object().set("build", flags.build).set("freed", freed));
+  const auto freed = world.store().remove(flags.build);
+  if (!freed) return fail(explain::of_this_cache(freed.error()));
+  world.note("remove", Json::object().set("build", flags.build).set("freed", *freed));
   print_warnings(world.warnings(), {}, flags.common.quiet || flags.common.json);
-  if (!flags.common.json) say("%s removed, %s freed\n", flags.build.c_str(), format_bytes(freed).c_str());
-  return Json::object().set("format", 1).set("removed", flags.build).set("freed", freed);
+  if (!flags.common.json) say("%s removed, %s freed\n", flags.build.c_str(), format_bytes(*freed).c_str());
+  return Json::object().set("format", 1).set("removed", flags.build).set("freed", *freed);
 }
 
 int run(int argc, char** argv) {

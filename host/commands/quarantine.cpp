@@ -81,7 +81,23 @@ int list(open::World& world, bool json) {
   return 0;
 }
 
+// Ends what is known of a build; true when it was disabled by hand. One that was set aside by itself before
+// that goes back to it when it is enabled.
+Result<bool> end(open::World& world, const std::string& build, const std::string& action) {
+  const history::Record* const known = world.history().find(build);
+  const bool disabled = known != nullptr && known->state == history::State::disabled;
+  const Json covered = known != nullptr ? known->facts["covers"] : Json();
+  auto before = history::record_from_json(covered, build);
+  if (action == "enable" && before)
+    TRY(world.remember(std::move(*before)));
+  else
+    TRY(world.forget(build));
+  world.note("quarantine_" + action, Json::object().set("build", build));
+  return disabled;
+}
+
 int clear(open::World& world, const QuarantineFlags& flags, bool json) {
+  if (const auto place = world.check_state_place(); !place) return end_with(place.error(), json);
   std::vector<std::string> builds;
   const auto add = [&](const history::Record& record) {
     const bool cleared_by_all = is_set_aside(record) && record.state != history::State::disabled;
@@ -91,21 +107,27 @@ int clear(open::World& world, const QuarantineFlags& flags, bool json) {
   for (const history::Stale& stale : world.stale_records())
     if (!stale.program.empty()) add(stale.record);
   if (builds.empty() && !flags.all) return end_with(unknown(flags.build), json);
-  // One that was set aside by itself before it was disabled by hand goes back to that.
+  std::vector<std::string> enabled;
   for (const std::string& build : builds) {
-    const history::Record* const known = world.history().find(build);
-    const Json covered = known != nullptr ? known->facts["covers"] : Json();
-    world.forget(build);
-    world.note("quarantine_" + flags.action, Json::object().set("build", build));
-    if (flags.action == "enable")
-      if (auto before = history::record_from_json(covered, build)) world.remember(std::move(*before));
+    auto ended = end(world, build, flags.action);
+    if (!ended) return end_with(ended.error(), json);
+    if (*ended) enabled.push_back(build);
   }
+  const std::vector<std::string> warnings = world.warnings();
   if (json)
-    print(Json::object().set("format", 1).set("cleared", Json::strings(builds)));
+    print(Json::object()
+              .set("format", 1)
+              .set("cleared", Json::strings(builds))
+              .set("enabled", Json::strings(enabled))
+              .set("warnings", Json::strings(warnings)));
   else if (flags.action == "enable")
     std::printf("%s may be used again\n", flags.build.c_str());
   else
     say("%zu cleared\n", builds.size());
+  if (flags.action == "clear" && !json)
+    for (const std::string& build : enabled)
+      say("%s was disabled: that is ended, too, and it may be used again\n", build.c_str());
+  print_warnings(warnings, {}, json);
   return 0;
 }
 
@@ -122,7 +144,7 @@ std::vector<std::string> doubts_about(open::World& world, const std::string& bui
 }
 
 int disable(open::World& world, const QuarantineFlags& flags, bool json) {
-  const std::vector<std::string> doubts = doubts_about(world, flags.build);
+  std::vector<std::string> warnings = doubts_about(world, flags.build);
   history::Record record;
   if (const history::Record* known = world.history().find(flags.build); known != nullptr) {
     record = *known;
@@ -135,15 +157,18 @@ int disable(open::World& world, const QuarantineFlags& flags, bool json) {
   record.last_seen = open::World::now();
   if (record.first_seen == 0) record.first_seen = record.last_seen;
   record.retry_after = 0;
-  world.remember(std::move(record));
+  if (const auto kept = world.remember(std::move(record)); !kept) return end_with(kept.error(), json);
   world.note("quarantine_disable", Json::object().set("build", flags.build));
+  const std::vector<std::string> others = world.warnings();
+  warnings.insert(warnings.end(), others.begin(), others.end());
   if (json)
-    print(
-        Json::object().set("format", 1).set("disabled", flags.build).set("warnings", Json::strings(doubts)));
+    print(Json::object()
+              .set("format", 1)
+              .set("disabled", flags.build)
+              .set("warnings", Json::strings(warnings)));
   else
     say("%s is not used any more (engine-cache quarantine enable takes that back)\n", flags.build.c_str());
-  print_warnings(doubts, {}, json);
-  print_warnings(world.warnings(), {}, json);
+  print_warnings(warnings, {}, json);
   return 0;
 }
 

@@ -88,6 +88,11 @@ Diagnosis of_argument(Diagnosis diagnosis, const std::filesystem::path& named) {
   return diagnosis;
 }
 
+Diagnosis of_this_cache(Diagnosis diagnosis) {
+  if (diagnosis.code == "EH-F16" && diagnosis.value("place").empty()) diagnosis.with("place", "cache");
+  return diagnosis;
+}
+
 void complete(Diagnosis& diagnosis) {
   const Entry* entry = find(diagnosis.code);
   if (entry == nullptr) {

@@ -86,6 +86,10 @@ Result<Value> of_argument(Result<Value> result, const std::filesystem::path& nam
   return result;
 }
 
+// Says of a folder that cannot be written (EH-F16) that what lies in this very cache was to be changed: no
+// other cache would do ("place" = "cache").
+Diagnosis of_this_cache(Diagnosis diagnosis);
+
 // The exit status of a command that ends with this diagnosis; ExitStatus::bug for an unknown code.
 ExitStatus exit_status(const Diagnosis& diagnosis);
 // What the open engine itself reports (EH-E01) ends with a status for each of its own.

@@ -87,9 +87,10 @@ void Fields::number(std::string_view name, Need need, std::int64_t least, std::i
   target = value->as_integer();
 }
 
-void Fields::size(std::string_view name, Need need, std::optional<std::uint64_t>& target) {
+void Fields::size(std::string_view name, Need need, std::optional<std::uint64_t>& target,
+                  std::int64_t least) {
   std::int64_t value = -1;
-  number(name, need, 0, std::int64_t{1} << 50, value);
+  number(name, need, least, std::int64_t{1} << 50, value);
   if (value >= 0) target = static_cast<std::uint64_t>(value);
 }
 

@@ -36,7 +36,7 @@ class Fields {
   void text(std::string_view name, Need need, Shape shape, std::string& target);
   void texts(std::string_view name, Need need, Shape shape, std::vector<std::string>& target);
   void number(std::string_view name, Need need, std::int64_t least, std::int64_t most, std::int64_t& target);
-  void size(std::string_view name, Need need, std::optional<std::uint64_t>& target);
+  void size(std::string_view name, Need need, std::optional<std::uint64_t>& target, std::int64_t least = 0);
   void flag(std::string_view name, bool& target);
   const Json* array(std::string_view name, Need need);
   const Json* object(std::string_view name, Need need);

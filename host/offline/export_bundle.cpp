@@ -35,7 +35,7 @@ class Exporting {
                       .with("needed_size", std::to_string(blob.size))
                       .with(code == std::string_view("EH-F04") ? "size" : "found", found));
     };
-    const FileDescriptor opened(calls::open(from, O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+    const FileDescriptor opened(calls::open(from, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW));
     if (!opened.valid()) return fail(diagnose_errno("EH-F01", errno).with("file", path_text(from)));
     TRY(writer_.begin_entry(std::string(blob_folder) + blob.sha256, blob.size));
     Sha256 digest;

@@ -62,7 +62,7 @@ bool remember(World& world, const history::Failure& failure) {
   auto record =
       history::after_failure(failure, world.before(failure.build), world.fingerprint(), World::now());
   if (!record) return false;
-  world.remember(std::move(*record));
+  static_cast<void>(world.remember(std::move(*record)));  // a warning says so
   return true;
 }
 
@@ -90,7 +90,7 @@ void remember_success(World& world, const Basis& basis, Json facts,
   if (!record) return;
   if (!world.settings().state_folder.empty())
     history::forget_survived(world.settings().state_folder, basis.installed->digest);
-  world.remember(std::move(*record));
+  static_cast<void>(world.remember(std::move(*record)));
 }
 
 }  // namespace enginehost::open

@@ -172,7 +172,7 @@ std::string checksum(std::string_view text) {
 }
 
 std::string content_of(const char* file) {
-  const FileDescriptor opened(calls::open(file, O_RDONLY | O_CLOEXEC));
+  const FileDescriptor opened(calls::open(file, O_RDONLY | O_NONBLOCK | O_CLOEXEC));
   constexpr std::size_t piece = 4096;
   std::string text;
   if (!opened.valid()) return text;

@@ -143,7 +143,7 @@ void World::read_history() {
   *history_ = history::read(state_folder_, now(), &fingerprint());
   for (const history::Crash& crash : history::collect_crashes(state_folder_))
     if (auto record = history::after_failure(failure_of(crash), before(crash.build), fingerprint(), now()))
-      remember(std::move(*record));
+      static_cast<void>(remember(std::move(*record)));
 }
 
 const history::History& World::history() {
@@ -169,21 +169,36 @@ linker::Machine World::machine() {
   return machine;
 }
 
-void World::remember(history::Record record) {
-  read_history();
-  if (!state_folder_.empty())
-    if (auto written = history::write(state_folder_, record); !written && warnings_.empty())
-      warnings_.push_back("what was learned about " + record.build +
-                          " cannot be kept: " + std::string(written.error().value("folder")) +
-                          " cannot be written (" + std::string(written.error().value("os_said")) + ")");
-  const std::string build = record.build;
-  history_->history.records.insert_or_assign(build, std::move(record));
+// Settings name no state folder when none can be written.
+Result<void> World::check_state_place() const {
+  if (!state_folder_.empty()) return {};
+  TRY(store_.check_place());
+  return fail(diagnose("EH-F16")
+                  .with("place", "state")
+                  .with("problem", "neither the cache " + path_text(store_.root()) +
+                                       " nor this user's folder for states can be written"));
 }
 
-void World::forget(const std::string& build) {
+Result<void> World::remember(history::Record record) {
   read_history();
-  if (!state_folder_.empty()) static_cast<void>(history::clear(state_folder_, build));
+  Result<void> written = state_folder_.empty() ? check_state_place() : history::write(state_folder_, record);
+  if (!written && written.error().code == "EH-F16" && written.error().value("place").empty() &&
+      written.error().value("variable").empty())
+    written.error().with("place", "state");
+  if (!written && !state_folder_.empty() && warnings_.empty())
+    warnings_.push_back("what was learned about " + record.build +
+                        " cannot be kept: " + std::string(written.error().value("folder")) +
+                        " cannot be written (" + std::string(written.error().value("os_said")) + ")");
+  const std::string build = record.build;
+  history_->history.records.insert_or_assign(build, std::move(record));
+  return written;
+}
+
+Result<void> World::forget(const std::string& build) {
+  read_history();
+  if (!state_folder_.empty()) TRY(history::clear(state_folder_, build).map([](bool) {}));
   history_->history.records.erase(build);
+  return {};
 }
 
 void World::note(std::string_view event, const Json& facts) {

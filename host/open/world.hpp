@@ -74,10 +74,13 @@ class World {
   // The machine as the loader sees it, with what this process has loaded already (asked anew each time).
   linker::Machine machine();
 
-  // Writes a record; where that fails it is kept in memory and warnings() says so once.
-  void remember(history::Record record);
-  // Forgets everything about a build's failures, so that it is tried again.
-  void forget(const std::string& build);
+  // Writes a record; where that fails it is kept in memory and warnings() says so once. The failure is for
+  // who was asked to keep it: EH-F15, EH-F16.
+  Result<void> remember(history::Record record);
+  // Whether there is a place for records at all: EH-F16 without one.
+  Result<void> check_state_place() const;
+  // Forgets everything about a build's failures, so that it is tried again. EH-F16 where the record stays.
+  Result<void> forget(const std::string& build);
 
   // One line of the audit log (settings/audit.hpp); where it cannot be written warnings() says so once.
   void note(std::string_view event, const Json& facts);

@@ -114,7 +114,6 @@ class Look {
       error(place, "an archive has no sha256: it is listed and never installed", "add its sha256");
     if (!artifact.size)
       warning(place, "an archive has no size: users cannot see what they download", "add its size in bytes");
-    if (artifact.size && *artifact.size == 0) error(place, "an archive is empty", "add the right file");
     if (artifact.sources.empty()) error(place, "an archive has no source", "name a url or a file");
     for (const Source& one : artifact.sources) source(one, artifact, component, place);
     chunks(artifact, place);

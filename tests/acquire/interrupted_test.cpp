@@ -48,6 +48,19 @@ TEST_F(AcquireTest, ResumesWhatAnEarlierRunLeftAndDistrustsIt) {
   EXPECT_TRUE(store.verify(sample.build->id, true)->empty());
 }
 
+TEST_F(AcquireTest, ASizeThatIsWrongEndsWithWordsWhateverIsHeld) {
+  offer(test::make_archive("zip", content));
+  ASSERT_TRUE(store.prepare());
+  artifact().size = 0;
+  EXPECT_EQ(code(), "EH-N08");
+  for (const char* held : {"", "x"}) {
+    artifact().size = 100'000;
+    test::write_text(store.partial(artifact().sha256), *held ? bytes.substr(0, 100'000) : "");
+    EXPECT_EQ(code(), "EH-N07");
+  }
+  expect_nothing_visible();
+}
+
 TEST_F(AcquireTest, IsCancelledWithoutLeavingAnything) {
   test::NginxServer slow("limit_rate 100k;");
   offer(test::make_archive("zip", content));

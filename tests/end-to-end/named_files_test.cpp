@@ -143,6 +143,48 @@ TEST_F(NamedFiles, ANamedPipeIsNotWaitedFor) {
   }
 }
 
+TEST_F(NamedFiles, ANamedPipeInTheCacheIsNotWaitedForAndGoesWhenItIsRepaired) {
+  repository.add(good_build());
+  repository.write();
+  const std::string location = repository.root().native();
+  RunOptions soon;
+  soon.deadline = std::chrono::seconds(30);
+  const auto cache = [&](std::vector<std::string> arguments) {
+    Ended run = workplace.run("engine-cache", std::move(arguments), soon);
+    EXPECT_FALSE(run.timed_out);
+    return run;
+  };
+  ASSERT_EQ(cache({"fetch", "reference", "--repository", location}).status, 0);
+  const fs::path stranger = workplace.cache() / "refs" / "stranger.ref";
+  ASSERT_EQ(::mkfifo(stranger.c_str(), 0644), 0);
+  EXPECT_EQ(cache({"list"}).status, 0);
+  EXPECT_EQ(cache({"gc", "--dry-run"}).status, 0);
+  EXPECT_EQ(workplace.info({"reference", "--repository", location}, soon).status, 0);
+  const Ended told = cache({"verify"});
+  EXPECT_EQ(told.status, 6) << told.said();
+  EXPECT_THAT(told.said(), AllOf(HasSubstr("refs/stranger.ref"), HasSubstr("verify --repair")));
+  EXPECT_EQ(cache({"verify", "--repair"}).status, 0);
+  EXPECT_FALSE(fs::exists(stranger));
+  // In the place of a build's own record, and of its library.
+  const fs::path record = workplace.cache() / "refs" / "reference-good.ref";
+  fs::remove(record);
+  ASSERT_EQ(::mkfifo(record.c_str(), 0644), 0);
+  EXPECT_EQ(workplace.info({"reference", "--repository", location}, soon).status, 0);
+  EXPECT_TRUE(fs::is_regular_file(record));
+  const Ended opened = workplace.info({"reference", "--repository", location, "--json"}, soon);
+  const fs::path library = opened.outcome()["library"].as_string();
+  std::vector<fs::path> libraries = {library};
+  for (const auto& file : fs::recursive_directory_iterator(workplace.cache() / "trees"))
+    if (file.path().filename() == library.filename()) libraries.push_back(file.path());
+  for (const fs::path& file : libraries) {
+    fs::remove(file);
+    ASSERT_EQ(::mkfifo(file.c_str(), 0644), 0);
+  }
+  EXPECT_NE(cache({"verify"}).status, 0);
+  EXPECT_NE(cache({"export", (workplace.folder() / "x.bundle").native(), "reference-good"}).status, 0);
+  EXPECT_EQ(cache({"verify", "--repair", "--repository", location}).status, 0);
+}
+
 TEST_F(NamedFiles, WhatIsHandedOverThroughADescriptorIsRead) {
   repository.add(good_build());
   repository.write();

@@ -139,6 +139,47 @@ TEST_F(Quarantined, WhatTheUserDisabledStaysSoUntilEnabled) {
   EXPECT_EQ(open().outcome()["build"].as_string(), "reference-good");
 }
 
+TEST_F(Quarantined, ClearingWhatWasDisabledSaysThatThisIsEndedToo) {
+  ASSERT_EQ(quarantine({"disable", id}).status, 0);
+  const Ended cleared = workplace.run("engine-cache", {"quarantine", "clear", id});
+  EXPECT_THAT(cleared.output, HasSubstr(id + " was disabled: that is ended, too")) << cleared.said();
+  EXPECT_EQ(quarantine({"show", id}).status, exit_status_of("EH-S20")) << "what was known before is dropped";
+  ASSERT_EQ(quarantine({"disable", id}).status, 0);
+  EXPECT_EQ(quarantine({"clear", id}).document["enabled"].as_array().size(), 1u);
+}
+
+TEST_F(Quarantined, WhatCannotBeKeptIsNotSaidToBeDone) {
+  ASSERT_EQ(quarantine({"disable", "reference-good"}).status, 0);
+  if (!can_mount()) GTEST_SKIP() << "a folder that nobody can write needs the right to mount";
+  RunOptions read_only;
+  read_only.launcher = {"unshare",
+                        "--mount",
+                        "sh",
+                        "-c",
+                        R"(mount --bind "$1" "$1" && mount -o remount,ro,bind "$1" && shift && exec "$@")",
+                        "sh",
+                        workplace.folder().native()};
+  // No place for records at all, and one that looks as if it could be written.
+  std::vector<std::filesystem::path> closed = {workplace.folder()};
+  for (const auto& state : std::filesystem::directory_iterator(workplace.cache() / "state"))
+    if (std::filesystem::exists(state.path() / "history")) closed.push_back(state.path() / "history");
+  ASSERT_EQ(closed.size(), 2u);
+  for (const std::filesystem::path& folder : closed)
+    for (const std::vector<std::string>& action :
+         {std::vector<std::string>{"disable", id}, {"enable", "reference-good"}, {"clear", id}}) {
+      SCOPED_TRACE(action.front() + " in " + folder.native());
+      read_only.launcher.back() = folder.native();
+      std::vector<std::string> arguments = {"quarantine"};
+      arguments.insert(arguments.end(), action.begin(), action.end());
+      const Ended text = workplace.run("engine-cache", arguments, read_only);
+      EXPECT_EQ(text.status, 7) << text.said();
+      EXPECT_EQ(text.output, "");
+      arguments.emplace_back("--json");
+      EXPECT_EQ(workplace.run("engine-cache", arguments, read_only).code(), "EH-F16");
+    }
+  EXPECT_EQ(open().candidate("reference-good")["verdict"].as_string(), "disabled");
+}
+
 TEST(Witnesses, ABuildThatLackedALibraryIsTriedAgainOnceTheLibraryIsThere) {
   const Workplace workplace;
   const auto folder = workplace.folder() / "libraries";

@@ -130,6 +130,44 @@ TEST_F(UnusableCache, AFileOrADeviceIsNoCache) {
       << "one that nobody made yet is in order";
 }
 
+TEST_F(UnusableCache, ALinkToNothingIsNotToldAsEmpty) {
+  const fs::path link = workplace.folder() / "link", target = workplace.folder() / "unplugged";
+  fs::create_symlink(target, link);
+  for (const char* command : {"list", "verify", "gc"}) {
+    const Ended run = cache({command, "--cache", link.native()});
+    EXPECT_EQ(run.status, 7) << command << ": " << run.said();
+    EXPECT_THAT(run.error,
+                HasSubstr(link.native() + " is a link to " + target.native() + ", which is not there"))
+        << command;
+  }
+}
+
+TEST_F(UnusableCache, WhatMayNotBeChangedNamesWhatMendsThat) {
+  fetch();
+  if (!can_mount()) GTEST_SKIP() << "a folder that nobody can write needs the right to mount";
+  RunOptions read_only;
+  read_only.launcher = {"unshare",
+                        "--mount",
+                        "sh",
+                        "-c",
+                        R"(mount --bind "$1" "$1" && mount -o remount,ro,bind "$1" && shift && exec "$@")",
+                        "sh",
+                        workplace.cache().native()};
+  for (const std::vector<std::string>& arguments :
+       {std::vector<std::string>{"remove", "reference-good"}, {"pin", "reference-good"}, {"gc"}}) {
+    const Ended run = cache(arguments, read_only);
+    EXPECT_EQ(run.status, 7) << arguments.front() << ": " << run.said();
+    EXPECT_THAT(run.error, AllOf(HasSubstr("EH-F16"), HasSubstr("let the owner of"), Not(HasSubstr("fetch"))))
+        << arguments.front();
+  }
+  write_text(workplace.cache() / "LAYER.json", R"({"format": 99})");
+  const Ended newer = cache({"remove", "reference-good"});
+  EXPECT_EQ(newer.status, 7) << newer.said();
+  EXPECT_THAT(newer.error,
+              AllOf(HasSubstr("a newer program made this cache"),
+                    HasSubstr("use the EngineHost that made this cache"), Not(HasSubstr("owner"))));
+}
+
 TEST_F(UnusableCache, ADamagedLayoutIsToldAndMended) {
   fetch();
   for (const std::string text : {"{\"format\":", "[]", "", "{}"}) {
@@ -138,6 +176,8 @@ TEST_F(UnusableCache, ADamagedLayoutIsToldAndMended) {
     for (const char* command : {"gc", "verify"}) {
       const Ended run = cache({command, "--json"});
       EXPECT_EQ(run.status, 7) << command << ": " << run.said();
+      EXPECT_EQ(run.code(), "EH-F23") << command;
+      EXPECT_EQ(run.document["warnings"].as_array().size(), 0u) << command << ": told once";
     }
     EXPECT_THAT(cache({"gc"}).error,
                 AllOf(HasSubstr("LAYER.json is damaged"), HasSubstr("engine-cache verify --repair")));

@@ -106,9 +106,13 @@ std::string name_for(const std::string& repository) { return sha256_hex(reposito
 // One changer at a time.
 Result<cache::FileLock> lock_of(const fs::path& folder) {
   if (folder.empty())
-    return fail(diagnose("EH-F16").with("folder", "state").with("os_said", "there is no state folder"));
-  TRY(make_folders(folder));
-  return cache::FileLock::exclusive(folder / "lock", "trust");
+    return fail(diagnose("EH-F16")
+                    .with("place", "state")
+                    .with("problem", "neither the cache nor this user's folder for states can be written"));
+  auto lock =
+      make_folders(folder).and_then([&] { return cache::FileLock::exclusive(folder / "lock", "trust"); });
+  if (!lock && lock.error().code == "EH-F16") lock.error().with("place", "state");
+  return lock;
 }
 
 Result<void> write_keys(const fs::path& folder, const std::vector<TrustedKey>& keys) {
