@@ -82,7 +82,7 @@ Ended Workplace::run(const std::string& command, std::vector<std::string> argume
   run.output = child->output;
   run.error = child->error;
   run.duration = child->duration;
-  if (!json || (options.may_crash && child->signal != 0)) return run;
+  if (!json || (options.may_crash && (child->signal != 0 || child->output.empty()))) return run;
   // Exactly one document, whatever the status.
   auto document = parse_json(run.output, "stdout");
   if (document)

@@ -34,7 +34,8 @@ struct RunOptions {
   std::vector<std::string> launcher;     // stands before the command
   std::string input;
   std::chrono::milliseconds deadline{120'000};
-  bool may_crash = false;  // then a command that a signal ended owes no document
+  // Then a command that a signal ended, or the code that it loaded, owes no document.
+  bool may_crash = false;
 };
 
 // HOME, XDG folders and the cache below one temporary folder; no configuration of the machine is seen but the
