@@ -20,7 +20,7 @@ to_build=(
 to_test=(
   libgtest-dev libgmock-dev libdlpack-dev libbenchmark-dev python3-jsonschema nginx-light docker-registry skopeo
   apache2-utils iproute2 minisign
-  clang lld llvm libclang-rt-14-dev musl-tools patchelf binutils file unzip zip strace curl openssl util-linux mount
+  clang clang-format lld llvm libclang-rt-14-dev musl-tools patchelf binutils file unzip zip strace curl openssl util-linux mount
 )
 # Not Debian's cross gcc and emulator themselves: scripts/arm64-root.sh unpacks them, and says why.
 to_test_arm64=(gcc-12 binutils-aarch64-linux-gnu util-linux)
