@@ -57,9 +57,10 @@ Artifact read_artifact(Reading& reading, const Json& object, const std::string& 
   Artifact artifact;
   Fields fields(reading, object, place);
   fields.text("sha256", Need::nullable, is_digest, artifact.sha256);
-  fields.size("size", Need::nullable, artifact.size, 1);  // no archive is empty
-  fields.text("tree", Need::nullable, is_digest, artifact.tree);
   fields.text("archive", Need::required, is_archive, artifact.archive);
+  fields.size("size", Need::nullable, artifact.size,
+              artifact.archive == "none" ? 0 : 1);  // no archive is empty
+  fields.text("tree", Need::nullable, is_digest, artifact.tree);
   fields.text("path", artifact.archive == "none" ? Need::required : Need::optional, is_view_path,
               artifact.path);
   std::int64_t strip = 0;

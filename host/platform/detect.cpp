@@ -43,7 +43,9 @@ void look_for_libraries(Platform& platform, std::vector<std::string> names,
   Variables answers;
   for (std::string& name : names) {
     const auto found = libraries.find(name);
-    answers.emplace_back(std::move(name), found ? found->path : std::string());
+    // What is there and no library for this process is for the check before loading to name.
+    if (found || !libraries.is_named(name))
+      answers.emplace_back(std::move(name), found ? found->path : std::string());
   }
   platform.libraries = Fact<Variables>::known(std::move(answers), libraries.places());
 }

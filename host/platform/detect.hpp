@@ -27,7 +27,8 @@ struct DetectRequest {
 Platform detect(const DetectRequest& request);
 
 // Fills in Platform::libraries: which files the dynamic loader would take for these names, as they are now.
-// Names that are paths are passed over. Any thread, one platform at a time.
+// Names that are paths are passed over, and those of files that are there and no library for this process.
+// Any thread, one platform at a time.
 void look_for_libraries(Platform& platform, std::vector<std::string> names,
                         const std::filesystem::path& root = "/");
 

@@ -27,6 +27,9 @@ class LibrarySearch {
   // For a library that this process holds already that one: its SONAME serves every later need. Files of
   // another architecture are passed over as the loader does.
   std::optional<FoundLibrary> find(const std::string& soname) const;
+  // Whether anything has that name where find() looks, be it a file that the loader will stumble over: find()
+  // passes over what it does not take.
+  bool is_named(const std::string& soname) const;
   // Where find() looks, for facts that say "absent".
   std::string places() const;
 

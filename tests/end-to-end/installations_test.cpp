@@ -191,7 +191,10 @@ TEST(Installations, LibrariesOfACondaEnvironmentCompleteABuildByTheirPaths) {
   made.write();
   const std::string before = state_of(environment);
   std::vector<std::string> arguments = {"reference", "--json", "--repository", made.root().native()};
-  EXPECT_EQ(workplace.info(arguments).status, 6) << "nobody else has that library";
+  const Ended alone = workplace.info(arguments);
+  EXPECT_EQ(alone.status, 3) << "nobody else has that library";
+  EXPECT_EQ(alone.candidate("reference-with-cuda")["diagnosis"]["code"].as_string(), "EH-L01");
+  EXPECT_THAT(alone.diagnosis().dump(), HasSubstr("libcublas.so.12"));
   arguments.insert(arguments.end(), {"--installation", environment.native()});
   const Ended opened = workplace.info(arguments);
   ASSERT_EQ(opened.status, 0) << opened.said();

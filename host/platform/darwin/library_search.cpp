@@ -31,6 +31,8 @@ std::optional<FoundLibrary> LibrarySearch::find(const std::string& soname) const
   return std::nullopt;
 }
 
+bool LibrarySearch::is_named(const std::string& soname) const { return find(soname).has_value(); }
+
 std::string LibrarySearch::places() const { return "this process, DYLD_LIBRARY_PATH"; }
 
 }  // namespace enginehost::platform

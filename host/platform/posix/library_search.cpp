@@ -119,6 +119,16 @@ std::optional<FoundLibrary> LibrarySearch::find(const std::string& soname) const
   return look_in(order_->after_cache);
 }
 
+bool LibrarySearch::is_named(const std::string& soname) const {
+  const linker::Machine& machine = order_->machine;
+  for (const auto* folders : {&order_->before_cache, &order_->after_cache})
+    for (const Order::Folder& folder : *folders)
+      if (root_.exists(folder.path + "/" + soname)) return true;
+  const auto path =
+      machine.cache.find(soname, machine.cache_flags, machine.hwcaps, machine.legacy_hwcap_bits);
+  return path && root_.exists(*path);
+}
+
 std::string LibrarySearch::places() const {
   const linker::Machine& machine = order_->machine;
   std::vector<std::string> names;

@@ -82,6 +82,12 @@ std::optional<FoundLibrary> LibrarySearch::find(const std::string& soname) const
   return std::nullopt;
 }
 
+bool LibrarySearch::is_named(const std::string& soname) const {
+  return std::any_of(order_->folders.begin(), order_->folders.end(), [&](const Order::Folder& folder) {
+    return root_.exists(folder.path + (folder.path.back() == '\\' ? "" : "\\") + soname);
+  });
+}
+
 std::string LibrarySearch::places() const { return "the program's folder, System32, PATH"; }
 
 }  // namespace enginehost::platform

@@ -1,0 +1,107 @@
+// Builds for accelerators: asked for as such, behind libraries of the system, and left out.
+#include <gmock/gmock.h>
+
+#include "host/resolve/accelerator.hpp"
+#include "host/resolve/describe.hpp"
+#include "tests/resolve/machines.hpp"
+
+namespace enginehost::resolve {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+const Platform a100 = with_gpus(ubuntu22, "535.104.05", "12.2", {{"A100", "8.0"}});
+
+Request request_for(const std::string& engine = "pytorch") {
+  Request request;
+  request.engine = engine;
+  return request;
+}
+
+// The catalogue with one build that asks for a library of the system.
+manifest::Catalogue asking_for(const std::string& library, const std::string& name) {
+  manifest::Catalogue offered = catalogue();
+  for (auto& build : offered.builds) {
+    if (build->engine != "pytorch" || build->os != "linux" || build->version + "-" + build->flavor != name)
+      continue;
+    auto asking = std::make_shared<manifest::Build>(*build);
+    asking->requires_.libraries = {library};
+    build = asking;
+  }
+  return offered;
+}
+
+TEST(SystemLibraryTest, one_that_nobody_looked_for_keeps_no_build_behind_the_processors) {
+  const manifest::Catalogue offered = asking_for("libz.so.1", "2.8.0-cu129");
+  const Plan plan = decide(a100, offered, {}, request_for(), now);
+  std::vector<std::string> first = ranked(plan);
+  ASSERT_GT(first.size(), 4u);
+  first.resize(4);
+  EXPECT_THAT(first, ElementsAre("2.8.0-cu128", "2.8.0-cu126", "2.8.0-cu129", "2.0.1-cu118"))
+      << "behind its equals, and no further";
+  const Candidate* candidate = find(plan, "2.8.0-cu129");
+  ASSERT_NE(candidate, nullptr);
+  EXPECT_EQ(decisive_check(*candidate)->requirement, "system library libz.so.1");
+}
+
+TEST(SystemLibraryTest, the_loaders_answer_decides_where_it_is_known) {
+  const manifest::Catalogue offered = asking_for("libz.so.1", "2.8.0-cu129");
+  Platform machine = a100;
+  machine.libraries =
+      Fact<platform::Variables>::known({{"libz.so.1", "/lib/libz.so.1"}, {"libx.so.1", ""}}, "the loader");
+  EXPECT_EQ(chosen(decide(machine, offered, {}, request_for(), now)), "2.8.0-cu129");
+  machine.libraries = Fact<platform::Variables>::known({{"libz.so.1", ""}}, "the loader");
+  const Plan without = decide(machine, offered, {}, request_for(), now);
+  EXPECT_EQ(chosen(without), "2.8.0-cu128");
+  const Candidate* rejected = find(without, "2.8.0-cu129");
+  ASSERT_NE(rejected, nullptr);
+  EXPECT_EQ(rejected->verdict, Verdict::rejected);
+  EXPECT_EQ(rejected->diagnosis()->code, "EH-L01");
+  EXPECT_EQ(rejected->diagnosis()->value("library"), "libz.so.1");
+}
+
+TEST(IdleAcceleratorTest, is_told_with_the_nearest_build_and_what_it_lacks) {
+  const auto told = [](const Platform& machine, const Request& request) {
+    const Plan plan = plan_for(machine, request);
+    return accelerator_left_idle(plan, machine, *plan.candidates.at(0).build);
+  };
+  const Platform old_driver = with_gpus(ubuntu22, "390.157", "9.1", {{"GeForce GTX 1080", "6.1"}});
+  const auto idle = told(old_driver, request_for());
+  ASSERT_TRUE(idle);
+  EXPECT_EQ(idle->code, "EH-S24");
+  EXPECT_EQ(idle->value("accelerator"), "GeForce GTX 1080");
+  EXPECT_EQ(idle->value("first_code"), "EH-G03");
+  EXPECT_THAT(std::string(idle->value("reason")), HasSubstr("found driver 390.157"));
+  EXPECT_FALSE(told(a100, request_for())) << "a build for it is taken";
+  EXPECT_FALSE(told(ubuntu22, request_for())) << "there is none";
+  Request processor = request_for();
+  processor.flavor = "cpu";
+  EXPECT_FALSE(told(old_driver, processor)) << "the processor was asked for";
+  processor.flavor.clear();
+  processor.device = "cpu";
+  EXPECT_FALSE(told(old_driver, processor));
+  EXPECT_FALSE(told(old_driver, request_for("reference"))) << "this engine has no build for it";
+  Platform silent = a100;
+  silent.cuda.devices = Fact<std::vector<CudaDevice>>::unknown("the driver did not answer within 15 s");
+  silent.cuda.driver_cuda = Fact<std::string>::unknown("the driver did not answer within 15 s");
+  silent.cuda.hardware = Fact<std::string>::known("10de:20b0", "/sys/bus/pci");
+  const auto unknown = told(silent, request_for());
+  ASSERT_TRUE(unknown);
+  EXPECT_THAT(std::string(unknown->value("reason")), HasSubstr("not known"));
+}
+
+TEST(RequestTest, any_accelerator_can_be_asked_for) {
+  Request request = request_for();
+  request.device = "gpu";
+  EXPECT_EQ(chosen(plan_for(a100, request)), "2.8.0-cu129");
+  EXPECT_EQ(code_of(plan_for(a100, request), "2.8.0-cpu"), "EH-S09");
+  EXPECT_EQ(chosen(plan_for(ubuntu22, request)), "");
+  request.device = "gpu,cpu";
+  const Plan plan = plan_for(ubuntu22, request);
+  EXPECT_EQ(chosen(plan), "2.8.0-cpu");
+  EXPECT_EQ(chosen(plan_for(a100, request)), "2.8.0-cu129");
+}
+
+}  // namespace
+}  // namespace enginehost::resolve
