@@ -80,7 +80,8 @@ void add_flags(CLI::App& app, InfoFlags& flags) {
   app.add_option("ENGINE[@VERSION]", flags.engine,
                  "open it as an application would; @2.0 is the newest 2.0.x");
   app.add_option("--flavor", flags.flavor, "ask for a flavor: cpu, cu118, mps, ...");
-  app.add_option("--device", flags.device, "a device that must be opened; \"cuda:0,cpu\" allows the rest");
+  app.add_option("--device", flags.device,
+                 "a device that must be opened: cuda:0, gpu (any), ...; \"cuda:0,cpu\" allows the rest");
   app.add_option("--require", flags.require, "exactly this flavor or an error: no fallback");
   app.add_flag("--plan", flags.plan, "decide only: no download, no load");
   app.add_flag("--explain", flags.explain,

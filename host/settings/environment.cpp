@@ -62,7 +62,7 @@ std::string not_a_device(const std::string& text) {
   for (const std::string& device : split(text, ','))
     if (!is_device(trim(device)))
       return "\"" + std::string(trim(device)) +
-             "\" is no device: give names as cpu, cuda:0 or mps, several separated by commas";
+             "\" is no device: give names as cpu, cuda:0, mps or gpu, several separated by commas";
   return {};
 }
 
