@@ -238,13 +238,7 @@ TEST(Places, AReadOnlyCacheOpensWhatIsInstalled) {
                                               "--json"};
   ASSERT_EQ(workplace.info(arguments).status, 0);
   RunOptions options;
-  options.launcher = {"unshare",
-                      "-m",
-                      "sh",
-                      "-c",
-                      R"(mount --bind "$1" "$1" && mount -o remount,ro,bind "$1" && shift && exec "$@")",
-                      "sh",
-                      workplace.cache().native()};
+  options.launcher = with_read_only(workplace.cache());
   const Ended run = workplace.info(arguments, options);
   EXPECT_EQ(run.status, 0) << run.said();
   EXPECT_EQ(run.outcome()["build"].as_string(), "reference-good");

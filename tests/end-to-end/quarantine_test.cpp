@@ -152,13 +152,6 @@ TEST_F(Quarantined, WhatCannotBeKeptIsNotSaidToBeDone) {
   ASSERT_EQ(quarantine({"disable", "reference-good"}).status, 0);
   if (!can_mount()) GTEST_SKIP() << "a folder that nobody can write needs the right to mount";
   RunOptions read_only;
-  read_only.launcher = {"unshare",
-                        "--mount",
-                        "sh",
-                        "-c",
-                        R"(mount --bind "$1" "$1" && mount -o remount,ro,bind "$1" && shift && exec "$@")",
-                        "sh",
-                        workplace.folder().native()};
   // No place for records at all, and one that looks as if it could be written.
   std::vector<std::filesystem::path> closed = {workplace.folder()};
   for (const auto& state : std::filesystem::directory_iterator(workplace.cache() / "state"))
@@ -168,7 +161,7 @@ TEST_F(Quarantined, WhatCannotBeKeptIsNotSaidToBeDone) {
     for (const std::vector<std::string>& action :
          {std::vector<std::string>{"disable", id}, {"enable", "reference-good"}, {"clear", id}}) {
       SCOPED_TRACE(action.front() + " in " + folder.native());
-      read_only.launcher.back() = folder.native();
+      read_only.launcher = with_read_only(folder);
       std::vector<std::string> arguments = {"quarantine"};
       arguments.insert(arguments.end(), action.begin(), action.end());
       const Ended text = workplace.run("engine-cache", arguments, read_only);

@@ -146,13 +146,7 @@ TEST_F(UnusableCache, WhatMayNotBeChangedNamesWhatMendsThat) {
   fetch();
   if (!can_mount()) GTEST_SKIP() << "a folder that nobody can write needs the right to mount";
   RunOptions read_only;
-  read_only.launcher = {"unshare",
-                        "--mount",
-                        "sh",
-                        "-c",
-                        R"(mount --bind "$1" "$1" && mount -o remount,ro,bind "$1" && shift && exec "$@")",
-                        "sh",
-                        workplace.cache().native()};
+  read_only.launcher = with_read_only(workplace.cache());
   for (const std::vector<std::string>& arguments :
        {std::vector<std::string>{"remove", "reference-good"}, {"pin", "reference-good"}, {"gc"}}) {
     const Ended run = cache(arguments, read_only);

@@ -115,6 +115,16 @@ bool can_mount() {
   return can;
 }
 
+std::vector<std::string> with_read_only(const std::filesystem::path& folder) {
+  return {"unshare",
+          "--mount",
+          "sh",
+          "-c",
+          R"(mount --bind "$1" "$1" && mount -o remount,ro,bind "$1" && shift && exec "$@")",
+          "sh",
+          path_text(folder)};
+}
+
 std::vector<std::string> with_system_file(const Workplace& workplace, const Json& configuration) {
   const std::filesystem::path etc = workplace.folder() / "etc";
   if (!std::filesystem::exists(etc)) {

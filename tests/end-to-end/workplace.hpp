@@ -72,6 +72,8 @@ std::string evidence_list(const Json& diagnosis, std::string_view what);
 
 // Whether this process may mount (root with the right), asked once of the kernel by trying.
 bool can_mount();
+// A launcher for which the folder is on a read-only mount, in its own mount namespace. Where can_mount().
+std::vector<std::string> with_read_only(const std::filesystem::path& folder);
 // A launcher that mounts a tmpfs with these options on the folder and runs the command in that mount
 // namespace.
 std::vector<std::string> with_tmpfs(const std::filesystem::path& folder, const std::string& options);
