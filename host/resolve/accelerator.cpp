@@ -1,6 +1,5 @@
 #include "host/resolve/accelerator.hpp"
 
-#include <algorithm>
 #include <string>
 
 #include "host/resolve/checks.hpp"

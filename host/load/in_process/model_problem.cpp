@@ -2,10 +2,10 @@
 
 #include <cstddef>
 
+#include "host/load/in_process/results.hpp"
+
 namespace enginehost::load {
 namespace {
-
-constexpr std::int32_t highest_rank = 64;  // far above what engines have
 
 std::string problem_of_ports(const engine_port* ports, std::size_t count, const std::string& kind) {
   if (count > 0 && ports == nullptr) return "no list of the model's " + kind + "s";

@@ -13,9 +13,7 @@
 namespace enginehost::load {
 namespace {
 
-constexpr std::size_t alignment = 64;  // of who allocates host memory, by engine_plugin.h
 constexpr std::size_t most_bytes = std::numeric_limits<std::size_t>::max() / 2;
-constexpr std::int32_t highest_rank = 64;  // far above what engines have
 constexpr std::uint8_t string_bits = 128;  // those of an engine_string, by engine_plugin.h
 
 Diagnosis unsuitable(std::string_view input, std::string given, const char* wanted) {
@@ -77,7 +75,7 @@ bool is_aligned(const engine_tensor& tensor) {
 }  // namespace
 
 void PassedTensor::Free::operator()(std::byte* memory) const {
-  ::operator delete (memory, std::align_val_t{alignment});
+  ::operator delete (memory, std::align_val_t{host_alignment});
 }
 
 Result<PassedTensor> PassedTensor::take(std::string_view input, const engine_tensor& passed) {
@@ -96,7 +94,7 @@ Result<PassedTensor> PassedTensor::take(std::string_view input, const engine_ten
                            "a tensor that begins at a multiple of its element's size"));
   if (bytes <= most_bytes)
     taken.copy_.reset(static_cast<std::byte*>(
-        ::operator new (static_cast<std::size_t>(bytes), std::align_val_t{alignment}, std::nothrow)));
+        ::operator new (static_cast<std::size_t>(bytes), std::align_val_t{host_alignment}, std::nothrow)));
   if (taken.copy_ == nullptr)
     return fail(std::move(diagnose("EH-E01")
                               .with("status", name_of_status(ENGINE_NO_MEMORY))

@@ -7,10 +7,6 @@
 namespace enginehost::load {
 namespace {
 
-// engine_plugin.h: who allocates host memory aligns it to 64.
-constexpr std::size_t alignment = 64;
-constexpr std::int32_t highest_rank = 64;  // far above what engines have
-
 struct ResultsAccess {
   static Results* self(engine_results* results) { return static_cast<Results*>(results->host_data); }
 };
@@ -47,7 +43,9 @@ std::string problem_of(engine_owned_tensor* given) {
   return {};
 }
 
-void Output::Free::operator()(void* memory) const { ::operator delete (memory, std::align_val_t{alignment}); }
+void Output::Free::operator()(void* memory) const {
+  ::operator delete (memory, std::align_val_t{host_alignment});
+}
 
 engine_owned_tensor* Output::take() { return given_.release(); }
 
@@ -77,13 +75,14 @@ const engine_tensor* Results::place(std::uint32_t number, const char* name, cons
   if (!offer_ || like.device.type != ENGINE_CPU || like.dtype.code == ENGINE_STRING ||
       !tensor_bytes(like, bytes))
     return nullptr;
-  if (bytes > std::numeric_limits<std::size_t>::max() - alignment) return nullptr;
+  if (bytes > std::numeric_limits<std::size_t>::max() - host_alignment) return nullptr;
   auto output = std::make_unique<Output>();
   output->number = number;
   output->name = name != nullptr ? name : "";
   output->shape_.assign(like.shape, like.shape + like.ndim);
-  const std::size_t rounded = (static_cast<std::size_t>(bytes) + alignment) / alignment * alignment;
-  output->memory_.reset(::operator new (rounded, std::align_val_t{alignment}, std::nothrow));
+  const std::size_t rounded =
+      (static_cast<std::size_t>(bytes) + host_alignment) / host_alignment * host_alignment;
+  output->memory_.reset(::operator new (rounded, std::align_val_t{host_alignment}, std::nothrow));
   if (output->memory_ == nullptr) return nullptr;
   output->tensor_ = like;
   output->tensor_.data = output->memory_.get();

@@ -2,11 +2,20 @@
 #pragma once
 #include <enginehost/engine_plugin.h>
 
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
 
 namespace enginehost::load {
+
+// More dimensions than this no tensor has: far above what engines have, so that a wild number is not
+// followed.
+inline constexpr std::int32_t highest_rank = 64;
+
+// engine_plugin.h: who allocates host memory aligns it to 64.
+inline constexpr std::size_t host_alignment = 64;
 
 // A tensor that a plugin made, to be held until it is released.
 struct ReleaseOwned {
