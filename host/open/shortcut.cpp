@@ -32,7 +32,7 @@ void add_block(std::string& text, std::string_view name, std::string_view bytes)
 // Reads a text that it changes: what is read ends with a zero byte, as system calls want it.
 class Reader {
  public:
-  explicit Reader(std::string& text) : at_(text.data()), end_(text.data() + text.size()) {}
+  Reader(char* text, std::size_t size) : at_(text), end_(text + size) {}
   bool at_end() const { return at_ == end_; }
   // "NAME VALUE"; false for what is no line.
   bool line(std::string_view& name, char*& value) {
@@ -95,14 +95,14 @@ Shortcut::Shortcut(const settings::FlagValues& flags, const OpenRequest& open) {
 
 std::optional<Ready> Shortcut::find() const {
   if (key_.empty()) return std::nullopt;
-  std::string text = content_of(file_.c_str());
+  Content content(file_.c_str());
+  const std::string_view text = content.text();
   constexpr std::size_t checksum_size = 32;
   if (!text.starts_with(first_line) || text.size() < first_line.size() + checksum_size) return std::nullopt;
-  const std::string_view told = std::string_view(text).substr(0, text.size() - checksum_size);
+  const std::string_view told = text.substr(0, text.size() - checksum_size);
   // A file that a power cut left half empty is none.
-  if (checksum(told) != std::string_view(text).substr(told.size())) return std::nullopt;
-  text.resize(told.size());
-  Reader reader(text);
+  if (checksum(told) != text.substr(told.size())) return std::nullopt;
+  Reader reader(content.data(), told.size());
   Ready ready;
   ready.places.cache_folder = path_of(cache_);
   const std::string builds = builds_folder(ready.places.cache_folder);

@@ -111,7 +111,7 @@ void Testimony::add(const platform::MachineLook& look) {
       [[fallthrough]];
     case What::content:
       if (!is_there(look.path)) return add("absent", "", look.path);
-      return add("content", checksum(content_of(look.path.c_str())) + " ", look.path);
+      return add("content", checksum(Content(look.path.c_str()).text()) + " ", look.path);
     case What::names:
       if (!is_there(look.path)) return add("absent", "", look.path);
       return add("names", checksum(names_in(look.path.c_str())) + " ", look.path);

@@ -103,7 +103,7 @@ bool Witnesses::hold(std::string_view name, const char* value) {
   if (name == "content" || name == "names") {
     const char* const path = std::strchr(value, ' ');
     if (path == nullptr) return false;
-    return checksum(name == "names" ? names_in(path + 1) : content_of(path + 1)) ==
+    return (name == "names" ? checksum(names_in(path + 1)) : checksum(Content(path + 1).text())) ==
            std::string_view(value, static_cast<std::size_t>(path - value));
   }
   if (name == "noexec") return forbids_execution(value);
@@ -171,19 +171,20 @@ std::string checksum(std::string_view text) {
   return name;
 }
 
-std::string content_of(const char* file) {
+Content::Content(const char* file) {
   const FileDescriptor opened(calls::open(file, O_RDONLY | O_NONBLOCK | O_CLOEXEC));
-  constexpr std::size_t piece = 4096;
-  std::string text;
-  if (!opened.valid()) return text;
-  for (std::size_t size = 0, got = piece; got == piece && size <= longest; size += got) {
-    text.resize(size + piece);
-    got =
-        static_cast<std::size_t>(std::max<ssize_t>(0, calls::read(opened.get(), text.data() + size, piece)));
-    // A file, of the kernel too, ends where it gives less than it was asked for.
-    text.resize(size + got);
+  if (!opened.valid()) return;
+  const auto read_into = [&](char* place, std::size_t room) {
+    return static_cast<std::size_t>(std::max<ssize_t>(0, calls::read(opened.get(), place, room)));
+  };
+  size_ = read_into(short_.data(), short_.size());
+  // A file, of the kernel too, ends where it gives less than it was asked for.
+  if (size_ < short_.size()) return;
+  long_.assign(short_.data(), size_);
+  for (std::size_t got = short_.size(); got == short_.size() && size_ <= longest; size_ += got) {
+    long_.resize(size_ + short_.size());
+    got = read_into(long_.data() + size_, short_.size());
   }
-  return text;
 }
 
 std::string names_in(const char* folder) {

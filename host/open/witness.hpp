@@ -9,6 +9,7 @@
 // go by ctime, which nobody can set back.
 // The time: "until SECONDS", "made SECONDS", "boot NANOSECONDS " (base/process.hpp's boot_moment_ns()).
 #pragma once
+#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <string>
@@ -53,7 +54,25 @@ bool is_empty_folder(const char* folder);
 // Of what "content" and "names" compare, and what names the files of shortcuts: 32 hexadecimal digits, no
 // protection against people.
 std::string checksum(std::string_view text);
-std::string content_of(const char* file);
+
+// What a file says; nothing for one that cannot be read. A short one lies here: to have that much from
+// malloc() at an open, which makes it gather all the small memory that start-up gave back, takes longer than
+// reading it.
+class Content {
+ public:
+  explicit Content(const char* file);
+  Content(const Content&) = delete;
+  Content& operator=(const Content&) = delete;
+
+  char* data() { return long_.empty() ? short_.data() : long_.data(); }
+  std::string_view text() { return {data(), size_}; }
+
+ private:
+  std::array<char, 16384> short_;
+  std::string long_;
+  std::size_t size_ = 0;
+};
+
 std::string names_in(const char* folder);
 
 std::int64_t wall_clock_ns();

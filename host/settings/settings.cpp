@@ -274,13 +274,14 @@ void record_policy(const Policy& policy, const std::string& source, Weighing& we
   list("policy.forbid_licenses", policy.forbidden_licenses);
 }
 
-constexpr const char* transfer_variables[] = {
+constexpr std::string_view transfer_variables[] = {
     "http_proxy", "https_proxy",    "HTTPS_PROXY",   "all_proxy",    "ALL_PROXY", "no_proxy",
     "NO_PROXY",   "CURL_CA_BUNDLE", "SSL_CERT_FILE", "SSL_CERT_DIR", "NETRC"};
 
 // Proxies and certificates are libcurl's business; they are listed because they decide where requests go.
 void record_transfer_environment(Weighing& weighing, const Environment& environment) {
-  for (const char* name : transfer_variables)
+  for (const std::string_view variable : transfer_variables) {
+    const std::string name(variable);
     if (const std::string* value = environment.find(name)) {
       // "user:password@proxy:3128" is a proxy for libcurl, too.
       const std::size_t user =
@@ -288,6 +289,7 @@ void record_transfer_environment(Weighing& weighing, const Environment& environm
       const std::string shown = user == std::string::npos ? *value : "…" + value->substr(user);
       weighing.record(name, without_password(shown), "environment");
     }
+  }
 }
 
 }  // namespace
