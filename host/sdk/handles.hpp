@@ -2,7 +2,6 @@
 #pragma once
 #include <enginehost/enginehost.h>
 
-#include <atomic>
 #include <cstddef>
 #include <exception>
 #include <memory>
@@ -24,21 +23,12 @@ struct enginehost_error {
 };
 
 namespace enginehost::sdk {
-struct CancelTree;
+class CancelUse;
 }
 
 struct enginehost_cancel {
-  std::shared_ptr<enginehost::sdk::CancelTree> tree;
-  enginehost::CancelToken token;  // the tree's
-  std::shared_ptr<enginehost::sdk::CancelTree> above;
-  std::atomic<bool>* taken = nullptr;  // of its place in the tree above
-
-  enginehost_cancel() = default;
-  enginehost_cancel(const enginehost_cancel&) = delete;
-  enginehost_cancel& operator=(const enginehost_cancel&) = delete;
-  ~enginehost_cancel() {
-    if (taken != nullptr) *taken = false;
-  }
+  std::shared_ptr<enginehost::sdk::CancelUse> use;
+  enginehost::CancelToken token;  // its tree's
 };
 
 struct enginehost_engine {

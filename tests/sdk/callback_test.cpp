@@ -4,6 +4,7 @@
 #include <atomic>
 #include <chrono>
 #include <stdexcept>
+#include <string_view>
 #include <thread>
 
 #include "tests/sdk/played_engine.hpp"
@@ -120,6 +121,17 @@ TEST_F(Callbacks, LiveOnWhileTheirEngineIsReplaced) {
   EXPECT_TRUE(gone);
 }
 
+bool is_cancelled(const enginehost_cancel* cancel) {
+  enginehost_request request = ENGINEHOST_REQUEST_INIT;
+  request.engine = "nobody's";
+  request.cancel = cancel;
+  enginehost_engine* engine = nullptr;
+  enginehost_error* error = nullptr;
+  enginehost_open(&request, &engine, &error);
+  const Handle<enginehost_error> owned(error);
+  return std::string_view(enginehost_error_code(error)) == "EH-P10";
+}
+
 TEST(CancelBelow, IsCancelledWithTheOneAboveAndNotTheOtherWay) {
   const sdk::Cancel above;
   enginehost_request request = ENGINEHOST_REQUEST_INIT;
@@ -142,6 +154,56 @@ TEST(CancelBelow, IsCancelledWithTheOneAboveAndNotTheOtherWay) {
   EXPECT_EQ(code_with(second), "EH-P10");
   EXPECT_EQ(code_with(third), "EH-P10");
   EXPECT_EQ(code_with(above.below()), "EH-P10");
+}
+
+TEST(CancelBelow, ThatWasCancelledMakesRoomForAnotherThatIsNot) {
+  const sdk::Cancel above;
+  for (int i = 0; i < 20000; ++i) {  // as many as a server that gives up on requests sees in a while
+    Handle<enginehost_cancel> below(enginehost_cancel_new_below(above.get()));
+    Handle<enginehost_cancel> further(enginehost_cancel_new_below(below.get()));
+    const bool look = i % 1000 < 2;
+    if (look) {
+      ASSERT_FALSE(is_cancelled(below.get()));
+      ASSERT_FALSE(is_cancelled(further.get()));
+    }
+    enginehost_cancel_now(below.get());
+    if (look) {
+      ASSERT_TRUE(is_cancelled(further.get()));
+    }
+  }
+  EXPECT_FALSE(is_cancelled(above.get()));
+}
+
+TEST(CancelBelow, FollowsWhatIsAboveTheOneThatWasFreed) {
+  const sdk::Cancel top;
+  Handle<enginehost_cancel> middle(enginehost_cancel_new_below(top.get()));
+  const Handle<enginehost_cancel> low(enginehost_cancel_new_below(middle.get()));
+  middle.reset();
+  const Handle<enginehost_cancel> other(enginehost_cancel_new_below(top.get()));
+  enginehost_cancel_now(other.get());
+  EXPECT_FALSE(is_cancelled(low.get()));
+  top.now();
+  EXPECT_TRUE(is_cancelled(low.get()));
+}
+
+TEST(CancelBelow, IsMadeAndFreedWhileTheOneAboveIsCancelled) {
+  for (int round = 0; round < 200; ++round) {
+    const sdk::Cancel above;
+    std::atomic<int> started = 0;
+    const auto make = [&] {
+      ++started;
+      for (int i = 0; i < 50; ++i) {
+        const Handle<enginehost_cancel> below(enginehost_cancel_new_below(above.get()));
+        if (i % 2 == 0) enginehost_cancel_now(below.get());
+      }
+    };
+    std::thread one(make), two(make);
+    while (started < 2) std::this_thread::yield();
+    above.now();
+    one.join();
+    two.join();
+    EXPECT_TRUE(is_cancelled(above.below().get()));
+  }
 }
 
 TEST(CancelBelow, OutlivesTheOneAbove) {
