@@ -6,7 +6,7 @@
 
 #include "host/commands/npy.hpp"
 #include "host/explain/explain.hpp"
-#include "host/load/in_process/call.hpp"
+#include "host/load/in_process/device_tensor.hpp"
 
 namespace enginehost::commands {
 namespace {
@@ -25,32 +25,6 @@ engine_tensor view_of(void* data, engine_device device, const std::vector<std::i
   return tensor;
 }
 
-// Memory of the engine's on a device.
-class DeviceTensor {
- public:
-  static Result<DeviceTensor> make(load::Engine& engine, const engine_tensor& like) {
-    load::Call call;
-    engine_owned_tensor* owned = nullptr;
-    TRY(call.finish(engine.tensor_table()->create(engine.instance(), &like, &owned, call.get())));
-    return DeviceTensor(owned);
-  }
-  DeviceTensor(DeviceTensor&& other) noexcept : owned_(std::exchange(other.owned_, nullptr)) {}
-  DeviceTensor& operator=(DeviceTensor&&) = delete;
-  ~DeviceTensor() {
-    if (owned_ != nullptr) owned_->release(owned_);
-  }
-  const engine_tensor& tensor() const { return owned_->tensor; }
-
- private:
-  explicit DeviceTensor(engine_owned_tensor* owned) : owned_(owned) {}
-  engine_owned_tensor* owned_;
-};
-
-Result<void> copy(load::Engine& engine, const engine_tensor& from, const engine_tensor& to) {
-  load::Call call;
-  return call.finish(engine.tensor_table()->copy(engine.instance(), &from, &to, call.get()));
-}
-
 // Always the same memory for the answer: fresh pages would cost more than the addition.
 class ReusedResult {
  public:
@@ -62,7 +36,7 @@ class ReusedResult {
       return &static_cast<ReusedResult*>(results->host_data)->tensor_;
     };
     results_.give = [](engine_results*, std::uint32_t, const char*, engine_owned_tensor* given) noexcept {
-      given->release(given);
+      const load::OwnedTensor gone(given);
     };
   }
   ReusedResult(const ReusedResult&) = delete;
@@ -100,21 +74,21 @@ Result<void> time_operation(open::Opened& opened, const load::Device& device,
                 host_second = view_of(second.data(), {ENGINE_CPU, 0}, shape);
   const bool on_cpu = device.id.type == ENGINE_CPU;
   const engine_tensor like = view_of(nullptr, device.id, shape);
-  TRY_ASSIGN(const DeviceTensor answer, DeviceTensor::make(engine, like));
-  TRY_ASSIGN(const DeviceTensor device_first, DeviceTensor::make(engine, like));
-  TRY_ASSIGN(const DeviceTensor device_second, DeviceTensor::make(engine, like));
+  load::CallOptions options;
+  options.cancel = cancel;
+  TRY_ASSIGN(const load::OwnedTensor answer, load::create_tensor(engine, like, options));
+  TRY_ASSIGN(const load::OwnedTensor device_first, load::create_tensor(engine, like, options));
+  TRY_ASSIGN(const load::OwnedTensor device_second, load::create_tensor(engine, like, options));
   const auto transfer_begin = std::chrono::steady_clock::now();
-  TRY(copy(engine, host_first, device_first.tensor()));
-  TRY(copy(engine, host_second, device_second.tensor()));
+  TRY(load::copy_tensor(engine, host_first, device_first->tensor, options));
+  TRY(load::copy_tensor(engine, host_second, device_second->tensor, options));
   if (!on_cpu) line.transfer_ms = milliseconds_since(transfer_begin);
 
-  const engine_tensor* inputs[] = {&device_first.tensor(), &device_second.tensor()};
-  ReusedResult result(answer.tensor());
+  const engine_tensor* inputs[] = {&device_first->tensor, &device_second->tensor};
+  ReusedResult result(answer->tensor);
   std::vector<double> times;
   for (int run = 0; run <= runs; ++run) {
     TRY(go_on(cancel));
-    load::CallOptions options;
-    options.cancel = cancel;
     load::Call call(options);
     const auto begin = std::chrono::steady_clock::now();
     TRY(call.finish(engine.op_table()->run(engine.instance(), line.operation.c_str(), inputs, 2, nullptr, 0,
@@ -123,7 +97,7 @@ Result<void> time_operation(open::Opened& opened, const load::Device& device,
   }
   if (!on_cpu) {
     const auto back = std::chrono::steady_clock::now();
-    TRY(copy(engine, answer.tensor(), host_first));
+    TRY(load::copy_tensor(engine, answer->tensor, host_first, options));
     line.transfer_ms += milliseconds_since(back);
   }
   std::nth_element(times.begin(), times.begin() + runs / 2, times.end());

@@ -1,9 +1,8 @@
 // Which device: the everyday questions of an application, over what its engine offers.
 #include <enginehost/enginehost.h>
 
-#include "host/load/in_process/call.hpp"
+#include "host/load/in_process/device_tensor.hpp"
 #include "host/load/in_process/passed_tensor.hpp"
-#include "host/load/in_process/results.hpp"
 #include "host/sdk/chosen_device.hpp"
 #include "host/sdk/handles.hpp"
 
@@ -50,29 +49,20 @@ Result<void> tell(const enginehost_engine& engine, std::size_t number, enginehos
   return {};
 }
 
-Result<engine_owned_tensor*> copied_to(enginehost::load::Engine& engine, const engine_tensor& from,
-                                       engine_device device, const std::string& at_work,
-                                       const enginehost::load::CallOptions& options) {
+Result<enginehost::load::OwnedTensor> copied_to(enginehost::load::Engine& engine, const engine_tensor& from,
+                                                engine_device device, const std::string& at_work,
+                                                const enginehost::load::CallOptions& options) {
   const engine_tensor_v1* const table = engine.tensor_table();
   if (table == nullptr)
     return fail(std::move(enginehost::diagnose("EH-S18").with("table", ENGINE_TENSOR_V1)));
   engine_tensor like = from;
-  like.data = nullptr;
-  like.byte_offset = 0;
-  like.strides = nullptr;
   like.device = device;
   namespace load = enginehost::load;
   load::Work work = engine.work_on(at_work, load::WorkKind::preparing);
-  engine_owned_tensor* made = nullptr;
-  load::Call creating(options);
-  if (auto done = creating.finish(table->create(engine.instance(), &like, &made, creating.get())); !done)
-    return work.ended(Result<engine_owned_tensor*>(fail(std::move(done).error())));
-  load::OwnedTensor copy(made);
-  if (const std::string problem = load::problem_of(made); !problem.empty())
-    return fail(load::gave_wrongly("create", problem));
-  load::Call copying(options);
-  TRY(work.ended(copying.finish(table->copy(engine.instance(), &from, &copy->tensor, copying.get()))));
-  return copy.release();
+  auto made = load::create_tensor(engine, like, options);
+  if (!made) return work.ended(std::move(made));
+  TRY(work.ended(load::copy_tensor(engine, from, (*made)->tensor, options)));
+  return std::move(*made);
 }
 
 }  // namespace
@@ -136,9 +126,8 @@ enginehost_status enginehost_tensor_copy(enginehost_engine* engine, const void* 
     enginehost::load::CallOptions options;
     if (cancel != nullptr) options.cancel = cancel->token;
     TRY_ASSIGN(const auto alone, engine->shared->exclusive(options.cancel));
-    TRY_ASSIGN(engine_owned_tensor* const copy,
-               copied_to(engine->shared->engine(), from, to, at_work, options));
-    *out = reinterpret_cast<DLManagedTensorVersioned*>(copy);
+    TRY_ASSIGN(auto copy, copied_to(engine->shared->engine(), from, to, at_work, options));
+    *out = reinterpret_cast<DLManagedTensorVersioned*>(copy.release());
     return {};
   });
 }

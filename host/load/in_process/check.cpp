@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/text.hpp"
-#include "host/load/in_process/results.hpp"
+#include "host/load/in_process/device_tensor.hpp"
 
 namespace enginehost::load {
 namespace {
@@ -77,15 +77,10 @@ class Product {
     if (device_.id.type == ENGINE_CPU) return {};
     for (engine_tensor& input : inputs_) {
       const engine_tensor like = view_of(nullptr, device_.id);
-      engine_owned_tensor* made = nullptr;
-      Call creating(options_);
-      TRY(creating.finish(engine_.tensor_table()->create(engine_.instance(), &like, &made, creating.get())));
-      OwnedTensor owned(made);
-      if (const std::string problem = problem_of(made); !problem.empty())
-        return fail(gave_wrongly("create", problem));
-      on_device_.push_back(std::move(owned));
-      TRY(copy(input, made->tensor));
+      TRY_ASSIGN(OwnedTensor made, create_tensor(engine_, like, options_));
+      TRY(copy_tensor(engine_, input, made->tensor, options_));
       input = made->tensor;
+      on_device_.push_back(std::move(made));
     }
     return {};
   }
@@ -117,11 +112,6 @@ class Product {
   }
 
  private:
-  Result<void> copy(const engine_tensor& from, const engine_tensor& to) {
-    Call call(options_);
-    return call.finish(engine_.tensor_table()->copy(engine_.instance(), &from, &to, call.get()));
-  }
-
   Diagnosis wrong(const std::string& given, const std::string& wanted) const {
     return std::move(diagnose("EH-R17")
                          .with("device", device_.text(), "request")
@@ -140,7 +130,7 @@ class Product {
           reinterpret_cast<const float*>(static_cast<const char*>(result.data) + result.byte_offset);
       std::copy(data, data + elements, values.begin());
     } else {
-      TRY(copy(result, view_of(values.data(), {ENGINE_CPU, 0})));
+      TRY(copy_tensor(engine_, result, view_of(values.data(), {ENGINE_CPU, 0}), options_));
     }
     for (std::size_t row = 0; row < extent; ++row)
       for (std::size_t column = 0; column < extent; ++column) {
