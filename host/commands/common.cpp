@@ -174,8 +174,8 @@ void print_warnings(const std::vector<std::string>& warnings, const std::vector<
 int guarded(int argc, char** argv, const std::function<int()>& body) {
   try {
     return written(body());
-  } catch (const std::exception& error) {
-    return end_with(diagnose("EH-P99").with("problem", error.what()), json_asked_for(argc, argv));
+  } catch (const std::exception& thrown) {
+    return end_with(explain::of_exception(thrown), json_asked_for(argc, argv));
   }
 }
 

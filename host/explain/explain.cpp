@@ -1,6 +1,8 @@
 #include "host/explain/explain.hpp"
 
 #include <algorithm>
+#include <new>
+#include <system_error>
 
 #include "base/files.hpp"
 #include "base/paths.hpp"
@@ -73,6 +75,14 @@ bool says_unreadable(const Entry& entry) {
 }
 
 }  // namespace
+
+Diagnosis of_exception(const std::exception& thrown) {
+  if (dynamic_cast<const std::bad_alloc*>(&thrown) != nullptr) return diagnose("EH-P51");
+  const auto* const refused = dynamic_cast<const std::system_error*>(&thrown);
+  if (refused != nullptr && refused->code() == std::errc::resource_unavailable_try_again)
+    return std::move(diagnose("EH-P51").with("os_said", refused->code().message(), "the system"));
+  return std::move(diagnose("EH-P99").with("problem", thrown.what()));
+}
 
 Diagnosis of_argument(Diagnosis diagnosis) {
   if (diagnosis.value("place").empty()) diagnosis.with("place", "argument");

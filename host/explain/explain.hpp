@@ -1,6 +1,7 @@
 // Turns evidence into sentences: the catalogue of failure classes as data, and how a diagnosis is told to
 // people and programs. The only place where titles, causes and remedies are written.
 #pragma once
+#include <exception>
 #include <filesystem>
 #include <span>
 #include <string>
@@ -67,6 +68,9 @@ std::span<const Entry> all();
 // title that says so. Idempotent. For a missing library it also adds "provided_by" evidence where that is
 // known.
 void complete(Diagnosis& diagnosis);
+
+// What reached the outermost function: EH-P51 where the system gave no memory or no thread, EH-P99 otherwise.
+Diagnosis of_exception(const std::exception& thrown);
 
 // Says that what this failure is about was named by a person ("place" = "argument") and is not of the cache:
 // the remedies then speak of it, and a file that cannot be read or is none of its kind is a wrong argument

@@ -40,7 +40,7 @@ enginehost_status report_thrown(enginehost_error** error) noexcept {
           wrong_argument(threw.callback, "it threw an exception" + what + "; callbacks must not throw"),
           error);
     } catch (const std::exception& thrown) {
-      return report(std::move(diagnose("EH-P99").with("problem", thrown.what())), error);
+      return report(explain::of_exception(thrown), error);
     } catch (...) {
       return report(
           std::move(diagnose("EH-P99").with("problem", "something that is no std::exception was thrown")),

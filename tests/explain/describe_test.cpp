@@ -106,5 +106,14 @@ TEST(Describe, OneLineIsOneLine) {
   EXPECT_THAT(line, HasSubstr("first second"));
 }
 
+TEST(OfException, TellsAShortageFromABug) {
+  EXPECT_EQ(of_exception(std::bad_alloc()).code, "EH-P51");
+  const std::system_error no_thread(EAGAIN, std::generic_category());
+  EXPECT_EQ(of_exception(no_thread).code, "EH-P51");
+  EXPECT_THAT(describe(of_exception(no_thread)), HasSubstr("no further thread can be started"));
+  EXPECT_EQ(of_exception(std::system_error(EPERM, std::generic_category())).code, "EH-P99");
+  EXPECT_THAT(describe(of_exception(std::logic_error("basic_string::at"))), HasSubstr("basic_string::at"));
+}
+
 }  // namespace
 }  // namespace enginehost::explain

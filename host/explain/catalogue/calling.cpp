@@ -185,6 +185,17 @@ constexpr Entry entries[] = {
      .remedies = {"free space where the output goes, or send it elsewhere, and run the command again"},
      .exit_status = S::cache,
      .category = Category::request},
+    {.code = "EH-P51",
+     .title = "the system gives no more",
+     .meaning = "The process may have no more memory, or may start no further thread.",
+     .after = "an allocation that failed, or EAGAIN for a thread",
+     .causes = {"no further thread can be started: {os_said}",
+                "no more memory is to be had for this process"},
+     .remedies =
+         {"end other programs, or raise the limits that this one runs under: a container's or a job's "
+          "memory, ulimit -v, ulimit -u"},
+     .exit_status = S::cache,
+     .category = Category::transient},
     {.code = "EH-P99",
      .title = "a bug of EngineHost",
      .meaning = "Something happened that should be impossible.",
