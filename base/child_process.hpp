@@ -1,5 +1,6 @@
 // Child processes with a deadline: what may crash, hang or lie runs here and not in the host.
 #pragma once
+#include <cerrno>
 #include <chrono>
 #include <cstdint>
 #include <optional>
@@ -42,9 +43,14 @@ struct ChildOutcome {
 // can speak, then SIGKILL 1 s later. The wait never exceeds deadline + 3 s, even for a child that cannot be
 // killed. On Windows the group is a job object, which is ended at once: there is no signal to speak in; the
 // private channel is descriptor 3 there too, by way of the C runtime. Signal mask and handlers of the child
-// are the defaults, and it inherits no descriptor of the host. Fails with EH-P20 ("program", errno facts)
-// when it cannot be started. Any thread; blocks.
+// are the defaults, and it inherits no descriptor of the host. Fails with EH-P20, or what
+// code_of_start_error() says ("program", errno facts), when it cannot be started. Any thread; blocks.
 Result<ChildOutcome> run_child(const ChildRequest& request);
+
+// EH-P51 where the system gives no process or memory, EH-P20 otherwise.
+inline std::string_view code_of_start_error(int error_number) {
+  return error_number == EAGAIN || error_number == ENOMEM ? "EH-P51" : "EH-P20";
+}
 
 // "SIGSEGV", or "signal 61".
 std::string signal_name(int signal);

@@ -148,7 +148,7 @@ void reap(pid_t child, ChildOutcome& outcome) {
 
 Result<ChildOutcome> run_child(const ChildRequest& request) {
   const auto cannot_start = [&](int error_number) {
-    return fail(diagnose_errno("EH-P20", error_number)
+    return fail(diagnose_errno(code_of_start_error(error_number), error_number)
                     .with("program", request.argv.empty() ? "" : request.argv.front()));
   };
   if (request.argv.empty()) return cannot_start(EINVAL);
@@ -164,7 +164,8 @@ Result<ChildOutcome> run_child(const ChildRequest& request) {
     // is read.
     FileDescriptor& theirs = number == 0 ? pipes[number]->read_end : pipes[number]->write_end;
     moved[number] = FileDescriptor(::fcntl(theirs.get(), F_DUPFD_CLOEXEC, 10));
-    if (!moved[number].valid()) return cannot_start(errno);
+    if (!moved[number].valid())
+      return cannot_start(errno == EINVAL ? EMFILE : errno);  // no number above 10 is to be had
     theirs.close();
     posix_spawn_file_actions_adddup2(&setup.actions, moved[number].get(), number);
   }

@@ -213,7 +213,8 @@ void tell_end(DWORD code, ChildOutcome& outcome) {
 
 Result<ChildOutcome> run_child(const ChildRequest& request) {
   const auto cannot_start = [&](DWORD error, const char* call) {
-    return fail(diagnose_errno("EH-P20", windows::errno_of(error))
+    const int error_number = windows::errno_of(error);
+    return fail(diagnose_errno(code_of_start_error(error_number), error_number)
                     .with("program", request.argv.empty() ? "" : request.argv.front())
                     .with("error", std::to_string(error), call));
   };

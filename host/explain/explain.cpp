@@ -59,10 +59,6 @@ bool waits_for_a_driver(const Diagnosis& diagnosis) {
   return name.starts_with("libcuda.so") || name.starts_with("libnvidia-");
 }
 
-bool is_shortage(std::string_view error) {
-  return error == "EMFILE" || error == "ENFILE" || error == "EAGAIN" || error == "ENOMEM";
-}
-
 // While a build is being tried, whatever its plugin says means that it did not come up.
 bool while_opening(const Diagnosis& diagnosis) { return !diagnosis.value("stage").empty(); }
 
@@ -150,9 +146,6 @@ history::Category category(const Diagnosis& diagnosis) {
   if (diagnosis.code == "EH-R05" && waits_for_a_driver(diagnosis)) return history::Category::transient;
   // Whoever asked gave it less time than it may have.
   if (diagnosis.code == "EH-R05" && !diagnosis.value("allowed").empty()) return history::Category::request;
-  // The helper could not be started for want of memory, processes or descriptors.
-  if (diagnosis.code == "EH-P20" && is_shortage(diagnosis.value("errno")))
-    return history::Category::transient;
   const Entry* entry = find(diagnosis.code);
   return entry != nullptr ? entry->category : history::Category::request;
 }

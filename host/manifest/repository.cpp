@@ -27,7 +27,7 @@ std::string size_text(std::string_view bytes) {
 // A URL's failure keeps its own code (it says whether to try again); a folder's becomes one about the
 // repository.
 Diagnosis index_failure(Diagnosis cause, const std::string& location) {
-  if (is_url(location))
+  if (is_url(location) || cause.code == "EH-F24")
     return cause.with("repository", location).within("reading the index of repository " + location);
   std::string problem = "its index.json cannot be read";
   if (!cause.value("limit").empty())

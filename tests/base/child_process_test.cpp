@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -238,6 +239,20 @@ TEST(ChildProcess, AProgramThatCannotBeStartedIsP20) {
   EXPECT_EQ(run_child(request).error().value("errno"), "EACCES");
   request.argv = {};
   EXPECT_EQ(run_child(request).error().code, "EH-P20") << "no program at all is an error, not a crash";
+}
+
+TEST(ChildProcess, WithoutAFreeDescriptorItIsF24) {
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  for (const rlim_t most : {rlim_t{3}, rlim_t{8}, rlim_t{11}}) {
+    const rlimit few{most, before.rlim_max};
+    ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &few), 0);
+    const auto outcome = run_child(fixture({"signals-are-default"}));
+    ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
+    ASSERT_FALSE(outcome) << most;
+    EXPECT_EQ(outcome.error().code, "EH-F24") << most;
+    EXPECT_EQ(outcome.error().value("errno"), "EMFILE") << most;
+  }
 }
 
 TEST(ChildProcess, ANameWithoutFolderIsLookedUpInPath) {

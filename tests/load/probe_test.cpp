@@ -1,6 +1,7 @@
 // What happens to a build in the probe, for real: it crashes, hangs, lies or works there.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <thread>
 
@@ -283,6 +284,17 @@ TEST_F(ProbeOf, PrintingToStandardOutputHarmsNothing) {
 TEST_F(ProbeOf, ATokenWithoutTheNonceIsNoSuccess) {
   expect(tried("-DAT_LOAD='dprintf(200,\"{\\\"nonce\\\":\\\"x\\\",\\\"ok\\\":\\\"x\\\"}\\n\");_exit(0)'"),
          "EH-R04", "load");
+}
+
+TEST_F(ProbeOf, AFewOpenFilesAreEnough) {
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  const ProbeRequest asked = request(workshop_.plugin("libengine_x.so"));
+  const rlimit few{64, before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &few), 0);
+  const ProbeResult result = probe(asked);
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
+  EXPECT_TRUE(result.passed) << (result.diagnosis ? explain::describe(*result.diagnosis) : "");
 }
 
 TEST_F(ProbeOf, AHelperThatIsNotThereIsP20) {

@@ -187,9 +187,9 @@ constexpr Entry entries[] = {
      .category = Category::request},
     {.code = "EH-P51",
      .title = "the system gives no more",
-     .meaning = "The process may have no more memory, or may start no further thread.",
-     .after = "an allocation that failed, or EAGAIN for a thread",
-     .causes = {"no further thread can be started: {os_said}",
+     .meaning = "The process may have no more memory, or may start no further thread or program.",
+     .after = "an allocation that failed, or EAGAIN for a thread or a program",
+     .causes = {"{program} could not be started: {os_said}", "no further thread can be started: {os_said}",
                 "no more memory is to be had for this process"},
      .remedies =
          {"end other programs, or raise the limits that this one runs under: a container's or a job's "

@@ -66,7 +66,9 @@ static void find_nonce(void) {
 EXPORT unsigned la_version(unsigned version) {
   find_nonce();
   if (*nonce == '\0') return 0; /* not wanted: the loader drops it */
-  channel = fcntl(channel_of_child, F_DUPFD_CLOEXEC, out_of_reach);
+  /* As high as the limit of open files lets it (EINVAL above that). */
+  for (int from = out_of_reach; channel < 0 && from > channel_of_child; from /= 2)
+    channel = fcntl(channel_of_child, F_DUPFD_CLOEXEC, from);
   /* An older loader than this was compiled for must not be promised more than it knows. */
   return version < LAV_CURRENT ? version : LAV_CURRENT;
 }
