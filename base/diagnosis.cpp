@@ -1,16 +1,19 @@
 #include "base/diagnosis.hpp"
 
+#include <cerrno>
+
 #include "base/system_errors.hpp"
+#include "base/text.hpp"
 
 namespace enginehost {
 
 Diagnosis& Diagnosis::with(std::string_view what, std::string_view value, std::string_view source) {
-  evidence.push_back({std::string(what), std::string(value), std::string(source)});
+  evidence.push_back({std::string(what), without_passwords(value), without_passwords(source)});
   return *this;
 }
 
 Diagnosis& Diagnosis::within(std::string_view what_was_being_done) {
-  context.emplace_back(what_was_being_done);
+  context.push_back(without_passwords(what_was_being_done));
   return *this;
 }
 
@@ -34,8 +37,10 @@ Diagnosis diagnose(std::string_view code) {
 }
 
 Diagnosis diagnose_errno(std::string_view code, int error_number) {
-  return std::move(
-      diagnose(code).with("errno", error_name(error_number)).with("os_said", error_text(error_number)));
+  const bool no_descriptor = error_number == EMFILE || error_number == ENFILE;
+  return std::move(diagnose(no_descriptor ? "EH-F24" : code)
+                       .with("errno", error_name(error_number))
+                       .with("os_said", error_text(error_number)));
 }
 
 }  // namespace enginehost

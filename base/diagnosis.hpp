@@ -26,7 +26,8 @@ struct Diagnosis {
   std::vector<std::string> remedy;
   std::vector<std::string> context;  // innermost first: "while opening onnxruntime 1.22.0"
 
-  // Adds a fact and returns the diagnosis, so that evidence reads as one chain where the failure is found.
+  // Adds a fact and returns the diagnosis, so that evidence reads as one chain where the failure is found. Passwords in
+  // URLs are left out, here and in the context.
   [[gnu::cold]] Diagnosis& with(std::string_view what, std::string_view value, std::string_view source = {});
   // Adds a line of context on the way up.
   [[gnu::cold]] Diagnosis& within(std::string_view what_was_being_done);
@@ -41,7 +42,8 @@ struct Diagnosis {
 // open that finds everything in order then touches fewer pages.
 [[gnu::cold]] Diagnosis diagnose(std::string_view code);
 
-// Starts a diagnosis from errno: adds "errno" ("ENOSPC") and "os_said" (the C library's text).
+// Starts a diagnosis from errno: adds "errno" ("ENOSPC") and "os_said" (the C library's text). For want of a file
+// descriptor it is EH-F24, whatever `code` says: nothing is wrong with the file, the program or the repository then.
 [[gnu::cold]] Diagnosis diagnose_errno(std::string_view code, int error_number);
 
 }  // namespace enginehost

@@ -55,6 +55,20 @@ std::string format_bytes(std::uint64_t bytes) {
   return text;
 }
 
+std::string without_passwords(std::string_view text) {
+  constexpr std::string_view before_host = "://";
+  std::string result;
+  for (std::size_t at = text.find(before_host); at != std::string_view::npos; at = text.find(before_host)) {
+    at += before_host.size();
+    result.append(text.substr(0, at));
+    text.remove_prefix(at);
+    // The last '@' before the path: a password may hold one.
+    const std::size_t user = text.substr(0, text.find_first_of("/?# \t\r\n\"'<>")).rfind('@');
+    if (user != std::string_view::npos) text.remove_prefix(user + 1);
+  }
+  return result.append(text);
+}
+
 std::optional<std::int64_t> parse_integer(std::string_view text) {
   std::int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);

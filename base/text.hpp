@@ -17,6 +17,10 @@ std::string to_lower(std::string_view text);  // ASCII only
 // "1.9 GiB", "64 KiB", "12 bytes": binary units, as people compare with what their disk tools print.
 std::string format_bytes(std::uint64_t bytes);
 
+// Each "scheme://user:password@" in it without what lies before the '@': what is told, kept or handed on holds nobody's
+// password.
+std::string without_passwords(std::string_view text);
+
 // The whole text as a decimal number, or nothing.
 std::optional<std::int64_t> parse_integer(std::string_view text);
 

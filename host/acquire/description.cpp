@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "base/paths.hpp"
+#include "base/text.hpp"
 #include "host/transfer/transfer.hpp"
 
 namespace enginehost::acquire {
@@ -14,14 +15,14 @@ Json sources_of(const std::vector<manifest::Source>& listed, const manifest::Bui
     Json entry = Json::object();
     switch (source.kind) {
       case manifest::Source::Kind::url:
-        entry.set("url", source.location);
+        entry.set("url", without_passwords(source.location));
         break;
       case manifest::Source::Kind::oci:
-        entry.set("oci", source.location);
+        entry.set("oci", without_passwords(source.location));
         break;
       case manifest::Source::Kind::file: {
         const std::string where = resolve_file_source(source, build);
-        entry.set(transfer::is_url(where) ? "url" : "file", where);
+        transfer::is_url(where) ? entry.set("url", without_passwords(where)) : entry.set("file", where);
         break;
       }
       case manifest::Source::Kind::package_index:

@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "base/printable.hpp"
+#include "base/text.hpp"
 #include "host/commands/asked_for.hpp"
 #include "host/commands/output.hpp"
 #include "host/commands/say.hpp"
@@ -161,7 +162,7 @@ int end_with(const Diagnosis& diagnosis, bool json) {
 
 void print(const Json& document) {
   errno = 0;
-  if (std::fprintf(documents(), "%s\n", document.dump(2).c_str()) < 0) write_error = errno;
+  if (std::fprintf(documents(), "%s\n", without_passwords(document.dump(2)).c_str()) < 0) write_error = errno;
 }
 
 void print_warnings(const std::vector<std::string>& warnings, const std::vector<Diagnosis>& diagnoses,

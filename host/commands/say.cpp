@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/printable.hpp"
+#include "base/text.hpp"
 
 namespace enginehost::commands {
 namespace {
@@ -17,7 +18,7 @@ void put(std::FILE* stream, const char* format, std::va_list values) {
   if (length < 0) return;
   std::string text(static_cast<std::size_t>(length), '\0');
   std::vsnprintf(text.data(), text.size() + 1, format, values);
-  const std::string shown = printable(text);
+  const std::string shown = printable(without_passwords(text));
   std::fwrite(shown.data(), 1, shown.size(), stream);
 }
 

@@ -9,6 +9,7 @@
 #include "base/file_calls.hpp"
 #include "base/files.hpp"
 #include "base/paths.hpp"
+#include "base/text.hpp"
 #include "host/open/document.hpp"
 #include "host/open/shortcut.hpp"
 #include "host/open/ticket.hpp"
@@ -153,7 +154,7 @@ const std::string& SharedEngine::report() {
       const auto number = outcome_.chosen - outcome_.plan.candidates.data();
       told.chosen = told.plan.candidates.data() + number;
     }
-    report_ = document(*world_, told).dump(2);
+    report_ = without_passwords(document(*world_, told).dump(2));
   }
   return *report_;
 }

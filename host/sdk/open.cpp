@@ -236,7 +236,7 @@ enginehost_status enginehost_plan(const enginehost_request* request, char** json
         open_request(*request, [&]() -> const settings::Settings& { return world->settings(); });
     open.plan_only = true;
     open::Outcome outcome = open::open_engine(*world, open);
-    *json = sdk::copy_text(open::document(*world, outcome).dump(2));
+    *json = sdk::copy_text(enginehost::without_passwords(open::document(*world, outcome).dump(2)));
     if (outcome.state == open::State::failed) return fail(why_nothing(outcome));
     return {};
   });

@@ -50,6 +50,16 @@ TEST(Text, BytesAreWrittenAsDiskToolsWriteThem) {
   EXPECT_EQ(format_bytes(std::numeric_limits<std::uint64_t>::max()), "16777216 TiB");
 }
 
+TEST(Text, PasswordsGoFromEveryUrlAndNothingElse) {
+  EXPECT_EQ(without_passwords("reading http://joe:secret@host:8080/x?a=b@c, then https://host/@scope/y"),
+            "reading http://host:8080/x?a=b@c, then https://host/@scope/y");
+  EXPECT_EQ(without_passwords("oci://joe@host/n@sha256:1"), "oci://host/n@sha256:1");
+  EXPECT_EQ(without_passwords("http://joe:p@ss@host"), "http://host") << "a password may hold an @";
+  EXPECT_EQ(without_passwords("\"http://joe:secret@host\",\"a@b\""), "\"http://host\",\"a@b\"");
+  EXPECT_EQ(without_passwords("joe@host ://"), "joe@host ://");
+  EXPECT_EQ(without_passwords(""), "");
+}
+
 TEST(Text, IntegersAreTheWholeText) {
   EXPECT_EQ(parse_integer("0"), 0);
   EXPECT_EQ(parse_integer("-42"), -42);

@@ -12,6 +12,7 @@ namespace enginehost::test {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 using namespace std::chrono_literals;
 
 Json source(const std::string& url) { return Json::object().set("url", url); }
@@ -48,6 +49,31 @@ TEST(Network, TheWholeWayFromManifestToAnOpenEngine) {
   expect_opened(again);
   EXPECT_EQ(again.outcome()["download"]["bytes"].as_integer(), 0);
   EXPECT_EQ(served.server.requests("GET " + served.path()), 1);
+}
+
+TEST(Network, APasswordInARepositorysUrlIsNeitherToldNorKept) {
+  Served served;
+  served.publish(Json::array().push(Json::object().set("file", "files/" + served.digest)));
+  const Workplace workplace;
+  RunOptions behind_proxy;
+  behind_proxy.environment = {"https_proxy=joe:geheim@proxy.example:3128"};
+  std::string location = served.location();
+  location.insert(location.find("://") + 3, "joe:geheim@");
+  for (int i = 0; i < 3; ++i) {
+    const Ended run = workplace.info({"reference", "--repository", location, "--json"}, behind_proxy);
+    expect_opened(run);
+    EXPECT_THAT(run.said(), Not(HasSubstr("geheim")));
+    std::this_thread::sleep_for(1s);  // so that what a repeated open remembers is kept
+  }
+  const Ended missing = workplace.info({"reference", "--repository", location + "/not-there", "--json"});
+  EXPECT_THAT(missing.said(), HasSubstr("not-there"));
+  EXPECT_THAT(missing.said(), Not(HasSubstr("geheim")));
+  EXPECT_THAT(workplace.run("engine-cache", {"list", "--json"}, behind_proxy).said(),
+              Not(HasSubstr("geheim")));
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(workplace.cache())) {
+    if (!entry.is_regular_file()) continue;
+    EXPECT_THAT(read_file(entry.path(), 64u << 20).value(), Not(HasSubstr("geheim"))) << entry.path();
+  }
 }
 
 // A repository of another kind than a dead one: it answers, and never comes to an end.

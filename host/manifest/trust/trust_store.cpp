@@ -8,6 +8,7 @@
 #include "base/json.hpp"
 #include "base/paths.hpp"
 #include "base/sha256.hpp"
+#include "base/text.hpp"
 #include "cache/lock.hpp"
 #include "host/manifest/fields.hpp"
 
@@ -94,14 +95,16 @@ Json to_json(const Seen& seen, const std::string& repository) {
   for (const Blocked& one : seen.blocked)
     blocked.push(Json::object().set("sha256", one.sha256).set("reason", one.reason));
   Json document = Json::object();
-  document.set("format", 1).set("repository", repository);
+  document.set("format", 1).set("repository", without_passwords(repository));
   if (!seen.root.empty()) document.set("root", seen.root);
   document.set("root_version", seen.root_version).set("index_version", seen.index_version);
   if (!seen.index_sha256.empty()) document.set("index_sha256", seen.index_sha256);
   return document.set("time", seen.time).set("blocked", std::move(blocked));
 }
 
-std::string name_for(const std::string& repository) { return sha256_hex(repository).substr(0, 32) + ".json"; }
+std::string name_for(const std::string& repository) {
+  return sha256_hex(without_passwords(repository)).substr(0, 32) + ".json";
+}
 
 // One changer at a time.
 Result<cache::FileLock> lock_of(const fs::path& folder) {
@@ -167,19 +170,22 @@ Result<std::vector<TrustedKey>> TrustStore::keys() const {
 
 Result<std::vector<TrustedKey>> TrustStore::keys_for(const std::string& repository) const {
   TRY_ASSIGN(std::vector<TrustedKey> all, keys());
-  std::erase_if(
-      all, [&](const TrustedKey& key) { return !key.repository.empty() && key.repository != repository; });
+  const std::string known_as = without_passwords(repository);
+  std::erase_if(all, [&](const TrustedKey& key) {
+    return !key.repository.empty() && without_passwords(key.repository) != known_as;
+  });
   return all;
 }
 
-Result<void> TrustStore::add(const TrustedKey& key) const {
+Result<void> TrustStore::add(TrustedKey key) const {
+  key.repository = without_passwords(key.repository);
   TRY_ASSIGN(const cache::FileLock lock, lock_of(folder_));
   TRY_ASSIGN(std::vector<TrustedKey> all, keys_of(folder_ / "keys.json", true));
   const auto same = [&](const TrustedKey& known) {
     return known.key == key.key && known.repository == key.repository;
   };
   if (std::any_of(all.begin(), all.end(), same)) return {};
-  all.push_back(key);
+  all.push_back(std::move(key));
   return write_keys(folder_, all);
 }
 

@@ -48,7 +48,7 @@ class TrustStore {
   // Those that may speak for this repository.
   Result<std::vector<TrustedKey>> keys_for(const std::string& repository) const;
   // EH-F16 with "folder" when there is no state folder, and the errors of writing.
-  Result<void> add(const TrustedKey& key) const;
+  Result<void> add(TrustedKey key) const;
   // Forgets our key and the roots that list it: those repositories begin anew with the keys that are left.
   // Their versions stay as a floor. False when there is no such key of ours.
   Result<bool> remove(std::string_view key_id) const;

@@ -11,6 +11,7 @@
 #include "base/file_calls.hpp"
 #include "base/files.hpp"
 #include "base/process.hpp"
+#include "base/text.hpp"
 
 extern char** environ;
 
@@ -22,7 +23,22 @@ class Gathering {
  public:
   Gathering() { text_.reserve(512); }
 
-  void add(std::string_view value) { text_.append(value).push_back('\0'); }
+  // Without passwords: the text is kept in the cache, and what opens does not depend on them.
+  void add(std::string_view value) {
+    if (value.find('@') == std::string_view::npos)
+      text_.append(value).push_back('\0');
+    else
+      text_.append(without_passwords(value)).push_back('\0');
+  }
+  void add_variable(std::string_view name, std::string_view value) {
+    text_.append(name).push_back('=');
+    // "user:password@proxy:3128" is a proxy for libcurl, too.
+    const std::size_t user = value.rfind('@');
+    if (user != std::string_view::npos && (name.ends_with("_proxy") || name.ends_with("_PROXY")) &&
+        value.find("://") == std::string_view::npos)
+      value.remove_prefix(user);
+    add(value);
+  }
   void add_flag(const std::optional<std::string>& value) {
     text_.push_back(value ? '+' : '-');  // "" is not the same as nothing
     if (value) add(*value);
@@ -118,7 +134,8 @@ std::optional<Deciding> deciding(const FlagValues& flags) {
   for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
     const std::string_view one = *entry;
     const std::size_t end = one.find('=');
-    if (end != std::string_view::npos && is_settings_variable(one.substr(0, end))) text.add(one);
+    if (end != std::string_view::npos && is_settings_variable(one.substr(0, end)))
+      text.add_variable(one.substr(0, end), one.substr(end + 1));
   }
   text.add(std::to_string(::getuid()) + " " + std::to_string(::geteuid()));
   if (!text.add_file(program_file())) return std::nullopt;
