@@ -73,4 +73,8 @@ Result<Acquired> acquire(const manifest::Build& build, const cache::Store& store
                          const AcquireOptions& options, const transfer::ProgressCallback& progress = {},
                          const std::optional<CancelToken>& cancel = {});
 
+// Options for waiting on another process that show who is waited for and end when it is cancelled.
+cache::WaitOptions waiting(const transfer::ProgressCallback& progress,
+                           const std::optional<CancelToken>& cancel);
+
 }  // namespace enginehost::acquire

@@ -311,20 +311,26 @@ std::optional<std::string> installed_tree(const manifest::Component& component, 
   return {};
 }
 
-cache::WaitOptions waiting(const Work& work) {
+cache::WaitOptions waiting(const transfer::ProgressCallback& progress,
+                           const std::optional<CancelToken>& cancel) {
   cache::WaitOptions wait;
-  wait.patience = work.options.lock_patience;
-  wait.cancel = work.cancel;
-  wait.on_wait = [&work](const cache::LockHolder& holder) {
-    if (!work.progress) return;
+  wait.cancel = cancel;
+  wait.on_wait = [progress](const cache::LockHolder& holder) {
+    if (!progress) return;
     transfer::Progress now{Phase::waiting, holder.done, {}, 0, "process " + std::to_string(holder.pid)};
     if (holder.pid == 0)
       now.source = "whoever holds " + path_text(holder.file);
     else if (!holder.program.empty())
       now.source += " (" + holder.program + ")";
     if (holder.total != 0) now.total = holder.total;
-    work.progress(now);
+    progress(now);
   };
+  return wait;
+}
+
+cache::WaitOptions waiting(const Work& work) {
+  cache::WaitOptions wait = waiting(work.progress, work.cancel);
+  wait.patience = work.options.lock_patience;
   return wait;
 }
 

@@ -30,7 +30,6 @@ std::optional<std::string> installed_tree(const manifest::Component& component, 
 // The tree id. Errors as acquire().
 Result<std::string> acquire_component(const manifest::Component& component, Work& work);
 
-// Options for waiting that show who is waited for.
 cache::WaitOptions waiting(const Work& work);
 
 }  // namespace enginehost::acquire

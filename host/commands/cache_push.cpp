@@ -4,7 +4,9 @@
 
 #include "base/files.hpp"
 #include "base/paths.hpp"
+#include "base/sha256.hpp"
 #include "base/text.hpp"
+#include "host/acquire/acquire.hpp"
 #include "host/commands/common.hpp"
 #include "host/commands/say.hpp"
 #include "host/explain/explain.hpp"
@@ -52,8 +54,12 @@ Result<Json> push(const settings::Settings& settings, const PushFlags& flags, bo
   options.transfer = world.transfer_options();
   options.cancel = cancel;
   if (settings.offline) return fail(diagnose("EH-N10").with("url", target.text()));
-  // Of our own name: whoever installs one of these builds meanwhile is not kept waiting.
-  TRY_ASSIGN(const cache::Stage stage, world.store().stage("push"));
+  std::optional<transfer::ProgressBar> bar(std::in_place, stderr, quiet);
+  options.progress = bar->callback();
+  // Of our own name: neither whoever installs one of these builds meanwhile is kept waiting, nor whoever
+  // sends to another place.
+  TRY_ASSIGN(const cache::Stage stage, world.store().stage("push-" + sha256_hex(target.text()).substr(0, 16),
+                                                           acquire::waiting(options.progress, cancel)));
   std::vector<oci::Artifact> artifacts;
   std::vector<cache::Lease> leases;
   for (const std::string& id : ids) {
@@ -67,12 +73,8 @@ Result<Json> push(const settings::Settings& settings, const PushFlags& flags, bo
     TRY_ASSIGN(oci::Artifact artifact, oci::make_artifact(*installed, request, cancel));
     artifacts.push_back(std::move(artifact));
   }
-  oci::Pushed pushed;
-  {
-    transfer::ProgressBar bar(stderr, quiet);
-    options.progress = bar.callback();
-    TRY_ASSIGN(pushed, oci::push(target, artifacts, options));
-  }
+  TRY_ASSIGN(const oci::Pushed pushed, oci::push(target, artifacts, options));
+  bar.reset();
   world.note("push", Json::object()
                          .set("builds", Json::strings(ids))
                          .set("reference", pushed.reference)

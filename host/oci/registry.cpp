@@ -234,7 +234,8 @@ Result<void> Registry::fetch_token(const Challenge& challenge) {
         return {};
       },
       [&] { return time.check(realm, body.size()); });
-  if (outcome.diagnosis && outcome.answer.status >= 400 && outcome.answer.status < 500) {
+  const bool refused = outcome.answer.status >= 400 && outcome.answer.status < 500;
+  if (outcome.diagnosis && refused && !outcome.transient) {
     Diagnosis diagnosis = refusal(outcome);
     return fail(std::move(diagnosis.with("token_service", transfer::without_credentials(realm))));
   }

@@ -213,7 +213,9 @@ class Attempt {
     damage.with("noticed_as", explain::one_line(failure));
     log_.warnings.push_back(damage);
     failure = damage;
-    auto stage = world_.store().stage("build-" + installed.build);
+    cache::WaitOptions wait;
+    wait.cancel = world_.cancel();
+    auto stage = world_.store().stage("build-" + installed.build, wait);
     return stage && world_.store().reject_damaged(installed.build, *stage).has_value();
   }
 

@@ -36,7 +36,9 @@ Result<std::string> text_in_component(const cache::Store& store, const manifest:
   if (found == owner->components.end()) return fail(diagnose("EH-P06").with("license", license.id));
   acquire::AcquireOptions options;
   options.transfer = transfer;
-  TRY_ASSIGN(const cache::Stage stage, store.stage("license-text-" + license.text_component));
+  cache::WaitOptions wait;
+  wait.cancel = cancel;
+  TRY_ASSIGN(const cache::Stage stage, store.stage("license-text-" + license.text_component, wait));
   TRY_ASSIGN(std::string text, acquire::file_of_component(*build, found->second, license.text_path,
                                                           stage.folder() / "file", options, cancel));
   return checked_and_kept(store, license, std::move(text), license.text_component + ": " + license.text_path);

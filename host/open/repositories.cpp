@@ -129,6 +129,13 @@ class KeptReader : public manifest::DocumentReader, public manifest::DocumentMem
     auto bytes = transfer::fetch_text(location, transfer_, limit, "application/json", cancel_,
                                       std::max(time - spent_, Milliseconds(1)));
     spent_ += std::chrono::duration_cast<Milliseconds>(std::chrono::steady_clock::now() - began);
+    // No document begins like a page: the sign-in page of a network is not the keeper's mistake.
+    const auto page = bytes ? transfer::title_of_page(bytes->substr(0, 4096)) : std::nullopt;
+    if (page) {
+      Diagnosis diagnosis = diagnose("EH-N06").with("url", transfer::without_credentials(location));
+      if (!page->empty()) diagnosis.with("title", *page, "the first bytes");
+      bytes = fail(std::move(diagnosis));
+    }
     if (bytes)
       ++came_;
     else if (bytes.error().code == "EH-N03" && (came_ == 0 || spent_ >= time))

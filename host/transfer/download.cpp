@@ -236,6 +236,10 @@ std::optional<Diagnosis> Download::judge(Lane& lane) {
   received_ += lane.received();
   mirror.bytes += lane.received();
   mirror.gave = mirror.gave || lane.received() > 0;
+  // One that was fast may never have been under way for long enough to be measured.
+  if (lane.received() >= least_part)
+    mirror.rate = std::max(mirror.rate, static_cast<double>(lane.received()) /
+                                            std::max(seconds(Clock::now() - lane.began), 1e-3));
   const Result<TransferReport>& outcome = lane.outcome();
   if (outcome) {
     mirror.url = outcome->url;

@@ -49,6 +49,7 @@ class Lane : public Sink {
   Result<TransferReport>& outcome() { return outcome_; }  // once ended
 
   // For its owner's measurements.
+  const std::chrono::steady_clock::time_point began = std::chrono::steady_clock::now();
   std::chrono::steady_clock::time_point measured = std::chrono::steady_clock::now();
   std::uint64_t measured_at = 0;
   double rate = 0;  // bytes a second, over the last measurement

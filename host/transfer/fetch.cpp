@@ -28,6 +28,9 @@ Diagnosis offline_refusal(std::string_view url) {
 
 bool is_strong(std::string_view etag) { return etag.size() > 2 && etag.front() == '"'; }
 
+// An answer that brings less counts as one that failed: its server would be asked for ever.
+constexpr std::uint64_t least_progress = 1024;
+
 milliseconds backoff(const TransferOptions& options, int failures, const HttpAnswer& answer) {
   if (answer.retry_after) return std::min<milliseconds>(*answer.retry_after, longest_wait);
   thread_local std::minstd_rand random{std::random_device{}()};
@@ -197,7 +200,7 @@ bool Fetch::should_retry(const HttpOutcome& outcome) {
     return true;
   }
   if (!outcome.transient) return false;
-  if (position_ > best_) failures_ = 0;
+  if (position_ >= best_ + least_progress) failures_ = 0;
   best_ = std::max(best_, position_);
   const std::string& code = outcome.diagnosis->code;
   const bool connected = outcome.body_bytes > 0 || outcome.answered || best_ > 0;
@@ -234,7 +237,7 @@ Result<TransferReport> Fetch::run() {
     // A server may send less of a range than was asked for: the rest is asked for next.
     const bool shorter = whole && !enough_ && outcome.answer.range.start && position_ > asked_ &&
                          position_ < std::min(request_.expected_size.value_or(0), sink_.wanted_until());
-    if (shorter) continue;
+    if (shorter && (position_ - asked_ >= least_progress || ++failures_ <= options_.retries)) continue;
     if (whole && request_.expected_size &&
         position_ != std::min(*request_.expected_size, sink_.wanted_until()))
       return fail(wrong_length(position_));

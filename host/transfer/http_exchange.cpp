@@ -18,6 +18,8 @@ constexpr std::size_t error_page_bytes = 16384;  // read for its title; the rest
 // Nor is a page that nobody asked for (of an error, of a redirect) after this time.
 constexpr milliseconds page_patience{2'000};
 
+constexpr double least_bytes_a_second = 64;
+
 void initialise_library() {
   // Once a process and before any thread uses it: a static's initialisation is both.
   static const CURLcode done = ::curl_global_init(CURL_GLOBAL_DEFAULT);
@@ -109,8 +111,11 @@ struct HttpClient::State {
   std::optional<Clock::time_point> headers_end;  // of the answer itself; none: they are under way
   std::optional<Diagnosis> stopped;
   std::uint64_t body_bytes = 0;
+  char said[CURL_ERROR_SIZE] = {};
   std::string error_page;
   Clock::time_point last_byte;
+  Clock::time_point window_began;
+  std::uint64_t window_began_at = 0;  // of the body's bytes
 
   bool stop(Diagnosis diagnosis) {
     if (!stopped) stopped = std::move(diagnosis);
@@ -119,6 +124,7 @@ struct HttpClient::State {
   bool headers_complete();
   bool wants_body() const { return answer.status >= 200 && answer.status <= 299; }
   bool page_is_late(Clock::time_point now) const;
+  void stop_if_next_to_nothing_came(Clock::time_point now);
   void read_header(std::string_view line);
   static std::size_t header_callback(char* data, std::size_t size, std::size_t count, void* self);
   static std::size_t upload_callback(char* to, std::size_t size, std::size_t count, void* self);
@@ -224,6 +230,7 @@ void HttpClient::State::prepare(const HttpRequest& request, const std::string& u
   set(CURLOPT_URL, url.c_str());
   set(CURLOPT_PROTOCOLS_STR, "http,https");
   set(CURLOPT_NOSIGNAL, 1L);
+  set(CURLOPT_ERRORBUFFER, said);
   set(CURLOPT_QUICK_EXIT, 1L);  // do not wait for a resolver thread that hangs
   set(CURLOPT_BUFFERSIZE, 512L * 1024);
   // Of Windows' own TLS only: an authority that publishes no list of what it took back is no failure.
@@ -263,10 +270,26 @@ void HttpClient::State::prepare(const HttpRequest& request, const std::string& u
   }
 }
 
+// Less than that, on the average of four times as long as nothing may come, leads nowhere.
+void HttpClient::State::stop_if_next_to_nothing_came(Clock::time_point now) {
+  const Clock::duration window = 4 * options.stall_limit;
+  if (upload != nullptr || now - window_began < window) return;
+  const std::uint64_t came = body_bytes - window_began_at;
+  const double seconds = std::chrono::duration<double>(now - window_began).count();
+  if (body_bytes > 0 && static_cast<double>(came) < least_bytes_a_second * seconds)
+    stop(std::move(diagnose("EH-N03")
+                       .with("slow_bytes", std::to_string(came))
+                       .with("seconds", std::to_string(static_cast<std::int64_t>(seconds)))
+                       .with("received", std::to_string(body_bytes))));
+  window_began = now;
+  window_began_at = body_bytes;
+}
+
 CURLcode HttpClient::State::run(const OnTick& on_tick) {
   ::curl_multi_add_handle(multi, easy);
   const Clock::time_point began = Clock::now();
-  last_byte = began;
+  last_byte = window_began = began;
+  window_began_at = 0;
   Clock::time_point last_tick = began;
   int running = 1;
   CURLcode result = CURLE_OK;
@@ -285,6 +308,7 @@ CURLcode HttpClient::State::run(const OnTick& on_tick) {
                          .with(answer.status != 0 && !headers_end ? "headers_seconds" : "seconds",
                                std::to_string((now - last_byte) / std::chrono::seconds(1)))
                          .with("received", std::to_string(body_bytes))));
+    stop_if_next_to_nothing_came(now);
     if (on_tick && now - last_tick >= milliseconds{100}) {
       last_tick = now;
       if (auto go_on = on_tick(); !go_on) stop(std::move(go_on.error()));
@@ -332,7 +356,12 @@ void HttpClient::State::judge(CURLcode result, HttpOutcome& outcome, const std::
     outcome.transient = failure.transient;
     outcome.retry_with_http1 = result == CURLE_HTTP2 || result == CURLE_HTTP2_STREAM;
     outcome.diagnosis = diagnose(failure.code);
-    outcome.diagnosis->with("url", without_credentials(url)).with("curl_said", ::curl_easy_strerror(result));
+    // Which of a certificate's faults it is, and which file of authorities, only the library's own words say.
+    const bool in_detail = failure.code == std::string_view("EH-N05") && *said != '\0';
+    outcome.diagnosis->with("url", without_credentials(url))
+        .with("curl_said", in_detail ? said : ::curl_easy_strerror(result));
+    if (result == CURLE_URL_MALFORMAT)
+      outcome.diagnosis->with("malformed", *said != '\0' ? said : ::curl_easy_strerror(result));
     outcome.diagnosis->with("received", std::to_string(body_bytes));
     if (const auto answered_with = no_http(result); !answered_with.empty())
       outcome.diagnosis->with("answered", answered_with);

@@ -3,6 +3,7 @@
 
 #include <thread>
 
+#include "base/files.hpp"
 #include "tests/end-to-end/fault.hpp"
 #include "tests/end-to-end/served.hpp"
 #include "tests/end-to-end/workplace.hpp"

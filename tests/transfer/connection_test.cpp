@@ -89,6 +89,14 @@ TEST_F(TlsTest, ACertificateForAnotherNameIsRefused) {
   // libcurl knows where ".localhost" is without asking anybody.
   EXPECT_EQ(code("https://other.localhost:" + std::to_string(port) + "/file"), "EH-N05");
   EXPECT_EQ(sink.bytes, "");
+  EXPECT_NE(diagnosis.value("curl_said").find("other.localhost"), std::string_view::npos)
+      << diagnosis.value("curl_said");
+}
+
+TEST_F(ConnectionTest, WhatIsNoAddressIsCalledThat) {
+  EXPECT_EQ(code("http://127.0.0.1:99999/x"), "EH-N11");
+  EXPECT_NE(diagnosis.value("malformed"), "");
+  EXPECT_EQ(diagnosis.value("target"), "") << "nobody sent it on";
 }
 
 TEST_F(TlsTest, ExtraCertificatesThatCannotBeReadAreNamed) {

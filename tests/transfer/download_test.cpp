@@ -163,6 +163,17 @@ TEST_F(DownloadTest, ASlowMirrorLeavesTheWorkToAFastOne) {
   EXPECT_EQ(report->url, fast.url("file"));
 }
 
+TEST_F(DownloadTest, AMirrorTooFastToBeMeasuredIsTheFastOneAllTheSame) {
+  test::NginxServer slow("limit_rate 20k;"), fast;
+  test::write_text(slow.root() / "file", payload);
+  test::write_text(fast.root() / "file", payload);
+  options.rate_window = 250ms;  // the fast one's connections end within
+  const auto report = get({slow.url("file"), fast.url("file")});
+  ASSERT_TRUE(report) << report.error().code;
+  EXPECT_TRUE(sink.bytes == payload);
+  EXPECT_LT(report->seconds, 10) << "the last MiB alone takes the slow one 50 s";
+}
+
 TEST_F(DownloadTest, ASlowMirrorWithoutAnotherIsWaitedFor) {
   test::NginxServer slow("limit_rate 6m;");
   test::write_text(slow.root() / "file", payload);

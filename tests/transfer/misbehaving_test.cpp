@@ -152,6 +152,45 @@ TEST_F(MisbehavingTest, MoreThanIsExpectedIsToldAsSuch) {
   EXPECT_EQ(diagnosis.value("actual"), "30001");
 }
 
+TEST_F(MisbehavingTest, NextToNothingIsNoProgress) {
+  const std::string head = "HTTP/1.1 200 OK\r\nContent-Length: 30000\r\n\r\n";
+  FaultServer drip([&](const Request& request, Connection& connection) {
+    const std::string from = std::to_string(request.range_start.value_or(0));
+    connection.send(request.range_start ? "HTTP/1.1 206 Partial Content\r\nContent-Range: bytes " + from +
+                                              "-29999/30000\r\n\r\n"
+                                        : head);
+    connection.drip(std::string_view(payload).substr(request.range_start.value_or(0)), 200ms);
+  });
+  EXPECT_EQ(code(drip), "EH-N03");
+  EXPECT_FALSE(diagnosis.value("slow_bytes").empty());
+  EXPECT_EQ(drip.requests(), 2) << "a few bytes more are no reason to begin counting anew";
+  EXPECT_LT(took, 10s);
+
+  FaultServer slow([&](const Request&, Connection& connection) {
+    connection.send(head);
+    for (std::size_t at = 0; at < payload.size(); at += 1000) {
+      connection.send(std::string_view(payload).substr(at, 1000));
+      std::this_thread::sleep_for(100ms);
+    }
+  });
+  sink = {};
+  EXPECT_EQ(code(slow), "ok");
+}
+
+TEST_F(MisbehavingTest, AnswersOfAByteEachComeToAnEnd) {
+  FaultServer server([&](const Request& request, Connection& connection) {
+    const std::uint64_t from = request.range_start.value_or(0);
+    if (from == 0) {
+      connection.send("HTTP/1.1 200 OK\r\nContent-Length: 30000\r\n\r\n" + payload.substr(0, 10'000));
+      return;
+    }
+    connection.answer("206 Partial Content", std::string_view(payload).substr(from, 1),
+                      "Content-Range: bytes " + std::to_string(from) + "-" + std::to_string(from) + "/30000");
+  });
+  EXPECT_EQ(code(server), "EH-N07");
+  EXPECT_LE(server.requests(), 4);
+}
+
 TEST_F(MisbehavingTest, ADocumentHasATimeInAll) {
   options.document_limit = 500ms;
   options.retries = 6;
