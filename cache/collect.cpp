@@ -214,10 +214,19 @@ Result<Collected> Store::collect(const CollectOptions& options) const {
   collection.make_room([&](const std::string& name) { return drop_unneeded(root_, name, options.dry_run); });
   // A record that cannot be read may need any file: builds would be lost, and nothing freed.
   const auto records = referred(root_);
-  const auto keeps = [&](const Installed& build) { return what_keeps(root_, build); };
+  // A view that a build which went shares with one that may go next is in our own hands: let go, so that
+  // only others' hold on it counts.
+  const auto let_go_of = [&](const std::string& digest) {
+    for (Released& one : released)
+      if (one.digest == digest) one.unused = FileLock();
+  };
+  const auto keeps = [&](const Installed& build) {
+    let_go_of(build.digest);
+    return what_keeps(root_, build);
+  };
   if (records)
     TRY(collection.choose(keeps, [&](const Installed& build) -> Result<std::string> {
-      if (std::string why = what_keeps(root_, build); !why.empty() || options.dry_run) return why;
+      if (std::string why = keeps(build); !why.empty() || options.dry_run) return why;
       auto gone = release(root_, build.build, program_);
       // Between the look and the lock someone came for it, or took it away.
       if (!gone && gone.error().code == "EH-F18") return std::string("in use");

@@ -370,5 +370,24 @@ TEST_F(Collecting, WhoComesWhileABuildGoesMissesItAndInstallsItAnew) {
   expect_sound();
 }
 
+// Two builds may have the same files, and so one view and one lease.
+TEST_F(Collecting, BuildsThatShareAViewGoTogether) {
+  const Installed one = install("one", 9);
+  {
+    auto stage = store.stage("build-two");
+    ASSERT_TRUE(stage);
+    Installed two = one;
+    two.build = "two";
+    ASSERT_TRUE(store.write_ref(std::move(two)));
+  }
+  CollectOptions options;
+  options.max_bytes = 0;
+  const Collected collected = collect(options);
+  EXPECT_THAT(names(collected.removed), testing::UnorderedElementsAre("one", "two"));
+  EXPECT_THAT(names(collected.kept), IsEmpty()) << "nobody but the collection holds the view";
+  EXPECT_FALSE(fs::exists(one.folder));
+  EXPECT_FALSE(collected.bound_missed);
+}
+
 }  // namespace
 }  // namespace enginehost::cache
