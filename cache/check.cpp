@@ -45,6 +45,19 @@ class Checker {
          {Problem::Kind::missing, generic_text(what.lexically_relative(root_)),
           diagnose("EH-F01").with("file", path_text(what))});
   }
+  void note_no_folder(const char* invariant, const std::string& build, const fs::path& what,
+                      calls::Mode mode) {
+    note(invariant, build,
+         {Problem::Kind::wrong_kind, generic_text(what.lexically_relative(root_)),
+          diagnose("EH-F11")
+              .with("file", path_text(what))
+              .with("problem",
+                    S_ISREG(mode)   ? "a file"
+                    : S_ISLNK(mode) ? "a link"
+                                    : "a named pipe, a socket or a device",
+                    "lstat")
+              .with("expected_kind", "folder")});
+  }
   std::optional<Problem> problem_in(const fs::path& folder, const TreeEntry& entry, bool closely = false) {
     auto problem = problem_of(folder, entry, options_.deep || closely, &digests_);
     return problem ? problem : mode_problem_of(folder, entry);
@@ -86,7 +99,9 @@ Result<void> Checker::records() {
   for (const std::string& name : names_in("refs")) {
     const fs::path file = root_ / "refs" / path_of(name);
     if (!name.ends_with(".ref") || name.front() == '.') continue;
-    if (is_no_record(file)) {
+    std::error_code error;
+    // Who made a folder of a record lost that: its build is damaged.
+    if (is_no_record(file) && !fs::is_directory(fs::symlink_status(file, error))) {
       if (options_.build.empty())
         note("I2", "",
              {Problem::Kind::wrong_kind, "refs/" + name,
@@ -168,12 +183,19 @@ Result<void> Checker::record_now(const fs::path& file, const Result<std::string>
   bool whole = true;
   for (const std::string& tree : installed->trees) {
     owner_.emplace(tree, build);
-    if (calls::lstat((root_ / "trees" / tree).c_str(), &status) == 0) continue;
+    if (calls::lstat((root_ / "trees" / tree).c_str(), &status) == 0) {
+      if (!S_ISDIR(status.st_mode)) note_no_folder("I2", build, root_ / "trees" / tree, status.st_mode);
+      continue;
+    }
     note_missing("I2", build, root_ / "trees" / tree);
     whole = false;
   }
   if (calls::lstat(view.c_str(), &status) != 0) {
     note_missing("I2", build, view);
+    return {};
+  }
+  if (!S_ISDIR(status.st_mode)) {
+    note_no_folder("I2", build, view, status.st_mode);
     return {};
   }
   const auto plan = plan_view(root_, installed->trees);

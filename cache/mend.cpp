@@ -83,6 +83,7 @@ Result<TreeList> Mending::list_of(const std::string& tree) {
     if (layer_problem(layer)) continue;
     auto other = load_list(layer, tree);
     if (!other) continue;
+    TRY(clear_for_file(root_, root_ / "lists" / tree));
     TRY(write_file(root_ / "lists" / tree, other->text()));
     note({Problem::Kind::wrong_bytes, "lists/" + tree, list.error()}, "layer " + path_text(layer));
     return other;
@@ -218,6 +219,7 @@ Result<void> Mending::tree_of(const std::string& tree) {
   std::vector<Problem> left;
   {
     TRY_ASSIGN(const FileLock lock, lock_tree(root_, tree, {}));
+    TRY(clear_for_folder(root_, folder));
     TRY_ASSIGN(left, from_nearby(folder, tree, list));
   }
   if (!left.empty()) TRY(from_afar(folder, tree, list, std::move(left)));
@@ -241,6 +243,7 @@ Result<void> Mending::drop_strangers(const fs::path& folder, const std::set<std:
 // The trees are whole now; what the view lacks is in them.
 Result<void> Mending::view() {
   TRY_ASSIGN(const ViewPlan plan, plan_view(root_, installed_.trees));
+  TRY(clear_for_folder(root_, installed_.folder));
   std::set<std::string> known;
   Digests digests;
   for (const auto& [path, planned] : plan) {

@@ -42,9 +42,11 @@ std::string layout_text(std::string_view program) {
 }
 
 Result<void> make_layer(const fs::path& root, std::string_view program) {
-  for (const char* folder : {"trees", "lists", "views", "refs", "leases", "locks", "stage", "partial",
-                             "rejected", "state", "pins"})
+  for (const char* folder :
+       {"trees", "lists", "views", "refs", "leases", "locks", "stage", "partial", "rejected", "pins"})
     TRY(make_folders(root / folder));
+  // Where something else stands in its place, records go elsewhere, and the store needs none of them.
+  static_cast<void>(make_folders(root / "state"));
   const auto write_once = [&](const char* name, std::string_view text) -> Result<void> {
     if (calls::access((root / name).c_str(), F_OK) == 0) return {};
     return write_file(root / name, text);

@@ -14,6 +14,7 @@
 #include "base/text.hpp"
 #include "cache/sharing.hpp"
 #include "cache/store_paths.hpp"
+#include "cache/tree_care.hpp"
 #include "cache/view.hpp"
 
 namespace enginehost::cache {
@@ -100,6 +101,7 @@ Result<fs::path> Store::make_view(const std::vector<std::string>& tree_ids, Stag
   TRY_ASSIGN(const ViewPlan plan, plan_view(root_, tree_ids));
   const fs::path view = root_ / "views" / digest_of_trees(tree_ids);
   std::error_code error;
+  TRY(clear_for_folder(root_, view));
   if (!fs::is_directory(fs::symlink_status(view, error))) {
     TRY_ASSIGN(const fs::path scratch, make_private_folder(stage.folder(), "view"));
     if (calls::chmod(scratch.c_str(), 0755) != 0) return fail(disk_failure(errno, scratch, root_));
@@ -131,6 +133,7 @@ Result<Installed> Store::write_ref(Installed installed) const {
     installed.files.push_back({path, stamp.size, stamp.inode, stamp.modified_ns});
   }
   TRY(make_lease_file(root_, installed.digest));
+  TRY(clear_for_file(root_, ref_file(root_, installed.build)));
   TRY(write_file(ref_file(root_, installed.build), write_record(installed)));
   return installed;
 }

@@ -59,7 +59,8 @@ struct ViewEntry {
 using ViewPlan = std::map<std::string, ViewEntry>;
 Result<ViewPlan> plan_view(const fs::path& root, const std::vector<std::string>& tree_ids);
 
-// A named pipe, a socket or a device under refs/: nothing is read of it, and nothing is lost with it.
+// A folder, a named pipe, a socket or a device under refs/: nothing is read of it, and nothing is lost with
+// it.
 bool is_no_record(const fs::path& file);
 
 // The record of a build in one layer; nothing when it is not installed there.

@@ -11,6 +11,7 @@
 #include "base/remove_tree.hpp"
 #include "cache/sharing.hpp"
 #include "cache/store_paths.hpp"
+#include "cache/tree_care.hpp"
 
 namespace enginehost::cache {
 namespace inside {
@@ -53,6 +54,12 @@ struct Sweep {
     else
       swept.stayed.push_back(std::move(gone).error());
   }
+  // A folder may hold what somebody misses.
+  void put_aside(const fs::path& what) {
+    std::error_code error;
+    if (!fs::is_directory(fs::symlink_status(what, error))) return drop(what);
+    if (auto aside = set_aside(root, what); !aside) swept.stayed.push_back(std::move(aside).error());
+  }
 };
 
 // What write_file and try_locks leave when they are killed: ".NAME.<12 hexadecimal digits>" and ".try-…".
@@ -76,7 +83,7 @@ void sweep_temporary(const Sweep& sweep) {
 void sweep_unfinished(Sweep& sweep) {
   sweep_temporary(sweep);
   for (const fs::path& record : children_of(sweep.root / "refs"))
-    if (is_no_record(record)) sweep.drop(record);
+    if (is_no_record(record)) sweep.put_aside(record);
   for (const fs::path& left : children_of(sweep.root / "stage")) {
     if (sweep.kept) {
       sweep.drop(left);
@@ -124,8 +131,7 @@ void sweep_locks(Sweep& sweep, const std::set<std::string>& names) {
 
 bool is_no_record(const fs::path& file) {
   calls::Status status{};
-  return calls::lstat(file.c_str(), &status) == 0 && !S_ISREG(status.st_mode) && !S_ISLNK(status.st_mode) &&
-         !S_ISDIR(status.st_mode);
+  return calls::lstat(file.c_str(), &status) == 0 && !S_ISREG(status.st_mode) && !S_ISLNK(status.st_mode);
 }
 
 std::int64_t believable_time(const fs::path& root) {
@@ -247,7 +253,8 @@ Result<Released> release(const fs::path& root, std::string_view build, std::stri
     }
   }
   if (ours && *ours) released.key = std::move(**ours);
-  if (calls::unlink(ref.c_str()) != 0) return fail(disk_failure(errno, ref, root));
+  TRY(clear_for_file(root, ref));
+  if (calls::unlink(ref.c_str()) != 0 && errno != ENOENT) return fail(disk_failure(errno, ref, root));
   TRY(sync_folder(ref.parent_path()));
   return released;
 }

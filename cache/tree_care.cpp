@@ -23,6 +23,28 @@ Result<FileLock> lock_tree(const fs::path& root, std::string_view tree, std::str
   return lock && *lock ? std::move(**lock) : FileLock();
 }
 
+Result<void> set_aside(const fs::path& root, const fs::path& what) {
+  const fs::path aside = root / "rejected" / path_of(path_text(what.filename()) + "." + random_hex(4));
+  if (calls::rename(what.c_str(), aside.c_str()) != 0 && errno != ENOENT)
+    return fail(disk_failure(errno, what, root));
+  return sync_folder(what.parent_path());
+}
+
+Result<void> clear_for_folder(const fs::path& root, const fs::path& what) {
+  calls::Status status{};
+  if (calls::lstat(what.c_str(), &status) != 0) return {};
+  if (!S_ISDIR(status.st_mode)) return set_aside(root, what);
+  // Where it cannot be opened, whoever goes on below says why.
+  if ((status.st_mode & 0700) != 0700) static_cast<void>(calls::chmod(what.c_str(), 0755));
+  return {};
+}
+
+Result<void> clear_for_file(const fs::path& root, const fs::path& what) {
+  calls::Status status{};
+  if (calls::lstat(what.c_str(), &status) != 0 || !S_ISDIR(status.st_mode)) return {};
+  return set_aside(root, what);
+}
+
 }  // namespace inside
 
 namespace {
@@ -103,16 +125,21 @@ Result<std::string> Store::publish_tree(const TreeList& list, const fs::path& fo
   const std::string text = list.text();
   const std::string id = sha256_hex(text);
   const fs::path place = root_ / "trees" / id;
+  std::error_code error;
   // The list first: a tree without one could not be checked.
+  TRY(clear_for_file(root_, root_ / "lists" / id));
   TRY(write_file(root_ / "lists" / id, text));
+  if (!fs::is_directory(fs::symlink_status(place, error))) TRY(clear_for_folder(root_, place));
   TRY_ASSIGN(bool moved, rename_into_place(folder, place, root_));
   if (!moved) {
     TRY_ASSIGN(const auto damage, reject_if_damaged(id));
     if (damage) TRY(rename_into_place(folder, place, root_).map([&](bool now) { moved = now; }));
   }
   if (moved) heal_views_of(root_, id, folder.parent_path());
-  if (!archive_key.empty())
-    TRY(write_file(root_ / "lists" / ("of-" + file_name_for(archive_key)), id + "\n"));
+  if (archive_key.empty()) return id;
+  const fs::path of = root_ / "lists" / ("of-" + file_name_for(archive_key));
+  TRY(clear_for_file(root_, of));
+  TRY(write_file(of, id + "\n"));
   return id;
 }
 

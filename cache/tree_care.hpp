@@ -12,4 +12,12 @@ namespace enginehost::cache::inside {
 Result<FileLock> lock_tree(const std::filesystem::path& root, std::string_view tree,
                            std::string_view program);
 
+// What lies in the place of a file or folder of the store and is of another kind goes to rejected/ as it is:
+// who put it there finds it for a week. A link is moved, not followed.
+Result<void> set_aside(const std::filesystem::path& root, const std::filesystem::path& what);
+// Makes place for a folder: what is none is set aside, and one that its owner closed is opened again.
+Result<void> clear_for_folder(const std::filesystem::path& root, const std::filesystem::path& what);
+// And for a file that is renamed there: only a folder is in its way.
+Result<void> clear_for_file(const std::filesystem::path& root, const std::filesystem::path& what);
+
 }  // namespace enginehost::cache::inside

@@ -156,6 +156,7 @@ constexpr Entry entries[] = {
      .before = "lstat and the links along the path",
      .after = "\"Is a directory\", \"Too many levels of symbolic links\", \"No such file or directory\"",
      .causes = {"{file} leads nowhere: the link {link} points to {target}, which does not exist",
+                "{file} is {problem}, not a folder{expected_kind=folder}",
                 "{file} is {problem}, not a regular file",
                 "a folder, or a link that leads nowhere, stands where a library should be"},
      .remedies = {published, "mend or remove {link}{!as_published}", repair,

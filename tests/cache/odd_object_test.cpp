@@ -1,0 +1,170 @@
+// Row 10 of the fault plan, for the places of the store themselves: a folder where a record or a list
+// belongs, a file, a pipe or a link where a view or a tree does. All is found, nothing behind a link is
+// touched, and the next install, repair, removal or collection succeeds without anybody cleaning up.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <functional>
+
+#include "cache/check.hpp"
+#include "cache/store.hpp"
+#include "tests/cache/small_build.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+namespace enginehost::cache {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Odd {
+  const char* name;
+  std::function<void(const fs::path& place, const fs::path& elsewhere)> make;
+};
+
+const std::vector<Odd> odd_objects{
+    {"AFile", [](const fs::path& place, const fs::path&) { test::write_text(place, "hello"); }},
+    {"APipe", [](const fs::path& place, const fs::path&) { ASSERT_EQ(::mkfifo(place.c_str(), 0644), 0); }},
+    {"ALoop", [](const fs::path& place, const fs::path&) { fs::create_symlink(place.filename(), place); }},
+    {"ALink", [](const fs::path& place, const fs::path& elsewhere) { fs::create_symlink(elsewhere, place); }},
+    {"AFolder", [](const fs::path& place, const fs::path&) { test::write_text(place / "x", "x"); }},
+};
+
+class OddObjects : public testing::TestWithParam<Odd> {
+ protected:
+  OddObjects() {
+    installed = *test::install_small_build(store, "one");
+    test::write_text(elsewhere / "stranger", "mine");
+  }
+  void put_at(const fs::path& place) const {
+    fs::remove_all(place);
+    GetParam().make(place, elsewhere);
+  }
+  bool is_folder() const { return std::string_view(GetParam().name) == "AFolder"; }
+  void expect_told(const fs::path& place) const {
+    const auto found = check(store.root());
+    ASSERT_TRUE(found);
+    EXPECT_TRUE(std::any_of(found->begin(), found->end(), [&](const Violation& violation) {
+      return violation.problem.diagnosis.value("file") == place.native();
+    })) << place;
+  }
+  void expect_whole() const {
+    const auto found = check(store.root());
+    ASSERT_TRUE(found);
+    for (const Violation& violation : *found)
+      ADD_FAILURE() << violation.invariant << " " << name_of(violation.problem.kind) << " "
+                    << violation.problem.path;
+    EXPECT_TRUE(store.find("one") && *store.find("one"));
+    EXPECT_EQ(test::read_text(elsewhere / "stranger"), "mine");
+  }
+  // What an open or `verify --repair` does with a build that is damaged.
+  void install_anew() {
+    const auto again = test::install_small_build(store, "one");
+    ASSERT_TRUE(again) << again.error().code << " " << again.error().value("file");
+  }
+  Result<Mended> mend() const {
+    TRY_ASSIGN(Stage stage, store.stage(Store::key_of("one")));
+    return store.mend("one", stage, test::bring_small_files);
+  }
+
+  test::TemporaryFolder folder;
+  const fs::path elsewhere = folder / "elsewhere";
+  Store store = Store::open(folder / "cache", {}, "odd_object_test");
+  Installed installed;
+};
+
+TEST_P(OddObjects, AtTheViewAreMended) {
+  if (is_folder()) GTEST_SKIP() << "a folder belongs there";
+  put_at(installed.folder);
+  expect_told(installed.folder);
+  const auto mended = mend();
+  ASSERT_TRUE(mended) << mended.error().code;
+  EXPECT_TRUE(mended->left.empty());
+  expect_whole();
+}
+
+TEST_P(OddObjects, AtTheViewStopNoInstall) {
+  if (is_folder()) GTEST_SKIP() << "a folder belongs there";
+  put_at(installed.folder);
+  install_anew();
+  expect_whole();
+}
+
+TEST_P(OddObjects, AtATreeAreMended) {
+  if (is_folder()) GTEST_SKIP() << "a folder belongs there";
+  const fs::path tree = folder / ("cache/trees/" + installed.trees.at(1));
+  put_at(tree);
+  expect_told(tree);
+  const auto mended = mend();
+  ASSERT_TRUE(mended) << mended.error().code;
+  EXPECT_TRUE(mended->left.empty());
+  expect_whole();
+}
+
+TEST_P(OddObjects, AtAListStopNoInstall) {
+  const fs::path list = folder / ("cache/lists/" + installed.trees.at(1));
+  put_at(list);
+  fs::remove_all(installed.folder);
+  // Without a list nothing says what the tree should be: it goes aside, and comes again.
+  {
+    auto stage = store.stage(Store::key_of("one"));
+    ASSERT_TRUE(stage);
+    ASSERT_TRUE(store.reject_damaged("one", *stage));
+  }
+  install_anew();
+  expect_whole();
+}
+
+TEST_P(OddObjects, AtTheRecordStopNeitherInstallNorRemovalNorCollection) {
+  const fs::path ref = folder / "cache/refs/one.ref";
+  const std::string_view name = GetParam().name;
+  if (name == "ALoop" || name == "ALink") GTEST_SKIP() << "a link may lead to a record";
+  put_at(ref);
+  install_anew();
+  expect_whole();
+  put_at(ref);
+  if (is_folder()) {
+    expect_told(ref);
+    const auto removed = store.remove("one");
+    EXPECT_TRUE(removed) << removed.error().code << " " << removed.error().value("os_said");
+    install_anew();
+    put_at(ref);
+    const auto collected = store.collect({});
+    ASSERT_TRUE(collected);
+    EXPECT_TRUE(collected->stayed.empty());
+    EXPECT_FALSE(fs::exists(ref));
+    EXPECT_FALSE(fs::exists(installed.folder)) << "freed";
+  }
+}
+
+TEST(ClosedFolder, AViewThatItsOwnerClosedIsOpenedAgain) {
+  const test::TemporaryFolder folder;
+  const Store store = Store::open(folder / "cache", {}, "odd_object_test");
+  const Installed installed = *test::install_small_build(store, "one");
+  ASSERT_EQ(::chmod(installed.folder.c_str(), 0), 0);
+  {
+    auto stage = store.stage(Store::key_of("one"));
+    ASSERT_TRUE(stage);
+    ASSERT_TRUE(store.mend("one", *stage, test::bring_small_files));
+  }
+  struct stat status {};
+  ASSERT_EQ(::stat(installed.folder.c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 0700, 0700u);
+}
+
+TEST(NoStateFolder, AFileInItsPlaceStopsNoCollection) {
+  const test::TemporaryFolder folder;
+  const Store store = Store::open(folder / "cache", {}, "odd_object_test");
+  ASSERT_TRUE(test::install_small_build(store, "one"));
+  fs::remove_all(folder / "cache/state");
+  test::write_text(folder / "cache/state", "x");
+  const auto collected = store.collect({});
+  EXPECT_TRUE(collected) << collected.error().value("folder");
+}
+
+INSTANTIATE_TEST_SUITE_P(Every, OddObjects, testing::ValuesIn(odd_objects),
+                         [](const auto& instance) { return std::string(instance.param.name); });
+
+}  // namespace
+}  // namespace enginehost::cache
