@@ -82,7 +82,8 @@ std::string covered(const std::map<std::string, int>& engines) {
 }
 
 Result<Json> list(open::World& world, bool json) {
-  TRY_ASSIGN(const settings::Consents consents, settings::Consents::read(world.settings().state_folder));
+  TRY_ASSIGN(const settings::Consents consents,
+             settings::Consents::read(world.settings().state_folder, world.settings().read_state_folder));
   std::set<std::string> installed;
   for (const cache::Installed& build : world.store().list()) installed.insert(build.build);
   const std::uint64_t uid = settings::Person::of_this_process().uid;

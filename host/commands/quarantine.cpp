@@ -86,6 +86,7 @@ int list(open::World& world, bool json) {
 Result<bool> end(open::World& world, const std::string& build, const std::string& action) {
   const history::Record* const known = world.history().find(build);
   const bool disabled = known != nullptr && known->state == history::State::disabled;
+  TRY(world.check_may_end(build));
   const Json covered = known != nullptr ? known->facts["covers"] : Json();
   auto before = history::record_from_json(covered, build);
   if (action == "enable" && before)

@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
+#include <iterator>
 #include <system_error>
 
 #include "base/file_calls.hpp"
 #include "base/paths.hpp"
+#include "base/remove_tree.hpp"
 #include "host/history/memory.hpp"
 
 namespace enginehost::history {
@@ -37,6 +40,21 @@ std::string file_name_of(const std::string& build_id) {
   return name + std::string(ending);
 }
 
+// The other way round, as far as it goes.
+std::string build_of(const std::filesystem::path& file) {
+  const std::string name = path_text(file.stem());
+  std::string build;
+  for (std::size_t at = 0; at < name.size(); ++at) {
+    unsigned byte = 0;
+    const char* const digits = name.data() + at + 1;
+    const bool escaped = name[at] == '%' && at + 2 < name.size() &&
+                         std::from_chars(digits, digits + 2, byte, 16).ptr == digits + 2;
+    build += escaped ? static_cast<char>(byte) : name[at];
+    if (escaped) at += 2;
+  }
+  return build;
+}
+
 std::string why_stale(const Record& record, std::int64_t now, const Fingerprint* machine) {
   if (record.state == State::disabled) return {};
   if (record.retry_after != 0 && now >= record.retry_after) return "its time is over";
@@ -65,6 +83,14 @@ Result<Record> read_record(const std::filesystem::path& file) {
   return record_from_json(document, path_text(file));
 }
 
+// A folder in a record's place is in the way of every later one.
+bool drop_folder(const std::filesystem::path& file) {
+  std::error_code error;
+  if (!std::filesystem::is_directory(std::filesystem::symlink_status(file, error))) return false;
+  remove_tree(file, error);
+  return !error;
+}
+
 }  // namespace
 
 ReadResult read(const std::filesystem::path& state_folder, std::int64_t now, const Fingerprint* machine) {
@@ -74,12 +100,20 @@ ReadResult read(const std::filesystem::path& state_folder, std::int64_t now, con
   for (std::filesystem::directory_iterator at(folder_of(state_folder), error), end; !error && at != end;
        at.increment(error))
     if (at->path().extension() == ending) files.push_back(at->path());
+  // A disabled build whose record is out of reach is used again: never without a word.
+  if (error && error != std::errc::no_such_file_or_directory)
+    result.warnings.push_back(path_text(folder_of(state_folder)) +
+                              " cannot be read: no build is set aside by what it holds (" + error.message() +
+                              ")");
   std::sort(files.begin(), files.end());
   for (const std::filesystem::path& file : files) {
     auto record = read_record(file);
     // One file is one build: a record that says it belongs to another was put there by hand, or is damaged.
     if (!record || file_name_of(record->build) != path_text(file.filename())) {
-      result.warnings.push_back(path_text(file) + " is not a record that can be read; ignored");
+      result.unreadable.push_back(build_of(file));
+      result.warnings.push_back(path_text(file) +
+                                " is not a record that can be read; ignored (engine-cache quarantine clear " +
+                                result.unreadable.back() + " removes it, disable writes it anew)");
       continue;
     }
     if (std::string why = why_stale(*record, now, machine); !why.empty())
@@ -97,6 +131,20 @@ ReadResult read(const std::filesystem::path& state_folder, std::int64_t now, con
   return result;
 }
 
+void add_set_aside(ReadResult& own, ReadResult&& other) {
+  for (auto& [build, record] : other.history.records) {
+    if (record.state == State::proven) continue;
+    const Record* known = own.history.find(build);
+    if (known != nullptr && record.state != State::disabled &&
+        (known->state == State::disabled || known->last_seen >= record.last_seen))
+      continue;
+    own.history.records.insert_or_assign(build, std::move(record));
+  }
+  for (Stale& stale : other.stale)
+    if (stale.record.state != State::proven) own.stale.push_back(std::move(stale));
+  std::move(other.warnings.begin(), other.warnings.end(), std::back_inserter(own.warnings));
+}
+
 std::optional<Record> read_one(const std::filesystem::path& state_folder, const std::string& build_id,
                                std::int64_t now, const Fingerprint* machine) {
   auto record = read_record(folder_of(state_folder) / file_name_of(build_id));
@@ -107,6 +155,7 @@ std::optional<Record> read_one(const std::filesystem::path& state_folder, const 
 }
 
 Result<void> write(const std::filesystem::path& state_folder, const Record& record) {
+  drop_folder(folder_of(state_folder) / file_name_of(record.build));
   auto written = make_folders(folder_of(state_folder)).and_then([&] {
     // Not synced: a record lost with the power costs one more probe.
     return write_file(folder_of(state_folder) / file_name_of(record.build), to_json(record).dump(2) + "\n",
@@ -122,6 +171,7 @@ Result<void> write(const std::filesystem::path& state_folder, const Record& reco
 Result<bool> clear(const std::filesystem::path& state_folder, const std::string& build_id) {
   const std::filesystem::path file = folder_of(state_folder) / file_name_of(build_id);
   const bool kept = drop_from_memory(state_folder, build_id);
+  if (drop_folder(file)) return true;
   if (calls::unlink(file.c_str()) == 0) return true;
   if (errno == ENOENT || errno == ENOTDIR) return kept;
   return fail(diagnose_errno("EH-F16", errno)

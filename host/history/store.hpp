@@ -28,9 +28,10 @@ struct Stale {
 };
 
 struct ReadResult {
-  History history;                    // what still holds
-  std::vector<Stale> stale;           // records whose time is over, whose witnesses or machine changed
-  std::vector<std::string> warnings;  // records that could not be read and were ignored
+  History history;                      // what still holds
+  std::vector<Stale> stale;             // records whose time is over, whose witnesses or machine changed
+  std::vector<std::string> warnings;    // records that could not be read and were ignored
+  std::vector<std::string> unreadable;  // their builds, as far as the file's name tells
 };
 
 // Reads all records and looks at their witnesses again (one stat each). With a fingerprint, records made on
@@ -38,6 +39,10 @@ struct ReadResult {
 // is empty.
 ReadResult read(const std::filesystem::path& state_folder, std::int64_t now,
                 const Fingerprint* machine = nullptr);
+
+// Adds what another folder, which is only read, says is set aside: of one build the younger record, but a
+// disabled one in any case. Proofs stay there: they are made again where they can be kept.
+void add_set_aside(ReadResult& own, ReadResult&& other);
 
 // Reads one build's record, for the warm path: no other file is opened. Nothing when there is none that
 // holds.

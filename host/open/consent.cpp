@@ -42,7 +42,7 @@ Result<std::vector<acquire::LicenseQuestion>> licenses_to_ask(const settings::Se
       return fail(std::move(forbidden->with("build", question.build)));
     if (!license.license.explicit_consent) continue;
     if (!consents) {
-      TRY_ASSIGN(consents, settings::Consents::read(settings.state_folder));
+      TRY_ASSIGN(consents, settings::Consents::read(settings.state_folder, settings.read_state_folder));
     }
     const settings::LicenseTerms terms = terms_of(license.license);
     const bool by_policy = settings::accepts_license(settings.policy, terms.id, terms.sha256);

@@ -146,6 +146,7 @@ std::vector<std::string> TicketOffice::rests_on(const Outcome& outcome) const {
   paths.insert(builds_folder(world_.store().root()));
   for (const fs::path& layer : world_.store().layers()) paths.insert(builds_folder(layer));
   paths.insert(records_folder(world_.state_folder()));
+  if (!world_.read_state_folder().empty()) paths.insert(records_folder(world_.read_state_folder()));
   // What the builds' records depend on themselves: a missing library that appears, a system library that is
   // updated.
   for (const resolve::Candidate& candidate : outcome.plan.candidates)

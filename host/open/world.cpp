@@ -1,10 +1,12 @@
 #include "host/open/world.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <ctime>
 #include <filesystem>
 #include <system_error>
 
+#include "base/file_calls.hpp"
 #include "base/paths.hpp"
 #include "host/explain/explain.hpp"
 #include "host/open/crash.hpp"
@@ -27,6 +29,7 @@ World::World(settings::Settings settings, std::optional<platform::Platform> reco
              std::optional<CancelToken> cancel)
     : settings_(std::move(settings)),
       state_folder_(settings_->state_folder),
+      read_state_folder_(settings_->read_state_folder),
       store_(cache::Store::open(settings_->cache_folder, settings_->system_layers)),
       recorded_(recorded.has_value()),
       cancel_(std::move(cancel)),
@@ -52,6 +55,7 @@ const settings::Settings& World::settings() const {
   settings_->cache_folder = store_.root();
   settings_->system_layers = store_.layers();
   settings_->state_folder = state_folder_;
+  settings_->read_state_folder.clear();
   return *settings_;
 }
 
@@ -139,8 +143,15 @@ void World::read_history() {
   if (history_) return;
   history_.emplace();
   // Another machine's decision knows nothing of what happened on this one.
-  if (recorded_ || state_folder_.empty()) return;
-  *history_ = history::read(state_folder_, now(), &fingerprint());
+  if (recorded_) return;
+  if (!state_folder_.empty()) *history_ = history::read(state_folder_, now(), &fingerprint());
+  if (!read_state_folder_.empty()) {
+    history::ReadResult there = history::read(read_state_folder_, now(), &fingerprint());
+    for (const auto& [build, record] : there.history.records)
+      if (record.state != history::State::proven) only_read_.insert(build);
+    history::add_set_aside(*history_, std::move(there));
+  }
+  if (state_folder_.empty()) return;
   for (const history::Crash& crash : history::collect_crashes(state_folder_))
     if (auto record = history::after_failure(failure_of(crash), before(crash.build), fingerprint(), now()))
       static_cast<void>(remember(std::move(*record)));
@@ -154,6 +165,16 @@ const history::History& World::history() {
 const std::vector<history::Stale>& World::stale_records() {
   read_history();
   return history_->stale;
+}
+
+const std::vector<std::string>& World::unreadable_records() {
+  read_history();
+  return history_->unreadable;
+}
+
+const std::vector<std::string>& World::record_warnings() {
+  read_history();
+  return history_->warnings;
 }
 
 const history::Record* World::before(const std::string& build) {
@@ -194,8 +215,17 @@ Result<void> World::remember(history::Record record) {
   return written;
 }
 
-Result<void> World::forget(const std::string& build) {
+Result<void> World::check_may_end(const std::string& build) {
   read_history();
+  if (!only_read_.contains(build)) return {};
+  return fail(diagnose_errno("EH-F16", calls::access(read_state_folder_.c_str(), W_OK) != 0 ? errno : EACCES)
+                  .with("place", "cache")
+                  .with("build", build)
+                  .with("folder", path_text(read_state_folder_)));
+}
+
+Result<void> World::forget(const std::string& build) {
+  TRY(check_may_end(build));
   if (!state_folder_.empty()) TRY(history::clear(state_folder_, build).map([](bool) {}));
   history_->history.records.erase(build);
   return {};

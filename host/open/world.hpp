@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -46,6 +47,8 @@ class World {
   const settings::Settings& settings() const;
   // Of the settings, without reading them.
   const std::filesystem::path& state_folder() const { return state_folder_; }
+  // Where records are only read, beside them; or empty.
+  const std::filesystem::path& read_state_folder() const { return read_state_folder_; }
   const cache::Store& store() const { return store_; }
   const std::optional<CancelToken>& cancel() const { return cancel_; }
   bool is_recorded() const { return recorded_; }
@@ -68,6 +71,9 @@ class World {
   // What holds of the records on disk, and those kept in memory because the state folder cannot be written.
   const history::History& history();
   const std::vector<history::Stale>& stale_records();
+  // Builds whose records lie here and cannot be read, and what to tell of them.
+  const std::vector<std::string>& unreadable_records();
+  const std::vector<std::string>& record_warnings();
   // What was last known of a build, even if its time is over: a quarantine that is repeated lasts longer. Or
   // nullptr.
   const history::Record* before(const std::string& build);
@@ -79,6 +85,8 @@ class World {
   Result<void> remember(history::Record record);
   // Whether there is a place for records at all: EH-F16 without one.
   Result<void> check_state_place() const;
+  // Whether what is on record for a build can be ended: EH-F16 when it lies in a folder that is only read.
+  Result<void> check_may_end(const std::string& build);
   // Forgets everything about a build's failures, so that it is tried again. EH-F16 where the record stays.
   Result<void> forget(const std::string& build);
 
@@ -95,7 +103,7 @@ class World {
 
   mutable std::optional<settings::Settings> settings_;
   std::function<Result<settings::Settings>()> read_settings_;
-  std::filesystem::path state_folder_;
+  std::filesystem::path state_folder_, read_state_folder_;
   cache::Store store_;
   bool recorded_ = false, look_anew_ = false;
   std::optional<CancelToken> cancel_;
@@ -104,6 +112,7 @@ class World {
   CatalogueOrigin catalogue_origin_;
   std::optional<history::Fingerprint> fingerprint_;
   std::optional<history::ReadResult> history_;
+  std::set<std::string> only_read_;  // builds that have a record in read_state_folder_
   std::vector<std::string> warnings_;
   bool audit_failed_ = false;
 };

@@ -87,16 +87,23 @@ Json to_json(const Consent& consent) {
       .set("tool", consent.tool);
 }
 
-Result<Consents> Consents::read(const std::filesystem::path& state_folder) {
+Result<Consents> Consents::read(const std::filesystem::path& state_folder,
+                                const std::filesystem::path& also) {
   Consents consents;
+  const auto add = [&](const std::vector<std::string>& lines) {
+    for (const std::string& line : lines) {
+      if (auto consent = consent_of(line))
+        consents.all_.push_back(std::move(*consent));
+      else
+        ++consents.unreadable_;
+    }
+  };
+  // First: what was written since is later.
+  if (!also.empty())
+    if (const auto lines = read_lines(file_in(also))) add(*lines);
   if (state_folder.empty()) return consents;
   TRY_ASSIGN(const std::vector<std::string> lines, read_lines(file_in(state_folder)));
-  for (const std::string& line : lines) {
-    if (auto consent = consent_of(line))
-      consents.all_.push_back(std::move(*consent));
-    else
-      ++consents.unreadable_;
-  }
+  add(lines);
   return consents;
 }
 

@@ -36,7 +36,9 @@ Json to_json(const Consent& consent);
 class Consents {
  public:
   // A line that is no record (cut by a power cut) is left out and counted.
-  static Result<Consents> read(const std::filesystem::path& state_folder);
+  // `also`: Settings::read_state_folder. What cannot be read there is none: whoever needs it is asked again.
+  static Result<Consents> read(const std::filesystem::path& state_folder,
+                               const std::filesystem::path& also = {});
 
   const std::vector<Consent>& all() const { return all_; }
   int unreadable() const { return unreadable_; }

@@ -62,6 +62,11 @@ Place default_state(const fs::path& cache, const Environment& environment, Looks
   return {};
 }
 
+fs::path read_only_state(const fs::path& cache, const Place& state, const Environment& environment) {
+  const fs::path folder = cache / "state" / path_of(machine_name(environment));
+  return cache.empty() || folder == state.folder ? fs::path() : folder;
+}
+
 Place default_helper(const Environment& environment, Looks* looks) {
   for (const fs::path& prefix : prefixes(environment)) {
     const fs::path helper = prefix / "libexec" / "enginehost" / helper_name();

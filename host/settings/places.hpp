@@ -23,6 +23,10 @@ std::filesystem::path user_config_file(const Environment& environment);
 Place default_state(const std::filesystem::path& cache, const Environment& environment,
                     Looks* looks = nullptr);
 
+// <cache>/state/<machine> when `state` is not that: it cannot be written, and is still read. Else empty.
+std::filesystem::path read_only_state(const std::filesystem::path& cache, const Place& state,
+                                      const Environment& environment);
+
 // A name for this machine that does not give away its id: the first 16 digits of a digest.
 std::string machine_name(const Environment& environment);
 

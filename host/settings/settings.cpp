@@ -225,8 +225,13 @@ void choose_places(Settings& settings, Weighing& weighing, const Environment& en
   } else {
     const Place place = default_state(settings.cache_folder, environment, &settings.looks);
     settings.state_folder = place.folder;
+    settings.read_state_folder = read_only_state(settings.cache_folder, place, environment);
     weighing.record("state", path_text(place.folder),
-                    place.folder.empty() ? "nowhere to write" : place.source);
+                    place.folder.empty() ? "nowhere to write"
+                    // Not where anybody looks for it: shown where defaults are not.
+                    : !settings.read_state_folder.empty() && place.source == "default"
+                        ? "the cache's cannot be written"
+                        : place.source);
     if (place.folder.empty())
       settings.warnings.push_back(
           "no folder for proofs and quarantine can be written: they last for this run only");

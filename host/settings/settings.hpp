@@ -109,7 +109,10 @@ struct Settings {
   std::vector<std::filesystem::path>
       installations;                   // of other programs, whose engines may be opened in place
   std::filesystem::path state_folder;  // empty: state lives in memory (a warning says so)
-  std::string flavor, device;          // empty: any
+  // The cache's own, where it cannot be written and state_folder is another: what was set aside or agreed to
+  // there still counts. Else empty.
+  std::filesystem::path read_state_folder;
+  std::string flavor, device;  // empty: any
   bool offline = false;
   std::string log = "warning";  // "error", "warning", "info", "debug"
   std::string force;            // a build id, for one run

@@ -56,6 +56,55 @@ TEST(Store, WhatCannotBeReadIsIgnoredWithAWarning) {
   const ReadResult result = read(folder.path, 0);
   EXPECT_THAT(result.history.records, SizeIs(1));
   EXPECT_THAT(result.warnings, SizeIs(5));
+  EXPECT_THAT(result.unreadable, ::testing::UnorderedElementsAre("torn", "empty", "newer", "other", "array"));
+}
+
+TEST(Store, ABuildWithAnOddNameIsNamedWhenItsRecordCannotBeRead) {
+  Folder folder;
+  ASSERT_TRUE(write(folder.path, record_of("a b/c", State::disabled)));
+  for (const auto& file : std::filesystem::directory_iterator(folder.path / "history"))
+    std::filesystem::resize_file(file.path(), 9);
+  EXPECT_THAT(read(folder.path, 0).unreadable, ::testing::ElementsAre("a b/c"));
+}
+
+TEST(Store, AFolderOfRecordsThatIsNoneIsToldAndNotTakenForEmpty) {
+  Folder folder;
+  folder.file("history", "x");
+  EXPECT_THAT(read(folder.path, 0).warnings,
+              ::testing::ElementsAre(HasSubstr((folder.path / "history").native() + " cannot be read")));
+}
+
+TEST(Store, AFolderInARecordsPlaceIsReplacedAndCleared) {
+  Folder folder;
+  folder.file("history/one.json/x", "x");
+  EXPECT_THAT(read(folder.path, 0).unreadable, ::testing::ElementsAre("one"));
+  ASSERT_TRUE(write(folder.path, record_of("one", State::disabled)));
+  EXPECT_THAT(read(folder.path, 0).history.records, SizeIs(1));
+  ASSERT_TRUE(clear(folder.path, "one").value());
+  folder.file("history/one.json/x", "x");
+  EXPECT_TRUE(clear(folder.path, "one").value());
+  EXPECT_FALSE(std::filesystem::exists(folder.path / "history/one.json"));
+}
+
+TEST(Store, WhatIsSetAsideInAFolderThatIsOnlyReadCounts) {
+  Folder folder, other;
+  ASSERT_TRUE(write(folder.path, record_of("disabled", State::proven)));
+  ASSERT_TRUE(write(folder.path, record_of("later", State::proven)));
+  Record earlier = record_of("earlier", State::proven);
+  earlier.last_seen = 100;
+  ASSERT_TRUE(write(folder.path, earlier));
+  Record disabled = record_of("disabled", State::disabled), later = record_of("later", State::quarantined);
+  disabled.last_seen = later.last_seen = 100;
+  ASSERT_TRUE(write(other.path, disabled));
+  ASSERT_TRUE(write(other.path, later));
+  ASSERT_TRUE(write(other.path, record_of("earlier", State::quarantined)));
+  ASSERT_TRUE(write(other.path, record_of("proven there", State::proven)));
+  ReadResult both = read(folder.path, 0);
+  add_set_aside(both, read(other.path, 0));
+  EXPECT_EQ(both.history.find("disabled")->state, State::disabled) << "whenever that was";
+  EXPECT_EQ(both.history.find("later")->state, State::proven) << "it is the younger";
+  EXPECT_EQ(both.history.find("earlier")->state, State::quarantined);
+  EXPECT_EQ(both.history.find("proven there"), nullptr);
 }
 
 TEST(Store, ALibraryThatAppearsMakesTheRecordStale) {

@@ -85,6 +85,7 @@ TEST_F(PlacesTest, the_state_folder_is_below_the_cache_and_does_not_show_the_mac
   EXPECT_EQ(settings.state_folder.parent_path(), settings.cache_folder / "state");
   EXPECT_EQ(settings.state_folder.filename().string().size(), 16u);
   EXPECT_EQ(settings.state_folder.string().find(environment_.machine.substr(0, 8)), std::string::npos);
+  EXPECT_TRUE(settings.read_state_folder.empty());
   const fs::path first = settings.state_folder;
   environment_.machine = "another machine";
   EXPECT_NE(load().state_folder, first);
@@ -95,6 +96,8 @@ TEST_F(PlacesTest, state_goes_elsewhere_when_the_cache_cannot_be_written_and_int
   write("blocked", "");
   environment_.variables["ENGINEHOST_CACHE"] = (root_ / "blocked/cache").string();
   EXPECT_EQ(load().state_folder.parent_path(), root_ / "home/.local/state/enginehost");
+  EXPECT_EQ(load().read_state_folder, root_ / "blocked/cache/state" / load().state_folder.filename())
+      << "what was set aside there counts all the same";
   environment_.variables["XDG_STATE_HOME"] = (root_ / "states").string();
   EXPECT_EQ(load().state_folder.parent_path(), root_ / "states/enginehost");
   environment_.variables["XDG_STATE_HOME"] = (root_ / "blocked/state").string();
