@@ -11,6 +11,7 @@
 #include "host/acquire/mend.hpp"
 #include "host/commands/audit_check.hpp"
 #include "host/commands/common.hpp"
+#include "host/commands/records_check.hpp"
 #include "host/commands/say.hpp"
 #include "host/explain/explain.hpp"
 #include "host/open/install.hpp"
@@ -283,7 +284,10 @@ int run_verify(const settings::Settings& settings, const VerifyFlags& flags, boo
   Verification verification(world, flags, json, quiet);
   auto document = verification.run();
   if (!document) return end_with(explain::of_this_cache(document.error()), json);
-  if (flags.build.empty()) document->set("audit", check_audit_log(settings, !json, verification.worst));
+  if (flags.build.empty()) {
+    document->set("records", check_records(settings, flags.repair, !json, verification.worst));
+    document->set("audit", check_audit_log(settings, !json, verification.worst));
+  }
   if (verification.worst) document->set("diagnosis", explain::to_json(verification.to_tell()));
   if (json) print(*document);
   if (!verification.worst) return 0;

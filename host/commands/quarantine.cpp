@@ -16,6 +16,11 @@ namespace {
 
 Diagnosis unknown(const std::string& build) { return std::move(diagnose("EH-S20").with("build", build)); }
 
+// Only a disable is taken back: a quarantine that came by itself ends by `clear`, and a proof is none.
+Diagnosis not_disabled(const history::Record& record) {
+  return std::move(unknown(record.build).with("state", history::name_of(record.state)));
+}
+
 Json ended_document(const history::Stale& stale) {
   return Json::object().set("record", history::to_json(stale.record)).set("why", stale.why);
 }
@@ -74,10 +79,19 @@ int list(open::World& world, bool json) {
     text += stale.record.build + "  was " + history::name_of(stale.record.state) +
             ", is tried again: " + stale.why + "\n";
   }
+  // What a record said that cannot be read does not count any more: a disabled build is used again.
+  const std::vector<std::string>& unreadable = world.record_warnings();
   if (json)
-    print(Json::object().set("format", 1).set("records", std::move(records)).set("ended", std::move(gone)));
+    print(Json::object()
+              .set("format", 1)
+              .set("records", std::move(records))
+              .set("ended", std::move(gone))
+              .set("warnings", Json::strings(unreadable)));
+  else if (text.empty())
+    say("nothing%s is set aside on this machine\n", unreadable.empty() ? "" : " that can be read");
   else
-    say("%s", text.empty() ? "nothing is set aside on this machine\n" : text.c_str());
+    say("%s", text.c_str());
+  print_warnings(unreadable, {}, json);
   return 0;
 }
 
@@ -99,6 +113,9 @@ Result<bool> end(open::World& world, const std::string& build, const std::string
 
 int clear(open::World& world, const QuarantineFlags& flags, bool json) {
   if (const auto place = world.check_state_place(); !place) return end_with(place.error(), json);
+  const history::Record* const known = world.history().find(flags.build);
+  if (flags.action == "enable" && known != nullptr && known->state != history::State::disabled)
+    return end_with(not_disabled(*known), json);
   std::vector<std::string> builds;
   const auto add = [&](const history::Record& record) {
     const bool cleared_by_all = is_set_aside(record) && record.state != history::State::disabled;
@@ -107,6 +124,11 @@ int clear(open::World& world, const QuarantineFlags& flags, bool json) {
   for (const auto& [build, record] : world.history().records) add(record);
   for (const history::Stale& stale : world.stale_records())
     if (!stale.program.empty()) add(stale.record);
+  // A record that cannot be read may have been a disable.
+  const std::vector<std::string>& unreadable = world.unreadable_records();
+  if (!flags.all && builds.empty() &&
+      std::find(unreadable.begin(), unreadable.end(), flags.build) != unreadable.end())
+    builds.push_back(flags.build);
   if (builds.empty() && !flags.all) return end_with(unknown(flags.build), json);
   std::vector<std::string> enabled;
   for (const std::string& build : builds) {

@@ -208,7 +208,8 @@ std::string outcome_report(open::World& world, const open::Outcome& outcome, boo
     text += "instead of\n";
     for (const resolve::Candidate& candidate : outcome.plan.candidates)
       if (candidate.verdict == resolve::Verdict::failed ||
-          candidate.verdict == resolve::Verdict::quarantined) {
+          candidate.verdict == resolve::Verdict::quarantined ||
+          candidate.verdict == resolve::Verdict::disabled) {
         const std::optional<Diagnosis> diagnosis = candidate.diagnosis();
         text += "  " + candidate.build->id + "  " + (diagnosis ? explain::one_line(*diagnosis) : "") + "\n";
       }

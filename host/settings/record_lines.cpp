@@ -28,8 +28,27 @@ bool ends_in_a_line(int descriptor) {
 
 }  // namespace
 
+Result<void> check_record_file(const std::filesystem::path& file) {
+  calls::Status status{};
+  if (calls::stat(file.c_str(), &status) != 0 &&
+      (calls::lstat(file.c_str(), &status) != 0 || !S_ISLNK(status.st_mode)))
+    return {};
+  if (S_ISREG(status.st_mode)) return {};
+  const char* const kind = S_ISDIR(status.st_mode)   ? "a folder"
+                           : S_ISLNK(status.st_mode) ? "a link that leads nowhere"
+                                                     : "a named pipe, a socket or a device";
+  return fail(diagnose("EH-F16")
+                  .with("place", "state")
+                  .with("file", path_text(file))
+                  .with("folder", path_text(file.parent_path()))
+                  .with("kind", kind)
+                  .with("in_the_way", path_text(file))
+                  .with("problem", path_text(file) + " is " + kind + ", and records are kept there"));
+}
+
 Result<void> append_line(const std::filesystem::path& file, std::string_view line) {
   TRY(make_folders(file.parent_path()));
+  TRY(check_record_file(file));
   const FileDescriptor descriptor(
       calls::open(file.c_str(), O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644));
   if (!descriptor.valid()) return fail(not_written(file, errno));
@@ -48,6 +67,7 @@ Result<void> append_line(const std::filesystem::path& file, std::string_view lin
 Result<std::vector<std::string>> read_lines(const std::filesystem::path& file) {
   std::error_code error;
   if (!std::filesystem::exists(file, error) && !error) return std::vector<std::string>{};
+  TRY(check_record_file(file));
   TRY_ASSIGN(const std::string text, read_file(file, longest_file));
   std::vector<std::string> lines = split(text, '\n');
   if (lines.back().empty()) lines.pop_back();

@@ -148,6 +148,56 @@ TEST_F(Quarantined, ClearingWhatWasDisabledSaysThatThisIsEndedToo) {
   EXPECT_EQ(quarantine({"clear", id}).document["enabled"].as_array().size(), 1u);
 }
 
+TEST_F(Quarantined, EnableTakesADisableBackAndNothingElse) {
+  const Ended set_aside = quarantine({"enable", id});
+  EXPECT_EQ(set_aside.status, exit_status_of("EH-S20")) << set_aside.said();
+  EXPECT_THAT(set_aside.diagnosis()["cause"].as_string(), HasSubstr(id + " is not disabled"));
+  EXPECT_THAT(set_aside.diagnosis()["remedy"].dump(), HasSubstr("engine-cache quarantine clear " + id));
+  EXPECT_EQ(open().candidate(id)["verdict"].as_string(), "quarantined") << "only clear ends that";
+  const Ended proven = quarantine({"enable", "reference-good"});
+  EXPECT_EQ(proven.status, exit_status_of("EH-S20")) << proven.said();
+  EXPECT_THAT(proven.diagnosis()["cause"].as_string(), HasSubstr("it is proven"));
+  EXPECT_EQ(quarantine({"show", "reference-good"}).status, 0) << "the proof stands";
+}
+
+TEST_F(Quarantined, TheTextNamesDisabledBuildsThatWerePassedOver) {
+  ASSERT_EQ(quarantine({"clear", id}).status, 0);
+  ASSERT_EQ(quarantine({"disable", id}).status, 0);
+  const Ended text = workplace.info({"reference", "--repository", repository.root().native()});
+  EXPECT_EQ(text.status, 0) << text.said();
+  EXPECT_THAT(text.output, HasSubstr("instead of\n  " + id + "  "));
+}
+
+// The record of a disabled build that cannot be read lets it be used again.
+TEST_F(Quarantined, ARecordThatCannotBeReadIsToldByListAndVerify) {
+  ASSERT_EQ(quarantine({"disable", "reference-good"}).status, 0);
+  std::filesystem::path records;
+  for (const auto& state : std::filesystem::directory_iterator(workplace.cache() / "state"))
+    if (std::filesystem::exists(state.path() / "history")) records = state.path() / "history";
+  const std::filesystem::path file = records / "reference-good.json";
+  std::filesystem::resize_file(file, 30);
+  ASSERT_EQ(quarantine({"clear", "--all"}).status, 0);
+  const auto told = HasSubstr(file.native() + " is not a record that can be read");
+  EXPECT_THAT(quarantine({"list"}).document["warnings"].dump(), told);
+  const Ended list = workplace.run("engine-cache", {"quarantine", "list"});
+  EXPECT_THAT(list.output, HasSubstr("nothing that can be read is set aside"));
+  EXPECT_THAT(list.error, told);
+  EXPECT_THAT(workplace.info({}).said(), told);
+  EXPECT_THAT(workplace.run("engine-cache", {"verify"}).output, told);
+  const Ended verified = workplace.run("engine-cache", {"verify", "--json"});
+  EXPECT_FALSE(verified.document["records"]["ok"].as_bool()) << verified.said();
+  EXPECT_EQ(quarantine({"clear", "reference-good"}).status, 0);
+  EXPECT_FALSE(std::filesystem::exists(file));
+  EXPECT_TRUE(quarantine({"list"}).document["warnings"].as_array().empty());
+
+  std::filesystem::remove_all(records);
+  write_text(records, "x");
+  EXPECT_THAT(quarantine({"list"}).document["warnings"].dump(),
+              HasSubstr(records.native() + " cannot be read"));
+  EXPECT_THAT(workplace.run("engine-cache", {"verify"}).output,
+              HasSubstr(records.native() + " cannot be read"));
+}
+
 TEST_F(Quarantined, WhatCannotBeKeptIsNotSaidToBeDone) {
   ASSERT_EQ(quarantine({"disable", "reference-good"}).status, 0);
   if (!can_mount()) GTEST_SKIP() << "a folder that nobody can write needs the right to mount";

@@ -162,6 +162,34 @@ TEST_F(UnusableCache, WhatMayNotBeChangedNamesWhatMendsThat) {
                     HasSubstr("use the EngineHost that made this cache"), Not(HasSubstr("owner"))));
 }
 
+TEST_F(UnusableCache, AFileInPlaceOfTheStateIsNoSecretAndStopsNoCollection) {
+  fetch();
+  fs::remove_all(workplace.cache() / "state");
+  write_text(workplace.cache() / "state", "x");
+  EXPECT_THAT(workplace.info({}).output, HasSubstr("(the cache's cannot be written)"))
+      << "where records go now is shown";
+  const Ended gc = cache({"gc"});
+  EXPECT_EQ(gc.status, 0) << gc.said();
+}
+
+TEST_F(UnusableCache, WhatIsNoFileOfRecordsIsMovedAside) {
+  fetch();
+  for (const char* name : {"consents/consents.jsonl", "audit/audit.jsonl"}) {
+    fs::path file;
+    for (const auto& state : fs::directory_iterator(workplace.cache() / "state"))
+      if (fs::exists(state.path() / "audit")) file = state.path() / name;
+    fs::remove_all(file);
+    write_text(file / "x", "x");
+    const Ended told = cache({"verify"});
+    EXPECT_EQ(told.status, 7) << told.said();
+    EXPECT_THAT(told.error, HasSubstr("engine-cache verify --repair moves " + file.native() + " aside"));
+    const Ended moved = cache({"verify", "--repair"});
+    EXPECT_EQ(moved.status, 0) << moved.said();
+    EXPECT_THAT(moved.output, HasSubstr("moved " + file.native() + " aside"));
+    EXPECT_EQ(cache({"verify"}).status, 0);
+  }
+}
+
 TEST_F(UnusableCache, ADamagedLayoutIsToldAndMended) {
   fetch();
   for (const std::string text : {"{\"format\":", "[]", "", "{}"}) {

@@ -1,6 +1,7 @@
 #include "host/settings/consents.hpp"
 
 #include <gmock/gmock.h>
+#include <sys/stat.h>
 
 #include "host/settings/person.hpp"
 #include "host/settings/record_lines.hpp"
@@ -92,6 +93,35 @@ TEST_F(ConsentFile, lines_are_only_added) {
   accept({"Second", "", one_});
   EXPECT_TRUE(read_file(file)->starts_with(before));
   EXPECT_EQ(read_lines(file)->size(), 2u);
+}
+
+TEST_F(ConsentFile, what_was_accepted_in_a_folder_that_is_only_read_counts) {
+  accept({"First", "", one_});
+  const Consents both = *Consents::read(root_ / "elsewhere", state());
+  EXPECT_NE(both.find({"First", "", one_}, me_), nullptr);
+  EXPECT_EQ(both.find({"First", "", one_}, me_ + 1), nullptr);
+  EXPECT_NE(Consents::read({}, state())->find({"First", "", one_}, me_), nullptr) << "nowhere to write";
+}
+
+// A pipe would swallow what is agreed to, a folder stop it.
+TEST_F(ConsentFile, what_is_no_file_takes_no_consent_and_says_what_mends_it) {
+  const auto file = state() / "consents/consents.jsonl";
+  std::filesystem::create_directories(file.parent_path());
+  for (const bool pipe : {true, false}) {
+    if (pipe) {
+      ASSERT_EQ(::mkfifo(file.c_str(), 0644), 0);
+    } else {
+      std::filesystem::create_directory(file);
+    }
+    const auto written = record_consent(state(), Consent::now({"First", "", one_}, ConsentWay::flag));
+    ASSERT_FALSE(written);
+    EXPECT_EQ(written.error().code, "EH-F16");
+    EXPECT_EQ(written.error().value("in_the_way"), file.native());
+    const auto read = Consents::read(state());
+    ASSERT_FALSE(read);
+    EXPECT_EQ(read.error().value("in_the_way"), file.native());
+    std::filesystem::remove(file);
+  }
 }
 
 }  // namespace

@@ -239,8 +239,10 @@ constexpr Entry entries[] = {
      .title = "nothing on record",
      .meaning = "Nothing is known about a build of that name on this machine.",
      .before = "the records of this machine",
-     .causes = {"nothing is on record for {build} on this machine"},
-     .remedies = {"engine-cache quarantine list shows what is set aside"},
+     .causes = {"{build} is not disabled on this machine: it is {state}",
+                "nothing is on record for {build} on this machine"},
+     .remedies = {"{state=quarantined}engine-cache quarantine clear {build} ends it now",
+                  "engine-cache quarantine list shows what is set aside"},
      .exit_status = S::usage,
      .category = Category::request},
 };
