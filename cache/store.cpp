@@ -267,7 +267,12 @@ Diagnosis Store::not_installed(std::string_view build) const {
   if (auto readable = check_readable(); !readable) return std::move(readable).error();
   Diagnosis diagnosis = diagnose("EH-S23").with("build", build).with("folder", path_text(root_));
   std::vector<std::string> known;
-  for (const Installed& installed : list()) known.push_back(installed.build);
+  for (const Installed& installed : list()) {
+    known.push_back(installed.build);
+    if (installed.build != build || !installed.read_only) continue;
+    diagnosis.with("in_layer", path_text(installed.layer));
+    return diagnosis;
+  }
   if (const auto near = nearest(build, known)) diagnosis.with("nearest", *near);
   for (const std::string& one : known) diagnosis.with("installed", one);
   return diagnosis;
@@ -281,7 +286,9 @@ Result<std::optional<Installed>> Store::find(std::string_view build) const {
   std::optional<Diagnosis> damaged;
   const auto look = [&](const fs::path& layer, bool read_only) -> std::optional<Installed> {
     const auto note = [&](Diagnosis diagnosis) {
-      if (!damaged) damaged = std::move(diagnosis.with("build", build).with("layer", path_text(layer)));
+      if (damaged) return;
+      damaged = std::move(diagnosis.with("build", build).with("layer", path_text(layer)));
+      if (read_only) damaged->with("read_only_layer", path_text(layer));
     };
     auto record = read_ref(layer, build, read_only);
     if (!record) {

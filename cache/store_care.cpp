@@ -32,12 +32,18 @@ Result<std::vector<Problem>> Store::verify(std::string_view build, bool deep,
   std::set<std::string> known;
   const auto note = [&](Problem found) {
     found.diagnosis.with("build", build).with("layer", path_text(installed->layer));
+    if (installed->read_only) found.diagnosis.with("read_only_layer", path_text(installed->layer));
     problems.push_back(std::move(found));
   };
   const std::set<std::string> restamped = files_with_other_stamps(installed->folder, *installed);
   for (const std::string& tree : installed->trees) {
-    TRY_ASSIGN(const TreeList list, load_list(installed->layer, tree));
-    for (const TreeEntry& entry : list.entries) {
+    auto list = load_list(installed->layer, tree);
+    if (!list) {
+      note({list.error().code == "EH-F01" ? Problem::Kind::missing : Problem::Kind::wrong_bytes,
+            "lists/" + tree, std::move(list).error()});
+      continue;
+    }
+    for (const TreeEntry& entry : list->entries) {
       if (cancel && cancel->cancelled()) return fail(diagnose("EH-P10").with("build", build));
       if (!known.insert(entry.path).second) continue;
       if (auto found = problem_of(installed->folder, entry, deep || restamped.contains(entry.path)))

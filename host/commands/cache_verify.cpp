@@ -23,6 +23,7 @@ namespace {
 // What became of one build.
 struct Verified {
   std::vector<cache::Problem> problems;
+  std::filesystem::path layer;  // the read-only one that has the first of them: nothing is mended there
   std::vector<cache::MendedFile> mended;
   std::vector<Diagnosis> not_fetched;
   bool fetched_anew = false, repaired = false;
@@ -49,6 +50,8 @@ class Verification {
   void tell_the_rest(Json& document);
   acquire::AcquireOptions options() const;
   const manifest::Build* known(const std::string& id);
+  // Without the layers.
+  cache::Store own() const { return cache::Store::open(store_.root()); }
 
   open::World& world_;
   const cache::Store& store_;
@@ -72,7 +75,9 @@ Result<void> Verification::look() {
     builds_[build.build];
     if (!build.read_only) continue;
     layered.insert(build.build);
-    TRY_ASSIGN(builds_[build.build].problems, store_.verify(build.build, flags_.deep, world_.cancel()));
+    Verified& verified = builds_[build.build];
+    TRY_ASSIGN(verified.problems, store_.verify(build.build, flags_.deep, world_.cancel()));
+    if (!verified.problems.empty()) verified.layer = build.layer;
   }
   if (!flags_.build.empty() && layered.contains(flags_.build)) return {};
   TRY_ASSIGN(std::vector<cache::Violation> violations,
@@ -133,7 +138,7 @@ void Verification::note_mended(const std::string& id, const std::vector<cache::M
 Result<void> Verification::repair(const std::string& id, Verified& verified) {
   auto mended = acquire::mend(id, known(id), store_, options(), world_.cancel());
   // Removed by someone else meanwhile: then nothing of it is damaged.
-  if (const auto still = store_.record_of(id); still && !*still) {
+  if (const auto still = own().record_of(id); still && !*still) {
     verified.repaired = true;
     return {};
   }
@@ -153,7 +158,7 @@ Result<void> Verification::repair(const std::string& id, Verified& verified) {
     verified.fetched_anew = true;
   }
   TRY_ASSIGN(const std::vector<cache::Problem> left, look_at(id));
-  verified.repaired = left.empty();
+  verified.repaired = left.empty() && verified.layer.empty();
   // Renews the stamps, so that the next open need not hash.
   static_cast<void>(store_.find(id));
   return {};
@@ -189,6 +194,9 @@ Json Verification::tell(const std::string& id, const Verified& verified) const {
                               ? (verified.fetched_anew ? "repaired, fetched anew" : "repaired")
                               : "damaged";
     say("%s  %s\n", id.c_str(), verdict);
+    if (!verified.sound() && flags_.repair && !verified.layer.empty())
+      say("%s  not repaired: it lies in the layer %s, which is only read here\n", id.c_str(),
+          path_text(verified.layer).c_str());
     if (!verified.sound())
       for (const Diagnosis& failure : verified.not_fetched)
         say("%s  not repaired: %s\n", id.c_str(), explain::one_line(failure).c_str());
@@ -197,6 +205,7 @@ Json Verification::tell(const std::string& id, const Verified& verified) const {
       .set("build", id)
       .set("ok", verified.sound())
       .set("repaired", verified.repaired)
+      .set("read_only_layer", verified.layer.empty() ? Json() : Json(path_text(verified.layer)))
       .set("problems", std::move(found))
       .set("mended", std::move(mended))
       .set("fetched_anew", verified.fetched_anew)
@@ -237,10 +246,7 @@ Result<Json> Verification::run() {
   TRY(look());
   Json builds = Json::array();
   for (auto& [id, verified] : builds_) {
-    const bool ours = cache::Store::open(store_.root())
-                          .record_of(id)
-                          .map([](const auto& r) { return r.has_value(); })
-                          .value_or(true);
+    const bool ours = own().record_of(id).map([](const auto& r) { return r.has_value(); }).value_or(true);
     if (!verified.problems.empty() && flags_.repair && ours) TRY(repair(id, verified));
     if (!verified.sound() && !worst) {
       worst = verified.problems.front().diagnosis;

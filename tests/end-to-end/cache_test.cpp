@@ -77,6 +77,78 @@ TEST_F(CacheCommands, ThePinnedStays) {
   EXPECT_NE(cache({"pin", "reference-good", "--json"}).status, 0) << "it is not installed";
 }
 
+// The layer is looked into first, and only who may write there mends it.
+TEST_F(CacheCommands, ADamagedBuildOfALayerIsNotSaidToBeRepaired) {
+  const fs::path layer = workplace.folder() / "layer";
+  fs::copy(workplace.cache(), layer, fs::copy_options::recursive | fs::copy_options::copy_symlinks);
+  workplace.configure(Json::object()
+                          .set("repositories_default", false)
+                          .set("system_layers", Json::array().push(layer.native())));
+  const fs::path damaged = layer / library().lexically_relative(workplace.cache());
+  fs::permissions(damaged, fs::perms::owner_write, fs::perm_options::add);
+  write_text(damaged, "x");
+  const std::string remedy =
+      "engine-cache --cache " + layer.native() + " verify --deep --repair reference-good";
+  // With a good copy in the own cache, and without.
+  for (const bool own : {true, false}) {
+    SCOPED_TRACE(own);
+    if (!own) {
+      ASSERT_EQ(cache({"remove", "reference-good"}).status, 0);
+      const Ended pinned = cache({"pin", "reference-good"});
+      EXPECT_EQ(pinned.status, 2);
+      EXPECT_THAT(pinned.error, HasSubstr("reference-good lies in the read-only layer " + layer.native()));
+      EXPECT_THAT(pinned.error, testing::Not(HasSubstr("meant?")));
+    }
+    for (const char* flag : {"--deep", "--repair"}) {
+      const Ended told = cache({"verify", flag});
+      EXPECT_EQ(told.status, 5) << told.said();
+      EXPECT_THAT(told.output, testing::Not(HasSubstr("repaired\n")));
+      EXPECT_THAT(told.error, HasSubstr(remedy));
+      EXPECT_THAT(told.error, testing::Not(HasSubstr("fetches the damaged files")));
+    }
+    EXPECT_THAT(cache({"verify", "--repair"}).output, HasSubstr("not repaired: it lies in the layer"));
+  }
+  workplace.configure(Json::object().set("repositories_default", false));
+  const Ended mended = cache({"--cache", layer.native(), "verify", "--deep", "--repair", "reference-good",
+                              "--repository", location});
+  EXPECT_EQ(mended.status, 0) << mended.said();
+}
+
+TEST_F(CacheCommands, AFileInPlaceOfTheViewIsRepairedAndStopsNoOpen) {
+  const std::vector<std::string> opening = {"reference", "--repository", location};
+  for (const bool repair : {true, false}) {
+    fs::remove_all(view);
+    write_text(view, "x");
+    const Ended told = cache({"verify"});
+    EXPECT_EQ(told.status, 6) << told.said();
+    EXPECT_THAT(told.error, HasSubstr(view.native() + " is a file, not a folder"));
+    if (repair) {
+      EXPECT_EQ(cache({"verify", "--repair"}).status, 0);
+    }
+    const Ended opened = workplace.info(opening);
+    EXPECT_EQ(opened.status, 0) << opened.said();
+    EXPECT_EQ(cache({"verify", "--deep"}).status, 0);
+  }
+}
+
+TEST_F(CacheCommands, AFolderInPlaceOfAListOrARecordIsRepaired) {
+  for (const char* folder : {"lists", "refs"}) {
+    SCOPED_TRACE(folder);
+    std::vector<fs::path> files;
+    for (const auto& file : fs::directory_iterator(workplace.cache() / folder))
+      if (file.path().filename().native().find("of-") != 0) files.push_back(file.path());
+    for (const fs::path& file : files) {
+      fs::remove(file);
+      write_text(file / "x", "x");
+    }
+    EXPECT_EQ(cache({"verify"}).status, 6);
+    const Ended repaired = cache({"verify", "--repair", "--repository", location});
+    EXPECT_EQ(repaired.status, 0) << repaired.said();
+    EXPECT_EQ(workplace.info({"reference", "--repository", location}).status, 0);
+    EXPECT_EQ(cache({"verify", "--deep"}).status, 0);
+  }
+}
+
 TEST_F(CacheCommands, TheBoundOfTheConfigurationCounts) {
   workplace.configure(Json::object().set("repositories_default", false).set("cache_max_bytes", 1));
   const Ended gc = cache({"gc", "--json"});

@@ -228,11 +228,15 @@ constexpr Entry entries[] = {
      .title = "build not installed",
      .meaning = "What was asked for of an installed build was asked for one that is not installed.",
      .before = "the records of the cache and of its layers",
-     .causes = {"{build} is not installed in {folder}; is {nearest} meant?",
+     .causes = {"{build} lies in the read-only layer {in_layer}, which {folder} does not change: gc here "
+                "leaves it alone, and it needs no pin",
+                "{build} is not installed in {folder}; is {nearest} meant?",
                 "{build} is not installed in {folder}; installed are {installed...}",
                 "{build} is not installed in {folder}, where nothing is", "{build} is not installed"},
-     .remedies = {"engine-cache list shows what is installed",
-                  "engine-cache fetch ENGINE installs a build of it"},
+     .remedies =
+         {"{?in_layer}who may write there pins, removes or mends it with engine-cache --cache {in_layer}",
+          "{!in_layer}engine-cache list shows what is installed",
+          "{!in_layer}engine-cache fetch ENGINE installs a build of it"},
      .exit_status = S::usage,
      .category = Category::request},
     {.code = "EH-S20",

@@ -15,10 +15,16 @@ constexpr std::string_view blame =
 // Of files of the cache only: what a person or a repository named says so ("place").
 constexpr std::string_view named_again = "{place=argument}name another file, or put {file} there anew";
 constexpr std::string_view repair =
-    "{!place}{!as_published}{!outside}engine-cache verify --repair fetches the damaged files again";
+    "{!place}{!as_published}{!outside}{!read_only_layer}engine-cache verify --repair fetches the damaged "
+    "files again";
 // What keeps a file's size and time is found by its digest only.
 constexpr std::string_view deep_repair =
-    "{!place}{!as_published}{!outside}engine-cache verify --deep --repair fetches the damaged files again";
+    "{!place}{!as_published}{!outside}{!read_only_layer}engine-cache verify --deep --repair fetches the "
+    "damaged files again";
+// Of a layer that is only read here nothing is mended.
+constexpr std::string_view layer_repair =
+    "{?read_only_layer}whoever may write in {read_only_layer} mends it there: engine-cache --cache "
+    "{read_only_layer} verify --deep --repair {build}";
 constexpr std::string_view published =
     "{?as_published}the file is as it was published: tell the publisher, or use another version (engine-info "
     "ENGINE --explain lists them)";
@@ -37,7 +43,7 @@ constexpr Entry entries[] = {
                 "{file} cannot be read: it is {problem}", "{file} does not exist",
                 "a file that should be there cannot be opened"},
      .remedies = {blame, "{?as_published}no component of the build brings the file: tell its publisher",
-                  not_ours, repair, "{!limit}check the path {file}{!as_published}",
+                  not_ours, layer_repair, repair, "{!limit}check the path {file}{!as_published}",
                   "{?limit}tell whoever keeps {file}: it has to become several smaller ones"},
      .category = Category::content},
     {.code = "EH-F02",
@@ -46,7 +52,7 @@ constexpr Entry entries[] = {
      .before = "file size",
      .after = "the loader says \"file too short\"",
      .causes = {"{file} has no bytes in it", "the file has no bytes in it"},
-     .remedies = {blame, published, not_ours, repair, named_again},
+     .remedies = {blame, published, not_ours, layer_repair, repair, named_again},
      .exit_status = S::wrong_bytes,
      .category = Category::content},
     {.code = "EH-F03",
@@ -57,7 +63,7 @@ constexpr Entry entries[] = {
      .causes = {"{file} is only {size} bytes long, less than the header of a library ({format})",
                 "{file} is only {size} bytes long, less than the header of a library",
                 "the file is shorter than the header of a library"},
-     .remedies = {blame, published, not_ours, repair, named_again},
+     .remedies = {blame, published, not_ours, layer_repair, repair, named_again},
      .exit_status = S::wrong_bytes,
      .category = Category::content},
     {.code = "EH-F04",
@@ -68,7 +74,7 @@ constexpr Entry entries[] = {
      .after = "SIGBUS inside the loader",
      .causes = {"{file} ends after {size} of {needed_size} needed bytes", "{file} ends too early",
                 "the file ends before what its own header promises"},
-     .remedies = {blame, published, not_ours, repair, named_again},
+     .remedies = {blame, published, not_ours, layer_repair, repair, named_again},
      .exit_status = S::wrong_bytes,
      .category = Category::content},
     {.code = "EH-F05",
@@ -84,7 +90,7 @@ constexpr Entry entries[] = {
          {published, not_ours,
           "{!place}{!as_published}{!outside}sign in to the network, or set https_proxy to the proxy that "
           "leads out",
-          repair, "{place=argument}name a library: {file} is none"},
+          layer_repair, repair, "{place=argument}name a library: {file} is none"},
      .exit_status = S::wrong_bytes,
      .category = Category::content},
     {.code = "EH-F06",
@@ -98,7 +104,7 @@ constexpr Entry entries[] = {
      .remedies = {"{!place}tell the publisher of the manifest: the artifact's \"archive\" does not say how "
                   "it is packed",
                   "{?as_published}use another version: engine-info ENGINE --explain lists them", not_ours,
-                  repair, "{place=argument}unpack {file} and name the library in it"},
+                  layer_repair, repair, "{place=argument}unpack {file} and name the library in it"},
      .exit_status = S::wrong_bytes,
      .category = Category::content},
     {.code = "EH-F07",
@@ -126,7 +132,7 @@ constexpr Entry entries[] = {
                 "{file} is {format}, not a library", "{file} is damaged",
                 "the bytes of the file are not those that were published"},
      .remedies =
-         {blame, published, not_ours, deep_repair,
+         {blame, published, not_ours, layer_repair, deep_repair,
           "{!place}{!as_published}{!outside}if it happens again, suspect the mirror, a proxy or the disk",
           named_again},
      .exit_status = S::wrong_bytes,
@@ -159,7 +165,7 @@ constexpr Entry entries[] = {
                 "{file} is {problem}, not a folder{expected_kind=folder}",
                 "{file} is {problem}, not a regular file",
                 "a folder, or a link that leads nowhere, stands where a library should be"},
-     .remedies = {published, "mend or remove {link}{!as_published}", repair,
+     .remedies = {published, "mend or remove {link}{!as_published}", layer_repair, repair,
                   "check the path {file}{!as_published}"},
      .category = Category::content},
     {.code = "EH-F12",
