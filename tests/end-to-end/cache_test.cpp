@@ -87,8 +87,7 @@ TEST_F(CacheCommands, ADamagedBuildOfALayerIsNotSaidToBeRepaired) {
   const fs::path damaged = layer / library().lexically_relative(workplace.cache());
   fs::permissions(damaged, fs::perms::owner_write, fs::perm_options::add);
   write_text(damaged, "x");
-  const std::string remedy =
-      "engine-cache --cache " + layer.native() + " verify --deep --repair reference-good";
+  const std::string remedy = "engine-cache verify --deep --repair reference-good --cache " + layer.native();
   // With a good copy in the own cache, and without.
   for (const bool own : {true, false}) {
     SCOPED_TRACE(own);

@@ -233,10 +233,9 @@ constexpr Entry entries[] = {
                 "{build} is not installed in {folder}; is {nearest} meant?",
                 "{build} is not installed in {folder}; installed are {installed...}",
                 "{build} is not installed in {folder}, where nothing is", "{build} is not installed"},
-     .remedies =
-         {"{?in_layer}who may write there pins, removes or mends it with engine-cache --cache {in_layer}",
-          "{!in_layer}engine-cache list shows what is installed",
-          "{!in_layer}engine-cache fetch ENGINE installs a build of it"},
+     .remedies = {"{?in_layer}who may write there pins, removes or mends it with --cache {in_layer}",
+                  "{!in_layer}engine-cache list shows what is installed",
+                  "{!in_layer}engine-cache fetch ENGINE installs a build of it"},
      .exit_status = S::usage,
      .category = Category::request},
     {.code = "EH-S20",

@@ -23,8 +23,8 @@ constexpr std::string_view deep_repair =
     "damaged files again";
 // Of a layer that is only read here nothing is mended.
 constexpr std::string_view layer_repair =
-    "{?read_only_layer}whoever may write in {read_only_layer} mends it there: engine-cache --cache "
-    "{read_only_layer} verify --deep --repair {build}";
+    "{?read_only_layer}whoever may write in {read_only_layer} mends it there: engine-cache verify "
+    "--deep --repair {build} --cache {read_only_layer}";
 constexpr std::string_view published =
     "{?as_published}the file is as it was published: tell the publisher, or use another version (engine-info "
     "ENGINE --explain lists them)";
