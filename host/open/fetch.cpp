@@ -19,7 +19,14 @@ std::optional<Diagnosis> why_nothing_is_known(const manifest::Catalogue& catalog
   return diagnosis;
 }
 
+std::optional<Diagnosis> forbidden_by_name(const manifest::Catalogue& catalogue) {
+  for (const Diagnosis& failure : catalogue.failures)
+    if (failure.code == "EH-P01" && failure.value("flag") == "--repository") return failure;
+  return std::nullopt;
+}
+
 Result<acquire::Acquired> fetch_best(World& world, resolve::Plan& plan, const FetchOptions& options) {
+  if (auto forbidden = forbidden_by_name(world.catalogue())) return fail(std::move(*forbidden));
   acquire::AcquireOptions acquiring;
   acquiring.transfer = world.transfer_options();
   acquiring.download_limit = world.settings().downloads.max_artifact_bytes;

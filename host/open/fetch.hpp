@@ -23,6 +23,10 @@ struct FetchOptions {
 std::optional<Diagnosis> why_nothing_is_known(const manifest::Catalogue& catalogue,
                                               const resolve::Plan& plan);
 
+// A repository that the command line or the request names and policy forbids (EH-P01): whatever the others
+// offer, this is the answer. What a configuration names is left out, with a warning.
+std::optional<Diagnosis> forbidden_by_name(const manifest::Catalogue& catalogue);
+
 // Installs the best build of the plan that can be had; a source that is down makes room for the next one. The
 // candidates' verdicts say what became of them. Fails with the first candidate's failure, or with why
 // there is none.

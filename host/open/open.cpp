@@ -209,6 +209,10 @@ Outcome open_engine(World& world, const OpenRequest& open) {
   const std::chrono::duration<double, std::milli> deciding = std::chrono::steady_clock::now() - begin;
   outcome.timings_ms.emplace_back("decide", deciding.count());
 
+  if (auto forbidden = forbidden_by_name(world.catalogue())) {
+    outcome.diagnosis = std::move(forbidden);
+    return outcome;
+  }
   const auto first = std::find_if(outcome.plan.candidates.begin(), outcome.plan.candidates.end(),
                                   [](const Candidate& candidate) { return candidate.rank > 0; });
   const std::vector<Diagnosis> unusable = unusable_installations(world.catalogue(), outcome.plan);

@@ -10,6 +10,7 @@
 #include "base/sha256.hpp"
 #include "host/installations/cuda_parts.hpp"
 #include "host/installations/in_place.hpp"
+#include "host/manifest/location.hpp"
 #include "host/manifest/repository.hpp"
 #include "host/manifest/trust/all_signatures.hpp"
 #include "host/open/mirrors.hpp"
@@ -198,16 +199,6 @@ class WitnessedReader : public manifest::DocumentReader, public manifest::Docume
   const DocumentWitness& witness_;
 };
 
-// With what only those need who know less of the repository than this machine.
-Result<manifest::RepositoryContent> read_whole(const std::string& location, WitnessedReader& reader,
-                                               std::int64_t now, const manifest::Trust* proof) {
-  TRY_ASSIGN(manifest::RepositoryContent content,
-             manifest::load_repository(location, reader, now, &reader, proof));
-  manifest::RepositoryFiles files(location, reader);
-  manifest::read_all_signatures(files);
-  return content;
-}
-
 // Installed builds that no repository lists (the repository is gone, unreachable, or has moved on).
 void add_installed(manifest::Catalogue& catalogue, const cache::Store& store) {
   std::set<std::string> listed;
@@ -265,11 +256,64 @@ void add_installations(manifest::Catalogue& catalogue, const settings::Settings&
   }
 }
 
+bool belongs_to_the_sdk(const settings::Repository& repository) { return repository.source == "default"; }
+
 // A repository named on the command line, allowed by name or trusted by its place may be unsigned, and so may
-// a folder, which its owner guards; policy can demand signatures of all but the one that belongs to the SDK.
+// a folder, which its owner guards; policy can demand signatures of all of them.
 bool must_be_signed(const settings::Repository& repository, const settings::Policy& policy) {
-  if (repository.unsigned_allowed) return false;
+  if (policy.require_signatures) return true;
+  if (belongs_to_the_sdk(repository) || repository.unsigned_allowed) return false;
   return settings::is_url(repository.location) || !policy.unsigned_repositories;
+}
+
+// How it has to prove itself, or nullptr: the one that belongs to the SDK is trusted by its place, as long as
+// policy leaves it at that.
+const manifest::Trust* proof_of(const settings::Repository& repository, const settings::Policy& policy,
+                                manifest::Trust& trust) {
+  trust.required = must_be_signed(repository, policy);
+  return belongs_to_the_sdk(repository) && !trust.required ? nullptr : &trust;
+}
+
+// What nobody signed is refused for want of a signature; where only the policy demands one, the policy is the
+// reason that people have to hear.
+Diagnosis by_policy(Diagnosis failure, const settings::Repository& repository,
+                    const settings::Policy& policy, manifest::DocumentReader& reader) {
+  const bool by_policy = policy.require_signatures || !policy.unsigned_repositories;
+  const bool lacks_signatures = failure.code == "EH-M08" || failure.code == "EH-M10";
+  if (by_policy && lacks_signatures &&
+      !reader.read(manifest::below(repository.location, "root.json"), 8u << 20)) {
+    const std::string rule = policy.require_signatures ? "require_signatures" : "unsigned_repositories";
+    failure = diagnose("EH-P01")
+                  .with("file", policy.file)
+                  .with("key", "policy." + rule)
+                  .with("policy", "policy." + rule + (policy.require_signatures ? " = true" : " = false"))
+                  .with("what", "the repository " + repository.location + ", which nobody signed")
+                  .with("repository", repository.location);
+  }
+  // Whoever names what is forbidden is refused (fetch.hpp); what a configuration names is left out.
+  if (failure.code == "EH-P01" && repository.source == "--repository")
+    failure.with("flag", repository.source);
+  return failure;
+}
+
+// Any repository, with what its readers and its proof have in common.
+Result<manifest::RepositoryContent> load(const settings::Repository& repository,
+                                         const settings::Policy& policy, manifest::DocumentReader& reader,
+                                         manifest::DocumentMemory* memory, std::int64_t now,
+                                         const manifest::Trust* proof) {
+  auto content = manifest::load_repository(repository.location, reader, now, memory, proof);
+  if (!content) return fail(by_policy(std::move(content).error(), repository, policy, reader));
+  return content;
+}
+
+// With what only those need who know less of the repository than this machine.
+Result<manifest::RepositoryContent> read_whole(const settings::Repository& repository,
+                                               const settings::Policy& policy, WitnessedReader& reader,
+                                               std::int64_t now, const manifest::Trust* proof) {
+  TRY_ASSIGN(manifest::RepositoryContent content, load(repository, policy, reader, &reader, now, proof));
+  manifest::RepositoryFiles files(repository.location, reader);
+  manifest::read_all_signatures(files);
+  return content;
 }
 
 void block_and_expire(manifest::Catalogue& catalogue, const settings::Settings& settings,
@@ -312,20 +356,18 @@ manifest::Catalogue load_catalogue(const settings::Settings& settings, const cac
   const manifest::TrustStore store_of_trust = trust_store(settings);
   manifest::Trust trust = trust_in(store_of_trust, settings, transfer.offline);
   for (const settings::Repository& repository : settings.repositories) {
-    trust.required = must_be_signed(repository, settings.policy);
-    // The repository that belongs to the SDK is trusted by its place.
-    const manifest::Trust* proof = repository.source == "default" ? nullptr : &trust;
+    const manifest::Trust* proof = proof_of(repository, settings.policy, trust);
     if (proof != nullptr)
       for (const fs::path& file : store_of_trust.files(repository.location))
         origin.documents.push_back(path_text(file));
     if (settings::is_url(repository.location)) {
       KeptReader reader(folder_of_copies(store, repository.location), transfer, now, origin, cancel);
-      add_repository(catalogue, manifest::load_repository(repository.location, reader, now, &reader, proof),
+      add_repository(catalogue, load(repository, settings.policy, reader, &reader, now, proof),
                      settings.mirrors, now, origin);
       catalogue.warnings.insert(catalogue.warnings.end(), reader.warnings.begin(), reader.warnings.end());
     } else {
       NotingReader reader(origin);
-      add_repository(catalogue, manifest::load_repository(repository.location, reader, now, nullptr, proof),
+      add_repository(catalogue, load(repository, settings.policy, reader, nullptr, now, proof),
                      settings.mirrors, now, origin);
     }
   }
@@ -344,16 +386,15 @@ Result<manifest::RepositoryContent> read_repository(const settings::Settings& se
   CatalogueOrigin origin;
   const manifest::TrustStore store_of_trust = trust_store(settings);
   manifest::Trust trust = trust_in(store_of_trust, settings, transfer.offline);
-  trust.required = must_be_signed(repository, settings.policy);
-  const manifest::Trust* proof = repository.source == "default" ? nullptr : &trust;
+  const manifest::Trust* proof = proof_of(repository, settings.policy, trust);
   if (settings::is_url(repository.location)) {
     KeptReader kept(folder_of_copies(store, repository.location), transfer, now, origin, cancel);
     WitnessedReader reader(kept, &kept, witness);
-    return read_whole(repository.location, reader, now, proof);
+    return read_whole(repository, settings.policy, reader, now, proof);
   }
   NotingReader folder(origin);
   WitnessedReader reader(folder, nullptr, witness);
-  return read_whole(repository.location, reader, now, proof);
+  return read_whole(repository, settings.policy, reader, now, proof);
 }
 
 }  // namespace enginehost::open

@@ -1,45 +1,14 @@
 // The administrator's policy, through the commands; and where files are looked for first.
 #include <gmock/gmock.h>
 
+#include "tests/end-to-end/policies.hpp"
 #include "tests/end-to-end/served.hpp"
-#include "tests/end-to-end/workplace.hpp"
 #include "tests/support/certificates.hpp"
 
 namespace enginehost::test {
 namespace {
 
 using testing::HasSubstr;
-
-const char* const system_file = "/etc/enginehost/config.json";
-
-const Json& setting(const Ended& run, const std::string& key) {
-  static const Json none;
-  for (const Json& entry : run.document["config"].as_array())
-    if (entry["key"].as_string() == key) return entry;
-  return none;
-}
-
-class Policies : public testing::Test {
- protected:
-  void SetUp() override {
-    if (!can_mount()) GTEST_SKIP() << "mounting needs root with CAP_SYS_ADMIN";
-  }
-  Ended run(const Json& policy, std::vector<std::string> arguments) const {
-    RunOptions options;
-    options.launcher = with_system_file(workplace, Json::object().set("policy", policy));
-    return workplace.info(std::move(arguments), options);
-  }
-  void expect_refusal(const Ended& run, const std::string& key, const std::string& rule) const {
-    EXPECT_EQ(run.status, 8) << run.said();
-    EXPECT_EQ(run.code(), "EH-P01");
-    EXPECT_EQ(evidence(run.diagnosis(), "file"), system_file);
-    EXPECT_EQ(evidence(run.diagnosis(), "key"), key);
-    EXPECT_EQ(evidence(run.diagnosis(), "policy"), rule);
-    EXPECT_FALSE(evidence(run.diagnosis(), "what").empty());
-  }
-  static Json one(const char* key, Json value) { return Json::object().set(key, std::move(value)); }
-  Workplace workplace;
-};
 
 TEST_F(Policies, AHostThatIsNotAllowedIsNotAsked) {
   Served served;
