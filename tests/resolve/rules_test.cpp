@@ -206,6 +206,12 @@ TEST(HistoryTest, a_record_counts_only_for_the_same_artifacts) {
   EXPECT_EQ(chosen(plan_for(a100, request_for(), history)), "2.8.0-cu129") << "the publisher repaired it";
 }
 
+TEST(HistoryTest, until_when_a_build_is_set_aside_is_told_as_a_time) {
+  const std::string id = "pytorch-2.8.0-cu129-linux-x86_64";
+  const Plan plan = plan_for(a100, request_for(), history_with(id, history::State::quarantined, 4102444800));
+  EXPECT_EQ(find(plan, "2.8.0-cu129")->diagnosis()->value("retry_after"), "2100-01-01T00:00:00Z");
+}
+
 TEST(HistoryTest, force_tries_a_quarantined_build_first_but_not_one_that_cannot_fit) {
   Request request = request_for();
   request.force = "pytorch-2.0.1-cpu-linux-x86_64";
