@@ -105,6 +105,20 @@ void tell_of_idle_accelerator(World& world, Outcome& outcome) {
 }
 
 Outcome open_file(World& world, const OpenRequest& open) {
+// A forced build that is tried and fails is as little what is opened as one that cannot be tried.
+void tell_of_forced_failure(Outcome& outcome) {
+  if (outcome.state != State::opened || outcome.plan.forced_in_vain) return;
+  const std::string& force = outcome.plan.request.force;
+  for (const Candidate& candidate : outcome.plan.candidates) {
+    if (force.empty() || candidate.build->id != force || candidate.verdict != Verdict::failed) continue;
+    Diagnosis warning = diagnose("EH-S22").with("build", force, "request");
+    if (const auto failure = candidate.diagnosis())
+      warning.with("reason", "failed (" + explain::one_line(*failure) + ")")
+          .with("first_code", failure->code);
+    outcome.warnings.push_back(std::move(warning));
+  }
+}
+
   Outcome outcome;
   outcome.plan.request = open.request;
   AttemptLog log;
@@ -252,6 +266,7 @@ Outcome open_engine(World& world, const OpenRequest& open) {
   return outcome;
 }
 
+  tell_of_forced_failure(outcome);
 void weigh(World& world, Outcome& outcome) {
   if (!outcome.by_ticket || outcome.chosen != nullptr) return;
   outcome.plan = decide(world, outcome.plan.request);

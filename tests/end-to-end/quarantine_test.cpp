@@ -115,6 +115,13 @@ TEST_F(Quarantined, ForcedItIsTriedForOneRun) {
       workplace.info({"reference", "--repository", repository.root().native(), "--json"}, options);
   EXPECT_EQ(forced.candidate(id)["diagnosis"]["code"].as_string(), "EH-R02") << forced.said();
   EXPECT_EQ(forced.candidate(id)["verdict"].as_string(), "failed") << forced.said();
+  // Another one opened: whoever forced it hears that, and why.
+  EXPECT_EQ(forced.status, 0) << forced.said();
+  EXPECT_TRUE(forced.outcome()["fallback"].as_bool()) << forced.said();
+  EXPECT_THAT(forced.document["warnings"].dump(),
+              testing::AllOf(HasSubstr("EH-S22"), HasSubstr(id), HasSubstr("EH-R02")));
+  const Ended text = workplace.info({"reference", "--repository", repository.root().native()}, options);
+  EXPECT_THAT(text.error, HasSubstr(id + " was forced")) << text.said();
 }
 
 TEST_F(Quarantined, OtherBytesUnderTheSameNameAreTriedAtOnce) {
