@@ -25,6 +25,18 @@ Result<std::vector<std::string>> words_of(const std::string& text) {
   return words;
 }
 
+// "ftp://x/", "file:///x", "oci://x": a URL of a kind that no repository has. A folder is not named so.
+bool is_other_url(const std::string& location) {
+  const std::size_t colon = location.find(":/");
+  const auto is_scheme = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '+' ||
+           c == '-' || c == '.';
+  };
+  // One letter is a drive.
+  return colon != std::string::npos && colon > 1 && !is_url(location) &&
+         std::all_of(location.begin(), location.begin() + static_cast<std::ptrdiff_t>(colon), is_scheme);
+}
+
 // A kind, and a number where one of several is meant.
 bool is_device(std::string_view text) {
   const std::size_t colon = text.find(':');
@@ -153,6 +165,14 @@ Result<Layer> layer_of_flags(const FlagValues& flags, const Environment& environ
     for (const std::string& location : flags.repositories) {
       if (location.empty())
         return fail(unusable("flag", "--repository", "repositories", "the location is empty"));
+      if (is_other_url(location))
+        return fail(diagnose("EH-P40")
+                        .with("flag", "--repository")
+                        .with("problem",
+                              "--repository takes a folder or a URL that begins with http:// or "
+                              "https://, and \"" +
+                                  location + "\" is neither")
+                        .with("accepted", "a folder, http:// or https://"));
       layer.repositories->push_back({is_url(location) ? location : absolute(location), true, "--repository"});
     }
   }
