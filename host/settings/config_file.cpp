@@ -240,6 +240,16 @@ Result<ConfigFile> read_config_file(const fs::path& file, bool is_system_file, b
   config.layer.source = path_text(file);
   std::error_code error;
   const bool exists = fs::exists(file, error);
+  // A policy that cannot be read must not count as none: a link that leads nowhere or to itself, a folder
+  // that may not be entered.
+  if (std::error_code unseen; !exists && is_system_file &&
+                              (error || fs::symlink_status(file, unseen).type() == fs::file_type::symlink))
+    return fail(
+        diagnose("EH-P02")
+            .with("file", path_text(file))
+            .with("key", "")
+            .with("problem", "it cannot be read: " +
+                                 (error ? error.message() : "it is a link to a file that is not there")));
   if (!exists && !must_exist) {
     // A folder that may not be entered (a service's home) must not keep the program from working.
     if (error) config.warnings.push_back(path_text(file) + " cannot be read: " + error.message());
