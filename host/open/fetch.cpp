@@ -1,6 +1,7 @@
 #include "host/open/fetch.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include "host/explain/explain.hpp"
 #include "host/open/install.hpp"
@@ -25,6 +26,20 @@ std::optional<Diagnosis> forbidden_by_name(const manifest::Catalogue& catalogue)
   return std::nullopt;
 }
 
+std::vector<Diagnosis> told_of(const manifest::Catalogue& catalogue, bool offline) {
+  std::vector<Diagnosis> told;
+  std::set<std::string> lines;
+  for (const Diagnosis& failure : catalogue.failures) {
+    // What was not sent in time is among the catalogue's own warnings.
+    const bool unreached = failure.code.starts_with("EH-N") && failure.code != "EH-N03";
+    const bool is_one = failure.code.starts_with("EH-M") || failure.code == "EH-P01" || unreached;
+    // Those of installations are told with what else is known of them.
+    if (!is_one || (unreached && offline) || !failure.value("installation").empty()) continue;
+    if (lines.insert(explain::one_line(failure)).second) told.push_back(failure);
+  }
+  return told;
+}
+
 Result<acquire::Acquired> fetch_best(World& world, resolve::Plan& plan, const FetchOptions& options) {
   if (auto forbidden = forbidden_by_name(world.catalogue())) return fail(std::move(*forbidden));
   acquire::AcquireOptions acquiring;
@@ -39,8 +54,8 @@ Result<acquire::Acquired> fetch_best(World& world, resolve::Plan& plan, const Fe
     if (acquired) {
       candidate.verdict = resolve::Verdict::chosen;
       // What is fetched all the same must not hide that a repository was refused.
-      for (const Diagnosis& failure : world.catalogue().failures)
-        if (failure.code.starts_with("EH-M")) acquired->warnings.push_back(failure);
+      for (Diagnosis& failure : told_of(world.catalogue(), plan.request.offline || world.settings().offline))
+        acquired->warnings.push_back(std::move(failure));
       return acquired;
     }
     candidate.turn_down(resolve::Verdict::failed,

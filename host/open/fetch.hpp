@@ -27,6 +27,10 @@ std::optional<Diagnosis> why_nothing_is_known(const manifest::Catalogue& catalog
 // offer, this is the answer. What a configuration names is left out, with a warning.
 std::optional<Diagnosis> forbidden_by_name(const manifest::Catalogue& catalogue);
 
+// The repositories and manifests that could not be read, for who gets something all the same: each once. That
+// nobody was asked where no network was wanted is no news.
+std::vector<Diagnosis> told_of(const manifest::Catalogue& catalogue, bool offline);
+
 // Installs the best build of the plan that can be had; a source that is down makes room for the next one. The
 // candidates' verdicts say what became of them. Fails with the first candidate's failure, or with why
 // there is none.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <utility>
 
 #include "base/text.hpp"
@@ -104,7 +105,6 @@ void tell_of_idle_accelerator(World& world, Outcome& outcome) {
     outcome.warnings.push_back(std::move(*idle));
 }
 
-Outcome open_file(World& world, const OpenRequest& open) {
 // A forced build that is tried and fails is as little what is opened as one that cannot be tried.
 void tell_of_forced_failure(Outcome& outcome) {
   if (outcome.state != State::opened || outcome.plan.forced_in_vain) return;
@@ -119,6 +119,7 @@ void tell_of_forced_failure(Outcome& outcome) {
   }
 }
 
+Outcome open_file(World& world, const OpenRequest& open) {
   Outcome outcome;
   outcome.plan.request = open.request;
   AttemptLog log;
@@ -230,7 +231,12 @@ Outcome open_engine(World& world, const OpenRequest& open) {
   const auto first = std::find_if(outcome.plan.candidates.begin(), outcome.plan.candidates.end(),
                                   [](const Candidate& candidate) { return candidate.rank > 0; });
   const std::vector<Diagnosis> unusable = unusable_installations(world.catalogue(), outcome.plan);
+  // What opens all the same must not hide that a repository was refused or not reached.
+  std::vector<Diagnosis> unread =
+      told_of(world.catalogue(), outcome.plan.request.offline || world.settings().offline);
   if (first == outcome.plan.candidates.end()) {
+    // Without a candidate it is told with the reason of that.
+    if (!outcome.plan.candidates.empty()) outcome.warnings = std::move(unread);
     outcome.diagnosis = why_nothing_is_known(world.catalogue(), outcome.plan);
     // Whoever names an installation wants to hear of it first.
     if (!unusable.empty()) {
@@ -242,9 +248,8 @@ Outcome open_engine(World& world, const OpenRequest& open) {
   }
   outcome.warnings.insert(outcome.warnings.end(), unusable.begin(), unusable.end());
   if (outcome.plan.forced_in_vain) outcome.warnings.push_back(*outcome.plan.forced_in_vain);
-  // What opens all the same must not hide that a repository was refused.
-  for (const Diagnosis& failure : world.catalogue().failures)
-    if (failure.code.starts_with("EH-M")) outcome.warnings.push_back(failure);
+  outcome.warnings.insert(outcome.warnings.end(), std::make_move_iterator(unread.begin()),
+                          std::make_move_iterator(unread.end()));
   if (open.plan_only || world.is_recorded()) {
     first->verdict = Verdict::chosen;
     outcome.state = State::planned;
@@ -261,12 +266,12 @@ Outcome open_engine(World& world, const OpenRequest& open) {
         outcome.plan.fallback ||
         std::any_of(outcome.plan.candidates.begin(), outcome.plan.candidates.end(), has_failed) ||
         !wish_met(outcome.plan.request, *outcome.opened);
+  tell_of_forced_failure(outcome);
   tell_of_idle_accelerator(world, outcome);
   office.keep(outcome);
   return outcome;
 }
 
-  tell_of_forced_failure(outcome);
 void weigh(World& world, Outcome& outcome) {
   if (!outcome.by_ticket || outcome.chosen != nullptr) return;
   outcome.plan = decide(world, outcome.plan.request);
