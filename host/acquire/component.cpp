@@ -30,6 +30,8 @@ bool is_wrong_bytes(const std::string& code) {
 }
 // Sources that were not asked at all.
 bool is_skipped(const std::string& code) { return code == "EH-N10" || code == "EH-N12" || code == "EH-N16"; }
+// A host that policy does not allow was not asked either.
+bool is_forbidden(const std::string& code) { return code == "EH-P01"; }
 // One artifact under its lock.
 class ArtifactInstaller {
  public:
@@ -227,7 +229,8 @@ Result<std::string> ArtifactInstaller::from_group(Group group, std::vector<Failu
       const Group asked = alone ? Group{group.front()} : group;
       std::vector<transfer::MirrorFailure> left;
       auto fetched = fetch(asked, *file, left);
-      if (!fetched && !fetched.error().code.starts_with("EH-N")) return fail(std::move(fetched).error());
+      if (!fetched && !fetched.error().code.starts_with("EH-N") && !is_forbidden(fetched.error().code))
+        return fail(std::move(fetched).error());
       if (!fetched && left.empty()) left.push_back({0, std::move(fetched).error(), true});
       for (transfer::MirrorFailure& failure : left) {
         note(*asked[failure.mirror], std::move(failure.diagnosis));
@@ -283,10 +286,13 @@ Result<std::string> ArtifactInstaller::run(std::vector<Failure>& failures) {
 Diagnosis all_failed(const manifest::Component& component, const std::vector<Failure>& failures) {
   const Failure* decisive = nullptr;
   for (const Failure& failure : failures)
-    if (!is_skipped(failure.diagnosis.code) && !is_wrong_bytes(failure.diagnosis.code) && decisive == nullptr)
+    if (!is_skipped(failure.diagnosis.code) && !is_forbidden(failure.diagnosis.code) &&
+        !is_wrong_bytes(failure.diagnosis.code) && decisive == nullptr)
       decisive = &failure;
   for (const Failure& failure : failures)
     if (is_wrong_bytes(failure.diagnosis.code) && decisive == nullptr) decisive = &failure;
+  for (const Failure& failure : failures)
+    if (is_forbidden(failure.diagnosis.code) && decisive == nullptr) decisive = &failure;
   if (decisive == nullptr) decisive = &failures.front();
   Diagnosis diagnosis = decisive->diagnosis;
   diagnosis.with("component", component.id);

@@ -208,6 +208,12 @@ void choose_places(Settings& settings, Weighing& weighing, const Environment& en
     weighing.refuse(diagnose("EH-P02")
                         .with("variable", settings.find("cache")->source)
                         .with("key", "cache")
+      // Of another source it is left out when it would be asked, and told then.
+      if (layer->source == "flag" && is_url(repository.location))
+        if (auto permitted = check_host(settings.policy, repository.location); !permitted)
+          weighing.refuse(std::move(permitted.error()
+                                        .with("repository", without_password(repository.location))
+                                        .with("flag", "--repository")));
                         .with("problem", "\"" + printable_line(text) + "\" is not UTF-8"));
   for (const std::string& folder :
        weighing.pick("installations", &Layer::installations).value_or(std::vector<std::string>{}))

@@ -170,13 +170,18 @@ Result<PackageFile> locate_package(std::string_view project, std::string_view fi
   missing.with("project", project).with("file", file);
   TransferOptions with_certificate = options;
   if (!index.certificate.empty()) with_certificate.ca_bundle = index.certificate;
-  std::optional<Diagnosis> unreachable;
+  std::optional<Diagnosis> unreachable, forbidden;
   for (const std::string& base : index.urls) {
     const std::string page_url = base + (base.ends_with('/') ? "" : "/") + normalised(project) + "/";
     missing.with("index", without_credentials(base), index.told_by);
     const auto page = fetch_text(page_url, with_certificate, 256u << 20, json_or_html, cancel);
     if (!page) {
       if (page.error().code == "EH-P10") return fail(page.error());
+      // Not the network's doing: no other proxy and no later day would help.
+      if (page.error().code == "EH-P01") {
+        if (!forbidden) forbidden = page.error();
+        continue;
+      }
       if (page.error().value("status") != "404" && !unreachable) {
         unreachable = diagnose("EH-N12");
         unreachable->with("project", project).with("index", without_credentials(base), index.told_by);
@@ -195,6 +200,7 @@ Result<PackageFile> locate_package(std::string_view project, std::string_view fi
     return PackageFile{join_url(page_url, listed->url), {}, index.certificate, listed->size};
   }
   if (unreachable) return fail(std::move(*unreachable));
+  if (forbidden) return fail(std::move(*forbidden));
   return fail(std::move(missing));
 }
 
