@@ -276,8 +276,8 @@ const manifest::Trust* proof_of(const settings::Repository& repository, const se
 
 // What nobody signed is refused for want of a signature; where only the policy demands one, the policy is the
 // reason that people have to hear.
-Diagnosis by_policy(Diagnosis failure, const settings::Repository& repository,
-                    const settings::Policy& policy, manifest::DocumentReader& reader) {
+Diagnosis by_policy(Diagnosis failure, const settings::Repository& repository, const settings::Policy& policy,
+                    manifest::DocumentReader& reader) {
   const bool by_policy = policy.require_signatures || !policy.unsigned_repositories;
   const bool lacks_signatures = failure.code == "EH-M08" || failure.code == "EH-M10";
   if (by_policy && lacks_signatures &&

@@ -74,7 +74,7 @@ transfer::TransferOptions World::transfer_options() const {
   options.extra_ca = path_text(settings().extra_ca);
   options.proxy = settings().proxy;
   options.no_proxy = settings().no_proxy;
-  if (!settings().policy.allowed_hosts.empty())
+  if (settings().policy.allowed_hosts)
     options.permit = [policy = settings().policy](std::string_view url) {
       return settings::check_host(policy, url);
     };

@@ -223,9 +223,9 @@ Result<void> read_policy(const Json& block, const std::string& file, ConfigFile&
   members.warn_unknown(config.warnings);
   if (members.mistake) return fail(*members.mistake);
   config.policy.file = file;
-  config.policy.allowed_repositories = repositories.value_or(std::vector<std::string>{});
+  config.policy.allowed_repositories = std::move(repositories);
   config.policy.unsigned_repositories = unsigned_repositories.value_or(true);
-  config.policy.allowed_hosts = hosts.value_or(std::vector<std::string>{});
+  config.policy.allowed_hosts = std::move(hosts);
   config.policy.require_signatures = require_signatures.value_or(false);
   config.locked_keys = locked.value_or(std::vector<std::string>{});
   config.policy.blocked = blocked.value_or(std::vector<std::string>{});

@@ -59,21 +59,58 @@ bool fits(const HostAndPort& host, const std::string& pattern) {
 
 }  // namespace
 
-bool lies_in(const std::string& location, const std::vector<std::string>& allowed) {
-  return allowed.empty() || std::any_of(allowed.begin(), allowed.end(), [&](const std::string& one) {
-           const std::string prefix = one.ends_with('/') ? one.substr(0, one.size() - 1) : one;
-           if (location.find("/../") != std::string::npos || location.ends_with("/..")) return false;
-           return location == prefix || location.starts_with(prefix + "/");
-         });
+std::string list_text(const std::vector<std::string>& values) {
+  return values.empty() ? "[]" : join(values, " ");
+}
+
+std::string rule_text(const std::string& key, const std::vector<std::string>& values) {
+  return "policy." + key + " = " + list_text(values);
+}
+
+bool lies_in(const std::string& location, const std::optional<std::vector<std::string>>& allowed) {
+  return !allowed || std::any_of(allowed->begin(), allowed->end(), [&](const std::string& one) {
+    const std::string prefix = one.ends_with('/') ? one.substr(0, one.size() - 1) : one;
+    if (location.find("/../") != std::string::npos || location.ends_with("/..")) return false;
+    return location == prefix || location.starts_with(prefix + "/");
+  });
+}
+
+Result<void> check_origin(const Settings& settings, const std::string& build, const std::string& repository,
+                          const std::string& doubt) {
+  const Policy& policy = settings.policy;
+  const bool locked = policy.locks("repositories");
+  if (!locked && !policy.allowed_repositories) return {};
+  const auto plain = [](const std::string& location) {
+    return location.ends_with('/') ? location.substr(0, location.size() - 1) : location;
+  };
+  // With a lock these are the administrator's alone.
+  const bool listed =
+      std::any_of(settings.repositories.begin(), settings.repositories.end(),
+                  [&](const Repository& one) { return plain(one.location) == plain(repository); });
+  const bool allowed =
+      !repository.empty() && lies_in(repository, policy.allowed_repositories) && (!locked || listed);
+  if (allowed && doubt.empty()) return {};
+  std::string what = build + " of a bundle, ";
+  if (repository.empty())
+    what += "which does not say what repository it comes from";
+  else if (!allowed)
+    what += "which comes from the repository \"" + repository + "\"";
+  else
+    what +=
+        "of which only the bundle says that it comes from the repository \"" + repository + "\": " + doubt;
+  Diagnosis refused = policy.allowed_repositories
+                          ? refusal(policy, "repositories", list_text(*policy.allowed_repositories), what)
+                          : refusal(policy, "locked", "repositories", what);
+  return fail(std::move(refused.with("build", build).with("repository", repository)));
 }
 
 Result<void> check_host(const Policy& policy, std::string_view url) {
-  if (policy.allowed_hosts.empty()) return {};
+  if (!policy.allowed_hosts) return {};
   const HostAndPort host = host_of(url);
   if (!host.host.empty())
-    for (const std::string& pattern : policy.allowed_hosts)
+    for (const std::string& pattern : *policy.allowed_hosts)
       if (fits(host, pattern)) return {};
-  return fail(refusal(policy, "allowed_hosts", join(policy.allowed_hosts, " "),
+  return fail(refusal(policy, "allowed_hosts", list_text(*policy.allowed_hosts),
                       "the host " + (host.host.empty() ? "of that URL" : host.host + ":" + host.port)));
 }
 

@@ -11,9 +11,21 @@
 
 namespace enginehost::settings {
 
-// True when the list is empty, or the location is one of it or lies below one: "https://a.example.evil" does
-// not lie in "https://a.example".
-bool lies_in(const std::string& location, const std::vector<std::string>& allowed);
+// A list of the policy for people; an empty one is "[]".
+std::string list_text(const std::vector<std::string>& values);
+// The rule as it is written in the policy, for reports: "policy.allowed_hosts = a.example b.example", and of
+// an empty list "policy.allowed_hosts = []".
+std::string rule_text(const std::string& key, const std::vector<std::string>& values);
+
+// True when there is no list, or the location is one of it or lies below one: "https://a.example.evil" does
+// not lie in "https://a.example". In an empty list lies nothing.
+bool lies_in(const std::string& location, const std::optional<std::vector<std::string>>& allowed);
+
+// A build that crosses on a medium, where the policy lists or locks the repositories: it counts as one of the
+// repository that it comes from (`repository`; empty: it says of none) when that may serve, and nothing makes
+// that only the medium's word (`doubt`, "no trusted key signed it"; empty: nothing does).
+Result<void> check_origin(const Settings& settings, const std::string& build, const std::string& repository,
+                          const std::string& doubt);
 
 // Of every request and every redirection, by the URL's own host; a proxy on the way is not asked about.
 Result<void> check_host(const Policy& policy, std::string_view url);

@@ -103,6 +103,10 @@ class Weighing {
       settings_.warnings.push_back(warning);
     }
   }
+  // Whether the system's file, or its policy, says yes.
+  bool system_asks_for(std::optional<bool> Layer::*member) const {
+    return (locked_.*member).value_or((layers_.back()->*member).value_or(false));
+  }
   // A key that pick() does not weigh.
   bool lock(const char* key) {
     known_.emplace_back(key);
@@ -148,6 +152,33 @@ class Weighing {
   std::optional<Diagnosis> conflict_;
 };
 
+// The repository that comes with EngineHost is nobody's wish: a list or a lock leaves it out, too, unless the
+// system's file asks for it or the list names its place. Who writes that file need not know the place.
+void add_default_repository(Settings& settings, Weighing& weighing, const Environment& environment,
+                            bool locked) {
+  const auto said = weighing.pick("repositories_default", &Layer::repositories_default);
+  settings.repositories_default = said.value_or(true);
+  if (!settings.repositories_default) return;
+  const auto place = default_repository(environment, settings.warnings, &settings.looks);
+  if (!place) return;
+  const std::string location = path_text(place->folder);
+  if (std::any_of(settings.repositories.begin(), settings.repositories.end(),
+                  [&](const Repository& repository) { return repository.location == location; }))
+    return;
+  const Policy& policy = settings.policy;
+  if (weighing.system_asks_for(&Layer::repositories_default) ||
+      (!locked && lies_in(location, policy.allowed_repositories))) {
+    settings.repositories.push_back({location, !policy.require_signatures, "default"});
+    return;
+  }
+  settings.repositories_default = false;
+  if (said)
+    settings.warnings.push_back("the repository " + location + " (default) is not used: the policy of " +
+                                policy.file + " does not allow it");
+  else
+    weighing.record("repositories_default", "false", "policy of " + policy.file);
+}
+
 void add_repositories(Settings& settings, Weighing& weighing, const Environment& environment) {
   const auto known = [&](const std::string& location) {
     return std::any_of(settings.repositories.begin(), settings.repositories.end(),
@@ -168,7 +199,7 @@ void add_repositories(Settings& settings, Weighing& weighing, const Environment&
               diagnose("EH-P01")
                   .with("file", settings.policy.file)
                   .with("key", "policy.repositories")
-                  .with("policy", "policy.repositories = " + join(settings.policy.allowed_repositories, " "))
+                  .with("policy", rule_text("repositories", *settings.policy.allowed_repositories))
                   .with("what", "the repository " + repository.location)
                   .with("flag", "--repository"));
         else
@@ -177,17 +208,17 @@ void add_repositories(Settings& settings, Weighing& weighing, const Environment&
                                       " does not allow it");
         continue;
       }
+      // Of another source it is left out when it would be asked, and told then.
+      if (layer->source == "flag" && is_url(repository.location))
+        if (auto permitted = check_host(settings.policy, repository.location); !permitted)
+          weighing.refuse(std::move(permitted.error()
+                                        .with("repository", without_password(repository.location))
+                                        .with("flag", "--repository")));
       repository.unsigned_allowed = repository.unsigned_allowed && settings.policy.unsigned_repositories &&
                                     !settings.policy.require_signatures;
       settings.repositories.push_back(std::move(repository));
     }
-  settings.repositories_default =
-      weighing.pick("repositories_default", &Layer::repositories_default).value_or(true);
-  if (settings.repositories_default)
-    if (const auto place = default_repository(environment, settings.warnings, &settings.looks);
-        place && !known(path_text(place->folder)))
-      settings.repositories.push_back(
-          {path_text(place->folder), !settings.policy.require_signatures, "default"});
+  add_default_repository(settings, weighing, environment, locked);
   for (const Repository& repository : settings.repositories)
     weighing.record("repository", without_password(repository.location), repository.source);
 }
@@ -208,12 +239,6 @@ void choose_places(Settings& settings, Weighing& weighing, const Environment& en
     weighing.refuse(diagnose("EH-P02")
                         .with("variable", settings.find("cache")->source)
                         .with("key", "cache")
-      // Of another source it is left out when it would be asked, and told then.
-      if (layer->source == "flag" && is_url(repository.location))
-        if (auto permitted = check_host(settings.policy, repository.location); !permitted)
-          weighing.refuse(std::move(permitted.error()
-                                        .with("repository", without_password(repository.location))
-                                        .with("flag", "--repository")));
                         .with("problem", "\"" + printable_line(text) + "\" is not UTF-8"));
   for (const std::string& folder :
        weighing.pick("installations", &Layer::installations).value_or(std::vector<std::string>{}))
@@ -274,8 +299,12 @@ void record_policy(const Policy& policy, const std::string& source, Weighing& we
   const auto list = [&](const char* key, const std::vector<std::string>& values) {
     if (!values.empty()) weighing.record(key, join(values, " "), source);
   };
-  list("policy.repositories", policy.allowed_repositories);
-  list("policy.allowed_hosts", policy.allowed_hosts);
+  // Unlike those below, an empty one says something: none.
+  const auto allowed = [&](const char* key, const std::optional<std::vector<std::string>>& values) {
+    if (values) weighing.record(key, list_text(*values), source);
+  };
+  allowed("policy.repositories", policy.allowed_repositories);
+  allowed("policy.allowed_hosts", policy.allowed_hosts);
   if (!policy.unsigned_repositories) weighing.record("policy.unsigned_repositories", "false", source);
   if (policy.require_signatures) weighing.record("policy.require_signatures", "true", source);
   std::vector<std::string> accepted;

@@ -79,11 +79,13 @@ struct AcceptedLicense {
 
 // The system file's `policy` block beyond the values that it locks. policy.hpp asks it.
 struct Policy {
-  std::string file;                               // empty: no policy
-  std::vector<std::string> allowed_repositories;  // empty: any; else a location must begin with one of them
-  std::vector<std::string> allowed_hosts;  // empty: any; "example.org", "*.example.org", "example.org:8443"
-  bool unsigned_repositories = true;       // false: not even one named on the command line
-  bool require_signatures = false;         // not even the local one that is trusted by its place
+  std::string file;  // empty: no policy
+  // Not set: any; an empty list: none. A location is one of the list or lies below one.
+  std::optional<std::vector<std::string>> allowed_repositories;
+  std::optional<std::vector<std::string>>
+      allowed_hosts;                  // the same; "example.org", "*.example.org", "example.org:8443"
+  bool unsigned_repositories = true;  // false: not even one named on the command line
+  bool require_signatures = false;    // not even the local one that is trusted by its place
   std::vector<AcceptedLicense> accepted_licenses;
   std::vector<std::string> forbidden_licenses;     // ids
   std::optional<std::int64_t> max_staleness_days;  // offline: how long after its date a signed index serves

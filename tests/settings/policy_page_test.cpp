@@ -34,7 +34,7 @@ TEST_F(PolicyPage, its_file_is_read_and_every_key_of_it_counts) {
   EXPECT_TRUE(settings.warnings.empty()) << settings.warnings.front();
   EXPECT_EQ(settings.cache_max_bytes, 50'000'000'000u);
   EXPECT_EQ(settings.downloads.max_artifact_bytes, 4'000'000'000u);
-  EXPECT_EQ(settings.policy.allowed_hosts.size(), 3u);
+  EXPECT_EQ(settings.policy.allowed_hosts->size(), 3u);
   EXPECT_TRUE(settings.policy.require_signatures);
   EXPECT_EQ(settings.policy.accepted_licenses.size(), 2u);
   const Json policy = (*parse_json(block("json"), "page"))["policy"];

@@ -21,6 +21,13 @@ TEST(AllowedHosts, any_host_may_be_asked_without_a_list) {
   EXPECT_TRUE(check_host({}, "https://anywhere.example/x"));
 }
 
+TEST(AllowedHosts, in_an_empty_list_is_no_host) {
+  const auto refused = check_host(hosts({}), "https://anywhere.example/x");
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, "EH-P01");
+  EXPECT_EQ(refused.error().value("policy"), "policy.allowed_hosts = []");
+}
+
 TEST(AllowedHosts, a_name_stands_for_itself_and_a_star_for_what_is_below) {
   const Policy policy = hosts({"mirror.example", "*.lab.example"});
   for (const char* url : {"https://mirror.example/x", "http://MIRROR.example:8080/", "https://a.lab.example",
@@ -93,6 +100,85 @@ TEST_F(PolicyFile, locked_repositories_are_the_systems_alone) {
   EXPECT_EQ(load().warnings.size(), 1u);
   flags_.repositories = {absolute("/srv/mine")};
   EXPECT_EQ(refusal().code, "EH-P01");
+}
+
+TEST_F(PolicyFile, an_empty_list_allows_none_and_no_list_any) {
+  user_file(R"({"repositories": ["https://a.example/r", "/srv/r"]})");
+  system_file(R"({"policy": {"repositories": [], "allowed_hosts": []}})");
+  const Settings settings = load();
+  EXPECT_TRUE(settings.repositories.empty());
+  EXPECT_EQ(settings.warnings.size(), 2u);
+  EXPECT_EQ(settings.find("policy.repositories")->value, "[]");
+  EXPECT_EQ(settings.find("policy.allowed_hosts")->value, "[]");
+  flags_.repositories = {absolute("/srv/r")};
+  EXPECT_EQ(refusal().code, "EH-P01");
+  EXPECT_EQ(refusal().value("policy"), "policy.repositories = []");
+  system_file(R"({"policy": {}})");
+  EXPECT_EQ(load().repositories.size(), 2u);
+}
+
+TEST_F(PolicyFile, a_list_and_a_lock_leave_the_shipped_repository_out) {
+  write("prefix/share/enginehost/repository/index.json", "{}");
+  const std::string shipped = path_text(root_ / "prefix/share/enginehost/repository");
+  const auto serves = [&](const std::string& text) {
+    system_file(text);
+    const Settings settings = load();
+    const bool there = settings.repositories.size() == 1 && settings.repositories[0].location == shipped;
+    EXPECT_EQ(settings.repositories_default, there) << text;
+    return there;
+  };
+  EXPECT_TRUE(serves("{}"));
+  EXPECT_TRUE(serves(R"({"policy": {"locked": ["flavor"], "allowed_hosts": []}})"));
+  for (const char* policy :
+       {R"({"policy": {"repositories": []}})", R"({"policy": {"repositories": ["https://a.example/"]}})",
+        R"({"policy": {"locked": ["repositories"]}})"}) {
+    EXPECT_FALSE(serves(policy)) << policy;
+    EXPECT_EQ(load().find("repositories_default")->value, "false");
+    EXPECT_TRUE(load().find("repositories_default")->locked);
+    EXPECT_TRUE(load().warnings.empty()) << "nobody asked for it";
+    user_file(R"({"repositories_default": true})");
+    EXPECT_FALSE(serves(policy)) << policy;
+    EXPECT_THAT(load().warnings, ElementsAre(HasSubstr("does not allow it")));
+    user_file("{}");
+  }
+  EXPECT_TRUE(serves(R"({"policy": {"repositories": [], "repositories_default": true}})"));
+  EXPECT_TRUE(serves(R"({"repositories_default": true, "policy": {"locked": ["repositories"]}})"));
+  EXPECT_TRUE(serves(R"({"policy": {"repositories": [")" + path_text(root_ / "prefix") + R"("]}})"));
+  EXPECT_FALSE(serves(R"({"repositories_default": true, "policy": {"repositories_default": false}})"));
+}
+
+#ifndef _WIN32
+TEST_F(PolicyFile, a_file_that_is_a_link_to_nowhere_or_to_itself_does_not_count_as_no_policy) {
+  for (const char* target : {"config.json", "gone.json"}) {
+    std::filesystem::remove(system_config());
+    std::filesystem::create_symlink(target, system_config());
+    EXPECT_EQ(refusal().code, "EH-P02") << target;
+    EXPECT_EQ(refusal().value("file"), path_text(system_config())) << target;
+  }
+}
+#endif
+
+TEST_F(PolicyFile, a_host_that_is_not_allowed_cannot_be_named) {
+  system_file(R"({"policy": {"allowed_hosts": ["x.example"]}})");
+  flags_.repositories = {"https://user:secret@y.example/r"};
+  EXPECT_EQ(refusal().code, "EH-P01");
+  EXPECT_EQ(refusal().value("key"), "policy.allowed_hosts");
+  EXPECT_EQ(refusal().value("flag"), "--repository");
+  flags_.repositories = {"https://x.example/r"};
+  EXPECT_EQ(load().repositories.size(), 1u);
+}
+
+TEST_F(PolicyFile, a_repository_is_a_folder_or_behind_http) {
+  for (const char* other :
+       {"ftp://x/", "file:///srv/r", "oci://registry.example/r", "S3://bucket", "http:/x"}) {
+    flags_.repositories = {other};
+    EXPECT_EQ(refusal().code, "EH-P40") << other;
+    EXPECT_THAT(
+        std::string(refusal().value("problem")),
+        testing::AllOf(HasSubstr("http://"), HasSubstr("https://"), HasSubstr("folder"), HasSubstr(other)));
+  }
+  flags_.repositories = {"./a://b", "c:d"};
+  EXPECT_EQ(load().repositories.size(), 2u);
 }
 
 TEST_F(PolicyFile, required_signatures_leave_no_unsigned_repository) {
