@@ -8,6 +8,7 @@
 #include "host/commands/say.hpp"
 #include "host/offline/import_bundle.hpp"
 #include "host/open/repositories.hpp"
+#include "host/settings/policy.hpp"
 
 namespace enginehost::commands {
 namespace {
@@ -55,6 +56,10 @@ Result<Json> import_command(const OfflineRun& run) {
   const manifest::TrustStore keys = open::trust_store(run.settings);
   const manifest::Trust trust = open::trust_in(keys, run.settings, true);
   request.trust = &trust;
+  // A list or a lock of repositories holds for what crosses on a medium, too.
+  request.origin = [&](const std::string& build, const std::string& repository, const std::string& doubt) {
+    return settings::check_origin(run.settings, build, repository, doubt);
+  };
   request.readable_by_all = run.flags.layer == "system";
   request.unpacked_limit = run.settings.downloads.max_unpacked_bytes;
   request.cancel = run.cancel;

@@ -11,6 +11,7 @@
 #include "host/acquire/acquire.hpp"
 #include "host/manifest/repository.hpp"
 #include "host/offline/bundle_list.hpp"
+#include "host/offline/vouch.hpp"
 
 namespace enginehost::offline {
 
@@ -19,6 +20,7 @@ struct ImportRequest {
   // See VouchRequest.
   bool unsigned_allowed = true;
   const manifest::Trust* trust = nullptr;
+  VouchRequest::Origin origin;
   // Everybody may read what is installed, whatever the umask: for a layer that others use.
   bool readable_by_all = false;
   std::uint64_t unpacked_limit = std::uint64_t{64} << 30;  // of one component

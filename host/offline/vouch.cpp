@@ -114,6 +114,10 @@ class Vouching {
       if (build->id == bundled.id) vouched.build = {manifest, build.get()};
     if (!vouched.build) return contradiction(bundled, "its manifest does not list it");
     TRY(match_trees(bundled, vouched));
+    if (request_.origin)
+      TRY(request_.origin(bundled.id,
+                          vouched.from_repository ? offered_.at(bundled.manifest).repository : std::string(),
+                          doubt(vouched)));
     if (request_.unsigned_allowed) return vouched;
     Diagnosis refused = std::move(diagnose("EH-M40").with("build", bundled.id));
     if (!vouched.from_repository)
@@ -124,6 +128,13 @@ class Vouching {
     if (!vouched.files_named_by_manifest)
       return fail(std::move(refused.with("problem", "its manifest does not say which files it has")));
     return vouched;
+  }
+
+  // Why nobody but the bundle says that these files come from that repository; empty: its signers do.
+  static std::string doubt(const VouchedBuild& vouched) {
+    if (vouched.signed_by.empty()) return "no key that is trusted here signed its manifest";
+    if (!vouched.files_named_by_manifest) return "its manifest does not say which files it has";
+    return {};
   }
 
   Result<void> match_trees(const BundledBuild& bundled, VouchedBuild& vouched) const {

@@ -38,6 +38,11 @@ struct VouchRequest {
   // Whose signatures count for the copies of repositories; null: signatures are not looked at (tests of the
   // format).
   const manifest::Trust* trust = nullptr;
+  // Asked of every build, with the repository that it comes from (empty: the bundle brings no manifest of
+  // one) and why that is only the bundle's word (empty: it is not); not set: builds may come from anywhere.
+  using Origin = std::function<Result<void>(const std::string& build, const std::string& repository,
+                                            const std::string& doubt)>;
+  Origin origin;
   std::int64_t now = 0;
 };
 
@@ -50,7 +55,7 @@ struct Vouched {
 // The repository's documents are read by manifest::load_repository, so whatever it demands of a repository it
 // demands of the copy. EH-F40 ("problem", "build"): the bundle contradicts a manifest; EH-M40 ("build",
 // "problem", "repository"): no signed manifest says what the files are, and policy wants one; and what
-// reading manifests, indexes and tree lists fails with.
+// reading manifests, indexes and tree lists, and `origin`, fail with.
 Result<Vouched> vouch(const VouchRequest& request);
 
 }  // namespace enginehost::offline
