@@ -269,6 +269,11 @@ std::optional<Diagnosis> Download::judge(Lane& lane) {
     give_up(lane.mirror(), slow, false);
     return {};
   }
+  // A host that policy does not allow: the others may be asked.
+  if (diagnosis.code == "EH-P01") {
+    give_up(lane.mirror(), diagnosis, true);
+    return {};
+  }
   if (!diagnosis.code.starts_with("EH-N")) return diagnosis;
   if (diagnosis.value("problem") == sends_whole_files) {
     mirror.ranges = false;

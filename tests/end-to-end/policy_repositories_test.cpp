@@ -4,6 +4,7 @@
 #include "tests/end-to-end/policies.hpp"
 #include "tests/end-to-end/publisher.hpp"
 #include "tests/end-to-end/repository.hpp"
+#include "tests/end-to-end/served.hpp"
 
 namespace enginehost::test {
 namespace {
@@ -118,7 +119,27 @@ TEST_F(PolicyOfRepositories, AForbiddenSourceMakesRoomForTheNextAndIsToldWithout
   EXPECT_THAT(served.document["warnings"].dump(), HasSubstr("EH-P01"));
 }
 
-// The folder of a repository that cannot be reached holds nobody up, and nobody is left to think that it was
+// Mirrors that stand side by side are asked together.
+TEST_F(PolicyOfRepositories, AForbiddenMirrorLeavesTheOthers) {
+  for (const bool first : {true, false}) {
+    Served served;
+    const Json right = served.repository.source_of(served.digest);
+    const Json forbidden =
+        Json::object().set("url", "http://localhost:" + std::to_string(served.server.port()) + served.path());
+    served.publish(first ? Json::array().push(forbidden).push(right)
+                         : Json::array().push(right).push(forbidden));
+    const Workplace another;
+    RunOptions options;
+    options.launcher = with_system_file(
+        another,
+        Json::object().set("policy", Json::object().set("allowed_hosts", Json::strings({"127.0.0.1"}))));
+    const Ended run = another.info(served.arguments(), options);
+    EXPECT_EQ(run.status, 0) << run.said();
+    EXPECT_GE(served.server.requests("GET " + served.path()), 1);
+  }
+}
+
+// A repository that cannot be reached holds nobody up, and nobody is left to think that it was
 // asked.
 TEST_F(PolicyOfRepositories, OneThatCannotBeReachedIsToldOnceUnlessNobodyWantedANetwork) {
   const std::string nobody = "http://127.0.0.1:9/";

@@ -1,5 +1,6 @@
-// Asks where the package index has a file: PROJECT FILE SHA256 [CONFIGURED-INDEX]; prints the URL or path, or
-// the code and what the index's host was told by. A process of its own, since pip is asked once a process.
+// Asks where the package index has a file: PROJECT FILE SHA256 [CONFIGURED-INDEX [FORBIDDEN-URL]]; prints the
+// URL or path, or the code and what the index's host was told by. A process of its own, since pip is asked
+// once a process.
 #include <cstdio>
 
 #include "host/transfer/package_index.hpp"
@@ -12,6 +13,11 @@ int main(int count, char** arguments) {
   options.first_backoff = std::chrono::milliseconds(5);
   options.retries = 1;
   if (count > 4) options.package_index = arguments[4];
+  if (count > 5)
+    options.permit = [forbidden = std::string(arguments[5])](std::string_view url) -> Result<void> {
+      if (!url.starts_with(forbidden)) return {};
+      return fail(diagnose("EH-P01").with("what", "that host"));
+    };
   const auto found = transfer::locate_package(arguments[1], arguments[2], arguments[3], options);
   if (found) {
     const auto index = transfer::package_index(options);

@@ -128,6 +128,18 @@ TEST_F(PackageIndexTest, SaysThatTheIndexCouldNotBeAsked) {
   EXPECT_THAT(answer, HasSubstr("failure=EH-N02"));
 }
 
+TEST_F(PackageIndexTest, AnIndexThatPolicyForbidsIsNotAskedAndToldAsThat) {
+  make_pip(
+      "global.index-url='http://127.0.0.1:9/simple'\nglobal.extra-index-url='" + server.url("simple") + "'",
+      "http://unused.invalid/simple");
+  EXPECT_THAT(ask({"", "http://"}), StartsWith("EH-P01\n"));
+  EXPECT_EQ(server.log(), "");
+  // What the network may mend comes first.
+  EXPECT_THAT(ask({"", server.url("simple")}), StartsWith("EH-N12\n"));
+  serve_json(digest);
+  EXPECT_THAT(ask({"", "http://127.0.0.1:9/"}), StartsWith(server.url("files/engine.whl")));
+}
+
 TEST_F(PackageIndexTest, WithoutPipTheConfigurationServes) {
   only_scripts = true;
   serve_json(digest);
