@@ -236,7 +236,6 @@ Result<Added> add(const Workspace& workspace, const AddRequest& request) {
   for (std::size_t i = 0; i < parts.size(); ++i) {
     TRY(publish_copy(workspace, parts[i]));
     TRY(list_chunks(workspace, parts[i], request.chunks_from));
-    TRY(workspace.keep_facts(parts[i].artifact, parts[i].facts));
     TRY(put_component(manifest, i == 0 ? name : plugin_component, component_of(parts[i], request, i != 0),
                       parts[i].file));
   }
@@ -265,6 +264,7 @@ Result<Added> add(const Workspace& workspace, const AddRequest& request) {
   // Nothing is left behind that no reader would take.
   TRY(manifest::read_manifest(manifest, path_text(workspace.folder()), path_text(added.manifest))
           .map([](const auto&) {}));
+  for (const Part& part : parts) TRY(workspace.keep_facts(part.artifact, part.facts));
   TRY(workspace.write_json(added.manifest, manifest));
   return added;
 }

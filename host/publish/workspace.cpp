@@ -139,8 +139,13 @@ bool Workspace::was_looked_into(const std::string& sha256) const {
 }
 
 Result<void> Workspace::keep_facts(const manifest::Artifact& artifact, const ArtifactFacts& facts) const {
-  const bool beside = was_looked_into(artifact.sha256) && !facts_of(artifact);
-  const std::string name = beside ? acquire::archive_key(artifact) : artifact.sha256;
+  // The file named after the archive belongs to who wrote it first: what another build made of the same bytes
+  // (`strip`, `select`) is still asked for.
+  const std::string key = acquire::archive_key(artifact);
+  const auto first = document_of(folder_ / "facts" / (path_of(artifact.sha256 + ".json")));
+  const bool taken =
+      was_looked_into(artifact.sha256) && !(first && *first && (**first)["unpacked_as"].as_string() == key);
+  const std::string name = taken ? key : artifact.sha256;
   return write_json(folder_ / "facts" / (path_of(name + ".json")), to_json(facts));
 }
 

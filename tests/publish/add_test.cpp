@@ -1,3 +1,4 @@
+#include "host/publish/pack.hpp"
 #include "host/publish/requirements.hpp"
 #include "host/publish/wheel_name.hpp"
 #include "host/transfer/chunk_list.hpp"
@@ -32,6 +33,36 @@ TEST_F(PublisherTest, the_same_folder_gives_the_same_archive) {
   fs::last_write_time(toy(), fs::file_time_type::clock::now() + std::chrono::hours(1));
   add_toy();
   EXPECT_EQ(digest_of(), first);
+}
+
+TEST_F(PublisherTest, what_is_known_of_earlier_builds_of_an_archive_stays) {
+  AddRequest unpacked = request();
+  unpacked.file = folder() / "toy.tar.zst";
+  ASSERT_TRUE(pack_folder(folder() / "toy", unpacked.file));
+  for (const auto& [version, strip] : {std::pair("1.0.0", 0), {"2.0.0", 1}, {"3.0.0", 1}, {"4.0.0", 0}}) {
+    unpacked.version = version;
+    unpacked.strip = strip;
+    ASSERT_TRUE(publish::add(workspace(), unpacked)) << version;
+    EXPECT_THAT(problems(), IsEmpty()) << version;
+  }
+  // Nor does one that is refused at the end leave anything behind.
+  const auto known = [&] {
+    std::vector<std::string> names;
+    for (const auto& one : fs::directory_iterator(repository() / "facts"))
+      names.push_back(path_text(one.path().filename()));
+    std::sort(names.begin(), names.end());
+    return names;
+  };
+  const std::vector<std::string> before = known();
+  unpacked.strip = -1;
+  for (int time = 0; time < 2; ++time) {
+    const auto refused = publish::add(workspace(), unpacked);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, "EH-M02");
+    EXPECT_THAT(problems(), IsEmpty());
+    EXPECT_EQ(known(), before);
+  }
+  EXPECT_TRUE(publish::publish(workspace(), out(), in_2026));
 }
 
 TEST_F(PublisherTest, a_large_archive_gets_a_list_of_its_pieces_and_a_small_one_does_not) {
