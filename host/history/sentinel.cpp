@@ -59,6 +59,14 @@ class Standing {
       if (owner == nullptr || owner != owner_here) calls::unlink(file.c_str());
     files_.clear();
   }
+  // Of the calling thread's code where it runs any, else of any.
+  std::optional<std::filesystem::path> one() {
+    const std::lock_guard lock(mutex_);
+    if (process_ != calls::getpid() || files_.empty()) return std::nullopt;
+    for (const auto& [file, owner] : files_)
+      if (owner != nullptr && owner == owner_here) return file;
+    return files_.begin()->first;
+  }
 
  private:
   std::mutex mutex_;
@@ -89,6 +97,21 @@ std::string text_of(std::string_view build, std::string_view digest, std::string
   constexpr std::size_t block = 512;
   text.resize((text.size() / block + 1) * block - 1, ' ');
   return text + "\n";
+}
+
+std::optional<Crash> read_standing(const std::string& text, const std::filesystem::path& file) {
+  const auto document = parse_json(text, path_text(file));
+  if (!document) return std::nullopt;
+  Crash crash;
+  crash.build = (*document)["build"].as_string();
+  crash.digest = (*document)["digest"].as_string();
+  crash.artifacts_digest = (*document)["artifacts_digest"].as_string();
+  crash.program = (*document)["program"].as_string();
+  crash.boot = (*document)["boot_id"].as_string();
+  crash.phase = (*document)["phase"].as_string();
+  crash.pid = static_cast<int>((*document)["pid"].as_integer());
+  crash.started = (*document)["started"].as_integer();
+  return crash;
 }
 
 bool is_same_file(int descriptor, const std::filesystem::path& path) {
@@ -166,6 +189,13 @@ void Sentinel::lower() {
 void set_running_here(const void* owner) { owner_here = owner; }
 const void* running_here() { return owner_here; }
 
+std::optional<Crash> standing_here() {
+  const auto file = Standing::here().one();
+  if (!file) return std::nullopt;
+  const auto text = read_file(*file, largest);
+  return text ? read_standing(*text, *file) : std::nullopt;
+}
+
 std::vector<Crash> collect_crashes(const std::filesystem::path& state_folder) {
   std::vector<Crash> crashes;
   const std::string& boot = boot_id();
@@ -189,18 +219,8 @@ std::vector<Crash> collect_crashes(const std::filesystem::path& state_folder) {
     calls::unlink(file.c_str());
     if (got <= 0) continue;
     text.resize(static_cast<std::size_t>(got));
-    const auto document = parse_json(text, path_text(file));
-    if (!document || (*document)["boot_id"].as_string() != boot) continue;
-    Crash crash;
-    crash.build = (*document)["build"].as_string();
-    crash.digest = (*document)["digest"].as_string();
-    crash.artifacts_digest = (*document)["artifacts_digest"].as_string();
-    crash.program = (*document)["program"].as_string();
-    crash.boot = boot;
-    crash.phase = (*document)["phase"].as_string();
-    crash.pid = static_cast<int>((*document)["pid"].as_integer());
-    crash.started = (*document)["started"].as_integer();
-    crashes.push_back(std::move(crash));
+    if (auto crash = read_standing(text, file); crash && crash->boot == boot)
+      crashes.push_back(std::move(*crash));
   }
   return crashes;
 }

@@ -54,6 +54,9 @@ struct Crash {
   std::int64_t started = 0;  // seconds since 1970
 };
 
+// What stands in this process now, for the code that the calling thread runs if it runs any.
+std::optional<Crash> standing_here();
+
 // Collects and removes left-over sentinels: not locked by anyone, of this boot. Those of another boot are
 // removed without being counted (a power cut is nobody's fault), and so are drafts of processes that died
 // before anything stood. Two processes collecting at once never both report one.

@@ -47,6 +47,11 @@ class InHost : public testing::Test {
   Ended shown(const std::string& build) const {
     return workplace.run("engine-cache", {"quarantine", "show", build, "--json"});
   }
+  std::string write_leaving() const {
+    const auto file = workplace.folder() / "leaving.h";
+    write_text(file, "#include <stdlib.h>\nvoid* leaving(void* nothing) { exit(0); return nothing; }\n");
+    return file.native();
+  }
   Workplace workplace;
   TestRepository repository{workplace.folder() / "repository"};
 };
@@ -68,12 +73,30 @@ TEST_F(InHost, ACrashWhileTheEngineIsMadeIsAStrikeTheSecondAQuarantine) {
 
 TEST_F(InHost, AnEngineThatEndsTheProgramWhileItIsMadeIsSetAsideToo) {
   publish(fixture_plugin("plugin.c", {"-DAT_CREATE=if (!in_probe()) exit(0)"}));
-  EXPECT_EQ(crash(), 0) << "by exit(), as if nothing were wrong";
+  const Ended first = open();
+  EXPECT_EQ(first.status, 6) << "exit(0), as if nothing were wrong: " << first.said();
+  EXPECT_EQ(first.code(), "EH-R04") << first.said();
+  EXPECT_EQ(evidence(first.diagnosis(), "build"), faulty);
+  EXPECT_EQ(evidence(first.diagnosis(), "stage"), "create");
   const Ended show = shown(faulty);
   const Json record = show.document["records"].as_array().at(0);
   EXPECT_EQ(evidence(record["diagnosis"], "stage"), "create") << show.said();
-  EXPECT_EQ(crash(), 0);
+  const Ended second = workplace.info({"reference", "--repository", repository.root().native()});
+  EXPECT_EQ(second.status, 6) << second.said();
+  EXPECT_EQ(second.output, "");
+  EXPECT_THAT(second.error, testing::HasSubstr("EH-R04"));
   EXPECT_EQ(open().outcome()["build"].as_string(), good);
+}
+
+TEST_F(InHost, AnEngineThatEndsTheProgramFromAThreadOfItsOwnDoesNotEndItSilently) {
+  publish(
+      fixture_plugin("plugin.c", {"-pthread",
+                                  "-DAT_CREATE=if (!in_probe()) { extern void* leaving(void*); pthread_t t; "
+                                  "pthread_create(&t, 0, leaving, 0); pthread_join(t, 0); }",
+                                  "-include", "pthread.h", "-include", write_leaving()}));
+  const Ended ended = open();
+  EXPECT_EQ(ended.status, 6) << ended.said();
+  EXPECT_EQ(ended.code(), "EH-R04") << ended.said();
 }
 
 TEST_F(InHost, ACrashAtTheFirstWorkIsAStrikeToo) {

@@ -60,6 +60,24 @@ TEST(SentinelTest, ACrashIsReportedOnceWithItsPhase) {
   EXPECT_EQ(left_over(folder), 0u);
 }
 
+TEST(SentinelTest, WhatStandsForTheCallersCodeIsToldWithItsPhase) {
+  Folder folder;
+  EXPECT_FALSE(standing_here());
+  const auto other = Sentinel::raise(folder.path, "a", "d0", "dlopen");
+  const int code = 0;
+  set_running_here(&code);
+  auto sentinel = Sentinel::raise(folder.path, "b", "d1", "dlopen");
+  ASSERT_TRUE(other && sentinel && sentinel->enter("create"));
+  const auto standing = standing_here();
+  ASSERT_TRUE(standing);
+  EXPECT_EQ(standing->build, "b");
+  EXPECT_EQ(standing->phase, "create");
+  sentinel->lower();
+  set_running_here(nullptr);
+  ASSERT_TRUE(standing_here()) << "of a thread that runs none, any";
+  EXPECT_EQ(standing_here()->build, "a");
+}
+
 TEST(SentinelTest, ALivingProcessIsNoCrash) {
   Folder folder;
   auto sentinel = Sentinel::raise(folder.path, "b", "d1", "dlopen");

@@ -69,8 +69,10 @@ constexpr Entry entries[] = {
      .category = Category::crash},
     {.code = "EH-R04",
      .title = "the engine ended the process quietly",
-     .meaning = "Code of the build called exit(): the probe was gone without having said that it succeeded.",
-     .after = "the probe ended without its token",
+     .meaning =
+         "Code of the build called exit(): the probe, or the command that opened it, would have been gone "
+         "without having said that it succeeded.",
+     .after = "the probe ended without its token; a command's own exit handler, before its end",
      .causes = {"the build ended the process with exit({exit_code}) at stage {stage}",
                 "the build ended the process at stage {stage}", "the build ended the process"},
      .remedies = {"tell the publisher: a library must not end the process it is loaded into", set_aside},
