@@ -216,7 +216,9 @@ Result<fs::path> make_private_folder(const fs::path& parent, std::string_view pr
 }
 
 Result<void> sync_folder(const fs::path& folder) {
-  const FileDescriptor opened(calls::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  // The folder of a name alone.
+  const fs::path named = folder.empty() ? fs::path(".") : folder;
+  const FileDescriptor opened(calls::open(named.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!opened.valid() || (calls::fsync(opened.get()) != 0 && errno != EINVAL))
     return fail(diagnose_errno(code_of_write_error(errno), errno).with("folder", path_text(folder)));
   return {};

@@ -178,6 +178,8 @@ int engine(const InfoFlags& flags, resolve::Request asked_for, open::World& worl
       document.set("bench", to_json(*bench)
                                 .set("plot", flags.plot.empty() || !drawn ? Json() : Json(flags.plot))
                                 .set("plot_diagnosis", drawn ? Json() : explain::to_json(drawn.error())));
+    // The status is that of the picture then, and the engine is open all the same.
+    if (!drawn && outcome.exit_status() == 0) document.set("diagnosis", explain::to_json(drawn.error()));
     print(document);
     return status;
   }

@@ -167,6 +167,18 @@ TEST(Files, AFileWithTheLongestNameCanBeWritten) {
   EXPECT_TRUE(written) << written.error().value("errno");
 }
 
+TEST(Files, ANameWithoutAFolderIsOfTheCurrentOne) {
+  const TemporaryFolder folder;
+  const fs::path before = fs::current_path();
+  fs::current_path(folder.path());
+  const auto written = write_file("named", "x");
+  const auto synced = sync_folder("");
+  fs::current_path(before);
+  EXPECT_TRUE(written) << written.error().value("errno");
+  EXPECT_TRUE(synced);
+  EXPECT_THAT(names_in(folder.path()), ElementsAre("named"));
+}
+
 TEST(Files, AFailedWriteLeavesTheOldFileAndNothingElse) {
   const TemporaryFolder folder;
   EXPECT_EQ(write_file(folder / "no/such/file", "x").error().value("errno"), "ENOENT");

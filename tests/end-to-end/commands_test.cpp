@@ -94,6 +94,19 @@ TEST(Commands, TheFiguresOfABenchAreDrawn) {
     EXPECT_THAT(svg, HasSubstr(text));
 }
 
+TEST(Commands, APictureThatCannotBeWrittenIsTheDiagnosis) {
+  if (std::system("gnuplot --version >/dev/null 2>&1") != 0) GTEST_SKIP() << "needs gnuplot";
+  const Workplace workplace;
+  const std::string repository = ENGINEHOST_BUILD_DIR "/share/enginehost/repository";
+  const Ended run =
+      workplace.info({"reference", "--bench", "--plot", (workplace.folder() / "no/figures.svg").string(),
+                      "--json", "--require", "cpu", "--repository", repository});
+  EXPECT_EQ(run.status, 2) << run.said();
+  EXPECT_EQ(run.code(), "EH-P48") << run.said();
+  EXPECT_EQ(run.outcome()["state"].as_string(), "opened");
+  EXPECT_TRUE(run.document["bench"]["plot"].is_null());
+}
+
 TEST(Commands, APictureThatCannotBeDrawnIsToldBeforeAnythingIsMeasured) {
   const Workplace workplace;
   RunOptions without_programs;
