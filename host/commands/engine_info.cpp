@@ -55,6 +55,7 @@ int explain_codes(const InfoFlags& flags) {
 
 std::string inspect_report(const preflight::Report& report, bool symbols) {
   std::string text = path_text(report.file) + ": " + preflight::name_of(report.verdict) + "\n";
+  for (const std::string& note : report.notes) text += "  " + note + "\n";
   for (const Diagnosis& diagnosis : report.diagnoses) text += "\n" + explain::describe(diagnosis) + "\n";
   text += "\nthe file\n";
   const bool listed = !report.closure.empty();

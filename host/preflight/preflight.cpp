@@ -17,6 +17,7 @@
 #include "host/preflight/opened_by_name.hpp"
 #include "host/preflight/origins.hpp"
 #include "host/preflight/plugin_header.hpp"
+#include "host/preflight/recorded.hpp"
 #include "host/preflight/through_program.hpp"
 #include "host/preflight/view_index.hpp"
 
@@ -340,15 +341,17 @@ Result<Report> inspect(const std::filesystem::path& file, bool symbols, const li
                        const platform::Platform* platform) {
   TRY_ASSIGN(binary::BinaryInfo info, binary::read_binary(file));
   Report report;
-  if (!is_native(info.kind) || (platform != nullptr && has_foreign_rules(info.kind))) {
+  Spec spec;
+  spec.plugin = file;
+  spec.machine = machine;
+  spec.platform = platform;
+  spec.plugin_header = false;
+  spec.symbols = symbols;
+  if (info.kind == binary::Kind::elf && platform != nullptr) {
+    report = check_for_record(std::move(spec), info);
+  } else if (!is_native(info.kind) || (platform != nullptr && has_foreign_rules(info.kind))) {
     report = inspect_foreign(file, symbols, info, platform);
   } else {
-    Spec spec;
-    spec.plugin = file;
-    spec.machine = machine;
-    spec.platform = platform;
-    spec.plugin_header = false;
-    spec.symbols = symbols;
     report = check(spec);
   }
   report.facts = gather_facts(file, std::move(info));

@@ -60,6 +60,7 @@ struct Report {
   std::vector<Diagnosis>
       warnings;  // EH-L03 (mended by preloading), EH-L11, EH-L20, …, one for each optional loss
   std::vector<Diagnosis> diagnoses;  // why it fails (or, unsure, would); the first is the main one
+  std::vector<std::string> notes;    // of inspect(): what a recorded machine told, and what this one did
   // Files outside the view that the verdict depends on, and paths whose appearing would change it: the
   // witnesses of a record about it.
   std::vector<std::filesystem::path> depends_on;
@@ -71,7 +72,8 @@ Report check(const Spec& spec);
 // `engine-info --inspect`: any ELF, PE or Mach-O file. Fails with the reading error (EH-F01, EH-F11, EH-L25)
 // only when the file cannot be read at all; EH-F05 and the like are in the report. For a PE or Mach-O file
 // the verdict on Linux is `fails` with EH-F09, beside which stands what it would need at home; given a
-// platform of its own system, it is judged for that one (foreign.hpp).
+// platform of its own system, it is judged for that one (foreign.hpp). An ELF file with a platform:
+// recorded.hpp.
 Result<Report> inspect(const std::filesystem::path& file, bool symbols, const linker::Machine& machine,
                        const platform::Platform* platform = nullptr);
 

@@ -52,7 +52,8 @@ Json to_json(const Report& report, Json (*tell)(const Diagnosis&)) {
       .set("closure", std::move(closure))
       .set("versions", std::move(versions))
       .set("gpu_code", std::move(gpu_code))
-      .set("warnings", std::move(warnings));
+      .set("warnings", std::move(warnings))
+      .set("notes", Json::strings(report.notes));
   document.set("diagnosis", report.diagnoses.empty() ? Json() : diagnoses.as_array().front());
   document.set("diagnoses", std::move(diagnoses));
   return document;

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/preflight/helpers.hpp"
+#include "tests/support/this_architecture.hpp"
 
 namespace enginehost::preflight {
 namespace {
@@ -96,6 +97,53 @@ TEST(Inspect, AForeignLibraryTellsWhatItsOwnSystemAsksOfIt) {
   EXPECT_EQ(json["slices"].as_array()[1]["macho"]["file_type"].as_string(), "dylib");
   EXPECT_FALSE(json["code_signed"].as_bool(true));
   EXPECT_THAT(to_lines(report->facts), testing::Contains("slice for arm64e"));
+}
+
+// A record of this processor and glibc, changed by who asks.
+platform::Platform recorded(const std::string& os, const std::string& arch, platform::Libc libc) {
+  platform::Platform platform;
+  platform.os = platform::Fact<std::string>::known(os, "record");
+  platform.arch = platform::Fact<std::string>::known(arch, "record");
+  platform.libc = os == "linux" ? platform::Fact<platform::Libc>::known(std::move(libc), "record")
+                                : platform::Fact<platform::Libc>::absent("record");
+  return platform;
+}
+
+TEST(Inspect, ALibraryIsHeldAgainstTheRecordedMachine) {
+  faults::Workshop workshop;
+  const auto file = workshop.library("libx.so", "#include <stdio.h>\nint f(void){return puts(\"x\");}");
+  const linker::Machine here = linker::describe_this_machine();
+  const auto told_for = [&](const platform::Platform& platform) {
+    const auto report = inspect(file, false, here, &platform);
+    EXPECT_TRUE(report);
+    EXPECT_EQ(report->notes.size(), 1u);
+    EXPECT_EQ(report->verdict == Verdict::fails, !report->diagnoses.empty());
+    return first_code(*report);
+  };
+  const platform::Libc newest{"glibc", "2.99"};
+  EXPECT_EQ(told_for(recorded("linux", here.architecture, newest)), "");
+  EXPECT_EQ(told_for(recorded("linux", test::other_architecture, newest)), "EH-L04");
+  EXPECT_EQ(told_for(recorded("linux", here.architecture, {"musl", "1.2.4"})), "EH-L29");
+  EXPECT_EQ(told_for(recorded("linux", here.architecture, {"glibc", "2.1"})), "EH-L08");
+  // An older C library that has what the file needs, whatever the libraries of this machine ask of theirs.
+  EXPECT_EQ(told_for(recorded("linux", here.architecture, {"glibc", "2.17"})), "");
+  EXPECT_EQ(told_for(recorded("windows", here.architecture, {})), "EH-F09");
+  EXPECT_EQ(told_for(recorded("macos", here.architecture, {})), "EH-F09");
+}
+
+TEST(Inspect, WhatThisMachineHasNoLibrariesForIsNeitherPromisedNorRefused) {
+  faults::Workshop workshop;
+  const auto file = workshop.library("libx.so", "int f(void){return 1;}");
+  workshop.make_foreign(file);
+  const platform::Platform platform = recorded("linux", test::other_architecture, {"glibc", "2.36"});
+  const auto report = inspect(file, false, linker::describe_this_machine(), &platform);
+  ASSERT_TRUE(report);
+  EXPECT_EQ(report->verdict, Verdict::unsure);
+  EXPECT_TRUE(report->diagnoses.empty());
+  ASSERT_EQ(report->notes.size(), 1u);
+  EXPECT_THAT(report->notes.front(), testing::HasSubstr("were not looked for"));
+  EXPECT_THAT(to_json(*report, &explain::to_json)["notes"].as_array().front().as_string(),
+              testing::HasSubstr("this machine is "));
 }
 
 TEST(Inspect, AFileThatIsNotThereIsAnError) {
