@@ -66,7 +66,7 @@ void warn_of_loaded(const Inquiry& inquiry, const Closure& closure, std::vector<
   for (const linker::Object& object : closure.objects) {
     if (object.found_by != "already loaded" || object.soname.empty()) continue;
     const std::string wanted = inquiry.index.find(object.soname);
-    if (wanted.empty() || wanted == object.path) continue;
+    if (wanted.empty() || same_file(wanted, object.path)) continue;
     Diagnosis warning = diagnose("EH-L17");
     warning.with("library", object.soname)
         .with("path", object.path, "libraries of this process")
@@ -95,7 +95,8 @@ void warn_of_search(const Inquiry& inquiry, std::vector<Diagnosis>& warnings) {
   for (const linker::Object& object : plain.objects) {
     const std::string wanted =
         object.found_by == "already loaded" ? std::string() : inquiry.index.find(object.name);
-    if (!wanted.empty() && wanted != object.path && !inquiry.index.in_view(object.path))
+    // One file by two names, as where /lib is a link to usr/lib, hides nothing.
+    if (!wanted.empty() && !inquiry.index.in_view(object.path) && !same_file(wanted, object.path))
       warnings.push_back(std::move(diagnose("EH-L11")
                                        .with("library", object.name)
                                        .with("path", object.path, object.found_by)
@@ -213,7 +214,7 @@ void judge_substitution(const Inquiry& inquiry, const linker::Closure& closure,
   for (const linker::Object& held : closure.objects) {
     if (held.found_by != "already loaded" || held.soname.empty()) continue;
     const std::string wanted = inquiry.index.find(held.soname);
-    if (wanted.empty() || wanted == held.path) continue;
+    if (wanted.empty() || same_file(wanted, held.path)) continue;
     const std::set<std::string> offered = names_of(wanted, Side::exported),
                                 instead = names_of(held.path, Side::exported);
     if (offered.empty() || instead.empty()) continue;

@@ -114,6 +114,25 @@ TEST_F(Environment, L11_AVariableThatHidesTheSystemsLibraryIsAWarningWithBothFil
   EXPECT_TRUE(warning->value("mended").empty());
 }
 
+// As where /lib is a link to usr/lib, and an installation lies in /usr.
+TEST_F(Environment, L11_IsNotSaidOfOneFileWithTwoNames) {
+  const auto own =
+      workshop_.library("usr/lib/libown.so.1", "int own(void){return 1;}", "-Wl,-soname,libown.so.1");
+  const auto engine = workshop_.library("usr/e/libengine.so", "int own(void);int e(void){return own();}",
+                                        faults::quoted(own));
+  std::filesystem::create_directory_symlink("usr/lib", workshop_.path("lib"));
+  Spec spec = with_path(build(workshop_, engine, {"usr/lib"}), workshop_.path("lib").native());
+  spec.view = workshop_.path("usr");
+  spec.plugin_header = false;
+  EXPECT_EQ(find(check(spec).warnings, "EH-L11"), nullptr);
+  // Another file of that name does hide it.
+  workshop_.library("other/libown.so.1", "int own(void){return 2;}", "-Wl,-soname,libown.so.1");
+  const Report hidden = check(with_path(spec, workshop_.path("other").native()));
+  const Diagnosis* warning = find(hidden.warnings, "EH-L11");
+  ASSERT_NE(warning, nullptr);
+  EXPECT_EQ(warning->value("wanted"), own.native());
+}
+
 TEST_F(Environment, L11_IsNotSaidWhereNothingElseWouldBeFound) {
   const auto engine = needs_elsewhere();
   const Report report = check(with_path(alone(engine), elsewhere()));
