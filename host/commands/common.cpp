@@ -10,6 +10,7 @@
 
 #include "base/printable.hpp"
 #include "base/text.hpp"
+#include "host/commands/arguments.hpp"
 #include "host/commands/asked_for.hpp"
 #include "host/commands/output.hpp"
 #include "host/commands/say.hpp"
@@ -116,14 +117,17 @@ void CommonFlags::add_to(CLI::App& app) {
 
 std::optional<int> parse(CLI::App& app, int argc, char** argv) {
   const bool json = json_asked_for(argc, argv);
+  const Words words = words_of(app, argc, argv);
+  if (words.swallowed) return end_with(wrong_usage(words.command, *words.swallowed), json);
   try {
     app.parse(arguments_of(argc, argv));
   } catch (const CLI::Success& asked) {
     return answered(app, asked, json);
   } catch (const CLI::ParseError& error) {
-    return end_with(wrong_usage(app.get_name(), error.what()), json);
+    // The parser asks for what is missing before it looks at what is too much.
+    return end_with(wrong_usage(words.command, words.unknown ? *words.unknown : error.what()), json);
   }
-  if (const auto empty = empty_value(app)) return end_with(wrong_usage(app.get_name(), *empty), json);
+  if (const auto empty = empty_value(app)) return end_with(wrong_usage(words.command, *empty), json);
   return std::nullopt;
 }
 

@@ -17,6 +17,11 @@ struct Usage {
 const std::vector<Usage> wrong_usages = {
     {"UnknownFlag", "engine-info", {"--no-such-flag"}},
     {"FlagWithoutValue", "engine-info", {"reference", "--flavor"}},
+    {"FlagForAValue", "engine-info", {"--code", "--offline", "EH-L01"}},
+    {"FlagForAFolder", "engine-info", {"--cache", "--offline"}},
+    {"FlagOfARunThatIsUnknown", "engine-run", {"--nonsense"}},
+    {"FlagOfACacheThatIsUnknown", "engine-cache", {"--nonsense"}},
+    {"QuarantineOfAnUnknownSubcommand", "engine-cache", {"quarantine", "nosuch"}},
     {"TwoEngines", "engine-info", {"reference", "onnxruntime"}},
     {"UnknownCode", "engine-info", {"--code", "EH-Q77"}},
     {"PlatformFileThatIsMissing", "engine-info", {"reference", "--platform", "/nonexistent/machine.json"}},

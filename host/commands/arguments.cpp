@@ -1,0 +1,119 @@
+#include "host/commands/arguments.hpp"
+
+#include <CLI/CLI.hpp>
+#include <cstring>
+#include <vector>
+
+#include "base/text.hpp"
+
+namespace enginehost::commands {
+namespace {
+
+std::vector<const CLI::App*> subcommands_of(const CLI::App& app) {
+  return app.get_subcommands([](const CLI::App*) { return true; });
+}
+
+std::vector<const CLI::Option*> options_of(const CLI::App& app) {
+  return app.get_options([](const CLI::Option*) { return true; });
+}
+
+std::string flag_of(const std::string& word) { return word.substr(0, word.find('=')); }
+
+bool looks_like_flag(const std::string& word) {
+  return word.size() > 1 && word.front() == '-' && (word[1] < '0' || word[1] > '9');
+}
+
+bool has_name(const CLI::Option& option, const std::string& flag) {
+  if (!option.nonpositional()) return false;
+  for (const std::string& name : option.get_lnames())
+    if (flag == "--" + name) return true;
+  for (const std::string& name : option.get_snames())
+    if (flag == "-" + name) return true;
+  return false;
+}
+
+const CLI::Option* find(const CLI::App& app, const std::string& flag) {
+  for (const CLI::Option* option : options_of(app))
+    if (has_name(*option, flag)) return option;
+  return nullptr;
+}
+
+// Of the subcommand at hand, or of those that it stands below: flags may stand behind a subcommand.
+const CLI::Option* find_upwards(const CLI::App* app, const std::string& flag) {
+  for (; app != nullptr; app = app->get_parent())
+    if (const CLI::Option* option = find(*app, flag)) return option;
+  return nullptr;
+}
+
+// The subcommand below this command that knows the flag.
+const CLI::App* owner_below(const CLI::App& app, const std::string& flag) {
+  for (const CLI::App* below : subcommands_of(app)) {
+    if (find(*below, flag) != nullptr) return below;
+    if (const CLI::App* owner = owner_below(*below, flag)) return owner;
+  }
+  return nullptr;
+}
+
+std::string path_of_command(const CLI::App* app) {
+  std::string path = app->get_name();
+  while ((app = app->get_parent()) != nullptr) path = app->get_name() + " " + path;
+  return path;
+}
+
+std::string did_you_mean(const std::string& word, const std::vector<std::string>& known) {
+  const auto near = nearest(word, known, 2);
+  return near ? "; did you mean " + *near + "?" : std::string();
+}
+
+std::string unknown_flag(const CLI::App* at, const std::string& flag) {
+  if (const CLI::App* owner = owner_below(*at, flag))
+    return flag + " is of " + path_of_command(owner) + " and stands behind that";
+  std::vector<std::string> known;
+  for (const CLI::App* app = at; app != nullptr; app = app->get_parent())
+    for (const CLI::Option* option : options_of(*app))
+      for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
+  return "there is no flag " + flag + did_you_mean(flag, known);
+}
+
+std::string unknown_subcommand(const CLI::App* at, const std::string& word) {
+  std::vector<std::string> known;
+  for (const CLI::App* below : subcommands_of(*at)) known.push_back(below->get_name());
+  const std::string guess = did_you_mean(word, known);
+  return "there is no subcommand " + word + (guess.empty() ? ": " + join(known, ", ") : guess);
+}
+
+}  // namespace
+
+Words words_of(const CLI::App& app, int argc, char** argv) {
+  Words words;
+  const CLI::App* at = &app;
+  for (int i = 1; i < argc && std::strcmp(argv[i], "--") != 0; ++i) {
+    const std::string word = argv[i];
+    if (!looks_like_flag(word)) {
+      const CLI::App* next = nullptr;
+      for (const CLI::App* below : subcommands_of(*at))
+        if (below->get_name() == word) next = below;
+      if (next == nullptr && !subcommands_of(*at).empty() && !word.empty() && !words.unknown)
+        words.unknown = unknown_subcommand(at, word);
+      if (next != nullptr) at = next;
+      continue;
+    }
+    const CLI::Option* option = find_upwards(at, flag_of(word));
+    if (option == nullptr) {
+      if (!words.unknown) words.unknown = unknown_flag(at, flag_of(word));
+      continue;
+    }
+    if (word.find('=') != std::string::npos || option->get_items_expected_min() == 0 || i + 1 >= argc)
+      continue;
+    const std::string value = argv[++i];
+    const bool is_flag = looks_like_flag(value) && (find_upwards(at, flag_of(value)) != nullptr ||
+                                                    owner_below(app, flag_of(value)) != nullptr);
+    if (is_flag && !words.swallowed)
+      words.swallowed = word + " wants a value, and " + value + " behind it is a flag itself: write " + word +
+                        "=" + value + " if it is meant as the value";
+  }
+  words.command = path_of_command(at);
+  return words;
+}
+
+}  // namespace enginehost::commands
