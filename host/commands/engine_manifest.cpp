@@ -203,8 +203,12 @@ void sign_options(CLI::App& signing, ManifestFlags& flags) {
                                 "a key id to leave out of the next root; repeatable"));
   repeatable(signing.add_option("--revoke-key", flags.change.revoke,
                                 "a key id that must not count any more; repeatable"));
-  signing.add_option("--root-threshold", flags.root_threshold, "how many keys must sign a root");
-  signing.add_option("--index-threshold", flags.index_threshold, "how many keys must sign an index");
+  // A document that nobody has to sign would not be signed.
+  const CLI::Range at_least_one(std::int64_t{1}, std::int64_t{1000});
+  signing.add_option("--root-threshold", flags.root_threshold, "how many keys must sign a root")
+      ->check(at_least_one);
+  signing.add_option("--index-threshold", flags.index_threshold, "how many keys must sign an index")
+      ->check(at_least_one);
 }
 
 int report(const Result<Json>& result, bool json) {

@@ -14,6 +14,7 @@
 #include "host/open/consent.hpp"
 #include "host/open/document.hpp"
 #include "host/sdk/handles.hpp"
+#include "host/settings/layer.hpp"
 
 namespace {
 
@@ -49,6 +50,11 @@ Result<void> check_request(const enginehost_request* request) {
     TRY(check_list("request.accepted_licenses", request->accepted_licenses, request->accepted_license_count));
   if (HAS(request, installation_count))
     TRY(check_list("request.installations", request->installations, request->installation_count));
+  // Here, not where the settings are read: an engine that is open already is given without reading them.
+  if (HAS(request, device))
+    if (const std::string wrong = settings::not_a_device(text_or_empty(request->device)); !wrong.empty())
+      return fail(
+          sdk::wrong_argument("request.device", "\"" + text_or_empty(request->device) + "\": " + wrong));
   if (HAS(request, require) && request->require != 0 && request->flavor == nullptr)
     return fail(sdk::wrong_argument("request.require", "it needs request.flavor"));
   if (HAS(request, probe_seconds) && request->probe_seconds > longest_probe)

@@ -76,6 +76,22 @@ TEST_F(Sdk, TheSelfTestRunsOnADeviceAndRefusesOneThatIsNotThere) {
   enginehost_error_free(error);
 }
 
+TEST_F(Sdk, TextThatIsNoListOfDevicesIsRefusedWhateverIsOpenAlready) {
+  publish();
+  enginehost_request wanted = request();
+  const auto before = open(wanted);
+  ASSERT_NE(before, nullptr) << said();
+  for (const char* device : {",,", "cpu:x", "cpu,"}) {
+    wanted.device = device;
+    EXPECT_EQ(open(wanted), nullptr) << device;
+    EXPECT_EQ(status_, ENGINEHOST_INVALID);
+    EXPECT_EQ(code(), "EH-P45");
+    EXPECT_THAT(said(), HasSubstr(std::string("request.device: \"") + device + "\""));
+  }
+  wanted.device = "cpu";
+  EXPECT_NE(open(wanted), nullptr) << said();
+}
+
 TEST_F(Sdk, WhatIsOpenAlreadyIsGivenAgainAsAnotherHandle) {
   publish();
   auto first = open(request());
