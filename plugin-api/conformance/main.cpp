@@ -2,6 +2,9 @@
 //
 // The checks run in a child process: a plugin that aborts, hangs or exits is a finding, not the end of the
 // tool.
+#include <enginehost/engine_plugin.h>
+
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -21,31 +24,38 @@ constexpr const char* usage =
     "SECONDS]\n"
     "\n"
     "  Checks an engine plugin against the rules of enginehost/engine_plugin.h. One line a check:\n"
-    "  \"ok   name: detail\" or \"FAIL name: detail\". Exit status: 0 all ok, 1 something failed, 2 usage.\n"
+    "  \"ok   name: detail\" or \"FAIL name: detail\". Exit status: 0 all ok, 1 something failed, 2 usage,\n"
+    "  7 the output could not be written.\n"
     "\n"
     "  --options   an option for create(); repeatable\n"
     "  --root      the folder of the installed build (default: the folder of FILE)\n"
     "  --model     a model to load; --format is the tail of its \"format.\" capability\n"
-    "  --timeout   for one check, in seconds (default 60)\n";
+    "  --timeout   for one check, in seconds (default 60)\n"
+    "  --help      this text; --version: which plugins it can check\n";
 
 struct Arguments {
   Request request;
   int timeout = 60;
 };
 
-bool parse(int count, char** words, Arguments& arguments) {
+// What is wrong with the words, "" for nothing.
+std::string parse(int count, char** words, Arguments& arguments) {
   for (int i = 1; i < count; i++) {
     const std::string word = words[i];
     if (word.empty() || word[0] != '-') {
-      if (!arguments.request.file.empty()) return false;
+      if (word.empty()) return "an empty argument is no file";
+      if (!arguments.request.file.empty()) return "a second file: " + word;
       arguments.request.file = word;
       continue;
     }
-    if (i + 1 >= count) return false;
+    const bool known = word == "--options" || word == "--option" || word == "--root" || word == "--model" ||
+                       word == "--format" || word == "--timeout";
+    if (!known) return "there is no flag " + word;
+    if (i + 1 >= count) return word + " wants a value";
     const std::string value = words[++i];
     if (word == "--options" || word == "--option") {
       const auto equals = value.find('=');
-      if (equals == std::string::npos || equals == 0) return false;
+      if (equals == std::string::npos || equals == 0) return word + " " + value + " is not KEY=VALUE";
       arguments.request.options.emplace_back(value.substr(0, equals), value.substr(equals + 1));
     } else if (word == "--root") {
       arguments.request.root = value;
@@ -53,15 +63,23 @@ bool parse(int count, char** words, Arguments& arguments) {
       arguments.request.model = value;
     } else if (word == "--format") {
       arguments.request.format = value;
-    } else if (word == "--timeout") {
-      arguments.timeout = std::atoi(value.c_str());
-      if (arguments.timeout <= 0) return false;
     } else {
-      return false;
+      arguments.timeout = std::atoi(value.c_str());
+      if (arguments.timeout <= 0) return "--timeout " + value + " is no number of seconds above 0";
     }
   }
-  return !arguments.request.file.empty() &&
-         arguments.request.model.empty() == arguments.request.format.empty();
+  if (arguments.request.file.empty()) return "FILE is missing: the plugin";
+  if (arguments.request.model.empty() != arguments.request.format.empty())
+    return "--model and --format want each other";
+  return {};
+}
+
+// A full disk or a closed pipe must not look like success.
+int written(int status) {
+  std::cout.flush();
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0 && std::cout) return status;
+  std::cerr << "engine-plugin-check: the output could not be written\n";
+  return status == 0 ? 7 : status;
 }
 
 }  // namespace
@@ -69,11 +87,16 @@ bool parse(int count, char** words, Arguments& arguments) {
 int engineplugin::check_command(int count, char** words) {
   if (count == 2 && (!std::strcmp(words[1], "--help") || !std::strcmp(words[1], "-h"))) {
     std::cout << usage;
-    return 0;
+    return written(0);
+  }
+  if (count == 2 && !std::strcmp(words[1], "--version")) {
+    std::cout << "engine-plugin-check " << ENGINE_ABI_MAJOR << "." << ENGINE_ABI_NEWEST_MINOR
+              << " (of the plugin ABI)\n";
+    return written(0);
   }
   Arguments arguments;
-  if (!parse(count, words, arguments)) {
-    std::cerr << usage;
+  if (const std::string wrong = parse(count, words, arguments); !wrong.empty()) {
+    std::cerr << "engine-plugin-check: " << wrong << "\n\n" << usage;
     return 2;
   }
   std::error_code error;
@@ -109,5 +132,5 @@ int engineplugin::check_command(int count, char** words) {
     std::printf("ok   process.exit: the process ends as a process should\n");
   }
   std::printf(failures == 0 ? "All checks passed.\n" : "%d failed.\n", failures);
-  return failures == 0 ? 0 : 1;
+  return written(failures == 0 ? 0 : 1);
 }

@@ -43,6 +43,34 @@ TEST(CheckCommand, PassesTheSample) {
   EXPECT_THAT(outcome.text, HasSubstr("ok   unload: 100 times"));
 }
 
+TEST(CheckCommand, OutputThatIsLostIsNoSuccess) {
+  const std::string command = CHECK_COMMAND;
+  EXPECT_EQ(run("{ " + command + " --help >/dev/full; }").status, 7);
+  EXPECT_EQ(run("{ " + command + " --version >/dev/full; }").status, 7);
+  const Outcome checked = run("{ " + command + " '" + SAMPLE_PLUGIN + "' >/dev/full; }");
+  EXPECT_EQ(checked.status, 7) << checked.text;
+  EXPECT_THAT(checked.text, HasSubstr("could not be written"));
+}
+
+TEST(CheckCommand, NamesTheWrongArgumentAndItsVersion) {
+  const std::string command = CHECK_COMMAND;
+  const auto refused = [&](const std::string& words) {
+    const Outcome outcome = run(command + " " + words);
+    EXPECT_EQ(outcome.status, 2) << outcome.text;
+    return outcome.text.substr(0, outcome.text.find('\n'));
+  };
+  EXPECT_THAT(refused("x.so --nonsense"), HasSubstr("there is no flag --nonsense"));
+  EXPECT_THAT(refused("x.so --timeout"), HasSubstr("--timeout wants a value"));
+  EXPECT_THAT(refused("x.so --timeout soon"), HasSubstr("--timeout soon"));
+  EXPECT_THAT(refused("x.so --options colour"), HasSubstr("colour is not KEY=VALUE"));
+  EXPECT_THAT(refused("x.so y.so"), HasSubstr("y.so"));
+  EXPECT_THAT(refused("x.so --model m"), HasSubstr("--model and --format"));
+  EXPECT_THAT(refused(""), HasSubstr("FILE is missing"));
+  const Outcome version = run(command + " --version");
+  EXPECT_EQ(version.status, 0);
+  EXPECT_THAT(version.text, HasSubstr("engine-plugin-check 1."));
+}
+
 TEST(Frozen, APluginOfHeader10WorksInTodaysHost) {
   const Outcome outcome = check(SAMPLE_PLUGIN_1_0);
   EXPECT_EQ(outcome.status, 0) << outcome.text;
