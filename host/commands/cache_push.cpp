@@ -108,7 +108,7 @@ CLI::App* add_push(CLI::App& app, PushFlags& flags) {
   CLI::App* pushing = app.add_subcommand("push", "send installed builds to an OCI registry");
   pushing->add_option("ID... HOST/NAME[:TAG]", flags.what, "installed builds, and where to")
       ->required()
-      ->expected(2, 1000);
+      ->expected(-2);  // two and more
   repeatable(
       pushing->add_option("--redistribute", flags.redistribute, "a licence that I may pass on; repeatable"));
   pushing->add_option("--manifest", flags.manifest, "write a manifest whose builds come from there");

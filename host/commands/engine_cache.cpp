@@ -54,7 +54,11 @@ Result<Json> fetch_for(const settings::Settings& settings, std::optional<platfor
   transfer::ProgressBar bar(stderr, flags.common.quiet);
   auto acquired = open::fetch_best(world, plan, {consent_for(world, &bar), bar.callback(), {}});
   bar.clear();
-  if (!acquired) return fail(std::move(acquired.error().within("for " + label)));
+  if (!acquired) {
+    // The command that brings it is for that machine.
+    if (!here && acquired.error().code == "EH-S13") acquired.error().with("recorded", label, "--platform");
+    return fail(std::move(acquired.error().within("for " + label)));
+  }
   if (!flags.common.json)
     say("%s  %s  %s  (for %s)\n", acquired->installed.build.c_str(),
         acquired->downloaded > 0 ? ("fetched " + format_bytes(acquired->downloaded)).c_str()

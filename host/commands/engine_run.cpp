@@ -165,6 +165,9 @@ Result<void> run_in(open::Opened& opened, const std::vector<NamedArray>& inputs,
     return {};
   }
   Result<Run> ran = run_model(*model, inputs, flags, cancel);
+  // The API's argument is this command's flag.
+  if (!ran && ran.error().code == "EH-P45")
+    return fail(wrong_usage("engine-run", "--input: " + std::string(ran.error().value("problem"))));
   // Some engines read the whole of a model only when it runs.
   if (!ran && ran.error().value("status") == "ENGINE_CORRUPT")
     ran.error().with("model", path_text(request.file));

@@ -166,8 +166,15 @@ TEST(Offline, WithNothingThatFitsInstalledTheMissingBuildsAndTheirCommandsAreTol
   EXPECT_EQ(run.status, 4) << run.said();
   EXPECT_EQ(run.code(), "EH-S13");
   ASSERT_FALSE(run.diagnosis()["remedy"].as_array().empty()) << run.said();
-  EXPECT_THAT(run.diagnosis()["remedy"].as_array()[0].as_string(),
-              HasSubstr("engine-cache fetch reference@1.0.0 --flavor cpu"));
+  EXPECT_THAT(
+      run.diagnosis()["remedy"].as_array()[0].as_string(),
+      HasSubstr("engine-cache fetch reference@1.0.0 --flavor cpu; on another machine also --platform"));
+  // For a recorded machine it names that record.
+  const std::string record = ENGINEHOST_SOURCE_DIR "/tests/profiles/linux-ubuntu2404-driver580-rtx4090.json";
+  const Ended recorded = workplace.run("engine-cache", {"fetch", "reference", "--offline", "--platform",
+                                                        record, "--repository", served.location(), "--json"});
+  EXPECT_EQ(recorded.code(), "EH-S13") << recorded.said();
+  EXPECT_THAT(recorded.said(), HasSubstr("--flavor cpu --platform " + record));
 }
 
 TEST(Offline, Case11_AnImportedBundleOpensWithoutASocketARepositoryOrAWord) {

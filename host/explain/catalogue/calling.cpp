@@ -235,7 +235,7 @@ constexpr Entry entries[] = {
                 "{build} is not installed in {folder}, where nothing is", "{build} is not installed"},
      .remedies = {"{?in_layer}who may write there pins, removes or mends it with --cache {in_layer}",
                   "{!in_layer}engine-cache list shows what is installed",
-                  "{!in_layer}engine-cache fetch ENGINE installs a build of it"},
+                  "{!in_layer}engine-cache fetch, with the name of an engine, installs a build of it"},
      .exit_status = S::usage,
      .category = Category::request},
     {.code = "EH-S20",

@@ -221,8 +221,9 @@ constexpr Entry entries[] = {
      .remedies =
          {"{?variable}set {variable}, or name a folder for the cache: --cache or ENGINEHOST_CACHE",
           "{?format}use the EngineHost that made this cache, or name another: --cache or ENGINEHOST_CACHE",
-          "{!variable}{!place}{!format}set ENGINEHOST_CACHE to a folder this user may write",
-          "{!variable}{!place}{!format}let its owner fetch the build there: engine-cache fetch ENGINE",
+          "{!variable}{!place}{!format}name a cache that this user may write: --cache or "
+          "ENGINEHOST_CACHE",
+          "{!variable}{!place}{!format}let its owner fetch the build there, with engine-cache fetch",
           "{place=cache}{!variable}{!format}let the owner of {folder} do this, or let this user write there",
           "{?in_the_way}engine-cache verify --repair moves {in_the_way} aside",
           "{place=state}{!in_the_way}name a cache that this user may write: --cache or ENGINEHOST_CACHE",

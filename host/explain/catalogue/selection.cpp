@@ -221,7 +221,9 @@ constexpr Entry entries[] = {
      .before = "the cache",
      .causes = {"{build} is not installed, and offline was asked for",
                 "the build is not installed, and offline was asked for"},
-     .remedies = {"where there is a network: {command}",
+     .remedies = {"{?recorded}where there is a network: {command} --platform {recorded}",
+                  "{!recorded}where there is a network: {command}; on another machine also --platform "
+                  "machine.json, which engine-info --platform-json writes here",
                   "run once without --offline, or copy a seeded cache here (engine-cache path shows where)"},
      .exit_status = S::not_fetched,
      .category = Category::request},

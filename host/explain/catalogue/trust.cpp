@@ -98,8 +98,11 @@ constexpr Entry entries[] = {
      .title = "key file cannot be used",
      .meaning = "A file or text given as a key is no minisign key, or its passphrase is wrong.",
      .before = "the format of the key, and the key's own check",
-     .causes = {"{file} cannot be used as a key: {problem}"},
-     .remedies = {"give minisign.pub, or the line in it that begins with RW; for signing, minisign.key"},
+     .causes = {"{file} cannot be used as a key: {problem}", "{file} cannot be read: {os_said}",
+                "{file} is larger than any key: {size} bytes"},
+     .remedies = {"{!os_said}give minisign.pub, or the line in it that begins with RW; for signing, "
+                  "minisign.key",
+                  "{?os_said}name a file that is there and that this user may read: {file} is none"},
      .exit_status = S::usage,
      .category = Category::request},
     {.code = "EH-M16",

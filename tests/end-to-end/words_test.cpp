@@ -1,0 +1,129 @@
+// What the commands say of words that they cannot use, and what the pages say of theirs.
+#include <gmock/gmock.h>
+
+#include <filesystem>
+#include <regex>
+#include <set>
+#include <sstream>
+
+#include "tests/end-to-end/arrays.hpp"
+#include "tests/end-to-end/workplace.hpp"
+
+namespace enginehost::test {
+namespace {
+
+using testing::HasSubstr;
+
+TEST(Words, ThatAreWrongAreNamedWithTheNearestAndTheHelpOfTheSubcommand) {
+  const Workplace workplace;
+  const auto said = [&](const std::string& command, const std::vector<std::string>& arguments) {
+    return workplace.run(command, arguments).said();
+  };
+  EXPECT_THAT(said("engine-cache", {"lst"}), HasSubstr("there is no subcommand lst; did you mean list?"));
+  EXPECT_THAT(said("engine-manifest", {"pulbish", "repository", "x"}), HasSubstr("did you mean publish?"));
+  EXPECT_THAT(said("engine-run", {"--nonsense"}), HasSubstr("there is no flag --nonsense"));
+  EXPECT_THAT(said("engine-cache", {"quarantine", "nosuch"}), HasSubstr("engine-cache quarantine --help"));
+}
+
+TEST(Words, OfAThresholdBelowOneAreRefusedBeforeTheFolderIsLookedAt) {
+  const Workplace workplace;
+  for (const char* flag : {"--root-threshold", "--index-threshold"})
+    for (const char* value : {"0", "-1"})
+      EXPECT_EQ(workplace
+                    .run("engine-manifest",
+                         {"sign", "/nonexistent", "--key", "/nonexistent", flag, value, "--json"})
+                    .code(),
+                "EH-P40")
+          << flag << " " << value;
+}
+
+TEST(Words, AreSaidOnce) {
+  const Workplace workplace;
+  const auto said = [&](const std::string& command, const std::vector<std::string>& arguments) {
+    return workplace.run(command, arguments).said();
+  };
+  const auto times = [](const std::string& text, const std::string& words) {
+    int count = 0;
+    for (std::size_t at = text.find(words); at != std::string::npos; at = text.find(words, at + 1)) ++count;
+    return count;
+  };
+  const std::string built = ENGINEHOST_BUILD_DIR "/share/enginehost/repository";
+  const std::string folder = (workplace.folder() / "none").string();
+  ASSERT_EQ(workplace.run("engine-manifest", {"init", folder, "--name", "x"}).status, 0);
+  const std::string key = said("engine-manifest", {"sign", folder, "--key", "/nonexistent.key"});
+  EXPECT_THAT(key, HasSubstr("/nonexistent.key cannot be read: No such file"));
+  EXPECT_EQ(times(key, "cannot be used"), 1) << key;
+  EXPECT_EQ(times(key, "begins with RW"), 0) << key;
+  const std::string again = said("engine-manifest", {"init", folder, "--name", "x"});
+  EXPECT_EQ(times(again, "choose another folder"), 1) << again;
+  const auto text = workplace.folder() / "text.npy";
+  write_text(text, "no array");
+  const std::string array = said("engine-run", {"reference", "model", "--input", "points=" + text.string()});
+  EXPECT_THAT(array, HasSubstr("EH-P30"));
+  EXPECT_EQ(times(array, "remedy"), 0) << array;
+  write_text(workplace.folder() / "text.bundle", "no bundle");
+  const std::string bundle = said("engine-cache", {"import", (workplace.folder() / "text.bundle").string()});
+  EXPECT_EQ(times(bundle, "again from where it was exported"), 1) << bundle;
+  const std::string closed = said("engine-info", {"reference", "--cache", "/proc/x", "--repository", built});
+  EXPECT_THAT(closed, HasSubstr("--cache or ENGINEHOST_CACHE"));
+  EXPECT_EQ(times(closed, "fetch ENGINE"), 0) << closed;
+  const std::string push = said("engine-cache", {"push", "--help"});
+  EXPECT_EQ(times(push, "x 2") + times(push, "(2x)"), 0) << push;
+}
+
+TEST(Words, OfTwoArraysForOneInputAreThoseOfTheCommand) {
+  const Workplace workplace;
+  const std::string array = (workplace.folder() / "points.npy").string();
+  write_array(array, "(1, 2)", {1, 2});
+  const std::string repository = ENGINEHOST_BUILD_DIR "/share/enginehost/repository";
+  const std::string model = ENGINEHOST_SOURCE_DIR "/examples/two-layers.model";
+  const Ended ports = workplace.run("engine-run", {"reference", model, "--repository", repository, "--json"});
+  const std::string input = ports.document["model"]["inputs"].as_array().at(0)["name"].as_string();
+  const Ended run =
+      workplace.run("engine-run", {"reference", model, "--repository", repository, "--input",
+                                   input + "=" + array, "--input", input + "=" + array, "--json"});
+  EXPECT_EQ(run.status, 2) << run.said();
+  EXPECT_EQ(run.code(), "EH-P40") << run.said();
+  EXPECT_THAT(run.said(), HasSubstr("--input: two tensors are given for the input " + input));
+}
+
+// Each command and subcommand, as its help names them.
+std::set<std::string> flags_of(const Workplace& workplace, const std::string& command,
+                               const std::vector<std::string>& path, int depth = 0) {
+  std::vector<std::string> arguments = path;
+  arguments.insert(arguments.end(), {"--help", "--json"});
+  const std::string help = workplace.run(command, arguments).document["help"].as_string();
+  EXPECT_THAT(help, HasSubstr("Usage: ")) << command;
+  std::set<std::string> flags;
+  static const std::regex flag("(^|[ ,])(--[a-z][a-z-]+)"), below("^  ([a-z]+)  +");
+  for (std::sregex_iterator at(help.begin(), help.end(), flag), end; at != end; ++at) flags.insert((*at)[2]);
+  const std::size_t subcommands = help.find("Subcommands:");
+  if (subcommands == std::string::npos || depth == 2) return flags;
+  std::istringstream lines(help.substr(subcommands));
+  for (std::string line; std::getline(lines, line);)
+    if (std::smatch match; std::regex_search(line, match, below)) {
+      std::vector<std::string> deeper = path;
+      deeper.push_back(match[1]);
+      flags.merge(flags_of(workplace, command, deeper, depth + 1));
+    }
+  return flags;
+}
+
+TEST(Words, OfEveryFlagStandInAPage) {
+  const Workplace workplace;
+  std::string pages = read_text(ENGINEHOST_SOURCE_DIR "/README.md");
+  for (const auto& file : std::filesystem::directory_iterator(ENGINEHOST_SOURCE_DIR "/docs"))
+    if (file.path().extension() == ".md" && file.path().filename() != "failures.md")
+      pages += read_text(file.path());
+  int seen = 0;
+  for (const char* command : {"engine-info", "engine-run", "engine-cache", "engine-manifest"})
+    for (const std::string& flag : flags_of(workplace, command, {})) {
+      ++seen;
+      EXPECT_TRUE(std::regex_search(pages, std::regex(flag + "($|[^a-z-])")))
+          << command << " " << flag << " stands in no page";
+    }
+  EXPECT_GT(seen, 60);
+}
+
+}  // namespace
+}  // namespace enginehost::test
