@@ -37,7 +37,8 @@ Diagnosis diagnose(std::string_view code) {
 }
 
 Diagnosis diagnose_errno(std::string_view code, int error_number) {
-  const bool no_descriptor = error_number == EMFILE || error_number == ENFILE;
+  const bool of_a_library = code.starts_with("EH-L");
+  const bool no_descriptor = (error_number == EMFILE || error_number == ENFILE) && !of_a_library;
   return std::move(diagnose(no_descriptor ? "EH-F24" : code)
                        .with("errno", error_name(error_number))
                        .with("os_said", error_text(error_number)));

@@ -43,7 +43,8 @@ struct Diagnosis {
 [[gnu::cold]] Diagnosis diagnose(std::string_view code);
 
 // Starts a diagnosis from errno: adds "errno" ("ENOSPC") and "os_said" (the C library's text). For want of a file
-// descriptor it is EH-F24, whatever `code` says: nothing is wrong with the file, the program or the repository then.
+// descriptor it is EH-F24, whatever `code` says: nothing is wrong with the file, the program or the repository then. Libraries
+// have a class of their own for that (EH-L26).
 [[gnu::cold]] Diagnosis diagnose_errno(std::string_view code, int error_number);
 
 }  // namespace enginehost
