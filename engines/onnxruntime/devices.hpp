@@ -3,20 +3,13 @@
 #pragma once
 #include <enginehost/engine_plugin.h>
 
-#include <array>
 #include <string>
 #include <vector>
 
 #include "engines/onnxruntime/failure.hpp"
+#include "engines/support/cuda_driver.hpp"
 
 namespace enginehost::engines::onnxruntime {
-
-struct Device {
-  engine_device device{};
-  std::string kind, name, architecture, driver;
-  std::array<uint8_t, 16> uuid{};
-  uint64_t memory_total = 0;
-};
 
 struct Devices {
   std::vector<Device> list;   // the CPU first

@@ -1,17 +1,11 @@
 #include "engines/onnxruntime/cuda_session.hpp"
 #include "engines/onnxruntime/one_node_model.hpp"
+#include "engines/support/matmul_check.hpp"
 
 namespace enginehost::engines::onnxruntime {
 namespace {
 
-struct Kept : engine_results {
-  engine_owned_tensor* tensor = nullptr;
-  ~Kept() {
-    if (tensor != nullptr) tensor->release(tensor);
-  }
-};
-
-// MatMul of two matrices with the answer worked out by hand: [[1,2],[3,4]] squared is [[7,10],[15,22]].
+// The square as a graph of one node, so that a session is made, on `device`, and run.
 void check_graph(engine_instance* engine, engine_device device, engine_call* call) {
   std::string bytes = one_node_model("MatMul", {1, 1}, nullptr, 0);
   engine_model_desc desc{};
@@ -24,32 +18,19 @@ void check_graph(engine_instance* engine, engine_device device, engine_call* cal
   if (engine_status status = load_model(engine, &desc, &model, call)) {
     throw Failure{status, "The built-in graph cannot be loaded."};
   }
-  std::unique_ptr<engine_model, void (*)(engine_model*)> held(model, unload_model);
-  float matrix[4] = {1, 2, 3, 4};
-  const int64_t shape[2] = {2, 2};
-  engine_tensor tensor = {matrix, {ENGINE_CPU, 0}, 2, {ENGINE_FLOAT, 32, 1}, shape, nullptr, 0};
-  const engine_value values[2] = {{0, 0, nullptr, &tensor}, {1, 0, nullptr, &tensor}};
+  std::unique_ptr<engine_model, void (*)(engine_model*)> held_model(model, unload_model);
+  float numbers[4] = {1, 2, 3, 4};
+  const engine_tensor matrix = matrix_over(numbers);
+  const engine_value values[2] = {{0, 0, nullptr, &matrix}, {1, 0, nullptr, &matrix}};
   engine_run run{};
   run.size = sizeof run;
   run.inputs = values;
   run.input_count = 2;
-  Kept kept;
-  kept.size = sizeof(engine_results);
-  kept.reserved = 0;
-  kept.host_data = nullptr;
-  kept.place = [](engine_results*, uint32_t, const char*,
-                  const engine_tensor*) noexcept -> const engine_tensor* { return nullptr; };
-  kept.give = [](engine_results* self, uint32_t, const char*, engine_owned_tensor* given) noexcept {
-    static_cast<Kept*>(self)->tensor = given;
-  };
-  if (engine_status status = run_model(model, &run, &kept, call)) {
+  HeldResult result;
+  if (engine_status status = run_model(model, &run, &result, call)) {
     throw Failure{status, "The built-in graph cannot be run."};
   }
-  constexpr float expected[4] = {7, 10, 15, 22};
-  bool right = kept.tensor != nullptr && is_float32(kept.tensor->tensor.dtype) &&
-               kept.tensor->tensor.ndim == 2 &&
-               std::memcmp(data_of<void>(kept.tensor->tensor), expected, sizeof expected) == 0;
-  if (!right) throw Failure{ENGINE_INTERNAL, "The built-in graph gave a wrong answer."};
+  check_square(result);
 }
 
 engine_status run_selftest(engine_instance* engine, int32_t level, engine_device device,

@@ -13,70 +13,13 @@
 namespace enginehost::engines::pytorch {
 namespace {
 
-// What is used of the CUDA Driver API (NVIDIA, "CUDA Driver API", Device Management), declared here because a
-// build for the CPU has no header of it. libtorch has loaded the driver by the time this is asked; nothing
-// else would make a device.
-struct Driver {
-  template <class Function>
-  bool find(const char* symbol, Function& out) {
-    out = reinterpret_cast<Function>(dlsym(handle, symbol));
-    return out != nullptr;
-  }
-  void* handle = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
-  int (*get)(int*, int) = nullptr;
-  int (*name)(char*, int, int) = nullptr;
-  int (*memory)(size_t*, int) = nullptr;
-  int (*attribute)(int*, int, int) = nullptr;
-  int (*uuid)(uint8_t*, int) = nullptr;
-  int (*version)(int*) = nullptr;
-  bool usable = handle != nullptr && find("cuDeviceGet", get) && find("cuDeviceGetName", name) &&
-                find("cuDeviceTotalMem_v2", memory) && find("cuDeviceGetAttribute", attribute) &&
-                find("cuDeviceGetUuid", uuid) && find("cuDriverGetVersion", version);
-};
-constexpr int capability_major = 75, capability_minor = 76;  // CUdevice_attribute
-
-Device cuda_device(Driver& driver, int index) {
-  Device out{{ENGINE_CUDA, index}, "cuda", "", "", "", {}, 0};
-  int handle = 0, major = 0, minor = 0, version = 0;
-  if (!driver.usable || driver.get(&handle, index) != 0) return out;
-  char name[256] = {};
-  if (driver.name(name, static_cast<int>(sizeof name), handle) == 0) out.name = name;
-  size_t bytes = 0;
-  if (driver.memory(&bytes, handle) == 0) out.memory_total = bytes;
-  if (driver.attribute(&major, capability_major, handle) == 0 &&
-      driver.attribute(&minor, capability_minor, handle) == 0) {
-    out.architecture = std::to_string(major) + "." + std::to_string(minor);
-  }
-  if (driver.uuid(out.uuid.data(), handle) != 0) out.uuid = {};
-  if (driver.version(&version) == 0)
-    out.driver = std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
-  return out;
-}
-
 uint32_t device_count(engine_instance* engine) noexcept {
   return static_cast<uint32_t>(engine->devices.size());
 }
 
 engine_status device_info(engine_instance* engine, uint32_t number, engine_device_info* out,
                           engine_call* call) noexcept {
-  if (number >= engine->devices.size()) {
-    Text text;
-    return refuse(call, ENGINE_INVALID, "",
-                  text << "There are " << static_cast<int64_t>(engine->devices.size())
-                       << " devices, and number " << int64_t{number} << " was asked for.");
-  }
-  const Device& device = engine->devices[number];
-  engine_device_info info{};
-  info.size = out->size;
-  info.device = device.device;
-  info.kind = device.kind.c_str();
-  info.name = device.name.c_str();
-  info.architecture = device.architecture.c_str();
-  info.driver = device.driver.c_str();
-  std::memcpy(info.uuid, device.uuid.data(), device.uuid.size());
-  info.memory_total = device.memory_total;
-  std::memcpy(static_cast<void*>(out), &info, out->size < sizeof info ? out->size : sizeof info);
-  return ENGINE_OK;
+  return tell_device(engine->devices, number, out, call);
 }
 
 }  // namespace
@@ -87,7 +30,8 @@ std::vector<Device> list_devices() {
   std::vector<Device> out{{{ENGINE_CPU, 0}, "cpu", "ATen", "", "", {}, 0}};
   size_t cuda = torch::cuda::device_count();
   if (cuda > 0) {
-    Driver driver;
+    // libtorch has loaded the driver by now; nothing else would make a device.
+    const CudaDriver driver(dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD), dlsym);
     for (size_t i = 0; i < cuda; i++) out.push_back(cuda_device(driver, static_cast<int>(i)));
   }
   if (at::hasMPS()) out.push_back({{ENGINE_METAL, 0}, "mps", "Metal Performance Shaders", "", "", {}, 0});

@@ -2,21 +2,14 @@
 #pragma once
 #include <c10/core/Device.h>
 
-#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
 
 #include "engines/pytorch/failure.hpp"
+#include "engines/support/cuda_driver.hpp"
 
 namespace enginehost::engines::pytorch {
-
-struct Device {
-  engine_device device;
-  std::string kind, name, architecture, driver;
-  std::array<uint8_t, 16> uuid{};
-  uint64_t memory_total = 0;
-};
 
 // cpu:0 and whatever libtorch can open in this process: CUDA's devices in the order CUDA_VISIBLE_DEVICES
 // gives them, and Apple's GPU. Names, memory and UUIDs of CUDA devices are asked of the driver. [any]

@@ -8,7 +8,7 @@
 
 struct engine_instance {
   const engine_host* host;
-  std::vector<enginehost::engines::pytorch::Device> devices;
+  std::vector<enginehost::engines::Device> devices;
   std::list<std::string> texts;  // what the facts point into
   std::vector<engine_entry> facts;
 };

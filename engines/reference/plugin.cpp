@@ -2,6 +2,7 @@
 #include <cstdlib>
 
 #include "engines/reference/instance.hpp"
+#include "engines/support/only_processor.hpp"
 
 #ifdef __x86_64__
 #include <cpuid.h>
@@ -66,24 +67,14 @@ const engine_entry* facts(engine_instance* engine, size_t* count) noexcept {
   return engine->facts;
 }
 
-uint32_t device_count(engine_instance*) noexcept { return 1; }
-
 engine_status device_info(engine_instance* engine, uint32_t number, engine_device_info* out,
                           engine_call* call) noexcept {
-  if (number != 0) {
-    return refuse(call, ENGINE_INVALID, "reference",
-                  Text{} << "There is one device, and number " << int64_t{number} << " was asked for.");
-  }
   engine_device_info info = {};
-  info.size = out->size;
-  info.device = {ENGINE_CPU, 0};
-  info.kind = "cpu";
   info.name = engine->processor;
   info.architecture = engine->kernels->name;
   info.driver = "";
   ask_memory(info.memory_total, info.memory_free);
-  std::memcpy(static_cast<void*>(out), &info, out->size < sizeof info ? out->size : sizeof info);
-  return ENGINE_OK;
+  return tell_processor("reference", number, info, out, call);
 }
 
 engine_status create_tensor(engine_instance*, const engine_tensor* like, engine_owned_tensor** out,
@@ -95,7 +86,7 @@ engine_status copy_tensor(engine_instance*, const engine_tensor* from, const eng
   return copy_host_tensor("reference", from, to, call);
 }
 
-constexpr engine_device_v1 device_table = {device_count, device_info};
+constexpr engine_device_v1 device_table = {one_device, device_info};
 constexpr engine_tensor_v1 tensor_table = {create_tensor, copy_tensor};
 
 const void* query(engine_instance*, const char* id) noexcept {

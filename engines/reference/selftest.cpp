@@ -1,5 +1,6 @@
 // engine.selftest/1.
 #include "engines/reference/model.hpp"
+#include "engines/support/only_processor.hpp"
 
 namespace enginehost::engines::reference {
 namespace {
@@ -88,15 +89,7 @@ engine_status check_graph(engine_instance* engine, engine_device device, engine_
 
 engine_status run_selftest(engine_instance* engine, int32_t level, engine_device device,
                            engine_call* call) noexcept {
-  if (device.type != ENGINE_CPU || device.index != 0) {
-    Text text;
-    call->detail(call, "device", text.device(device).c_str());
-    return refuse(call, ENGINE_INVALID, "reference", Text{} << "This engine has only cpu:0.");
-  }
-  if (call->is_cancelled(call) != 0) {
-    return refuse(call, ENGINE_CANCELLED, "reference",
-                  Text{} << "The self-test was stopped before it began.");
-  }
+  if (const engine_status refused = may_test("reference", device, call)) return refused;
   // Level 0 asks for libraries: there are none but libc, and create() found kernels for this processor.
   if (level >= ENGINE_SELFTEST_DEVICE) {
     if (engine_status status = check_memory(call)) return status;

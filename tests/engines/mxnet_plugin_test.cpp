@@ -89,7 +89,7 @@ TEST_F(MxnetFiles, AFileThatCannotBeReadIsNamedAndNoParametersAreAListOfNone) {
   EXPECT_EQ(network.symbol, "{}");
   EXPECT_EQ(network.parameters, mxnet::parameters({}));
   EXPECT_THROW(engines::mxnet::read_network((root + "/net-symbol.json").c_str(), "w.params", &absent),
-               engines::mxnet::Failure);
+               engines::Failure);
   EXPECT_EQ(absent.details["path"], root + "/w.params");
 }
 

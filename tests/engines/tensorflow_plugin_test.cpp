@@ -220,7 +220,7 @@ TEST(TensorFlowSavedModel, DamagedDescriptionsAreCorruptAndNeverReadBeyondTheirE
     const std::vector<char> cut(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(length));
     try {
       tf::read_meta_graph(std::string_view(cut.data(), cut.size()));
-    } catch (const tf::Failure& failure) {
+    } catch (const Failure& failure) {
       EXPECT_EQ(failure.status, ENGINE_CORRUPT);
       refused++;
     }
