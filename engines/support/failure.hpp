@@ -25,8 +25,7 @@ engine_status walled_in(const char* origin, const char* name, engine_call* call,
     return call->fail(call, failure.status, failure.native != 0 ? origin : "", failure.native,
                       failure.message.c_str());
   } catch (const std::bad_alloc&) {
-    return refuse(call, ENGINE_NO_MEMORY, "",
-                  Text{} << "The adapter for " << name << " is out of memory.");
+    return refuse(call, ENGINE_NO_MEMORY, "", Text{} << "The adapter for " << name << " is out of memory.");
   } catch (const std::exception& error) {
     return call->fail(call, ENGINE_INTERNAL, "", 0, error.what());
   } catch (...) {

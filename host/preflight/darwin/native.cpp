@@ -1,65 +1,23 @@
 #include "host/preflight/native.hpp"
 
-#include <algorithm>
-#include <set>
-
-#include "base/files.hpp"
-#include "base/paths.hpp"
 #include "host/linker/this_mac.hpp"
-#include "host/preflight/foreign.hpp"
+#include "host/preflight/foreign_at_home.hpp"
 #include "host/preflight/memory.hpp"
-#include "host/preflight/plugin_header.hpp"
 
 namespace enginehost::preflight {
-namespace {
-
-std::vector<std::filesystem::path> witnesses(const Spec& spec, const Report& report) {
-  std::set<std::filesystem::path> paths;
-  const auto add = [&](const std::filesystem::path& path) {
-    if (!path.empty() && path != spec.plugin && (spec.view.empty() || !is_below(path, spec.view)))
-      paths.insert(path);
-  };
-  for (const Report::Item& item : report.closure) add(path_of(item.path));
-  for (const linker::Rejected& rejected : report.rejected) add(path_of(rejected.path));
-  // What is missing may appear in any folder that was searched.
-  for (const linker::Missing& missing : report.missing)
-    for (const linker::Searched& place : missing.searched)
-      add(path_of(place.directory) / path_of(missing.name).filename());
-  return {paths.begin(), paths.end()};
-}
-
-}  // namespace
 
 bool is_native(binary::Kind kind) { return kind == binary::Kind::macho; }
 
 Report check_native(const Spec& spec) {
   linker::AppleMachine machine = linker::describe_this_mac();
   machine.loaded = spec.machine.loaded;
-  ForeignSpec foreign;
-  foreign.view = spec.view;
-  foreign.file = spec.plugin;
-  foreign.search = spec.search;
-  foreign.optional = spec.optional;
-  foreign.lazy = spec.lazy;
-  foreign.platform = spec.platform;
+  ForeignSpec foreign = foreign_spec_of(spec);
   foreign.mac = &machine;
   foreign.on_closure = [&](const linker::Closure& closure, Report& report) {
     judge_memory(spec, closure, report);
   };
-  foreign.symbols = spec.symbols;
   Report report = check_foreign(foreign);
-  if (!is_native(report.kind)) return report;
-  std::vector<Diagnosis> doubts;
-  if (spec.plugin_header) judge_plugin_header(spec.plugin, spec.plugin, report.diagnoses, doubts);
-  if (report.verdict != Verdict::fails)
-    report.verdict =
-        std::any_of(report.diagnoses.begin(), report.diagnoses.end(),
-                    [](const Diagnosis& one) { return one.code == "EH-R11" || one.code == "EH-R12"; })
-            ? Verdict::fails
-        : doubts.empty() ? report.verdict
-                         : Verdict::unsure;
-  report.diagnoses.insert(report.diagnoses.end(), doubts.begin(), doubts.end());
-  report.depends_on = witnesses(spec, report);
+  if (is_native(report.kind)) finish_at_home(spec, report);
   return report;
 }
 

@@ -1,18 +1,15 @@
 #include "host/preflight/native.hpp"
 
 #include <algorithm>
-#include <set>
 #include <system_error>
 
-#include "base/files.hpp"
 #include "base/paths.hpp"
 #include "base/text.hpp"
 #include "host/linker/this_windows.hpp"
-#include "host/preflight/foreign.hpp"
+#include "host/preflight/foreign_at_home.hpp"
 #include "host/preflight/gpu_fit.hpp"
 #include "host/preflight/memory.hpp"
 #include "host/preflight/origins.hpp"
-#include "host/preflight/plugin_header.hpp"
 
 namespace enginehost::preflight {
 namespace {
@@ -66,21 +63,6 @@ void warn_of_loaded(const Spec& spec, const linker::Closure& closure, std::vecto
     }
 }
 
-std::vector<std::filesystem::path> witnesses(const Spec& spec, const Report& report) {
-  std::set<std::filesystem::path> paths;
-  const auto add = [&](const std::filesystem::path& path) {
-    if (!path.empty() && path != spec.plugin && (spec.view.empty() || !is_below(path, spec.view)))
-      paths.insert(path);
-  };
-  for (const Report::Item& item : report.closure) add(path_of(item.path));
-  for (const linker::Rejected& rejected : report.rejected) add(path_of(rejected.path));
-  // What is missing may appear in any folder that was searched.
-  for (const linker::Missing& missing : report.missing)
-    for (const linker::Searched& place : missing.searched)
-      add(path_of(place.directory) / path_of(missing.name));
-  return {paths.begin(), paths.end()};
-}
-
 }  // namespace
 
 bool is_native(binary::Kind kind) { return kind == binary::Kind::pe; }
@@ -88,35 +70,17 @@ bool is_native(binary::Kind kind) { return kind == binary::Kind::pe; }
 Report check_native(const Spec& spec) {
   linker::WindowsMachine machine = linker::describe_this_windows();
   machine.loaded = spec.machine.loaded;
-  ForeignSpec foreign;
-  foreign.view = spec.view;
-  foreign.file = spec.plugin;
-  foreign.search = spec.search;
-  foreign.optional = spec.optional;
-  foreign.lazy = spec.lazy;
-  foreign.platform = spec.platform;
+  ForeignSpec foreign = foreign_spec_of(spec);
   foreign.machine = &machine;
   foreign.on_closure = [&](const linker::Closure& closure, Report& report) {
     judge_memory(spec, closure, report);
     warn_of_loaded(spec, closure, report.warnings);
     judge_origins(spec, closure, report.warnings);
   };
-  foreign.symbols = spec.symbols;
   Report report = check_foreign(foreign);
   if (!is_native(report.kind)) return report;
-  // Diagnoses hold the doubts after what is certain.
-  std::vector<Diagnosis> doubts;
-  if (spec.plugin_header) judge_plugin_header(spec.plugin, spec.plugin, report.diagnoses, doubts);
-  if (report.verdict != Verdict::fails)
-    report.verdict =
-        std::any_of(report.diagnoses.begin(), report.diagnoses.end(),
-                    [](const Diagnosis& one) { return one.code == "EH-R11" || one.code == "EH-R12"; })
-            ? Verdict::fails
-        : doubts.empty() ? report.verdict
-                         : Verdict::unsure;
-  report.diagnoses.insert(report.diagnoses.end(), doubts.begin(), doubts.end());
+  finish_at_home(spec, report);
   judge_gpu_code(spec, own_files(spec), report.warnings);
-  report.depends_on = witnesses(spec, report);
   return report;
 }
 
