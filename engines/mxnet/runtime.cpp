@@ -1,40 +1,24 @@
 #include "engines/mxnet/runtime.hpp"
 
-#include <dlfcn.h>
 #include <signal.h>
 #include <unistd.h>
 
 #include <array>
-#include <cstdlib>
 #include <map>
 #include <mutex>
+
+#include "engines/support/posix/runtime_library.hpp"
 
 namespace enginehost::engines::mxnet {
 namespace {
 
 constexpr const char* place = "mxnet/libmxnet.so";
 
-std::string real_path(const std::string& path) {
-  char* resolved = realpath(path.c_str(), nullptr);
-  std::string out = resolved == nullptr ? path : resolved;
-  std::free(resolved);
-  return out;
-}
-
-bool leaves_the_view(const std::string& path) {
-  return path.empty() || path.front() == '/' || ("/" + path + "/").find("/../") != std::string::npos;
-}
-
 std::string locate(const engine_host* host, const char* wanted, engine_call* call) {
   const std::string root = host->root;
-  if (wanted != nullptr && leaves_the_view(wanted)) {
-    call->detail(call, "option", "mxnet.library");
-    throw Failure{ENGINE_INVALID,
-                  std::string("The option mxnet.library names a path inside the installed build, and \"") +
-                      wanted + "\" is none."};
-  }
-  const std::string path = root + "/" + (wanted != nullptr ? wanted : place);
-  if (wanted != nullptr || access(path.c_str(), F_OK) == 0) return path;
+  if (wanted != nullptr) return wanted_library(root, "mxnet.library", wanted, call);
+  const std::string path = root + "/" + place;
+  if (access(path.c_str(), F_OK) == 0) return path;
   call->detail(call, "missing_library", "libmxnet.so");
   call->detail(call, "path", host->root);
   throw Failure{ENGINE_CORRUPT, std::string("There is no ") + place + " below " + root + "."};
@@ -60,25 +44,8 @@ class KeptSignals {
   std::array<struct sigaction, 32> before_{};  // the real-time signals above are nobody's default
 };
 
-std::string loader_says(engine_call* call) {
-  const char* text = dlerror();
-  std::string why = text == nullptr ? "the loader does not say why" : text;
-  const size_t missing = why.find(": cannot open shared object file");
-  if (missing != std::string::npos) call->detail(call, "missing_library", why.substr(0, missing).c_str());
-  return why;
-}
-
-template <class Pointer>
-void find(void* handle, const char* name, Pointer& out, const std::string& path, engine_call* call) {
-  out = reinterpret_cast<Pointer>(dlsym(handle, name));
-  if (out != nullptr) return;
-  call->detail(call, "missing_symbol", name);
-  call->detail(call, "path", path.c_str());
-  throw Failure{ENGINE_UNSUPPORTED, path + " does not export " + name + ", which MXNet 1.9 has."};
-}
-
 void find_all(void* handle, Api& api, const std::string& path, engine_call* call) {
-#define ENGINEHOST_FIND(name) find(handle, #name, api.name, path, call)
+#define ENGINEHOST_FIND(name) find_function(handle, #name, api.name, path, "which MXNet 1.9 has", call)
   ENGINEHOST_FIND(MXGetLastError);
   ENGINEHOST_FIND(MXGetVersion);
   ENGINEHOST_FIND(MXSetNumOMPThreads);

@@ -1,16 +1,14 @@
 #include "engines/tensorflow/runtime.hpp"
 
-#include <dlfcn.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #ifdef __linux__
 #include <link.h>
 #endif
 
-#include <cstdlib>
-#include <cstring>
 #include <map>
 
+#include "engines/support/posix/runtime_library.hpp"
 #include "engines/tensorflow/saved_model.hpp"
 
 namespace enginehost::engines::tensorflow {
@@ -21,29 +19,9 @@ namespace {
 constexpr const char* places[] = {"tensorflow/libtensorflow_cc.so.2", "lib/libtensorflow.so.2",
                                   "tensorflow/python/_pywrap_tensorflow_internal.so"};
 
-std::string real_path(const std::string& path) {
-  char* resolved = realpath(path.c_str(), nullptr);
-  std::string out = resolved == nullptr ? path : resolved;
-  std::free(resolved);
-  return out;
-}
-
-bool leaves_the_view(const std::string& path) {
-  return path.empty() || path.front() == '/' || ("/" + path + "/").find("/../") != std::string::npos;
-}
-
 std::string locate(const engine_host* host, const char* wanted, engine_call* call) {
   const std::string root = host->root;
-  if (wanted != nullptr) {
-    if (leaves_the_view(wanted)) {
-      call->detail(call, "option", "tensorflow.library");
-      throw Failure{ENGINE_INVALID,
-                    std::string("The option tensorflow.library names a path inside the installed "
-                                "build, and \"") +
-                        wanted + "\" is none."};
-    }
-    return root + "/" + wanted;
-  }
+  if (wanted != nullptr) return wanted_library(root, "tensorflow.library", wanted, call);
   for (const char* place : places) {
     if (access((root + "/" + place).c_str(), F_OK) == 0) return root + "/" + place;
   }
@@ -51,18 +29,6 @@ std::string locate(const engine_host* host, const char* wanted, engine_call* cal
   call->detail(call, "path", host->root);
   throw Failure{ENGINE_CORRUPT, "There is no " + std::string(places[0]) + " below " + root +
                                     ", and neither " + places[1] + " nor " + places[2] + "."};
-}
-
-// "libpython3.10.so.1.0" out of "libpython3.10.so.1.0: cannot open shared object file: ..."
-std::string loader_says(engine_call* call) {
-  const char* text = dlerror();
-  std::string why = text == nullptr ? "the loader does not say why" : text;
-  const size_t missing = why.find(": cannot open shared object file");
-  if (missing != std::string::npos) call->detail(call, "missing_library", why.substr(0, missing).c_str());
-  const size_t symbol = why.find("undefined symbol: ");
-  if (symbol != std::string::npos)
-    call->detail(call, "missing_symbol", why.substr(symbol + std::strlen("undefined symbol: ")).c_str());
-  return why;
 }
 
 #ifdef __linux__
@@ -109,17 +75,9 @@ void offer_python(const char* name, engine_call* call) {
                 "This release of TensorFlow needs a library of Python: " + loader_says(call)};
 }
 
-template <class Pointer>
-void find(void* handle, const char* name, Pointer& out, const std::string& path, engine_call* call) {
-  out = reinterpret_cast<Pointer>(dlsym(handle, name));
-  if (out != nullptr) return;
-  call->detail(call, "missing_symbol", name);
-  call->detail(call, "path", path.c_str());
-  throw Failure{ENGINE_UNSUPPORTED, path + " does not export " + name + ", which TensorFlow has since 2.4."};
-}
-
 void find_all(void* handle, Api& api, const std::string& path, engine_call* call) {
-#define ENGINEHOST_FIND(name) find(handle, #name, api.name, path, call)
+#define ENGINEHOST_FIND(name) \
+  find_function(handle, #name, api.name, path, "which TensorFlow has since 2.4", call)
   ENGINEHOST_FIND(TF_Version);
   ENGINEHOST_FIND(TF_NewStatus);
   ENGINEHOST_FIND(TF_DeleteStatus);

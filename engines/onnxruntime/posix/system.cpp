@@ -1,10 +1,10 @@
 #include "engines/onnxruntime/system.hpp"
 
-#include <dlfcn.h>
 #include <unistd.h>  // mkdtemp too, on macOS
 
 #include <cerrno>
-#include <cstdlib>
+
+#include "engines/support/posix/runtime_library.hpp"
 
 namespace enginehost::engines::onnxruntime {
 
@@ -14,16 +14,9 @@ const char* const driver_name = "libcuda.so.1";
 
 PathText path_for_runtime(const std::string& utf8) { return utf8; }
 
-std::string real_path(const std::string& path) {
-  char* resolved = realpath(path.c_str(), nullptr);
-  std::string out = resolved == nullptr ? path : resolved;
-  std::free(resolved);
-  return out;
-}
+std::string real_path(const std::string& path) { return engines::real_path(path); }
 
-bool leaves_the_view(const std::string& path) {
-  return path.empty() || path.front() == '/' || ("/" + path + "/").find("/../") != std::string::npos;
-}
+bool leaves_the_view(const std::string& path) { return engines::leaves_the_view(path); }
 
 std::string beside(const std::string& file, const char* name) {
   const size_t slash = file.rfind('/');

@@ -1,0 +1,62 @@
+// How an adapter finds the library of its engine in the installed build, and takes functions out of it.
+#pragma once
+#include <dlfcn.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+#include "engines/support/failure.hpp"
+
+namespace enginehost::engines {
+
+// The path with nothing in it that only leads to another; the path itself when that cannot be told.
+inline std::string real_path(const std::string& path) {
+  char* resolved = realpath(path.c_str(), nullptr);
+  std::string out = resolved == nullptr ? path : resolved;
+  std::free(resolved);
+  return out;
+}
+
+// Whether a path inside the installed build would lead out of it.
+inline bool leaves_the_view(const std::string& path) {
+  return path.empty() || path.front() == '/' || ("/" + path + "/").find("/../") != std::string::npos;
+}
+
+// The file below `root` that the option `key` names; a Failure where it would lead out of it.
+inline std::string wanted_library(const std::string& root, const char* key, const char* wanted,
+                                  engine_call* call) {
+  if (!leaves_the_view(wanted)) return root + "/" + wanted;
+  call->detail(call, "option", key);
+  throw Failure{ENGINE_INVALID, std::string("The option ") + key +
+                                    " names a path inside the installed build, and \"" + wanted +
+                                    "\" is none."};
+}
+
+// What the loader said last. Reports "missing_library", which is "libpython3.10.so.1.0" of
+// "libpython3.10.so.1.0: cannot open shared object file: ...", and "missing_symbol", as far as it names them.
+inline std::string loader_says(engine_call* call) {
+  const char* text = dlerror();
+  std::string why = text == nullptr ? "the loader does not say why" : text;
+  const size_t missing = why.find(": cannot open shared object file");
+  if (missing != std::string::npos) call->detail(call, "missing_library", why.substr(0, missing).c_str());
+  constexpr const char* before_symbol = "undefined symbol: ";
+  const size_t symbol = why.find(before_symbol);
+  if (symbol != std::string::npos)
+    call->detail(call, "missing_symbol", why.substr(symbol + std::strlen(before_symbol)).c_str());
+  return why;
+}
+
+// A function of the library that was opened from `path`; without it a Failure, which ends with `who_has_it`:
+// "which MXNet 1.9 has".
+template <class Pointer>
+void find_function(void* handle, const char* name, Pointer& out, const std::string& path,
+                   const char* who_has_it, engine_call* call) {
+  out = reinterpret_cast<Pointer>(dlsym(handle, name));
+  if (out != nullptr) return;
+  call->detail(call, "missing_symbol", name);
+  call->detail(call, "path", path.c_str());
+  throw Failure{ENGINE_UNSUPPORTED, path + " does not export " + name + ", " + who_has_it + "."};
+}
+
+}  // namespace enginehost::engines
