@@ -1,17 +1,18 @@
 #include "host/load/helper/this_process.hpp"
 
 #include <fcntl.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <csignal>
 
+#include "host/load/helper/posix/end_with_parent.hpp"
+
 namespace enginehost::helper {
 
 void prepare_process() {
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  end_with_parent();
   const rlimit no_core{0, 0};
   ::setrlimit(RLIMIT_CORE, &no_core);
 }

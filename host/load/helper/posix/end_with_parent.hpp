@@ -1,0 +1,9 @@
+// The one thing that prepare_process() asks of each POSIX system for itself. Only for posix/this_process.cpp.
+#pragma once
+
+namespace enginehost::helper {
+
+// From now on the process is killed when its parent dies.
+void end_with_parent();
+
+}  // namespace enginehost::helper
