@@ -16,18 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A URL without user and password, for reports; other text as it is.
-std::string without_password(const std::string& url) {
-  const std::size_t scheme = url.find("://");
-  if (scheme == std::string::npos) return url;
-  const std::size_t host = scheme + 3;
-  // The last '@' before the path: a password may hold one.
-  const std::size_t end = url.substr(0, url.find('/', host)).rfind('@');
-  if (end == std::string::npos || end < host) return url;
-  return url.substr(0, host) + "…" + url.substr(end);
-}
-
-std::string text_of(const std::string& value) { return without_password(value); }
+std::string text_of(const std::string& value) { return without_passwords(value); }
 std::string text_of(bool value) { return value ? "true" : "false"; }
 std::string text_of(std::int64_t value) { return std::to_string(value); }
 std::string text_of(const std::vector<std::string>& values) { return join(values, " "); }
@@ -129,7 +118,7 @@ class Weighing {
 
  private:
   static std::string shown(const std::string& key, const std::string& value) {
-    return key == "proxy" ? without_password(value) : value;
+    return key == "proxy" ? without_passwords(value) : value;
   }
   static std::string source_of(const Layer& layer, std::string key) {
     if (layer.source == "flag") {
@@ -212,7 +201,7 @@ void add_repositories(Settings& settings, Weighing& weighing, const Environment&
       if (layer->source == "flag" && is_url(repository.location))
         if (auto permitted = check_host(settings.policy, repository.location); !permitted)
           weighing.refuse(std::move(permitted.error()
-                                        .with("repository", without_password(repository.location))
+                                        .with("repository", without_passwords(repository.location))
                                         .with("flag", "--repository")));
       repository.unsigned_allowed = repository.unsigned_allowed && settings.policy.unsigned_repositories &&
                                     !settings.policy.require_signatures;
@@ -220,7 +209,7 @@ void add_repositories(Settings& settings, Weighing& weighing, const Environment&
     }
   add_default_repository(settings, weighing, environment, locked);
   for (const Repository& repository : settings.repositories)
-    weighing.record("repository", without_password(repository.location), repository.source);
+    weighing.record("repository", without_passwords(repository.location), repository.source);
 }
 
 void choose_places(Settings& settings, Weighing& weighing, const Environment& environment) {
@@ -326,8 +315,8 @@ void record_transfer_environment(Weighing& weighing, const Environment& environm
       // "user:password@proxy:3128" is a proxy for libcurl, too.
       const std::size_t user =
           value->find("://") == std::string::npos ? value->rfind('@') : std::string::npos;
-      const std::string shown = user == std::string::npos ? *value : "…" + value->substr(user);
-      weighing.record(name, without_password(shown), "environment");
+      const std::string shown = user == std::string::npos ? *value : value->substr(user + 1);
+      weighing.record(name, without_passwords(shown), "environment");
     }
   }
 }

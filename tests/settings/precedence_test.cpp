@@ -100,10 +100,10 @@ TEST_F(SettingsTest, proxies_and_extra_certificates_are_shown_without_passwords)
   EXPECT_EQ(settings.proxy, "http://me:p@ss@proxy.example:3128");
   EXPECT_EQ(settings.no_proxy, "localhost,mirror.example");
   EXPECT_EQ(settings.extra_ca, absolute("/etc/ssl/laboratory.pem"));
-  EXPECT_EQ(settings.find("proxy")->value, "http://…@proxy.example:3128");
+  EXPECT_EQ(settings.find("proxy")->value, "http://proxy.example:3128");
   EXPECT_EQ(settings.find("no_proxy")->value, "localhost,mirror.example");
   EXPECT_EQ(settings.find("extra_ca")->value, absolute("/etc/ssl/laboratory.pem"));
-  EXPECT_EQ(settings.find("https_proxy")->value, "…@other.example:3128");
+  EXPECT_EQ(settings.find("https_proxy")->value, "other.example:3128");
 }
 
 TEST_F(SettingsTest, the_probes_deadline_is_30_seconds_unless_a_file_says_otherwise) {
@@ -258,7 +258,7 @@ TEST_F(SettingsTest, proxies_are_shown_without_their_password) {
   environment_.variables["https_proxy"] = "http://user:secret@proxy.example:3128";
   const Settings settings = load();
   ASSERT_NE(settings.find("https_proxy"), nullptr);
-  EXPECT_EQ(settings.find("https_proxy")->value, "http://…@proxy.example:3128");
+  EXPECT_EQ(settings.find("https_proxy")->value, "http://proxy.example:3128");
 }
 
 TEST_F(SettingsTest, nothing_is_read_from_the_current_folder) {
