@@ -186,7 +186,7 @@ int engine(const InfoFlags& flags, resolve::Request asked_for, open::World& worl
     print(document);
     return status;
   }
-  say("%s", outcome_report(world, outcome, flags.explain, flags.common.verbose).c_str());
+  say("%s", outcome_report(world, outcome, flags.explain, flags.common.verbose, flags.platform_file).c_str());
   if (!checks.empty()) say("\n%s", describe(checks).c_str());
   if (tests) say("\n%s", describe(*tests).c_str());
   if (bench) say("\n%s", describe(*bench).c_str());

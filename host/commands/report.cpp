@@ -97,15 +97,17 @@ std::string opened_report(const open::Outcome& outcome, bool verbose) {
   return text + line("time", join(times, ", "));
 }
 
-// Builds that fit and would have to be downloaded, with what brings each where there is a network.
-std::string missing_report(const resolve::Plan& plan) {
+// Builds that fit and would have to be downloaded, with what brings each where there is a network: for the
+// machine that was decided for.
+std::string missing_report(const resolve::Plan& plan, const std::string& recorded) {
   std::string text;
   for (const resolve::Candidate& candidate : plan.candidates) {
     if (candidate.verdict != resolve::Verdict::unavailable) continue;
     const auto diagnosis = candidate.diagnosis();
     if (!diagnosis || diagnosis->code != "EH-S13") continue;
     if (text.empty()) text = "not installed, and offline\n";
-    text += "  " + candidate.build->id + "  " + std::string(diagnosis->value("command")) + "\n";
+    text += "  " + candidate.build->id + "  " + std::string(diagnosis->value("command")) +
+            (recorded.empty() ? "" : " --platform " + recorded) + "\n";
   }
   return text;
 }
@@ -187,7 +189,8 @@ Json machine_document(open::World& world, const std::optional<Diagnosis>& broken
       .set("warnings", open::warnings_document(world, {}));
 }
 
-std::string outcome_report(open::World& world, const open::Outcome& outcome, bool explain, bool verbose) {
+std::string outcome_report(open::World& world, const open::Outcome& outcome, bool explain, bool verbose,
+                           const std::string& recorded) {
   std::string text;
   const manifest::Build* build = outcome.chosen != nullptr ? outcome.chosen->build.get() : nullptr;
   if (outcome.state == open::State::opened) {
@@ -219,7 +222,7 @@ std::string outcome_report(open::World& world, const open::Outcome& outcome, boo
     if (!outcome.plan.request.flavor.empty() && outcome.plan.request.flavor != build->flavor)
       text += "  the flavor " + outcome.plan.request.flavor + " that was asked for (--explain says why)\n";
   }
-  if (outcome.plan.request.offline) text += missing_report(outcome.plan);
+  if (outcome.plan.request.offline) text += missing_report(outcome.plan, recorded);
   const bool plan_matters = outcome.state != open::State::opened || explain;
   if (plan_matters && !outcome.plan.candidates.empty())
     text += "\n" + resolve::describe_plan(outcome.plan, explain);

@@ -12,6 +12,7 @@ std::string machine_report(open::World& world, bool verbose);
 Json machine_document(open::World& world, const std::optional<Diagnosis>& broken = {});
 
 // What a request came to. `explain`: every check of every candidate.
-std::string outcome_report(open::World& world, const open::Outcome& outcome, bool explain, bool verbose);
+std::string outcome_report(open::World& world, const open::Outcome& outcome, bool explain, bool verbose,
+                           const std::string& recorded);
 
 }  // namespace enginehost::commands

@@ -82,7 +82,8 @@ class KeptReader : public manifest::DocumentReader, public manifest::DocumentMem
       warnings.push_back(location +
                          " was not sent in time (EH-N03): without it, what is installed or known decides");
     if (!bytes) return fresh;
-    if (location.ends_with("/index.json"))
+    // Offline nobody was asked, by order: how old a copy may be is said where expiry is (max_staleness_days).
+    if (location.ends_with("/index.json") && !transfer_.offline)
       warnings.push_back(location + " could not be asked (" + fresh.error().code + "); the copy of " +
                          std::to_string(age_of(kept, now_) / 3600) + " hours ago is used");
     return bytes;

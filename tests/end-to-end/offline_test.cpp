@@ -3,6 +3,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <chrono>
+#include <optional>
+
 #include "tests/end-to-end/fault.hpp"
 #include "tests/end-to-end/served.hpp"
 #include "tests/end-to-end/workplace.hpp"
@@ -175,6 +178,44 @@ TEST(Offline, WithNothingThatFitsInstalledTheMissingBuildsAndTheirCommandsAreTol
                                                         record, "--repository", served.location(), "--json"});
   EXPECT_EQ(recorded.code(), "EH-S13") << recorded.said();
   EXPECT_THAT(recorded.said(), HasSubstr("--flavor cpu --platform " + record));
+}
+
+// The list of what is missing names the machine that was decided for, too.
+TEST(Offline, TheCommandsForARecordedMachineNameItsRecord) {
+  Served served;
+  served.publish();
+  const Workplace workplace;
+  ASSERT_EQ(workplace.info({"reference", "--plan", "--repository", served.location(), "--json"}).status, 0);
+  const std::string record = ENGINEHOST_SOURCE_DIR "/tests/profiles/linux-ubuntu2404-driver580-rtx4090.json";
+  const Ended text =
+      workplace.info(offline({"reference", "--repository", served.location(), "--platform", record}));
+  EXPECT_THAT(text.output, HasSubstr("reference-good  engine-cache fetch reference@1.0.0 --flavor cpu "
+                                     "--platform " +
+                                     record + "\n"));
+  const Ended here = workplace.info(offline({"reference", "--repository", served.location()}));
+  EXPECT_THAT(here.output, HasSubstr("reference-good  engine-cache fetch reference@1.0.0 --flavor cpu\n"));
+}
+
+// Who orders that nobody be asked is not told that nobody could be.
+TEST(Offline, AnOldCopyOfAnIndexIsUsedWithoutAWarning) {
+  std::optional<Served> served(std::in_place);
+  served->publish();
+  const std::vector<std::string> arguments = served->arguments();
+  const Workplace workplace;
+  ASSERT_EQ(workplace.info(arguments).status, 0);
+  const auto old = std::filesystem::file_time_type::clock::now() - std::chrono::hours(30);
+  for (const auto& file : std::filesystem::recursive_directory_iterator(workplace.cache() / "repositories"))
+    if (file.is_regular_file()) std::filesystem::last_write_time(file.path(), old);
+  const Ended ordered = workplace.info(offline(arguments));
+  EXPECT_EQ(ordered.status, 0) << ordered.said();
+  EXPECT_THAT(ordered.document["warnings"].dump(), testing::Not(HasSubstr("could not be asked")));
+  EXPECT_TRUE(ordered.document["warnings"].as_array().empty()) << ordered.said();
+  // Unlike who wanted to ask.
+  served.reset();
+  const Ended alone = workplace.info(arguments);
+  EXPECT_EQ(alone.status, 0) << alone.said();
+  EXPECT_THAT(alone.document["warnings"].dump(), HasSubstr("could not be asked"));
+  EXPECT_THAT(alone.document["warnings"].dump(), HasSubstr("30 hours"));
 }
 
 TEST(Offline, Case11_AnImportedBundleOpensWithoutASocketARepositoryOrAWord) {
