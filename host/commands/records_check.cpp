@@ -35,7 +35,9 @@ Json check_records(const settings::Settings& settings, bool repair, bool print_t
   };
   for (const fs::path& folder : {settings.state_folder, settings.read_state_folder}) {
     if (folder.empty()) continue;
-    for (const std::string& warning : history::read(folder, open::World::now()).warnings) tell(warning);
+    const bool may_write = folder == settings.state_folder;
+    for (const std::string& warning : history::read(folder, open::World::now(), nullptr, may_write).warnings)
+      tell(warning);
   }
   for (const char* name : {"consents/consents.jsonl", "audit/audit.jsonl"}) {
     if (settings.state_folder.empty()) break;

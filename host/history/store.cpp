@@ -83,6 +83,15 @@ Result<Record> read_record(const std::filesystem::path& file) {
   return record_from_json(document, path_text(file));
 }
 
+// What mends it is told as it can be done: in a folder that is only read, by somebody else.
+std::string unreadable_warning(const std::filesystem::path& file, const std::string& build, bool may_write) {
+  const std::string told = path_text(file) + " is not a record that can be read; ignored (";
+  if (may_write)
+    return told + "engine-cache quarantine clear " + build + " removes it, disable writes it anew)";
+  return told + "whoever may write in " + path_text(file.parent_path()) +
+         " removes it; engine-cache quarantine disable " + build + " sets the build aside for this user)";
+}
+
 // A folder in a record's place is in the way of every later one.
 bool drop_folder(const std::filesystem::path& file) {
   std::error_code error;
@@ -93,7 +102,8 @@ bool drop_folder(const std::filesystem::path& file) {
 
 }  // namespace
 
-ReadResult read(const std::filesystem::path& state_folder, std::int64_t now, const Fingerprint* machine) {
+ReadResult read(const std::filesystem::path& state_folder, std::int64_t now, const Fingerprint* machine,
+                bool may_write) {
   ReadResult result;
   std::vector<std::filesystem::path> files;
   std::error_code error;
@@ -111,9 +121,7 @@ ReadResult read(const std::filesystem::path& state_folder, std::int64_t now, con
     // One file is one build: a record that says it belongs to another was put there by hand, or is damaged.
     if (!record || file_name_of(record->build) != path_text(file.filename())) {
       result.unreadable.push_back(build_of(file));
-      result.warnings.push_back(path_text(file) +
-                                " is not a record that can be read; ignored (engine-cache quarantine clear " +
-                                result.unreadable.back() + " removes it, disable writes it anew)");
+      result.warnings.push_back(unreadable_warning(file, result.unreadable.back(), may_write));
       continue;
     }
     if (std::string why = why_stale(*record, now, machine); !why.empty())

@@ -36,9 +36,9 @@ struct ReadResult {
 
 // Reads all records and looks at their witnesses again (one stat each). With a fingerprint, records made on
 // another machine are stale too. Never fails: what cannot be read is ignored with a warning, a missing folder
-// is empty.
+// is empty. `may_write`: whether what mends an unreadable record can be done in that folder.
 ReadResult read(const std::filesystem::path& state_folder, std::int64_t now,
-                const Fingerprint* machine = nullptr);
+                const Fingerprint* machine = nullptr, bool may_write = true);
 
 // Adds what another folder, which is only read, says is set aside: of one build the younger record, but a
 // disabled one in any case. Proofs stay there: they are made again where they can be kept.

@@ -146,7 +146,7 @@ void World::read_history() {
   if (recorded_) return;
   if (!state_folder_.empty()) *history_ = history::read(state_folder_, now(), &fingerprint());
   if (!read_state_folder_.empty()) {
-    history::ReadResult there = history::read(read_state_folder_, now(), &fingerprint());
+    history::ReadResult there = history::read(read_state_folder_, now(), &fingerprint(), false);
     for (const auto& [build, record] : there.history.records)
       if (record.state != history::State::proven) only_read_.insert(build);
     history::add_set_aside(*history_, std::move(there));
