@@ -339,7 +339,7 @@ void block_and_expire(manifest::Catalogue& catalogue, const settings::Settings& 
 }  // namespace
 
 manifest::TrustStore trust_store(const settings::Settings& settings) {
-  return manifest::TrustStore(settings.state_folder, settings.system_layers);
+  return manifest::TrustStore(settings.state_folder, settings.system_layers, settings.read_state_folder);
 }
 
 manifest::Trust trust_in(const manifest::TrustStore& store, const settings::Settings& settings,

@@ -50,6 +50,41 @@ TEST_F(ReadOnlyState, WhatIsDisabledThereStaysDisabled) {
   EXPECT_EQ(open(read_only).status, 0);
 }
 
+// A publisher's key that was trusted while the cache could be written is trusted on.
+TEST_F(ReadOnlyState, KeysThatAreTrustedThereAreTrusted) {
+  const std::string key = "RWQBAgMEBQYHCAABAgMEBQYHCAkKCwwNDg8QERITFBUWFxgZGhscHR4f";
+  const Ended added = workplace.run("engine-cache", {"trust", "add", key, "--json"});
+  ASSERT_EQ(added.status, 0) << added.said();
+  const Ended list = workplace.run("engine-cache", {"trust", "list", "--json"}, read_only);
+  ASSERT_EQ(list.document["keys"].as_array().size(), 1u) << list.said();
+  EXPECT_FALSE(list.document["keys"].as_array()[0]["own"].as_bool());
+  EXPECT_THAT(list.document["keys"].as_array()[0]["file"].as_string(),
+              HasSubstr((workplace.cache() / "state").native()));
+  const std::string id = added.document["added"].as_string();
+  const Ended removed = workplace.run("engine-cache", {"trust", "remove", id, "--json"}, read_only);
+  EXPECT_EQ(removed.status, 7) << removed.said();
+  EXPECT_EQ(removed.code(), "EH-F16");
+  EXPECT_THAT(removed.diagnosis()["remedy"].dump(), HasSubstr("let the owner of"));
+  EXPECT_EQ(workplace.run("engine-cache", {"trust", "remove", id}).status, 0);
+}
+
+// The advice for a record that cannot be read is one that works where it lies.
+TEST_F(ReadOnlyState, ARecordThatCannotBeReadIsToldWithWhatWorksThere) {
+  ASSERT_EQ(quarantine({"disable", "reference-good"}).status, 0);
+  for (const auto& state : std::filesystem::directory_iterator(workplace.cache() / "state"))
+    if (const auto file = state.path() / "history/reference-good.json"; std::filesystem::exists(file))
+      std::filesystem::resize_file(file, 30);
+  const auto told = testing::AllOf(HasSubstr("reference-good.json is not a record that can be read"),
+                                   HasSubstr("whoever may write in "),
+                                   testing::Not(HasSubstr("engine-cache quarantine clear")));
+  EXPECT_THAT(quarantine({"list"}, read_only).document["warnings"].dump(), told);
+  EXPECT_THAT(workplace.run("engine-cache", {"verify", "--json"}, read_only).document["records"].dump(),
+              told);
+  // What is advised besides.
+  EXPECT_EQ(quarantine({"disable", "reference-good"}, read_only).status, 0);
+  EXPECT_EQ(open(read_only).candidate("reference-good")["verdict"].as_string(), "disabled");
+}
+
 // What an earlier open of the read-only cache wrote down elsewhere must not lead past a later disable.
 TEST_F(ReadOnlyState, NoTicketLeadsPastADisable) {
   for (int times = 0; times < 3; ++times) ASSERT_EQ(open(read_only).status, 0);

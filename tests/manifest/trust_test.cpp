@@ -236,6 +236,36 @@ TEST_F(TrustTest, the_system_layer_is_a_floor_and_its_keys_are_trusted) {
   EXPECT_FALSE((*user.keys())[0].own);
 }
 
+TEST_F(TrustTest, a_state_folder_that_is_only_read_is_trusted_and_a_floor_as_well) {
+  const std::filesystem::path state = folder_ / "read-only";
+  const TrustStore before(state, {});
+  TrustedKey key;
+  key.key = test_key(1).public_key();
+  ASSERT_TRUE(before.add(key));
+  put_all(20);
+  Trust trust{before, true, false, {}};
+  ASSERT_TRUE(load_repository(location, reader_, in_2026, nullptr, &trust));
+
+  for (const std::filesystem::path& own : {folder_ / "user", std::filesystem::path()}) {
+    const TrustStore now(own, {}, state);
+    ASSERT_EQ(now.keys()->size(), 1u);
+    EXPECT_FALSE((*now.keys())[0].own);
+    Trust over{now, true, false, {}};
+    put_index(index_of(20), {1});
+    EXPECT_TRUE(load_repository(location, reader_, in_2026, nullptr, &over));
+    put_index(index_of(19), {1});
+    const auto old = load_repository(location, reader_, in_2026, nullptr, &over);
+    ASSERT_FALSE(old);
+    EXPECT_EQ(old.error().code, "EH-M11");
+    const auto removed = now.remove(key.key.id);
+    ASSERT_FALSE(removed) << "it would count on";
+    EXPECT_EQ(removed.error().code, "EH-F16");
+    EXPECT_EQ(removed.error().value("folder"), (state / "trust").string());
+  }
+  const auto files = TrustStore({}, {}, state).files(location);
+  EXPECT_FALSE(files.empty()) << "a decision rests on them";
+}
+
 TEST_F(TrustTest, nothing_is_written_when_nothing_changed) {
   put_all();
   trust(1);

@@ -1,9 +1,11 @@
 #include "host/manifest/trust/trust_store.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <limits>
 #include <system_error>
 
+#include "base/file_calls.hpp"
 #include "base/files.hpp"
 #include "base/json.hpp"
 #include "base/paths.hpp"
@@ -140,10 +142,12 @@ bool lists_key(const std::string& root, const PublicKey& key) {
 
 }  // namespace
 
-TrustStore::TrustStore(fs::path state, std::vector<fs::path> layers)
-    : folder_(state.empty() ? fs::path() : std::move(state) / "trust"), layers_(std::move(layers)) {}
+TrustStore::TrustStore(fs::path state, std::vector<fs::path> layers, fs::path read_state)
+    : folder_(state.empty() ? fs::path() : std::move(state) / "trust"),
+      read_folder_(read_state.empty() ? fs::path() : std::move(read_state) / "trust"),
+      layers_(std::move(layers)) {}
 
-std::vector<fs::path> TrustStore::layer_folders() const {
+std::vector<fs::path> TrustStore::read_folders() const {
   std::vector<fs::path> folders;
   for (const fs::path& layer : layers_) {
     std::error_code error;
@@ -153,6 +157,7 @@ std::vector<fs::path> TrustStore::layer_folders() const {
     }
   }
   std::sort(folders.begin(), folders.end());
+  if (!read_folder_.empty()) folders.insert(folders.begin(), read_folder_);
   return folders;
 }
 
@@ -161,7 +166,7 @@ Result<std::vector<TrustedKey>> TrustStore::keys() const {
   if (!folder_.empty()) {
     TRY_ASSIGN(all, keys_of(folder_ / "keys.json", true));
   }
-  for (const fs::path& folder : layer_folders()) {
+  for (const fs::path& folder : read_folders()) {
     TRY_ASSIGN(const std::vector<TrustedKey> more, keys_of(folder / "keys.json", false));
     all.insert(all.end(), more.begin(), more.end());
   }
@@ -190,6 +195,14 @@ Result<void> TrustStore::add(TrustedKey key) const {
 }
 
 Result<bool> TrustStore::remove(std::string_view key_id) const {
+  if (!read_folder_.empty()) {
+    TRY_ASSIGN(const std::vector<TrustedKey> fixed, keys_of(read_folder_ / "keys.json", false));
+    if (std::any_of(fixed.begin(), fixed.end(), [&](const TrustedKey& one) { return one.key.id == key_id; }))
+      return fail(diagnose_errno("EH-F16", calls::access(read_folder_.c_str(), W_OK) != 0 ? errno : EACCES)
+                      .with("place", "cache")
+                      .with("file", path_text(read_folder_ / "keys.json"))
+                      .with("folder", path_text(read_folder_)));
+  }
   TRY_ASSIGN(const cache::FileLock lock, lock_of(folder_));
   TRY_ASSIGN(std::vector<TrustedKey> all, keys_of(folder_ / "keys.json", true));
   std::vector<PublicKey> gone;
@@ -221,7 +234,7 @@ Result<Seen> TrustStore::seen(const std::string& repository) const {
   if (!folder_.empty()) {
     TRY_ASSIGN(seen, seen_of(folder_ / path_of(name_for(repository)), repository));
   }
-  for (const fs::path& folder : layer_folders()) {
+  for (const fs::path& folder : read_folders()) {
     TRY_ASSIGN(Seen other, seen_of(folder / path_of(name_for(repository)), repository));
     take_newer(seen, std::move(other));
   }
@@ -242,7 +255,7 @@ Result<void> TrustStore::remember(const std::string& repository, const Seen& see
 
 std::vector<fs::path> TrustStore::files(const std::string& repository) const {
   std::vector<fs::path> all;
-  std::vector<fs::path> folders = layer_folders();
+  std::vector<fs::path> folders = read_folders();
   if (!folder_.empty()) folders.push_back(folder_);
   for (const fs::path& folder : folders)
     for (const std::string& name : {std::string("keys.json"), name_for(repository)})

@@ -4,7 +4,8 @@
 //   <repository>.json          its root, the newest version seen, the newest signed time, what it blocked
 //
 // A read-only system layer may bring the same files (below its state folder, of whatever machine it was
-// prepared on): its keys are trusted too, and its versions are a floor for ours.
+// prepared on): its keys are trusted too, and its versions are a floor for ours. So may the state folder of a
+// cache that cannot be written: what was trusted there before counts on.
 #pragma once
 #include <cstdint>
 #include <filesystem>
@@ -22,7 +23,7 @@ struct TrustedKey {
   std::string repository;  // only for this location; empty: for every one
   std::string added;       // when: "2026-11-20T00:00:00Z"
   std::filesystem::path file;
-  bool own = true;  // false: of a system layer
+  bool own = true;  // false: of a system layer, or of a state folder that is only read
 };
 
 // The memory of one repository.
@@ -39,8 +40,10 @@ struct Seen {
 // file is replaced whole and durably.
 class TrustStore {
  public:
-  // `state`: empty when there is none; nothing is remembered then.
-  TrustStore(std::filesystem::path state, std::vector<std::filesystem::path> layers);
+  // `state`: empty when there is none; nothing is remembered then. `read_state`: another one, which cannot be
+  // written; or empty.
+  TrustStore(std::filesystem::path state, std::vector<std::filesystem::path> layers,
+             std::filesystem::path read_state = {});
 
   // All keys, ours first. A file that cannot be read as such is an error (EH-M01, EH-M02, EH-M15): what was
   // trusted must not be guessed.
@@ -50,10 +53,11 @@ class TrustStore {
   // EH-F16 with "folder" when there is no state folder, and the errors of writing.
   Result<void> add(TrustedKey key) const;
   // Forgets our key and the roots that list it: those repositories begin anew with the keys that are left.
-  // Their versions stay as a floor. False when there is no such key of ours.
+  // Their versions stay as a floor. False when there is no such key of ours; EH-F16 ("place", "folder") when
+  // it stands where this user cannot take it away.
   Result<bool> remove(std::string_view key_id) const;
 
-  // Of ours and the layers', the newer of each.
+  // Of ours and those that are only read, the newer of each.
   Result<Seen> seen(const std::string& repository) const;
   // Never lowers a version. Nothing happens when nothing changes.
   Result<void> remember(const std::string& repository, const Seen& seen) const;
@@ -62,9 +66,9 @@ class TrustStore {
   std::vector<std::filesystem::path> files(const std::string& repository) const;
 
  private:
-  std::vector<std::filesystem::path> layer_folders() const;
+  std::vector<std::filesystem::path> read_folders() const;
 
-  std::filesystem::path folder_;
+  std::filesystem::path folder_, read_folder_;
   std::vector<std::filesystem::path> layers_;
 };
 
