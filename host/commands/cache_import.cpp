@@ -61,6 +61,14 @@ Result<Json> import_command(const OfflineRun& run) {
     return settings::check_origin(run.settings, build, repository, doubt);
   };
   request.readable_by_all = run.flags.layer == "system";
+  // As of a folder or URL: who is refused by a rule is told whose it is.
+  request.refuse_unsigned = [&](const std::string& build, const std::string& repository,
+                                std::string_view problem) {
+    std::string what = build + " of a bundle";
+    if (!repository.empty()) what += ", which comes from the repository \"" + repository + "\"";
+    return std::move(
+        settings::unsigned_refused(policy, what + ": " + std::string(problem)).with("build", build));
+  };
   request.unpacked_limit = run.settings.downloads.max_unpacked_bytes;
   request.cancel = run.cancel;
   request.now = open::World::now();

@@ -25,7 +25,8 @@ class Importing {
     TRY(read_list());
     TRY(read_documents());
     auto vouched = vouch({list_, documents_, [this](const std::string& index) { return kept_at(index); },
-                          request_.unsigned_allowed, request_.trust, request_.origin, request_.now});
+                          request_.unsigned_allowed, request_.trust, request_.origin, request_.now,
+                          request_.refuse_unsigned});
     if (!vouched) return fail(std::move(vouched.error().with("file", path_text(request_.file))));
     vouched_ = std::move(*vouched);
     TRY(keep_license_texts());

@@ -21,6 +21,7 @@ struct ImportRequest {
   bool unsigned_allowed = true;
   const manifest::Trust* trust = nullptr;
   VouchRequest::Origin origin;
+  VouchRequest::Unsigned refuse_unsigned;
   // Everybody may read what is installed, whatever the umask: for a layer that others use.
   bool readable_by_all = false;
   std::uint64_t unpacked_limit = std::uint64_t{64} << 30;  // of one component

@@ -119,15 +119,31 @@ class Vouching {
                           vouched.from_repository ? offered_.at(bundled.manifest).repository : std::string(),
                           doubt(vouched)));
     if (request_.unsigned_allowed) return vouched;
-    Diagnosis refused = std::move(diagnose("EH-M40").with("build", bundled.id));
     if (!vouched.from_repository)
-      return fail(std::move(refused.with("problem", "no repository's manifest of it comes along")));
+      return fail(unsigned_build(bundled.id, "", "no repository's manifest of it comes along"));
     if (request_.trust != nullptr && vouched.signed_by.empty())
-      return fail(std::move(refused.with("problem", "the manifest of it is not signed")
-                                .with("repository", offered_.at(bundled.manifest).repository)));
+      return fail(unsigned_build(bundled.id, offered_.at(bundled.manifest).repository,
+                                 "the manifest of it is not signed"));
     if (!vouched.files_named_by_manifest)
-      return fail(std::move(refused.with("problem", "its manifest does not say which files it has")));
+      return fail(only_the_bundles_word(bundled.id, "its manifest does not say which files it has"));
     return vouched;
+  }
+
+  Diagnosis only_the_bundles_word(const std::string& build, std::string_view problem) const {
+    Diagnosis refused = std::move(diagnose("EH-M40").with("build", build).with("problem", problem));
+    if (request_.refuse_unsigned) {
+      const Diagnosis demand = request_.refuse_unsigned(build, "", problem);
+      refused.with("policy", demand.value("policy")).with("policy_file", demand.value("file"));
+    }
+    return refused;
+  }
+
+  Diagnosis unsigned_build(const std::string& build, const std::string& repository,
+                           std::string_view problem) const {
+    Diagnosis refused = request_.refuse_unsigned ? request_.refuse_unsigned(build, repository, problem)
+                                                 : only_the_bundles_word(build, problem);
+    if (!repository.empty()) refused.with("repository", repository);
+    return refused;
   }
 
   // Why nobody but the bundle says that these files come from that repository; empty: its signers do.

@@ -44,6 +44,11 @@ struct VouchRequest {
                                             const std::string& doubt)>;
   Origin origin;
   std::int64_t now = 0;
+  // Whose demand is not met: the failure for what nobody signed, with "file" and "policy", the rule, which
+  // EH-M40 names too for what is signed and leaves its files open. Not set: nobody knows, and it is EH-M40.
+  using Unsigned = std::function<Diagnosis(const std::string& build, const std::string& repository,
+                                           std::string_view problem)>;
+  Unsigned refuse_unsigned;
 };
 
 struct Vouched {
@@ -55,7 +60,7 @@ struct Vouched {
 // The repository's documents are read by manifest::load_repository, so whatever it demands of a repository it
 // demands of the copy. EH-F40 ("problem", "build"): the bundle contradicts a manifest; EH-M40 ("build",
 // "problem", "repository"): no signed manifest says what the files are, and policy wants one; and what
-// reading manifests, indexes and tree lists, and `origin`, fail with.
+// reading manifests, indexes and tree lists, and `origin` and `refuse_unsigned`, fail with.
 Result<Vouched> vouch(const VouchRequest& request);
 
 }  // namespace enginehost::offline

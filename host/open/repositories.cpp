@@ -14,6 +14,7 @@
 #include "host/manifest/repository.hpp"
 #include "host/manifest/trust/all_signatures.hpp"
 #include "host/open/mirrors.hpp"
+#include "host/settings/policy.hpp"
 #include "host/transfer/transfer.hpp"
 
 namespace enginehost::open {
@@ -227,12 +228,9 @@ void add_installations(manifest::Catalogue& catalogue, const settings::Settings&
   for (const fs::path& path : settings.installations) {
     // Nobody signed what lies there.
     if (settings.policy.require_signatures) {
-      catalogue.failures.push_back(std::move(diagnose("EH-P01")
-                                                 .with("file", settings.policy.file)
-                                                 .with("key", "policy.require_signatures")
-                                                 .with("policy", "policy.require_signatures = true")
-                                                 .with("what", "the installation " + path_text(path))
-                                                 .with("installation", path_text(path))));
+      catalogue.failures.push_back(
+          std::move(settings::unsigned_refused(settings.policy, "the installation " + path_text(path))
+                        .with("installation", path_text(path))));
       continue;
     }
     auto installation = installations::identify(path);
@@ -282,15 +280,10 @@ Diagnosis by_policy(Diagnosis failure, const settings::Repository& repository, c
   const bool by_policy = policy.require_signatures || !policy.unsigned_repositories;
   const bool lacks_signatures = failure.code == "EH-M08" || failure.code == "EH-M10";
   if (by_policy && lacks_signatures &&
-      !reader.read(manifest::below(repository.location, "root.json"), 8u << 20)) {
-    const std::string rule = policy.require_signatures ? "require_signatures" : "unsigned_repositories";
-    failure = diagnose("EH-P01")
-                  .with("file", policy.file)
-                  .with("key", "policy." + rule)
-                  .with("policy", "policy." + rule + (policy.require_signatures ? " = true" : " = false"))
-                  .with("what", "the repository " + repository.location + ", which nobody signed")
-                  .with("repository", repository.location);
-  }
+      !reader.read(manifest::below(repository.location, "root.json"), 8u << 20))
+    failure = std::move(
+        settings::unsigned_refused(policy, "the repository " + repository.location + ", which nobody signed")
+            .with("repository", repository.location));
   // Whoever names what is forbidden is refused (fetch.hpp); what a configuration names is left out.
   if (failure.code == "EH-P01" && repository.source == "--repository")
     failure.with("flag", repository.source);

@@ -104,6 +104,11 @@ Result<void> check_origin(const Settings& settings, const std::string& build, co
   return fail(std::move(refused.with("build", build).with("repository", repository)));
 }
 
+Diagnosis unsigned_refused(const Policy& policy, const std::string& what) {
+  return policy.require_signatures ? refusal(policy, "require_signatures", "true", what)
+                                   : refusal(policy, "unsigned_repositories", "false", what);
+}
+
 Result<void> check_host(const Policy& policy, std::string_view url) {
   if (!policy.allowed_hosts) return {};
   const HostAndPort host = host_of(url);

@@ -27,6 +27,10 @@ bool lies_in(const std::string& location, const std::optional<std::vector<std::s
 Result<void> check_origin(const Settings& settings, const std::string& build, const std::string& repository,
                           const std::string& doubt);
 
+// What nobody signed, where the policy demands signatures of all (require_signatures) or of every repository
+// (unsigned_repositories is false).
+Diagnosis unsigned_refused(const Policy& policy, const std::string& what);
+
 // Of every request and every redirection, by the URL's own host; a proxy on the way is not asked about.
 Result<void> check_host(const Policy& policy, std::string_view url);
 

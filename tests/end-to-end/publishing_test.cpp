@@ -103,9 +103,13 @@ TEST_F(Publishing, AStrictMachineTakesABundleOnlyOfASignedManifest) {
     options.launcher =
         with_system_file(other, Json::object().set("policy", Json::object().set(rule, rule[0] == 'r')));
     const Ended refused = other.run("engine-cache", {"import", unsigned_bundle, "--json"}, options);
-    EXPECT_EQ(refused.status, 5) << refused.said();
-    EXPECT_EQ(refused.code(), "EH-M40") << refused.said();
-    EXPECT_EQ(evidence(refused.diagnosis(), "problem"), "the manifest of it is not signed");
+    // As a folder or URL that nobody signed is refused: with the rule, and the file that it stands in.
+    EXPECT_EQ(refused.status, 8) << refused.said();
+    EXPECT_EQ(refused.code(), "EH-P01") << refused.said();
+    EXPECT_EQ(evidence(refused.diagnosis(), "key"), std::string("policy.") + rule);
+    EXPECT_EQ(evidence(refused.diagnosis(), "file"), "/etc/enginehost/config.json");
+    EXPECT_THAT(evidence(refused.diagnosis(), "what"), HasSubstr("the manifest of it is not signed"));
+    EXPECT_THAT(refused.diagnosis()["cause"].as_string(), HasSubstr("/etc/enginehost/config.json"));
     fs::remove_all(server_.root() / "engines");
     sh("engine-manifest publish repository /srv/www/engines");
   }

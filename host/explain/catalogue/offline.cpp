@@ -61,10 +61,12 @@ constexpr Entry entries[] = {
          "Policy demands signed repositories, and no signed manifest of a repository says which files this "
          "build of a bundle has.",
      .before = "signatures, trees, digests and file digests of the bundled repository's manifests",
-     .causes = {"policy demands signatures for {build}, and {problem} (repository {repository})",
-                "policy demands signatures for {build}, and {problem}",
-                "policy demands signatures, and no manifest of a repository says which files {build} has",
-                "policy demands signatures, and a bundle has only its own word"},
+     .causes =
+         {"{policy} in {policy_file} demands that a signed manifest name the files of {build}: {problem}",
+          "policy demands signatures for {build}, and {problem} (repository {repository})",
+          "policy demands signatures for {build}, and {problem}",
+          "policy demands signatures, and no manifest of a repository says which files {build} has",
+          "policy demands signatures, and a bundle has only its own word"},
      .remedies =
          {"have the publisher of {repository} sign it (docs/publishing.md), and export the build again",
           "export it where its repository can be read, whose manifest names the trees (\"tree\" of "
