@@ -6,6 +6,7 @@
 #include "base/file_calls.hpp"
 #include "base/files.hpp"
 #include "base/paths.hpp"
+#include "cache/list_again.hpp"
 #include "cache/place.hpp"
 #include "cache/store_paths.hpp"
 #include "cache/tree_care.hpp"
@@ -87,6 +88,11 @@ Result<TreeList> Mending::list_of(const std::string& tree) {
     TRY(write_file(root_ / "lists" / tree, other->text()));
     note({Problem::Kind::wrong_bytes, "lists/" + tree, list.error()}, "layer " + path_text(layer));
     return other;
+  }
+  // A tree that is whole says itself what it holds: its name is that list's digest.
+  if (auto again = list_again(root_, tree)) {
+    note({Problem::Kind::wrong_bytes, "lists/" + tree, list.error()}, "tree " + tree);
+    return std::move(*again);
   }
   return list;
 }

@@ -101,9 +101,11 @@ class Store {
   // EH-F15 ("folder", "needed", "free") when the cache's file system has less than `bytes` free or no inodes;
   // EH-F17 ("limit") when a file of `largest` bytes exceeds RLIMIT_FSIZE.
   Result<void> require_space(std::uint64_t bytes, std::uint64_t largest = 0) const;
-  // Only whether it is there. Before it is used again, see reject_if_damaged.
+  // Only whether it is there; a list that is missing is made anew out of a tree that is whole. Before it is
+  // used again, see reject_if_damaged.
   bool has_tree(std::string_view tree_id) const;
-  // Hashes every file of a tree that is here; one that is not as its list says moves to rejected/, so that
+  // Hashes every file of a tree that is here; one that is not as its list says (made anew where it is damaged
+  // and the tree is whole) moves to rejected/, so that
   // whoever needs it makes it anew. What was wrong, or nothing. EH-F18 when someone keeps the tree's lock.
   Result<std::optional<Diagnosis>> reject_if_damaged(std::string_view tree_id) const;
   // The tree that the archive with this key gave, if it is (still) here.

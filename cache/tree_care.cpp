@@ -9,6 +9,7 @@
 #include "base/paths.hpp"
 #include "base/sha256.hpp"
 #include "base/text.hpp"
+#include "cache/list_again.hpp"
 #include "cache/sharing.hpp"
 #include "cache/store_paths.hpp"
 #include "cache/view.hpp"
@@ -99,8 +100,11 @@ void heal_views_of(const fs::path& root, const std::string& tree, const fs::path
 
 bool Store::has_tree(std::string_view tree_id) const {
   calls::Status status{};
-  return is_sha256_hex(tree_id) && calls::lstat((root_ / "trees" / tree_id).c_str(), &status) == 0 &&
-         S_ISDIR(status.st_mode) && calls::access((root_ / "lists" / tree_id).c_str(), R_OK) == 0;
+  if (!is_sha256_hex(tree_id) || calls::lstat((root_ / "trees" / tree_id).c_str(), &status) != 0 ||
+      !S_ISDIR(status.st_mode))
+    return false;
+  return calls::access((root_ / "lists" / tree_id).c_str(), R_OK) == 0 ||
+         list_again(root_, tree_id).has_value();
 }
 
 std::optional<std::string> Store::tree_of(std::string_view archive_key) const {
@@ -115,6 +119,8 @@ Result<std::optional<Diagnosis>> Store::reject_if_damaged(std::string_view tree_
   if (!is_sha256_hex(tree_id) || !damage_of(root_, tree_id)) return std::optional<Diagnosis>();
   TRY_ASSIGN(const FileLock lock, lock_tree(root_, tree_id, program_));
   // Whoever held the lock may have put it aside already, and the one that lies here now may be new.
+  // A damaged list alone is no reason to give up a tree that is whole, and that may not come again.
+  if (!load_list(root_, tree_id)) static_cast<void>(list_again(root_, tree_id));
   std::optional<Diagnosis> damage = damage_of(root_, tree_id);
   if (damage) TRY(put_aside(root_, tree_id));
   return damage;

@@ -106,7 +106,7 @@ TEST_P(OddObjects, AtAListStopNoInstall) {
   const fs::path list = folder / ("cache/lists/" + installed.trees.at(1));
   put_at(list);
   fs::remove_all(installed.folder);
-  // Without a list nothing says what the tree should be: it goes aside, and comes again.
+  // Whole trees say themselves what they hold; see AtAListAreMadeAnewFromTheTree.
   {
     auto stage = store.stage(Store::key_of("one"));
     ASSERT_TRUE(stage);
@@ -114,6 +114,44 @@ TEST_P(OddObjects, AtAListStopNoInstall) {
   }
   install_anew();
   expect_whole();
+}
+
+// Nothing has to come again: there may be no network.
+TEST_P(OddObjects, AtAListAreMadeAnewFromTheTree) {
+  const std::string tree = installed.trees.at(1);
+  const fs::path list = folder / ("cache/lists/" + tree);
+  const auto before = test::read_text(list);
+  const FetchFiles nothing_comes = [](const auto&, const auto&, const auto&) -> Result<std::string> {
+    return fail(diagnose("EH-N01"));
+  };
+  put_at(list);
+  expect_told(list);
+  {
+    auto stage = store.stage(Store::key_of("one"));
+    ASSERT_TRUE(stage);
+    const auto mended = store.mend("one", *stage, nothing_comes);
+    ASSERT_TRUE(mended) << mended.error().code;
+    EXPECT_TRUE(mended->left.empty());
+    ASSERT_EQ(mended->files.size(), 1u);
+    EXPECT_EQ(mended->files[0].problem.path, "lists/" + tree);
+    EXPECT_EQ(mended->files[0].from, "tree " + tree);
+  }
+  EXPECT_EQ(test::read_text(list), before);
+  expect_whole();
+
+  put_at(list);
+  const auto damage = store.reject_if_damaged(tree);
+  ASSERT_TRUE(damage);
+  EXPECT_FALSE(*damage) << "the tree stays where it is";
+  expect_whole();
+
+  // Not of a tree that is damaged as well.
+  put_at(list);
+  const fs::path file = folder / ("cache/trees/" + tree + "/NOTICE");
+  fs::remove(file);
+  test::write_text(file, "Text\n");
+  ASSERT_TRUE(*store.reject_if_damaged(tree));
+  EXPECT_FALSE(fs::exists(folder / ("cache/trees/" + tree)));
 }
 
 TEST_P(OddObjects, AtTheRecordStopNeitherInstallNorRemovalNorCollection) {

@@ -3,6 +3,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <functional>
+
 #include "tests/end-to-end/repository.hpp"
 #include "tests/end-to-end/workplace.hpp"
 
@@ -170,6 +172,27 @@ TEST_F(UnusableCache, AFileInPlaceOfTheStateIsNoSecretAndStopsNoCollection) {
       << "where records go now is shown";
   const Ended gc = cache({"gc"});
   EXPECT_EQ(gc.status, 0) << gc.said();
+}
+
+// What is whole needs no network to be told so again.
+TEST_F(UnusableCache, ListsThatAreLostAreMadeAnewWithoutASource) {
+  fetch();
+  fs::remove_all(repository.root());
+  for (const bool damaged : {true, false}) {
+    for (const auto& list : fs::directory_iterator(workplace.cache() / "lists")) {
+      if (damaged)
+        fs::resize_file(list.path(), 10);
+      else
+        fs::remove(list.path());
+    }
+    EXPECT_NE(cache({"verify"}).status, 0);
+    const Ended repaired = cache({"verify", "--deep", "--repair", "--offline"});
+    EXPECT_EQ(repaired.status, 0) << repaired.said();
+    EXPECT_THAT(repaired.output, HasSubstr("mended lists/"));
+    EXPECT_EQ(cache({"verify", "--deep"}).status, 0);
+    EXPECT_TRUE(fs::is_empty(workplace.cache() / "rejected")) << "the tree stayed";
+    EXPECT_EQ(workplace.info({"reference", "--offline", "--json"}).status, 0);
+  }
 }
 
 TEST_F(UnusableCache, WhatIsNoFileOfRecordsIsMovedAside) {

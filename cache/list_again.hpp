@@ -1,0 +1,19 @@
+// A tree's list made anew out of the tree; for the store's own files only.
+#pragma once
+#include <filesystem>
+#include <optional>
+#include <string_view>
+
+#include "cache/tree_list.hpp"
+
+namespace enginehost::cache::inside {
+
+// The list of the files that lie in the tree, when its digest is the tree's name: then every file, kind and
+// link is what was published. Hashes them all. Nothing when something differs, or where the file system keeps
+// no modes.
+std::optional<TreeList> list_of_files(const std::filesystem::path& root, std::string_view tree_id);
+
+// The same, written where a list that is damaged or missing belongs.
+std::optional<TreeList> list_again(const std::filesystem::path& root, std::string_view tree_id);
+
+}  // namespace enginehost::cache::inside
