@@ -206,6 +206,8 @@ Usage Store::usage() const { return {logical_of(builds_of(root_)), measure(root_
 Result<Collected> Store::collect(const CollectOptions& options) const {
   TRY(check_readable());
   if (calls::access(root_.c_str(), F_OK) != 0) return Collected{};
+  // Pins and leases that cannot be read may keep any build.
+  if (auto odd = odd_places(); !odd.empty()) return fail(std::move(odd.front()));
   if (!options.dry_run) TRY(prepare());
   Collection collection(*this, options);
   Collected& report = collection.report;

@@ -12,6 +12,7 @@
 #include "base/process.hpp"
 #include "base/sha256.hpp"
 #include "base/text.hpp"
+#include "cache/odd_places.hpp"
 #include "cache/place.hpp"
 #include "cache/sharing.hpp"
 #include "cache/store_paths.hpp"
@@ -42,9 +43,14 @@ std::string layout_text(std::string_view program) {
 }
 
 Result<void> make_layer(const fs::path& root, std::string_view program) {
-  for (const char* folder :
-       {"trees", "lists", "views", "refs", "leases", "locks", "stage", "partial", "rejected", "pins"})
-    TRY(make_folders(root / folder));
+  for (const char* folder : top_folders) {
+    auto made = make_folders(root / folder);
+    if (!made && odd_place(root / folder)) {
+      TRY(move_odd_place_aside(root, root / folder).map([](const auto&) {}));
+      made = make_folders(root / folder);
+    }
+    TRY(std::move(made));
+  }
   // Where something else stands in its place, records go elsewhere, and the store needs none of them.
   static_cast<void>(make_folders(root / "state"));
   const auto write_once = [&](const char* name, std::string_view text) -> Result<void> {
@@ -238,8 +244,22 @@ Result<void> Store::check_readable() const {
     return fail(std::move(diagnosis.with("folder", path_text(folder))));
   };
   TRY(check_folder(root_));
-  for (const char* folder : {"refs", "views", "trees", "lists"}) TRY(check_folder(root_ / folder));
+  for (const char* folder : {"refs", "views", "trees", "lists"}) {
+    if (auto odd = odd_place(root_ / folder)) return fail(std::move(*odd));
+    TRY(check_folder(root_ / folder));
+  }
   return {};
+}
+
+std::vector<Diagnosis> Store::odd_places() const {
+  std::vector<Diagnosis> odd;
+  for (const char* folder : top_folders)
+    if (auto one = root_.empty() ? std::nullopt : odd_place(root_ / folder)) odd.push_back(std::move(*one));
+  return odd;
+}
+
+Result<std::optional<fs::path>> Store::move_aside(const fs::path& odd) const {
+  return move_odd_place_aside(root_, odd);
 }
 
 Result<bool> Store::mend_layout() const {

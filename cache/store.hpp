@@ -51,9 +51,16 @@ class Store {
   // layer cannot be read, or is none. A layer that nobody has made yet is in order.
   Result<void> check_readable() const;
 
-  // Makes the folders of the writable layer. As check_place(); EH-F15, EH-F16 with "folder"; EH-F16 with
-  // "format" when a newer program made this cache; EH-F23 ("file", "damaged") when LAYER.json is damaged.
-  // Everything that writes calls it.
+  // Those of the writable layer's own folders in whose place something else lies: a file, a pipe, a link that
+  // leads to no folder. Each is an EH-F23 ("folder", "in_the_way", "problem"). Whoever prepares moves them
+  // aside (NAME.aside-… in the layer), never removes them.
+  std::vector<Diagnosis> odd_places() const;
+  // One of them. Where it lies then; nothing when it was in order meanwhile.
+  Result<std::optional<std::filesystem::path>> move_aside(const std::filesystem::path& odd) const;
+
+  // Makes the folders of the writable layer, odd places moved aside. As check_place(); EH-F15, EH-F16 with
+  // "folder"; EH-F16 with "format" when a newer program made this cache; EH-F23 ("file", "damaged") when
+  // LAYER.json is damaged. Everything that writes calls it.
   Result<void> prepare() const;
 
   // The build's record after a stat of its loadable files; nothing is hashed unless a stamp differs. Nothing

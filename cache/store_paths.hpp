@@ -16,6 +16,10 @@ namespace fs = std::filesystem;
 
 constexpr int layer_format = 1;
 
+// The store's own folders at the top of a layer.
+constexpr const char* top_folders[] = {"trees", "lists", "views",   "refs",     "leases",
+                                       "locks", "stage", "partial", "rejected", "pins"};
+
 // EH-F16 ("format") when a newer program made this cache: it may be read, never written.
 Result<void> check_format(const fs::path& root);
 

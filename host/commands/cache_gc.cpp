@@ -10,6 +10,7 @@
 #include "host/commands/common.hpp"
 #include "host/commands/say.hpp"
 #include "host/explain/explain.hpp"
+#include "host/open/install.hpp"
 #include "host/open/world.hpp"
 
 namespace enginehost::commands {
@@ -182,6 +183,9 @@ int run_gc(const settings::Settings& settings, const cache::Store& store, const 
   if (flags.collecting->parsed()) return collect(settings, store, flags, json);
   const bool pin = flags.pinning->parsed();
   bool changed = true;
+  open::World world(settings);
+  if (const auto mended = open::mend_places(world); !mended)
+    return end_with(explain::of_this_cache(mended.error()), json);
   if (pin) {
     changed = !store.is_pinned(flags.build);
     if (const auto pinned = store.pin(flags.build); !pinned)
@@ -191,11 +195,8 @@ int run_gc(const settings::Settings& settings, const cache::Store& store, const 
     if (!unpinned) return end_with(explain::of_this_cache(unpinned.error()), json);
     changed = *unpinned;
   }
-  if (changed) {
-    open::World world(settings);
-    world.note(pin ? "pin" : "unpin", Json::object().set("build", flags.build));
-    print_warnings(world.warnings(), {}, json);
-  }
+  if (changed) world.note(pin ? "pin" : "unpin", Json::object().set("build", flags.build));
+  print_warnings(world.warnings(), {}, json);
   if (json)
     print(
         Json::object().set("format", 1).set("build", flags.build).set("pinned", pin).set("changed", changed));

@@ -7,6 +7,7 @@
 #include "host/commands/offline.hpp"
 #include "host/commands/say.hpp"
 #include "host/offline/import_bundle.hpp"
+#include "host/open/install.hpp"
 #include "host/open/repositories.hpp"
 #include "host/settings/policy.hpp"
 
@@ -60,7 +61,6 @@ Result<Json> import_command(const OfflineRun& run) {
   request.origin = [&](const std::string& build, const std::string& repository, const std::string& doubt) {
     return settings::check_origin(run.settings, build, repository, doubt);
   };
-  request.readable_by_all = run.flags.layer == "system";
   // As of a folder or URL: who is refused by a rule is told whose it is.
   request.refuse_unsigned = [&](const std::string& build, const std::string& repository,
                                 std::string_view problem) {
@@ -69,12 +69,14 @@ Result<Json> import_command(const OfflineRun& run) {
     return std::move(
         settings::unsigned_refused(policy, what + ": " + std::string(problem)).with("build", build));
   };
+  request.readable_by_all = run.flags.layer == "system";
   request.unpacked_limit = run.settings.downloads.max_unpacked_bytes;
   request.cancel = run.cancel;
   request.now = open::World::now();
   transfer::ProgressBar bar(stderr, run.common.quiet);
   request.consent = consent_for(world, &bar);
   request.progress = bar_for(bar, path_text(request.file));
+  if (run.flags.layer != "system") TRY(open::mend_places(world));
   TRY_ASSIGN(const offline::Imported imported, offline::import_bundle(store, request));
   bar.clear();
   for (const offline::ImportedBuild& build : imported.builds)

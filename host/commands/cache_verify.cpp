@@ -48,6 +48,7 @@ class Verification {
   void note_mended(const std::string& id, const std::vector<cache::MendedFile>& mended);
   Json tell(const std::string& id, const Verified& verified) const;
   void tell_the_rest(Json& document);
+  Result<Json> places();
   acquire::AcquireOptions options() const;
   const manifest::Build* known(const std::string& id);
   // Without the layers.
@@ -236,7 +237,28 @@ void Verification::tell_the_rest(Json& document) {
   document.set("problems", std::move(problems)).set("warnings", std::move(places));
 }
 
+// Something else in the place of a folder of the cache: moved aside, or told. What is asked for below reads
+// some of them, and says of those what is wrong.
+Result<Json> Verification::places() {
+  Json moved = Json::array();
+  for (Diagnosis& odd : store_.odd_places()) {
+    const std::filesystem::path place = path_of(odd.value("folder"));
+    if (!flags_.repair) {
+      beside_.push_back({cache::Problem::Kind::wrong_kind, path_text(place.filename()), std::move(odd)});
+      continue;
+    }
+    TRY_ASSIGN(const auto aside, store_.move_aside(place));
+    if (!aside) continue;
+    moved.push(Json::object().set("file", path_text(place)).set("to", path_text(*aside)));
+    if (!json_)
+      say("the cache  moved %s aside, to %s\n", path_text(place).c_str(), path_text(*aside).c_str());
+  }
+  if (!moved.as_array().empty()) TRY(store_.prepare());
+  return moved;
+}
+
 Result<Json> Verification::run() {
+  TRY_ASSIGN(Json moved, places());
   TRY(store_.check_readable());
   bool layout_mended = false;
   if (flags_.repair) {
@@ -269,6 +291,7 @@ Result<Json> Verification::run() {
   document.set("format", 1)
       .set("cache", path_text(store_.root()))
       .set("layout_mended", layout_mended)
+      .set("places_moved", std::move(moved))
       .set("builds", std::move(builds));
   tell_the_rest(document);
   return document;

@@ -21,6 +21,7 @@
 #include "host/explain/explain.hpp"
 #include "host/open/document.hpp"
 #include "host/open/fetch.hpp"
+#include "host/open/install.hpp"
 #include "host/open/request.hpp"
 #include "host/resolve/accelerator.hpp"
 #include "host/resolve/describe.hpp"
@@ -131,6 +132,7 @@ Result<Json> list(const cache::Store& store, const Flags& flags) {
 Result<Json> remove(const settings::Settings& settings, const Flags& flags) {
   open::World world(settings);
   TRY(world.store().check_readable());
+  TRY(open::mend_places(world));
   const auto freed = world.store().remove(flags.build);
   if (!freed) return fail(explain::of_this_cache(freed.error()));
   world.note("remove", Json::object().set("build", flags.build).set("freed", *freed));

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/paths.hpp"
+
 namespace enginehost::open {
 namespace {
 
@@ -45,10 +47,22 @@ Result<void> check_size(const World& world, const manifest::Build& build) {
 
 }  // namespace
 
+Result<void> mend_places(World& world) {
+  for (const Diagnosis& odd : world.store().odd_places()) {
+    const std::filesystem::path place = path_of(odd.value("folder"));
+    TRY_ASSIGN(const auto aside, world.store().move_aside(place));
+    if (aside)
+      world.warn(path_text(place) + " was " + std::string(odd.value("problem")) + ": it was moved to " +
+                 path_text(*aside) + ", and the cache's folder is made anew");
+  }
+  return {};
+}
+
 Result<acquire::Acquired> install_noted(World& world, const manifest::Build& build,
                                         const acquire::AcquireOptions& options,
                                         const transfer::ProgressCallback& progress) {
   TRY(check_size(world, build));
+  TRY(mend_places(world));
   auto acquired = acquire::acquire(build, world.store(), options, progress, world.cancel());
   if (!acquired) {
     if (asked_somebody(acquired.error())) world.note("fetch", fetch_failed(build, acquired.error()));

@@ -5,6 +5,10 @@
 
 namespace enginehost::open {
 
+// Moves aside what lies in the place of a folder of the cache, with a warning, before something is made
+// there.
+Result<void> mend_places(World& world);
+
 // As acquire::acquire(). Events: "fetch" for bytes that came or sources that failed, "install" for a build
 // that this call installed or mended; nothing for one that was there. EH-P01 when a part is larger than
 // policy allows.

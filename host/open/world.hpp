@@ -95,6 +95,7 @@ class World {
 
   // Of settings, catalogue and history, for people.
   std::vector<std::string> warnings() const;
+  void warn(std::string text) { warnings_.push_back(std::move(text)); }
 
   static std::int64_t now();  // seconds since 1970
 

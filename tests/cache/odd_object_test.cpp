@@ -154,6 +154,46 @@ TEST_P(OddObjects, AtAListAreMadeAnewFromTheTree) {
   EXPECT_FALSE(fs::exists(folder / ("cache/trees/" + tree)));
 }
 
+// At the top of the layer: what a person put there is moved beside, and the next install makes the folder.
+TEST_P(OddObjects, AtAFolderOfTheCacheAreMovedAside) {
+  if (is_folder() || std::string_view(GetParam().name) == "ALink") GTEST_SKIP() << "that is one";
+  for (const std::string name :
+       {"trees", "lists", "views", "refs", "leases", "locks", "stage", "partial", "rejected", "pins"}) {
+    SCOPED_TRACE(name);
+    const fs::path place = folder / ("cache/" + name);
+    put_at(place);
+    ASSERT_EQ(store.odd_places().size(), 1u);
+    EXPECT_EQ(store.odd_places()[0].value("in_the_way"), place.native());
+    const auto collected = store.collect({});
+    ASSERT_FALSE(collected) << "what keeps builds may be what cannot be read";
+    EXPECT_EQ(collected.error().code, "EH-F23");
+    install_anew();
+    EXPECT_TRUE(store.odd_places().empty());
+    EXPECT_TRUE(fs::is_directory(place));
+    std::vector<fs::path> aside;
+    for (const auto& entry : fs::directory_iterator(folder / "cache"))
+      if (entry.path().filename().native().starts_with(name + ".aside-")) aside.push_back(entry.path());
+    ASSERT_EQ(aside.size(), 1u);
+    EXPECT_FALSE(fs::is_directory(fs::symlink_status(aside[0]))) << "as it was";
+    auto stage = store.stage(Store::key_of("one"));
+    ASSERT_TRUE(stage);
+    const auto mended = store.mend("one", *stage, test::bring_small_files);
+    ASSERT_TRUE(mended) << mended.error().code;
+    expect_whole();
+  }
+}
+
+TEST(OddPlaces, AFolderThatIsKeptElsewhereIsLeftThere) {
+  const test::TemporaryFolder folder;
+  const Store store = Store::open(folder / "cache", {}, "odd_object_test");
+  ASSERT_TRUE(test::install_small_build(store, "one"));
+  fs::rename(folder / "cache/trees", folder / "large-disk");
+  fs::create_directory_symlink(folder / "large-disk", folder / "cache/trees");
+  EXPECT_TRUE(store.odd_places().empty());
+  ASSERT_TRUE(test::install_small_build(store, "two"));
+  EXPECT_TRUE(fs::is_symlink(folder / "cache/trees"));
+}
+
 TEST_P(OddObjects, AtTheRecordStopNeitherInstallNorRemovalNorCollection) {
   const fs::path ref = folder / "cache/refs/one.ref";
   const std::string_view name = GetParam().name;

@@ -174,6 +174,59 @@ TEST_F(UnusableCache, AFileInPlaceOfTheStateIsNoSecretAndStopsNoCollection) {
   EXPECT_EQ(gc.status, 0) << gc.said();
 }
 
+// A file, a pipe or a link to nothing where a folder of the cache belongs: told, kept, and in nobody's way.
+TEST_F(UnusableCache, WhatStandsInAFoldersPlaceIsMovedAside) {
+  fetch();
+  const std::vector<std::function<void(const fs::path&)>> ways = {
+      [](const fs::path& place) { write_text(place, "mine"); },
+      [](const fs::path& place) { ASSERT_EQ(::mkfifo(place.c_str(), 0644), 0); },
+      [](const fs::path& place) { fs::create_symlink("/nonexistent/disk", place); }};
+  const auto aside_of = [&](const std::string& name) {
+    std::vector<fs::path> found;
+    for (const auto& entry : fs::directory_iterator(workplace.cache()))
+      if (entry.path().filename().native().starts_with(name + ".aside-")) found.push_back(entry.path());
+    return found;
+  };
+  std::size_t way = 0;
+  for (const std::string name : {"refs", "views", "lists", "locks", "leases", "pins"}) {
+    SCOPED_TRACE(name);
+    const fs::path place = workplace.cache() / name;
+    fs::remove_all(place);
+    ways[way++ % ways.size()](place);
+    for (const char* command : {"verify", "gc"}) {
+      const Ended told = cache({command, "--json"});
+      EXPECT_EQ(told.status, 7) << command << ": " << told.said();
+      EXPECT_EQ(told.code(), "EH-F23") << command;
+      EXPECT_THAT(told.diagnosis()["remedy"].dump(),
+                  HasSubstr("engine-cache verify --repair moves " + place.native() + " aside"))
+          << command;
+    }
+    ASSERT_TRUE(aside_of(name).empty()) << "looking changes nothing";
+    const Ended repaired = cache({"verify", "--repair"});
+    EXPECT_EQ(repaired.status, 0) << repaired.said();
+    EXPECT_THAT(repaired.output, HasSubstr("moved " + place.native() + " aside"));
+    ASSERT_EQ(aside_of(name).size(), 1u);
+    EXPECT_FALSE(fs::is_directory(fs::symlink_status(aside_of(name)[0])));
+    EXPECT_EQ(cache({"verify"}).status, 0);
+    fs::remove(aside_of(name)[0]);
+    fetch();
+  }
+  // Whoever just opens an engine is warned, and goes on.
+  fs::remove_all(workplace.cache() / "refs");
+  write_text(workplace.cache() / "refs", "mine");
+  const std::vector<std::string> opening = {"reference", "--repository", repository.root().native(),
+                                            "--json"};
+  const Ended opened = workplace.info(opening);
+  EXPECT_EQ(opened.status, 0) << opened.said();
+  ASSERT_EQ(aside_of("refs").size(), 1u);
+  EXPECT_THAT(opened.document["warnings"].dump(), HasSubstr(aside_of("refs")[0].native()));
+  EXPECT_EQ(read_text(aside_of("refs")[0]), "mine");
+  const Ended again = workplace.info(opening);
+  EXPECT_TRUE(again.document["warnings"].as_array().empty()) << again.said();
+  EXPECT_EQ(cache({"gc"}).status, 0);
+  EXPECT_EQ(read_text(aside_of("refs")[0]), "mine") << "no collection takes it away";
+}
+
 // What is whole needs no network to be told so again.
 TEST_F(UnusableCache, ListsThatAreLostAreMadeAnewWithoutASource) {
   fetch();

@@ -292,8 +292,10 @@ constexpr Entry entries[] = {
      .before = "opening the cache's folders, and LAYER.json",
      .causes = {"{file} is damaged: {problem}", "{folder} cannot be read: {os_said}", "{folder} is {problem}",
                 "the cache cannot be read"},
-     .remedies = {"{?damaged}engine-cache verify --repair writes it anew",
-                  "{!damaged}let its owner do this, or name another cache: --cache or ENGINEHOST_CACHE"},
+     .remedies =
+         {"{?damaged}engine-cache verify --repair writes it anew",
+          "{?in_the_way}engine-cache verify --repair moves {in_the_way} aside, and makes the folder",
+          "{!damaged}{!in_the_way}let its owner do this, or name another cache: --cache or ENGINEHOST_CACHE"},
      .exit_status = S::cache,
      .category = Category::request},
     {.code = "EH-F24",
