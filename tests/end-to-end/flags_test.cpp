@@ -303,5 +303,27 @@ TEST_F(Flags, WordsNameWhatWasGiven) {
   EXPECT_THAT(workplace.info({"@1"}).error, HasSubstr("names a version and no engine"));
 }
 
+// Of the same kind wherever it is written; what mends it is said of that place.
+TEST_F(Flags, AMalformedDeviceIsToldWithWhatMendsItWhereItIsWritten) {
+  const Ended flag = workplace.info({"reference", "--device", "cuda:first", "--json"});
+  EXPECT_EQ(flag.status, 2) << flag.said();
+  EXPECT_EQ(flag.code(), "EH-P40");
+  EXPECT_THAT(flag.diagnosis()["cause"].as_string(), HasSubstr("\"cuda:first\" is no device"));
+  EXPECT_THAT(flag.diagnosis()["remedy"].dump(), HasSubstr("engine-info --help"));
+  RunOptions options;
+  options.environment = {"ENGINEHOST_DEVICE=cuda:first"};
+  const Ended variable = workplace.info({"reference", "--json"}, options);
+  EXPECT_EQ(variable.status, 2) << variable.said();
+  EXPECT_EQ(variable.code(), "EH-P02");
+  EXPECT_THAT(variable.diagnosis()["cause"].as_string(), HasSubstr("\"cuda:first\" is no device"));
+  EXPECT_THAT(variable.diagnosis()["remedy"].dump(), HasSubstr("correct ENGINEHOST_DEVICE, or unset it"));
+  workplace.configure(Json::object().set("device", "cuda:first"));
+  const Ended file = workplace.info({"reference", "--json"});
+  EXPECT_EQ(file.status, 2) << file.said();
+  EXPECT_EQ(file.code(), "EH-P02");
+  EXPECT_THAT(file.diagnosis()["cause"].as_string(), HasSubstr("\"cuda:first\" is no device"));
+  EXPECT_THAT(file.diagnosis()["remedy"].dump(), HasSubstr("correct device in /"));
+}
+
 }  // namespace
 }  // namespace enginehost::test
