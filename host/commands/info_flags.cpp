@@ -101,7 +101,7 @@ void add_flags(CLI::App& app, InfoFlags& flags) {
                "engines that others installed on this machine, and which could be opened where they lie");
   app.add_option("--inspect", flags.inspect, "check any shared library before it is loaded");
   app.add_flag("--symbols", flags.symbols,
-               "with --inspect: look for undefined symbols too, which stay unnoticed without it");
+               "with --inspect: undefined symbols are failures, and each is told");
   app.add_option("--code", flags.codes, "what failure codes mean and how they are mended: EH-L01, l01")
       ->delimiter(',');
   flags.common.add_to(app);

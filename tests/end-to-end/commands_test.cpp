@@ -175,7 +175,11 @@ TEST(Commands, InspectTellsALibraryThatLoadsFromOneThatFailsAndFromWhatIsNone) {
   EXPECT_EQ(loads.status, 0) << loads.said();
   EXPECT_EQ(loads.document["verdict"].as_string(), "loads");
   EXPECT_EQ(loads.document["kind"].as_string(), "elf");
-  EXPECT_THAT(workplace.info({"--inspect", plugin}).output,
+  EXPECT_THAT(workplace.info({"--inspect", plugin}).output, testing::Not(HasSubstr("no library provides")));
+  EXPECT_THAT(workplace
+                  .info({"--inspect", plugin, "--platform",
+                         ENGINEHOST_SOURCE_DIR "/tests/profiles/linux-ubuntu2404-driver580-rtx4090.json"})
+                  .output,
               HasSubstr("symbols were not looked at: --symbols"));
   EXPECT_THAT(workplace.info({"--inspect", plugin, "--symbols"}).output,
               testing::Not(HasSubstr("not looked at")));

@@ -44,6 +44,28 @@ TEST(SymbolFaults, L13_AFunctionMissingAtItsFirstCallIsToldAlthoughTheProcessJus
                 {"missing_kernel", "liblater.so"}});
 }
 
+// Without --symbols the verdict leaves them out, and they are told all the same.
+TEST(SymbolFaults, InspectTellsHowManySymbolsNobodyProvides) {
+  const Workplace workplace;
+  const std::string file = (workplace.folder() / "libtwo.so").native();
+  write_text(file, compile_library("void first_kernel(void);\nvoid second_kernel(void);\nvoid use(void);\n"
+                                   "void use(void) { first_kernel(); second_kernel(); }\n",
+                                   {"-Wl,-z,lazy"}));
+  const Ended run = workplace.info({"--inspect", file, "--json"});
+  EXPECT_EQ(run.status, 0) << run.said();
+  EXPECT_EQ(run.document["verdict"].as_string(), "loads");
+  EXPECT_THAT(run.document["notes"].dump(),
+              testing::AllOf(testing::HasSubstr("2 undefined symbols"), testing::HasSubstr("first_kernel"),
+                             testing::HasSubstr("--symbols")));
+  const Ended text = workplace.info({"--inspect", file});
+  EXPECT_THAT(text.output, testing::HasSubstr("2 undefined symbols that no library provides"));
+  EXPECT_THAT(text.output, testing::Not(testing::HasSubstr("not looked at")));
+  const Ended strict = workplace.info({"--inspect", file, "--symbols", "--json"});
+  EXPECT_EQ(strict.status, 6) << strict.said();
+  EXPECT_EQ(strict.code(), "EH-L12");
+  EXPECT_TRUE(strict.document["notes"].as_array().empty());
+}
+
 TEST(SymbolFaults, L14_AMissingVariableIsToldAsAVariable) {
   const std::string soname = "libtables.so.1";
   const std::string offered = compile_library("int shared_table[4] = {1};\n", {"-Wl,-soname," + soname});
