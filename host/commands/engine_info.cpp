@@ -25,6 +25,15 @@
 namespace enginehost::commands {
 namespace {
 
+// Remedies name pages by their place in the source tree; where this program was installed, they came along.
+std::string place_of_pages(const std::string& told) {
+  if (told.find("docs/") == std::string::npos) return {};
+  std::error_code error;
+  const auto pages = executable_folder().parent_path() / "share" / "doc" / "enginehost";
+  if (!std::filesystem::is_directory(pages / "docs", error)) return {};
+  return "\ndocs/ and manifests/ are in " + path_text(pages) + "\n";
+}
+
 // Every code that was asked for; one that does not exist is an argument that cannot be read, whatever the
 // others are.
 int explain_codes(const InfoFlags& flags) {
@@ -39,8 +48,10 @@ int explain_codes(const InfoFlags& flags) {
     return end_with(unknown, flags.common.json);
   }
   if (!flags.common.json) {
-    for (std::size_t i = 0; i < entries.size(); ++i)
-      say("%s%s\n", i == 0 ? "" : "\n", explain::describe_code(*entries[i]).c_str());
+    std::string text;
+    for (const explain::Entry* entry : entries)
+      text += (text.empty() ? "" : "\n") + explain::describe_code(*entry) + "\n";
+    say("%s%s", text.c_str(), place_of_pages(text).c_str());
     return 0;
   }
   if (entries.size() == 1) {

@@ -109,10 +109,20 @@ def library_folder(system, prefix):
     sys.exit(1)
 
 
-def check_files(system, prefix):
+def check_files(system, prefix, source):
     for name in EXPECTED + system.files + [program + system.ending for program in PROGRAMS]:
         if not (prefix / name).is_file():
             fail("%s is not installed" % name)
+    # The pages that remedies name, under those names.
+    pages = prefix / "share/doc/enginehost"
+    named = set()
+    for file in (source / "host/explain/catalogue").rglob("*.cpp"):
+        named.update(re.findall(r"(?:docs/[a-z-]+\.md|manifests/schema\b)", file.read_text(encoding="utf-8")))
+    if len(named) < 3:
+        fail("remedies name only %s" % sorted(named))
+    for name in sorted(named):
+        if not (pages / name).exists():
+            fail("a remedy names %s, which is not in %s" % (name, pages))
     plugins = [path for path in (prefix / "share/enginehost/repository").rglob("*")
                if path.is_file() and path.suffix != ".json"]
     if not plugins:
@@ -205,6 +215,9 @@ def check_commands(system, prefix, environment):
     outcome = document.get("outcome", {})
     if outcome.get("state") != "opened" or not outcome.get("proven"):
         fail("the installed engine-info did not prove and open: %s" % json.dumps(document.get("warnings")))
+    told = run(system.command(program, "--code", "EH-M40"), env=environment).stdout
+    if "docs/ and manifests/ are in %s" % system.path(prefix / "share/doc/enginehost") not in told:
+        fail("engine-info --code does not say where the pages are that it names: %s" % told)
     where = [setting["value"] for setting in document.get("config", []) if setting["key"] == "helper"]
     if where and not any(system.path(prefix) in value for value in where):
         fail("the helper that is used is not the installed one: %s" % where)
@@ -230,7 +243,7 @@ def main():
         environment.update(HOME=str(scratch / "home"), XDG_CONFIG_HOME=str(scratch / "config"),
                            ENGINEHOST_CACHE=system.path(scratch / "cache"), **system.environment(library))
         (scratch / "home").mkdir()
-        check_files(system, prefix)
+        check_files(system, prefix, arguments.source)
         check_exports(system, library / system.library)
         check_header(system, prefix / "include", scratch)
         check_examples(system, arguments, prefix, scratch, environment)
