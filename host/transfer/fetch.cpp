@@ -88,7 +88,10 @@ class Fetch {
   std::string etag_;
   std::uint64_t skip_ = 0;
   bool restart_ = false, http1_only_ = false;
-  bool enough_ = false;                        // the sink has what it wanted
+  bool enough_ = false;  // the sink has what it wanted
+  // Of a file whose size is known: kept until the answer has ended, so that one which goes on behind it never
+  // leaves a whole file with the sink, in whatever packets the surplus arrives.
+  std::optional<char> last_byte_;
   std::optional<Clock::time_point> all_came_;  // every byte that is expected has; the answer has not ended
   int failures_ = 0;
   const Clock::time_point began_ = Clock::now();
@@ -122,6 +125,7 @@ Result<void> Fetch::begin(const HttpAnswer& answer) {
   report_.content_type = answer.content_type;
   report_.etag = answer.etag;
   all_came_.reset();
+  last_byte_.reset();
   if (answer.status < 200 || answer.status > 299) return {};  // the exchange's own failure
   if (answer.status != 200 && answer.status != 206)
     return fail(diagnose("EH-N04").with("url", report_.url).with("status", std::to_string(answer.status)));
@@ -169,12 +173,19 @@ Result<void> Fetch::take(std::string_view bytes) {
     if (position_ < head_bytes && position_ < *refused_length_) return {};
     return fail(wrong_length(*refused_length_));
   }
-  const std::uint64_t limit = request_.expected_size.value_or(request_.limit);
-  if (bytes.size() > limit - position_) return fail(wrong_length(position_ + bytes.size()));
   const std::uint64_t wanted = sink_.wanted_until();
   const bool enough = bytes.size() >= wanted - std::min(wanted, position_);
   if (enough) bytes = bytes.substr(0, wanted - std::min(wanted, position_));
-  if (!bytes.empty()) TRY(sink_.write(bytes));
+  const std::uint64_t limit = request_.expected_size.value_or(request_.limit);
+  const std::uint64_t behind = position_ + bytes.size();
+  bytes = bytes.substr(0, limit - position_);
+  std::string_view taken = bytes;
+  if (!bytes.empty() && position_ + bytes.size() == request_.expected_size) {
+    last_byte_ = bytes.back();
+    taken.remove_suffix(1);
+  }
+  if (!taken.empty()) TRY(sink_.write(taken));
+  if (behind > limit) return fail(wrong_length(behind));
   position_ += bytes.size();
   report_.received += bytes.size();
   meter_.at(position_);
@@ -242,6 +253,7 @@ Result<TransferReport> Fetch::run() {
         position_ != std::min(*request_.expected_size, sink_.wanted_until()))
       return fail(wrong_length(position_));
     if (whole) {
+      if (last_byte_) TRY(sink_.write(std::string_view(&*last_byte_, 1)));
       report_.size = position_;
       report_.seconds = std::chrono::duration<double>(Clock::now() - began_).count();
       meter_.at(position_, true);

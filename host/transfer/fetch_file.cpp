@@ -22,11 +22,13 @@ Result<TransferReport> fetch_file(const std::filesystem::path& file,
   if (!S_ISREG(status.st_mode))
     return fail(diagnose("EH-N14").with("file", path_text(file)).with("problem", "not a regular file"));
   const auto size = static_cast<std::uint64_t>(status.st_size);
-  if (expected_size && size != *expected_size)
+  const auto wrong_length = [&](std::uint64_t actual) {
     return fail(diagnose("EH-N07")
                     .with("file", path_text(file))
                     .with("expected", std::to_string(*expected_size))
-                    .with("actual", std::to_string(size)));
+                    .with("actual", std::to_string(actual)));
+  };
+  if (expected_size && size != *expected_size) return wrong_length(size);
   // Reading is cheaper than checking what is held against it.
   TRY(sink.start(0));
   TransferReport report;
@@ -42,11 +44,15 @@ Result<TransferReport> fetch_file(const std::filesystem::path& file,
     if (got < 0) return fail(diagnose_errno("EH-N14", errno).with("file", path_text(file)));
     if (got == 0) break;
     const std::string_view bytes(buffer.data(), static_cast<std::size_t>(got));
+    // It grows while it is read, or never told its size.
+    if (expected_size && bytes.size() > *expected_size - report.received)
+      return wrong_length(report.received + bytes.size());
     if (report.head.size() < 4096) report.head.append(bytes.substr(0, 4096 - report.head.size()));
     TRY(sink.write(bytes));
     report.received += bytes.size();
     meter.at(report.received);
   }
+  if (expected_size && report.received != *expected_size) return wrong_length(report.received);
   report.size = report.received;
   report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
   meter.at(report.received, true);

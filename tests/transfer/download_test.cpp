@@ -196,6 +196,36 @@ TEST_F(DownloadTest, ALoginPageGivesItsMirrorUp) {
   EXPECT_EQ(portal.requests(), 1);
 }
 
+TEST_F(DownloadTest, AMirrorThatSendsMoreThanTheFileIsGivenUpInWhateverPacketsItDoes) {
+  for (const bool at_once : {true, false}) {
+    FaultServer longer([&](const Request& request, Connection& connection) {
+      const std::string rest = payload.substr(request.range_start.value_or(0));
+      connection.send("HTTP/1.1 206 Partial\r\nContent-Range: bytes " +
+                      std::to_string(payload.size() - rest.size()) + "-" +
+                      std::to_string(payload.size() - 1) + "/" + std::to_string(payload.size()) + "\r\n\r\n");
+      connection.send(at_once ? rest + "x" : rest);
+      std::this_thread::sleep_for(50ms);
+      if (!at_once) connection.send("x");
+    });
+    const auto begun = [&] {
+      ASSERT_TRUE(sink.restart());
+      sink.hold(0, payload.substr(0, 11u << 20));
+    };
+    begun();
+    const auto alone = get({longer.url("file")});
+    EXPECT_EQ(alone ? "" : alone.error().code, "EH-N07");
+    EXPECT_FALSE(sink.missing().empty()) << "or the next run takes it for whole";
+    test::NginxServer right;
+    test::write_text(right.root() / "file", payload);
+    begun();
+    ASSERT_TRUE(get({longer.url("file"), right.url("file")}));
+    EXPECT_TRUE(sink.bytes == payload);
+    ASSERT_EQ(failures.size(), 1u);
+    EXPECT_EQ(failures[0].diagnosis.code, "EH-N07");
+    EXPECT_TRUE(failures[0].given_up);
+  }
+}
+
 TEST_F(DownloadTest, AServerOfWholeFilesIsNotAskedForParts) {
   test::NginxServer server("max_ranges 0; limit_rate 6m;");
   test::write_text(server.root() / "file", payload);

@@ -152,6 +152,66 @@ TEST_F(MisbehavingTest, MoreThanIsExpectedIsToldAsSuch) {
   EXPECT_EQ(diagnosis.value("actual"), "30001");
 }
 
+// However the surplus arrives, in whichever kind of answer: the file is not taken, nor left whole for the
+// next.
+TEST_F(MisbehavingTest, MoreThanIsExpectedIsRefusedInWhateverPacketsItArrives) {
+  options.stall_limit = 10s;
+  const std::string rest = payload.substr(20'000);
+  const std::string continued = "HTTP/1.1 206 Partial Content\r\nContent-Range: bytes 20000-29999/30000\r\n";
+  struct Case {
+    std::size_t held;
+    std::vector<std::string> packets;
+  };
+  const std::vector<Case> cases{
+      {0, {"HTTP/1.1 200 OK\r\n\r\n" + payload + "x"}},
+      {0, {"HTTP/1.1 200 OK\r\n\r\n" + payload, "x"}},
+      {0, {"HTTP/1.1 200 OK\r\n\r\n" + payload.substr(0, 29'999), payload.substr(29'999) + "x"}},
+      {0, {"HTTP/1.1 200 OK\r\nContent-Length: 30001\r\n\r\n" + payload + "x"}},
+      {0, {"HTTP/1.1 200 OK\r\nContent-Length: 30001\r\n\r\n" + payload, "x"}},
+      {0, {chunked() + one_chunk() + "1\r\nx\r\n0\r\n\r\n"}},
+      {0, {chunked() + one_chunk(), "1\r\nx\r\n0\r\n\r\n"}},
+      {20'000, {continued + "\r\n" + rest + "x"}},
+      {20'000, {continued + "\r\n" + rest, "x"}},
+      {20'000, {continued + "Transfer-Encoding: chunked\r\n\r\n2710\r\n" + rest + "\r\n", "1\r\nx\r\n"}},
+  };
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    FaultServer server([&](const Request&, Connection& connection) {
+      for (const std::string& packet : cases[i].packets) {
+        connection.send(packet);
+        std::this_thread::sleep_for(50ms);
+      }
+    });
+    sink = {};
+    sink.bytes = payload.substr(0, cases[i].held);
+    EXPECT_EQ(code(server), "EH-N07") << i;
+    EXPECT_EQ(diagnosis.value("actual"), "30001") << i;
+    EXPECT_LT(sink.bytes.size(), payload.size()) << i;
+    EXPECT_TRUE(payload.starts_with(sink.bytes)) << i;
+  }
+}
+
+TEST_F(MisbehavingTest, WhatStandsBehindAnAnswersOwnEndIsNoPartOfIt) {
+  for (const auto between : {0ms, 50ms}) {
+    FaultServer server([&](const Request&, Connection& connection) {
+      connection.send("HTTP/1.1 200 OK\r\nContent-Length: 30000\r\n\r\n" + payload +
+                      (between == 0ms ? "x" : ""));
+      std::this_thread::sleep_for(between);
+      connection.send("xxxx");
+    });
+    sink = {};
+    EXPECT_EQ(code(server), "ok");
+    EXPECT_EQ(sink.bytes, payload);
+  }
+}
+
+TEST_F(MisbehavingTest, AFileThatIsLongerThanItSaysIsRefused) {
+  const std::filesystem::path file = "/proc/version";  // says that it is empty
+  if (!std::filesystem::exists(file)) GTEST_SKIP() << "no /proc here";
+  const auto result = fetch_file(file, 0, sink);
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().code, "EH-N07");
+}
+
 TEST_F(MisbehavingTest, NextToNothingIsNoProgress) {
   const std::string head = "HTTP/1.1 200 OK\r\nContent-Length: 30000\r\n\r\n";
   FaultServer drip([&](const Request& request, Connection& connection) {
