@@ -221,7 +221,7 @@ Result<std::string> ArtifactInstaller::from_group(Group group, std::vector<Failu
     TRY_ASSIGN(const std::unique_ptr<GrowingFile> file,
                GrowingFile::open(partial, work_.store.root(), artifact_.size, chunks ? &*chunks : nullptr));
     if (artifact_.size && file->held() > *artifact_.size) TRY(file->start(0));
-    const bool resumed = file->held() > 0;
+    const bool resumed = file->holds_any();
     const bool whole = artifact_.size && file->held() == *artifact_.size;
     Unpacking unpacking(artifact_, *file, folder(), limits(), work_.cancel);
     Delivery delivery{path_text(partial), {}};

@@ -7,8 +7,15 @@
 #include "base/file_calls.hpp"
 #include "base/file_system.hpp"
 #include "base/paths.hpp"
+#include "host/acquire/received_ranges.hpp"
 
 namespace enginehost::acquire {
+namespace {
+
+// So much at most comes again after a process was killed.
+constexpr std::uint64_t bytes_between_notes = 4u << 20;
+
+}  // namespace
 
 Diagnosis GrowingFile::failure(int error_number) const {
   return std::move(diagnose_errno(code_of_write_error(error_number), error_number)
@@ -33,6 +40,50 @@ Result<std::unique_ptr<GrowingFile>> GrowingFile::open(const std::filesystem::pa
   return result;
 }
 
+GrowingFile::~GrowingFile() {
+  const std::lock_guard lock(noting_);
+  if (not_yet_noted_ > 0) write_note();
+}
+
+// A note tells what was written before it was, so a process that is killed never claims bytes that are not
+// there. After a power cut it may, and the file's digest says so in the end.
+bool GrowingFile::take_what_is_noted(std::uint64_t file_size) {
+  if (chunks_ != nullptr || !expected_ || file_size <= *expected_) return false;
+  noted_ = true;
+  std::string text(received_note_bytes, '\0');
+  const ssize_t got = calls::pread(file_.get(), text.data(), text.size(),
+                                   static_cast<calls::Offset>(place_of_received_note(*expected_)));
+  if (got != static_cast<ssize_t>(text.size())) return false;
+  const auto received = read_received_note(text, *expected_);
+  if (!received) return false;
+  for (const transfer::Range& range : *received) add(range);
+  return true;
+}
+
+// Where everything has come in order the length of the file says as much.
+void GrowingFile::note_what_came(std::uint64_t bytes) {
+  const std::lock_guard lock(noting_);
+  not_yet_noted_ += bytes;
+  if (not_yet_noted_ >= bytes_between_notes) write_note();
+}
+
+// One that cannot be written is none: then more comes again.
+void GrowingFile::write_note() {
+  not_yet_noted_ = 0;
+  std::vector<transfer::Range> received;
+  {
+    const std::lock_guard lock(mutex_);
+    received = have_;
+  }
+  const bool in_order = received.empty() || (received.size() == 1 && received.front().begin == 0);
+  if (!expected_ || chunks_ != nullptr || complete_ || (in_order && !noted_)) return;
+  const std::uint64_t place = place_of_received_note(*expected_);
+  if (place + received_note_bytes > file_limit_) return;
+  const std::string note = received_note(received, *expected_);
+  noted_ = true;
+  static_cast<void>(calls::pwrite(file_.get(), note.data(), note.size(), static_cast<calls::Offset>(place)));
+}
+
 // Parts that arrive out of order leave holes where bytes are still to come. A file system without holes tells
 // none, and the digest in the end tells that zeros were taken for bytes.
 Result<void> GrowingFile::take_what_is_there() {
@@ -48,6 +99,7 @@ Result<void> GrowingFile::take_what_is_there() {
     }
     return advance(0, {});
   }
+  if (take_what_is_noted(size)) return advance(0, {});
   if (const auto hole = first_hole(file_.get(), 0); hole && *hole < size) {
     // The last block before the hole may be filled in part only.
     constexpr std::uint64_t block = 64u << 10;
@@ -88,6 +140,11 @@ void GrowingFile::add(transfer::Range range) {
     at->end = std::max(at->end, next->end);
 }
 
+bool GrowingFile::holds_any() const {
+  const std::lock_guard lock(mutex_);
+  return !have_.empty();
+}
+
 bool GrowingFile::has(std::uint64_t offset) const {
   const std::lock_guard lock(mutex_);
   return std::any_of(have_.begin(), have_.end(),
@@ -121,7 +178,9 @@ Result<void> GrowingFile::start(std::uint64_t offset) {
 Result<void> GrowingFile::start_anew() {
   stream_at_ = 0;
   if (chunks_ != nullptr) return {};  // each of them was judged; it is passed over when it comes again
-  const std::scoped_lock lock(hashing_, mutex_);
+  const std::scoped_lock lock(noting_, hashing_, mutex_);
+  not_yet_noted_ = 0;
+  noted_ = false;
   if (calls::ftruncate(file_.get(), 0) != 0) return fail(failure(errno));
   hash_ = Sha256();
   have_.clear();
@@ -143,6 +202,7 @@ Result<void> GrowingFile::write_at(std::uint64_t offset, std::string_view bytes)
   if (chunks_ != nullptr) return put_in_chunks(offset, bytes);
   TRY(put(offset, bytes));
   add({offset, offset + bytes.size()});
+  note_what_came(bytes.size());
   return advance(offset, bytes);
 }
 
@@ -217,7 +277,9 @@ Result<void> GrowingFile::advance(std::uint64_t offset, std::string_view bytes) 
 }
 
 void GrowingFile::complete() {
-  const std::lock_guard lock(mutex_);
+  const std::scoped_lock lock(noting_, mutex_);
+  // The readers of archives go by the size that is held; who looks at the file itself sees that one, too.
+  if (noted_) static_cast<void>(calls::ftruncate(file_.get(), static_cast<calls::Offset>(size_.load())));
   complete_ = true;
   grown_.notify_all();
 }

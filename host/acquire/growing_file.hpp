@@ -21,12 +21,17 @@ namespace enginehost::acquire {
 class GrowingFile : public transfer::Sink, public transfer::PartSink {
  public:
   // Opens or makes the file; what it already holds counts as received and is hashed (nothing on disk is
-  // trusted). Without chunks that is what stands before its first hole, with them each chunk that has its
-  // digest. `chunks` must outlive the file and be of `size` bytes. EH-F15, F16, F17 with "file", "folder".
+  // trusted). Without chunks that is what it noted of itself (received_ranges.hpp), else what stands before
+  // its first hole; with them each chunk that has its digest. `chunks` must outlive the file and be of `size`
+  // bytes. EH-F15, F16, F17 with "file", "folder".
   static Result<std::unique_ptr<GrowingFile>> open(const std::filesystem::path& file,
                                                    const std::filesystem::path& cache_folder,
                                                    std::optional<std::uint64_t> size = {},
                                                    const transfer::ChunkList* chunks = nullptr);
+  ~GrowingFile() override;
+
+  // Whether anything of it has arrived, wherever in the file.
+  bool holds_any() const;
 
   // As one stream: what can be read is held.
   std::uint64_t held() const override { return size_; }
@@ -70,6 +75,9 @@ class GrowingFile : public transfer::Sink, public transfer::PartSink {
   Result<void> put_in_chunks(std::uint64_t offset, std::string_view bytes);
   Result<std::string> digest_of(transfer::Range range) const;
   Result<void> take_what_is_there();
+  bool take_what_is_noted(std::uint64_t file_size);
+  void note_what_came(std::uint64_t bytes);
+  void write_note();
   Result<void> advance(std::uint64_t offset, std::string_view bytes);
   void add(transfer::Range range);
   bool has(std::uint64_t offset) const;
@@ -81,6 +89,10 @@ class GrowingFile : public transfer::Sink, public transfer::PartSink {
   const transfer::ChunkList* chunks_ = nullptr;
   std::uint64_t file_limit_ = 0;
   std::uint64_t stream_at_ = 0;  // where write() goes on
+
+  std::mutex noting_;                // so that no older note replaces a newer one; taken before mutex_
+  std::uint64_t not_yet_noted_ = 0;  // bytes since the last note
+  bool noted_ = false;               // a note stands behind the file's end
 
   std::mutex hashing_;  // of the one that moves size_ forward; taken before mutex_
   Sha256 hash_;         // of the first size_ bytes

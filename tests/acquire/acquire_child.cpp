@@ -1,9 +1,9 @@
 // Installs the one build of a manifest document: what the tests with many, killed and watched processes run.
-// acquire_child MANIFEST REPOSITORY CACHE [offline]; prints "installed BYTES-DOWNLOADED" or the diagnosis'
-// code.
+// acquire_child MANIFEST REPOSITORY CACHE [offline|in-parts]; prints "installed BYTES-DOWNLOADED" or the
+// diagnosis' code.
 #include <cinttypes>
 #include <cstdio>
-#include <cstring>
+#include <string>
 
 #include "base/files.hpp"
 #include "host/acquire/acquire.hpp"
@@ -12,13 +12,17 @@ using namespace enginehost;
 
 namespace {
 
-Result<acquire::Acquired> run(char** arguments, bool offline) {
+Result<acquire::Acquired> run(char** arguments, const std::string& how) {
   TRY_ASSIGN(const std::string text, read_file(arguments[1]));
   TRY_ASSIGN(const Json document, parse_json(text, arguments[1]));
   TRY_ASSIGN(const auto manifest, manifest::read_manifest(document, arguments[2], arguments[1]));
   acquire::AcquireOptions options;
-  options.transfer.offline = offline;
+  options.transfer.offline = how == "offline";
   options.transfer.first_backoff = std::chrono::milliseconds(20);
+  if (how == "in-parts") {  // several connections soon, of a small file
+    options.transfer.rate_window = std::chrono::milliseconds(100);
+    options.transfer.smallest_part = 1u << 20;
+  }
   const auto store = cache::Store::open(arguments[3], {}, "acquire_child");
   return acquire::acquire(*manifest->builds.at(0), store, options);
 }
@@ -27,7 +31,7 @@ Result<acquire::Acquired> run(char** arguments, bool offline) {
 
 int main(int count, char** arguments) {
   if (count < 4) return 2;
-  const auto acquired = run(arguments, count > 4 && std::strcmp(arguments[4], "offline") == 0);
+  const auto acquired = run(arguments, count > 4 ? arguments[4] : "");
   if (acquired)
     std::printf("installed %" PRIu64 "\n", acquired->downloaded);
   else

@@ -1,5 +1,7 @@
 // Downloads whose manifest names a list of chunks.
 #include "host/transfer/chunk_list.hpp"
+
+#include "host/acquire/growing_file.hpp"
 #include "tests/acquire/acquire_fixture.hpp"
 #include "tests/support/holes.hpp"
 
@@ -132,6 +134,49 @@ TEST_F(AcquireTest, APartialFileWithAHoleIsHeldUpToIt) {
   ASSERT_TRUE(result) << result.error().code;
   EXPECT_EQ(installed_text("lib/libruntime.so.1"), test::noise(3'000'000));
   EXPECT_LT(result->downloaded, bytes.size() - 900'000) << "the first MiB was not sent again";
+}
+
+TEST_F(AcquireTest, APartialFileThatNotedWhatItHasIsHeldToThat) {
+  offer(test::make_archive("tar", {{"lib/libruntime.so.1", test::noise(6'000'000)}}), "tar");
+  const fs::path partial = folder / "cache/partial" / sha256_hex(bytes);
+  fs::create_directories(partial.parent_path());
+  const auto open_partial = [&] { return GrowingFile::open(partial, folder / "cache", bytes.size()); };
+  const auto put = [&](GrowingFile& file, std::uint64_t from, std::uint64_t size) {
+    ASSERT_TRUE(file.write_at(from, std::string_view(bytes).substr(from, size)));
+  };
+  {
+    const auto file = open_partial();
+    ASSERT_TRUE(file);
+    put(**file, 1'000'001, 1'000'000);
+    put(**file, 3'000'000, 2'000'000);
+  }
+  using transfer::Range;
+  EXPECT_EQ(open_partial().value()->missing(),
+            (std::vector<Range>{{0, 1'000'001}, {2'000'001, 3'000'000}, {5'000'000, bytes.size()}}));
+  auto result = get();
+  ASSERT_TRUE(result) << result.error().code;
+  EXPECT_LT(result->downloaded, bytes.size() - 2'900'000);
+  EXPECT_EQ(installed_text("lib/libruntime.so.1"), test::noise(6'000'000));
+
+  // A note that is torn, of another size, or of bytes that a power cut took is found out.
+  for (const int damage : {0, 1, 2}) {
+    ASSERT_TRUE(store.remove(sample.build->id));
+    {
+      const auto file = open_partial();
+      ASSERT_TRUE(file);
+      put(**file, 1'000'001, 1'000'000);
+    }
+    std::string held = test::read_text(partial);
+    ASSERT_GT(held.size(), bytes.size());
+    if (damage == 0) held[held.size() - 100] = 'x';
+    if (damage == 1) held.resize(held.size() - 1);
+    if (damage == 2) held.replace(1'500'000, 4096, std::string(4096, '\0'));
+    test::write_text(partial, held);
+    result = get();
+    ASSERT_TRUE(result) << damage << " " << result.error().code;
+    EXPECT_EQ(installed_text("lib/libruntime.so.1"), test::noise(6'000'000));
+    EXPECT_TRUE(result->warnings.empty()) << damage << ": the source was not to blame";
+  }
 }
 
 TEST_F(AcquireTest, MirrorsThatAreWrongTogetherAreAskedAlone) {

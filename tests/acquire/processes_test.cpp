@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <spawn.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -179,6 +180,29 @@ TEST_F(Processes, KilledAtAnyMomentLosesNothingAndTheNextRunSucceeds) {
     EXPECT_THAT(run(command(cache)).output, testing::StartsWith("installed")) << number;
     expect_installed(cache, std::to_string(number));
   }
+}
+
+// Without a list of chunks: what each of the connections had brought stays.
+TEST_F(Processes, KilledWithSeveralConnectionsTheNextRunFetchesLittleMoreThanWhatIsMissing) {
+  offer(24'000'000, "limit_rate 3m;");
+  const fs::path cache = folder / "cache";
+  std::vector<std::string> in_parts = command(cache);
+  in_parts.emplace_back("in-parts");
+  const pid_t process = start(in_parts);
+  const fs::path partial = cache / "partial" / sample.runtime().artifacts[0].sha256;
+  struct stat status {};
+  for (int i = 0; i < 2000 && status.st_blocks * 512 < 13'000'000; ++i) {
+    std::this_thread::sleep_for(5ms);
+    static_cast<void>(::stat(partial.c_str(), &status));
+  }
+  ::kill(process, SIGKILL);
+  ::waitpid(process, nullptr, 0);
+  ASSERT_GT(status.st_size, status.st_blocks * 512 + 1'000'000) << "one connection only: nothing is shown";
+  const std::string output = run(in_parts).output;
+  ASSERT_THAT(output, testing::StartsWith("installed "));
+  const auto fetched = std::strtoull(output.c_str() + 10, nullptr, 10);
+  EXPECT_LT(fetched, archive.size() - 13'000'000 + (5u << 20)) << "of " << archive.size();
+  expect_installed(cache, "killed in parts");
 }
 
 class SystemCalls : public Processes {

@@ -1,0 +1,57 @@
+#include "host/acquire/received_ranges.hpp"
+
+#include <charconv>
+
+#include "base/sha256.hpp"
+
+namespace enginehost::acquire {
+namespace {
+
+constexpr std::string_view first_words = "enginehost-received 1 ";
+constexpr std::size_t digest_size = 64;
+
+// "123 " from the front of the text.
+std::optional<std::uint64_t> take_number(std::string_view& text) {
+  std::uint64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end == text.data() + text.size() || (*end != ' ' && *end != '\n')) return {};
+  text.remove_prefix(static_cast<std::size_t>(end - text.data()) + 1);
+  return number;
+}
+
+}  // namespace
+
+std::uint64_t place_of_received_note(std::uint64_t size) {
+  return (size + received_note_bytes - 1) / received_note_bytes * received_note_bytes;
+}
+
+std::string received_note(const std::vector<transfer::Range>& received, std::uint64_t size) {
+  std::string note(first_words);
+  note += std::to_string(size) + "\n";
+  for (const transfer::Range& range : received) {
+    const std::string line = std::to_string(range.begin) + " " + std::to_string(range.end) + "\n";
+    if (note.size() + line.size() + digest_size > received_note_bytes) break;
+    note += line;
+  }
+  note.resize(received_note_bytes - digest_size, '\n');
+  return note + sha256_hex(note);
+}
+
+std::optional<std::vector<transfer::Range>> read_received_note(std::string_view text, std::uint64_t size) {
+  if (text.size() != received_note_bytes || !text.starts_with(first_words)) return {};
+  std::string_view rest = text.substr(0, text.size() - digest_size);
+  if (sha256_hex(rest) != text.substr(text.size() - digest_size)) return {};
+  rest.remove_prefix(first_words.size());
+  if (take_number(rest) != size) return {};
+  std::vector<transfer::Range> received;
+  while (!rest.empty() && rest.front() != '\n') {
+    const auto begin = take_number(rest);
+    const auto end = begin ? take_number(rest) : std::nullopt;
+    if (!end || *begin >= *end || *end > size) return {};
+    if (!received.empty() && *begin <= received.back().end) return {};
+    received.push_back({*begin, *end});
+  }
+  return received;
+}
+
+}  // namespace enginehost::acquire
