@@ -158,5 +158,46 @@ TEST(ConfinedFaults, F17_ALimitOnTheSizeOfFilesIsToldAndNothingHalfIsLeft) {
   EXPECT_EQ(workplace.info(open).status, 0);
 }
 
+// The signal that the system sends for it would end the command without a word.
+TEST(ConfinedFaults, F17_ALimitOnTheSizeOfFilesEndsNoCommandByASignal) {
+  const Workplace workplace;
+  TestRepository repository(workplace.folder() / "repository");
+  repository.add(good_build());
+  repository.write();
+  const std::vector<std::string> open = {"reference", "--repository", repository.root().native(), "--json"};
+  ASSERT_EQ(workplace.info(open).status, 0);
+  RunOptions limited;
+  limited.launcher = {"sh", "-c", "ulimit -f 0 && exec \"$@\"", "sh"};
+  // What is installed opens, though nothing can be remembered of that.
+  const Ended again = workplace.info(open, limited);
+  EXPECT_EQ(again.status, 0) << again.said();
+  EXPECT_EQ(again.outcome()["state"].as_string(), "opened") << again.said();
+  const fs::path file = workplace.folder() / "written";
+  for (const auto& [command, arguments] : std::vector<std::pair<std::string, std::vector<std::string>>>{
+           {"engine-cache", {"export", file.native(), good_build().id, "--json"}},
+           {"engine-cache",
+            {"request", file.native(), "reference", "--repository", repository.root().native(), "--json"}},
+           {"engine-manifest", {"init", file.native(), "--name", "x", "--json"}}}) {
+    const Ended run = workplace.run(command, arguments, limited);
+    EXPECT_EQ(run.code(), "EH-F17") << command << arguments[0] << run.said();
+    EXPECT_EQ(run.status, 7) << command << arguments[0] << run.said();
+    EXPECT_THAT(run.said(), testing::HasSubstr("ulimit -f unlimited"));
+  }
+  RunOptions printing = limited;
+  printing.launcher[2] = "ulimit -f 0 && exec \"$@\" > " + (workplace.folder() / "printed").native();
+  const Ended printed = workplace.info({}, printing);
+  EXPECT_EQ(printed.status, 7) << printed.said();
+  EXPECT_THAT(printed.error, testing::HasSubstr("EH-P50")) << printed.said();
+}
+
+// As every command in a pipe: quiet, and ended by the signal.
+TEST(ConfinedFaults, AReaderThatHasEnoughHearsNothing) {
+  const Workplace workplace;
+  RunOptions cut;
+  cut.launcher = {"sh", "-c", "{ sleep 0.2; \"$@\"; echo $? >&2; } | true", "sh"};
+  const Ended run = workplace.info({}, cut);
+  EXPECT_EQ(run.error, "141\n") << run.said();
+}
+
 }  // namespace
 }  // namespace enginehost::test

@@ -1,4 +1,5 @@
 #include <fcntl.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -20,5 +21,8 @@ void hold_closed_streams() {
 
 int main(int argc, char** argv) {
   hold_closed_streams();
+  // A limit on the size of files (ulimit -f) is told as the failure of the write that met it, not by the
+  // signal's silence. Children begin with the signal as the system has it.
+  (void)::signal(SIGXFSZ, SIG_IGN);
   return enginehost::commands::ended(enginehost::commands::run_program(argc, argv));
 }
