@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <memory>
 
@@ -14,7 +15,7 @@
 namespace enginehost::oci {
 namespace {
 
-constexpr int tries = 3;  // of one blob, each from its start
+constexpr int fewest_tries = 3, most_tries = 5;  // of one blob or manifest, each from its start
 
 // The bytes of a blob from a place on, for one request.
 class Reading {
@@ -92,7 +93,9 @@ class Pushing {
   }
 
  private:
-  tl::unexpected<Diagnosis> refuse(const RegistryAnswer& answer, std::string_view step) const {
+  tl::unexpected<Diagnosis> refuse(const RegistryAnswer& answer, std::string_view step) {
+    may_pass_ = answer.may_pass;
+    retry_after_ = answer.retry_after;
     Diagnosis diagnosis = diagnose("EH-N36");
     diagnosis.with("registry", target_.host).with("repository", target_.repository).with("step", step);
     diagnosis.with("status", std::to_string(answer.status));
@@ -104,6 +107,26 @@ class Pushing {
     if (options_.progress)
       options_.progress(
           {transfer::Progress::Phase::publishing, done_ + of_this_blob, total_, 0, target_.text()});
+  }
+
+  // A registry that is busy, falls over or loses the connection is asked again, as one that is fetched from.
+  // What is sent is named by its digest, so it does no harm to send it twice; `arrived` finds out whether
+  // nothing but the answer was lost.
+  Result<void> patiently(const std::function<Result<void>()>& attempt,
+                         const std::function<Result<bool>()>& arrived) {
+    const int tries = std::clamp(options_.transfer.retries + 1, fewest_tries, most_tries);
+    for (int failures = 0;; ++failures) {
+      may_pass_ = false;
+      retry_after_.reset();
+      auto done = attempt();
+      if (done) return {};
+      const std::string& code = done.error().code;
+      if (!may_pass_ && code != "EH-N02" && code != "EH-N03") return done;
+      if (failures + 1 == tries) return fail(std::move(done.error().with("attempts", std::to_string(tries))));
+      TRY(registry_.pause(failures, retry_after_));
+      TRY_ASSIGN(const bool there, arrived());
+      if (there) return {};
+    }
   }
 
   Result<bool> is_there(const Blob& blob) {
@@ -122,17 +145,7 @@ class Pushing {
       tell(0);
       return {};
     }
-    for (int attempt = 1;; ++attempt) {
-      const auto sent = upload(blob);
-      if (sent) break;
-      const std::string& code = sent.error().code;
-      const bool unlucky = code == "EH-N02" || code == "EH-N03" ||
-                           (code == "EH-N36" && sent.error().value("status").starts_with("5"));
-      if (!unlucky || attempt == tries) return fail(sent.error());
-      // The answer may have been lost and nothing else.
-      TRY_ASSIGN(const bool arrived, is_there(blob));
-      if (arrived) break;
-    }
+    TRY(patiently([&] { return upload(blob); }, [&] { return is_there(blob); }));
     ++pushed_.blobs_sent;
     pushed_.sent += blob.descriptor.size;
     done_ += blob.descriptor.size;
@@ -204,9 +217,12 @@ class Pushing {
       body.content_type = document.descriptor.media_type;
       return body;
     };
-    TRY_ASSIGN(const RegistryAnswer answer, registry_.ask(put));
-    if (answer.status < 200 || answer.status > 299) return refuse(answer, "take the manifest " + name);
-    return {};
+    const auto send = [&]() -> Result<void> {
+      TRY_ASSIGN(const RegistryAnswer answer, registry_.ask(put));
+      if (answer.status < 200 || answer.status > 299) return refuse(answer, "take the manifest " + name);
+      return {};
+    };
+    return patiently(send, [] { return Result<bool>(false); });
   }
 
   const Reference& target_;
@@ -214,6 +230,8 @@ class Pushing {
   Registry registry_;
   Pushed pushed_;
   std::uint64_t total_ = 0, done_ = 0;
+  bool may_pass_ = false;  // the last refusal, as the registry's answer says
+  std::optional<std::chrono::seconds> retry_after_;
 };
 
 }  // namespace

@@ -145,15 +145,21 @@ Result<transfer::HttpOutcome> Registry::patient_exchange(const RegistryRequest& 
     const bool unlucky =
         !request.body && outcome.diagnosis && outcome.transient && outcome.answer.status != 401;
     if (!unlucky || failures >= std::min(options_.retries, 3)) return outcome;
-    const auto asked = outcome.answer.retry_after ? std::chrono::milliseconds(*outcome.answer.retry_after)
-                                                  : options_.first_backoff * (1 << failures);
-    const auto end = std::chrono::steady_clock::now() +
-                     std::min<std::chrono::milliseconds>(asked, std::chrono::seconds(30));
-    while (std::chrono::steady_clock::now() < end) {
-      if (cancel_ && cancel_->cancelled()) return fail(diagnose("EH-P10").with("url", url_of(request.path)));
-      std::this_thread::sleep_for(std::min<std::chrono::milliseconds>(asked, std::chrono::milliseconds(50)));
-    }
+    TRY(pause(failures, outcome.answer.retry_after));
   }
+}
+
+Result<void> Registry::pause(int failures, std::optional<std::chrono::seconds> asked) const {
+  using std::chrono::milliseconds;
+  const milliseconds time = std::min<milliseconds>(
+      asked ? milliseconds(*asked) : options_.first_backoff * (1 << std::min(failures, 6)),
+      std::chrono::seconds(30));
+  const auto end = std::chrono::steady_clock::now() + time;
+  while (std::chrono::steady_clock::now() < end) {
+    if (cancel_ && cancel_->cancelled()) return fail(diagnose("EH-P10").with("url", url_of("")));
+    std::this_thread::sleep_for(std::min(time, milliseconds(50)));
+  }
+  return {};
 }
 
 // Finds out whether the registry speaks TLS. Only one that may be asked without is asked without, and first:
@@ -286,6 +292,8 @@ Result<RegistryAnswer> Registry::ask(const RegistryRequest& request) {
                           : transfer::join_url(outcome.answer.url, outcome.answer.location);
     answer.length = outcome.answer.length;
     answer.said = said_by_registry(outcome.error_body);
+    answer.may_pass = outcome.transient;
+    answer.retry_after = outcome.answer.retry_after;
     answer.body = std::move(body);
     return answer;
   }

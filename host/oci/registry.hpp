@@ -1,5 +1,6 @@
 // The way to one repository of a registry: with or without TLS, signed in as the registry asks.
 #pragma once
+#include <chrono>
 #include <functional>
 #include <optional>
 #include <string>
@@ -27,7 +28,9 @@ struct RegistryAnswer {
   long status = 0;
   std::string body, location, url;  // url: with credentials never in it
   std::optional<std::uint64_t> length;
-  std::string said;  // the registry's own words of an error, on one line
+  std::string said;       // the registry's own words of an error, on one line
+  bool may_pass = false;  // an error that may be over soon: 429, 5xx and their like
+  std::optional<std::chrono::seconds> retry_after;
 };
 
 // Speaks the OCI distribution protocol with one repository. Keeps its connections and its token between
@@ -43,6 +46,10 @@ class Registry {
   // and 403 after signing in: "registry", "repository", "status", "registry_said"), EH-N37 (it speaks no TLS,
   // and may not be asked without), EH-N10 offline, EH-P10, and what fetch_url says of connections.
   Result<RegistryAnswer> ask(const RegistryRequest& request);
+
+  // Waits before another try: as long as the registry asked for, up to half a minute, else twice as long each
+  // time; `failures` counts from 0. EH-P10.
+  Result<void> pause(int failures, std::optional<std::chrono::seconds> asked) const;
 
   // For transfers of blobs. Valid after a request that succeeded.
   std::string url_of(std::string_view path) const;

@@ -1,6 +1,10 @@
 // Pushing to registries that refuse or fall over.
 #include "host/oci/push.hpp"
 
+#include <gmock/gmock.h>
+
+#include <map>
+
 #include "tests/oci/installed_build.hpp"
 #include "tests/support/fault_server.hpp"
 
@@ -56,6 +60,49 @@ TEST_F(PushTest, AnUploadThatFallsOverBeginsAnew) {
   ASSERT_FALSE(pushed);
   EXPECT_EQ(begun, 3);
   EXPECT_EQ(pushed.error().value("status"), "500");
+}
+
+// Each step is refused once, in the ways of busy registries, one of which says for how long.
+TEST_F(PushTest, ABusyRegistryIsAskedAgainWhenItSays) {
+  constexpr const char* refusals[] = {"429 Too Many Requests", "500 Internal Server Error", "503 Busy"};
+  std::map<std::string, int> asked;
+  std::vector<std::string> taken;
+  std::size_t refused = 0;
+  FaultServer server([&](const FaultServer::Request& request, FaultServer::Connection& connection) {
+    if (request.method == "HEAD") {
+      connection.answer("404 Not Found", "");
+    } else if (++asked[request.method + request.path] == 1) {
+      connection.answer(refusals[refused % 3], "", refused == 0 ? "Retry-After: 1" : "");
+      ++refused;
+    } else if (request.method == "POST") {
+      connection.answer("202 Accepted", "", "Location: /v2/engines/sample/blobs/uploads/1");
+    } else {
+      taken.push_back(request.path);
+      connection.answer("201 Created", "");
+    }
+  });
+  const auto began = std::chrono::steady_clock::now();
+  const auto pushed = push_to(server);
+  ASSERT_TRUE(pushed) << pushed.error().code << pushed.error().value("status");
+  EXPECT_GT(std::chrono::steady_clock::now() - began, 1s) << "Retry-After was not heard";
+  EXPECT_GE(refused, 3u);
+  EXPECT_EQ(taken.back(), "/v2/engines/sample/manifests/1") << "the name comes last";
+}
+
+TEST_F(PushTest, AManifestIsNotOfferedForEver) {
+  FaultServer server([&](const FaultServer::Request& request, FaultServer::Connection& connection) {
+    if (request.method == "HEAD")
+      connection.answer("200 OK", "");
+    else
+      connection.answer("429 Too Many Requests", "");
+  });
+  const auto pushed = push_to(server);
+  ASSERT_FALSE(pushed);
+  EXPECT_EQ(pushed.error().code, "EH-N36");
+  EXPECT_EQ(pushed.error().value("status"), "429");
+  int offered = 0;
+  for (const auto& request : server.seen()) offered += request.method == "PUT" ? 1 : 0;
+  EXPECT_EQ(offered, 3);
 }
 
 TEST_F(PushTest, WhatHasADigestIsNoTarget) {
