@@ -31,8 +31,9 @@ struct Part {
   manifest::Artifact artifact;
   ArtifactFacts facts;
   Json sources = Json::array();
-  std::string chunks, chunks_sha256;  // the list of its pieces, where it has one
-  bool packed = false;                // by us, in the scratch folder
+  std::string copy;  // where it lies in the repository, unless it has another source
+  std::string chunks, chunks_sha256, chunk_list;  // the list of its pieces, where it has one
+  bool packed = false;                            // by us, in the scratch folder
 };
 
 Result<Part> take(const fs::path& given, const AddRequest& request, bool is_main, const fs::path& scratch) {
@@ -68,32 +69,62 @@ Result<Part> take(const fs::path& given, const AddRequest& request, bool is_main
   return part;
 }
 
-// Archives without another source come along.
-Result<void> publish_copy(const Workspace& workspace, Part& part) {
-  if (!part.sources.as_array().empty()) return {};
-  const std::string name = part.artifact.sha256.substr(0, 16) + "-" + path_text(part.file.filename());
-  const fs::path place = workspace.folder() / "files" / path_of(name);
-  TRY(make_folders(place.parent_path()));
-  std::error_code error;
-  // Not overwritten: MinGW's library knows files by numbers that are all 0, and takes the two for one.
-  if (!fs::equivalent(part.file, place, error)) fs::remove(place, error);
-  fs::copy_file(part.file, place, error);
-  if (error)
-    return fail(diagnose_errno("EH-F16", error.default_error_condition().value())
-                    .with("file", path_text(place))
-                    .with("folder", path_text(place.parent_path())));
-  part.sources.push(Json::object().set("file", "files/" + name));
-  return {};
+// Archives without another source come along, under this name. Nothing is written yet.
+void name_copy(Part& part) {
+  if (!part.sources.as_array().empty()) return;
+  part.copy = "files/" + part.artifact.sha256.substr(0, 16) + "-" + path_text(part.file.filename());
+  part.sources.push(Json::object().set("file", part.copy));
 }
 
 Result<void> list_chunks(const Workspace& workspace, Part& part, std::uint64_t from) {
   if (*part.artifact.size < from) return {};
   TRY_ASSIGN(const transfer::ChunkList list, transfer::chunk_list_of(part.file));
-  const std::string text = list.text();
-  part.chunks_sha256 = sha256_hex(text);
-  TRY_ASSIGN(part.chunks, workspace.keep_chunk_list(text));
+  part.chunk_list = list.text();
+  part.chunks_sha256 = sha256_hex(part.chunk_list);
+  part.chunks = workspace.chunk_list_name(part.chunk_list);
   return {};
 }
+
+// Files that were brought into the repository's folder; they go again unless what names them stands, too.
+class Brought {
+ public:
+  Brought() = default;
+  ~Brought() {
+    std::error_code error;
+    for (const fs::path& file : files_) fs::remove(file, error);
+  }
+  Brought(const Brought&) = delete;
+  Brought& operator=(const Brought&) = delete;
+
+  Result<void> bring(const Workspace& workspace, const Part& part) {
+    if (!part.copy.empty()) TRY(copy(part.file, workspace.folder() / path_of(part.copy)));
+    if (part.chunks.empty()) return {};
+    note(workspace.folder() / path_of(part.chunks));
+    return workspace.keep_chunk_list(part.chunk_list);
+  }
+  void keep() { files_.clear(); }
+
+ private:
+  // What was there before may be named by another build.
+  void note(const fs::path& place) {
+    std::error_code error;
+    if (!fs::exists(place, error)) files_.push_back(place);
+  }
+  Result<void> copy(const fs::path& file, const fs::path& place) {
+    TRY(make_folders(place.parent_path()));
+    note(place);
+    std::error_code error;
+    // Not overwritten: MinGW's library knows files by numbers that are all 0, and takes the two for one.
+    if (!fs::equivalent(file, place, error)) fs::remove(place, error);
+    fs::copy_file(file, place, error);
+    if (!error) return {};
+    return fail(diagnose_errno("EH-F16", error.default_error_condition().value())
+                    .with("file", path_text(place))
+                    .with("folder", path_text(place.parent_path())));
+  }
+
+  std::vector<fs::path> files_;
+};
 
 // `alone`: it holds the plugin and nothing of its runtime.
 Json component_of(const Part& part, const AddRequest& request, bool alone) {
@@ -234,7 +265,7 @@ Result<Added> add(const Workspace& workspace, const AddRequest& request) {
   const std::string plugin_component =
       separate ? request.engine + "-plugin-" + request.version + "-" + request.flavor + "-" + platform : name;
   for (std::size_t i = 0; i < parts.size(); ++i) {
-    TRY(publish_copy(workspace, parts[i]));
+    name_copy(parts[i]);
     TRY(list_chunks(workspace, parts[i], request.chunks_from));
     TRY(put_component(manifest, i == 0 ? name : plugin_component, component_of(parts[i], request, i != 0),
                       parts[i].file));
@@ -261,11 +292,14 @@ Result<Added> add(const Workspace& workspace, const AddRequest& request) {
   put_build(manifest, std::move(build));
   manifest.set("serial", manifest["serial"].as_integer() + 1);
   added.manifest = workspace.engine_file(request.engine);
-  // Nothing is left behind that no reader would take.
+  // Nothing is left behind that no reader would take, nor the files of what is refused.
   TRY(manifest::read_manifest(manifest, path_text(workspace.folder()), path_text(added.manifest))
           .map([](const auto&) {}));
+  Brought brought;
+  for (const Part& part : parts) TRY(brought.bring(workspace, part));
   for (const Part& part : parts) TRY(workspace.keep_facts(part.artifact, part.facts));
   TRY(workspace.write_json(added.manifest, manifest));
+  brought.keep();
   return added;
 }
 

@@ -149,11 +149,13 @@ Result<void> Workspace::keep_facts(const manifest::Artifact& artifact, const Art
   return write_json(folder_ / "facts" / (path_of(name + ".json")), to_json(facts));
 }
 
-Result<std::string> Workspace::keep_chunk_list(const std::string& text) const {
-  const std::string path = "chunks/" + sha256_hex(text) + ".txt";
+std::string Workspace::chunk_list_name(const std::string& text) const {
+  return "chunks/" + sha256_hex(text) + ".txt";
+}
+
+Result<void> Workspace::keep_chunk_list(const std::string& text) const {
   TRY(make_folders(folder_ / "chunks"));
-  TRY(write_file(folder_ / path_of(path), text));
-  return path;
+  return write_file(folder_ / path_of(chunk_list_name(text)), text);
 }
 
 Result<std::optional<manifest::Index>> Workspace::index() const {

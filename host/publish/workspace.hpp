@@ -52,8 +52,9 @@ class Workspace {
   std::vector<std::filesystem::path> engine_files() const;
   bool has_engines_folder() const { return !listed_; }
   std::filesystem::path engine_file(const std::string& engine) const;
-  // The place of a list of pieces relative to the folder; written when it was not there.
-  Result<std::string> keep_chunk_list(const std::string& text) const;
+  // The place of a list of pieces relative to the folder.
+  std::string chunk_list_name(const std::string& text) const;
+  Result<void> keep_chunk_list(const std::string& text) const;
   Result<void> write_json(const std::filesystem::path& file, const Json& document) const;
 
   // What its archive holds, unpacked as the artifact says; nothing when nobody ever looked.

@@ -65,6 +65,45 @@ TEST_F(PublisherTest, what_is_known_of_earlier_builds_of_an_archive_stays) {
   EXPECT_TRUE(publish::publish(workspace(), out(), in_2026));
 }
 
+TEST_F(PublisherTest, what_is_refused_leaves_no_file_of_it_in_the_repository) {
+  const auto files = [&] {
+    std::vector<std::string> names;
+    for (const auto& one : fs::recursive_directory_iterator(repository()))
+      if (one.is_regular_file() && one.path().filename() != ".lock")
+        names.push_back(path_text(one.path().lexically_relative(repository())));
+    std::sort(names.begin(), names.end());
+    return names;
+  };
+  std::vector<std::string> before = files();
+  AddRequest refused = request();
+  refused.strip = -1;  // no reader takes it
+  refused.chunks_from = 1000;
+  EXPECT_FALSE(publish::add(workspace(), refused));
+  EXPECT_EQ(files(), before);
+  // Nor does one whose manifest cannot be written; what another build has stays.
+  add_toy();
+  before = files();
+  AddRequest other = request("2.0.0");
+  write("toy/more.txt", "more");
+  other.chunks_from = 1000;
+  const fs::path manifest = workspace().engine_file("toy");
+  for (const fs::path& in_the_way : {repository() / "facts", manifest}) {
+    const fs::path aside = folder() / "aside";
+    fs::rename(in_the_way, aside);
+    write("repository/" + path_text(in_the_way.lexically_relative(repository())) + "/x", "");
+    if (in_the_way.filename() == "facts") {
+      fs::remove_all(in_the_way);
+      write("repository/facts", "");
+    }
+    EXPECT_FALSE(publish::add(workspace(), other)) << in_the_way;
+    fs::remove_all(in_the_way);
+    fs::rename(aside, in_the_way);
+    EXPECT_EQ(files(), before) << in_the_way;
+  }
+  EXPECT_TRUE(publish::add(workspace(), other));
+  EXPECT_THAT(problems(), IsEmpty());
+}
+
 TEST_F(PublisherTest, a_large_archive_gets_a_list_of_its_pieces_and_a_small_one_does_not) {
   AddRequest large = request();
   add_toy();
