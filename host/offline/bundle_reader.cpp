@@ -15,6 +15,7 @@
 #include "base/sha256.hpp"
 #include "host/offline/bundle_writer.hpp"
 #include "host/offline/frame_end.hpp"
+#include "host/offline/parts_without_list.hpp"
 #include "host/offline/tar_header.hpp"
 
 namespace enginehost::offline {
@@ -165,6 +166,10 @@ Result<std::unique_ptr<BundleReader>> BundleReader::open(const fs::path& file) {
     TRY_ASSIGN(state->parts, read_parts_list(file));
   } else if (!fs::exists(file, error) && fs::exists(parts_list_of(file), error)) {
     TRY_ASSIGN(state->parts, read_parts_list(parts_list_of(file)));
+  } else if (const fs::path list = list_of_part(file); !list.empty()) {
+    TRY_ASSIGN(state->parts, read_parts_list(list));
+  } else if (auto parts = parts_without_list(file)) {
+    return fail(std::move(*parts));
   } else {
     TRY_ASSIGN(const FileDescriptor readable, open_to_read(file, "EH-P47"));
     calls::Status status{};
@@ -195,6 +200,7 @@ Diagnosis BundleReader::damaged(std::string_view problem) {
     if (!actual) return std::move(diagnose("EH-F42").with("part", path_text(part.file)));
     if (*actual != part.sha256) return swapped(part, *actual);
   }
+  if (auto part = parts_without_list(state.file, true)) return std::move(*part);
   Diagnosis diagnosis = diagnose("EH-F40");
   diagnosis.with("file", path_text(state.file))
       .with("problem", state.overran ? "there is something after its end" : problem);

@@ -17,7 +17,8 @@ struct BundleEntry {
 };
 
 // One file or its parts; zstd or not compressed. One thread at a time. EH-F40 ("file", "problem", …):
-// damaged, cut, or not an archive as bundles are; EH-F42 ("part", "list"): a part is missing; EH-F43 ("part",
+// damaged, cut, or not an archive as bundles are; EH-F42 ("part", "list"): a part is missing, or the list
+// of them ("part", "parts_found"); EH-F43 ("part",
 // "problem"): a part is cut or not of this export; EH-P47: the file cannot be read.
 class BundleReader {
  public:

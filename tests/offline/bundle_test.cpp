@@ -184,6 +184,35 @@ TEST_F(Bundle, AMissingCutOrSwappedPartIsNamed) {
   EXPECT_EQ(named(), "ok");
 }
 
+TEST_F(Bundle, PartsWithoutTheirListAreToldAsSuch) {
+  bundle();
+  ExportRequest request = site.request({"sample-1"}, "parts.bundle");
+  request.largest_part = 100'000;
+  const auto exported = site.export_to(request);
+  ASSERT_TRUE(exported);
+  ASSERT_GT(exported->parts.size(), 3u);
+  const std::string last = exported->parts.back().name;
+  const fs::path list = folder / "parts.bundle.parts";
+  const auto found = [&](const std::string& name) {
+    const auto imported = import(folder / name);
+    if (imported) return std::string("ok");
+    const Diagnosis& failure = imported.error();
+    EXPECT_EQ(failure.value("part"), failure.code == "EH-F42" ? path_text(list) : "") << name;
+    return failure.code + " " + std::string(failure.value("parts_found"));
+  };
+  EXPECT_EQ(outcome(folder / "parts.bundle.002"), "ok") << "its list is there";
+  fs::remove(list);
+  for (const std::string& named : {std::string("parts.bundle"), std::string("parts.bundle.001"), last})
+    EXPECT_EQ(found(named), "EH-F42 parts.bundle.001 to " + last);
+  fs::remove(folder / "parts.bundle.002");
+  EXPECT_EQ(found("parts.bundle"), "EH-F42 parts.bundle.001 to " + last + ", without parts.bundle.002");
+  for (std::size_t i = 1; i < exported->parts.size(); ++i) fs::remove(folder / exported->parts[i].name);
+  EXPECT_EQ(found("parts.bundle.001"), "EH-F42 parts.bundle.001");
+  EXPECT_EQ(found("other.bundle").substr(0, 6), "EH-P47");
+  fs::rename(folder / "site.bundle", folder / "whole.001");
+  EXPECT_EQ(found("whole.001"), "ok") << "a whole bundle may be called as it likes";
+}
+
 TEST_F(Bundle, ADamagedFileIsNotExported) {
   bundle();
   fs::remove(folder / "site.bundle");

@@ -23,12 +23,20 @@ constexpr Entry entries[] = {
      .category = Category::request},
     {.code = "EH-F42",
      .title = "part of a bundle missing",
-     .meaning = "A bundle was exported in several parts, and one of them is not beside the list of parts.",
+     .meaning =
+         "A bundle was exported in several parts, and one of them is not beside the list of parts, or the "
+         "list not beside the parts.",
      .before = "the list of parts",
-     .causes = {"{part} is missing: part {number} of {count} that {list} names", "{part} cannot be read",
-                "a part of the bundle is missing"},
-     .remedies = {"copy {part} into the folder of the other parts, and import again",
-                  "{!part}copy all parts into one folder, and import again"},
+     .causes = {"{part} is missing: part {number} of {count} that {list} names",
+                "{part} is missing, the list of the bundle's parts; found: {parts_found}",
+                "{part} cannot be read", "a part of the bundle is missing"},
+     .remedies =
+         {"{!parts_found}copy {part} into the folder of the other parts, and import again",
+          "{?parts_found}copy {part} from where it was exported into the folder of the parts, and import "
+          "{bundle}",
+          "{?parts_found}where every part is there but the list is lost: join them in order to one file, "
+          "and import that",
+          "{!part}copy all parts into one folder, and import again"},
      .exit_status = S::not_fetched,
      .category = Category::request},
     {.code = "EH-F43",

@@ -1,0 +1,82 @@
+#include "host/offline/parts_without_list.hpp"
+
+#include <charconv>
+#include <map>
+#include <string>
+
+#include "base/paths.hpp"
+#include "host/offline/bundle_writer.hpp"
+
+namespace enginehost::offline {
+namespace {
+
+namespace fs = std::filesystem;
+
+// 2 of ".002"; 0 of what no part's name ends with.
+unsigned number_of(std::string_view ending) {
+  unsigned number = 0;
+  if (ending.size() < 4 || ending.front() != '.') return 0;
+  const auto [end, error] = std::from_chars(ending.data() + 1, ending.data() + ending.size(), number);
+  return error == std::errc() && end == ending.data() + ending.size() ? number : 0;
+}
+
+std::map<unsigned, std::string> parts_of(const fs::path& bundle) {
+  std::map<unsigned, std::string> parts;
+  const std::string name = path_text(bundle.filename());
+  std::error_code error;
+  const fs::path folder = bundle.has_parent_path() ? bundle.parent_path() : fs::path(".");
+  for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
+    const std::string entry = path_text(at->path().filename());
+    if (!entry.starts_with(name)) continue;
+    if (const unsigned number = number_of(std::string_view(entry).substr(name.size())))
+      parts.emplace(number, entry);
+  }
+  return parts;
+}
+
+// "x.001 to x.004, without x.003" of 1, 2 and 4.
+std::string told(const fs::path& bundle, const std::map<unsigned, std::string>& parts) {
+  std::string text = parts.begin()->second;
+  if (parts.size() > 1) text += " to " + parts.rbegin()->second;
+  std::string gaps;
+  int named = 0;
+  for (unsigned number = 1; number < parts.rbegin()->first && named < 5; ++number) {
+    if (parts.contains(number)) continue;
+    const std::string digits = std::to_string(number);
+    gaps += (gaps.empty() ? ", without " : ", ") + path_text(bundle.filename()) + "." +
+            std::string(digits.size() < 3 ? 3 - digits.size() : 0, '0') + digits;
+    ++named;
+  }
+  return text + gaps + (named == 5 ? ", …" : "");
+}
+
+}  // namespace
+
+fs::path list_of_part(const fs::path& file) {
+  if (number_of(path_text(file.extension())) == 0) return {};
+  fs::path bundle = file;
+  const fs::path list = parts_list_of(bundle.replace_extension());
+  std::error_code error;
+  return fs::exists(list, error) ? list : fs::path();
+}
+
+std::optional<Diagnosis> parts_without_list(const fs::path& file, bool damaged) {
+  std::error_code error;
+  fs::path bundle = file;
+  if (number_of(path_text(file.extension())) != 0)
+    bundle.replace_extension();
+  else if (fs::exists(file, error))
+    return {};
+  const fs::path list = parts_list_of(bundle);
+  if (fs::exists(list, error)) return {};
+  const auto parts = parts_of(bundle);
+  const bool named_one = bundle != file;
+  if (parts.empty() || (named_one && !fs::exists(file, error))) return {};
+  if (named_one && parts.size() == 1 && !damaged) return {};
+  return diagnose("EH-F42")
+      .with("part", path_text(list))
+      .with("parts_found", told(bundle, parts), path_text(list.parent_path()))
+      .with("bundle", path_text(bundle));
+}
+
+}  // namespace enginehost::offline
