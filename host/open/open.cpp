@@ -161,6 +161,71 @@ std::optional<Outcome> open_ready(World& world, const OpenRequest& open, const T
   return outcome;
 }
 
+// Whether a repository that was passed over may have something better than what lies here.
+bool may_do_better_elsewhere(const resolve::Plan& plan) {
+  const auto first = std::find_if(plan.candidates.begin(), plan.candidates.end(),
+                                  [](const Candidate& candidate) { return candidate.rank > 0; });
+  return plan.fallback || first == plan.candidates.end() ||
+         !plan.request.installed.contains(first->build->id);
+}
+
+Outcome decide_and_open(World& world, const OpenRequest& open, const TicketOffice& office) {
+  Outcome outcome;
+  const auto begin = std::chrono::steady_clock::now();
+  outcome.plan = decide(world, completed(open.request, world.settings()));
+  if (may_do_better_elsewhere(outcome.plan) && world.ask_the_spared())
+    outcome.plan = decide(world, completed(open.request, world.settings()));
+  const std::chrono::duration<double, std::milli> deciding = std::chrono::steady_clock::now() - begin;
+  outcome.timings_ms.emplace_back("decide", deciding.count());
+
+  if (auto forbidden = forbidden_by_name(world.catalogue())) {
+    outcome.diagnosis = std::move(forbidden);
+    return outcome;
+  }
+  const auto first = std::find_if(outcome.plan.candidates.begin(), outcome.plan.candidates.end(),
+                                  [](const Candidate& candidate) { return candidate.rank > 0; });
+  const std::vector<Diagnosis> unusable = unusable_installations(world.catalogue(), outcome.plan);
+  // What opens all the same must not hide that a repository was refused or not reached.
+  std::vector<Diagnosis> unread =
+      told_of(world.catalogue(), outcome.plan.request.offline || world.settings().offline);
+  if (first == outcome.plan.candidates.end()) {
+    // Without a candidate it is told with the reason of that.
+    if (!outcome.plan.candidates.empty()) outcome.warnings = std::move(unread);
+    outcome.diagnosis = why_nothing_is_known(world.catalogue(), outcome.plan);
+    // Whoever names an installation wants to hear of it first.
+    if (!unusable.empty()) {
+      const std::optional<Diagnosis> other = std::exchange(outcome.diagnosis, unusable.front());
+      if (other && other->code != unusable.front().code)
+        outcome.diagnosis->with("also", explain::one_line(*other));
+    }
+    return outcome;
+  }
+  outcome.warnings.insert(outcome.warnings.end(), unusable.begin(), unusable.end());
+  if (outcome.plan.forced_in_vain) outcome.warnings.push_back(*outcome.plan.forced_in_vain);
+  outcome.warnings.insert(outcome.warnings.end(), std::make_move_iterator(unread.begin()),
+                          std::make_move_iterator(unread.end()));
+  if (open.plan_only || world.is_recorded()) {
+    first->verdict = Verdict::chosen;
+    outcome.state = State::planned;
+    outcome.chosen = &*first;
+    tell_of_idle_accelerator(world, outcome);
+    outcome.fallback = outcome.plan.fallback;
+    return outcome;
+  }
+  // decide() marks the best candidate as chosen; what is really chosen is known only after trying.
+  first->verdict = Verdict::fits;
+  try_candidates(world, open, outcome);
+  if (outcome.state == State::opened)
+    outcome.fallback =
+        outcome.plan.fallback ||
+        std::any_of(outcome.plan.candidates.begin(), outcome.plan.candidates.end(), has_failed) ||
+        !wish_met(outcome.plan.request, *outcome.opened);
+  tell_of_forced_failure(outcome);
+  tell_of_idle_accelerator(world, outcome);
+  office.keep(outcome);
+  return outcome;
+}
+
 }  // namespace
 
 const char* name_of(State state) {
@@ -218,57 +283,11 @@ Outcome open_engine(World& world, const OpenRequest& open) {
   const TicketOffice office(world, open);
   if (!open.plan_only && !open.decide_anew)
     if (auto ready = open_ready(world, open, office)) return std::move(*ready);
-  Outcome outcome;
-  const auto begin = std::chrono::steady_clock::now();
-  outcome.plan = decide(world, completed(open.request, world.settings()));
-  const std::chrono::duration<double, std::milli> deciding = std::chrono::steady_clock::now() - begin;
-  outcome.timings_ms.emplace_back("decide", deciding.count());
-
-  if (auto forbidden = forbidden_by_name(world.catalogue())) {
-    outcome.diagnosis = std::move(forbidden);
-    return outcome;
-  }
-  const auto first = std::find_if(outcome.plan.candidates.begin(), outcome.plan.candidates.end(),
-                                  [](const Candidate& candidate) { return candidate.rank > 0; });
-  const std::vector<Diagnosis> unusable = unusable_installations(world.catalogue(), outcome.plan);
-  // What opens all the same must not hide that a repository was refused or not reached.
-  std::vector<Diagnosis> unread =
-      told_of(world.catalogue(), outcome.plan.request.offline || world.settings().offline);
-  if (first == outcome.plan.candidates.end()) {
-    // Without a candidate it is told with the reason of that.
-    if (!outcome.plan.candidates.empty()) outcome.warnings = std::move(unread);
-    outcome.diagnosis = why_nothing_is_known(world.catalogue(), outcome.plan);
-    // Whoever names an installation wants to hear of it first.
-    if (!unusable.empty()) {
-      const std::optional<Diagnosis> other = std::exchange(outcome.diagnosis, unusable.front());
-      if (other && other->code != unusable.front().code)
-        outcome.diagnosis->with("also", explain::one_line(*other));
-    }
-    return outcome;
-  }
-  outcome.warnings.insert(outcome.warnings.end(), unusable.begin(), unusable.end());
-  if (outcome.plan.forced_in_vain) outcome.warnings.push_back(*outcome.plan.forced_in_vain);
-  outcome.warnings.insert(outcome.warnings.end(), std::make_move_iterator(unread.begin()),
-                          std::make_move_iterator(unread.end()));
-  if (open.plan_only || world.is_recorded()) {
-    first->verdict = Verdict::chosen;
-    outcome.state = State::planned;
-    outcome.chosen = &*first;
-    tell_of_idle_accelerator(world, outcome);
-    outcome.fallback = outcome.plan.fallback;
-    return outcome;
-  }
-  // decide() marks the best candidate as chosen; what is really chosen is known only after trying.
-  first->verdict = Verdict::fits;
-  try_candidates(world, open, outcome);
-  if (outcome.state == State::opened)
-    outcome.fallback =
-        outcome.plan.fallback ||
-        std::any_of(outcome.plan.candidates.begin(), outcome.plan.candidates.end(), has_failed) ||
-        !wish_met(outcome.plan.request, *outcome.opened);
-  tell_of_forced_failure(outcome);
-  tell_of_idle_accelerator(world, outcome);
-  office.keep(outcome);
+  // What opens anyway waits for no repository that was silent a moment ago.
+  if (!open.plan_only && !open.decide_anew) world.spare_unreached();
+  Outcome outcome = decide_and_open(world, open, office);
+  if (outcome.state == State::failed && world.ask_the_spared())
+    outcome = decide_and_open(world, open, office);
   return outcome;
 }
 

@@ -8,6 +8,7 @@
 #include "base/files.hpp"
 #include "base/paths.hpp"
 #include "base/sha256.hpp"
+#include "host/explain/explain.hpp"
 #include "host/installations/cuda_parts.hpp"
 #include "host/installations/in_place.hpp"
 #include "host/manifest/location.hpp"
@@ -22,6 +23,8 @@ namespace {
 
 namespace fs = std::filesystem;
 constexpr std::int64_t index_lifetime_seconds = 3600;
+// A network that is gone costs every open some seconds; one that came back is noticed after so long.
+constexpr std::int64_t unreached_lifetime_seconds = 300;
 
 std::int64_t age_of(const fs::path& file, std::int64_t now) {
   const auto stamp = stamp_of(file);
@@ -62,8 +65,13 @@ fs::path folder_of_copies(const cache::Store& store, const std::string& location
 class KeptReader : public manifest::DocumentReader, public manifest::DocumentMemory {
  public:
   KeptReader(fs::path folder, const transfer::TransferOptions& transfer, std::int64_t now,
-             CatalogueOrigin& origin, const std::optional<CancelToken>& cancel)
-      : folder_(std::move(folder)), transfer_(transfer), now_(now), origin_(origin), cancel_(cancel) {}
+             CatalogueOrigin& origin, const std::optional<CancelToken>& cancel, bool spare_unreached = false)
+      : folder_(std::move(folder)),
+        transfer_(transfer),
+        now_(now),
+        origin_(origin),
+        cancel_(cancel),
+        spare_unreached_(spare_unreached) {}
 
   Result<std::string> read(const std::string& location, std::uint64_t limit) override {
     const fs::path kept = place_of(location);
@@ -94,6 +102,7 @@ class KeptReader : public manifest::DocumentReader, public manifest::DocumentMem
     fresh_.clear();
     warnings.clear();
     anew_ = true;
+    spare_unreached_ = false;
     return !transfer_.offline;
   }
 
@@ -126,6 +135,8 @@ class KeptReader : public manifest::DocumentReader, public manifest::DocumentMem
   // together have the time of two, and every one that came gives more. One that sent nothing in the time of
   // a document is not asked for the next.
   Result<std::string> ask(const std::string& location, std::uint64_t limit) {
+    if (spare_unreached_ && came_ == 0 && !silent_ && !transfer_.offline && (silent_ = unreached()))
+      origin_.spared = true;
     if (silent_) return fail(*silent_);
     const Milliseconds time = 2 * transfer_.document_limit + came_ * (transfer_.document_limit / 8);
     const auto began = std::chrono::steady_clock::now();
@@ -143,7 +154,35 @@ class KeptReader : public manifest::DocumentReader, public manifest::DocumentMem
       ++came_;
     else if (bytes.error().code == "EH-N03" && (came_ == 0 || spent_ >= time))
       silent_ = bytes.error();
+    note_whether_reached(bytes);
     return bytes;
+  }
+
+  // Beside the copies: that the first document could not be had, and why.
+  fs::path note_of_unreached() const { return folder_.empty() ? fs::path() : folder_ / "unreached.json"; }
+
+  std::optional<Diagnosis> unreached() const {
+    const fs::path note = note_of_unreached();
+    if (note.empty() || age_of(note, now_) > unreached_lifetime_seconds) return {};
+    const auto text = read_file(note, 1u << 20);
+    const auto document = text ? parse_json(*text, path_text(note)) : fail(text.error());
+    if (!document) return {};
+    Diagnosis told = explain::diagnosis_from_json(*document);
+    return is_unreached(told) ? std::optional<Diagnosis>(std::move(told)) : std::nullopt;
+  }
+
+  static bool is_unreached(const Diagnosis& failure) {
+    return failure.code == "EH-N01" || failure.code == "EH-N02" || failure.code == "EH-N03";
+  }
+
+  void note_whether_reached(const Result<std::string>& bytes) const {
+    const fs::path note = note_of_unreached();
+    if (note.empty() || transfer_.offline) return;
+    std::error_code ignored;
+    if (bytes && came_ == 1) fs::remove(note, ignored);
+    // Not being able to write it costs the next open the same wait.
+    if (!bytes && came_ == 0 && is_unreached(bytes.error()) && make_folders(folder_))
+      static_cast<void>(write_file(note, explain::to_json(bytes.error()).dump(), false));
   }
 
   fs::path place_of(const std::string& location) const {
@@ -160,6 +199,7 @@ class KeptReader : public manifest::DocumentReader, public manifest::DocumentMem
   std::int64_t now_;
   CatalogueOrigin& origin_;
   const std::optional<CancelToken>& cancel_;
+  bool spare_unreached_;
 };
 
 void add_repository(manifest::Catalogue& catalogue, Result<manifest::RepositoryContent> content,
@@ -345,7 +385,8 @@ manifest::Trust trust_in(const manifest::TrustStore& store, const settings::Sett
 
 manifest::Catalogue load_catalogue(const settings::Settings& settings, const cache::Store& store,
                                    const transfer::TransferOptions& transfer, std::int64_t now,
-                                   CatalogueOrigin& origin, const std::optional<CancelToken>& cancel) {
+                                   CatalogueOrigin& origin, const std::optional<CancelToken>& cancel,
+                                   bool spare_unreached) {
   manifest::Catalogue catalogue;
   const manifest::TrustStore store_of_trust = trust_store(settings);
   manifest::Trust trust = trust_in(store_of_trust, settings, transfer.offline);
@@ -355,7 +396,8 @@ manifest::Catalogue load_catalogue(const settings::Settings& settings, const cac
       for (const fs::path& file : store_of_trust.files(repository.location))
         origin.documents.push_back(path_text(file));
     if (settings::is_url(repository.location)) {
-      KeptReader reader(folder_of_copies(store, repository.location), transfer, now, origin, cancel);
+      KeptReader reader(folder_of_copies(store, repository.location), transfer, now, origin, cancel,
+                        spare_unreached && repository.source != "--repository");
       add_repository(catalogue, load(repository, settings.policy, reader, &reader, now, proof),
                      settings.mirrors, now, origin);
       catalogue.warnings.insert(catalogue.warnings.end(), reader.warnings.begin(), reader.warnings.end());

@@ -22,6 +22,7 @@ struct CatalogueOrigin {
   // kept ones of URLs. Manifests that were had by the digest in an index are not among them.
   std::vector<std::string> documents;
   std::int64_t fresh_until = INT64_MAX;  // seconds since 1970: when one is asked for again, or expires
+  bool spared = false;                   // a repository was not asked, see load_catalogue's `spare_unreached`
 };
 
 // The user's trust store, over those of the system layers.
@@ -36,9 +37,12 @@ manifest::Trust trust_in(const manifest::TrustStore& store, const settings::Sett
 // kept ones serve, with a warning. Whether a repository has to be signed, and by whom, is
 // docs/publishing.md's "What a user's machine checks". Never fails as a whole: what could not be read is in
 // Catalogue::failures and ::warnings. Opens no socket when transfer.offline. Fills in `origin`. Any thread.
+// With `spare_unreached` a repository that could not be reached in the last five minutes is not asked again,
+// unless the command line names it: that it was not reached is told as it was then.
 manifest::Catalogue load_catalogue(const settings::Settings& settings, const cache::Store& store,
                                    const transfer::TransferOptions& transfer, std::int64_t now,
-                                   CatalogueOrigin& origin, const std::optional<CancelToken>& cancel = {});
+                                   CatalogueOrigin& origin, const std::optional<CancelToken>& cancel = {},
+                                   bool spare_unreached = false);
 
 // Reads one repository as load_catalogue does, and hands on every document as it came: with its location, or,
 // when it is one that was kept by digest, with an empty one.

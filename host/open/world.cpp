@@ -123,9 +123,18 @@ const manifest::Catalogue& World::catalogue() {
     settings::Settings settings = this->settings();
     // What lies on this machine says nothing about another one.
     if (recorded_) settings.installations.clear();
-    catalogue_ = load_catalogue(settings, store_, transfer_options(), now(), catalogue_origin_, cancel_);
+    catalogue_ = load_catalogue(settings, store_, transfer_options(), now(), catalogue_origin_, cancel_,
+                                spare_unreached_);
   }
   return *catalogue_;
+}
+
+bool World::ask_the_spared() {
+  spare_unreached_ = false;
+  if (!catalogue_ || !catalogue_origin_.spared) return false;
+  catalogue_.reset();
+  catalogue_origin_ = {};
+  return true;
 }
 
 const CatalogueOrigin& World::catalogue_origin() {

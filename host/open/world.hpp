@@ -65,6 +65,11 @@ class World {
   // What platform() is asked of.
   platform::DetectRequest detect_request() const;
   const manifest::Catalogue& catalogue();
+  // Repositories that were not reached a short while ago are passed over (repositories.hpp). Call it before
+  // catalogue(): one that is there stays.
+  void spare_unreached() { spare_unreached_ = true; }
+  // The catalogue is read again with those that were passed over. False when there was none.
+  bool ask_the_spared();
   // What catalogue() was read from.
   const CatalogueOrigin& catalogue_origin();
   const history::Fingerprint& fingerprint();
@@ -106,7 +111,7 @@ class World {
   std::function<Result<settings::Settings>()> read_settings_;
   std::filesystem::path state_folder_, read_state_folder_;
   cache::Store store_;
-  bool recorded_ = false, look_anew_ = false;
+  bool recorded_ = false, look_anew_ = false, spare_unreached_ = false;
   std::optional<CancelToken> cancel_;
   std::optional<platform::Platform> platform_;
   std::optional<manifest::Catalogue> catalogue_;

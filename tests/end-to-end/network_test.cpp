@@ -1,6 +1,7 @@
 // Builds that come over HTTP: the whole way, and every way in which a network disappoints.
 #include <gmock/gmock.h>
 
+#include <atomic>
 #include <thread>
 
 #include "base/files.hpp"
@@ -103,6 +104,49 @@ TEST(Network, ARepositoryThatKeepsOneWaitingKeepsNoInstalledBuildFromOpening) {
     EXPECT_LT(std::chrono::steady_clock::now() - began, 30s);
     EXPECT_THAT(run.document["warnings"].dump(), HasSubstr("was not sent in time (EH-N03)"));
   }
+}
+
+// A laptop on a train: what is installed opens at once, and is told each time that nobody was asked.
+TEST(Network, ARepositoryThatWasNotReachedIsNotAskedAtEachOpen) {
+  Served served;
+  served.publish();
+  const Workplace workplace;
+  expect_opened(workplace.info(served.arguments()));
+  std::atomic<bool> back = false;
+  FaultServer server([&](const FaultServer::Request& request, FaultServer::Connection& connection) {
+    if (!back) return connection.stall(60s);
+    connection.answer("302 Found", "", "Location: " + served.server.url(request.path.substr(1)));
+  });
+  const std::string location = server.url("/repository");
+  workplace.configure(
+      Json::object()
+          .set("repositories_default", false)
+          .set("repositories",
+               Json::array().push(Json::object().set("location", location).set("unsigned", true)))
+          .set("downloads", Json::object().set("stall_timeout_seconds", 4)));
+  // How often the server is asked while one opens.
+  const auto asked_by = [&](const char* command, std::vector<std::string> arguments) {
+    const int before = server.requests();
+    const Ended run = workplace.run(command, std::move(arguments));
+    EXPECT_THAT(run.said(), HasSubstr("reference-good"));
+    EXPECT_EQ(run.said().find("was not sent in time (EH-N03)") == std::string::npos, back) << run.said();
+    return server.requests() - before;
+  };
+  const std::vector<std::string> model = {"reference", ENGINEHOST_SOURCE_DIR "/examples/two-layers.model",
+                                          "--json"};
+  EXPECT_GT(asked_by("engine-run", model), 0);
+  EXPECT_EQ(asked_by("engine-run", model), 0);
+  // Whoever looks at it wants to know how it is now.
+  EXPECT_GT(asked_by("engine-info", {"reference", "--json"}), 0);
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(workplace.cache() / "repositories"))
+    if (entry.path().filename() == "unreached.json")
+      std::filesystem::last_write_time(entry.path(), std::filesystem::file_time_type::clock::now() - 301s);
+  EXPECT_GT(asked_by("engine-run", model), 0);
+  // What is not here has to come from somewhere.
+  back = true;
+  EXPECT_EQ(workplace.run("engine-cache", {"remove", "reference-good"}).status, 0);
+  EXPECT_GT(asked_by("engine-run", model), 0);
+  EXPECT_EQ(served.server.requests("GET " + served.path()), 2);
 }
 
 TEST(Network, ACutConnectionIsResumedWhereItEnded) {
