@@ -8,6 +8,7 @@
 #include "base/files.hpp"
 #include "base/paths.hpp"
 #include "base/sha256.hpp"
+#include "cache/place.hpp"
 #include "host/explain/explain.hpp"
 #include "host/installations/cuda_parts.hpp"
 #include "host/installations/in_place.hpp"
@@ -372,7 +373,10 @@ void block_and_expire(manifest::Catalogue& catalogue, const settings::Settings& 
 }  // namespace
 
 manifest::TrustStore trust_store(const settings::Settings& settings) {
-  return manifest::TrustStore(settings.state_folder, settings.system_layers, settings.read_state_folder);
+  // A key decides whose code runs: of a folder that is only read it counts where nobody else can put one.
+  const fs::path& read = settings.read_state_folder;
+  const bool guarded = !read.empty() && !cache::layer_problem(read) && !cache::layer_problem(read / "trust");
+  return manifest::TrustStore(settings.state_folder, settings.system_layers, guarded ? read : fs::path());
 }
 
 manifest::Trust trust_in(const manifest::TrustStore& store, const settings::Settings& settings,

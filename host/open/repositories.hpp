@@ -25,7 +25,8 @@ struct CatalogueOrigin {
   bool spared = false;                   // a repository was not asked, see load_catalogue's `spare_unreached`
 };
 
-// The user's trust store, over those of the system layers.
+// The user's trust store, over those of the system layers and of a state folder that is only read, unless
+// that belongs to somebody else or everybody may write into it.
 manifest::TrustStore trust_store(const settings::Settings& settings);
 // What policy demands of every repository; `store` must outlive it.
 manifest::Trust trust_in(const manifest::TrustStore& store, const settings::Settings& settings, bool offline);

@@ -60,6 +60,16 @@ TEST_F(ReadOnlyState, KeysThatAreTrustedThereAreTrusted) {
   EXPECT_FALSE(list.document["keys"].as_array()[0]["own"].as_bool());
   EXPECT_THAT(list.document["keys"].as_array()[0]["file"].as_string(),
               HasSubstr((workplace.cache() / "state").native()));
+  // Not where somebody else may have put them.
+  for (const auto& state : std::filesystem::directory_iterator(workplace.cache() / "state")) {
+    using std::filesystem::perms;
+    const auto trust = state.path() / "trust";
+    if (!std::filesystem::exists(trust)) continue;
+    std::filesystem::permissions(trust, perms::others_write, std::filesystem::perm_options::add);
+    const Ended doubtful = workplace.run("engine-cache", {"trust", "list", "--json"}, read_only);
+    EXPECT_THAT(doubtful.document["keys"].as_array(), testing::IsEmpty()) << doubtful.said();
+    std::filesystem::permissions(trust, perms::others_write, std::filesystem::perm_options::remove);
+  }
   const std::string id = added.document["added"].as_string();
   const Ended removed = workplace.run("engine-cache", {"trust", "remove", id, "--json"}, read_only);
   EXPECT_EQ(removed.status, 7) << removed.said();
