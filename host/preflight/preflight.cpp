@@ -330,10 +330,10 @@ void note_undefined_symbols(Spec spec, Report& report) {
       for (std::string& symbol : diagnosis.values("symbol")) symbols.insert(std::move(symbol));
   if (symbols.empty()) return;
   report.notes.push_back(std::to_string(symbols.size()) +
-                         (symbols.size() == 1 ? " undefined symbol that no library provides"
-                                              : " undefined symbols that no library provides, ") +
-                         (symbols.size() == 1 ? ", " : "the first is ") + *symbols.begin() +
-                         ": --symbols counts that as a failure, and says who needs what");
+                         (symbols.size() == 1
+                              ? " undefined symbol that no library provides, "
+                              : " undefined symbols that no library provides, the first is ") +
+                         *symbols.begin() + ": --symbols counts that as a failure, and says who needs what");
 }
 
 }  // namespace
