@@ -198,7 +198,8 @@ std::optional<std::string> FileView::text(std::uint64_t offset, std::uint64_t li
     const auto most = static_cast<std::size_t>(
         std::min<std::uint64_t>(limit, static_cast<std::uint64_t>(block_end - from)));
     if (const void* end = std::memchr(from, 0, most))
-      return std::string(from, static_cast<const std::uint8_t*>(end));
+      return std::string(reinterpret_cast<const char*>(from),
+                         static_cast<std::size_t>(static_cast<const std::uint8_t*>(end) - from));
   }
   std::string found;
   while (offset < size_ && found.size() < limit) {
@@ -210,7 +211,7 @@ std::optional<std::string> FileView::text(std::uint64_t offset, std::uint64_t li
     const std::uint8_t* from = block->bytes.data() + skip;
     const void* end = std::memchr(from, 0, part);
     if (end != nullptr) part = static_cast<std::size_t>(static_cast<const std::uint8_t*>(end) - from);
-    found.append(from, from + part);
+    found.append(reinterpret_cast<const char*>(from), part);
     if (end != nullptr) return found;
     offset += part;
   }

@@ -23,8 +23,9 @@ struct IdentityHash {
   }
 };
 constexpr std::size_t object_limit = 8192;
-// Enough for most closures, so that the tables are not made anew while they grow.
-constexpr std::size_t usual_names = 512;
+// Enough for most closures, so that the tables are not made anew while they grow. Each library has two names,
+// its path and what it is asked for by.
+constexpr std::size_t usual_objects = 320;
 
 class Walk {
  public:
@@ -32,8 +33,9 @@ class Walk {
       : machine_(machine), request_(request), reader_(reader) {
     closure_.file = path_text(request.file);
     closure_.libc = machine.libc;
-    names_.reserve(usual_names);
-    identities_.reserve(usual_names);
+    closure_.objects.reserve(usual_objects);
+    names_.reserve(2 * usual_objects);
+    identities_.reserve(usual_objects);
   }
 
   Closure run() {
@@ -164,19 +166,20 @@ class Walk {
   std::vector<const Place*> places_of(int index) {
     std::vector<const Place*> places;
     const auto keep = [&](std::vector<Place> own) {
+      places.reserve(own.size() + shared_places_.size());
       for (Place& place : own) places.push_back(&places_.emplace_back(std::move(place)));
     };
     if (machine_.libc == Libc::musl) {
       keep(musl_places(machine_, chain_of(index)));
       return places;
     }
+    if (shared_places_.empty()) shared_places_ = glibc_shared_places(machine_);
     const Object& needer = closure_.objects[static_cast<std::size_t>(index)];
     // With a RUNPATH nobody else's path counts.
     if (needer.info != nullptr && needer.info->has_runpath)
       keep(glibc_own_places(machine_, {{needer.path, needer.info}}));
     else
       keep(glibc_own_places(machine_, chain_of(index)));
-    if (shared_places_.empty()) shared_places_ = glibc_shared_places(machine_);
     const bool no_default = needer.info != nullptr && needer.info->no_default_directories;
     for (const Place& place : shared_places_)
       if (!place.compiled_in || !no_default) places.push_back(&place);
