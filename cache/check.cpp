@@ -1,6 +1,7 @@
 #include "cache/check.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/file_calls.hpp"
 #include "base/files.hpp"
@@ -30,6 +31,9 @@ class Checker {
   Result<void> record(const fs::path& file);
   Result<void> record_now(const fs::path& file, const Result<std::string>& text);
   void forget_what_changed();
+  std::string tree_named_by(const Violation& violation) const;
+  std::set<std::string> trees_of_no_build() const;
+  bool is_well_now(const std::string& id);
   Result<void> trees();
   Result<void> tree(const std::string& id);
   void rest();
@@ -142,8 +146,40 @@ Result<void> Checker::record(const fs::path& file) {
   return {};
 }
 
-// The same for the trees of builds whose records have gone or changed since, and for what nobody refers to
-// any more and is gone, too.
+// The tree in which, or in whose list, it was found; "" for what is about neither.
+std::string Checker::tree_named_by(const Violation& violation) const {
+  const fs::path file = path_of(violation.problem.diagnosis.value("file"));
+  for (fs::path at = file; at.has_parent_path() && at != root_ && at != at.parent_path();
+       at = at.parent_path())
+    if (at.parent_path() == root_ / "trees" || at.parent_path() == root_ / "lists")
+      return path_text(at.filename());
+  return {};
+}
+
+std::set<std::string> Checker::trees_of_no_build() const {
+  std::set<std::string> ids;
+  for (const Violation& violation : violations_)
+    if (violation.build.empty()) ids.insert(tree_named_by(violation));
+  ids.erase("");
+  return ids;
+}
+
+// A tree that comes has its list first, one that goes loses it last: looked at once more it is gone, or
+// whole.
+bool Checker::is_well_now(const std::string& id) {
+  std::vector<Violation> known = std::exchange(violations_, {});
+  digests_.clear();
+  calls::Status status{};
+  const bool there = calls::lstat((root_ / "trees" / id).c_str(), &status) == 0;
+  const bool listed = calls::lstat((root_ / "lists" / id).c_str(), &status) == 0;
+  const bool looked = !there || tree(id).has_value();
+  const bool whole = there ? violations_.empty() : !listed || load_list(root_, id).has_value();
+  violations_ = std::move(known);
+  return looked && whole;
+}
+
+// The same for the trees of builds whose records have gone or changed since, and for those that nobody refers
+// to.
 void Checker::forget_what_changed() {
   std::map<std::string, bool> changed;
   const auto has_changed = [&](const std::string& build) {
@@ -154,15 +190,12 @@ void Checker::forget_what_changed() {
     found->second = known != records_.end() && is_another(file, known->second);
     return found->second;
   };
+  std::map<std::string, bool> well;
+  for (const std::string& id : trees_of_no_build()) well[id] = is_well_now(id);
   std::erase_if(violations_, [&](const Violation& violation) {
     if (!violation.build.empty()) return has_changed(violation.build);
-    const auto file = violation.problem.diagnosis.value("file");
-    calls::Status status{};
-    // What was missing in a tree that is gone as a whole.
-    for (fs::path at = path_of(file); at.has_parent_path() && at != root_ && at != at.parent_path();
-         at = at.parent_path())
-      if (at.parent_path() == root_ / "trees") return calls::lstat(at.c_str(), &status) != 0;
-    return false;
+    const auto found = well.find(tree_named_by(violation));
+    return found != well.end() && found->second;
   });
 }
 
