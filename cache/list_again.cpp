@@ -32,8 +32,6 @@ std::optional<TreeEntry> entry_of(const fs::path& file, std::string path) {
   return entry;
 }
 
-}  // namespace
-
 std::optional<TreeList> list_of_files(const fs::path& root, std::string_view tree_id) {
   const fs::path folder = root / "trees" / tree_id;
   std::error_code error;
@@ -49,6 +47,8 @@ std::optional<TreeList> list_of_files(const fs::path& root, std::string_view tre
   if (error || list.id() != tree_id) return {};
   return list;
 }
+
+}  // namespace
 
 std::optional<TreeList> list_again(const fs::path& root, std::string_view tree_id) {
   auto list = list_of_files(root, tree_id);

@@ -9,11 +9,8 @@
 namespace enginehost::cache::inside {
 
 // The list of the files that lie in the tree, when its digest is the tree's name: then every file, kind and
-// link is what was published. Hashes them all. Nothing when something differs, or where the file system keeps
-// no modes.
-std::optional<TreeList> list_of_files(const std::filesystem::path& root, std::string_view tree_id);
-
-// The same, written where a list that is damaged or missing belongs.
+// link is what was published. Hashes them all, and writes the list where one that is damaged or missing
+// belongs. Nothing when something differs, where the file system keeps no modes, or it cannot be written.
 std::optional<TreeList> list_again(const std::filesystem::path& root, std::string_view tree_id);
 
 }  // namespace enginehost::cache::inside

@@ -161,10 +161,14 @@ std::optional<Outcome> open_ready(World& world, const OpenRequest& open, const T
   return outcome;
 }
 
+// The best candidate that may be tried, or the end.
+auto first_that_fits(auto& candidates) {
+  return std::ranges::find_if(candidates, [](const Candidate& candidate) { return candidate.rank > 0; });
+}
+
 // Whether a repository that was passed over may have something better than what lies here.
 bool may_do_better_elsewhere(const resolve::Plan& plan) {
-  const auto first = std::find_if(plan.candidates.begin(), plan.candidates.end(),
-                                  [](const Candidate& candidate) { return candidate.rank > 0; });
+  const auto first = first_that_fits(plan.candidates);
   return plan.fallback || first == plan.candidates.end() ||
          !plan.request.installed.contains(first->build->id);
 }
@@ -182,8 +186,7 @@ Outcome decide_and_open(World& world, const OpenRequest& open, const TicketOffic
     outcome.diagnosis = std::move(forbidden);
     return outcome;
   }
-  const auto first = std::find_if(outcome.plan.candidates.begin(), outcome.plan.candidates.end(),
-                                  [](const Candidate& candidate) { return candidate.rank > 0; });
+  const auto first = first_that_fits(outcome.plan.candidates);
   const std::vector<Diagnosis> unusable = unusable_installations(world.catalogue(), outcome.plan);
   // What opens all the same must not hide that a repository was refused or not reached.
   std::vector<Diagnosis> unread =
