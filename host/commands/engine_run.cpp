@@ -143,13 +143,17 @@ Result<Json> write_outputs(const engine_function& function, const Run& run, cons
   return list;
 }
 
-// What follows once the engine is open; the document is completed with what was done.
-Result<void> run_in(open::Opened& opened, const std::vector<NamedArray>& inputs, const Flags& flags,
-                    const CancelToken& cancel, Json& document, std::string& text) {
+// What follows once the engine is open, for this request; the document is completed with what was done.
+Result<void> run_in(open::Opened& opened, const resolve::Request& opened_for,
+                    const std::vector<NamedArray>& inputs, const Flags& flags, const CancelToken& cancel,
+                    Json& document, std::string& text) {
   load::ModelRequest request;
   std::error_code error;
   request.file = std::filesystem::absolute(path_of(flags.model), error);
-  request.device = flags.device.substr(0, flags.device.find(','));
+  const std::vector<std::string> wished = open::wished_devices(opened_for);
+  const load::Device* const device = wished.empty() ? load::usual_device(opened.devices)
+                                                    : load::first_meant(opened.devices, join(wished, ","));
+  request.device = device != nullptr ? device->text() : join(wished, ",");
   load::CallOptions call;
   call.cancel = cancel;
   TRY_ASSIGN(const std::unique_ptr<load::Model> model, load::Model::load(*opened.engine, request, call));
@@ -223,7 +227,8 @@ int run(int argc, char** argv) {
   }
   std::string text =
       outcome.opened->installed.build + (outcome.fallback ? "  (not what was asked for first)" : "") + "\n";
-  const Result<void> done = run_in(*outcome.opened, *inputs, flags, cancel, document, text);
+  const Result<void> done =
+      run_in(*outcome.opened, outcome.plan.request, *inputs, flags, cancel, document, text);
   if (flags.common.json) {
     document.set("diagnosis", done ? Json() : explain::to_json(done.error()));
     print(document);

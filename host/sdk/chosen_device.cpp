@@ -1,25 +1,15 @@
 #include "host/sdk/chosen_device.hpp"
 
-#include <algorithm>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/json.hpp"
-#include "base/text.hpp"
 
 namespace enginehost::sdk {
 namespace {
 
 using load::Device;
-
-// The first entry of the list that names something there; devices.size() when none does.
-std::size_t first_of(const std::vector<Device>& devices, std::string_view wanted) {
-  for (const std::string& entry : split(wanted, ','))
-    for (std::size_t i = 0; i < devices.size(); ++i)
-      if (devices[i].is_meant_by(trim(entry))) return i;
-  return devices.size();
-}
 
 // The nearest build with such devices that was not opened, and why: what the decision's document says of it.
 std::string why_no_other_build(const Json& report, std::string_view kind) {
@@ -54,14 +44,13 @@ Diagnosis not_there(std::string_view wanted, const enginehost_engine& engine) {
   return missing;
 }
 
-// What an application that names no device gets.
-std::size_t default_of(const enginehost_engine& engine) {
+// What an application that names no device gets; null when there are no devices.
+const Device* default_of(const enginehost_engine& engine) {
   const auto& devices = engine.shared->opened().devices;
   for (const std::string* preference :
        {&engine.default_device, &engine.requested_device, &engine.shared->preferred_device()})
-    if (const std::size_t i = first_of(devices, *preference); i < devices.size()) return i;
-  const auto accelerator = std::ranges::find_if(devices, &Device::is_accelerator);
-  return accelerator != devices.end() ? static_cast<std::size_t>(accelerator - devices.begin()) : 0;
+    if (const Device* const device = load::first_meant(devices, *preference)) return device;
+  return load::usual_device(devices);
 }
 
 }  // namespace
@@ -69,10 +58,9 @@ std::size_t default_of(const enginehost_engine& engine) {
 Result<std::size_t> chosen_device(const enginehost_engine& engine, const char* wanted) {
   const auto& devices = engine.shared->opened().devices;
   const bool any = wanted == nullptr || *wanted == '\0';
-  if (any && !devices.empty()) return default_of(engine);
-  const std::size_t found = any ? devices.size() : first_of(devices, wanted);
-  if (found == devices.size()) return fail(not_there(any ? "any" : wanted, engine));
-  return found;
+  const Device* const found = any ? default_of(engine) : load::first_meant(devices, wanted);
+  if (found == nullptr) return fail(not_there(any ? "any" : wanted, engine));
+  return static_cast<std::size_t>(found - devices.data());
 }
 
 }  // namespace enginehost::sdk

@@ -2,6 +2,7 @@
 // leaves.
 #include <gmock/gmock.h>
 
+#include "tests/end-to-end/arrays.hpp"
 #include "tests/end-to-end/fault.hpp"
 
 namespace enginehost::test {
@@ -288,6 +289,36 @@ TEST(Measured, EngineInfoTellsWhereEachDeviceComputesAndEngineRunWhereItRan) {
   const Ended found = workplace.info(arguments, elsewhere);
   EXPECT_EQ(found.outcome()["devices"].as_array().at(0)["checked"]["diagnosis"]["code"].as_string(), "EH-R17")
       << found.said();
+}
+
+// Plugins commonly name the processor first. The list is tried from its front, as at opening.
+TEST(Measured, EngineRunTakesTheAcceleratorUnlessTheProcessorIsWishedFor) {
+  const Workplace workplace;
+  TestRepository repository(workplace.folder() / "repository");
+  TestBuild build = good_build();
+  build.files = {{build.plugin, fixture_plugin("device_plugin.c", {"-DPROCESSOR_FIRST"})}};
+  repository.add(build);
+  repository.write();
+  const std::string x = (workplace.folder() / "x.npy").native();
+  write_array(x, "(2,)", {1, 2});
+  const auto ran_on = [&](const std::vector<std::string>& wish,
+                          const std::vector<std::string>& environment = {}) {
+    std::vector<std::string> arguments = {
+        "reference", x, "--input", "x=" + x, "--json", "--repository", repository.root().native()};
+    arguments.insert(arguments.end(), wish.begin(), wish.end());
+    RunOptions options;
+    options.environment = environment;
+    const Ended run = workplace.run("engine-run", arguments, options);
+    EXPECT_EQ(run.status, 0) << run.said();
+    return run.document["run"]["device"].as_string();
+  };
+  EXPECT_EQ(ran_on({}), "cuda:0");
+  EXPECT_EQ(ran_on({"--device", "cpu"}), "cpu:0");
+  EXPECT_EQ(ran_on({"--device", "gpu"}), "cuda:0");
+  EXPECT_EQ(ran_on({"--device", "rocm,cpu"}), "cpu:0");
+  EXPECT_EQ(ran_on({"--device", "cuda:3,cuda"}), "cuda:0");
+  EXPECT_EQ(ran_on({}, {"ENGINEHOST_DEVICE=cpu"}), "cpu:0");
+  EXPECT_EQ(ran_on({"--device", "cuda"}, {"ENGINEHOST_DEVICE=cpu"}), "cuda:0");
 }
 
 }  // namespace

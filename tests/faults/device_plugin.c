@@ -23,6 +23,13 @@
 #define DEVICE_FLAGS 0
 #endif
 
+/* As most real engines do. */
+#ifdef PROCESSOR_FIRST
+#define PLAYED_GPU 1
+#else
+#define PLAYED_GPU 0
+#endif
+
 struct engine_instance {
   const engine_host* host;
   int lost;
@@ -53,10 +60,11 @@ static engine_status device_info(engine_instance* engine, uint32_t number, engin
                                  engine_call* call) {
   (void)engine;
   if (number > 1) return call->fail(call, ENGINE_INVALID, "", 0, "no such device");
-  out->device.type = number == 0 ? ENGINE_CUDA : ENGINE_CPU;
+  const int is_gpu = number == PLAYED_GPU;
+  out->device.type = is_gpu ? ENGINE_CUDA : ENGINE_CPU;
   out->device.index = 0;
-  out->kind = number == 0 ? "cuda" : "cpu";
-  out->name = number == 0 ? "Played GPU" : "processor";
+  out->kind = is_gpu ? "cuda" : "cpu";
+  out->name = is_gpu ? "Played GPU" : "processor";
   out->architecture = "", out->driver = "";
   out->memory_total = (uint64_t)8 << 30, out->memory_free = (uint64_t)6 << 30;
   return ENGINE_OK;

@@ -68,6 +68,18 @@ bool Device::is_meant_by(std::string_view wanted) const {
   return text() == wanted || kind == wanted || wanted == (is_accelerator() ? "gpu" : "cpu");
 }
 
+const Device* first_meant(const std::vector<Device>& devices, std::string_view list) {
+  for (const std::string& entry : split(list, ','))
+    for (const Device& device : devices)
+      if (device.is_meant_by(trim(entry))) return &device;
+  return nullptr;
+}
+
+const Device* usual_device(const std::vector<Device>& devices) {
+  const auto accelerator = std::ranges::find_if(devices, &Device::is_accelerator);
+  return accelerator != devices.end() ? &*accelerator : devices.empty() ? nullptr : devices.data();
+}
+
 Result<std::unique_ptr<Engine>> Engine::create(std::shared_ptr<LoadedPlugin> plugin, EngineOptions options) {
   std::unique_ptr<Engine> engine(new Engine);
   engine->plugin_ = std::move(plugin);

@@ -37,6 +37,13 @@ struct Device {
   bool is_meant_by(std::string_view wanted) const;
 };
 
+// The first device that the list "cuda:1,cpu" means, its first entry before its second; null when it means
+// none.
+const Device* first_meant(const std::vector<Device>& devices, std::string_view list);
+// What computes when nobody wishes for a device: an accelerator before the processor; null when there are
+// none.
+const Device* usual_device(const std::vector<Device>& devices);
+
 // Destroyed before its plugin. Which functions may overlap is written at each table in engine_plugin.h; this
 // class adds no lock.
 class Engine {
