@@ -3,6 +3,7 @@
 
 #include "base/text.hpp"
 #include "host/binary/elf_file.hpp"
+#include "host/binary/symbol_limits.hpp"
 
 namespace enginehost::binary {
 namespace {
@@ -124,7 +125,7 @@ void take_entry(std::uint64_t tag, std::uint64_t value, ElfDynamic& dynamic) {
 // DT_VERNEED: a chain of libraries, each with a chain of versions (LSB, "Symbol Versioning"). The counts
 // beside the chains are not looked at, as glibc does not (elf/dl-version.c): where they differ, the chains
 // are what is done.
-bool read_version_needs(const ElfFile& elf, BinaryInfo& info) {
+bool read_version_needs(const ElfFile& elf, NameBudget& budget, BinaryInfo& info) {
   if (elf.dynamic.version_needs == 0) return true;
   std::optional<std::uint64_t> at = elf.offset_of(elf.dynamic.version_needs);
   if (!at) return false;
@@ -140,7 +141,8 @@ bool read_version_needs(const ElfFile& elf, BinaryInfo& info) {
       Fields auxiliary;
       if (info.version_needs.size() >= version_limit || !elf.fields(version, 16, auxiliary)) return false;
       std::optional<std::string> name = elf.string_at(auxiliary.u32(8));
-      if (!name) return false;
+      // Each keeps the name of its library, too.
+      if (!name || !budget.take(file->size() + name->size())) return false;
       constexpr std::uint16_t VER_FLG_WEAK = 2;
       info.version_needs.push_back({*file, std::move(*name), (auxiliary.u16(4) & VER_FLG_WEAK) != 0});
       if (auxiliary.u32(12) == 0) break;
@@ -153,7 +155,7 @@ bool read_version_needs(const ElfFile& elf, BinaryInfo& info) {
   return true;
 }
 
-bool read_version_definitions(const ElfFile& elf, BinaryInfo& info) {
+bool read_version_definitions(const ElfFile& elf, NameBudget& budget, BinaryInfo& info) {
   if (elf.dynamic.version_definitions == 0) return true;
   info.has_version_definitions = true;
   std::optional<std::uint64_t> at = elf.offset_of(elf.dynamic.version_definitions);
@@ -165,7 +167,7 @@ bool read_version_definitions(const ElfFile& elf, BinaryInfo& info) {
         !elf.fields(position + definition.u32(12), 8, auxiliary))
       return false;
     std::optional<std::string> name = elf.string_at(auxiliary.u32(0));
-    if (!name) return false;
+    if (!name || !budget.take(name->size())) return false;
     constexpr std::uint16_t VER_FLG_BASE = 1;
     if ((definition.u16(2) & VER_FLG_BASE) == 0) info.version_definitions.push_back(std::move(*name));
     if (definition.u32(16) == 0) break;
@@ -174,13 +176,14 @@ bool read_version_definitions(const ElfFile& elf, BinaryInfo& info) {
   return true;
 }
 
-bool read_names(const ElfFile& elf, BinaryInfo& info) {
+bool read_names(const ElfFile& elf, NameBudget& budget, BinaryInfo& info) {
   const ElfDynamic& dynamic = elf.dynamic;
   auto name = [&](const std::optional<std::uint64_t>& index, std::string& to) {
     if (!index) return true;
     std::optional<std::string> text = elf.string_at(*index);
-    if (text) to = std::move(*text);
-    return text.has_value();
+    if (!text || !budget.take(text->size())) return false;
+    to = std::move(*text);
+    return true;
   };
   auto list = [&](const std::vector<std::uint64_t>& indices, std::vector<std::string>& to) {
     to.reserve(indices.size());
@@ -258,15 +261,21 @@ bool read_elf_dynamic(ElfFile& elf, BinaryInfo& info) {
   if (dynamic.too_many_needs)
     info.problems.push_back(damaged(*elf.file, "it needs more than " + std::to_string(needed_limit) +
                                                    " libraries, and not all are looked for"));
-  if (!read_names(elf, info)) {
+  NameBudget budget(file_name_limit);
+  const auto cannot_be_read = [&](std::string_view problem) {
     info.problems.push_back(
-        damaged(*elf.file, "a name of the dynamic section lies outside its string table"));
+        damaged(*elf.file, budget.spent() ? "the libraries, paths and versions that it names are more than " +
+                                                std::to_string(file_name_limit >> 20) + " MiB of text"
+                                          : std::string(problem)));
+  };
+  if (!read_names(elf, budget, info)) {
+    cannot_be_read("a name of the dynamic section lies outside its string table");
     return false;
   }
-  if (!read_version_needs(elf, info))
-    info.problems.push_back(damaged(*elf.file, "the table of needed symbol versions cannot be followed"));
-  if (!read_version_definitions(elf, info))
-    info.problems.push_back(damaged(*elf.file, "the table of defined symbol versions cannot be followed"));
+  if (!read_version_needs(elf, budget, info))
+    cannot_be_read("the table of needed symbol versions cannot be followed");
+  if (!budget.spent() && !read_version_definitions(elf, budget, info))
+    cannot_be_read("the table of defined symbol versions cannot be followed");
   return true;
 }
 

@@ -66,13 +66,21 @@ struct VersionName {
 // walk.
 std::unordered_map<std::uint16_t, VersionName> version_names(const ElfFile& elf) {
   std::unordered_map<std::uint16_t, VersionName> names;
+  NameBudget budget(file_name_limit);
+  const auto keep = [&](std::uint16_t index, std::uint64_t version, const std::string& library) {
+    std::string text = elf.string_at(version).value_or("");
+    if (!budget.take(text.size() + library.size())) return false;
+    names[index] = {std::move(text), library};
+    return true;
+  };
   if (std::optional<std::uint64_t> at = elf.offset_of(elf.dynamic.version_definitions);
       at && elf.dynamic.version_definitions != 0) {
     std::uint64_t position = *at;
     Fields definition, auxiliary;
     for (unsigned i = 0; i < 65536 && elf.fields(position, 20, definition); ++i) {
-      if (elf.fields(position + definition.u32(12), 8, auxiliary))
-        names[definition.u16(4)] = {elf.string_at(auxiliary.u32(0)).value_or(""), {}};
+      if (elf.fields(position + definition.u32(12), 8, auxiliary) &&
+          !keep(definition.u16(4), auxiliary.u32(0), {}))
+        return names;
       if (definition.u32(16) == 0) break;
       position += definition.u32(16);
     }
@@ -86,7 +94,7 @@ std::unordered_map<std::uint16_t, VersionName> version_names(const ElfFile& elf)
       const std::string file = elf.string_at(need.u32(4)).value_or("");
       std::uint64_t position = library + need.u32(8);
       for (; ++total < 65536 && elf.fields(position, 16, auxiliary);) {
-        names[auxiliary.u16(6)] = {elf.string_at(auxiliary.u32(8)).value_or(""), file};
+        if (!keep(auxiliary.u16(6), auxiliary.u32(8), file)) return names;
         if (auxiliary.u32(12) == 0) break;
         position += auxiliary.u32(12);
       }

@@ -2,6 +2,7 @@
 
 #include "host/binary/content_problem.hpp"
 #include "host/binary/pe_file.hpp"
+#include "host/binary/symbol_limits.hpp"
 
 // Field offsets are those of Microsoft's "PE Format" page.
 namespace enginehost::binary {
@@ -152,7 +153,7 @@ bool read_sections(std::uint64_t at, std::size_t count, std::uint64_t strings, P
   return true;
 }
 
-bool read_ordinary_imports(const PeFile& pe, std::vector<PeImportedLibrary>& libraries) {
+bool read_ordinary_imports(const PeFile& pe, NameBudget& budget, std::vector<PeImportedLibrary>& libraries) {
   const std::uint64_t table = pe.directory(PeDirectory::imports).address;
   if (table == 0) return true;
   for (std::uint64_t i = 0; i < import_limit; ++i) {
@@ -161,7 +162,7 @@ bool read_ordinary_imports(const PeFile& pe, std::vector<PeImportedLibrary>& lib
     // The Windows loader ends at an entry without a name or without a table to fill.
     if (entry.u32(12) == 0 || entry.u32(16) == 0) return true;
     std::optional<std::string> name = pe.text_at(entry.u32(12));
-    if (!name) return false;
+    if (!name || !budget.take(name->size())) return false;
     // Old linkers wrote one table for both uses; a bound one then holds addresses, which nobody can read
     // back.
     libraries.push_back({std::move(*name), entry.u32(0) != 0 ? entry.u32(0) : entry.u32(16), false, false});
@@ -169,7 +170,7 @@ bool read_ordinary_imports(const PeFile& pe, std::vector<PeImportedLibrary>& lib
   return false;
 }
 
-bool read_delayed_imports(const PeFile& pe, std::vector<PeImportedLibrary>& libraries) {
+bool read_delayed_imports(const PeFile& pe, NameBudget& budget, std::vector<PeImportedLibrary>& libraries) {
   const std::uint64_t table = pe.directory(PeDirectory::delayed_imports).address;
   if (table == 0) return true;
   for (std::uint64_t i = 0; i < import_limit; ++i) {
@@ -179,7 +180,7 @@ bool read_delayed_imports(const PeFile& pe, std::vector<PeImportedLibrary>& libr
     const bool absolute = (entry.u32(0) & 1) == 0;  // delayimp.h, dlattrRva
     const std::uint64_t base = absolute ? pe.base : 0;
     std::optional<std::string> name = pe.text_at(entry.u32(4) - base);
-    if (!name) return false;
+    if (!name || !budget.take(name->size())) return false;
     libraries.push_back({std::move(*name), entry.u32(16) - base, true, absolute});
   }
   return false;
@@ -259,8 +260,9 @@ bool read_pe_header(FileView& file, PeFile& pe, BinaryInfo& info) {
 }
 
 bool read_imported_libraries(const PeFile& pe, std::vector<PeImportedLibrary>& libraries) {
-  const bool ordinary = read_ordinary_imports(pe, libraries);
-  return read_delayed_imports(pe, libraries) && ordinary;
+  NameBudget budget(file_name_limit);
+  const bool ordinary = read_ordinary_imports(pe, budget, libraries);
+  return read_delayed_imports(pe, budget, libraries) && ordinary;
 }
 
 }  // namespace enginehost::binary

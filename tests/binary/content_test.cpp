@@ -172,6 +172,45 @@ TEST_F(Content, a_name_outside_the_string_table_is_F08) {
   EXPECT_THAT(found, HasSubstr("EH-F08"));
 }
 
+// Each name is in the string table once, and is asked for often.
+TEST_F(Content, names_without_end_are_F08_and_are_not_kept) {
+  const std::string longest(60000, 'n');
+  std::string bytes = bytes_of(library("libmany.so", "int x;\n", {"-Wl,-soname," + longest}));
+  ASSERT_TRUE(read_binary(write("x.so", bytes))->problems.empty());
+  const auto word = [&](std::size_t at) {
+    std::uint64_t value = 0;
+    for (std::size_t i = 8; i-- > 0;) value = value << 8 | static_cast<unsigned char>(bytes[at + i]);
+    return value;
+  };
+  const auto put = [](std::string& to, std::uint64_t value) {
+    for (int i = 0; i < 8; ++i) to += static_cast<char>(value >> 8 * i);
+  };
+  // A new dynamic section behind the file: what the old one says, and the SONAME as a need many times over.
+  std::string entries;
+  std::size_t header = 64;
+  while ((word(header) & 0xffffffff) != 2) header += 56;  // PT_DYNAMIC
+  std::uint64_t soname = 0;
+  for (std::size_t at = word(header + 8); word(at) != 0; at += 16) {
+    entries += bytes.substr(at, 16);
+    if (word(at) == 14) soname = word(at + 8);
+  }
+  for (int i = 0; i < 1000; ++i) {
+    put(entries, 1);
+    put(entries, soname);
+  }
+  put(entries, 0);
+  put(entries, 0);
+  std::string place, size;
+  put(place, bytes.size());
+  put(size, entries.size());
+  bytes.replace(header + 8, 8, place).replace(header + 32, 8, size);
+  const Result<BinaryInfo> info = read_binary(write("x.so", bytes + entries));
+  ASSERT_EQ(info->problems.size(), 1u);
+  EXPECT_EQ(info->problems[0].code, "EH-F08");
+  EXPECT_THAT(std::string(info->problems[0].value("problem")), HasSubstr("4 MiB"));
+  EXPECT_LT(info->needed.size(), 100u);
+}
+
 TEST_F(Content, archives_objects_and_programs_are_F10) {
   write("a.c", "int x; int main(void) { return x; }\n");
   const std::string source = (folder() / "a.c").native();

@@ -264,5 +264,36 @@ TEST_F(Pe, a_damaged_import_table_is_F08_and_what_was_read_before_is_kept) {
   EXPECT_THAT(info->delayed, ElementsAre("second.dll"));
 }
 
+// All imports have one long name, which is in the file once.
+TEST_F(Pe, names_without_end_are_F08_and_are_not_kept) {
+  PeBytes bytes(bytes_of(usual_windows_library(x64, "x64")));
+  const std::uint32_t import = bytes.directory(1);
+  const std::size_t table = bytes.offset_of(import);
+  const std::uint32_t lookup = bytes.u32(table), addresses = bytes.u32(table + 16);
+  constexpr std::uint32_t count = 1000, room = count * 20 + 20, length = 16000;
+  std::string all = bytes.all();
+  const std::size_t header = bytes.u32(60), sections = header + 24 +
+                                                       static_cast<unsigned char>(all[header + 20]) +
+                                                       256u * static_cast<unsigned char>(all[header + 21]);
+  const std::size_t last = sections + 40u * (static_cast<unsigned char>(all[header + 6]) - 1u);
+  // The last section grows by the table and the name.
+  const std::uint32_t at = bytes.u32(last + 16), address = bytes.u32(last + 12) + at;
+  all.resize(bytes.u32(last + 20) + at);
+  PeBytes grown(all + std::string(room, '\0') + std::string(length, 'n') + '\0');
+  grown.set32(last + 8, at + room + length + 1);
+  grown.set32(last + 16, at + room + length + 1);
+  grown.set_directory(1, address, room);
+  for (std::uint32_t i = 0; i < count; ++i) {
+    grown.set32(all.size() + i * 20, lookup);
+    grown.set32(all.size() + i * 20 + 12, address + room);
+    grown.set32(all.size() + i * 20 + 16, addresses);
+  }
+  Result<BinaryInfo> info = read_binary(write("many.dll", grown.all()));
+  ASSERT_FALSE(info->problems.empty());
+  EXPECT_EQ(info->problems.front().code, "EH-F08");
+  EXPECT_GT(info->needed.size(), 100u);
+  EXPECT_LT(info->needed.size(), 300u);
+}
+
 }  // namespace
 }  // namespace enginehost::binary
