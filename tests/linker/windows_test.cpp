@@ -318,7 +318,18 @@ TEST_F(Windows, system_names_are_known_without_a_Windows_tree) {
   EXPECT_EQ(system_name("API-MS-Win-Core-File-L1-1-0.dll"), SystemName::api_set);
   EXPECT_EQ(system_name("ext-ms-win-x.dll"), SystemName::api_set);
   EXPECT_EQ(system_name("KERNEL32.dll"), SystemName::windows);
+  for (const char* name :
+       {"dxgi.dll", "D3D12.dll", "bcrypt.dll", "pdh.dll", "MFPlat.DLL", "msi.dll", "icu.dll", "virtdisk.dll",
+        "kernel.appcore.dll", "xinput9_1_0.dll", "WINSPOOL.DRV", "bthprops.cpl"})
+    EXPECT_EQ(system_name(name), SystemName::windows) << name;
+  // What other installers bring: older runtimes, DirectX' of 2010, CUDA, an optional feature, an import
+  // library.
+  for (const char* name :
+       {"msvcp120.dll", "msvcr100.dll", "d3dx9_43.dll", "d3dcompiler_43.dll", "x3daudio1_7.dll",
+        "cudart64_12.dll", "cublas64_12.dll", "cudnn64_9.dll", "winhvplatform.dll", "mfuuid.dll"})
+    EXPECT_EQ(system_name(name), SystemName::no) << name;
   EXPECT_EQ(system_name("MSVCP140.dll"), SystemName::redistributable);
+  EXPECT_EQ(system_name("vcomp140.dll"), SystemName::redistributable);
   EXPECT_EQ(system_name("VCRUNTIME140_1.dll"), SystemName::redistributable);
   EXPECT_EQ(system_name("nvcuda.dll"), SystemName::driver);
   EXPECT_EQ(system_name("cudart64_110.dll"), SystemName::no);
