@@ -147,6 +147,56 @@ TEST_F(OpenedByAProgram, its_RPATH_serves_every_needer_that_has_no_RUNPATH) {
   EXPECT_EQ(close(machine, request, reader).find("dep.so")->found_by, "RPATH of " + old_program.native());
 }
 
+TEST_F(OpenedByAProgram, the_RPATHs_of_all_that_brought_a_needer_in_are_looked_through_the_nearest_first) {
+  for (const char* where : {"r0", "r1", "r2", "r3"}) part(std::string(where) + "/dep.so");
+  part("lib/leaf.so", {"link/dep.so"}, with_path(in("r3"), old_style));
+  part("lib/middle.so", {"lib/leaf.so"}, with_path(in("r2") + ":" + in("lib"), old_style));
+  const auto top = part("top.so", {"lib/middle.so"}, with_path(in("r1") + ":" + in("lib"), old_style));
+  const auto home = program("home", with_path(in("r0"), old_style));
+  const std::string variable = in("variable");
+  part("variable/dep.so");
+  Machine machine = machine_of(home, variable);
+  for (const char* where : {"r3", "r2", "r1", "r0", "variable"}) {
+    EXPECT_EQ(both(home, top, variable), in(std::string(where) + "/dep.so"));
+    std::filesystem::remove(folder() / where / "dep.so");
+  }
+  // Each folder is told with the file that names it.
+  Request request;
+  request.file = top;
+  Reader reader;
+  machine.cache = {};
+  machine.default_directories.clear();
+  const Closure closure = close(machine, request, reader);
+  ASSERT_EQ(closure.missing.size(), 1u);
+  std::vector<std::string> told;
+  for (const Searched& one : closure.missing[0].searched) told.push_back(one.directory + " " + one.why);
+  EXPECT_THAT(told, ElementsAre(in("r3") + " RPATH of leaf.so", in("r2") + " RPATH of middle.so",
+                                in("lib") + " RPATH of middle.so", in("r1") + " RPATH of top.so",
+                                in("r0") + " RPATH of home", variable + " LD_LIBRARY_PATH"));
+}
+
+// It was brought in by nobody: the plugin's RPATH is none of its own.
+TEST_F(OpenedByAProgram, the_RPATH_of_a_plugin_does_not_serve_what_was_opened_before_it) {
+  part("r1/dep.so");
+  part("variable/dep.so");
+  const auto middle = part("lib/middle.so", {"link/dep.so"});
+  const auto top = part("top.so", {"lib/middle.so"}, with_path(in("r1") + ":" + in("lib"), old_style));
+  const auto plain = program("plain");
+  const std::string variable = in("variable");
+  EXPECT_EQ(both(plain, top, variable), in("r1/dep.so"));
+  const auto twice =
+      library("twice.so", "#include <dlfcn.h>\nvoid* go(const char* file) { return dlopen(\"" +
+                              middle.native() + "\", RTLD_NOW) ? dlopen(file, RTLD_NOW) : 0; }\n");
+  Request request;
+  request.file = top;
+  request.preloaded = {middle};
+  Reader reader;
+  const Closure closure = close(machine_of(plain, variable), request, reader);
+  ASSERT_NE(closure.find("dep.so"), nullptr);
+  EXPECT_EQ(closure.find("dep.so")->path, in("variable/dep.so"));
+  EXPECT_EQ(taken_by_loader(plain, top, variable, twice), in("variable/dep.so"));
+}
+
 TEST_F(OpenedByAProgram, the_RPATH_of_the_library_that_calls_dlopen_counts_for_nothing) {
   part("beside/dep.so");
   const auto caller = library(
