@@ -6,17 +6,48 @@
 #include "host/linker/this_linux.hpp"
 
 namespace enginehost::linker {
+namespace {
+
+// Runs the function with each NAME=value up to where it returns false.
+template <typename Function>
+void for_each_variable(std::string_view bytes, Function&& function) {
+  while (!bytes.empty()) {
+    const std::string_view variable = bytes.substr(0, bytes.find('\0'));
+    if (!function(variable)) return;
+    bytes.remove_prefix(std::min(bytes.size(), variable.size() + 1));
+  }
+}
+
+}  // namespace
+
+bool is_environment(std::string_view bytes) {
+  bool sound = bytes.empty() || bytes.back() == '\0';
+  for_each_variable(bytes, [&](std::string_view variable) {
+    const std::size_t name = variable.find('=');
+    return sound &= name != 0 && name != variable.npos && variable.find(' ') >= name;
+  });
+  return sound;
+}
+
+std::optional<std::string> environment_at_start() {
+  Result<std::string> bytes = read_file("/proc/self/environ");
+  if (!bytes || !is_environment(*bytes)) return std::nullopt;
+  return std::move(*bytes);
+}
+
+std::optional<std::string> variable_in(std::string_view environment, std::string_view name) {
+  std::optional<std::string> value;
+  for_each_variable(environment, [&](std::string_view variable) {
+    if (variable.size() > name.size() && variable.starts_with(name) && variable[name.size()] == '=')
+      value = variable.substr(name.size() + 1);
+    return !value;
+  });
+  return value;
+}
 
 std::optional<std::string> variable_at_start(std::string_view name) {
-  const Result<std::string> bytes = read_file("/proc/self/environ");
-  if (!bytes) return environment_variable(std::string(name).c_str());
-  for (std::string_view rest = *bytes; !rest.empty();) {
-    const std::string_view variable = rest.substr(0, rest.find('\0'));
-    if (variable.size() > name.size() && variable.starts_with(name) && variable[name.size()] == '=')
-      return std::string(variable.substr(name.size() + 1));
-    rest.remove_prefix(std::min(rest.size(), variable.size() + 1));
-  }
-  return std::nullopt;
+  const std::optional<std::string> environment = environment_at_start();
+  return environment ? variable_in(*environment, name) : environment_variable(std::string(name).c_str());
 }
 
 const std::string& loader_tunables_at_start() {

@@ -6,6 +6,7 @@
 #include "base/files.hpp"
 #include "base/paths.hpp"
 #include "host/explain/explain.hpp"
+#include "host/linker/child_environment.hpp"
 #include "host/load/probe_outcome.hpp"
 #include "host/load/probe_system.hpp"
 #include "host/load/wire.hpp"
@@ -61,8 +62,11 @@ Result<ChildOutcome> run_helper(const ProbeRequest& request, const std::string& 
   child.argv = request.launcher;
   child.argv.push_back(path_text(request.helper));
   child.argv.emplace_back("probe");
+  child.environment = linker::loader_variables_for_child();
   if (!audit.empty()) {
     child.argv.insert(child.argv.end(), {"--audit", audit_nonce});
+    std::erase_if(child.environment,
+                  [](const std::string& change) { return change.starts_with("LD_AUDIT"); });
     child.environment.push_back("LD_AUDIT=" + path_text(audit));
   }
   child.input = request_document(request, nonce).dump();

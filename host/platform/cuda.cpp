@@ -2,6 +2,7 @@
 #include "base/files.hpp"
 #include "base/paths.hpp"
 #include "base/text.hpp"
+#include "host/linker/child_environment.hpp"
 #include "host/platform/driver_answer.hpp"
 #include "host/platform/nvidia_files.hpp"
 #include "host/platform/parts.hpp"
@@ -25,6 +26,7 @@ void ask_driver(const Root& root, const LibrarySearch& libraries, const DetectRe
   child.argv.insert(child.argv.end(), {"--libcuda", path_text(root.on_disk(cuda.library.value().path))});
   if (const auto nvml = find_nvml(root, libraries))
     child.argv.insert(child.argv.end(), {"--nvml", path_text(root.on_disk(*nvml))});
+  child.environment = linker::loader_variables_for_child();
   child.deadline = request.driver_deadline;
   child.private_channel = true;
   child.discard_output = true;

@@ -1,5 +1,6 @@
 // What keeps a library from loading is found before loading, with the needer, the places and the reason (L01
 // to L32 of the failure catalogue). Each case is a real library; the machine is this one, or a described one.
+#include <dlfcn.h>
 #include <gmock/gmock.h>
 
 #include "host/linker/linker.hpp"
@@ -283,6 +284,21 @@ TEST_F(ClosureOf, this_process_lists_its_own_libraries_with_their_SONAMEs) {
   bool libc = false;
   for (const LoadedLibrary& library : loaded_libraries()) libc = libc || library.soname == "libc.so.6";
   EXPECT_TRUE(libc);
+}
+
+TEST_F(ClosureOf, what_was_opened_by_a_relative_path_is_told_by_the_file_that_is_mapped) {
+  const auto home = folder() / "a home";
+  part("a home/librelative.so");
+  const auto before = std::filesystem::current_path();
+  std::filesystem::current_path(home);
+  void* const opened = ::dlopen("./librelative.so", RTLD_NOW);
+  std::filesystem::current_path(before);
+  ASSERT_NE(opened, nullptr);
+  std::filesystem::path told;
+  for (const LoadedLibrary& library : loaded_libraries())
+    if (library.soname == "librelative.so") told = library.path;
+  EXPECT_EQ(told, home / "librelative.so");
+  ::dlclose(opened);
 }
 
 TEST_F(ClosureOf, one_file_under_two_names_is_one_library) {

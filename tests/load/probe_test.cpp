@@ -1,10 +1,15 @@
 // What happens to a build in the probe, for real: it crashes, hangs, lies or works there.
+#include <dlfcn.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
+#include <cstdlib>
 #include <thread>
 
+#include "base/child_process.hpp"
+#include "base/environment.hpp"
+#include "base/process.hpp"
 #include "host/explain/explain.hpp"
 #include "host/load/probe_outcome.hpp"
 #include "host/preflight/preflight.hpp"
@@ -309,6 +314,37 @@ TEST_F(ProbeOf, ALauncherGoesBeforeTheHelper) {
   ProbeRequest request = this->request(workshop_.plugin("libengine_x.so"));
   request.launcher = {"/usr/bin/env", "--"};
   EXPECT_TRUE(probe(request).passed);
+}
+
+// What the program below runs.
+TEST(ProgramThatProbes, DISABLED_AfterItSetAVariable) {
+  ::setenv("LD_LIBRARY_PATH", environment_variable("LATER").value_or("").c_str(), 1);
+  ProbeRequest request;
+  request.helper = ENGINEHOST_PROBE;
+  request.load.plugin = environment_variable("PLUGIN").value_or("");
+  request.load.view = request.load.plugin.parent_path();
+  const ProbeResult result = probe(request);
+  void* const here = ::dlopen(request.load.plugin.c_str(), RTLD_NOW);
+  EXPECT_EQ(result.passed, here != nullptr);
+  std::fprintf(stderr, "<%s>", result.passed ? "passed" : result.diagnosis->code.c_str());
+}
+
+// What this process' loader heeds is what the variable was when the process was started.
+TEST_F(ProbeOf, AVariableThatTheProgramSetSinceIsNotTheHelpers) {
+  const auto leaf =
+      workshop_.library("home/libleaf_x.so", "int leaf(void) { return 1; }", "-Wl,-soname,libleaf_x.so");
+  const auto plugin = workshop_.plugin("view/libengine_x.so", "-Wl,--no-as-needed " + faults::quoted(leaf));
+  const auto told = [&](const std::string& at_start, const std::string& later) {
+    ChildRequest child;
+    child.argv = {executable_path(), "--gtest_filter=ProgramThatProbes.*", "--gtest_also_run_disabled_tests"};
+    child.environment = {"LD_LIBRARY_PATH=" + at_start, "LATER=" + later, "PLUGIN=" + plugin.native()};
+    const auto ended = run_child(child);
+    EXPECT_TRUE(ended && ended->succeeded()) << (ended ? ended->output : "");
+    return ended ? ended->error : "";
+  };
+  const std::string home = workshop_.path("home").native();
+  EXPECT_THAT(told(home, "/elsewhere"), HasSubstr("<passed>"));
+  EXPECT_THAT(told("/elsewhere", home), HasSubstr("<EH-L01>"));
 }
 
 TEST_F(ProbeOf, ItCanBeCancelled) {

@@ -1,6 +1,5 @@
 #include "host/linker/machine.hpp"
 
-#include <dlfcn.h>
 #include <sys/auxv.h>
 #include <unistd.h>
 #ifdef __GLIBC__
@@ -11,9 +10,7 @@
 #endif
 
 #include <algorithm>
-#include <cstddef>
 #include <cstdlib>
-#include <memory>
 #include <system_error>
 
 #include "base/cpuid.hpp"
@@ -24,6 +21,7 @@
 #include "base/process.hpp"
 #include "base/text.hpp"
 #include "base/version.hpp"
+#include "host/linker/posix/loader_folders.hpp"
 #include "host/linker/this_linux.hpp"
 
 namespace enginehost::linker {
@@ -154,8 +152,9 @@ void describe_folders(Machine& machine, const Target& target) {
   }
 }
 
-// What a search depends on, all but the cache.
-void describe_search(Machine& machine) {
+// The machine's loader, without what this process was told and without the cache. Its folders are guessed.
+Machine describe_loader() {
+  Machine machine;
   const Target target = this_target();
 #ifdef __GLIBC__
   machine.libc = Libc::glibc;
@@ -170,52 +169,68 @@ void describe_search(Machine& machine) {
   machine.secure = ::getauxval(AT_SECURE) != 0;
   std::error_code ignored;
   machine.current_directory = std::filesystem::current_path(ignored);
+  describe_processor(machine);
+  describe_folders(machine, target);
+  return machine;
+}
+
+std::optional<std::string> read_library_path() {
+  if (const std::optional<std::string> environment = environment_at_start())
+    return variable_in(*environment, "LD_LIBRARY_PATH");
+  // The program may have set it anew since. What the loader made of it then it still lists.
+  const Machine machine = describe_loader();
+  if (!machine.secure)
+    if (const auto folders = told_by_environment(listed_folders(machine), machine.default_directories))
+      return folders->empty() ? std::nullopt : std::optional<std::string>(join(*folders, ":"));
+  return environment_variable("LD_LIBRARY_PATH");
+}
+
+// A loader that was built for a folder of its own (Nix, Guix, a glibc beside the system's) has other folders
+// than the guessed ones: it is asked.
+void ask_for_folders(Machine& machine) {
+  if (machine.secure) return;
+  std::vector<std::string> told =
+      compiled_in(listed_folders(machine),
+                  as_listed(machine, split_library_path(machine.library_path_text.value_or(""))));
+  if (told.empty() || told == machine.default_directories) return;
+  // elf/Makefile, DL_DST_LIB: the last name of the folder that the loader was built for.
+  machine.lib = told.front().substr(told.front().rfind('/') + 1);
+  machine.default_directories = std::move(told);
+}
+
+// What a search depends on, all but the cache.
+Machine describe_search() {
+  Machine machine = describe_loader();
   machine.library_path_text = library_path_at_start();
   if (machine.library_path_text && !machine.secure)
     machine.library_path = machine.libc == Libc::musl ? split_musl_path(*machine.library_path_text)
                                                       : split_library_path(*machine.library_path_text);
-  describe_processor(machine);
-  describe_folders(machine, target);
+  ask_for_folders(machine);
+  return machine;
 }
 
 }  // namespace
 
 const std::optional<std::string>& library_path_at_start() {
   // What the loader saw does not change.
-  static const auto& text = *new std::optional<std::string>(variable_at_start("LD_LIBRARY_PATH"));
+  static const auto& text = *new std::optional<std::string>(read_library_path());
   return text;
 }
 
 std::string loader_folders_at_start() {
-#ifdef __GLIBC__
-  // dlinfo(3): the size first, then room of that size for all.
-  const std::unique_ptr<void, int (*)(void*)> program(::dlopen(nullptr, RTLD_LAZY), &::dlclose);
-  Dl_serinfo size{};
-  if (program != nullptr && ::dlinfo(program.get(), RTLD_DI_SERINFOSIZE, &size) == 0) {
-    const std::unique_ptr<std::byte[]> room(new std::byte[size.dls_size]);
-    auto* const all = reinterpret_cast<Dl_serinfo*>(room.get());
-    *all = size;
-    if (::dlinfo(program.get(), RTLD_DI_SERINFO, all) == 0) {
-      std::string folders;
-      for (unsigned i = 0; i < all->dls_cnt; ++i) folders.append(all->dls_serpath[i].dls_name).push_back(':');
-      return folders;
-    }
-  }
-#endif
-  return library_path_at_start().value_or("");
+  std::string folders;
+  for (const std::string& folder : listed_folders(Machine()).all) folders.append(folder).push_back(':');
+  return folders.empty() ? library_path_at_start().value_or("") : folders;
 }
 
 std::vector<std::string> library_path_folders_at_start() {
   const std::optional<std::string>& text = library_path_at_start();
   if (!text || text->empty()) return {};
-  Machine machine;
-  describe_search(machine);
-  return library_path_folders(machine);
+  return library_path_folders(describe_search());
 }
 
 Machine describe_this_machine() {
-  Machine machine;
-  describe_search(machine);
+  Machine machine = describe_search();
   const long page = ::sysconf(_SC_PAGESIZE);
   if (page > 0) machine.page_size = static_cast<std::uint64_t>(page);
   if (machine.libc == Libc::glibc)

@@ -16,6 +16,7 @@
 #include "base/sha256.hpp"
 #include "base/text.hpp"
 #include "host/linker/machine.hpp"
+#include "host/linker/this_linux.hpp"
 #include "host/platform/root.hpp"
 #include "host/platform/variables.hpp"
 
@@ -77,7 +78,10 @@ void for_each_loaded_library(Action action) {
         const std::string_view name(file);
         if (std::any_of(std::begin(names), std::end(names),
                         [&](std::string_view one) { return name.starts_with(one); }))
-          (*static_cast<Action*>(into))(library->dlpi_name);
+          // A relative path was meant from the folder that was the current one then.
+          (*static_cast<Action*>(into))(
+              library->dlpi_name[0] == '/' ? library->dlpi_name
+                                           : linker::file_mapped_at(linker::first_address(*library)).c_str());
         return 0;
       },
       &action);

@@ -1,0 +1,114 @@
+#include "host/linker/posix/loader_folders.hpp"
+
+#include <dlfcn.h>
+#ifdef __GLIBC__
+#include <elf.h>
+#include <link.h>
+
+#include <cstddef>
+#include <memory>
+#endif
+
+#include <algorithm>
+
+#include "base/paths.hpp"
+#include "base/text.hpp"
+#include "host/linker/search.hpp"
+
+namespace enginehost::linker {
+namespace {
+
+using Folders = std::vector<std::string>;
+
+#ifdef __GLIBC__
+// From the mapped dynamic section, which the loader has checked; "" = the program has none.
+std::string text_of_tag(const link_map& program, ElfW(Sxword) tag) {
+  ElfW(Addr) strings = 0;
+  std::optional<ElfW(Xword)> at;
+  for (const ElfW(Dyn)* entry = program.l_ld; entry != nullptr && entry->d_tag != DT_NULL; ++entry) {
+    if (entry->d_tag == DT_STRTAB) strings = entry->d_un.d_ptr;
+    if (entry->d_tag == tag) at = entry->d_un.d_val;
+  }
+  if (!at || strings == 0) return {};
+  if (strings < program.l_addr) strings += program.l_addr;
+  return reinterpret_cast<const char*>(strings + *at);
+}
+
+Folders folders_of_tag(const Machine& machine, const link_map& program, ElfW(Sxword) tag) {
+  const std::string path = text_of_tag(program, tag);
+  return path.empty() ? Folders() : as_listed(machine, split(path, ':'));
+}
+#endif
+
+// False when they are there, but not all of them in front.
+bool drop_front(Folders& folders, const Folders& front) {
+  if (front.size() <= folders.size() && std::equal(front.begin(), front.end(), folders.begin())) {
+    folders.erase(folders.begin(), folders.begin() + static_cast<std::ptrdiff_t>(front.size()));
+    return true;
+  }
+  return std::find_first_of(folders.begin(), folders.end(), front.begin(), front.end()) == folders.end();
+}
+
+bool drop_back(Folders& folders, const Folders& back) {
+  if (back.size() > folders.size() || !std::equal(back.rbegin(), back.rend(), folders.rbegin())) return false;
+  folders.resize(folders.size() - back.size());
+  return true;
+}
+
+}  // namespace
+
+ListedFolders listed_folders([[maybe_unused]] const Machine& machine) {
+  ListedFolders folders;
+#ifdef __GLIBC__
+  const std::unique_ptr<void, int (*)(void*)> program(::dlopen(nullptr, RTLD_LAZY), &::dlclose);
+  // dlinfo(3): the size first, then room of that size for all. glibc sets no flags that would tell which is
+  // which.
+  Dl_serinfo size{};
+  if (program == nullptr || ::dlinfo(program.get(), RTLD_DI_SERINFOSIZE, &size) != 0) return folders;
+  const std::unique_ptr<std::byte[]> room(new std::byte[size.dls_size]);
+  auto* const all = reinterpret_cast<Dl_serinfo*>(room.get());
+  *all = size;
+  link_map* map = nullptr;
+  if (::dlinfo(program.get(), RTLD_DI_SERINFO, all) != 0 ||
+      ::dlinfo(program.get(), RTLD_DI_LINKMAP, &map) != 0 || map == nullptr)
+    return folders;
+  for (unsigned i = 0; i < all->dls_cnt; ++i) folders.all.emplace_back(all->dls_serpath[i].dls_name);
+  folders.runpath = folders_of_tag(machine, *map, DT_RUNPATH);
+  if (folders.runpath.empty()) folders.rpath = folders_of_tag(machine, *map, DT_RPATH);
+#endif
+  return folders;
+}
+
+std::vector<std::string> as_listed(const Machine& machine, const std::vector<std::string>& elements) {
+  Folders folders;
+  const std::string program = path_text(machine.program);
+  const Speaker speaker{program.empty() ? std::string() : folder_of_file(program), true};
+  for (const std::string& element : elements) {
+    std::string folder = element.empty() ? "." : expand_tokens(machine, element, speaker);
+    while (folder.size() > 1 && folder.back() == '/') folder.pop_back();
+    if (!folder.empty() && std::find(folders.begin(), folders.end(), folder) == folders.end())
+      folders.push_back(std::move(folder));
+  }
+  return folders;
+}
+
+std::vector<std::string> compiled_in(const ListedFolders& folders,
+                                     const std::vector<std::string>& library_path) {
+  Folders rest = folders.all;
+  const bool understood = drop_front(rest, folders.rpath) && drop_front(rest, library_path) &&
+                          drop_front(rest, folders.runpath) &&
+                          std::all_of(rest.begin(), rest.end(),
+                                      [](const std::string& folder) { return folder.starts_with('/'); });
+  return understood ? rest : Folders();
+}
+
+std::optional<std::vector<std::string>> told_by_environment(const ListedFolders& folders,
+                                                            const std::vector<std::string>& compiled_in) {
+  Folders rest = folders.all;
+  if (compiled_in.empty() || !drop_back(rest, compiled_in)) return std::nullopt;
+  drop_back(rest, folders.runpath);
+  drop_front(rest, folders.rpath);
+  return rest;
+}
+
+}  // namespace enginehost::linker

@@ -1,0 +1,122 @@
+// What this process' loader was told when it was started, and which folders are its own: read from what the
+// kernel keeps of the environment, from the loader where that is overwritten, and never from what setenv()
+// says.
+#include "host/linker/posix/loader_folders.hpp"
+
+#include <gmock/gmock.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "base/child_process.hpp"
+#include "base/process.hpp"
+#include "base/text.hpp"
+#include "host/linker/child_environment.hpp"
+#include "host/linker/linker.hpp"
+#include "host/linker/this_linux.hpp"
+
+extern char** environ;
+
+namespace enginehost::linker {
+namespace {
+
+using namespace std::string_literals;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+// What programs that set a title for themselves do: the variables move, and their old place is written over.
+void overwrite_environment() {
+  char* const first = environ[0];
+  char* end = first;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    end = *entry + std::strlen(*entry);
+    *entry = ::strdup(*entry);
+  }
+  std::memset(first, 0, static_cast<std::size_t>(end - first));
+  std::strcpy(first, "a title");
+}
+
+// What the program below runs.
+TEST(ProgramThatChanges, DISABLED_ItsVariables) {
+  if (std::getenv("OVERWRITE") != nullptr) overwrite_environment();
+  const char* later = std::getenv("LATER");
+  if (later != nullptr) ::setenv("LD_LIBRARY_PATH", later, 1);
+  std::fprintf(stderr, "<%s>", join(describe_this_machine().library_path, ":").c_str());
+  for (const std::string& change : loader_variables_for_child()) std::fprintf(stderr, "{%s}", change.c_str());
+}
+
+std::string told_by_program(std::vector<std::string> environment) {
+  ChildRequest child;
+  child.argv = {executable_path(), "--gtest_filter=ProgramThatChanges.*", "--gtest_also_run_disabled_tests"};
+  child.environment = std::move(environment);
+  const auto ended = run_child(child);
+  EXPECT_TRUE(ended && ended->succeeded());
+  return ended ? ended->error : "";
+}
+
+TEST(LibraryPathAtStart, IsWhatTheProcessWasStartedWith) {
+  EXPECT_THAT(told_by_program({"LD_LIBRARY_PATH=/tmp"}), HasSubstr("</tmp>"));
+  EXPECT_THAT(told_by_program({"LD_LIBRARY_PATH=/tmp"}), Not(HasSubstr("{")));
+  const std::string later = told_by_program({"LD_LIBRARY_PATH=/tmp", "LATER=/usr"});
+  EXPECT_THAT(later, HasSubstr("</tmp>{LD_LIBRARY_PATH=/tmp}"));
+  EXPECT_THAT(told_by_program({"LD_LIBRARY_PATH", "LATER=/usr"}), HasSubstr("<>{LD_LIBRARY_PATH}"));
+}
+
+TEST(LibraryPathAtStart, IsAskedOfTheLoaderWhereAnotherTextStandsInItsPlace) {
+  if (describe_this_machine().libc != Libc::glibc) GTEST_SKIP() << "musl's loader cannot be asked";
+  EXPECT_THAT(told_by_program({"LD_LIBRARY_PATH=/tmp:/usr", "OVERWRITE=1"}), HasSubstr("</tmp:/usr>"));
+  EXPECT_THAT(told_by_program({"LD_LIBRARY_PATH=/tmp", "OVERWRITE=1", "LATER=/usr"}),
+              HasSubstr("</tmp>{LD_LIBRARY_PATH=/tmp}"));
+  EXPECT_THAT(told_by_program({"LD_LIBRARY_PATH", "OVERWRITE=1", "LATER=/usr"}),
+              HasSubstr("<>{LD_LIBRARY_PATH}"));
+}
+
+TEST(EnvironmentAtStart, IsNamesAndTheirValuesOnly) {
+  EXPECT_TRUE(is_environment(""));
+  EXPECT_TRUE(is_environment("A=1\0B=\0BASH_FUNC_x%%=() { :; }\0"s));
+  EXPECT_FALSE(is_environment("\0\0\0"s));
+  EXPECT_FALSE(is_environment("ker: idle\0B=1\0"s));
+  EXPECT_FALSE(is_environment("B=1\0\0\0"s));
+  EXPECT_FALSE(is_environment("ker: a=b\0"s));
+  EXPECT_FALSE(is_environment("A=1\0B=2"s));
+}
+
+TEST(CompiledInFolders, AreWhatTheLoaderListsBehindAllElse) {
+  const std::vector<std::string> own{"/nix/store/g/lib", "/nix/store/g/lib64"};
+  const ListedFolders plain{{"/a", own[0], own[1]}, {}, {}};
+  EXPECT_EQ(compiled_in(plain, {"/a"}), own);
+  const ListedFolders old_style{{"/r", "/a", own[0], own[1]}, {"/r"}, {}};
+  EXPECT_EQ(compiled_in(old_style, {"/a"}), own);
+  const ListedFolders new_style{{".", "/r", own[0], own[1]}, {}, {"/r"}};
+  EXPECT_EQ(compiled_in(new_style, {"."}), own);
+  // A list of which no folder exists was dropped; what is not understood is not believed.
+  EXPECT_EQ(compiled_in({own, {"/r"}, {}}, {"/none"}), own);
+  EXPECT_THAT(compiled_in(plain, {"/none", "/a"}), IsEmpty());
+  EXPECT_THAT(compiled_in(new_style, {}), IsEmpty());
+  EXPECT_THAT(told_by_environment(old_style, own).value(), ElementsAre("/a"));
+  EXPECT_THAT(told_by_environment(new_style, own).value(), ElementsAre("."));
+  EXPECT_FALSE(told_by_environment(plain, {"/lib64"}));
+}
+
+// `ld.so --list-diagnostics`, which glibc has since 2.33.
+TEST(CompiledInFolders, AreThoseThatTheLoaderTells) {
+  const Machine machine = describe_this_machine();
+  ChildRequest child;
+  child.argv = {
+      "sh", "-c",
+      "$(readelf -l /proc/self/exe | sed -n 's/.*interpreter: \\(.*\\)]/\\1/p') --list-diagnostics"};
+  const auto told = run_child(child);
+  std::vector<std::string> folders;
+  if (told && told->succeeded())
+    for (const std::string& line : split(told->output, '\n'))
+      if (line.starts_with("path.system_dirs["))
+        folders.push_back(line.substr(line.find('"') + 1, line.rfind('/') - line.find('"') - 1));
+  if (folders.empty()) GTEST_SKIP() << "this loader does not tell its folders";
+  EXPECT_EQ(machine.default_directories, folders);
+}
+
+}  // namespace
+}  // namespace enginehost::linker
