@@ -7,6 +7,7 @@
 
 #include "base/file_calls.hpp"
 #include "base/paths.hpp"
+#include "host/linker/executable_stack.hpp"
 #include "host/linker/linker.hpp"
 #include "host/linker/search.hpp"
 #include "host/linker/static_tls.hpp"
@@ -44,6 +45,7 @@ class Walk {
     open(path_text(request_.file), "request");
     if (request_.check_versions) check_versions(machine_, reader_, names_, closure_);
     add_warnings();
+    judge_executable_stack(machine_, request_, reader_, closure_);
     judge_static_tls(machine_, request_, reader_, closure_);
     if (closure_.objects.size() >= object_limit)
       closure_.doubts.push_back(
@@ -373,8 +375,6 @@ class Walk {
                                                   .with("file", object.path)
                                                   .with("tag", info->has_runpath ? "RUNPATH" : "RPATH")
                                                   .with("folder", path_text(machine_.current_directory))));
-      if (info->executable_stack)
-        closure_.warnings.push_back(std::move(diagnose("EH-L20").with("file", object.path)));
       if (info->text_relocations)
         closure_.warnings.push_back(std::move(diagnose("EH-L21").with("file", object.path)));
     }

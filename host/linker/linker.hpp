@@ -135,7 +135,7 @@ struct Closure {
       highest;                      // of all requirements of files outside the C library and the C++ runtime
   std::vector<Diagnosis> warnings;  // EH-L32 empty search element, EH-L20 executable stack, EH-L21 text
                                     // relocations
-  // What the loader refuses although each file on its own is in order: EH-L10, EH-L19, EH-L29.
+  // What the loader refuses although each file on its own is in order: EH-L10, EH-L19, EH-L20, EH-L29.
   std::vector<Diagnosis> refused;
   // What it may refuse, or what was not looked at to the end: only loading tells.
   std::vector<Diagnosis> doubts;

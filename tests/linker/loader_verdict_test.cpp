@@ -96,6 +96,35 @@ TEST_F(LoaderVerdict, the_alignment_that_a_segment_names_is_nothing_to_newer_gli
     EXPECT_EQ(both(with_alignment(alignment)), "") << alignment;
 }
 
+TEST_F(LoaderVerdict, L20_an_executable_stack_is_refused_by_the_releases_that_leave_the_stack_alone) {
+  const auto file = part("stack.so", "int f;\n", {"-Wl,-z,execstack"});
+  both(file);  // what this machine's own release does
+  const auto found = [&](const std::string& version, const std::string& tunables = {}) {
+    machine_.libc_version = version;
+    const Closure closure = closed(file, tunables);
+    const auto names = [](const std::vector<Diagnosis>& list) {
+      return std::any_of(list.begin(), list.end(), [](const Diagnosis& one) { return one.code == "EH-L20"; });
+    };
+    EXPECT_EQ(closure.loads(), !names(closure.refused)) << version;
+    return std::string(names(closure.refused) ? "refused" : "") + (names(closure.doubts) ? "doubt" : "") +
+           (names(closure.warnings) ? "warning" : "");
+  };
+  EXPECT_EQ(found("2.36"), "warning");
+  EXPECT_EQ(found("2.40"), "warning");
+  EXPECT_EQ(found(""), "warning");
+  EXPECT_EQ(found("2.41"), "refused");
+  EXPECT_EQ(found("2.43"), "refused");
+  EXPECT_EQ(found("2.43", "glibc.rtld.execstack=1"), "refused");
+  EXPECT_EQ(found("2.41", "glibc.rtld.execstack=2"), "doubt");
+  EXPECT_EQ(found("2.42", "glibc.rtld.execstack=2"), "warning");
+  // What the program's own file wants is there from the start.
+  machine_.program = part("program", "int f;\n", {"-Wl,-z,execstack"});
+  EXPECT_EQ(found("2.42"), "doubt");
+  machine_.program.clear();
+  machine_.libc = Libc::musl;
+  EXPECT_EQ(found("2.42"), "warning");
+}
+
 TEST_F(LoaderVerdict, F12_a_segment_whose_place_differs_by_less_than_a_page_is_refused) {
   const auto file = changed(part("moved.so"), [](std::string& bytes, std::size_t at) {
     if (number_at(bytes, at + 8, 8) != 0) set_number(bytes, at + 8, number_at(bytes, at + 8, 8) + 16);

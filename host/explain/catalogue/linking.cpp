@@ -218,9 +218,15 @@ constexpr Entry entries[] = {
           "build of it",
           "{required_by|name} needs {symbol...} of {library}; what was found is an older build of it",
           "a library does not have a version that is needed"},
-     .remedies = {"install a newer {library}: {provided_by...}",
-                  "let the build's own {library} be found first, or install a newer one",
-                  "{!library}let the build's own libraries be found first, or install newer ones"}},
+     .remedies =
+         {"install a newer {library}: {provided_by...}",
+          "{?library}{?path}update the package that {path} is of, or take its folder out of "
+          "LD_LIBRARY_PATH, so that another {library|name} is found",
+          "{!path}take folders with another {library|name} out of LD_LIBRARY_PATH, so that the build's own "
+          "or the system's is found, or install a newer one",
+          "{!library}take folders with other libraries out of LD_LIBRARY_PATH, so that the build's own are "
+          "found, or install newer ones",
+          "see which file is taken for it: engine-info --inspect {required_by}"}},
     {.code = "EH-L16",
      .title = "symbol of the host program missing",
      .meaning = "The library expects functions of the program that loads it (a Node, Python or R extension).",
@@ -278,18 +284,23 @@ constexpr Entry entries[] = {
           "open this engine before other libraries"}},
     {.code = "EH-L20",
      .title = "library wants an executable stack",
-     .meaning = "The file is marked as needing an executable stack; newer C libraries and hardened systems "
-                "refuse it.",
-     .before = "PT_GNU_STACK",
+     .meaning = "The file is marked as needing an executable stack; glibc from 2.41 on and hardened systems "
+                "refuse it, older ones make the stack executable.",
+     .before = "PT_GNU_STACK, and the version of glibc",
      .after = "\"cannot enable executable stack as shared object requires\"",
-     .causes = {"{file|name} is marked as needing an executable stack",
+     .causes = {"{file|name} is marked as needing an executable stack, and glibc {have} makes no stack "
+                "executable for a library",
+                "{file|name} is marked as needing an executable stack",
                 "{library|name} is marked as needing an executable stack",
                 "a library is marked as needing an executable stack"},
-     .remedies = {"publisher: link with -Wl,-z,noexecstack, or patchelf --clear-execstack"}},
+     .remedies = {"use a build that needs no executable stack, or ask the publisher for one",
+                  "start the program with GLIBC_TUNABLES=glibc.rtld.execstack=2, which makes all its stacks "
+                  "executable (glibc {have}: from 2.42 on, and 2.41 where a distribution added it)",
+                  "publisher: link with -Wl,-z,noexecstack, or patchelf --clear-execstack"}},
     {.code = "EH-L21",
      .title = "library changes its own code",
      .meaning = "The file has text relocations; hardened systems refuse to make code writable.",
-     .before = "DT_TEXTREL",
+     .before = "DT_TEXTREL, or DF_TEXTREL in DT_FLAGS",
      .after = "\"cannot make segment writable for relocation\"",
      .causes = {"{file|name} has text relocations", "{library|name} has text relocations",
                 "a library has text relocations"},
