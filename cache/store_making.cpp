@@ -11,7 +11,6 @@
 #include "base/paths.hpp"
 #include "base/remove_tree.hpp"
 #include "base/sha256.hpp"
-#include "base/text.hpp"
 #include "cache/sharing.hpp"
 #include "cache/store_paths.hpp"
 #include "cache/tree_care.hpp"
@@ -85,14 +84,14 @@ Result<void> Store::require_space(std::uint64_t bytes, std::uint64_t largest) co
   if (const std::uint64_t limit = file_size_limit(); limit < largest)
     return fail(diagnose("EH-F17")
                     .with("folder", path_text(root_))
-                    .with("needed", format_bytes(largest))
+                    .with("needed", std::to_string(largest))
                     .with("limit", std::to_string(limit), "RLIMIT_FSIZE"));
   const auto space = space_below(root_);
   if (!space || (space->free >= bytes && !space->no_more_files)) return {};
   Diagnosis diagnosis = diagnose("EH-F15");
   diagnosis.with("folder", path_text(root_))
-      .with("needed", format_bytes(bytes))
-      .with("free", format_bytes(space->free), "statvfs");
+      .with("needed", std::to_string(bytes))
+      .with("free", std::to_string(space->free), "statvfs");
   if (space->no_more_files) diagnosis.with("free_inodes", "0", "statvfs");
   return fail(std::move(diagnosis));
 }

@@ -344,6 +344,30 @@ TEST_F(Content, what_a_loader_may_stumble_over_is_told) {
   EXPECT_TRUE(info->no_default_directories);
 }
 
+TEST_F(Content, text_relocations_are_told_by_either_of_their_marks) {
+#if !defined(__x86_64__)
+  GTEST_SKIP() << "the library is written in x86-64 assembler";
+#endif
+  const std::string bytes = bytes_of(
+      library("x.so", "int value;\n__asm__(\".text\\nchanged: .quad value\\n\");\n", {"-Wl,-z,notext"}));
+  // Of DT_TEXTREL and of DF_TEXTREL in DT_FLAGS the linker writes both; each alone has to do.
+  const std::string tag("\x16\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", 16),
+      flag("\x1e\0\0\0\0\0\0\0\x04\0\0\0\0\0\0\0", 16);
+  const std::string nothing("\x15\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", 16);  // DT_DEBUG
+  const auto without = [&](std::initializer_list<std::string> marks) {
+    std::string changed = bytes;
+    for (const std::string& mark : marks) {
+      const std::size_t at = changed.find(mark);
+      EXPECT_NE(at, std::string::npos);
+      if (at != std::string::npos) changed.replace(at, 16, nothing);
+    }
+    return write("changed.so", changed);
+  };
+  EXPECT_TRUE(read_binary(without({tag}))->text_relocations);
+  EXPECT_TRUE(read_binary(without({flag}))->text_relocations);
+  EXPECT_FALSE(read_binary(without({tag, flag}))->text_relocations);
+}
+
 TEST_F(Content, the_level_of_x86_processor_that_is_needed_is_told) {
 #if defined(__x86_64__)
   const Result<BinaryInfo> info = read_binary(library("y.so", "int x;\n", {"-Wl,-z,x86-64-v3"}));

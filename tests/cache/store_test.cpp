@@ -9,6 +9,7 @@
 #include "base/file_calls.hpp"
 #include "base/files.hpp"
 #include "base/paths.hpp"
+#include "base/text.hpp"
 #include "tests/cache/small_build.hpp"
 #include "tests/support/temporary_folder.hpp"
 
@@ -277,7 +278,9 @@ TEST_F(StoreTest, SaysHowMuchSpaceIsNeededAndFree) {
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, "EH-F15");
   EXPECT_EQ(refused.error().value("folder"), path_text(folder / "cache"));
-  EXPECT_FALSE(refused.error().value("free").empty());
+  // Plain numbers, for programs; the sentence for people has "4.0 TiB".
+  EXPECT_EQ(refused.error().value("needed"), std::to_string(std::uint64_t{1} << 62));
+  EXPECT_TRUE(parse_integer(refused.error().value("free")));
 }
 
 TEST_F(StoreTest, F18_WaitersSeeWhoHoldsTheLockAndGiveUpWhenNothingMoves) {

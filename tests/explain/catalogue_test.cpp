@@ -218,6 +218,35 @@ TEST(Catalogue, AModelThatCannotBeReadIsNotFetchedAgain) {
               HasSubstr("check that /m.onnx is whole"));
 }
 
+TEST(Catalogue, WhateverThePluginSaysSomethingCanBeDone) {
+  for (const char* status : {"ENGINE_INVALID", "ENGINE_UNSUPPORTED", "ENGINE_UNAVAILABLE", "ENGINE_NO_MEMORY",
+                             "ENGINE_CORRUPT", "ENGINE_INTERNAL", "ENGINE_LOST"}) {
+    Diagnosis said = diagnose("EH-E01").with("status", status).with("message", "no");
+    complete(said);
+    EXPECT_EQ(said.remedy.size(), 1u) << status;
+  }
+}
+
+TEST(Catalogue, AnOlderLibraryIsMendedByWhatNamesItsFile) {
+  Diagnosis older = diagnose("EH-L15")
+                        .with("version", "V9")
+                        .with("library", "libver.so.1")
+                        .with("path", "/opt/x/libver.so.1")
+                        .with("required_by", "/v/e.so");
+  complete(older);
+  EXPECT_THAT(older.remedy, ::testing::Contains(HasSubstr("the package that /opt/x/libver.so.1 is of")));
+  EXPECT_THAT(older.remedy, ::testing::Contains(HasSubstr("engine-info --inspect /v/e.so")));
+  Diagnosis nameless = diagnose("EH-L15");
+  complete(nameless);
+  EXPECT_THAT(nameless.remedy, ElementsAre(HasSubstr("LD_LIBRARY_PATH")));
+}
+
+TEST(Catalogue, AFullDiskIsToldInSizesThatPeopleRead) {
+  Diagnosis full = diagnose("EH-F15").with("folder", "/c").with("needed", "2040109466").with("free", "65536");
+  complete(full);
+  EXPECT_EQ(full.cause, "1.9 GiB are needed in /c, 64 KiB are free");
+}
+
 TEST(Catalogue, WhatThePluginSaysIsJudgedByItsStatus) {
   const auto said = [](const char* name) {
     return diagnose("EH-E01").with("status", name).with("message", "no");

@@ -18,6 +18,10 @@ constexpr Entry entries[] = {
                 "{message} ({origin} {native})", "{message}", "the plugin gave {status} without a message"},
      .remedies =
          {"install what provides {missing_library}: {provided_by...}",
+          "{status=ENGINE_UNAVAILABLE}{!missing_library}see whether this machine has the driver and the "
+          "device "
+          "that the engine speaks of (engine-info tells what is found), or use a build for the processor: "
+          "engine-info ENGINE --explain lists them",
           "{status=ENGINE_NO_MEMORY}free memory, or ask for less",
           "{status=ENGINE_CORRUPT}{?model}check that {model} is whole, and a model of the format this engine "
           "reads",
@@ -28,6 +32,9 @@ constexpr Entry entries[] = {
           "another version",
           "{status=ENGINE_LOST}start the program again: the device was lost",
           "{status=ENGINE_UNSUPPORTED}use another build or engine: engine-info ENGINE --explain lists them",
+          "{status=ENGINE_INTERNAL}use another version or build (engine-info ENGINE --explain lists them), "
+          "and "
+          "tell the publisher of this one what it said",
           "{status=ENGINE_INVALID}correct the request"}},
     {.code = "EH-R01",
      .title = "illegal instruction",
