@@ -4,6 +4,7 @@
 
 #include <chrono>
 
+#include "base/files.hpp"
 #include "host/binary/binary.hpp"
 #include "host/platform/detect.hpp"
 #include "tests/platform/fixtures.hpp"
@@ -59,6 +60,17 @@ TEST_F(Driver, TellsVersionAndDevices) {
       cuda.devices.value()[0],
       (CudaDevice{0, "Big GPU", "8.0", "GPU-a0010203-0405-0607-0809-0a0b0c0d0e0f", 40960ull << 20, true}));
   EXPECT_EQ(cuda.devices.value()[1].compute_capability, "7.5");
+}
+
+// The loader of this process heeds what the variable was at its start.
+TEST_F(Driver, IsAskedWithTheLoadersVariablesAsTheProgramWasStartedWithThem) {
+  helper_is("echo \"<$LD_LIBRARY_PATH>\" >" + machine.on_disk("/told").string() + "\n");
+  ask();
+  const std::string at_start = read_file(machine.on_disk("/told")).value_or("");
+  EXPECT_TRUE(at_start.starts_with("<"));
+  const Variable since("LD_LIBRARY_PATH", "/set/since");
+  ask();
+  EXPECT_EQ(read_file(machine.on_disk("/told")).value_or(""), at_start);
 }
 
 TEST_F(Driver, WithoutNvmlTheDriversListStands) {
