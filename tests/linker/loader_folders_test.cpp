@@ -10,11 +10,14 @@
 #include <cstring>
 
 #include "base/child_process.hpp"
+#include "base/files.hpp"
 #include "base/process.hpp"
 #include "base/text.hpp"
+#include "host/binary/binary.hpp"
 #include "host/linker/child_environment.hpp"
 #include "host/linker/linker.hpp"
 #include "host/linker/this_linux.hpp"
+#include "tests/support/workshop.hpp"
 
 extern char** environ;
 
@@ -22,6 +25,7 @@ namespace enginehost::linker {
 namespace {
 
 using namespace std::string_literals;
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -44,13 +48,17 @@ TEST(ProgramThatChanges, DISABLED_ItsVariables) {
   if (std::getenv("OVERWRITE") != nullptr) overwrite_environment();
   const char* later = std::getenv("LATER");
   if (later != nullptr) ::setenv("LD_LIBRARY_PATH", later, 1);
-  std::fprintf(stderr, "<%s>", join(describe_this_machine().library_path, ":").c_str());
+  const Machine machine = describe_this_machine();
+  std::fprintf(stderr, "<%s>", join(machine.library_path, ":").c_str());
+  std::fprintf(stderr, "[%s]", join(machine.default_directories, ":").c_str());
   for (const std::string& change : loader_variables_for_child()) std::fprintf(stderr, "{%s}", change.c_str());
 }
 
-std::string told_by_program(std::vector<std::string> environment) {
+std::string told_by_program(std::vector<std::string> environment, std::vector<std::string> loader = {}) {
   ChildRequest child;
-  child.argv = {executable_path(), "--gtest_filter=ProgramThatChanges.*", "--gtest_also_run_disabled_tests"};
+  child.argv = std::move(loader);
+  child.argv.insert(child.argv.end(), {executable_path(), "--gtest_filter=ProgramThatChanges.*",
+                                       "--gtest_also_run_disabled_tests"});
   child.environment = std::move(environment);
   const auto ended = run_child(child);
   EXPECT_TRUE(ended && ended->succeeded());
@@ -61,17 +69,18 @@ TEST(LibraryPathAtStart, IsWhatTheProcessWasStartedWith) {
   EXPECT_THAT(told_by_program({"LD_LIBRARY_PATH=/tmp"}), HasSubstr("</tmp>"));
   EXPECT_THAT(told_by_program({"LD_LIBRARY_PATH=/tmp"}), Not(HasSubstr("{")));
   const std::string later = told_by_program({"LD_LIBRARY_PATH=/tmp", "LATER=/usr"});
-  EXPECT_THAT(later, HasSubstr("</tmp>{LD_LIBRARY_PATH=/tmp}"));
-  EXPECT_THAT(told_by_program({"LD_LIBRARY_PATH", "LATER=/usr"}), HasSubstr("<>{LD_LIBRARY_PATH}"));
+  EXPECT_THAT(later, AllOf(HasSubstr("</tmp>"), HasSubstr("{LD_LIBRARY_PATH=/tmp}")));
+  EXPECT_THAT(told_by_program({"LD_LIBRARY_PATH", "LATER=/usr"}),
+              AllOf(HasSubstr("<>"), HasSubstr("{LD_LIBRARY_PATH}")));
 }
 
 TEST(LibraryPathAtStart, IsAskedOfTheLoaderWhereAnotherTextStandsInItsPlace) {
   if (describe_this_machine().libc != Libc::glibc) GTEST_SKIP() << "musl's loader cannot be asked";
   EXPECT_THAT(told_by_program({"LD_LIBRARY_PATH=/tmp:/usr", "OVERWRITE=1"}), HasSubstr("</tmp:/usr>"));
   EXPECT_THAT(told_by_program({"LD_LIBRARY_PATH=/tmp", "OVERWRITE=1", "LATER=/usr"}),
-              HasSubstr("</tmp>{LD_LIBRARY_PATH=/tmp}"));
+              AllOf(HasSubstr("</tmp>"), HasSubstr("{LD_LIBRARY_PATH=/tmp}")));
   EXPECT_THAT(told_by_program({"LD_LIBRARY_PATH", "OVERWRITE=1", "LATER=/usr"}),
-              HasSubstr("<>{LD_LIBRARY_PATH}"));
+              AllOf(HasSubstr("<>"), HasSubstr("{LD_LIBRARY_PATH}")));
 }
 
 TEST(EnvironmentAtStart, IsNamesAndTheirValuesOnly) {
@@ -116,6 +125,33 @@ TEST(CompiledInFolders, AreThoseThatTheLoaderTells) {
         folders.push_back(line.substr(line.find('"') + 1, line.rfind('/') - line.find('"') - 1));
   if (folders.empty()) GTEST_SKIP() << "this loader does not tell its folders";
   EXPECT_EQ(machine.default_directories, folders);
+}
+
+using AnotherLoader = test::Workshop;
+
+// Another name in the place of the folder that is compiled in second makes it a loader with folders of its
+// own.
+TEST_F(AnotherLoader, HasFoldersOfItsOwn) {
+  const std::vector<std::string> usual = describe_this_machine().default_directories;
+  const auto interpreter = binary::read_binary(executable_path());
+  ASSERT_TRUE(interpreter);
+  std::string loader = read_file(interpreter->interpreter).value_or("");
+  const std::string old_folder = (usual.size() > 1 ? usual[1] : "") + "/";
+  std::string new_folder = old_folder;
+  new_folder[1] = 'x';
+  bool found = false;
+  for (std::size_t at = loader.find(old_folder); at != std::string::npos;
+       at = loader.find(old_folder, at + 1)) {
+    found = true;
+    for (std::size_t i = 0; i < new_folder.size(); ++i) loader[at + i] = new_folder[i];
+  }
+  if (!found) GTEST_SKIP() << "this loader holds no folder as a text";
+  const auto other = write("loader", loader);
+  std::filesystem::permissions(other, std::filesystem::perms::all);
+  std::vector<std::string> own = usual;
+  own[1] = new_folder.substr(0, new_folder.size() - 1);
+  for (const char* path : {"LD_LIBRARY_PATH", "LD_LIBRARY_PATH=/tmp::/nowhere"})
+    EXPECT_THAT(told_by_program({path}, {other.native()}), HasSubstr("[" + join(own, ":") + "]"));
 }
 
 }  // namespace

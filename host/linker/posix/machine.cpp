@@ -194,7 +194,8 @@ void ask_for_folders(Machine& machine) {
                   as_listed(machine, split_library_path(machine.library_path_text.value_or(""))));
   if (told.empty() || told == machine.default_directories) return;
   // elf/Makefile, DL_DST_LIB: the last name of the folder that the loader was built for.
-  machine.lib = told.front().substr(told.front().rfind('/') + 1);
+  if (const std::string name = told.front().substr(told.front().rfind('/') + 1); name.starts_with("lib"))
+    machine.lib = name;
   machine.default_directories = std::move(told);
 }
 
