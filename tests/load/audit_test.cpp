@@ -159,6 +159,23 @@ TEST_F(Audit, WhatWasMappedIsToldFromWhatCame) {
   ::dlclose(theirs);
 }
 
+// So the loader names what it finds by a relative folder of LD_LIBRARY_PATH.
+TEST_F(Audit, ALibraryOfARelativeNameIsToldByItsPathThoughTheFolderIsAnotherNow) {
+  const std::filesystem::path here = std::filesystem::current_path();
+  const MappedPaths before = MappedPaths::now();
+  std::filesystem::current_path(foreign_.parent_path());
+  void* theirs = ::dlopen("./libmath.so.1", RTLD_NOW | RTLD_LOCAL);
+  std::filesystem::current_path(here);
+  ASSERT_NE(theirs, nullptr);
+  const auto came = mapped_since(before);
+  EXPECT_TRUE(mapped_since(MappedPaths::now()).empty());
+  EXPECT_EQ(mapped_then(MappedPaths::now()).size(), mapped_libraries().size());
+  ::dlclose(theirs);
+  ASSERT_EQ(came.size(), 1u);
+  EXPECT_EQ(came.front().path, std::filesystem::canonical(foreign_).native());
+  EXPECT_EQ(hijacked(own_, {}, came, {}).size(), 1u);
+}
+
 // What came from elsewhere is held against the build's folders, whatever the build is known to bring.
 class AuditOfFolders : public ::testing::Test {
  protected:

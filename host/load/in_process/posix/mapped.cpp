@@ -1,6 +1,8 @@
 #include <elf.h>
 #include <link.h>
 
+#include <cstring>
+
 #include "base/paths.hpp"
 #include "host/linker/this_linux.hpp"
 #include "host/load/in_process/loaded.hpp"
@@ -30,13 +32,24 @@ std::string soname_of(const dl_phdr_info& object) {
   return reinterpret_cast<const char*>(strings + soname);
 }
 
+// The program itself has an empty name, and what the kernel brings one that is no path.
 bool is_library(const dl_phdr_info* object) {
-  return object->dlpi_name != nullptr && object->dlpi_name[0] == '/';
+  return object->dlpi_name != nullptr && std::strchr(object->dlpi_name, '/') != nullptr;
+}
+
+// A relative name, as a relative folder of LD_LIBRARY_PATH gives it, is below a folder that need no longer be
+// the current one: `room` then holds the path.
+std::string_view path_of_object(const dl_phdr_info& object, std::string& room) {
+  if (object.dlpi_name[0] == '/') return object.dlpi_name;
+  room = linker::file_mapped_at(linker::first_address(object));
+  return room.empty() ? std::string_view(object.dlpi_name) : std::string_view(room);
 }
 
 int collect(dl_phdr_info* object, std::size_t, void* into) {
   if (!is_library(object)) return 0;
-  static_cast<std::vector<Library>*>(into)->push_back({soname_of(*object), object->dlpi_name, {}});
+  std::string room;
+  static_cast<std::vector<Library>*>(into)->push_back(
+      {soname_of(*object), std::string(path_of_object(*object, room)), {}});
   return 0;
 }
 
@@ -56,7 +69,9 @@ struct Since {
 
 int collect_new(dl_phdr_info* object, std::size_t size, void* into) {
   auto& since = *static_cast<Since*>(into);
-  return is_library(object) && !since.was_there(object->dlpi_name) ? collect(object, size, &since.came) : 0;
+  std::string room;
+  const bool is_new = is_library(object) && !since.was_there(path_of_object(*object, room));
+  return is_new ? collect(object, size, &since.came) : 0;
 }
 
 }  // namespace
@@ -91,7 +106,8 @@ MappedPaths MappedPaths::now() {
   paths.text_.reserve(4096);
   ::dl_iterate_phdr(
       [](dl_phdr_info* object, std::size_t, void* into) {
-        if (is_library(object)) static_cast<MappedPaths*>(into)->add(object->dlpi_name);
+        std::string room;
+        if (is_library(object)) static_cast<MappedPaths*>(into)->add(path_of_object(*object, room));
         return 0;
       },
       &paths);
