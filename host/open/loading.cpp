@@ -24,6 +24,7 @@ Result<void> Loading::load_between(Opened& opened, Trial& trial, const load::Map
   trial.enter("dlopen");
   load::LoadRequest request = proving_.load_request(opened.installed);
   request.before = &before;
+  request.streams = streams();
   request.on_stage = [&](std::string_view stage) {
     if (stage == "entry") trial.enter("entry");
   };
@@ -35,6 +36,7 @@ Result<void> Loading::load_between(Opened& opened, Trial& trial, const load::Map
   opened.engine_options.log = attempting_.options.log;
   load::EngineOptions engine_options = opened.engine_options;
   engine_options.call.cancel = attempting_.world.cancel();
+  engine_options.streams = request.streams;
   auto engine = load::Engine::create(opened.plugin, std::move(engine_options));
   if (!engine) return fail(proving_.explained(std::move(engine).error(), opened.installed));
   opened.engine = std::move(*engine);
@@ -43,8 +45,16 @@ Result<void> Loading::load_between(Opened& opened, Trial& trial, const load::Map
   std::vector<load::Library> later = opened.plugin->libraries_since();
   std::move(later.begin(), later.end(), std::back_inserter(opened.libraries));
   for (const Diagnosis& warning : opened.plugin->warnings()) attempting_.log.warn(warning);
+  for (const Diagnosis& warning : opened.engine->warnings()) attempting_.log.warn(warning);
   warn_of_hijacks(opened, before);
   return require_devices(opened.devices);
+}
+
+// Of a proven build it is known whether it changes anything of the process.
+load::Streams Loading::streams() const {
+  const bool changes = std::ranges::any_of(attempting_.log.warnings,
+                                           [](const Diagnosis& told) { return told.code == "EH-R09"; });
+  return attempting_.log.proven_before && !changes ? load::Streams::not_looked_at : load::Streams::kept;
 }
 
 void Loading::warn_of_hijacks(const Opened& opened, const load::MappedPaths& before) {

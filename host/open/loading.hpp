@@ -22,6 +22,7 @@ class Loading {
 
  private:
   Result<void> load_between(Opened& opened, Trial& trial, const load::MappedPaths& before);
+  load::Streams streams() const;
   void warn_of_hijacks(const Opened& opened, const load::MappedPaths& before);
   void warn_once(Diagnosis warning);
   Result<void> require_devices(const std::vector<load::Device>& offered) const;

@@ -130,7 +130,7 @@ constexpr Entry entries[] = {
     {.code = "EH-R09",
      .title = "the engine changes the process",
      .meaning = "Loading the build changed something all of the process shares: signal handlers, locale, "
-                "folder, umask.",
+                "folder, umask, standard output; or which signals the calling thread blocks.",
      .after = "comparison before and after, in the probe",
      .causes = {"{when} changed {changed}: {before} became {after}",
                 "loading changed {changed}: {before} became {after}", "loading changed {changed...}",

@@ -70,6 +70,7 @@ class Probe {
     auto engine = Engine::create(plugin_, std::move(options));
     if (!engine) return failed(std::move(engine).error());
     engine_ = std::move(*engine);
+    warnings_.insert(warnings_.end(), engine_->warnings().begin(), engine_->warnings().end());
     auto devices = engine_->devices();
     if (!devices) return failed(std::move(devices).error());
     devices_ = std::move(*devices);

@@ -115,8 +115,12 @@ Result<std::unique_ptr<Engine>> Engine::create(std::shared_ptr<LoadedPlugin> plu
   for (const auto& [key, value] : options.options) entries.push_back({key.c_str(), value.c_str()});
   const engine_plugin& table = engine->plugin_->plugin();
   Call call(std::move(options.call));
+  Kept kept(options.streams);
   const engine_status status = table.create(&host.table, entries.empty() ? nullptr : entries.data(),
                                             entries.size(), &engine->instance_, call.get());
+  for (Diagnosis& change : kept.put_back())
+    engine->warnings_.push_back(
+        std::move(change.with("file", path_text(engine->plugin_->file())).with("when", "making the engine")));
   if (status != ENGINE_OK) {
     engine->instance_ = nullptr;  // "On failure *out is NULL": whatever it left there is not ours to destroy
     TRY(call.finish(status));

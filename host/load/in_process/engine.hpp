@@ -22,8 +22,9 @@ struct EngineOptions {
   // Called on the plugin's threads, possibly concurrently; must not throw.
   std::function<void(std::int32_t level, std::string_view topic, std::string_view message)> log;
   std::string host_name = "enginehost", host_version;
-  CallOptions call;                // for create()
-  std::shared_ptr<Health> health;  // of an engine whose place this one takes; not set: a new one
+  CallOptions call;                 // for create()
+  std::shared_ptr<Health> health;   // of an engine whose place this one takes; not set: a new one
+  Streams streams = Streams::kept;  // as LoadRequest's
 };
 
 struct Device {
@@ -57,6 +58,8 @@ class Engine {
   ~Engine();
 
   const LoadedPlugin& plugin() const { return *plugin_; }
+  // EH-R08 and EH-R09 for what kept.hpp keeps, was changed by create() and was set back.
+  const std::vector<Diagnosis>& warnings() const { return warnings_; }
   engine_instance* instance() const { return instance_; }
   // What its work has shown. Every piece of work on a device is told there.
   const std::shared_ptr<Health>& health() const { return health_; }
@@ -92,6 +95,7 @@ class Engine {
   std::uint64_t number_ = 0;
   engine_instance* instance_ = nullptr;
   std::vector<std::pair<std::string, std::string>> facts_;
+  std::vector<Diagnosis> warnings_;
   const engine_device_v1* devices_ = nullptr;
   const engine_selftest_v1* selftest_ = nullptr;
   const engine_tensor_v1* tensors_ = nullptr;

@@ -1,4 +1,4 @@
-// The floating-point mode of this thread, kept over strangers' constructors.
+// The floating-point mode of this thread, kept over strangers' code.
 #pragma once
 #include <cstdint>
 #if !defined(__x86_64__)
@@ -18,6 +18,15 @@ inline std::uint32_t floating_point_mode() {
 #endif
 }
 
+// The same of the x87 unit, which computes long double: its control word, 0 elsewhere.
+inline std::uint16_t x87_mode() {
+  std::uint16_t word = 0;
+#if defined(__x86_64__)
+  __asm__ volatile("fnstcw %0" : "=m"(word));
+#endif
+  return word;
+}
+
 // Puts the mode back when it goes out of scope (a library linked with -ffast-math sets flush-to-zero in a
 // constructor). On x86 by hand: fegetenv(3) is in libm, which the helper would have to bring for it alone.
 class FloatingPointMode {
@@ -25,22 +34,25 @@ class FloatingPointMode {
   FloatingPointMode(const FloatingPointMode&) = delete;
   FloatingPointMode& operator=(const FloatingPointMode&) = delete;
 #if defined(__x86_64__)
-  FloatingPointMode() { __asm__ volatile("fnstcw %0" : "=m"(x87_)); }
-  ~FloatingPointMode() {
+  FloatingPointMode() = default;
+  void put_back() const {
     __builtin_ia32_ldmxcsr(sse_);
     __asm__ volatile("fldcw %0" : : "m"(x87_));
   }
 
  private:
   std::uint32_t sse_ = __builtin_ia32_stmxcsr();
-  std::uint16_t x87_ = 0;
+  std::uint16_t x87_ = x87_mode();
 #else
   FloatingPointMode() { std::fegetenv(&environment_); }
-  ~FloatingPointMode() { std::fesetenv(&environment_); }
+  void put_back() const { std::fesetenv(&environment_); }
 
  private:
   std::fenv_t environment_;
 #endif
+
+ public:
+  ~FloatingPointMode() { put_back(); }
 };
 
 }  // namespace enginehost::load

@@ -1,7 +1,6 @@
 #include "host/load/in_process/load.hpp"
 
 #include <cstdint>
-#include <cstdio>
 #include <iterator>
 #include <string_view>
 #include <system_error>
@@ -9,7 +8,6 @@
 #include "base/file_calls.hpp"
 #include "base/files.hpp"
 #include "base/paths.hpp"
-#include "host/load/in_process/floating_point.hpp"
 #include "host/load/in_process/loaded.hpp"
 #include "host/load/in_process/open_library.hpp"
 #include "host/preflight/plugin_floors.hpp"
@@ -30,12 +28,6 @@ struct LoadedPlugin::State {
 };
 
 namespace {
-
-std::string hexadecimal(std::uint32_t value) {
-  char text[16];
-  std::snprintf(text, sizeof text, "%04x", value);
-  return text;
-}
 
 bool same_file(const std::filesystem::path& a, const std::filesystem::path& b) {
   calls::Status of_a{}, of_b{};
@@ -112,26 +104,20 @@ class Loader {
     const auto tell = [&](const char* stage) {
       if (request.on_stage) request.on_stage(stage);
     };
-    {
-      const FloatingPointMode keep;  // constructors of -ffast-math libraries change how this thread rounds
-      const std::uint32_t mode = floating_point_mode();
-      state->searched = SearchFolders(request.plugin, request.preload);
-      if (!request.preload.empty()) tell("preload");
-      for (const std::filesystem::path& file : request.preload) {
-        auto opened = OpenLibrary::open(file);
-        if (!opened) return stay(std::move(state), std::move(opened.error().with("stage", "preload")));
-        state->preloads.push_back(std::move(*opened));
-      }
-      tell("load");
-      auto opened = OpenLibrary::open(request.plugin);
-      if (!opened) return stay(std::move(state), std::move(opened.error().with("stage", "load")));
-      state->library = std::move(*opened);
-      if (floating_point_mode() != mode)
-        state->warnings.push_back(std::move(diagnose("EH-R08")
-                                                .with("file", path_text(request.plugin))
-                                                .with("before", hexadecimal(mode), "MXCSR")
-                                                .with("after", hexadecimal(floating_point_mode()), "MXCSR")));
+    Kept kept(request.streams);
+    state->searched = SearchFolders(request.plugin, request.preload);
+    if (!request.preload.empty()) tell("preload");
+    for (const std::filesystem::path& file : request.preload) {
+      auto opened = OpenLibrary::open(file);
+      if (!opened) return stay(std::move(state), std::move(opened.error().with("stage", "preload")));
+      state->preloads.push_back(std::move(*opened));
     }
+    tell("load");
+    auto opened = OpenLibrary::open(request.plugin);
+    if (!opened) return stay(std::move(state), std::move(opened.error().with("stage", "load")));
+    state->library = std::move(*opened);
+    for (Diagnosis& change : kept.put_back())
+      state->warnings.push_back(std::move(change.with("file", path_text(request.plugin))));
     tell("entry");
     auto descriptor = descriptor_of(request.plugin, state->library);
     if (!descriptor) return stay(std::move(state), std::move(descriptor.error().with("stage", "entry")));

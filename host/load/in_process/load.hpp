@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "host/load/in_process/kept.hpp"
 
 namespace enginehost::load {
 
@@ -30,6 +31,8 @@ struct LoadRequest {
   // What the process holds, where the caller has just listed it; borrowed. nullptr: it is listed.
   const MappedPaths* before = nullptr;
   std::filesystem::path root = {};  // absolute; what the plugin is told as host->root; empty: the view
+  // Not looked at where a child has seen that this build leaves them alone.
+  Streams streams = Streams::kept;
 };
 
 // A plugin in this process. Its libraries stay loaded until the process ends, except those of a plugin that
@@ -50,7 +53,7 @@ class LoadedPlugin {
   // each time.
   std::vector<Library> libraries_since() const;
   // EH-L11 for each library of the build that another file took the place of ("library", "path", "wanted");
-  // EH-R08 when loading changed the floating-point mode (set back for this thread).
+  // EH-R08 and EH-R09 for what kept.hpp keeps, was changed by loading and was set back.
   const std::vector<Diagnosis>& warnings() const;
 
  private:

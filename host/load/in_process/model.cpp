@@ -5,6 +5,7 @@
 #include "base/files.hpp"
 #include "base/paths.hpp"
 #include "base/text.hpp"
+#include "host/load/in_process/floating_point.hpp"
 #include "host/load/in_process/model_problem.hpp"
 
 namespace enginehost::load {
@@ -172,6 +173,7 @@ Result<std::unique_ptr<Model>> Model::load(Engine& engine, const ModelRequest& r
   Call call(std::move(options));
   engine_model* model = nullptr;
   Work work = engine.work_on(device.text(), WorkKind::preparing);
+  const FloatingPointMode keep;  // what a runtime opens for a model may be linked with -ffast-math
   if (auto loaded = work.ended(
           call.finish(engine.model_table()->load(engine.instance(), &description, &model, call.get())));
       !loaded)

@@ -1,0 +1,38 @@
+// What a plugin's constructors and its create() must leave as they found it.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "base/diagnosis.hpp"
+#include "host/load/in_process/floating_point.hpp"
+
+namespace enginehost::load {
+
+// The program's input and output streams: looking at them takes a dozen system calls.
+enum class Streams { kept, not_looked_at };
+
+// Kept over such a call, made and gone on the thread that makes it: how this thread computes, which signals it
+// blocks, and where descriptors 0 to 2 lead. A copy of the process that the call made and that comes back from
+// it ends here: it would go on as a second program.
+class Kept {
+ public:
+  explicit Kept(Streams streams);
+  Kept(const Kept&) = delete;
+  Kept& operator=(const Kept&) = delete;
+  ~Kept();
+
+  // Once, when the call has come back. Puts back what was changed, and tells it: EH-R08 or EH-R09, with "before" and "after". The texts are the
+  // same in every process of the same build.
+  std::vector<Diagnosis> put_back();
+
+ private:
+  struct OfSystem;  // what only some systems have
+  void put_back_of_system(std::vector<Diagnosis>& told);
+  std::unique_ptr<OfSystem> of_system_;
+  std::uint32_t mode_ = floating_point_mode();
+  std::uint16_t x87_ = x87_mode();
+  FloatingPointMode floating_point_;
+};
+
+}  // namespace enginehost::load

@@ -1,0 +1,84 @@
+#include "host/load/in_process/kept.hpp"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <string>
+#include <utility>
+
+#include "base/child_process.hpp"
+#include "base/files.hpp"
+
+namespace enginehost::load {
+namespace {
+
+constexpr int streams = 3;
+constexpr const char* names[streams] = {"standard input", "standard output", "standard error"};
+
+bool lead_to_the_same(int kept, int now) {
+  struct stat of_kept {};
+  struct stat of_now {};
+  return ::fstat(kept, &of_kept) == 0 && ::fstat(now, &of_now) == 0 && of_kept.st_dev == of_now.st_dev &&
+         of_kept.st_ino == of_now.st_ino && of_kept.st_rdev == of_now.st_rdev;
+}
+
+// "SIGINT, SIGTERM and 3 more", of those that one set has and the other has not.
+std::string signals_between(const sigset_t& before, const sigset_t& after) {
+  constexpr std::size_t most_named = 4;
+  std::string text;
+  std::size_t count = 0;
+  for (int number = 1; number < NSIG; ++number) {
+    if (::sigismember(&before, number) == ::sigismember(&after, number)) continue;
+    if (++count <= most_named) text += (text.empty() ? "" : ", ") + signal_name(number);
+  }
+  return count > most_named ? text + " and " + std::to_string(count - most_named) + " more" : text;
+}
+
+}  // namespace
+
+struct Kept::OfSystem {
+  pid_t process = ::getpid();
+  sigset_t blocked{};
+  FileDescriptor copies[streams];
+};
+
+Kept::Kept(Streams look) : of_system_(std::make_unique<OfSystem>()) {
+  ::pthread_sigmask(SIG_SETMASK, nullptr, &of_system_->blocked);
+  if (look == Streams::not_looked_at) return;
+  // Above the streams themselves; one that the program has closed cannot be taken from it.
+  for (int stream = 0; stream < streams; ++stream)
+    of_system_->copies[stream] = FileDescriptor(::fcntl(stream, F_DUPFD_CLOEXEC, streams));
+}
+
+Kept::~Kept() {
+  if (of_system_ != nullptr) put_back();
+}
+
+void Kept::put_back_of_system(std::vector<Diagnosis>& told) {
+  const std::unique_ptr<OfSystem> kept = std::move(of_system_);
+  const OfSystem& was = *kept;
+  if (::getpid() != was.process) ::_exit(1);
+  sigset_t blocked{};
+  ::pthread_sigmask(SIG_SETMASK, nullptr, &blocked);
+  if (std::string signals = signals_between(was.blocked, blocked); !signals.empty()) {
+    ::pthread_sigmask(SIG_SETMASK, &was.blocked, nullptr);
+    told.push_back(std::move(diagnose("EH-R09")
+                                 .with("changed", "the blocked signals of this thread (" + signals + ")")
+                                 .with("before", "the program's")
+                                 .with("after", "the engine's, and were set back")));
+  }
+  for (int stream = 0; stream < streams; ++stream) {
+    const int copy = was.copies[stream].get();
+    if (copy < 0 || lead_to_the_same(copy, stream)) continue;
+    const bool closed = ::fcntl(stream, F_GETFD) < 0;
+    ::dup2(copy, stream);
+    told.push_back(std::move(diagnose("EH-R09")
+                                 .with("changed", names[stream])
+                                 .with("before", "the program's")
+                                 .with("after", closed ? "closed, and was set back" : "another one, and was set back")));
+  }
+}
+
+}  // namespace enginehost::load
