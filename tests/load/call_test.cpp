@@ -3,6 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <stdexcept>
+#include <vector>
+
+#include "host/load/in_process/told_text.hpp"
 
 namespace enginehost::load {
 namespace {
@@ -33,6 +36,39 @@ TEST(CallTest, NullStringsAreTakenAsEmpty) {
   const auto result = call.finish(ENGINE_INTERNAL);
   ASSERT_FALSE(result);
   EXPECT_EQ(result.error().value("status"), "ENGINE_INTERNAL");
+}
+
+TEST(CallTest, TextsWithoutAnEndAreCutAndSaySo) {
+  // Nothing may be read behind this much: there is no zero byte in it.
+  const std::vector<char> field(longest_field, 'x'), message(longest_message, 'y');
+  Call call;
+  call.get()->fail(call.get(), ENGINE_INTERNAL, field.data(), 1, message.data());
+  call.get()->detail(call.get(), field.data(), field.data());
+  const std::string expected = std::string(longest_field, 'x') + " [cut]";
+  ASSERT_EQ(call.reports().size(), 1u);
+  EXPECT_EQ(call.reports()[0].origin, expected);
+  EXPECT_EQ(call.reports()[0].message, std::string(longest_message, 'y') + " [cut]");
+  ASSERT_EQ(call.details().size(), 1u);
+  EXPECT_EQ(call.details()[0].second, expected);
+  std::size_t stage = 0;
+  CallOptions options;
+  options.progress = [&](std::uint64_t, std::uint64_t, std::string_view text) { stage = text.size(); };
+  Call working(options);
+  working.get()->progress(working.get(), 1, 2, field.data());
+  EXPECT_EQ(stage, longest_field);
+}
+
+TEST(CallTest, ACutTextEndsWithAWholeCharacter) {
+  EXPECT_EQ(told_text("ab\xc3\xa9"
+                      "cd",
+                      3),
+            "ab [cut]");
+  EXPECT_EQ(told_text("a\xe2\x82\xac"
+                      "d",
+                      3),
+            "a [cut]");
+  EXPECT_EQ(told_text("abc", 4), "abc");
+  EXPECT_EQ(told_text(nullptr, 4), "");
 }
 
 TEST(CallTest, CancellingAndTheDeadlineAreSeenByThePlugin) {

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "host/load/in_process/engine.hpp"
+#include "host/load/in_process/told_text.hpp"
 #include "tests/faults/workshop.hpp"
 
 namespace enginehost::load {
@@ -39,6 +40,19 @@ TEST_F(EngineOf, TellsFactsDevicesAndCapabilities) {
   EXPECT_TRUE((*engine)->self_test(ENGINE_SELFTEST_GRAPH, devices->at(0).id));
   EXPECT_EQ((*engine)->model_table(), nullptr);
   EXPECT_THAT(lines, ::testing::ElementsAre("fixture created"));
+}
+
+// A message of a megabyte, which a program would write to its log as it is.
+TEST_F(EngineOf, AMessageForTheLogIsCut) {
+  std::size_t length = 0;
+  EngineOptions options;
+  options.log = [&](std::int32_t, std::string_view, std::string_view text) {
+    length = std::max(length, text.size());
+  };
+  const auto plugin = loaded(
+      "-DAT_CREATE='size_t n=1<<20;char*p=malloc(n);memset(p,65,n);p[n-1]=0;host->log(host,40,0,p);free(p)'");
+  ASSERT_TRUE(Engine::create(plugin, std::move(options)));
+  EXPECT_EQ(length, longest_message + std::string_view(" [cut]").size());
 }
 
 TEST_F(EngineOf, AFailedCreateCarriesThePluginsWords) {

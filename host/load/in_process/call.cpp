@@ -2,11 +2,10 @@
 
 #include <algorithm>
 
+#include "host/load/in_process/told_text.hpp"
+
 namespace enginehost::load {
 namespace {
-
-// Strings come from a stranger: NULL is taken as empty, and nothing keeps a pointer.
-std::string text_of(const char* text) { return text != nullptr ? text : ""; }
 
 Call* self(const engine_call* call) { return static_cast<Call*>(call->host_data); }
 
@@ -23,7 +22,7 @@ struct CallAccess {
     const auto& report = self(call)->options_.progress;
     if (!report) return;
     try {
-      report(done, total, stage != nullptr ? std::string_view(stage) : std::string_view());
+      report(done, total, std::string_view(stage != nullptr ? stage : "", told_length(stage)));
     } catch (...) {  // an application's callback that throws must not end the process inside a plugin
     }
   }
@@ -33,7 +32,8 @@ struct CallAccess {
     try {
       const std::lock_guard lock(self(call)->mutex_);
       if (self(call)->reports_.size() < most_reports)
-        self(call)->reports_.push_back({status, text_of(origin), native, text_of(message)});
+        self(call)->reports_.push_back(
+            {status, told_text(origin), native, told_text(message, longest_message)});
     } catch (...) {  // out of memory: the status itself still tells
     }
     return status;
@@ -43,7 +43,7 @@ struct CallAccess {
     try {
       const std::lock_guard lock(self(call)->mutex_);
       if (self(call)->details_.size() < most_reports)
-        self(call)->details_.emplace_back(text_of(key), text_of(value));
+        self(call)->details_.emplace_back(told_text(key), told_text(value));
     } catch (...) {
     }
   }

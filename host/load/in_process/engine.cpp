@@ -4,6 +4,7 @@
 
 #include "base/paths.hpp"
 #include "base/text.hpp"
+#include "host/load/in_process/told_text.hpp"
 
 namespace enginehost::load {
 namespace {
@@ -16,8 +17,6 @@ constexpr KindName kinds[] = {
     {ENGINE_CPU, "cpu"},   {ENGINE_CUDA, "cuda"}, {ENGINE_VULKAN, "vulkan"}, {ENGINE_METAL, "metal"},
     {ENGINE_METAL, "mps"}, {ENGINE_ROCM, "rocm"}, {ENGINE_ONEAPI, "oneapi"}, {ENGINE_OTHER_DEVICE, "other"},
 };
-
-std::string text_of(const char* text) { return text != nullptr ? text : ""; }
 
 // More than any machine has; a count beyond it is a plugin's mistake and would be looped over.
 constexpr std::uint32_t most_devices = 4096;
@@ -104,7 +103,7 @@ Result<std::unique_ptr<Engine>> Engine::create(std::shared_ptr<LoadedPlugin> plu
     const auto& log = static_cast<const Host*>(table->host_data)->log;
     if (!log || level < table->log_level) return;
     try {
-      log(level, topic != nullptr ? topic : "", message != nullptr ? message : "");
+      log(level, told_text(topic), told_text(message, longest_message));
     } catch (...) {  // an application's callback that throws must not end the process inside a plugin
     }
   };
@@ -139,7 +138,7 @@ Result<std::unique_ptr<Engine>> Engine::create(std::shared_ptr<LoadedPlugin> plu
   std::size_t count = 0;
   const engine_entry* facts = table.facts(engine->instance_, &count);
   for (std::size_t i = 0; facts != nullptr && i < std::min(count, most_facts); ++i)
-    engine->facts_.emplace_back(text_of(facts[i].key), text_of(facts[i].value));
+    engine->facts_.emplace_back(told_text(facts[i].key), told_text(facts[i].value));
   return engine;
 }
 
@@ -151,7 +150,7 @@ std::vector<std::string> Engine::capabilities() const {
   std::vector<std::string> names;
   const char* const* list = plugin_->plugin().capabilities;
   for (std::size_t i = 0; list != nullptr && list[i] != nullptr && i < most_facts; ++i)
-    names.emplace_back(list[i]);
+    names.push_back(told_text(list[i]));
   return names;
 }
 
@@ -166,11 +165,11 @@ Result<std::vector<Device>> Engine::devices() const {
     TRY(call.finish(devices_->info(instance_, i, &info, call.get())));
     Device device;
     device.id = info.device;
-    device.kind = text_of(info.kind);
+    device.kind = told_text(info.kind);
     if (device.kind.empty()) device.kind = kind_of_device(info.device.type);
-    device.name = text_of(info.name);
-    device.architecture = text_of(info.architecture);
-    device.driver = text_of(info.driver);
+    device.name = told_text(info.name);
+    device.architecture = told_text(info.architecture);
+    device.driver = told_text(info.driver);
     if (std::any_of(std::begin(info.uuid), std::end(info.uuid), [](std::uint8_t byte) { return byte != 0; }))
       for (const std::uint8_t byte : info.uuid) {
         device.uuid += digits[byte >> 4];

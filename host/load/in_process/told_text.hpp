@@ -1,0 +1,32 @@
+// Texts that a plugin hands over: a stranger's pointers, which may be NULL or lead to bytes without an end.
+#pragma once
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace enginehost::load {
+
+inline constexpr std::size_t longest_field = std::size_t{16} << 10;    // a name, a version, a key, a value
+inline constexpr std::size_t longest_message = std::size_t{64} << 10;  // what a person reads
+
+// Up to its end, or to `most`: no byte behind that is read. 0 for NULL.
+inline std::size_t told_length(const char* text, std::size_t most = longest_field) {
+  std::size_t length = 0;
+  while (text != nullptr && length < most && text[length] != '\0') ++length;
+  return length;
+}
+
+// A copy; NULL is empty. No more than `most` bytes are read; what is cut off is told by " [cut]" at the end.
+inline std::string told_text(const char* text, std::size_t most = longest_field) {
+  const std::size_t length = told_length(text, most);
+  std::string copy(text != nullptr ? text : "", length);
+  if (length < most) return copy;
+  // Not within a character of UTF-8: its later bytes are 10xxxxxx.
+  const auto follows = [](char byte) { return (static_cast<unsigned char>(byte) & 0xc0) == 0x80; };
+  std::size_t end = length;
+  while (end > 0 && length - end < 4 && follows(copy[end - 1])) --end;
+  if (end > 0 && static_cast<unsigned char>(copy[end - 1]) >= 0xc0) copy.resize(end - 1);
+  return copy + " [cut]";
+}
+
+}  // namespace enginehost::load
