@@ -120,9 +120,10 @@ TEST_F(KeptOver, StreamsThatNeedNoLookAreLeft) {
 TEST_F(KeptOver, ACopyOfTheProcessThatComesBackEnds) {
   ::unsetenv("FIXTURE_CHILD");
   const pid_t self = ::getpid();
-  const auto plugin = loaded("-DAT_CREATE='int p=fork();if(p)setenv(\"FIXTURE_CHILD\",p<0?\"-1\":"
-                             "(char[12]){p/1000000%10+48,p/100000%10+48,p/10000%10+48,p/1000%10+48,"
-                             "p/100%10+48,p/10%10+48,p%10+48,0},1)'");
+  const auto plugin = loaded(
+      "-DAT_CREATE='int p=fork();if(p)setenv(\"FIXTURE_CHILD\",p<0?\"-1\":"
+      "(char[12]){p/1000000%10+48,p/100000%10+48,p/10000%10+48,p/1000%10+48,"
+      "p/100%10+48,p/10%10+48,p%10+48,0},1)'");
   const auto engine = Engine::create(plugin);
   if (::getpid() != self) ::_exit(77);
   ASSERT_TRUE(engine);

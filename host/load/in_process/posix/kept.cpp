@@ -74,10 +74,11 @@ void Kept::put_back_of_system(std::vector<Diagnosis>& told) {
     if (copy < 0 || lead_to_the_same(copy, stream)) continue;
     const bool closed = ::fcntl(stream, F_GETFD) < 0;
     ::dup2(copy, stream);
-    told.push_back(std::move(diagnose("EH-R09")
-                                 .with("changed", names[stream])
-                                 .with("before", "the program's")
-                                 .with("after", closed ? "closed, and was set back" : "another one, and was set back")));
+    told.push_back(
+        std::move(diagnose("EH-R09")
+                      .with("changed", names[stream])
+                      .with("before", "the program's")
+                      .with("after", closed ? "closed, and was set back" : "another one, and was set back")));
   }
 }
 
