@@ -163,6 +163,10 @@ void pad(Axis& axis, const char* automatic, int64_t before, int64_t after) {
                   " pixels, and the padded image has " + std::to_string(axis.in + axis.before + axis.after) +
                   " on that axis.");
   }
+  if (axis.in + axis.before + axis.after > INT_MAX)  // cuDNN counts in int
+    throw Failure{ENGINE_UNSUPPORTED, "Conv of an image that is padded to " +
+                                          std::to_string(axis.in + axis.before + axis.after) +
+                                          " pixels on an axis is larger than cuDNN takes."};
   axis.out = slack / axis.stride + 1;
 }
 
@@ -214,6 +218,9 @@ std::unique_ptr<Job> prepare_convolution(const std::vector<Shape>& inputs, const
   Axis x{image[3], weights[3], strides[1], dilations[1], 0, 0, 0};
   pad(y, attributes.text("auto_pad"), pads[0], pads[2]);
   pad(x, attributes.text("auto_pad"), pads[1], pads[3]);
+  const Shape padded{image[0], image[1], y.in + y.before + y.after, x.in + x.before + x.after};
+  if (Text why; !check_shape({ENGINE_FLOAT, 32, 1}, 4, padded.data(), why))
+    throw invalid(std::string("The padded image of Conv ") + why.c_str() + ".");
   return std::make_unique<Convolution>(Shape{image[0], weights[0], y.out, x.out}, image, weights, y, x, group,
                                        inputs.size() == 3);
 }

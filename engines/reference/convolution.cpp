@@ -110,6 +110,12 @@ engine_status read(const OperationCall& call, Convolution& conv) {
   for (size_t i = 0; i < 2; i++) {
     conv.axes[i] = {
         image.shape[i + 2], weights.shape[i + 2], strides.values[i], dilations.values[i], 0, 0, 0};
+    // An image without elements may have any extent, and what follows adds and multiplies: less than 2^62 to
+    // it.
+    if (image.shape[i + 2] > INT64_MAX / 4) {
+      return invalid(call, (text << "Conv has an image of shape ").shape(4, image.shape)
+                               << ", which is larger than it counts.");
+    }
     if (weights.shape[i + 2] < 1 || weights.shape[i + 2] > INT32_MAX) {
       return invalid(call, (text << "Conv has weights of shape ").shape(4, weights.shape) << ".");
     }

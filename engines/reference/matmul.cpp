@@ -57,6 +57,7 @@ engine_status matrix_product(const OperationCall& call) {
   if (!right_vector) shape[out_rank++] = columns;
   float* out = nullptr;
   if (engine_status status = reserve(call, out_rank, shape, out)) return status;
+  if (element_count(out_rank, shape) == 0) return ENGINE_OK;  // there may be many matrices without elements
 
   auto m = static_cast<size_t>(rows), n = static_cast<size_t>(columns), k = static_cast<size_t>(depth);
   const float* a = data_of<const float>(left);

@@ -19,6 +19,7 @@ namespace {
 
 constexpr engine_dtype float32 = {ENGINE_FLOAT, 32, 1};
 constexpr size_t largest_file = size_t{1} << 30;
+constexpr size_t one_read = size_t{4} << 20;  // bytes between two looks at is_cancelled()
 
 // The file's bytes and a NUL. The caller frees `out`, also after a refusal.
 engine_status read_file(const char* path, char*& out, size_t& length, engine_call* call) {
@@ -44,7 +45,13 @@ engine_status read_file(const char* path, char*& out, size_t& length, engine_cal
       }
       out = grown;
     }
-    size_t got = std::fread(out + length, 1, room - length - 1, file);
+    if (call->is_cancelled(call) != 0) {
+      status = refuse(call, ENGINE_CANCELLED, "reference",
+                      Text{} << "The load was stopped while " << path << " was read.");
+      break;
+    }
+    size_t left = room - length - 1;
+    size_t got = std::fread(out + length, 1, left < one_read ? left : one_read, file);
     length += got;
     if (got == 0) {
       if (std::ferror(file) != 0) status = unreadable("cannot be read");

@@ -1,4 +1,5 @@
 // Reads the text format "reference" (README.md) in one pass.
+#include "engines/reference/gemm.hpp"
 #include "engines/reference/model.hpp"
 
 namespace enginehost::engines::reference {
@@ -50,8 +51,14 @@ bool read_number(const char*& at, float& out) {
 
 class Reader {
  public:
-  Reader(const char* text, engine_model& model, engine_call* call)
-      : model_(model), call_(call), at_(text), keep_at_(model.words) {}
+  Reader(const char* text, size_t length, engine_model& model, engine_call* call)
+      : model_(model),
+        call_(call),
+        progress_(call, "load", length),
+        at_(text),
+        told_(text),
+        end_(text + length),
+        keep_at_(model.words) {}
 
   engine_status read() {
     if (std::strncmp(at_, "enginehost-reference 1", 22) != 0 ||
@@ -59,6 +66,7 @@ class Reader {
       return bad("a model begins with the line \"enginehost-reference 1\"");
     }
     while (next_line()) {
+      if (!is_wanted()) return progress_.cancelled();
       if (engine_status status = statement()) return status;
       skip_space();
       if (*at_ != '\n' && *at_ != '\0') return bad("there is more on the line than belongs there");
@@ -78,6 +86,15 @@ class Reader {
     return refuse(call_, ENGINE_NO_MEMORY, "reference",
                   Text{} << "There is no memory to read the model into.");
   }
+
+  // Asked at every statement, since names are looked for one by one, and within long constants.
+  bool is_wanted() {
+    if (!is_far()) return call_->is_cancelled(call_) == 0;
+    const char* before = told_;
+    told_ = at_;
+    return progress_.advance(static_cast<uint64_t>(at_ - before));
+  }
+  bool is_far() const { return at_ - told_ >= 1 << 20; }  // some ten milliseconds of reading
 
   void skip_space() {
     while (is_space(*at_)) at_++;
@@ -166,7 +183,10 @@ class Reader {
 
   engine_model& model_;
   engine_call* call_;
+  Progress progress_;
   const char* at_;
+  const char* told_;
+  const char* end_;
   char* keep_at_;
   size_t length_ = 0;
   int64_t line_ = 1;
@@ -220,7 +240,8 @@ engine_status Reader::constant() {
   if (!check_shape({ENGINE_FLOAT, 32, 1}, sizes.rank, sizes.sizes, why)) return bad(why.c_str());
   // Each number takes two characters at least, so the text bounds what is worth reserving.
   size_t count = element_count(sizes.rank, sizes.sizes);
-  if (count / 2 > std::strlen(at_)) return bad("the constant has fewer numbers than its shape wants", name);
+  if (count / 2 > static_cast<size_t>(end_ - at_))
+    return bad("the constant has fewer numbers than its shape wants", name);
   Value value = {name, Origin::constant, 0, make_host_tensor({ENGINE_FLOAT, 32, 1}, sizes.rank, sizes.sizes)};
   if (value.constant == nullptr) return no_memory();
   if (!model_.values.append(value)) {
@@ -230,6 +251,7 @@ engine_status Reader::constant() {
   auto* out = static_cast<float*>(value.constant->tensor.data);
   if (!take('(')) return bad("the numbers of a constant stand in parentheses", name);
   for (size_t i = 0; i < count; i++) {
+    if (is_far() && !is_wanted()) return progress_.cancelled();
     skip_space_and_lines();
     if (!read_number(at_, out[i])) return bad("the constant has fewer numbers than its shape wants", name);
   }
@@ -306,7 +328,7 @@ engine_status read_model(const char* text, size_t length, engine_model& model, e
     return refuse(call, ENGINE_NO_MEMORY, "reference",
                   Text{} << "There is no memory to read the model into.");
   }
-  return Reader(text, model, call).read();
+  return Reader(text, length, model, call).read();
 }
 
 }  // namespace enginehost::engines::reference

@@ -178,6 +178,12 @@ TEST_F(Cuda, RefusesConvolutionsThatDoNotFit) {
   EXPECT_THAT(refused(ENGINE_INVALID, "Conv", {&image.tensor, &weights.tensor, &bias.tensor}),
               HasSubstr("one bias"));
   EXPECT_THAT(refused(ENGINE_UNSUPPORTED, "Conv", {&line.tensor, &line.tensor}), HasSubstr("two axes"));
+  Floats five({1, 1, 5, 5}, std::vector<float>(25)), three({1, 1, 3, 3}, std::vector<float>(9));
+  const std::vector<engine_entry> wide{{"auto_pad", "SAME_UPPER"}, {"dilations", "536870911,536870911"}};
+  EXPECT_THAT(refused(ENGINE_UNSUPPORTED, "Conv", {&five.tensor, &five.tensor}, wide),
+              HasSubstr("padded to 2147483649 pixels"));
+  EXPECT_THAT(refused(ENGINE_INVALID, "Conv", {&five.tensor, &three.tensor}, wide),
+              HasSubstr("The padded image of Conv is larger than any memory"));
 }
 
 TEST_F(Cuda, RefusesResultsLargerThanAnyMemoryAndPatternsItHasNoKernelFor) {

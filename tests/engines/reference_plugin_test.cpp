@@ -178,6 +178,51 @@ TEST_F(ReferencePlugin, RefusesTensorsLargerThanMemoryWithoutTouchingIt) {
   EXPECT_EQ(engine.tensors->create(engine.get(), &a, &out, &third), ENGINE_INVALID);
 }
 
+// Without elements a tensor may have any extents, and sums of them must not go round.
+TEST_F(ReferencePlugin, RefusesExtentsThatCannotBeAddedUp) {
+  Floats weights({1, 0, 3, 3}, {}), image({1, 0, INT64_MAX, 5}, {}), other({1, 0, 5, INT64_MAX - 2}, {});
+  for (const Floats* one : {&image, &other}) {
+    for (const char* padding : {"NOTSET", "SAME_UPPER"}) {
+      Results results;
+      Call call;
+      EXPECT_EQ(engine.run("Conv", {&one->tensor, &weights.tensor}, results, call,
+                           {{"auto_pad", padding}, {"strides", "3,3"}}),
+                ENGINE_INVALID);
+      EXPECT_THAT(call.message(), HasSubstr("larger than it counts"));
+    }
+  }
+}
+
+TEST_F(ReferencePlugin, AStackOfManyMatricesWithoutElementsTakesNoTime) {
+  Floats left({int64_t{1} << 50, 0, 4}, {}), right({4, 4}, std::vector<float>(16));
+  Results results;
+  Call call;
+  ASSERT_EQ(engine.run("MatMul", {&left.tensor, &right.tensor}, results, call), ENGINE_OK) << call.message();
+  EXPECT_EQ(results.of(0).shape, (std::vector<int64_t>{int64_t{1} << 50, 0, 4}));
+}
+
+TEST_F(ReferencePlugin, ALoadThatIsCancelledStopsWithinTheModel) {
+  std::string many_lines = "enginehost-reference 1\n", long_constant = many_lines + "constant w [4000000] (";
+  for (int i = 0; i < 300000; i++) many_lines += "meta key value\n";
+  for (int i = 0; i < 4000000; i++) long_constant += "1 ";
+  for (const std::string& text : {many_lines, long_constant}) {
+    engine_model_desc desc{};
+    desc.size = sizeof desc;
+    desc.format = "reference";
+    desc.data = text.data();
+    desc.data_size = text.size();
+    desc.device = cpu;
+    engine_model* model = nullptr;
+    Call call;
+    call.cancel_after = 1;  // the first is told before anything is read
+    EXPECT_EQ(engine.models->load(engine.get(), &desc, &model, &call), ENGINE_CANCELLED) << call.message();
+    EXPECT_EQ(model, nullptr);
+    EXPECT_GT(call.last_done, 0u);
+    EXPECT_LT(call.last_done, text.size() / 2);
+    EXPECT_EQ(call.last_total, text.size());
+  }
+}
+
 TEST_F(ReferencePlugin, MakesAndCopiesTensorsThatOutliveTheEngine) {
   Floats from({2, 2}, {1, 2, 3, 4}), other({4}, {0, 0, 0, 0});
   engine_owned_tensor* made = nullptr;

@@ -12,9 +12,9 @@ namespace enginehost::load {
 // The program's input and output streams: looking at them takes a dozen system calls.
 enum class Streams { kept, not_looked_at };
 
-// Kept over such a call, made and gone on the thread that makes it: how this thread computes, which signals it
-// blocks, and where descriptors 0 to 2 lead. A copy of the process that the call made and that comes back from
-// it ends here: it would go on as a second program.
+// Kept over such a call, made and gone on the thread that makes it: how this thread computes, which signals
+// it blocks, and where descriptors 0 to 2 lead. A copy of the process that the call made and that comes back
+// from it ends here: it would go on as a second program.
 class Kept {
  public:
   explicit Kept(Streams streams);
@@ -22,8 +22,8 @@ class Kept {
   Kept& operator=(const Kept&) = delete;
   ~Kept();
 
-  // Once, when the call has come back. Puts back what was changed, and tells it: EH-R08 or EH-R09, with "before" and "after". The texts are the
-  // same in every process of the same build.
+  // Once, when the call has come back. Puts back what was changed, and tells it: EH-R08 or EH-R09, with
+  // "before" and "after". The texts are the same in every process of the same build.
   std::vector<Diagnosis> put_back();
 
  private:
