@@ -25,7 +25,9 @@ void Giver::give(uint32_t output, const std::string& name, at::Tensor value) {
   bool shared = !value.has_storage() || value.use_count() > 1 || value.storage().use_count() > 1;
   for (const at::Tensor& input : inputs_) shared = shared || begins_in(value, input);
   at::Tensor own = device_.has_value() ? value.to(*device_) : value;
-  // to() and contiguous() give the same memory back where nothing is to be done.
+  // conj() and imag() may only mark a tensor as conjugated or negated: its memory holds the values of before.
+  own = own.resolve_conj().resolve_neg();
+  // These, to() and contiguous() give the same memory back where nothing is to be done.
   if (!own.is_contiguous()) own = own.contiguous();
   if (shared && own.has_storage() && value.has_storage() && own.storage().data() == value.storage().data())
     own = own.clone();

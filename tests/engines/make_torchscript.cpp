@@ -69,6 +69,11 @@ def forward(self, x):
     assert x.sum().item() >= 0.0, "the sum is negative"
     return x
 )");
+    write(folder, "marked", R"(
+def forward(self, x):
+    z = torch.complex(x, x + 1.0)
+    return torch.conj(z), torch.imag(torch.conj(z)), [torch.conj(z)]
+)");
     write(folder, "text", R"(
 def forward(self, x: str):
     return torch.ones(2)

@@ -267,6 +267,23 @@ TEST_F(PyTorch, AResultOutlivesTheInputItIs) {
   EXPECT_THAT(results.of(0).as<float>(), ElementsAre(1, 2));
 }
 
+// libtorch conjugates and negates by a mark on the tensor; what reads its memory would not see it.
+TEST_F(PyTorch, GivesConjugatedAndNegatedValuesAsTheyAre) {
+  Model model(engine, "torchscript", model_file("marked"), false);
+  ASSERT_EQ(model.status, ENGINE_OK) << model.call.message();
+  Floats x({2}, {1, 5});
+  Results results;
+  Call call;
+  ASSERT_EQ(model.run({{0, &x.tensor}}, results, call), ENGINE_OK) << call.message();
+  ASSERT_EQ(results.values.size(), 3u);
+  for (uint32_t output : {0u, 2u}) {
+    const auto* numbers = static_cast<const float*>(results.of(output).tensor.data);
+    EXPECT_EQ(results.of(output).tensor.dtype.code, ENGINE_COMPLEX);
+    EXPECT_THAT(std::vector<float>(numbers, numbers + 4), ElementsAre(1, -2, 5, -6));
+  }
+  EXPECT_THAT(results.of(1).as<float>(), ElementsAre(-2, -6));
+}
+
 TEST_F(PyTorch, RunsModelsForUseNotForTraining) {
   Model model(engine, "torchscript", model_file("training"), false);
   ASSERT_EQ(model.status, ENGINE_OK) << model.call.message();
