@@ -6,6 +6,7 @@
 #include <cstring>
 #include <list>
 
+#include "engines/support/port.hpp"
 #include "engines/tensorflow/instance.hpp"
 #include "engines/tensorflow/run.hpp"
 #include "engines/tensorflow/saved_model.hpp"
@@ -209,12 +210,7 @@ engine_status run_model(engine_model* model, const engine_run* what, engine_resu
       if (given[number]) throw refuse(port.name, "was given twice");
       given[number] = true;
       const engine_tensor& tensor = *what->inputs[i].tensor;
-      if (port.dtype.bits != 0 && !same_type(port.dtype, tensor.dtype)) {
-        Text text;
-        throw refuse(port.name, (text << "is of the type ").type(tensor.dtype).c_str() +
-                                    std::string(", and the model takes ") +
-                                    (Text{}).type(port.dtype).c_str());
-      }
+      if (!fits_port(port, tensor)) throw refuse(port.name, misfit(port, tensor).c_str());
       fed.push_back(method.fed[number]);
       values.push_back(hand_in(model->session->runtime(), tensor, port.name, model->copies_inputs, call));
     }

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "engines/support/port.hpp"
 #include "engines/tensorflow/failure.hpp"
 #include "engines/tensorflow/protobuf.hpp"
 #include "engines/tensorflow/saved_model.hpp"
@@ -195,6 +196,26 @@ TEST(TensorFlowSavedModel, ItsSignaturesAreReadWithTheDefaultFirstAndPortsByName
   EXPECT_THAT(read.left_out, testing::Contains(HasSubstr("ragged: \"x\" is no plain tensor")));
   EXPECT_THAT(read.tags, ElementsAre("serve"));
   EXPECT_EQ(read.version, "2.10.1");
+}
+
+TEST(TensorFlowPorts, AnInputThatDoesNotFitIsToldWithWhatIsTaken) {
+  const int64_t open[] = {-1, 3};
+  engine_port port{"x", open, nullptr, 2, {ENGINE_FLOAT, 32, 1}, 0, 0};
+  Floats good({5, 3}, std::vector<float>(15)), narrow({5, 2}, std::vector<float>(10)), row({3}, {1, 2, 3});
+  Owned<double> doubles({ENGINE_FLOAT, 64, 1}, {1, 3}, {1, 2, 3});
+  EXPECT_TRUE(fits_port(port, good.tensor));
+  for (const engine_tensor* one : {&narrow.tensor, &row.tensor, &doubles.tensor})
+    EXPECT_FALSE(fits_port(port, *one));
+  EXPECT_STREQ(misfit(port, narrow.tensor).c_str(), "is float32[5,2], and the model takes float32[?,3]");
+  port.dtype = {0, 0, 1};
+  EXPECT_TRUE(fits_port(port, doubles.tensor));
+  EXPECT_STREQ(misfit(port, row.tensor).c_str(),
+               "is float32[3], and the model takes any type of the shape [?,3]");
+  port = {"x", nullptr, nullptr, -1, {ENGINE_FLOAT, 32, 1}, 0, 0};
+  EXPECT_TRUE(fits_port(port, row.tensor));
+  EXPECT_FALSE(fits_port(port, doubles.tensor));
+  EXPECT_STREQ(misfit(port, doubles.tensor).c_str(),
+               "is float64[1,3], and the model takes float32 of any shape");
 }
 
 TEST(TensorFlowSavedModel, OperationsInsideItsFunctionsCountAndCallsOfThemDoNot) {
