@@ -127,6 +127,7 @@ engine_status load_model(engine_instance* engine, const engine_model_desc* desc,
   *out = nullptr;
   return walled(call, [&] {
     const char* parameters = check_description(*desc, call);
+    call->progress(call, 0, 0, "load");
     if (call->is_cancelled(call) != 0)
       throw Failure{ENGINE_CANCELLED, "Loading was stopped before it began."};
     auto model = std::make_unique<engine_model>();

@@ -174,6 +174,20 @@ TEST_F(Mxnet, TellsDamagedModelsFromMissingOnes) {
   EXPECT_EQ(Model(*engine, "mxnet", folder + "/cut-symbol.json", false).status, ENGINE_CORRUPT);
 }
 
+TEST_F(Mxnet, TellsThatItLoadsAndStopsBeforeThatWhenItIsNotWanted) {
+  const std::string file = mxnet::write_layer(folder);
+  engine_model_desc desc{};
+  desc.size = sizeof desc;
+  desc.format = "mxnet";
+  desc.path = file.c_str();
+  desc.device = cpu;
+  engine_model* model = nullptr;
+  Call call;
+  call.cancel_after = 0;  // by the application's callback
+  EXPECT_EQ(engine->models->load(engine->get(), &desc, &model, &call), ENGINE_CANCELLED);
+  EXPECT_EQ(call.progress_calls, 1);
+}
+
 TEST_F(Mxnet, KeepsResultsAfterTheModelAndTheEngineCameBack) {
   Results kept;
   {
