@@ -63,7 +63,12 @@ engine_status run_operation(engine_instance* engine, const char* name, const eng
   engine_model* model = nullptr;
   engine_status status = walled(call, [&] {
     std::vector<int> types;
-    std::string key = name;
+    // Each text with its length before it: two requests have the same key only when they are the same.
+    std::string key;
+    const auto add_to_key = [&](const char* text) {
+      key.append(std::to_string(std::strlen(text))).append(":").append(text);
+    };
+    add_to_key(name);
     for (size_t i = 0; i < input_count; i++) {
       if (!in_host_memory(inputs[i]->device)) {
         Text text;
@@ -81,8 +86,10 @@ engine_status run_operation(engine_instance* engine, const char* name, const eng
       types.push_back(type);
       key += "," + std::to_string(type);
     }
+    key += ";";
     for (size_t i = 0; i < attribute_count; i++) {
-      key.append(";").append(attributes[i].key).append("=").append(attributes[i].value);
+      add_to_key(attributes[i].key);
+      add_to_key(attributes[i].value);
     }
     std::lock_guard lock(engine->operations_mutex);
     auto known = engine->operations.find(key);

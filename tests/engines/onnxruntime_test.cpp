@@ -102,6 +102,20 @@ TEST_P(OnnxRuntime, ComputesTheOperationsEveryEngineHas) {
   EXPECT_LT(worst_difference(answer, conv.run(image.data, weights.data, bias.data)), 1e-5);
 }
 
+// Operations are kept by what was asked for: an attribute whose text looks like two is another request.
+TEST_P(OnnxRuntime, ATextThatLooksLikeTwoAttributesIsNoOtherRequest) {
+  Floats image({1, 1, 4, 4}, random_floats(16, 1)), weights({1, 1, 2, 2}, random_floats(4, 2));
+  Results two, one;
+  Call first, second;
+  ASSERT_EQ(engine->run("Conv", {&image.tensor, &weights.tensor}, two, first,
+                        {{"auto_pad", "VALID"}, {"strides", "2,2"}}),
+            ENGINE_OK)
+      << first.message();
+  EXPECT_EQ(
+      engine->run("Conv", {&image.tensor, &weights.tensor}, one, second, {{"auto_pad", "VALID;strides=2,2"}}),
+      ENGINE_OK);
+}
+
 TEST_P(OnnxRuntime, NamesAnOperationItCannotCompute) {
   Floats a({2, 3}, std::vector<float>(6));
   engine_tensor far = a.tensor;
