@@ -26,15 +26,25 @@ static int same_shape(const engine_tensor* a, const engine_tensor* b) {
          (a->ndim == 0 || !memcmp(a->shape, b->shape, sizeof(int64_t) * (size_t)a->ndim));
 }
 
+/* How many elements a tensor has, or -1 for a shape that no memory holds.  Multiplied out without a look, the
+ * product goes round and too little memory is asked for.  Without elements the other extents may be anything.
+ */
+#define MOST_ELEMENTS (INT64_MAX / 2 / (int64_t)sizeof(float))
 static int64_t elements(const engine_tensor* tensor) {
   int64_t count = 1;
-  for (int32_t i = 0; i < tensor->ndim; i++) count *= tensor->shape[i];
+  for (int32_t i = 0; i < tensor->ndim; i++)
+    if (tensor->shape[i] == 0) return 0;
+  for (int32_t i = 0; i < tensor->ndim; i++) {
+    if (tensor->shape[i] < 0 || tensor->shape[i] > MOST_ELEMENTS / count) return -1;
+    count *= tensor->shape[i];
+  }
   return count;
 }
 
 /* A tensor given to the host: header, shape and data in one block, the data aligned to 64. */
 static void release(engine_owned_tensor* tensor) { free(tensor); }
 
+/* For a shape whose elements() were found to be possible. */
 static engine_owned_tensor* new_like(const engine_tensor* like) {
   size_t shape_bytes = sizeof(int64_t) * (size_t)like->ndim;
   size_t head = (sizeof(engine_owned_tensor) + shape_bytes + 63) / 64 * 64;
@@ -74,6 +84,7 @@ static engine_status elementwise(int operation, const engine_tensor* a, const en
 
 static engine_status matmul(const engine_tensor* a, const engine_tensor* b, const engine_tensor* y,
                             engine_call* call) {
+  if (elements(y) == 0) return ENGINE_OK; /* its rows may be many, and there is nothing in them */
   int64_t rows = a->shape[0], inner = a->shape[1], columns = b->shape[1];
   for (int64_t i = 0; i < rows; i++) {
     if (stopped(call)) return ENGINE_CANCELLED;
@@ -92,6 +103,8 @@ static engine_status check_inputs(int operation, const engine_tensor* const* inp
   for (size_t i = 0; i < count; i++) {
     if (inputs[i]->device.type != ENGINE_CPU) return fail(call, ENGINE_INVALID, "An input is not on cpu:0.");
     if (!is_float32(inputs[i])) return fail(call, ENGINE_UNSUPPORTED, "An input is not float32.");
+    if (elements(inputs[i]) < 0)
+      return fail(call, ENGINE_INVALID, "An input's shape is negative or too large.");
   }
   if (operation == RELU) return ENGINE_OK;
   int fits = operation == MATMUL
@@ -121,6 +134,7 @@ static engine_status run_operation(engine_instance* engine, const char* name,
     matrix[1] = inputs[1]->shape[1];
     like.shape = matrix;
   }
+  if (elements(&like) < 0) return fail(call, ENGINE_INVALID, "The answer is larger than any memory.");
   /* The host may have memory for the answer; if it has none, give it ours. */
   engine_owned_tensor* mine = NULL;
   const engine_tensor* answer = results->place(results, 0, NULL, &like);

@@ -98,7 +98,7 @@ typedef struct engine_entry { const char *key, *value; } engine_entry;
  * distributions differ behind one include guard, and since 1.2 DLPack wants strides.  They are row-major and compact
  * (strides is NULL), take (elements * bits * lanes + 7) / 8 bytes, and begin at a multiple of the element's size; who
  * allocates host memory aligns it to 64.  ndim 0 is a scalar; without elements data may be NULL.  Nothing is pending
- * on a tensor that is passed on.  CUDA memory is the primary context's. */
+ * on a tensor that is passed on.  CUDA memory is the primary context's.  Sizes are >= 0; a product may overflow. */
 enum { /* DLPack's device types; one not named here keeps DLPack's number */
        ENGINE_CPU = 1, ENGINE_CUDA = 2, ENGINE_CUDA_HOST = 3, ENGINE_VULKAN = 7, ENGINE_METAL = 8,
        ENGINE_ROCM = 10, ENGINE_ROCM_HOST = 11, ENGINE_CUDA_MANAGED = 13, ENGINE_ONEAPI = 14,
@@ -139,7 +139,7 @@ struct engine_results {
   void *host_data;
   /* Type, shape and device are known (`like`; its data is not read): returns memory of the host's to fill, apart from
    * every input, or NULL: use give().  Host memory is the usual offer; another device's only if the host holds some.
-   * Not for strings.  [fast] */
+   * `like` is read at once; what is returned stays until the run returns, and is the host's.  No strings.  [fast] */
   const engine_tensor *(*place)(engine_results *results, uint32_t output, const char *name, const engine_tensor *like)
       ENGINE_NOEXCEPT;
   /* Hands over a tensor; it is the host's from here on, even if the run fails later.  [fast] */
