@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::string_view magic = "\x93NUMPY";
 constexpr std::uint64_t largest_file = std::uint64_t{16} << 30;
-static_assert(std::endian::native == std::endian::little, "the data is copied as it lies in the file");
+static_assert(std::endian::native == std::endian::little, "'<' is copied as it lies in the file");
 
 Diagnosis unusable(const std::filesystem::path& file, std::string_view problem,
                    std::string_view remedy = {}) {
@@ -30,17 +30,16 @@ constexpr std::string_view copy_again =
 
 // What makes an array of another type one that can be read.
 std::string conversion(std::string_view type) {
-  if (type.starts_with('>'))
-    return "swap its bytes and save it again: numpy.save(file, array.astype(array.dtype.newbyteorder('<')))";
   if (type.find('O') != std::string_view::npos)
     return "an array of objects has no numbers: save one array for each, as array.astype('float32')";
   return "save it again as numbers: numpy.save(file, array.astype('float32')), or 'int64'";
 }
 
-// "<f4" and its kin. The first character is the byte order: '<' little, '|' not applicable, '=' native.
+// "<f4" and its kin. The first character is the byte order: '<' little, '>' big, '|' not applicable, '='
+// native.
 std::optional<engine_dtype> type_of(std::string_view description) {
-  if (description.size() < 3 || (description[0] != '<' && description[0] != '|' && description[0] != '='))
-    return {};
+  constexpr std::string_view orders = "<>|=";
+  if (description.size() < 3 || orders.find(description[0]) == orders.npos) return {};
   const auto bytes = parse_integer(description.substr(2));
   if (!bytes || *bytes < 1 || *bytes > 16) return {};
   const auto bits = static_cast<std::uint8_t>(*bytes * 8);
@@ -115,6 +114,35 @@ std::optional<std::uint64_t> bytes_of(engine_dtype type, const std::vector<std::
   return bytes;
 }
 
+// The elements of `content`, stored column by column, row by row to `to`.
+void copy_columns(std::string_view content, std::size_t element, const std::vector<std::int64_t>& shape,
+                  char* to) {
+  if (content.empty()) return;
+  const std::size_t rank = shape.size();
+  std::vector<std::size_t> steps(rank), index(rank);
+  std::size_t next = element;
+  for (std::size_t i = 0; i < rank; ++i) {
+    steps[i] = next;
+    next *= static_cast<std::size_t>(shape[i]);
+  }
+  std::size_t from = 0;
+  for (const char* const end = to + content.size(); to != end; to += element) {
+    std::memcpy(to, content.data() + from, element);
+    for (std::size_t i = rank; i-- > 0;) {
+      from += steps[i];
+      if (++index[i] < static_cast<std::size_t>(shape[i])) break;
+      from -= steps[i] * index[i];
+      index[i] = 0;
+    }
+  }
+}
+
+// Each number by itself: a complex one is two.
+void swap_bytes(Array& array, std::size_t size) {
+  const std::size_t number = array.type.code == ENGINE_COMPLEX ? array.type.bits / 16u : array.type.bits / 8u;
+  for (char* at = array.data(); at != array.data() + size; at += number) std::reverse(at, at + number);
+}
+
 }  // namespace
 
 Array make_array(engine_dtype type, std::vector<std::int64_t> shape) {
@@ -156,7 +184,9 @@ Result<Array> read_npy(const std::filesystem::path& file) {
   if (!description || !order || !shape_text)
     return fail(unusable(file, "its header lacks descr, fortran_order or shape"));
   const std::string_view name = description->substr(0, description->find_first_of(",}"));
-  const auto type = type_of(trim(name).size() > 2 ? trim(name).substr(1, trim(name).size() - 2) : "");
+  const std::string_view described =
+      trim(name).size() > 2 ? trim(name).substr(1, trim(name).size() - 2) : std::string_view();
+  const auto type = type_of(described);
   if (!type) {
     // A list of fields has a type for each.
     const std::string shown(
@@ -166,9 +196,6 @@ Result<Array> read_npy(const std::filesystem::path& file) {
                              ? "save each field alone: numpy.save(file, array[name])"
                              : conversion(shown.substr(std::min<std::size_t>(1, shown.size())))));
   }
-  if (order->starts_with("True"))
-    return fail(unusable(file, "it is stored column by column (fortran_order)",
-                         "save it again row by row: numpy.save(file, numpy.ascontiguousarray(array))"));
   auto shape = shape_of(*shape_text);
   if (!shape) return fail(unusable(file, "its shape cannot be read"));
   const auto wanted = bytes_of(*type, *shape);
@@ -178,7 +205,11 @@ Result<Array> read_npy(const std::filesystem::path& file) {
                              " bytes and " + std::to_string(content.size()) + " follow the header",
                          copy_again));
   Array array = make_array(*type, std::move(*shape));
-  std::memcpy(array.data(), content.data(), content.size());
+  if (order->starts_with("True"))
+    copy_columns(content, type->bits / 8u, array.shape, array.data());
+  else
+    std::memcpy(array.data(), content.data(), content.size());
+  if (described.starts_with('>')) swap_bytes(array, content.size());
   return array;
 }
 

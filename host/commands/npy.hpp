@@ -26,6 +26,7 @@ struct Array {
 // Room for an array of that type and shape; contents are zero.
 Array make_array(engine_dtype type, std::vector<std::int64_t> shape);
 
+// What is stored column by column or with the other byte order is turned into an Array's.
 // EH-P47: no such file. EH-P30: not an .npy file or a kind of it that is not supported ("file", "problem").
 Result<Array> read_npy(const std::filesystem::path& file);
 
