@@ -5,6 +5,7 @@
 
 #include "engines/mxnet/files.hpp"
 #include "engines/mxnet/instance.hpp"
+#include "engines/support/options.hpp"
 
 struct engine_model {
   std::shared_ptr<enginehost::engines::mxnet::Runtime> runtime;
@@ -28,16 +29,8 @@ const char* check_description(const engine_model_desc& desc, engine_call* call) 
     throw Failure{ENGINE_UNSUPPORTED, std::string("The model is of the format \"") + desc.format +
                                           "\"; this engine reads \"mxnet\"."};
   }
-  const char* parameters = nullptr;
-  for (size_t i = 0; i < desc.option_count; i++) {
-    if (std::strcmp(desc.options[i].key, "mxnet.params") == 0) {
-      parameters = desc.options[i].value;
-    } else if (is_private_option(desc.options[i].key)) {
-      call->detail(call, "option", desc.options[i].key);
-      throw Failure{ENGINE_INVALID,
-                    std::string("Models of MXNet have no option \"") + desc.options[i].key + "\"."};
-    }
-  }
+  allow_options<Failure>("Models of MXNet have", desc.options, desc.option_count, {"mxnet.params"}, call);
+  const char* parameters = find_entry(desc.options, desc.option_count, "mxnet.params");
   if (desc.device.type != ENGINE_CPU || desc.device.index != 0) {
     Text text, device;
     call->detail(call, "device", device.device(desc.device).c_str());
@@ -181,6 +174,7 @@ engine_status run_model(engine_model* model, const engine_run* what, engine_resu
   return walled(call, [&] {
     if (what->function != 0)
       throw Failure{ENGINE_INVALID, "A model of MXNet has one function, and that is number 0."};
+    allow_options<Failure>("Runs of MXNet have", what->options, what->option_count, {}, call);
     const std::vector<GivenInput> inputs = check_given(*model, *what, call);
     if (model->prepared == nullptr || !model->prepared->fits(inputs)) {
       model->prepared.reset();  // before its successor: both would hold all of the network's memory

@@ -1,11 +1,10 @@
 // libengine_mxnet: MXNet behind the plugin tables, by its C predict API. Start reading at engine_plugin_v1,
 // at the end. The library comes with the build, this file is linked to nothing of it.
-#include <cerrno>
-#include <cstdlib>
 #include <cstring>
 
 #include "engines/mxnet/instance.hpp"
 #include "engines/support/only_processor.hpp"
+#include "engines/support/options.hpp"
 
 namespace enginehost::engines::mxnet {
 namespace {
@@ -13,28 +12,15 @@ namespace {
 // "threads": MXNet has one number for the whole process, so the last engine that asks decides. 0 is its
 // choice.
 void set_threads(const Runtime& runtime, const char* text, engine_call* call) {
-  char* end = nullptr;
-  errno = 0;
-  const long count = std::strtol(text, &end, 10);
-  if (*text == '\0' || *end != '\0' || errno != 0 || count < 0 || count > 4096) {
-    call->detail(call, "option", "threads");
-    throw Failure{
-        ENGINE_INVALID,
-        std::string("The option threads is a number from 0 (MXNet's choice) to 4096, not \"") + text + "\"."};
-  }
-  if (count > 0) runtime.check(runtime->MXSetNumOMPThreads(static_cast<int>(count)), ENGINE_INVALID);
+  const int count = read_threads<Failure>(text, "MXNet", call);
+  if (count > 0) runtime.check(runtime->MXSetNumOMPThreads(count), ENGINE_INVALID);
 }
 
 engine_status create(const engine_host* host, const engine_entry* options, size_t option_count,
                      engine_instance** out, engine_call* call) noexcept {
   *out = nullptr;
   return walled(call, [&] {
-    for (size_t i = 0; i < option_count; i++) {
-      const char* key = options[i].key;
-      if (!is_private_option(key) || std::strcmp(key, "mxnet.library") == 0) continue;
-      call->detail(call, "option", key);
-      throw Failure{ENGINE_INVALID, std::string("The engine mxnet has no option \"") + key + "\"."};
-    }
+    allow_options<Failure>("The engine mxnet has", options, option_count, {"mxnet.library"}, call);
     auto engine = std::make_unique<engine_instance>();
     engine->host = host;
     engine->runtime = Runtime::open(host, find_entry(options, option_count, "mxnet.library"), call);

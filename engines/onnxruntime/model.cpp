@@ -1,26 +1,12 @@
 #include "engines/onnxruntime/model.hpp"
 
-#include <cerrno>
-#include <cstdlib>
-
 #include "engines/onnxruntime/cuda_session.hpp"
 #include "engines/onnxruntime/system.hpp"
 #include "engines/onnxruntime/tensors.hpp"
+#include "engines/support/options.hpp"
 
 namespace enginehost::engines::onnxruntime {
 namespace {
-
-int thread_count(const std::string& text, engine_call* call) {
-  char* end = nullptr;
-  errno = 0;
-  long count = std::strtol(text.c_str(), &end, 10);
-  if (!text.empty() && *end == '\0' && errno == 0 && count >= 0 && count <= 4096)
-    return static_cast<int>(count);
-  call->detail(call, "option", "threads");
-  throw Failure{
-      ENGINE_INVALID,
-      "The option threads is a number from 0 (the runtime's choice) to 4096, not \"" + text + "\"."};
-}
 
 // "onnxruntime.KEY" is the session setting KEY of ONNX Runtime, for example
 // onnxruntime.session.intra_op.allow_spinning.
@@ -51,7 +37,8 @@ void set_options(engine_model& model, OrtSessionOptions* options, const engine_m
   }
   if (measured) model.placement = Placement::begin(runtime, options);
   if (threads.empty()) return;
-  runtime.check(api::set_intra_op_threads(runtime.table(), options, thread_count(threads, call)),
+  runtime.check(api::set_intra_op_threads(runtime.table(), options,
+                                          read_threads<Failure>(threads.c_str(), "the runtime", call)),
                 ENGINE_INVALID);
 }
 
@@ -298,6 +285,7 @@ engine_status run_model(engine_model* model, const engine_run* what, engine_resu
     void* const* table = runtime.table();
     if (what->function != 0)
       throw Failure{ENGINE_INVALID, "An ONNX model has one function, and that is number 0."};
+    allow_options<Failure>("Runs of ONNX Runtime have", what->options, what->option_count, {}, call);
     check_given(*model, *what, call);
     if (call->is_cancelled(call) != 0)
       throw Failure{ENGINE_CANCELLED, "The run was stopped before it began."};

@@ -13,6 +13,7 @@
 #include "engines/pytorch/ports.hpp"
 #include "engines/pytorch/results.hpp"
 #include "engines/pytorch/tensors.hpp"
+#include "engines/support/options.hpp"
 
 struct engine_model {
   engine_instance* engine;
@@ -50,12 +51,7 @@ void check_description(const engine_model_desc& desc, engine_call* call) {
     throw Failure{ENGINE_UNSUPPORTED, std::string("The model is of the format \"") + desc.format +
                                           "\"; this engine reads \"torchscript\"."};
   }
-  for (size_t i = 0; i < desc.option_count; i++) {
-    if (!is_private_option(desc.options[i].key)) continue;
-    call->detail(call, "option", desc.options[i].key);
-    throw Failure{ENGINE_INVALID,
-                  std::string("Models of PyTorch have no option \"") + desc.options[i].key + "\"."};
-  }
+  allow_options<Failure>("Models of PyTorch have", desc.options, desc.option_count, {}, call);
   if (desc.path != nullptr && access(desc.path, R_OK) != 0) {
     int error = errno;
     call->detail(call, "path", desc.path);
@@ -201,6 +197,7 @@ engine_status run_model(engine_model* model, const engine_run* what, engine_resu
                                         " functions, and number " + std::to_string(what->function) +
                                         " was asked for."};
     }
+    allow_options<Failure>("Runs of PyTorch have", what->options, what->option_count, {}, call);
     const Method& method = model->methods[what->function];
     // libtorch cannot be interrupted in the middle: the next chance is when the run is over.
     if (call->is_cancelled(call) != 0)

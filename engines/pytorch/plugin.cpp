@@ -5,29 +5,20 @@
 #include <ATen/detail/CUDAHooksInterface.h>
 #include <torch/csrc/api/include/torch/version.h>
 
-#include <cerrno>
-#include <cstdlib>
 #include <memory>
 
 #include "engines/pytorch/cuda_part.hpp"
 #include "engines/pytorch/instance.hpp"
+#include "engines/support/options.hpp"
 
 namespace enginehost::engines::pytorch {
 namespace {
 
 // "threads": libtorch has one pool for the whole process, so the last engine that asks decides.
 void set_threads(const engine_host* host, const char* text, engine_call* call) {
-  char* end = nullptr;
-  errno = 0;
-  long count = std::strtol(text, &end, 10);
-  if (*text == '\0' || *end != '\0' || errno != 0 || count < 0 || count > 4096) {
-    call->detail(call, "option", "threads");
-    throw Failure{ENGINE_INVALID,
-                  std::string("The option threads is a number from 0 (libtorch's choice) to 4096, not \"") +
-                      text + "\"."};
-  }
+  const int count = read_threads<Failure>(text, "libtorch", call);
   if (count == 0 || count == at::get_num_threads()) return;
-  at::set_num_threads(static_cast<int>(count));
+  at::set_num_threads(count);
   if (host->log_level <= ENGINE_LOG_INFO)
     host->log(host, ENGINE_LOG_INFO, "threads", "libtorch's number of threads holds for the whole process.");
 }
@@ -36,12 +27,7 @@ engine_status create(const engine_host* host, const engine_entry* options, size_
                      engine_instance** out, engine_call* call) noexcept {
   *out = nullptr;
   return walled(call, ENGINE_UNAVAILABLE, [&] {
-    for (size_t i = 0; i < option_count; i++) {
-      if (!is_private_option(options[i].key)) continue;
-      call->detail(call, "option", options[i].key);
-      throw Failure{ENGINE_INVALID,
-                    std::string("The engine pytorch has no option \"") + options[i].key + "\"."};
-    }
+    allow_options<Failure>("The engine pytorch has", options, option_count, {}, call);
     if (const char* threads = find_entry(options, option_count, "threads")) set_threads(host, threads, call);
     const std::string cuda_problem = load_cuda_part();
     if (!cuda_problem.empty() && host->log_level <= ENGINE_LOG_WARNING)

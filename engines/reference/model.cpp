@@ -339,12 +339,10 @@ engine_status load_model(engine_instance* engine, const engine_model_desc* desc,
     return refuse(call, ENGINE_UNAVAILABLE, "reference",
                   (text << "This engine has only cpu:0, not ").device(desc->device) << ".");
   }
-  for (size_t i = 0; i < desc->option_count; i++) {
-    if (!is_private_option(desc->options[i].key)) continue;
-    call->detail(call, "option", desc->options[i].key);
-    return refuse(
-        call, ENGINE_INVALID, "reference",
-        Text{} << "Models of the reference engine have no option \"" << desc->options[i].key << "\".");
+  if (const char* key = unknown_option(desc->options, desc->option_count)) {
+    call->detail(call, "option", key);
+    return refuse(call, ENGINE_INVALID, "reference",
+                  Text{} << "Models of the reference engine have no option \"" << key << "\".");
   }
   call->progress(call, 0, 0, "load");
   char* text = nullptr;
@@ -398,6 +396,11 @@ engine_status run_model(engine_model* model, const engine_run* what, engine_resu
     return refuse(
         call, ENGINE_INVALID, "reference",
         Text{} << "The model has one function, and number " << int64_t{what->function} << " was asked for.");
+  }
+  if (const char* key = unknown_option(what->options, what->option_count)) {
+    call->detail(call, "option", key);
+    return refuse(call, ENGINE_INVALID, "reference",
+                  Text{} << "Runs of the reference engine have no option \"" << key << "\".");
   }
   return Run(*model, results, call).run(*what);
 }

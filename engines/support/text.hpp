@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <initializer_list>
 
 namespace enginehost::engines {
 
@@ -100,5 +101,16 @@ inline const char* find_entry(const engine_entry* entries, size_t count, const c
 // An option with a dot in its key belongs to one engine: who does not know it must refuse it
 // (engine_plugin.h).
 inline bool is_private_option(const char* key) { return std::strchr(key, '.') != nullptr; }
+
+// The first option that belongs to one engine and is not among `known`; nullptr when there is none.
+inline const char* unknown_option(const engine_entry* options, size_t count,
+                                  std::initializer_list<const char*> known = {}) {
+  for (size_t i = 0; i < count; i++) {
+    bool found = !is_private_option(options[i].key);
+    for (const char* name : known) found = found || std::strcmp(name, options[i].key) == 0;
+    if (!found) return options[i].key;
+  }
+  return nullptr;
+}
 
 }  // namespace enginehost::engines

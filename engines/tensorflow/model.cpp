@@ -6,6 +6,7 @@
 #include <cstring>
 #include <list>
 
+#include "engines/support/options.hpp"
 #include "engines/support/port.hpp"
 #include "engines/tensorflow/instance.hpp"
 #include "engines/tensorflow/run.hpp"
@@ -58,16 +59,10 @@ std::vector<std::string> check_description(const engine_model_desc& desc, engine
     throw Failure{ENGINE_UNSUPPORTED, std::string("The model is of the format \"") + desc.format +
                                           "\"; this engine reads \"savedmodel\"."};
   }
-  std::vector<std::string> tags = {"serve"};
-  for (size_t i = 0; i < desc.option_count; i++) {
-    if (std::strcmp(desc.options[i].key, "tensorflow.tags") == 0) {
-      tags = split(desc.options[i].value);
-    } else if (is_private_option(desc.options[i].key)) {
-      call->detail(call, "option", desc.options[i].key);
-      throw Failure{ENGINE_INVALID,
-                    std::string("Models of TensorFlow have no option \"") + desc.options[i].key + "\"."};
-    }
-  }
+  allow_options<Failure>("Models of TensorFlow have", desc.options, desc.option_count, {"tensorflow.tags"},
+                         call);
+  const char* given = find_entry(desc.options, desc.option_count, "tensorflow.tags");
+  const std::vector<std::string> tags = split(given != nullptr ? given : "serve");
   if (desc.device.type != ENGINE_CPU || desc.device.index != 0) {
     Text text, device;
     call->detail(call, "device", device.device(desc.device).c_str());
@@ -192,6 +187,7 @@ engine_status run_model(engine_model* model, const engine_run* what, engine_resu
                                         " functions, and number " + std::to_string(what->function) +
                                         " was asked for."};
     }
+    allow_options<Failure>("Runs of TensorFlow have", what->options, what->option_count, {}, call);
     const Method& method = *std::next(model->methods.begin(), static_cast<std::ptrdiff_t>(what->function));
     auto refuse = [&](const char* name, const std::string& why) {
       call->detail(call, "input", name);

@@ -1,27 +1,17 @@
 // libengine_tensorflow: TensorFlow behind the plugin tables, by its C API. Start reading at engine_plugin_v1,
 // at the end. Any release from 2.4 on; the library comes with the build, this file is linked to nothing of
 // it.
-#include <cerrno>
-#include <cstdlib>
 #include <cstring>
 
 #include "engines/support/only_processor.hpp"
+#include "engines/support/options.hpp"
 #include "engines/tensorflow/instance.hpp"
 
 namespace enginehost::engines::tensorflow {
 namespace {
 
 std::string checked_threads(const char* text, engine_call* call) {
-  if (text == nullptr) return "";
-  char* end = nullptr;
-  errno = 0;
-  const long count = std::strtol(text, &end, 10);
-  if (*text != '\0' && *end == '\0' && errno == 0 && count >= 0 && count <= 4096)
-    return std::to_string(count);
-  call->detail(call, "option", "threads");
-  throw Failure{ENGINE_INVALID,
-                std::string("The option threads is a number from 0 (TensorFlow's choice) to 4096, not \"") +
-                    text + "\"."};
+  return text != nullptr ? std::to_string(read_threads<Failure>(text, "TensorFlow", call)) : "";
 }
 
 // The devices of a session, of which this adapter uses the CPU.
@@ -45,15 +35,8 @@ engine_status create(const engine_host* host, const engine_entry* options, size_
                      engine_instance** out, engine_call* call) noexcept {
   *out = nullptr;
   return walled(call, [&] {
-    for (size_t i = 0; i < option_count; i++) {
-      const char* key = options[i].key;
-      if (!is_private_option(key) || std::strcmp(key, "tensorflow.library") == 0 ||
-          std::strcmp(key, "tensorflow.python") == 0) {
-        continue;
-      }
-      call->detail(call, "option", key);
-      throw Failure{ENGINE_INVALID, std::string("The engine tensorflow has no option \"") + key + "\"."};
-    }
+    allow_options<Failure>("The engine tensorflow has", options, option_count,
+                           {"tensorflow.library", "tensorflow.python"}, call);
     auto engine = std::make_unique<engine_instance>();
     engine->host = host;
     engine->threads = checked_threads(find_entry(options, option_count, "threads"), call);

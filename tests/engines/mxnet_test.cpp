@@ -174,6 +174,12 @@ TEST_F(Mxnet, TellsDamagedModelsFromMissingOnes) {
   EXPECT_EQ(Model(*engine, "mxnet", folder + "/cut-symbol.json", false).status, ENGINE_CORRUPT);
 }
 
+TEST_F(Mxnet, LooksAtTheOptionsOfARun) {
+  Model model(*engine, "mxnet", mxnet::write_layer(folder), false);
+  ASSERT_EQ(model.status, ENGINE_OK) << model.call.message();
+  expect_options_of_runs_looked_at(model, Floats({1, 3}, {1, 2, 3}).tensor);
+}
+
 TEST_F(Mxnet, TellsThatItLoadsAndStopsBeforeThatWhenItIsNotWanted) {
   const std::string file = mxnet::write_layer(folder);
   engine_model_desc desc{};

@@ -102,6 +102,16 @@ TEST_P(OnnxRuntime, ComputesTheOperationsEveryEngineHas) {
   EXPECT_LT(worst_difference(answer, conv.run(image.data, weights.data, bias.data)), 1e-5);
 }
 
+TEST_P(OnnxRuntime, LooksAtTheOptionsOfARun) {
+  onnx::Graph graph;
+  graph.nodes = {onnx::node("Relu", {"a"}, {"y"})};
+  graph.inputs = {onnx::value("a", onnx::float32, {"2"})};
+  graph.outputs = {onnx::value("y", onnx::float32, {"2"})};
+  Model model(*engine, "onnx", graph.bytes(), true);
+  ASSERT_EQ(model.status, ENGINE_OK) << model.call.message();
+  expect_options_of_runs_looked_at(model, Floats({2}, {1, 2}).tensor);
+}
+
 // Operations are kept by what was asked for: an attribute whose text looks like two is another request.
 TEST_P(OnnxRuntime, ATextThatLooksLikeTwoAttributesIsNoOtherRequest) {
   Floats image({1, 1, 4, 4}, random_floats(16, 1)), weights({1, 1, 2, 2}, random_floats(4, 2));
@@ -111,7 +121,8 @@ TEST_P(OnnxRuntime, ATextThatLooksLikeTwoAttributesIsNoOtherRequest) {
                         {{"auto_pad", "VALID"}, {"strides", "2,2"}}),
             ENGINE_OK)
       << first.message();
-  EXPECT_EQ(
+  // Which refusal it is differs between the releases.
+  EXPECT_NE(
       engine->run("Conv", {&image.tensor, &weights.tensor}, one, second, {{"auto_pad", "VALID;strides=2,2"}}),
       ENGINE_OK);
 }

@@ -278,13 +278,15 @@ class Model {
   const engine_function& function() const { return info().functions[0]; }
   engine_model* get() const { return model_; }
   engine_status run(std::vector<std::pair<uint32_t, const engine_tensor*>> inputs, Results& results,
-                    Call& in_call) const {
+                    Call& in_call, std::vector<engine_entry> options = {}) const {
     std::vector<engine_value> values;
     for (const auto& [number, tensor] : inputs) values.push_back({number, 0, nullptr, tensor});
     engine_run what{};
     what.size = sizeof what;
     what.inputs = values.data();
     what.input_count = values.size();
+    what.options = options.data();
+    what.option_count = options.size();
     return engine_.models->run(model_, &what, &results, &in_call);
   }
 
@@ -295,6 +297,18 @@ class Model {
   const Engine& engine_;
   engine_model* model_ = nullptr;
 };
+
+// An option of a run that belongs to one engine is that engine's or nobody's; others are ignored where they
+// are not known.
+inline void expect_options_of_runs_looked_at(const Model& model, const engine_tensor& input) {
+  Results results, none;
+  Call common, unknown;
+  EXPECT_EQ(model.run({{0, &input}}, results, common, {{"deterministic", "1"}}), ENGINE_OK)
+      << common.message();
+  EXPECT_EQ(model.run({{0, &input}}, none, unknown, {{"somebody.else", "1"}}), ENGINE_INVALID);
+  EXPECT_EQ(unknown.details["option"], "somebody.else");
+  EXPECT_TRUE(none.values.empty());
+}
 
 inline std::string plugin_path(const std::string& engine) {
   return std::string(ENGINEHOST_BUILD_DIR) + "/engines/" + plugin_file(engine);

@@ -350,6 +350,12 @@ TEST_F(PyTorch, StopsBeforeARunThatNobodyWants) {
   EXPECT_TRUE(results.values.empty());
 }
 
+TEST_F(PyTorch, LooksAtTheOptionsOfARun) {
+  Model model(engine, "torchscript", model_file("linear"), false);
+  ASSERT_EQ(model.status, ENGINE_OK) << model.call.message();
+  expect_options_of_runs_looked_at(model, Floats({1}, {3}).tensor);
+}
+
 TEST_F(PyTorch, RefusesOptionsItDoesNotKnow) {
   Engine refused(library, testing::TempDir(), {{"pytorch.colour", "red"}});
   EXPECT_EQ(refused.status, ENGINE_INVALID);

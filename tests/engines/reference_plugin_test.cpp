@@ -257,6 +257,12 @@ output x [batch,2]
 output w [2,3]
 )";
 
+TEST_F(ReferencePlugin, LooksAtTheOptionsOfARun) {
+  Model model(engine, "reference", "enginehost-reference 1\ninput x [2]\ny = Relu(x)\noutput y [2]\n", true);
+  ASSERT_EQ(model.status, ENGINE_OK) << model.call.message();
+  expect_options_of_runs_looked_at(model, Floats({2}, {1, 2}).tensor);
+}
+
 TEST_F(ReferencePlugin, RunsAModelAndPlacesWhatTheHostOffersRoomFor) {
   Model model(engine, "reference", two_outputs, true);
   ASSERT_EQ(model.status, ENGINE_OK) << model.call.message();

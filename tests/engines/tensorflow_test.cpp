@@ -228,6 +228,11 @@ TEST_F(TensorFlow, NamesTheInputThatDoesNotFit) {
   EXPECT_EQ(model->run({{0, &good.tensor}}, results, call), ENGINE_OK) << call.message();
 }
 
+TEST_F(TensorFlow, LooksAtTheOptionsOfARun) {
+  const auto model = load(tensorflow::layer());
+  expect_options_of_runs_looked_at(*model, Floats({1, 3}, {1, 2, 3}).tensor);
+}
+
 TEST_F(TensorFlow, TellsDamagedModelsFromMissingOnes) {
   auto status = [&](const char* format, const std::string& path, std::vector<engine_entry> more = {},
                     engine_device device = cpu) {
