@@ -137,16 +137,22 @@ transfer::HttpOutcome Registry::exchange(const RegistryRequest& request, std::st
   return outcome;
 }
 
-// Tries again what may go better later: an overloaded server, a cut connection.
-Result<transfer::HttpOutcome> Registry::patient_exchange(const RegistryRequest& request, std::string& body) {
-  for (int failures = 0;; ++failures) {
-    transfer::HttpOutcome outcome = exchange(request, body);
-    // What sends a body has changed something, perhaps: its caller knows where to begin again.
-    const bool unlucky =
-        !request.body && outcome.diagnosis && outcome.transient && outcome.answer.status != 401;
-    if (!unlucky || failures >= std::min(options_.retries, 3)) return outcome;
+// Tries again what may go better later: an overloaded server, a cut connection. `outcome`: of the first try.
+Result<transfer::HttpOutcome> Registry::with_patience(const std::function<transfer::HttpOutcome()>& once,
+                                                      transfer::HttpOutcome outcome) const {
+  for (int failures = 0; failures < std::min(options_.retries, 3); ++failures) {
+    if (!outcome.diagnosis || !outcome.transient || outcome.answer.status == 401) break;
     TRY(pause(failures, outcome.answer.retry_after));
+    outcome = once();
   }
+  return outcome;
+}
+
+Result<transfer::HttpOutcome> Registry::go_on(const RegistryRequest& request, std::string& body,
+                                              transfer::HttpOutcome outcome) {
+  // What sends a body has changed something, perhaps: its caller knows where to begin again.
+  if (request.body) return outcome;
+  return with_patience([&] { return exchange(request, body); }, std::move(outcome));
 }
 
 Result<void> Registry::pause(int failures, std::optional<std::chrono::seconds> asked) const {
@@ -169,16 +175,16 @@ Result<transfer::HttpOutcome> Registry::first_exchange(const RegistryRequest& re
     scheme_ = "http";
     transfer::HttpOutcome outcome = exchange(request, body);
     if (outcome.answer.status != 400 && outcome.answer.status != 0)
-      return outcome.transient ? patient_exchange(request, body) : outcome;
+      return go_on(request, body, std::move(outcome));
     scheme_ = "https";
     transfer::HttpOutcome secure = exchange(request, body);
-    if (secure.answer.status != 0) return secure;
+    if (secure.answer.status != 0) return go_on(request, body, std::move(secure));
     scheme_ = "http";
     if (outcome.answer.status != 0) return outcome;
-    return patient_exchange(request, body);
+    return go_on(request, body, std::move(outcome));
   }
   scheme_ = "https";
-  TRY_ASSIGN(transfer::HttpOutcome outcome, patient_exchange(request, body));
+  TRY_ASSIGN(transfer::HttpOutcome outcome, go_on(request, body, exchange(request, body)));
   // A certificate that is refused is no handshake that failed: only the latter may mean a server without TLS.
   if (outcome.diagnosis && outcome.diagnosis->code == "EH-N05" && outcome.transient)
     return fail(
@@ -194,6 +200,22 @@ Diagnosis Registry::refusal(const transfer::HttpOutcome& refused) const {
     diagnosis.with("registry_said", said);
   diagnosis.with("signed_in", authorization_.empty() ? "no" : "yes");
   return diagnosis;
+}
+
+transfer::HttpOutcome Registry::ask_for_token(const transfer::HttpRequest& request, std::string& body) {
+  body.clear();
+  const transfer::DocumentTime time(options_.document_limit);
+  transfer::HttpOutcome outcome = client_.exchange(
+      request, [](const transfer::HttpAnswer&) { return Result<void>(); },
+      [&](std::string_view bytes) -> Result<void> {
+        if (bytes.size() > largest_token_answer - body.size())
+          return fail(diagnose("EH-N30").with("problem", "too long"));
+        body += bytes;
+        return {};
+      },
+      [&] { return time.check(request.url, body.size()); });
+  if (time.left(body.size()).count() <= 0) outcome.transient = false;  // it had its time
+  return outcome;
 }
 
 Result<void> Registry::fetch_token(const Challenge& challenge) {
@@ -230,16 +252,8 @@ Result<void> Registry::fetch_token(const Challenge& challenge) {
     // that is not its own, and be sent what that one gives.
     request.authorization.anonymous = name_of(realm_host) != name_of(host_);
   std::string body;
-  const transfer::DocumentTime time(options_.document_limit);
-  const transfer::HttpOutcome outcome = client_.exchange(
-      request, [](const transfer::HttpAnswer&) { return Result<void>(); },
-      [&](std::string_view bytes) -> Result<void> {
-        if (bytes.size() > largest_token_answer - body.size())
-          return fail(diagnose("EH-N30").with("problem", "too long"));
-        body += bytes;
-        return {};
-      },
-      [&] { return time.check(realm, body.size()); });
+  const auto once = [&] { return ask_for_token(request, body); };
+  TRY_ASSIGN(const transfer::HttpOutcome outcome, with_patience(once, once()));
   const bool refused = outcome.answer.status >= 400 && outcome.answer.status < 500;
   if (outcome.diagnosis && refused && !outcome.transient) {
     Diagnosis diagnosis = refusal(outcome);
@@ -271,8 +285,9 @@ Result<RegistryAnswer> Registry::ask(const RegistryRequest& request) {
   if (options_.offline) return fail(diagnose("EH-N10").with("url", url_of(request.path)));
   std::string body;
   for (bool signed_in = false;; signed_in = true) {
-    TRY_ASSIGN(transfer::HttpOutcome outcome,
-               scheme_.empty() ? first_exchange(request, body) : patient_exchange(request, body));
+    TRY_ASSIGN(transfer::HttpOutcome outcome, scheme_.empty()
+                                                  ? first_exchange(request, body)
+                                                  : go_on(request, body, exchange(request, body)));
     if (outcome.answer.status == 0 || (outcome.diagnosis && outcome.diagnosis->code != "EH-N04"))
       return fail(outcome.diagnosis ? std::move(*outcome.diagnosis)
                                     : diagnose("EH-N02").with("url", url_of("")));

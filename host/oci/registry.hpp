@@ -62,10 +62,14 @@ class Registry {
 
  private:
   transfer::HttpOutcome exchange(const RegistryRequest& request, std::string& body);
-  Result<transfer::HttpOutcome> patient_exchange(const RegistryRequest& request, std::string& body);
+  Result<transfer::HttpOutcome> with_patience(const std::function<transfer::HttpOutcome()>& once,
+                                              transfer::HttpOutcome outcome) const;
+  Result<transfer::HttpOutcome> go_on(const RegistryRequest& request, std::string& body,
+                                      transfer::HttpOutcome outcome);
   Result<transfer::HttpOutcome> first_exchange(const RegistryRequest& request, std::string& body);
   Result<void> sign_in(const std::vector<Challenge>& challenges, const transfer::HttpOutcome& refused);
   Result<void> fetch_token(const Challenge& challenge);
+  transfer::HttpOutcome ask_for_token(const transfer::HttpRequest& request, std::string& body);
   Diagnosis refusal(const transfer::HttpOutcome& refused) const;
 
   std::string host_, repository_, actions_;

@@ -190,6 +190,16 @@ TEST_F(PullTest, AnOverloadedRegistryIsAskedAgain) {
   EXPECT_EQ(code(), "ok");
 }
 
+TEST_F(PullTest, ARegistryThatSaysWhenIsNotAskedBeforeNotEvenAtFirst) {
+  before = [](const FaultServer::Request& request, FaultServer::Connection& connection) {
+    return request.number == 1 && connection.answer("429 Too Many Requests", "", "Retry-After: 1");
+  };
+  options.retries = 1;
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_EQ(code(), "ok");
+  EXPECT_GE(std::chrono::steady_clock::now() - begin, 1s);
+}
+
 TEST_F(PullTest, ADocumentThatDripsHasATimeInAll) {
   options.document_limit = 400ms;
   before = [](const FaultServer::Request&, FaultServer::Connection& connection) {
@@ -218,6 +228,41 @@ TEST_F(PullTest, ANobodyGetsATokenWhereTheServiceGivesOne) {
   EXPECT_THAT(tokens.seen()[0].path, testing::HasSubstr("service=test%20registry"));
   EXPECT_THAT(tokens.seen()[0].path, testing::HasSubstr("scope=repository%3Aengines%2Ftorch%3Apull"));
   EXPECT_EQ(tokens.seen()[0].header("Authorization"), "");
+}
+
+TEST_F(PullTest, ATokenServiceThatIsBusyIsAskedAgainWhenItSays) {
+  const FaultServer tokens([](const FaultServer::Request& request, FaultServer::Connection& connection) {
+    if (request.number == 1)
+      connection.answer("429 Too Many Requests", "", "Retry-After: 1");
+    else if (request.number == 2)
+      connection.answer("503 Service Unavailable", "");
+    else
+      connection.answer("200 OK", R"({"token": "for-all"})");
+  });
+  before = [&](const FaultServer::Request& request, FaultServer::Connection& connection) {
+    if (request.header("Authorization") == "Bearer for-all") return false;
+    return connection.answer("401 Unauthorized", "",
+                             "WWW-Authenticate: Bearer realm=\"" + tokens.url("token") + "\"");
+  };
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_EQ(code(), "ok");
+  EXPECT_GE(std::chrono::steady_clock::now() - begin, 1s);
+  EXPECT_EQ(tokens.requests(), 3);
+}
+
+TEST_F(PullTest, ATokenServiceThatStaysBusyIsToldAsSuch) {
+  const FaultServer tokens([](const FaultServer::Request&, FaultServer::Connection& connection) {
+    connection.answer("429 Too Many Requests", "");
+  });
+  before = [&](const FaultServer::Request&, FaultServer::Connection& connection) {
+    return connection.answer("401 Unauthorized", "",
+                             "WWW-Authenticate: Bearer realm=\"" + tokens.url("token") + "\"");
+  };
+  const auto report = get();
+  ASSERT_FALSE(report);
+  EXPECT_EQ(report.error().code, "EH-N04");
+  EXPECT_EQ(report.error().value("status"), "429");
+  EXPECT_EQ(tokens.requests(), 1 + options.retries);
 }
 
 TEST_F(PullTest, CredentialsOfTheRegistryGoToTheTokenServiceAndNowhereElse) {
