@@ -16,8 +16,8 @@ std::string read_line(int descriptor);
 // From standard input, a terminal, which does not show it meanwhile.
 std::string read_line_unseen();
 
-// Ctrl-C and SIGTERM (on Windows also the end of the session or of the window) cancel this token; a second
-// Ctrl-C ends the process at once.
+// Ctrl-C, SIGTERM and the end of the terminal (SIGHUP, unless nohup had it ignored; on Windows the end of the
+// session or of the window) cancel this token; a second Ctrl-C ends the process at once.
 CancelToken cancel_on_signal();
 
 }  // namespace enginehost::commands

@@ -20,6 +20,8 @@ class Running {
 
   // As Ctrl-C does.
   void interrupt();
+  // As a terminal does that closes, perhaps twice: the system tells it, and the shell.
+  void hang_up();
   // Its status, or nothing while it runs.
   std::optional<int> ended_within(std::chrono::milliseconds time);
 

@@ -57,6 +57,37 @@ TEST_F(Interrupted, AFetchEndsWith130AndTheNextOneGoesOnWhereItStopped) {
                                                       " bytes=" + std::to_string(kept) + "-"));
 }
 
+#ifndef _WIN32
+TEST_F(Interrupted, AFetchWhoseTerminalClosesEndsInOrderThoughItBeToldTwice) {
+  const fs::path said = workplace.folder() / "said.json";
+  Running running(workplace.request("engine-cache", fetch()), said);
+  wait_for_some();
+  running.hang_up();
+  running.hang_up();
+  const auto status = running.ended_within(10s);
+  ASSERT_TRUE(status) << "it goes on all the same";
+  EXPECT_EQ(*status, 130);
+  const auto document = parse_json(read_text(said), "stdout");
+  ASSERT_TRUE(document) << read_text(said);
+  EXPECT_EQ((*document)["diagnosis"]["code"].as_string(), "EH-P10");
+  EXPECT_GT(arrived(), 0u);
+  EXPECT_TRUE(!fs::exists(workplace.cache() / "stage") || fs::is_empty(workplace.cache() / "stage") ||
+              fs::is_empty(*fs::directory_iterator(workplace.cache() / "stage")));
+}
+
+TEST_F(Interrupted, AFetchUnderNohupOutlivesItsTerminal) {
+  const fs::path said = workplace.folder() / "said.json";
+  ChildRequest request = workplace.request("engine-cache", fetch());
+  request.argv.insert(request.argv.begin(), {"/bin/sh", "-c", "trap '' HUP && exec \"$@\"", "sh"});
+  Running running(request, said);
+  wait_for_some();
+  running.hang_up();
+  const auto status = running.ended_within(60s);
+  ASSERT_TRUE(status);
+  EXPECT_EQ(*status, 0) << read_text(said);
+}
+#endif
+
 TEST_F(Interrupted, AnOpeningEndsWith130) {
   const fs::path said = workplace.folder() / "said.json";
   Running running(workplace.request("engine-info", served.arguments()), said);

@@ -9,6 +9,12 @@ namespace {
 
 const CancelToken* token_of_signals = nullptr;
 
+// Of a terminal that closes, the system tells, and the shell may tell once more: not to be taken for the wish
+// to end at once.
+void on_hangup(int) {
+  if (token_of_signals != nullptr) token_of_signals->cancel();
+}
+
 void on_signal(int signal) {
   // The second request is meant: whoever presses Ctrl-C twice does not want to wait for an orderly end.
   if (token_of_signals == nullptr || token_of_signals->cancelled()) ::_exit(128 + signal);
@@ -45,6 +51,11 @@ CancelToken cancel_on_signal() {
   sigemptyset(&action.sa_mask);
   ::sigaction(SIGINT, &action, nullptr);
   ::sigaction(SIGTERM, &action, nullptr);
+  // Ignored from the start, as by nohup: it is to stay so.
+  struct sigaction before {};
+  if (::sigaction(SIGHUP, nullptr, &before) != 0 || before.sa_handler == SIG_IGN) return token;
+  action.sa_handler = on_hangup;
+  ::sigaction(SIGHUP, &action, nullptr);
   return token;
 }
 

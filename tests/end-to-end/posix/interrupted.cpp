@@ -60,6 +60,8 @@ Running::~Running() {
 
 void Running::interrupt() { ::kill(state_->process, SIGINT); }
 
+void Running::hang_up() { ::kill(state_->process, SIGHUP); }
+
 std::optional<int> Running::ended_within(std::chrono::milliseconds time) {
   const auto until = std::chrono::steady_clock::now() + time;
   do {
