@@ -4,6 +4,7 @@
 
 #include "base/files.hpp"
 #include "base/paths.hpp"
+#include "base/shell_word.hpp"
 #include "base/text.hpp"
 #include "host/commands/asked_for.hpp"
 #include "host/commands/cache_export.hpp"
@@ -54,7 +55,7 @@ Result<Json> request_command(const OfflineRun& run) {
     wanted.push_back(wish.engine + (wish.version.empty() ? "" : "@" + wish.version));
   if (!run.common.json)
     say("%s asks for %s; answer it where there is a network: engine-cache fulfil %s\n",
-        path_text(file).c_str(), join(wanted, ", ").c_str(), path_text(file.filename()).c_str());
+        path_text(file).c_str(), join(wanted, ", ").c_str(), shell_word(path_text(file.filename())).c_str());
   return Json::object()
       .set("format", 1)
       .set("file", path_text(file))

@@ -7,6 +7,7 @@
 
 #include "base/paths.hpp"
 #include "base/printable.hpp"
+#include "base/shell_word.hpp"
 #include "base/text.hpp"
 #include "base/version.hpp"
 #include "host/explain/explain.hpp"
@@ -107,7 +108,7 @@ std::string missing_report(const resolve::Plan& plan, const std::string& recorde
     if (!diagnosis || diagnosis->code != "EH-S13") continue;
     if (text.empty()) text = "not installed, and offline\n";
     text += "  " + candidate.build->id + "  " + std::string(diagnosis->value("command")) +
-            (recorded.empty() ? "" : " --platform " + recorded) + "\n";
+            (recorded.empty() ? "" : " --platform " + shell_word(recorded)) + "\n";
   }
   return text;
 }

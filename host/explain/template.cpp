@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/shell_word.hpp"
 #include "base/text.hpp"
 
 namespace enginehost::explain {
@@ -57,7 +58,7 @@ std::optional<std::string> slot(std::string_view inner, const Diagnosis& diagnos
                ? std::optional<std::string>("")
                : std::nullopt;
   }
-  bool name_only = false, bytes = false, list = false;
+  bool name_only = false, bytes = false, word = false, list = false;
   if (inner.ends_with("|name")) {
     name_only = true;
     inner.remove_suffix(5);
@@ -65,6 +66,10 @@ std::optional<std::string> slot(std::string_view inner, const Diagnosis& diagnos
   if (inner.ends_with("|bytes")) {
     bytes = true;
     inner.remove_suffix(6);
+  }
+  if (inner.ends_with("|word")) {
+    word = true;
+    inner.remove_suffix(5);
   }
   if (inner.ends_with("...")) {
     list = true;
@@ -75,6 +80,7 @@ std::optional<std::string> slot(std::string_view inner, const Diagnosis& diagnos
   if (!list) values.resize(1);
   if (name_only) std::transform(values.begin(), values.end(), values.begin(), file_name);
   if (bytes) std::transform(values.begin(), values.end(), values.begin(), readable_size);
+  if (word) std::transform(values.begin(), values.end(), values.begin(), shell_word);
   std::string text = list_of(std::move(values));
   if (text.empty()) return std::nullopt;
   return text;

@@ -9,6 +9,7 @@
 #include <set>
 #include <string>
 
+#include "base/shell_word.hpp"
 #include "host/explain/explain.hpp"
 #include "host/explain/providers.hpp"
 #include "host/explain/template.hpp"
@@ -118,6 +119,8 @@ TEST(Catalogue, ASentenceIsLeftOutWhenAKeyIsMissing) {
   EXPECT_EQ(fill("yes{!absent}", diagnosis), "yes");
   EXPECT_EQ(fill("yes{!path}", diagnosis), std::nullopt);
   EXPECT_EQ(fill("{size|bytes}", diagnose("EH-F15").with("size", "1536")), "1.5 KiB");
+  EXPECT_EQ(fill("--cache {layer|word}", diagnose("EH-F08").with("layer", "/a b")),
+            "--cache " + shell_word("/a b"));
   EXPECT_EQ(fill("{+library}both", diagnosis), "both");
   EXPECT_EQ(fill("{+path}both", diagnosis), std::nullopt);
   EXPECT_EQ(fill("{x...}", diagnose("EH-L01").with("x", "a, b").with("x", "c")), "a, b; c");

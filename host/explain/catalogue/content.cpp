@@ -24,7 +24,7 @@ constexpr std::string_view deep_repair =
 // Of a layer that is only read here nothing is mended.
 constexpr std::string_view layer_repair =
     "{?read_only_layer}whoever may write in {read_only_layer} mends it there: engine-cache verify "
-    "--deep --repair {build} --cache {read_only_layer}";
+    "--deep --repair {build} --cache {read_only_layer|word}";
 constexpr std::string_view published =
     "{?as_published}the file is as it was published: tell the publisher, or use another version (engine-info "
     "ENGINE --explain lists them)";
@@ -238,7 +238,10 @@ constexpr Entry entries[] = {
                 "system).",
      .before = "RLIMIT_FSIZE against the size",
      .after = "EFBIG",
-     .causes = {"{folder}: a file of {needed|bytes} is to be written, the limit is {limit|bytes}",
+     .causes = {"{file} is to hold {needed|bytes}, and the largest file that this process may write has "
+                "{limit|bytes}",
+                "{folder}: a file of {needed|bytes} is to be written, the limit is {limit|bytes}",
+                "{file} would exceed the largest file that this process may write, {limit|bytes}",
                 "{file} would exceed the largest file this process may write",
                 "a file would exceed the size limit"},
      .remedies = {"raise the limit: ulimit -f unlimited",

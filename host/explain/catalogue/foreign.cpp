@@ -9,7 +9,7 @@ using history::Category;
 
 constexpr std::string_view repair = "engine-cache verify --repair fetches the damaged files again";
 constexpr std::string_view inspect =
-    "engine-info --inspect {file} lists every DLL it needs, and those that are not found";
+    "engine-info --inspect {file|word} lists every DLL it needs, and those that are not found";
 
 constexpr Entry entries[] = {
     {.code = "EH-W01",
@@ -190,7 +190,7 @@ constexpr Entry entries[] = {
                 "notarized or allowed",
                 "macOS holds {file} in quarantine", "macOS holds the file in quarantine"},
      .remedies = {"engine-cache verify --deep first; when the files are those published: "
-                  "xattr -d com.apple.quarantine {file}",
+                  "xattr -d com.apple.quarantine {file|word}",
                   "use a signed and notarized build{!file}"},
      .category = Category::policy},
     {.code = "EH-X06",

@@ -353,7 +353,7 @@ constexpr Entry entries[] = {
      .causes = {"{file} may not be read: {blocked_by} is closed to this user",
                 "{file} may not be read by this user",
                 "the file, or a folder on the way to it, may not be read by this user"},
-     .remedies = {"let its owner run: chmod a+rX {blocked_by}",
+     .remedies = {"let its owner run: chmod a+rX {blocked_by|word}",
                   "set ENGINEHOST_CACHE to a folder of this user"},
      .category = Category::policy},
     {.code = "EH-L26",

@@ -39,8 +39,8 @@ constexpr Entry entries[] = {
                 "the licence {license} wants acceptance",
                 "{bytes} would be downloaded, and that was declined", "consent was not given"},
      .remedies =
-         {"read {url} and accept it: --accept-license {license}",
-          "{!url}accept it: --accept-license {license}",
+         {"read {url} and accept it: --accept-license {license|word}",
+          "{!url}accept it: --accept-license {license|word}",
           "{!license}{!asked}agree when asked, or run without a terminal: size alone then needs no consent",
           "{!license}let {asked} agree (return nonzero), or set none: size alone then needs no consent"},
      .exit_status = S::forbidden,
@@ -222,7 +222,7 @@ constexpr Entry entries[] = {
      .before = "the cache",
      .causes = {"{build} is not installed, and offline was asked for",
                 "the build is not installed, and offline was asked for"},
-     .remedies = {"{?recorded}where there is a network: {command} --platform {recorded}",
+     .remedies = {"{?recorded}where there is a network: {command} --platform {recorded|word}",
                   "{!recorded}where there is a network: {command}; on another machine also --platform "
                   "machine.json, which engine-info --platform-json writes here",
                   "run once without --offline, or copy a seeded cache here (engine-cache path shows where)"},

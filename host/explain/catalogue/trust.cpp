@@ -42,7 +42,7 @@ constexpr Entry entries[] = {
                 "no key is trusted for the repository {repository}"},
      .remedies =
          {"get the publisher's public key from a place you trust: engine-cache trust add KEY "
-          "--repository {repository}",
+          "--repository {repository|word}",
           "if you want this repository unsigned: \"unsigned\": true beside its \"location\" {repository} "
           "in the configuration",
           "what is installed still opens"},
@@ -81,7 +81,7 @@ constexpr Entry entries[] = {
      .before = "the list of revoked keys in root.json",
      .causes = {"{document} is signed with the key {key_id}, which its root has revoked"},
      .remedies = {"get the publisher's new key from a place you trust: engine-cache trust remove {key_id}, "
-                  "then engine-cache trust add KEY --repository {repository}",
+                  "then engine-cache trust add KEY --repository {repository|word}",
                   "its keeper: sign with a key that is not revoked"},
      .exit_status = S::wrong_bytes,
      .category = Category::request},
