@@ -144,6 +144,12 @@ Result<void> Fetch::begin(const HttpAnswer& answer) {
     restart_ = true;  // another file than the one that was begun, whatever If-Range should have done
     return fail(diagnose("EH-N02").with("url", report_.url).with("problem", "the file changed meanwhile"));
   }
+  // Where its size is not known, a server that has no ETag tells by the total that the file was replaced.
+  if (continues && asked_ > 0 && answer.range.total && total_ && *answer.range.total != *total_) {
+    restart_ = true;
+    total_.reset();
+    return fail(diagnose("EH-N02").with("url", report_.url).with("problem", "the file changed meanwhile"));
+  }
   total_ = continues ? answer.range.total : answer.length;
   if (is_strong(answer.etag)) etag_ = answer.etag;
   refused_length_.reset();

@@ -69,6 +69,27 @@ TEST_F(ResumeTest, PartialContentOfAnotherTotalStartsAnew) {
   EXPECT_EQ(sink.bytes, payload);
 }
 
+// Where nobody wrote down its size, and the server has no ETag.
+TEST_F(ResumeTest, AFileThatIsReplacedBetweenTwoPartsStartsAnew) {
+  const std::string newer = test::noise(400'000) + "newer";
+  FaultServer server([&](const Request& request, Connection& connection) {
+    if (request.number == 1)
+      connection.send("HTTP/1.1 200 OK\r\nContent-Length: 300000\r\n\r\n" + payload.substr(0, 150'000));
+    else if (request.range_start)
+      connection.answer("206 Partial", std::string_view(newer).substr(150'000),
+                        "Content-Range: bytes 150000-400004/400005");
+    else
+      connection.answer("200 OK", newer);
+  });
+  sink.bytes.clear();
+  UrlRequest request;
+  request.url = server.url("file");
+  const auto result = fetch_url(request, sink, options);
+  ASSERT_TRUE(result) << result.error().code;
+  EXPECT_TRUE(sink.bytes == newer);
+  EXPECT_EQ(server.requests(), 3);
+}
+
 TEST_F(ResumeTest, PartialContentThatEndsEarlyIsContinued) {
   FaultServer server([&](const Request& request, Connection& connection) {
     const std::uint64_t start = request.range_start.value_or(0);
