@@ -170,7 +170,7 @@ Result<PackageFile> locate_package(std::string_view project, std::string_view fi
   missing.with("project", project).with("file", file);
   TransferOptions with_certificate = options;
   if (!index.certificate.empty()) with_certificate.ca_bundle = index.certificate;
-  std::optional<Diagnosis> unreachable, forbidden;
+  std::optional<Diagnosis> unreachable, forbidden, portal;
   for (const std::string& base : index.urls) {
     const std::string page_url = base + (base.ends_with('/') ? "" : "/") + normalised(project) + "/";
     missing.with("index", without_credentials(base), index.told_by);
@@ -191,6 +191,14 @@ Result<PackageFile> locate_package(std::string_view project, std::string_view fi
       continue;
     }
     const auto listed = find_in_page(*page, file);
+    if (!listed && is_for_a_person(*page)) {
+      if (!portal) portal = diagnose("EH-N06");
+      portal->with("url", without_credentials(page_url)).with("project", project);
+      portal->with("index", without_credentials(base), index.told_by);
+      if (const auto title = title_of_page(*page); !title->empty())
+        portal->with("title", *title, "the page that came");
+      portal->with("actual", std::to_string(page->size()));
+    }
     if (!listed || listed->url.empty()) continue;
     if (!sha256.empty() && !listed->sha256.empty() && to_lower(listed->sha256) != sha256) {
       missing.with("listed_sha256", listed->sha256, without_credentials(page_url))
@@ -200,6 +208,7 @@ Result<PackageFile> locate_package(std::string_view project, std::string_view fi
     return PackageFile{join_url(page_url, listed->url), {}, index.certificate, listed->size};
   }
   if (unreachable) return fail(std::move(*unreachable));
+  if (portal) return fail(std::move(*portal));
   if (forbidden) return fail(std::move(*forbidden));
   return fail(std::move(missing));
 }

@@ -2,6 +2,7 @@
 
 #include "base/json.hpp"
 #include "base/text.hpp"
+#include "host/transfer/transfer.hpp"
 
 namespace enginehost::transfer {
 namespace {
@@ -53,6 +54,17 @@ std::optional<Listed> find_in_html(const std::string& page, std::string_view fil
 
 std::optional<Listed> find_in_page(const std::string& page, std::string_view file) {
   return trim(page).starts_with("{") ? find_in_json(page, file) : find_in_html(page, file);
+}
+
+// Pages of an index are links and nothing to fill in; devpi has a button to look anew.
+bool is_for_a_person(const std::string& page) {
+  if (!title_of_page(page)) return false;
+  const std::string lower = to_lower(page);
+  const auto has = [&](std::string_view text) { return lower.find(text) != std::string::npos; };
+  for (const char* package : {".whl", ".tar.gz", ".zip", ".egg"})
+    if (has(package)) return false;
+  return has("<script") || has("http-equiv=\"refresh\"") || has("\"password\"") ||
+         (has("<form") && !has("name=\"refresh\""));
 }
 
 }  // namespace enginehost::transfer

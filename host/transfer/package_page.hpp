@@ -15,4 +15,7 @@ struct Listed {
 // The file of that very name; nothing when the page does not list it or is no such page.
 std::optional<Listed> find_in_page(const std::string& page, std::string_view file);
 
+// True for a page that is meant for a person (a network's sign-in page, say) and names no package.
+bool is_for_a_person(const std::string& page);
+
 }  // namespace enginehost::transfer

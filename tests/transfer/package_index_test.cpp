@@ -98,6 +98,28 @@ TEST_F(PackageIndexTest, NamesTheIndexThatDoesNotListTheFile) {
   EXPECT_THAT(answer, HasSubstr("file=" + file_name));
 }
 
+TEST_F(PackageIndexTest, TellsASignInPageFromAnIndexWithoutTheFile) {
+  make_pip("", server.url("simple"));
+  const auto serve = [&](const std::string& body) {
+    test::write_text(
+        server.root() / "simple/sample-engine/index.html",
+        "<!DOCTYPE html><html><head><title>Guests</title></head><body>" + body + "</body></html>");
+  };
+  for (const char* body : {"<form action=\"/enter\"><input type=\"submit\"></form>",
+                           "<input name=\"p\" type=\"password\">", "<script>location='/enter'</script>"}) {
+    serve(body);
+    const std::string answer = ask();
+    EXPECT_THAT(answer, StartsWith("EH-N06\n")) << body;
+    EXPECT_THAT(answer, HasSubstr("url=" + server.url("simple/sample-engine/"))) << body;
+    EXPECT_THAT(answer, HasSubstr("title=Guests")) << body;
+  }
+  for (const char* body : {"", "<h1>Links for sample-engine</h1>", "<a href=\"x\">sample-0.1.tar.gz</a>",
+                           "<form><input name=\"refresh\" type=\"submit\"></form>"}) {
+    serve(body);
+    EXPECT_THAT(ask(), StartsWith("EH-N13\n")) << body;
+  }
+}
+
 TEST_F(PackageIndexTest, DoesNotTakeAFileThatIsListedWithAnotherDigest) {
   make_pip("", server.url("simple"));
   serve_json(sha256_hex("another wheel"));

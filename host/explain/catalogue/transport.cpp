@@ -127,7 +127,9 @@ constexpr Entry entries[] = {
      .meaning =
          "The answer is a page of text: a sign-in page of the network, a proxy's message, an error page.",
      .after = "the first bytes of the answer",
-     .causes = {"{url} gave a web page titled \"{title}\" instead of the file",
+     .causes = {"{url} gave a web page titled \"{title}\" instead of the package index's list of {project}",
+                "{url} gave a web page instead of the package index's list of {project}",
+                "{url} gave a web page titled \"{title}\" instead of the file",
                 "{url} gave a web page titled \"{page_title}\" instead of the file",
                 "{url} gave a web page instead of the file"},
      .remedies = {"sign in to the network, or set https_proxy to the proxy that leads out",
