@@ -2,6 +2,7 @@
 
 #include <cerrno>
 
+#include "base/file_system.hpp"
 #include "base/system_errors.hpp"
 #include "base/text.hpp"
 
@@ -39,9 +40,12 @@ Diagnosis diagnose(std::string_view code) {
 Diagnosis diagnose_errno(std::string_view code, int error_number) {
   const bool of_a_library = code.starts_with("EH-L");
   const bool no_descriptor = (error_number == EMFILE || error_number == ENFILE) && !of_a_library;
-  return std::move(diagnose(no_descriptor ? "EH-F24" : code)
-                       .with("errno", error_name(error_number))
-                       .with("os_said", error_text(error_number)));
+  Diagnosis diagnosis = diagnose(no_descriptor ? "EH-F24" : code);
+  diagnosis.with("errno", error_name(error_number)).with("os_said", error_text(error_number));
+  if (error_number == EFBIG)
+    if (const std::uint64_t limit = file_size_limit(); limit != UINT64_MAX)
+      diagnosis.with("limit", std::to_string(limit), "RLIMIT_FSIZE");
+  return diagnosis;
 }
 
 }  // namespace enginehost

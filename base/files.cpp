@@ -196,9 +196,12 @@ Result<void> write_file(const fs::path& file, std::string_view bytes, bool durab
     calls::unlink(temporary.c_str());
     return fail(std::move(diagnosis));
   };
-  if (auto written = write_all(opened.get(), bytes); !written)
-    return give_up(std::move(
-        written.error().with("file", path_text(file)).with("folder", path_text(file.parent_path()))));
+  if (auto written = write_all(opened.get(), bytes); !written) {
+    Diagnosis& why = written.error();
+    why.with("file", path_text(file)).with("folder", path_text(file.parent_path()));
+    if (why.code == "EH-F17") why.with("needed", std::to_string(bytes.size()));
+    return give_up(std::move(why));
+  }
   if (durable && calls::fsync(opened.get()) != 0) return give_up(write_failure(errno, file));
   if (calls::close(opened.release()) != 0) return give_up(write_failure(errno, file));
   if (calls::rename(temporary.c_str(), file.c_str()) != 0) return give_up(write_failure(errno, file));

@@ -112,8 +112,7 @@ Result<void> TreeWriter::write(std::string_view bytes) {
                               .with("limit", std::to_string(state.limits.bytes))));
   // The signal SIGXFSZ would end the process: do not let it come to that.
   if (state.current.size + bytes.size() > state.file_limit)
-    return fail(std::move(state.disk_failure(EFBIG, state.current.path)
-                              .with("limit", std::to_string(state.file_limit), "RLIMIT_FSIZE")));
+    return fail(state.disk_failure(EFBIG, state.current.path));
   state.bytes += bytes.size();
   state.current.size += bytes.size();
   return state.without(state.behind.write(bytes));

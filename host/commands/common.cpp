@@ -2,7 +2,6 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <exception>
@@ -14,6 +13,7 @@
 #include "host/commands/asked_for.hpp"
 #include "host/commands/output.hpp"
 #include "host/commands/say.hpp"
+#include "host/commands/written.hpp"
 #include "host/explain/explain.hpp"
 #include "host/open/document.hpp"
 #include "host/settings/layer.hpp"
@@ -59,25 +59,12 @@ int answered(const CLI::App& app, const CLI::Success& asked, bool json) {
   std::ostringstream text;
   const int status = app.exit(asked, text, text);
   if (!json)
-    std::printf("%s", text.str().c_str());
+    write_out(stdout, text.str());
   else if (asked.get_name() == "CallForVersion")
     print(Json::object().set("format", 1).set("tool", open::tool_document()));
   else
     print(Json::object().set("format", 1).set("help", text.str()));
   return status;
-}
-
-int write_error = 0;  // what the system said when a document could not be printed; the stream forgets it
-
-// A full disk or a closed pipe must not look like success.
-int written(int status) {
-  errno = 0;
-  const bool flushed = std::fflush(documents()) == 0;
-  const int error_number = write_error != 0 ? write_error : flushed ? 0 : errno;
-  if (flushed && std::ferror(documents()) == 0) return status;
-  Diagnosis diagnosis = error_number != 0 ? diagnose_errno("EH-P50", error_number) : diagnose("EH-P50");
-  std::fprintf(stderr, "%s\n", explain::describe(diagnosis).c_str());
-  return status == 0 ? static_cast<int>(explain::exit_status(diagnosis)) : status;
 }
 
 }  // namespace
@@ -164,10 +151,7 @@ int end_with(const Diagnosis& diagnosis, bool json) {
   return static_cast<int>(explain::exit_status(diagnosis));
 }
 
-void print(const Json& document) {
-  errno = 0;
-  if (std::fprintf(documents(), "%s\n", without_passwords(document.dump(2)).c_str()) < 0) write_error = errno;
-}
+void print(const Json& document) { write_out(documents(), without_passwords(document.dump(2)) + "\n"); }
 
 void print_warnings(const std::vector<std::string>& warnings, const std::vector<Diagnosis>& diagnoses,
                     bool quiet) {
@@ -178,7 +162,7 @@ void print_warnings(const std::vector<std::string>& warnings, const std::vector<
 
 int guarded(int argc, char** argv, const std::function<int()>& body) {
   try {
-    return written(body());
+    return all_written(body());
   } catch (const std::exception& thrown) {
     return end_with(explain::of_exception(thrown), json_asked_for(argc, argv));
   }

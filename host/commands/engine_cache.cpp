@@ -18,6 +18,7 @@
 #include "host/commands/quarantine.hpp"
 #include "host/commands/recorded_platform.hpp"
 #include "host/commands/say.hpp"
+#include "host/commands/written.hpp"
 #include "host/explain/explain.hpp"
 #include "host/open/document.hpp"
 #include "host/open/fetch.hpp"
@@ -201,7 +202,7 @@ int run(int argc, char** argv) {
   if (path->parsed() && flags.common.json)
     print(Json::object().set("format", 1).set("cache", path_text(store.root())));
   else
-    std::printf("%s\n", path_text(store.root()).c_str());
+    write_out(stdout, path_text(store.root()) + "\n");
   return 0;
 }
 

@@ -17,6 +17,7 @@
 #include "host/commands/report.hpp"
 #include "host/commands/say.hpp"
 #include "host/commands/self_test.hpp"
+#include "host/commands/written.hpp"
 #include "host/explain/describe_code.hpp"
 #include "host/explain/explain.hpp"
 #include "host/open/document.hpp"
@@ -132,7 +133,7 @@ int machine(const InfoFlags& flags, open::World& world, const std::optional<Diag
     print(machine_document(world, broken));
   else
     say("%s", machine_report(world, flags.common.verbose).c_str());
-  std::fflush(stdout);
+  flush_out(stdout);
   if (!flags.common.json) print_warnings(world.warnings(), {}, flags.common.quiet);
   if (broken && !flags.common.json)
     say_aside("the configuration was left out:\n%s\n", explain::describe(*broken).c_str());
@@ -204,7 +205,7 @@ int engine(const InfoFlags& flags, resolve::Request asked_for, open::World& worl
   if (tests) say("\n%s", describe(*tests).c_str());
   if (bench) say("\n%s", describe(*bench).c_str());
   if (bench && !flags.plot.empty() && drawn) say("  drawn in %s\n", flags.plot.c_str());
-  std::fflush(stdout);
+  flush_out(stdout);
   print_warnings(world.warnings(), outcome.warnings, flags.common.quiet);
   if (!drawn) say_aside("%s\n", explain::describe(drawn.error()).c_str());
   if (outcome.state == open::State::failed && outcome.diagnosis)

@@ -144,7 +144,7 @@ int clear(open::World& world, const QuarantineFlags& flags, bool json) {
               .set("enabled", Json::strings(enabled))
               .set("warnings", Json::strings(warnings)));
   else if (flags.action == "enable")
-    std::printf("%s may be used again\n", flags.build.c_str());
+    say("%s may be used again\n", flags.build.c_str());
   else
     say("%zu cleared\n", builds.size());
   if (flags.action == "clear" && !json)

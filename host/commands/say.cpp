@@ -6,6 +6,7 @@
 
 #include "base/printable.hpp"
 #include "base/text.hpp"
+#include "host/commands/written.hpp"
 
 namespace enginehost::commands {
 namespace {
@@ -19,7 +20,10 @@ void put(std::FILE* stream, const char* format, std::va_list values) {
   std::string text(static_cast<std::size_t>(length), '\0');
   std::vsnprintf(text.data(), text.size() + 1, format, values);
   const std::string shown = printable(without_passwords(text));
-  std::fwrite(shown.data(), 1, shown.size(), stream);
+  if (stream == stdout)
+    write_out(stream, shown);
+  else
+    std::fwrite(shown.data(), 1, shown.size(), stream);
 }
 
 }  // namespace

@@ -256,6 +256,8 @@ TEST(Files, TheFileSizeLimitIsF17) {
   const TemporaryFolder folder;
   const ChildOutcome outcome = run({BASE_FIXTURE, "write-limited", folder / "f", "100000"});
   EXPECT_THAT(outcome.output, HasSubstr("code=EH-F17\nerrno=EFBIG\n"));
+  EXPECT_THAT(outcome.output, HasSubstr("\nlimit=4096\n"));
+  EXPECT_THAT(outcome.output, HasSubstr("\nneeded=100000\n"));
   EXPECT_TRUE(names_in(folder.path()).empty());
 }
 

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <unistd.h>
 
+#include "tests/end-to-end/arrays.hpp"
 #include "tests/end-to-end/fault.hpp"
 
 namespace enginehost::test {
@@ -188,6 +189,65 @@ TEST(ConfinedFaults, F17_ALimitOnTheSizeOfFilesEndsNoCommandByASignal) {
   const Ended printed = workplace.info({}, printing);
   EXPECT_EQ(printed.status, 7) << printed.said();
   EXPECT_THAT(printed.error, testing::HasSubstr("EH-P50")) << printed.said();
+}
+
+// Also what is longer than a stream keeps back: the stream has forgotten why by the end.
+TEST(ConfinedFaults, P50_OutputThatMeetsALimitIsToldWithItsFileTheSizeAndWhatMendsIt) {
+  const Workplace workplace;
+  TestRepository repository(workplace.folder() / "repository");
+  for (int number = 100; number < 220; ++number)
+    repository.add(good_build("reference-good-" + std::to_string(number)));
+  repository.write();
+  const fs::path file = workplace.folder() / "printed";
+  std::vector<std::string> plan = {"reference", "--plan", "--explain", "--repository",
+                                   repository.root().native()};
+  RunOptions limited;
+  limited.launcher = {"sh", "-c", "ulimit -f 8 && exec \"$@\" > " + file.native(), "sh"};
+  RunOptions full;
+  full.launcher = {"sh", "-c", "exec \"$@\" > /dev/full", "sh"};
+  ASSERT_GT(workplace.info(plan).output.size(), 9'000u);
+  for (const char* flag : {"--verbose", "--json=true"}) {
+    plan.push_back(flag);
+    const Ended run = workplace.info(plan, limited);
+    EXPECT_EQ(run.status, 7) << flag << run.said();
+    EXPECT_THAT(run.error, testing::HasSubstr("EH-P50")) << flag;
+    EXPECT_THAT(run.error,
+                testing::HasSubstr("written to " + file.native() + ": File too large; it has 4.0 KiB"))
+        << flag;
+    EXPECT_THAT(run.error, testing::HasSubstr("ulimit -f unlimited")) << flag;
+    const Ended on_full = workplace.info(plan, full);
+    EXPECT_EQ(on_full.status, 7) << flag << on_full.said();
+    EXPECT_THAT(on_full.error,
+                testing::HasSubstr("standard output could not be written: No space left on device"))
+        << flag;
+  }
+}
+
+TEST(ConfinedFaults, F17_AResultThatMeetsALimitIsToldWithItsFileTheSizeAndWhatMendsIt) {
+  const Workplace workplace;
+  TestRepository repository(workplace.folder() / "repository");
+  repository.add(good_build());
+  repository.write();
+  const std::string input = (workplace.folder() / "x.npy").native();
+  write_array(input, "(400, 2)", std::vector<float>(800, 1.0f));
+  const fs::path results = workplace.folder() / "results";
+  std::vector<std::string> arguments = {"reference",    ENGINEHOST_SOURCE_DIR "/examples/two-layers.model",
+                                        "--input",      "x=" + input,
+                                        "--output",     results.native(),
+                                        "--repository", repository.root().native()};
+  const Ended free = workplace.run("engine-run", arguments);
+  ASSERT_EQ(free.status, 0) << free.said();
+  fs::remove_all(results);
+  RunOptions limited;
+  limited.launcher = {"sh", "-c", "ulimit -f 2 && exec \"$@\"", "sh"};
+  const Ended run = workplace.run("engine-run", arguments, limited);
+  EXPECT_EQ(run.status, 7) << run.said();
+  EXPECT_THAT(run.error, testing::HasSubstr("EH-F17")) << run.said();
+  EXPECT_THAT(run.error,
+              testing::ContainsRegex("results/.*[.]npy is to hold .*, and the largest file that this "
+                                     "process may write has 1.0 KiB"));
+  EXPECT_THAT(run.error, testing::HasSubstr("ulimit -f unlimited"));
+  EXPECT_TRUE(fs::is_empty(results)) << "nothing half";
 }
 
 // As every command in a pipe: quiet, and ended by the signal.

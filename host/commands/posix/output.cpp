@@ -1,7 +1,10 @@
 #include "host/commands/output.hpp"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
+
+#include <climits>
 
 namespace enginehost::commands {
 namespace {
@@ -34,6 +37,23 @@ void keep_output_for_documents() {
 }
 
 std::FILE* documents() { return kept != nullptr ? kept : stdout; }
+
+OutputFile file_behind(std::FILE* stream) {
+  OutputFile file;
+  const int number = ::fileno(stream);
+  struct stat status {};
+  if (::fstat(number, &status) != 0 || !S_ISREG(status.st_mode)) return file;
+  file.size = static_cast<std::uint64_t>(status.st_size);
+  char name[PATH_MAX + 1] = {};
+#ifdef F_GETPATH
+  if (::fcntl(number, F_GETPATH, name) != 0) name[0] = '\0';
+#else
+  const std::string link = "/proc/self/fd/" + std::to_string(number);
+  if (::readlink(link.c_str(), name, sizeof name - 1) < 0) name[0] = '\0';
+#endif
+  file.name = name;
+  return file;
+}
 
 void leave_at_once(int status) {
   std::fflush(stdout);

@@ -4,6 +4,7 @@
 #include <io.h>
 
 #include "base/windows/system.hpp"
+#include "base/windows/wide.hpp"
 
 namespace enginehost::commands {
 namespace {
@@ -34,6 +35,20 @@ void keep_output_for_documents() {
 }
 
 std::FILE* documents() { return kept != nullptr ? kept : stdout; }
+
+OutputFile file_behind(std::FILE* stream) {
+  OutputFile file;
+  const auto handle = reinterpret_cast<HANDLE>(::_get_osfhandle(::_fileno(stream)));
+  if (::GetFileType(handle) != FILE_TYPE_DISK) return file;
+  LARGE_INTEGER size{};
+  if (::GetFileSizeEx(handle, &size) != 0) file.size = static_cast<std::uint64_t>(size.QuadPart);
+  std::wstring name(32'768, L'\0');
+  const DWORD length = ::GetFinalPathNameByHandleW(handle, name.data(), static_cast<DWORD>(name.size()), 0);
+  if (length == 0 || length >= name.size()) return file;
+  name.resize(length);
+  file.name = windows::utf8(name.starts_with(L"\\\\?\\") ? std::wstring_view(name).substr(4) : name);
+  return file;
+}
 
 void leave_at_once(int status) {
   std::fflush(stdout);

@@ -181,11 +181,11 @@ constexpr Entry entries[] = {
      .title = "output could not be written",
      .meaning = "What a command printed did not all arrive: the disk is full, or the reader is gone.",
      .after = "the result of writing to standard output",
-     .causes = {"{file} could not be written: {os_said}; it has {size|bytes}, and the largest file that this "
-                "process may write has {limit|bytes}",
-                "{file} could not be written: {os_said}; it has {size|bytes}",
-                "{file} could not be written: {os_said}", "standard output could not be written: {os_said}",
-                "standard output could not be written"},
+     .causes =
+         {"standard output could not be written to {file}: {os_said}; it has {size|bytes}, and the largest "
+          "file that this process may write has {limit|bytes}",
+          "standard output could not be written to {file}: {os_said}; it has {size|bytes}",
+          "standard output could not be written: {os_said}", "standard output could not be written"},
      .remedies = {"{errno=EFBIG}raise the limit: ulimit -f unlimited",
                   "free space where the output goes, or send it elsewhere, and run the command again"},
      .exit_status = S::cache,
