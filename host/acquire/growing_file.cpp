@@ -23,6 +23,15 @@ Diagnosis GrowingFile::failure(int error_number) const {
                        .with("folder", path_text(folder_)));
 }
 
+Diagnosis GrowingFile::unreadable(int error_number) const {
+  return std::move(diagnose_errno("EH-F23", error_number).with("file", path_text(path_)));
+}
+
+std::optional<Diagnosis> GrowingFile::why_unreadable() const {
+  const std::lock_guard lock(mutex_);
+  return unreadable_;
+}
+
 Result<std::unique_ptr<GrowingFile>> GrowingFile::open(const std::filesystem::path& file,
                                                        const std::filesystem::path& cache_folder,
                                                        std::optional<std::uint64_t> size,
@@ -118,7 +127,7 @@ Result<std::string> GrowingFile::digest_of(transfer::Range range) const {
                                      std::min<std::uint64_t>(buffer.size(), range.end - range.begin),
                                      static_cast<calls::Offset>(range.begin));
     if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return fail(failure(errno));
+    if (got < 0) return fail(unreadable(errno));
     if (got == 0) break;  // truncated under us: no digest matches
     hash.update(std::string_view(buffer.data(), static_cast<std::size_t>(got)));
     range.begin += static_cast<std::uint64_t>(got);
@@ -198,7 +207,7 @@ Result<void> GrowingFile::write(std::string_view bytes) {
 
 Result<void> GrowingFile::write_at(std::uint64_t offset, std::string_view bytes) {
   if (offset + bytes.size() > file_limit_)  // SIGXFSZ would end the process
-    return fail(std::move(failure(EFBIG).with("limit", std::to_string(file_limit_), "RLIMIT_FSIZE")));
+    return fail(failure(EFBIG));
   if (chunks_ != nullptr) return put_in_chunks(offset, bytes);
   TRY(put(offset, bytes));
   add({offset, offset + bytes.size()});
@@ -265,7 +274,7 @@ Result<void> GrowingFile::advance(std::uint64_t offset, std::string_view bytes) 
           calls::pread(file_.get(), buffer.data(), std::min<std::uint64_t>(buffer.size(), end - at),
                        static_cast<calls::Offset>(at));
       if (got < 0 && errno == EINTR) continue;
-      if (got <= 0) return fail(failure(got < 0 ? errno : EIO));
+      if (got <= 0) return fail(unreadable(got < 0 ? errno : EIO));
       next = std::string_view(buffer.data(), static_cast<std::size_t>(got));
     }
     hash_.update(next);
@@ -308,6 +317,12 @@ std::int64_t GrowingFile::read(std::uint64_t at, char* buffer, std::size_t size,
     const ssize_t got = calls::pread(file_.get(), buffer, std::min<std::uint64_t>(size, available),
                                      static_cast<calls::Offset>(at));
     if (got < 0 && errno == EINTR) continue;
+    if (got < 0) {
+      Diagnosis why = unreadable(errno);
+      const std::lock_guard lock(mutex_);
+      unreadable_ = std::move(why);
+      return -1;
+    }
     // Truncated under us means started anew; the next call says so.
     if (got == 0) {
       const std::lock_guard lock(mutex_);

@@ -23,7 +23,7 @@ class GrowingFile : public transfer::Sink, public transfer::PartSink {
   // Opens or makes the file; what it already holds counts as received and is hashed (nothing on disk is
   // trusted). Without chunks that is what it noted of itself (received_ranges.hpp), else what stands before
   // its first hole; with them each chunk that has its digest. `chunks` must outlive the file and be of `size`
-  // bytes. EH-F15, F16, F17 with "file", "folder".
+  // bytes. EH-F15, F16, F17 with "file", "folder"; EH-F23 with "file" when it cannot be read.
   static Result<std::unique_ptr<GrowingFile>> open(const std::filesystem::path& file,
                                                    const std::filesystem::path& cache_folder,
                                                    std::optional<std::uint64_t> size = {},
@@ -55,14 +55,18 @@ class GrowingFile : public transfer::Sink, public transfer::PartSink {
   void stop_receiving(Diagnosis diagnosis);
 
   // Bytes at `at`, waiting until there are some. 0 at the end of a completed file, -1 when the file was
-  // abandoned or started anew since `generation`.
+  // abandoned or started anew since `generation`, or cannot be read.
   std::int64_t read(std::uint64_t at, char* buffer, std::size_t size, std::uint64_t generation);
+  // Of a read that failed: EH-F23 ("file"), which says nothing against the bytes.
+  std::optional<Diagnosis> why_unreadable() const;
+  Diagnosis unreadable(int error_number) const;
   // Waits until nothing more will happen to the bytes; false when they were started anew since `generation`.
   bool wait_until_settled(std::uint64_t generation);
   // Counts how often the file was started anew.
   std::uint64_t generation() const;
   bool abandoned() const;
   int descriptor() const { return file_.get(); }
+  const std::filesystem::path& path() const { return path_; }
   // The first bytes, at most `size`.
   std::string head(std::size_t size) const;
   void remove();
@@ -103,7 +107,7 @@ class GrowingFile : public transfer::Sink, public transfer::PartSink {
   std::atomic<std::uint64_t> size_ = 0;  // what may be read
   std::uint64_t generation_ = 0;
   bool complete_ = false, abandoned_ = false;
-  std::optional<Diagnosis> stop_;
+  std::optional<Diagnosis> stop_, unreadable_;
 };
 
 }  // namespace enginehost::acquire

@@ -1,6 +1,7 @@
 #include "host/acquire/unpacking.hpp"
 
 #include "base/files.hpp"
+#include "base/paths.hpp"
 #include "base/remove_tree.hpp"
 #include "base/text.hpp"
 #include "host/acquire/zip_directory.hpp"
@@ -11,7 +12,13 @@ namespace {
 
 bool is_disk_failure(const Diagnosis& diagnosis) {
   return diagnosis.code == "EH-F15" || diagnosis.code == "EH-F16" || diagnosis.code == "EH-F17" ||
-         diagnosis.code == "EH-F24";
+         diagnosis.code == "EH-F23" || diagnosis.code == "EH-F24";
+}
+
+// The readers of archives know a number, not a name.
+Diagnosis in_file(Diagnosis diagnosis, const GrowingFile& file) {
+  if (diagnosis.code == "EH-F23") diagnosis.with("file", path_text(file.path()));
+  return diagnosis;
 }
 
 }  // namespace
@@ -25,9 +32,12 @@ Result<UnpackedTree> unpack_into(const manifest::Artifact& artifact, GrowingFile
     remove_tree(folder, ignored);
     TRY(make_folders(folder));
     cache::TreeWriter writer(folder, limits);
-    TRY_ASSIGN(Unpacked unpacked, unpack(artifact, file, way, writer, cancel, on_read));
+    auto unpacked = unpack(artifact, file, way, writer, cancel, on_read);
+    // A disk that fails is no archive that is broken.
+    if (auto why = file.why_unreadable(); !unpacked && why) return fail(std::move(*why));
+    if (!unpacked) return fail(std::move(unpacked).error());
     TRY(writer.settle());
-    return UnpackedTree{std::move(unpacked), std::move(writer)};
+    return UnpackedTree{std::move(*unpacked), std::move(writer)};
   };
   if (seekable) return attempt(Way::seeking);
   if (artifact.archive == "zip" && has_zip_stream()) {
@@ -40,10 +50,12 @@ Result<UnpackedTree> unpack_into(const manifest::Artifact& artifact, GrowingFile
 Result<void> check_unpacked(const manifest::Artifact& artifact, UnpackedTree& tree, const GrowingFile& file,
                             const std::filesystem::path& folder) {
   if (artifact.archive == "zip") {
-    TRY_ASSIGN(const auto directory, read_zip_directory(file.descriptor(), file.held()));
-    TRY(check_zip(file.descriptor(), file.held(), directory, tree.unpacked));
-    TRY(check_late_checksums(directory, tree.unpacked, folder));
-    TRY(apply_modes(directory, tree.unpacked, tree.writer));
+    const auto directory = read_zip_directory(file.descriptor(), file.held());
+    if (!directory) return fail(in_file(directory.error(), file));
+    if (auto right = check_zip(file.descriptor(), file.held(), *directory, tree.unpacked); !right)
+      return fail(in_file(std::move(right).error(), file));
+    TRY(check_late_checksums(*directory, tree.unpacked, folder));
+    TRY(apply_modes(*directory, tree.unpacked, tree.writer));
   }
   if (tree.writer.entries() == 0)
     return fail(diagnose("EH-F21")

@@ -45,7 +45,8 @@ Result<std::string> bytes_at(int file, std::uint64_t at, std::uint64_t size) {
     const ssize_t more =
         calls::pread(file, bytes.data() + got, size - got, static_cast<calls::Offset>(at + got));
     if (more < 0 && errno == EINTR) continue;
-    if (more <= 0) return fail(broken("cut off"));
+    if (more < 0) return fail(diagnose_errno("EH-F23", errno));
+    if (more == 0) return fail(broken("cut off"));
     got += static_cast<std::size_t>(more);
   }
   return bytes;

@@ -23,7 +23,8 @@ struct ZipEntry {
 // hold more.
 Result<std::pair<std::uint64_t, std::uint64_t>> zip_directory_span(int file, std::uint64_t size);
 
-// Reads the directory of a complete file. EH-F21 with "problem" when it is broken, encrypted or split.
+// Reads the directory of a complete file. EH-F21 with "problem" when it is broken, encrypted or split;
+// EH-F23 when it cannot be read.
 Result<std::vector<ZipEntry>> read_zip_directory(int file, std::uint64_t size);
 
 // A stream reader believes the headers before the data, other programs the directory at the end; an archive

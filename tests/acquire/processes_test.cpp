@@ -33,18 +33,18 @@ const std::string child = ENGINEHOST_BUILD_DIR "/tests/acquire_child";
 class Processes : public testing::Test {
  protected:
   // A runtime of `size` bytes that do not compress, from a server with these directives.
-  void offer(std::size_t size, const std::string& directives = {}) {
+  void offer(std::size_t size, const std::string& directives = {}, const std::string& format = "tar.gz") {
     server.emplace(directives);
-    archive = test::make_archive("tar.gz", {{"lib/libruntime.so.1",
-                                             "\x7f"
-                                             "ELF" +
-                                                 test::noise(size)},
-                                            {"lib/libruntime.so", "", 0777, "libruntime.so.1"},
-                                            {"NOTICE", "text"}});
+    archive = test::make_archive(format, {{"lib/libruntime.so.1",
+                                           "\x7f"
+                                           "ELF" +
+                                               test::noise(size)},
+                                          {"lib/libruntime.so", "", 0777, "libruntime.so.1"},
+                                          {"NOTICE", "text"}});
     test::write_text(server->root() / "runtime", archive);
     test::give_plugin(sample, folder / "repository");
     sample.runtime().artifacts = {
-        SampleBuild::artifact(archive, "tar.gz", {SampleBuild::url(server->url("runtime"))})};
+        SampleBuild::artifact(archive, format, {SampleBuild::url(server->url("runtime"))})};
     test::write_text(folder / "manifest.json", manifest_of(*sample.build));
   }
   std::vector<std::string> command(const fs::path& cache) const {
@@ -275,6 +275,33 @@ TEST_F(SystemCalls, AFullOrFailingDiskIsToldAndLosesNothing) {
     }
   }
   EXPECT_GT(failed, 2);
+}
+
+// It says nothing against the bytes: they are not fetched again for it.
+TEST_F(SystemCalls, ADiskThatCannotBeReadIsToldAndWhatCameIsKept) {
+  for (const char* format : {"tar.gz", "zip"}) {
+    offer(300'000, {}, format);
+    int failed = 0;
+    for (int when = 1; when <= 12; ++when) {
+      SCOPED_TRACE(format + std::to_string(when));
+      const fs::path cache = folder / "cache",
+                     partial = cache / "partial" / sample.runtime().artifacts[0].sha256;
+      const std::string inject = "inject=pread64:error=EIO:when=" + std::to_string(when) + "+";
+      const ChildOutcome outcome = run(
+          command(cache), {"strace", "-f", "-qq", "-o", "/dev/null", "-P", partial.native(), "-e", inject});
+      std::error_code none;
+      const auto kept = fs::file_size(partial, none);
+      if (outcome.exit_code == 3) {
+        ++failed;
+        EXPECT_EQ(outcome.output, "EH-F23\n");
+        ASSERT_FALSE(none) << "thrown away";
+        EXPECT_EQ(run(command(cache)).output, "installed " + std::to_string(archive.size() - kept) + "\n");
+      }
+      expect_installed(cache, inject);
+      fs::remove_all(cache);
+    }
+    EXPECT_GT(failed, 0) << format;
+  }
 }
 
 TEST_F(SystemCalls, OfflineOpensNoSocket) {

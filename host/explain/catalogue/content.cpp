@@ -15,12 +15,22 @@ constexpr std::string_view blame =
 // Of files of the cache only: what a person or a repository named says so ("place").
 constexpr std::string_view named_again = "{place=argument}name another file, or put {file} there anew";
 constexpr std::string_view repair =
-    "{!place}{!as_published}{!outside}{!read_only_layer}engine-cache verify --repair fetches the damaged "
+    "{!place}{!as_published}{!outside}{!read_only_layer}{!repair_failed}engine-cache verify --repair fetches "
+    "the "
+    "damaged "
     "files again";
 // What keeps a file's size and time is found by its digest only.
 constexpr std::string_view deep_repair =
-    "{!place}{!as_published}{!outside}{!read_only_layer}engine-cache verify --deep --repair fetches the "
+    "{!place}{!as_published}{!outside}{!read_only_layer}{!repair_failed}engine-cache verify --deep --repair "
+    "fetches "
+    "the "
     "damaged files again";
+// It was just tried.
+constexpr std::string_view unmended =
+    "{?repair_failed}the damaged files could not be fetched again ({repair_failed}): name a repository or a "
+    "mirror "
+    "that has them (--repository), not offline, for engine-cache verify --repair; until then the build is "
+    "not opened";
 // Of a layer that is only read here nothing is mended.
 constexpr std::string_view layer_repair =
     "{?read_only_layer}whoever may write in {read_only_layer} mends it there: engine-cache verify "
@@ -43,7 +53,7 @@ constexpr Entry entries[] = {
                 "{file} cannot be read: it is {problem}", "{file} does not exist",
                 "a file that should be there cannot be opened"},
      .remedies = {blame, "{?as_published}no component of the build brings the file: tell its publisher",
-                  not_ours, layer_repair, repair, "{!limit}check the path {file}{!as_published}",
+                  not_ours, layer_repair, unmended, repair, "{!limit}check the path {file}{!as_published}",
                   "{?limit}tell whoever keeps {file}: it has to become several smaller ones"},
      .category = Category::content},
     {.code = "EH-F02",
@@ -52,7 +62,7 @@ constexpr Entry entries[] = {
      .before = "file size",
      .after = "the loader says \"file too short\"",
      .causes = {"{file} has no bytes in it", "the file has no bytes in it"},
-     .remedies = {blame, published, not_ours, layer_repair, repair, named_again},
+     .remedies = {blame, published, not_ours, layer_repair, unmended, repair, named_again},
      .exit_status = S::wrong_bytes,
      .category = Category::content},
     {.code = "EH-F03",
@@ -63,7 +73,7 @@ constexpr Entry entries[] = {
      .causes = {"{file} is only {size} bytes long, less than the header of a library ({format})",
                 "{file} is only {size} bytes long, less than the header of a library",
                 "the file is shorter than the header of a library"},
-     .remedies = {blame, published, not_ours, layer_repair, repair, named_again},
+     .remedies = {blame, published, not_ours, layer_repair, unmended, repair, named_again},
      .exit_status = S::wrong_bytes,
      .category = Category::content},
     {.code = "EH-F04",
@@ -74,7 +84,7 @@ constexpr Entry entries[] = {
      .after = "SIGBUS inside the loader",
      .causes = {"{file} ends after {size} of {needed_size} needed bytes", "{file} ends too early",
                 "the file ends before what its own header promises"},
-     .remedies = {blame, published, not_ours, layer_repair, repair, named_again},
+     .remedies = {blame, published, not_ours, layer_repair, unmended, repair, named_again},
      .exit_status = S::wrong_bytes,
      .category = Category::content},
     {.code = "EH-F05",
@@ -90,7 +100,7 @@ constexpr Entry entries[] = {
          {published, not_ours,
           "{!place}{!as_published}{!outside}sign in to the network, or set https_proxy to the proxy that "
           "leads out",
-          layer_repair, repair, "{place=argument}name a library: {file} is none"},
+          layer_repair, unmended, repair, "{place=argument}name a library: {file} is none"},
      .exit_status = S::wrong_bytes,
      .category = Category::content},
     {.code = "EH-F06",
@@ -104,7 +114,7 @@ constexpr Entry entries[] = {
      .remedies = {"{!place}tell the publisher of the manifest: the artifact's \"archive\" does not say how "
                   "it is packed",
                   "{?as_published}use another version: engine-info ENGINE --explain lists them", not_ours,
-                  layer_repair, repair, "{place=argument}unpack {file} and name the library in it"},
+                  layer_repair, unmended, repair, "{place=argument}unpack {file} and name the library in it"},
      .exit_status = S::wrong_bytes,
      .category = Category::content},
     {.code = "EH-F07",
@@ -132,7 +142,7 @@ constexpr Entry entries[] = {
                 "{file} is {format}, not a library", "{file} is damaged",
                 "the bytes of the file are not those that were published"},
      .remedies =
-         {blame, published, not_ours, layer_repair, deep_repair,
+         {blame, published, not_ours, layer_repair, unmended, deep_repair,
           "{!place}{!as_published}{!outside}if it happens again, suspect the mirror, a proxy or the disk",
           named_again},
      .exit_status = S::wrong_bytes,
@@ -165,7 +175,7 @@ constexpr Entry entries[] = {
                 "{file} is {problem}, not a folder{expected_kind=folder}",
                 "{file} is {problem}, not a regular file",
                 "a folder, or a link that leads nowhere, stands where a library should be"},
-     .remedies = {published, "mend or remove {link}{!as_published}", layer_repair, repair,
+     .remedies = {published, "mend or remove {link}{!as_published}", layer_repair, unmended, repair,
                   "check the path {file}{!as_published}"},
      .category = Category::content},
     {.code = "EH-F12",
@@ -293,12 +303,15 @@ constexpr Entry entries[] = {
          "What is installed cannot be told: the cache, or a folder in it, is another user's or no folder, "
          "or the file that says how the cache is laid out is damaged.",
      .before = "opening the cache's folders, and LAYER.json",
-     .causes = {"{file} is damaged: {problem}", "{folder} cannot be read: {os_said}", "{folder} is {problem}",
-                "the cache cannot be read"},
-     .remedies =
-         {"{?damaged}engine-cache verify --repair writes it anew",
-          "{?in_the_way}engine-cache verify --repair moves {in_the_way} aside, and makes the folder",
-          "{!damaged}{!in_the_way}let its owner do this, or name another cache: --cache or ENGINEHOST_CACHE"},
+     .causes = {"{file} is damaged: {problem}", "{file} cannot be read: {os_said}",
+                "{folder} cannot be read: {os_said}", "{folder} is {problem}", "the cache cannot be read"},
+     .remedies = {"{?damaged}engine-cache verify --repair writes it anew",
+                  "{?in_the_way}engine-cache verify --repair moves {in_the_way} aside, and makes the folder",
+                  "{errno=EIO}the disk may be failing: look at what the system says of it, and name a cache "
+                  "on another: "
+                  "--cache or ENGINEHOST_CACHE",
+                  "{!damaged}{!in_the_way}let its owner do this, or name another cache: --cache or "
+                  "ENGINEHOST_CACHE"},
      .exit_status = S::cache,
      .category = Category::request},
     {.code = "EH-F24",
