@@ -30,6 +30,10 @@ struct Verified {
   bool sound() const { return problems.empty() || repaired; }
 };
 
+// Without --deep.
+constexpr const char* sizes_are_right =
+    "every file is there with its size, kind and mode; bytes were read only where times differ (--deep: all)";
+
 class Verification {
  public:
   Verification(open::World& world, const VerifyFlags& flags, bool json, bool quiet)
@@ -152,6 +156,8 @@ Result<void> Verification::repair(const std::string& id, Verified& verified) {
   }
   if (!mended || !mended->left.empty()) {
     if (auto fetched = fetch_anew(id); !fetched) {
+      // That no source gives single files is no reason any more.
+      std::erase_if(verified.not_fetched, [](const Diagnosis& why) { return why.code == "EH-N15"; });
       verified.not_fetched.push_back(std::move(fetched).error());
       if (verified.not_fetched.back().code == "EH-P10") return fail(verified.not_fetched.back());
       return {};
@@ -189,8 +195,7 @@ Json Verification::tell(const std::string& id, const Verified& verified) const {
   }
   for (const Diagnosis& failure : verified.not_fetched) failures.push(explain::to_json(failure));
   if (!json_) {
-    const char* verdict = verified.problems.empty()
-                              ? (flags_.deep ? "every byte is right" : "every file is as it was installed")
+    const char* verdict = verified.problems.empty() ? (flags_.deep ? "every byte is right" : sizes_are_right)
                           : verified.repaired
                               ? (verified.fetched_anew ? "repaired, fetched anew" : "repaired")
                               : "damaged";
@@ -201,6 +206,8 @@ Json Verification::tell(const std::string& id, const Verified& verified) const {
     if (!verified.sound())
       for (const Diagnosis& failure : verified.not_fetched)
         say("%s  not repaired: %s\n", id.c_str(), explain::one_line(failure).c_str());
+    if (!verified.sound() && flags_.repair && verified.layer.empty())
+      say("%s  stays damaged, and is not opened until its files can be had\n", id.c_str());
   }
   return Json::object()
       .set("build", id)

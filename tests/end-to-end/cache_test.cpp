@@ -65,6 +65,25 @@ TEST_F(CacheCommands, GcTellsWithADryRunAndThenDoesIt) {
   EXPECT_EQ(workplace.info({"reference", "--repository", location, "--json"}).status, 0);
 }
 
+TEST_F(CacheCommands, GcKeepsTreesWhoseRecordsAreLostUntilItIsToldOtherwise) {
+  fs::remove_all(workplace.cache() / "refs");
+  const Ended told = cache({"gc"});
+  EXPECT_EQ(told.status, 0) << told.said();
+  EXPECT_THAT(told.output,
+              HasSubstr("kept 1 tree that no record names since the folder of records (refs) was "
+                        "lost"));
+  EXPECT_THAT(told.output, HasSubstr("engine-cache gc --unrecorded"));
+  const Ended document = cache({"gc", "--json"});
+  ASSERT_EQ(document.document["unrecorded"].as_array().size(), 1u) << document.said();
+  const std::string tree = document.document["unrecorded"].as_array()[0]["tree"].as_string();
+  EXPECT_TRUE(fs::exists(workplace.cache() / "trees" / tree));
+  const Ended freed = cache({"gc", "--unrecorded"});
+  EXPECT_EQ(freed.status, 0) << freed.said();
+  EXPECT_THAT(freed.output, HasSubstr("removed 1 tree that no record names"));
+  EXPECT_FALSE(fs::exists(workplace.cache() / "trees" / tree));
+  EXPECT_TRUE(cache({"gc", "--json"}).document["unrecorded"].as_array().empty());
+}
+
 TEST_F(CacheCommands, ThePinnedStays) {
   EXPECT_EQ(cache({"pin", "reference-good"}).status, 0);
   const Ended kept = cache({"gc", "--max-size", "0", "--json"});
@@ -75,6 +94,17 @@ TEST_F(CacheCommands, ThePinnedStays) {
   EXPECT_EQ(cache({"gc", "--max-age", "0"}).status, 0);
   EXPECT_EQ(installed(), 0u);
   EXPECT_NE(cache({"pin", "reference-good", "--json"}).status, 0) << "it is not installed";
+}
+
+// What was not read is not said to be right.
+TEST_F(CacheCommands, VerifyTellsWhatItLookedAt) {
+  const Ended looked = cache({"verify"});
+  EXPECT_EQ(looked.status, 0) << looked.said();
+  EXPECT_THAT(looked.output,
+              HasSubstr("with its size, kind and mode; bytes were read only where times differ"));
+  const Ended read = cache({"verify", "--deep"});
+  EXPECT_EQ(read.status, 0) << read.said();
+  EXPECT_THAT(read.output, HasSubstr("every byte is right"));
 }
 
 // The layer is looked into first, and only who may write there mends it.
@@ -193,6 +223,9 @@ TEST_F(CacheCommands, VerifySaysWhyItCouldNotRepair) {
   const Ended left = cache({"verify", "--repair"});
   EXPECT_EQ(left.status, 5) << left.said();
   EXPECT_THAT(left.output, HasSubstr("reference-good  not repaired: ")) << left.said();
+  EXPECT_THAT(left.output, HasSubstr("reference-good  stays damaged, and is not opened until"));
+  EXPECT_THAT(left.said(), testing::Not(HasSubstr("EH-N15")));
+  EXPECT_THAT(left.error, HasSubstr("the damaged files could not be fetched again (EH-N14)"));
   EXPECT_THAT(left.said(), testing::Not(HasSubstr("verify --deep --repair"))) << "that was just done";
 }
 
