@@ -13,6 +13,7 @@
 #include "cache/sharing.hpp"
 #include "cache/store_paths.hpp"
 #include "cache/sweep.hpp"
+#include "cache/unrecorded.hpp"
 
 namespace enginehost::cache {
 namespace {
@@ -68,8 +69,13 @@ std::uint64_t logical_of(const std::vector<Installed>& builds) {
 }
 
 // What stays on disk when only these builds do.
-std::uint64_t bytes_with(const Measured& measured, const std::vector<const Installed*>& builds) {
+std::uint64_t bytes_with(const Measured& measured, const std::vector<const Installed*>& builds,
+                         const std::set<std::string>& unrecorded) {
   std::set<std::string> names;
+  for (const std::string& tree : unrecorded) {
+    names.insert("trees/" + tree);
+    names.insert("lists/" + tree);
+  }
   for (const Installed* build : builds) {
     names.insert("views/" + build->digest);
     for (const std::string& tree : build->trees) {
@@ -137,6 +143,16 @@ class Collection {
     return {};
   }
 
+  // `noted` to have lost their records; those that have one again are in order.
+  void note_unrecorded(const std::set<std::string>& noted, const std::set<std::string>& recorded) {
+    for (const std::string& tree : noted) {
+      if (recorded.contains(tree)) continue;
+      const auto part = measured_.parts.find("trees/" + tree);
+      report.unrecorded.push_back({tree, part == measured_.parts.end() ? 0 : part->second});
+      if (!options_.unrecorded) unrecorded_.insert(tree);
+    }
+  }
+
   std::uint64_t left() const {
     return left([](const auto& candidate) { return !candidate.gone; });
   }
@@ -158,7 +174,7 @@ class Collection {
     std::vector<const Installed*> staying;
     for (const Candidate& candidate : builds_)
       if (!candidate.gone && stays(candidate)) staying.push_back(&candidate.build);
-    return bytes_with(measured_, staying);
+    return bytes_with(measured_, staying, unrecorded_);
   }
 
   template <class Take>
@@ -175,6 +191,7 @@ class Collection {
   const CollectOptions& options_;
   std::vector<Candidate> builds_;
   Measured measured_;
+  std::set<std::string> unrecorded_;  // that stay
   std::int64_t now_ = 0;
 };
 
@@ -211,11 +228,16 @@ Result<Collected> Store::collect(const CollectOptions& options) const {
   if (!options.dry_run) TRY(prepare());
   Collection collection(*this, options);
   Collected& report = collection.report;
+  // A record that cannot be read may need any file: builds would be lost, and nothing freed.
+  const auto records = referred(root_);
+  if (records) {
+    TRY_ASSIGN(const auto noted, unrecorded_in(root_));
+    collection.note_unrecorded(noted, *records);
+    if (options.unrecorded && !options.dry_run) TRY(keep_unrecorded(root_, {}));
+  }
   std::string freed;
   std::vector<Released> released;  // their locks are held until the files are gone
   collection.make_room([&](const std::string& name) { return drop_unneeded(root_, name, options.dry_run); });
-  // A record that cannot be read may need any file: builds would be lost, and nothing freed.
-  const auto records = referred(root_);
   // A view that a build which went shares with one that may go next is in our own hands: let go, so that
   // only others' hold on it counts.
   const auto let_go_of = [&](const std::string& digest) {

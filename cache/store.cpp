@@ -16,6 +16,7 @@
 #include "cache/place.hpp"
 #include "cache/sharing.hpp"
 #include "cache/store_paths.hpp"
+#include "cache/unrecorded.hpp"
 
 namespace enginehost::cache {
 namespace {
@@ -43,6 +44,7 @@ std::string layout_text(std::string_view program) {
 }
 
 Result<void> make_layer(const fs::path& root, std::string_view program) {
+  TRY(note_unrecorded(root));
   for (const char* folder : top_folders) {
     auto made = make_folders(root / folder);
     if (!made && odd_place(root / folder)) {

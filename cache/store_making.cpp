@@ -14,6 +14,7 @@
 #include "cache/sharing.hpp"
 #include "cache/store_paths.hpp"
 #include "cache/tree_care.hpp"
+#include "cache/unrecorded.hpp"
 #include "cache/view.hpp"
 
 namespace enginehost::cache {
@@ -134,6 +135,7 @@ Result<Installed> Store::write_ref(Installed installed) const {
   TRY(make_lease_file(root_, installed.digest));
   TRY(clear_for_file(root_, ref_file(root_, installed.build)));
   TRY(write_file(ref_file(root_, installed.build), write_record(installed)));
+  recorded_again(root_, installed.trees);
   return installed;
 }
 

@@ -12,6 +12,7 @@
 #include "cache/sharing.hpp"
 #include "cache/store_paths.hpp"
 #include "cache/tree_care.hpp"
+#include "cache/unrecorded.hpp"
 
 namespace enginehost::cache {
 namespace inside {
@@ -189,6 +190,12 @@ Swept sweep_layer(const fs::path& root, std::string_view freed) {
                                      "builds is freed")));
     return std::move(sweep.swept);
   }
+  auto unrecorded = unrecorded_in(root);
+  if (!unrecorded) {
+    sweep.swept.stayed.push_back(std::move(unrecorded).error());
+    return std::move(sweep.swept);
+  }
+  names->merge(*unrecorded);
   sweep_views(sweep, *names, freed);
   for (const fs::path& tree : children_of(root / "trees"))
     if (!names->contains(path_text(tree.filename()))) sweep.drop(tree);

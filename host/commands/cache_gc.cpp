@@ -38,6 +38,13 @@ Json builds_of(const std::vector<cache::Collected::Build>& builds) {
   return list;
 }
 
+Json trees_of(const std::vector<cache::Collected::Tree>& trees) {
+  Json list = Json::array();
+  for (const cache::Collected::Tree& tree : trees)
+    list.push(Json::object().set("tree", tree.tree).set("size", tree.size));
+  return list;
+}
+
 Json sizes(std::uint64_t logical, std::uint64_t physical) {
   return Json::object().set("logical", logical).set("physical", physical);
 }
@@ -48,7 +55,24 @@ Diagnosis unusable(const char* flag, const std::string& value, const char* expec
                        .with("problem", std::string(flag) + " " + value + ": that is not " + expected));
 }
 
-void tell(const cache::Store& store, const cache::Collected& done, bool dry_run) {
+void tell_unrecorded(const cache::Collected& done, const GcFlags& flags) {
+  std::uint64_t bytes = 0;
+  for (const auto& tree : done.unrecorded) bytes += tree.size;
+  const std::size_t count = done.unrecorded.size();
+  say("%s %zu %s that no record names since the folder of records (refs) was lost, %s\n",
+      !flags.unrecorded ? "kept"
+      : flags.dry_run   ? "would remove"
+                        : "removed",
+      count, count == 1 ? "tree" : "trees", format_bytes(bytes).c_str());
+  for (const auto& tree : done.unrecorded)
+    say("  trees/%s  %s\n", tree.tree.c_str(), format_bytes(tree.size).c_str());
+  if (!flags.unrecorded)
+    say("  fetch their builds again, which downloads little or nothing, or free them: engine-cache gc "
+        "--unrecorded\n");
+}
+
+void tell(const cache::Store& store, const cache::Collected& done, const GcFlags& flags) {
+  const bool dry_run = flags.dry_run;
   for (const auto& build : done.removed)
     say("%s %s  %s  (%s)\n", dry_run ? "would remove" : "removed", build.build.c_str(),
         format_bytes(build.size).c_str(), build.why.c_str());
@@ -59,6 +83,7 @@ void tell(const cache::Store& store, const cache::Collected& done, bool dry_run)
   say("%s: %s %s, %s on disk for %s of builds\n", path_text(store.root()).c_str(),
       format_bytes(freed).c_str(), dry_run ? "would be freed" : "freed",
       format_bytes(done.physical_after).c_str(), format_bytes(done.logical_after).c_str());
+  if (!done.unrecorded.empty()) tell_unrecorded(done, flags);
   if (done.bound_missed)
     say("more than the bound is left: what is in use, pinned, being made or being downloaded does not go, "
         "and "
@@ -86,6 +111,7 @@ void note(const settings::Settings& settings, const cache::Collected& done, bool
 int collect(const settings::Settings& settings, const cache::Store& store, const GcFlags& flags, bool json) {
   cache::CollectOptions options;
   options.dry_run = flags.dry_run;
+  options.unrecorded = flags.unrecorded;
   if (settings.cache_max_bytes != 0) options.max_bytes = settings.cache_max_bytes;
   if (!flags.max_size.empty()) {
     options.max_bytes = parse_size(flags.max_size);
@@ -103,7 +129,7 @@ int collect(const settings::Settings& settings, const cache::Store& store, const
   // All that could be done is done; what stayed would otherwise be noticed when the disk is full.
   const int status = done->stayed.empty() ? 0 : static_cast<int>(explain::exit_status(done->stayed.front()));
   if (!json) {
-    tell(store, *done, options.dry_run);
+    tell(store, *done, flags);
     for (const Diagnosis& why : done->stayed)
       std::fprintf(stderr, "stayed: %s%s\n", explain::one_line(why).c_str(),
                    why.value("consequence").empty()
@@ -121,6 +147,7 @@ int collect(const settings::Settings& settings, const cache::Store& store, const
             .set("kept", builds_of(done->kept))
             .set("before", sizes(done->logical_before, done->physical_before))
             .set("after", sizes(done->logical_after, done->physical_after))
+            .set("unrecorded", trees_of(done->unrecorded))
             .set("bound_missed", done->bound_missed)
             .set("stayed", std::move(stayed))
             .set("left_to_maker", done->left_to_maker)
@@ -171,6 +198,8 @@ void add_gc(CLI::App& app, GcFlags& flags) {
                                "remove the longest unused builds until the cache is below nine tenths of it");
   flags.collecting->add_option("--max-age", flags.max_age,
                                "remove builds that were not used for so long (30d, 12h)");
+  flags.collecting->add_flag("--unrecorded", flags.unrecorded,
+                             "remove also what no record names since the folder of records was lost");
   flags.collecting->add_flag("--dry-run", flags.dry_run, "only tell what would go");
   flags.pinning = app.add_subcommand("pin", "keep a build from being removed by gc");
   flags.pinning->add_option("ID", flags.build)->required();

@@ -199,6 +199,53 @@ TEST_F(Collecting, ARecordThatCannotBeReadIsToldAndNoBuildIsLostForIt) {
   EXPECT_THAT(installed(), IsEmpty());
 }
 
+TEST_F(Collecting, TreesThatLostTheirRecordsStayUnlessAskedFor) {
+  const auto trees_here = [&] {
+    std::size_t count = 0;
+    for (const auto& tree : fs::directory_iterator(folder / "cache/trees"))
+      count += tree.is_directory() ? 1 : 0;
+    return count;
+  };
+  const Installed one = install("one");
+  install("other");
+  const std::size_t all = trees_here();
+  ASSERT_GE(all, 2u);
+  for (const bool a_file : {false, true}) {
+    fs::remove_all(folder / "cache/refs");
+    if (a_file) {
+      test::write_text(folder / "cache/refs", "mine");
+      ASSERT_TRUE(store.move_aside(folder / "cache/refs"));
+    }
+    CollectOptions looking;
+    looking.dry_run = true;
+    EXPECT_EQ(collect(looking).unrecorded.size(), all);
+    const Collected kept = collect({});
+    EXPECT_EQ(kept.unrecorded.size(), all);
+    EXPECT_GT(kept.unrecorded.front().size, 0u);
+    EXPECT_EQ(trees_here(), all);
+  }
+  // What was installed again is as every build; the others stay even where all that may go does.
+  install("one");
+  CollectOptions nothing_left;
+  nothing_left.max_bytes = 0;
+  EXPECT_THAT(names(collect(nothing_left).removed), ElementsAre("one"));
+  EXPECT_EQ(trees_here(), all - one.trees.size());
+  install("one");
+  EXPECT_EQ(collect({}).unrecorded.size(), all - one.trees.size());
+  CollectOptions what_would_go;
+  what_would_go.unrecorded = what_would_go.dry_run = true;
+  EXPECT_LT(collect(what_would_go).physical_after, collect({}).physical_after);
+  CollectOptions asked;
+  asked.unrecorded = true;
+  EXPECT_EQ(collect(asked).unrecorded.size(), all - one.trees.size());
+  EXPECT_EQ(trees_here(), one.trees.size());
+  EXPECT_FALSE(fs::exists(folder / "cache/unrecorded"));
+  EXPECT_THAT(collect({}).unrecorded, IsEmpty());
+  expect_sound();
+  ASSERT_TRUE(store.remove("one"));
+  EXPECT_EQ(trees_here(), 0u);
+}
+
 TEST_F(Collecting, WhatCannotBeRemovedStaysAndTheRestGoes) {
   install("one");
   for (const char* id : {"0000", "ffff"}) fs::create_directories(folder / "cache/trees" / id / "lib");

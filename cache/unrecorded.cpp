@@ -1,0 +1,72 @@
+#include "cache/unrecorded.hpp"
+
+#include <cerrno>
+
+#include "base/file_calls.hpp"
+#include "base/files.hpp"
+#include "base/paths.hpp"
+#include "base/sha256.hpp"
+#include "base/text.hpp"
+#include "cache/store_paths.hpp"
+
+namespace enginehost::cache::inside {
+namespace {
+
+bool is_folder(const fs::path& path) {
+  std::error_code error;
+  return fs::is_directory(fs::symlink_status(path, error));
+}
+
+fs::path note_of(const fs::path& root) { return root / "unrecorded"; }
+
+// Nothing there, or what is no folder. What cannot be looked at now may well be one.
+bool is_lost(const fs::path& records) {
+  calls::Status status{};
+  if (calls::stat(records.c_str(), &status) == 0) return !S_ISDIR(status.st_mode);
+  return errno == ENOENT || errno == ENOTDIR || errno == ELOOP;
+}
+
+}  // namespace
+
+Result<void> note_unrecorded(const fs::path& root) {
+  if (!is_lost(root / "refs")) return {};
+  TRY_ASSIGN(const std::set<std::string> trees, unrecorded_in(root));
+  return trees.empty() ? Result<void>() : keep_unrecorded(root, trees);
+}
+
+Result<std::set<std::string>> unrecorded_in(const fs::path& root) {
+  std::set<std::string> trees;
+  std::error_code error;
+  if (is_lost(root / "refs"))
+    for (auto it = fs::directory_iterator(root / "trees", error); !error && it != fs::end(it);
+         it.increment(error))
+      if (const std::string name = path_text(it->path().filename());
+          is_sha256_hex(name) && is_folder(it->path()))
+        trees.insert(name);
+  const auto text = read_file(note_of(root));
+  if (!text && text.error().value("errno") == "ENOENT") return trees;
+  if (!text) return fail(text.error());
+  for (const std::string& line : split(*text, '\n'))
+    if (is_sha256_hex(line) && is_folder(root / "trees" / path_of(line))) trees.insert(line);
+  return trees;
+}
+
+void recorded_again(const fs::path& root, const std::vector<std::string>& trees) {
+  auto noted = unrecorded_in(root);
+  if (!noted || noted->empty()) return;
+  std::size_t gone = 0;
+  for (const std::string& tree : trees) gone += noted->erase(tree);
+  if (gone > 0) static_cast<void>(keep_unrecorded(root, *noted));
+}
+
+Result<void> keep_unrecorded(const fs::path& root, const std::set<std::string>& trees) {
+  if (trees.empty()) {
+    if (calls::unlink(note_of(root).c_str()) == 0 || errno == ENOENT) return {};
+    return fail(disk_failure(errno, note_of(root), root));
+  }
+  std::string text;
+  for (const std::string& tree : trees) text += tree + "\n";
+  return write_file(note_of(root), text);
+}
+
+}  // namespace enginehost::cache::inside
