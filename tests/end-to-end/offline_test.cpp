@@ -186,12 +186,15 @@ TEST(Offline, TheCommandsForARecordedMachineNameItsRecord) {
   served.publish();
   const Workplace workplace;
   ASSERT_EQ(workplace.info({"reference", "--plan", "--repository", served.location(), "--json"}).status, 0);
-  const std::string record = ENGINEHOST_SOURCE_DIR "/tests/profiles/linux-ubuntu2404-driver580-rtx4090.json";
+  // Also one whose name a shell would take for two.
+  const std::string record = (workplace.folder() / "my machine's.json").native();
+  std::filesystem::copy_file(ENGINEHOST_SOURCE_DIR "/tests/profiles/linux-ubuntu2404-driver580-rtx4090.json",
+                             record);
   const Ended text =
       workplace.info(offline({"reference", "--repository", served.location(), "--platform", record}));
   EXPECT_THAT(text.output, HasSubstr("reference-good  engine-cache fetch reference@1.0.0 --flavor cpu "
-                                     "--platform " +
-                                     record + "\n"));
+                                     "--platform '" +
+                                     (workplace.folder() / "my machine'\\''s.json'\n").native()));
   const Ended here = workplace.info(offline({"reference", "--repository", served.location()}));
   EXPECT_THAT(here.output, HasSubstr("reference-good  engine-cache fetch reference@1.0.0 --flavor cpu\n"));
 }
