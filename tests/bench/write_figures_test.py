@@ -1,0 +1,41 @@
+"""The page of figures, made of figures that were made up."""
+import importlib.util
+import pathlib
+import unittest
+
+spec = importlib.util.spec_from_file_location("write_figures", pathlib.Path(__file__).with_name("write_figures.py"))
+figures = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(figures)
+
+STAT = {"store/find_285_files": [{"find_ns": 9e5, "stat_ns": 285 * 1000.0}]}
+
+
+class GoalsInMilliseconds(unittest.TestCase):
+    def notes(self, runs):
+        return "\n".join(figures.what_a_stat_costs({**STAT, **runs}))
+
+    def test_that_were_missed_are_told_in_stats(self):
+        notes = self.notes({"detect/first": [{"detect_ns": 2e6, "read_ns": 1e5}]})
+        self.assertIn("A stat takes 1 us here.", notes)
+        self.assertIn("detection without drivers, first: 2000 stats of this machine; the goal of 1 ms is 2000 of those", notes)
+        self.assertIn("closure checked again from the cache, 285 files: 900 stats of this machine; the goal of 0.6 ms is 1200",
+                      notes)
+
+    def test_that_were_met_are_not_told(self):
+        self.assertNotIn("detection", self.notes({"detect/first": [{"detect_ns": 9e5, "read_ns": 1e5}]}))
+
+    def test_of_warm_opens_are_the_time_above_the_floor(self):
+        run = {"open_ns": 1.5e6, "create_ns": 1.4e6, "dlopen_ns": 1e6, "look_ns": 8e4, "again_ns": 1.0}
+        notes = self.notes({"open/reference": [run]})
+        self.assertIn("warm open of an installed, proven build: reference: 500 stats of this machine; the goal of 0.15 ms is 300",
+                      notes)
+        self.assertNotIn("creates it by hand", notes)
+        self.assertIn("takes 80 us by itself", notes)
+
+    def test_every_goal_in_milliseconds_is_one(self):
+        for row in figures.ROWS:
+            self.assertEqual(row.time is not None, " ms" in row.goal and "500 MB" not in row.goal, row.what)
+
+
+if __name__ == "__main__":
+    unittest.main()
