@@ -1,6 +1,7 @@
 #include "base/version.hpp"
 
 #include <algorithm>
+#include <initializer_list>
 
 #include "base/text.hpp"
 
@@ -9,32 +10,98 @@ namespace {
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-// Splits one part into its number and the text after it; leading zeros do not count.
-std::pair<std::string_view, std::string_view> number_and_text(std::string_view part) {
+bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+bool is_separator(char c) { return c == '.' || c == '-' || c == '_'; }
+
+std::string_view take_number(std::string_view& text) {
   std::size_t end = 0;
-  while (end < part.size() && is_digit(part[end])) ++end;
-  std::string_view number = part.substr(0, end);
+  while (end < text.size() && is_digit(text[end])) ++end;
+  std::string_view number = text.substr(0, end);
+  text.remove_prefix(end);
   while (number.size() > 1 && number.front() == '0') number.remove_prefix(1);
-  return {number, part.substr(end)};
+  return number;
 }
 
-bool is_prerelease(std::string_view text) {
-  return text.starts_with("a") || text.starts_with("b") || text.starts_with("rc") ||
-         text.starts_with("dev") || text.starts_with("-") || text.starts_with("pre");
+std::strong_ordering compare_numbers(std::string_view left, std::string_view right) {
+  if (left.empty()) left = "0";
+  if (right.empty()) right = "0";
+  if (left.size() != right.size()) return left.size() <=> right.size();
+  return left.compare(right) <=> 0;
 }
 
-std::strong_ordering compare_parts(std::string_view left, std::string_view right) {
-  auto [left_number, left_text] = number_and_text(left);
-  auto [right_number, right_text] = number_and_text(right);
-  if (left_number.empty()) left_number = "0";
-  if (right_number.empty()) right_number = "0";
-  if (left_number.size() != right_number.size()) return left_number.size() <=> right_number.size();
-  if (left_number != right_number) return left_number.compare(right_number) <=> 0;
-  if (left_text == right_text) return std::strong_ordering::equal;
-  if (is_prerelease(left_text) != is_prerelease(right_text))
-    return is_prerelease(left_text) ? std::strong_ordering::less : std::strong_ordering::greater;
-  return left_text.compare(right_text) <=> 0;
+bool is_word(std::string_view found, std::string_view word) {
+  return std::equal(found.begin(), found.end(), word.begin(), word.end(),
+                    [](char a, char b) { return (a >= 'A' && a <= 'Z' ? a - 'A' + 'a' : a) == b; });
 }
+
+// Takes "rc1", ".rc.1" or "-RC-1" off the front when its word is one of these.
+bool take_mark(std::string_view& text, std::initializer_list<std::string_view> words,
+               std::string_view& number) {
+  std::string_view rest = text;
+  if (!rest.empty() && is_separator(rest[0])) rest.remove_prefix(1);
+  const std::string_view word = rest.substr(
+      0, static_cast<std::size_t>(std::find_if_not(rest.begin(), rest.end(), is_letter) - rest.begin()));
+  if (std::none_of(words.begin(), words.end(), [&](std::string_view known) { return is_word(word, known); }))
+    return false;
+  rest.remove_prefix(word.size());
+  if (rest.size() > 1 && is_separator(rest[0]) && is_digit(rest[1])) rest.remove_prefix(1);
+  number = take_number(rest);
+  text = rest;
+  return true;
+}
+
+// What follows the numbers of a release.
+struct Marks {
+  // Before the release (0 only under development, 1 alpha, 2 beta, 3 candidate), 4 the release itself.
+  int stage = 4;
+  bool is_post = false, is_dev = false;
+  std::string_view stage_number, post_number, dev_number;
+  std::string_view rest;  // what is none of PEP 440
+};
+
+Marks marks_of(std::string_view text) {
+  Marks marks;
+  if (take_mark(text, {"a", "alpha"}, marks.stage_number))
+    marks.stage = 1;
+  else if (take_mark(text, {"b", "beta"}, marks.stage_number))
+    marks.stage = 2;
+  else if (take_mark(text, {"rc", "c", "pre", "preview"}, marks.stage_number))
+    marks.stage = 3;
+  marks.is_post = take_mark(text, {"post", "rev", "r"}, marks.post_number);
+  if (!marks.is_post && text.size() > 1 && text[0] == '-' && is_digit(text[1])) {
+    marks.is_post = true;
+    text.remove_prefix(1);
+    marks.post_number = take_number(text);
+  }
+  marks.is_dev = take_mark(text, {"dev"}, marks.dev_number);
+  if (marks.is_dev && marks.stage == 4 && !marks.is_post) marks.stage = 0;
+  marks.rest = text;
+  return marks;
+}
+
+// A text read from its front: "1!2.0.1rc1+cpu" is epoch 1, release 2.0.1, and the rest.
+struct Text {
+  explicit Text(std::string_view version) : release(version.substr(0, version.find('+'))) {
+    if (release.size() > 1 && (release[0] == 'v' || release[0] == 'V') && is_digit(release[1]))
+      release.remove_prefix(1);
+    std::string_view rest = release;
+    const std::string_view number = take_number(rest);
+    if (number.empty() || !rest.starts_with('!')) return;
+    epoch = number;
+    release = rest.substr(1);
+  }
+  // The next number of the release; false: there is none, and what is left begins with the marks.
+  bool next(std::string_view& number) {
+    const std::string_view rest = release.starts_with('.') && begun ? release.substr(1) : release;
+    if (rest.empty() || !is_digit(rest[0]) || (begun && rest.size() == release.size())) return false;
+    release = rest;
+    number = take_number(release);
+    begun = true;
+    return true;
+  }
+  std::string_view epoch, release;
+  bool begun = false;
+};
 
 struct Condition {
   std::string_view comparison, version;
@@ -66,22 +133,84 @@ Condition condition_of(std::string_view text) {
   return {one.substr(0, length), length == std::string_view::npos ? "" : trim(one.substr(length))};
 }
 
-}  // namespace
-
-std::strong_ordering compare_versions(std::string_view left, std::string_view right) {
-  // What follows "+" is a local label (2.0.1+cu118) and says nothing about the order.
-  Parts left_parts(left.substr(0, left.find('+')), '.'), right_parts(right.substr(0, right.find('+')), '.');
+// Part by part, numbers as numbers and other text as text.
+std::strong_ordering compare_others(std::string_view left, std::string_view right) {
+  Parts left_parts(left, '.'), right_parts(right, '.');
   for (;;) {
-    std::string_view a = "0", b = "0";
+    std::string_view a, b;
     const bool more_left = left_parts.next(a), more_right = right_parts.next(b);
     if (!more_left && !more_right) return std::strong_ordering::equal;
-    if (const auto order = compare_parts(a, b); order != 0) return order;
+    if (const auto order = compare_numbers(take_number(a), take_number(b)); order != 0) return order;
+    if (a != b) return a.compare(b) <=> 0;
   }
 }
 
+std::strong_ordering compare_marks(const Marks& left, const Marks& right) {
+  if (left.stage != right.stage) return left.stage <=> right.stage;
+  if (const auto order = compare_numbers(left.stage_number, right.stage_number); order != 0) return order;
+  if (left.is_post != right.is_post) return left.is_post <=> right.is_post;
+  if (const auto order = compare_numbers(left.post_number, right.post_number); order != 0) return order;
+  if (left.is_dev != right.is_dev) return right.is_dev <=> left.is_dev;
+  if (const auto order = compare_numbers(left.dev_number, right.dev_number); order != 0) return order;
+  return compare_others(left.rest, right.rest);
+}
+
+}  // namespace
+
+std::strong_ordering compare_versions(std::string_view left, std::string_view right) {
+  Text a(left), b(right);
+  if (const auto order = compare_numbers(a.epoch, b.epoch); order != 0) return order;
+  for (;;) {
+    std::string_view left_number, right_number;
+    const bool more_left = a.next(left_number), more_right = b.next(right_number);
+    if (!more_left && !more_right) break;
+    if (const auto order = compare_numbers(left_number, right_number); order != 0) return order;
+  }
+  if (a.release == b.release) return std::strong_ordering::equal;
+  return compare_marks(marks_of(a.release), marks_of(b.release));
+}
+
+bool is_version(std::string_view text) {
+  const std::size_t plus = text.find('+');
+  const std::string_view label = local_label(text);
+  const auto is_of_label = [](char c) { return is_letter(c) || is_digit(c) || is_separator(c); };
+  if (plus != std::string_view::npos &&
+      (label.empty() || !std::all_of(label.begin(), label.end(), is_of_label) ||
+       is_separator(label.front()) || is_separator(label.back())))
+    return false;
+  Text version(text);
+  std::string_view number;
+  if (!version.next(number)) return false;
+  while (version.next(number)) {
+  }
+  return marks_of(version.release).rest.empty();
+}
+
+bool is_prerelease(std::string_view text) {
+  Text version(text);
+  std::string_view number;
+  while (version.next(number)) {
+  }
+  const Marks marks = marks_of(version.release);
+  return marks.stage < 4 || marks.is_dev;
+}
+
+std::string_view local_label(std::string_view version) {
+  const std::size_t plus = version.find('+');
+  return plus == std::string_view::npos ? std::string_view() : version.substr(plus + 1);
+}
+
 bool has_version_prefix(std::string_view version, std::string_view prefix) {
-  if (!version.starts_with(prefix)) return false;
-  return version.size() == prefix.size() || version[prefix.size()] == '.' || version[prefix.size()] == '+';
+  if (version == prefix) return true;
+  Text found(version), wanted(prefix);
+  if (compare_numbers(found.epoch, wanted.epoch) != 0) return false;
+  std::string_view number, wanted_number;
+  bool is_longer = false;
+  while (wanted.next(wanted_number)) {
+    is_longer = true;
+    if (!found.next(number) || compare_numbers(number, wanted_number) != 0) return false;
+  }
+  return is_longer && wanted.release.empty() && local_label(prefix).empty();
 }
 
 bool is_version_requirement(std::string_view requirement) {

@@ -8,7 +8,11 @@
 namespace enginehost::open {
 
 resolve::Request completed(resolve::Request request, const settings::Settings& settings) {
-  if (request.flavor.empty() && !request.require) request.flavor = settings.flavor;
+  if (request.flavor.empty() && !request.require) {
+    request.flavor = settings.flavor;
+    if (const auto* setting = settings.find("flavor"); setting != nullptr && !settings.flavor.empty())
+      request.flavor_source = setting->source;
+  }
   if (request.device.empty()) request.device = settings.device;
   if (request.force.empty()) request.force = settings.force;
   request.offline = request.offline || settings.offline;

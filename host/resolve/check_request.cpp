@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "base/counted.hpp"
 #include "base/text.hpp"
 #include "base/version.hpp"
 #include "host/manifest/repository.hpp"
@@ -10,12 +11,6 @@ namespace {
 
 using manifest::Build;
 using platform::Platform;
-
-bool is_wanted_version(const std::string& version, const std::string& wanted) {
-  if (wanted.empty()) return true;
-  if (wanted.find_first_of("<>=") != std::string::npos) return satisfies(version, wanted);
-  return has_version_prefix(version, wanted);
-}
 
 // One check for both: a build is for one kind of machine.
 Answer check_kind_of_system(const Build& build, const Platform& machine, Findings& findings) {
@@ -77,7 +72,8 @@ Check refusal(std::string requirement, std::string observed, std::vector<Evidenc
 
 // What brings this very build where there is a network.
 std::string fetch_command(const Build& build) {
-  return "engine-cache fetch " + build.engine + "@" + build.version + " --flavor " + build.flavor;
+  return "engine-cache fetch " + build.engine + (is_version(build.version) ? "@" : "@===") + build.version +
+         " --flavor " + build.flavor;
 }
 
 bool offers(const Build& build, std::string_view kind) {
@@ -118,14 +114,18 @@ bool check_request(const Build& build, const Question& question, Findings& findi
   const Request& request = question.request;
   if (check_kind_of_system(build, question.machine.platform, findings) == Answer::no) return false;
   if (!request.version.empty()) {
-    const bool holds = is_wanted_version(build.version, request.version);
+    const bool holds = question.version.accepts(build.version);
     findings.note(holds, "EH-S05",
                   [&] { return told("version " + request.version, build.version, "manifest"); });
     if (!holds) return false;
   }
   if (!request.require || request.flavor.empty()) return true;
   const bool holds = build.flavor == request.flavor;
-  findings.note(holds, "EH-S04", [&] { return told("flavor " + request.flavor, build.flavor, "manifest"); });
+  findings.note(holds, "EH-S04", [&] {
+    Check check = told("flavor " + request.flavor, build.flavor, "manifest");
+    if (!request.flavor_source.empty()) check.evidence = {{"demanded_by", request.flavor_source, "request"}};
+    return check;
+  });
   return holds;
 }
 
@@ -204,14 +204,20 @@ void check_device(const Build& build, const Question& question, Findings& findin
     const bool judged =
         kind == "cuda" && index && machine.platform.cuda.devices.is_known() && machine.visible.certain;
     if (judged && *index >= static_cast<std::int64_t>(visible))
-      return "there are " + std::to_string(visible) + " visible devices";
+      return (visible == 1 ? "there is " : "there are ") +
+             counted(visible, "visible device", "visible devices");
     return {};
   };
   std::vector<std::string> reasons;
   for (const std::string& device : question.devices) {
     reasons.push_back(problem_of(device));
     if (!reasons.back().empty()) continue;
-    findings.note(true, {}, [&] { return told("device " + request.device, device, "manifest"); });
+    findings.note(true, {}, [&] {
+      std::string observed = device;
+      for (std::size_t i = 0; i + 1 < reasons.size(); ++i)
+        observed += (i == 0 ? "; not " : ", ") + question.devices[i] + ": " + reasons[i];
+      return told("device " + request.device, std::move(observed), "manifest");
+    });
     return;
   }
   findings.note(Answer::no, "EH-S09", [&] {

@@ -23,7 +23,11 @@ Machine::Machine(const platform::Platform& observed)
 }
 
 Question::Question(const platform::Platform& observed, const Request& asked, std::int64_t asked_at)
-    : machine(observed), request(asked), devices(devices_of(asked.device)), now(asked_at) {}
+    : machine(observed),
+      request(asked),
+      version(asked.version),
+      devices(devices_of(asked.device)),
+      now(asked_at) {}
 
 Held hold(const manifest::Build& build, const Question& question, Findings& findings) {
   Held held;

@@ -7,6 +7,7 @@
 #include "host/resolve/cuda_tables.hpp"
 #include "host/resolve/findings.hpp"
 #include "host/resolve/plan.hpp"
+#include "host/resolve/version_wish.hpp"
 #include "host/resolve/visible_devices.hpp"
 
 namespace enginehost::resolve {
@@ -27,6 +28,7 @@ struct Question {
   Question(const platform::Platform& observed, const Request& asked, std::int64_t asked_at);
   const Machine machine;
   const Request request;
+  const VersionWish version;
   const std::vector<std::string> devices;  // the devices that the request names, in order
   const std::int64_t now;                  // seconds since 1970, by this machine's clock
 };

@@ -62,6 +62,8 @@ Diagnosis set_aside(const Build& build, const Record& record) {
     reason = "disabled by hand";
     diagnosis.with("disabled", "by hand", "history of this machine");
   }
+  if (record.state == State::unfit)
+    diagnosis.with("unfit", "until the machine changes", "history of this machine");
   if (!reason.empty()) diagnosis.with("reason", reason, "history of this machine");
   if (const std::string& code = record.diagnosis["code"].as_string(); !code.empty())
     diagnosis.with("first_code", code, "history of this machine");
@@ -123,7 +125,7 @@ std::string request_text(const Request& request) {
 // The newest version that is not above the one asked for, else the oldest: what a person who mistyped or
 // remembered wrongly may have meant. Of a range its first bound counts.
 std::string nearest_version(std::string_view wanted, const std::vector<std::string>& versions) {
-  wanted.remove_prefix(std::min(wanted.find_first_not_of("<>= "), wanted.size()));
+  wanted.remove_prefix(std::min(wanted.find_first_not_of("<>=!~ "), wanted.size()));
   wanted = wanted.substr(0, wanted.find(','));
   std::string below, oldest;
   for (const std::string& version : versions) {
@@ -158,6 +160,9 @@ void add_refusing_wishes(const Plan& plan, const std::vector<Weighed*>& sorted, 
   else
     add("of_other_versions", versions.size());
   add("of_other_flavors", flavors);
+  if (flavors != 0)
+    diagnosis.with("demanded_by",
+                   plan.request.flavor_source.empty() ? "--require" : plan.request.flavor_source, "request");
   add("for_other_devices", devices);
 }
 

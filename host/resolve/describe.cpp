@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/counted.hpp"
 #include "base/printable.hpp"
 
 namespace enginehost::resolve {
@@ -131,9 +132,7 @@ std::string describe_plan(const Plan& plan, bool explain) {
     text += line + "\n";
     if (explain) describe_checks(checks, text);
   }
-  if (hidden != 0)
-    text += "and " + std::to_string(hidden) + (hidden == 1 ? " build" : " builds") +
-            " for other systems or versions\n";
+  if (hidden != 0) text += "and " + counted(hidden, "build", "builds") + " for other systems or versions\n";
   return text;
 }
 

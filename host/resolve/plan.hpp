@@ -16,10 +16,11 @@ namespace enginehost::resolve {
 
 struct Request {
   std::string engine;
-  std::string version;   // "2.0" means the newest 2.0.x; ">=2.0,<3" works too; empty: any
-  std::string flavor;    // wished for, or demanded with `require`
-  std::string device;    // "cuda:0": must be opened; "cuda:0,cpu": the first if possible; empty: any
-  bool require = false;  // exactly `flavor` or an error, no fallback
+  std::string version;  // "2.0" means the newest 2.0.x; ">=2.0,<3" works too (version_wish.hpp); empty: any
+  std::string flavor;   // wished for, or demanded with `require`
+  std::string device;   // "cuda:0": must be opened; "cuda:0,cpu": the first if possible; empty: any
+  std::string flavor_source;  // what set the flavor: "--require", "ENGINEHOST_FLAVOR", a file
+  bool require = false;       // exactly `flavor` or an error, no fallback
   bool offline = false;
   std::string force;                // a build id that is tried in spite of quarantine, first
   std::set<std::string> installed;  // build ids that need no download
@@ -83,7 +84,8 @@ struct Plan {
 // Weighs every build of the engine. The first candidate, if any is ranked, is `chosen`, the other ranked ones
 // `fits`; a build with a "no" among its checks is never ranked, and "unknown" never counts as "yes". A build
 // that is for another system, version or flavor stops at that check. `force` overrides history, not
-// requirements. `now` in seconds since 1970, for quarantines that end with time. History is taken as it is:
+// requirements. A version before its release is ranked behind every other one that fits, unless the request
+// names one. `now` in seconds since 1970, for quarantines that end with time. History is taken as it is:
 // stale records have been dropped by its reader; it counts for a build with the same artifacts only. Pure,
 // any thread, linear in builds. Plan::diagnosis when nothing is ranked: EH-S02 ("engine", "nearest",
 // "known"…); else the best candidate's own when it is set aside or unavailable; else EH-S01 ("engine",

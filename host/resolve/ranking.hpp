@@ -13,8 +13,9 @@ namespace enginehost::resolve {
 // What ranking looks at, strongest first; see the contract's "Ranking". Smaller is better in every member.
 struct Rank {
   int not_forced = 1;
-  int flavor_not_wished = 0;  // a flavor was wished for and this is another one
-  int device_place = 0;       // place of the build's main device in the list asked for
+  int unnamed_prerelease = 0;  // taken when nothing else fits, or when the request names one
+  int flavor_not_wished = 0;   // a flavor was wished for and this is another one
+  int device_place = 0;        // place of the build's main device in the list asked for
   int has_unknown = 0;
   int is_cpu = 0;
   int version_place = 0;     // among the versions at hand, the newest first: see order_versions()

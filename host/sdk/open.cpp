@@ -13,6 +13,7 @@
 #include "host/explain/explain.hpp"
 #include "host/open/consent.hpp"
 #include "host/open/document.hpp"
+#include "host/resolve/version_wish.hpp"
 #include "host/sdk/handles.hpp"
 #include "host/settings/layer.hpp"
 
@@ -55,6 +56,12 @@ Result<void> check_request(const enginehost_request* request) {
     if (const std::string wrong = settings::not_a_device(text_or_empty(request->device)); !wrong.empty())
       return fail(
           sdk::wrong_argument("request.device", "\"" + text_or_empty(request->device) + "\": " + wrong));
+  if (HAS(request, version))
+    if (const std::string wrong = resolve::VersionWish(text_or_empty(request->version)).problem();
+        !wrong.empty())
+      return fail(sdk::wrong_argument("request.version", "\"" + text_or_empty(request->version) +
+                                                             "\": " + wrong + "; accepted are " +
+                                                             std::string(resolve::version_forms)));
   if (HAS(request, require) && request->require != 0 && request->flavor == nullptr)
     return fail(sdk::wrong_argument("request.require", "it needs request.flavor"));
   if (HAS(request, probe_seconds) && request->probe_seconds > longest_probe)
@@ -161,6 +168,7 @@ open::OpenRequest open_request(const enginehost_request& request, open::AskedSet
   open.request.engine = request.engine;
   if (HAS(&request, version)) open.request.version = text_or_empty(request.version);
   if (HAS(&request, flavor)) open.request.flavor = text_or_empty(request.flavor);
+  if (!open.request.flavor.empty()) open.request.flavor_source = "request.flavor";
   if (HAS(&request, device)) open.request.device = text_or_empty(request.device);
   open.request.require = HAS(&request, require) && request.require != 0;
   open.attempt.probe = !(HAS(&request, no_probe) && request.no_probe != 0);

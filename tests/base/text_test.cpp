@@ -5,6 +5,8 @@
 #include <limits>
 #include <random>
 
+#include "base/counted.hpp"
+
 namespace enginehost {
 namespace {
 
@@ -16,6 +18,12 @@ TEST(Text, SplitKeepsEmptyParts) {
   EXPECT_EQ(split(":", ':'), (Parts{"", ""}));
   EXPECT_EQ(split("a:", ':'), (Parts{"a", ""}));
   EXPECT_EQ(split("abc", ':'), (Parts{"abc"}));
+}
+
+TEST(Text, ANumberStandsWithTheNounThatGoesWithIt) {
+  EXPECT_EQ(counted(0, "build", "builds"), "0 builds");
+  EXPECT_EQ(counted(1, "build", "builds"), "1 build");
+  EXPECT_EQ(counted(21, "build", "builds"), "21 builds");
 }
 
 TEST(Text, JoinIsTheInverseOfSplit) {

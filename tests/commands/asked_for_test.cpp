@@ -12,6 +12,7 @@ TEST(AskedFor, IsWhatWasTyped) {
   EXPECT_EQ(request->engine, "pytorch");
   EXPECT_EQ(request->version, "2.0");
   EXPECT_EQ(request->flavor, "cu118");
+  EXPECT_EQ(request->flavor_source, "--require");
   EXPECT_TRUE(request->require);
   EXPECT_EQ(request->device, "cuda:0, cpu");
 }
@@ -35,6 +36,34 @@ TEST(AskedFor, ADeviceIsANameAndPerhapsANumber) {
 TEST(AskedFor, AVersionAndItsEngineBelongTogether) {
   EXPECT_FALSE(request_of("engine-info", {"@1", "", "", ""}));
   EXPECT_FALSE(request_of("engine-info", {"pytorch@", "", "", ""}));
+}
+
+TEST(AskedFor, AVersionMayBeAComparison) {
+  struct Row {
+    const char *typed, *engine, *version;
+  };
+  for (const auto& [typed, engine, version] : {Row{"onnxruntime>=1.20", "onnxruntime", ">=1.20"},
+                                               Row{"onnxruntime >= 1.20, <2", "onnxruntime", ">= 1.20, <2"},
+                                               Row{"onnxruntime==1.27.*", "onnxruntime", "==1.27.*"},
+                                               Row{"onnxruntime~=1.20.1", "onnxruntime", "~=1.20.1"},
+                                               Row{"onnxruntime@!=1.20", "onnxruntime", "!=1.20"}}) {
+    const auto request = request_of("engine-info", {typed, "", "", ""});
+    ASSERT_TRUE(request) << typed;
+    EXPECT_EQ(request->engine, engine);
+    EXPECT_EQ(request->version, version);
+  }
+}
+
+TEST(AskedFor, WhatIsNoVersionIsToldWithTheFormsThatAre) {
+  for (const char* typed :
+       {"onnxruntime@latest", "onnxruntime>=", "onnxruntime=>1.2", "onnxruntime=1.2", "onnxruntime@1.20,<2",
+        "onnxruntime[1.20]", "onnxruntime>=1.20 <2", "onnxruntime@==1.2x"}) {
+    const auto request = request_of("engine-info", {typed, "", "", ""});
+    ASSERT_FALSE(request) << typed;
+    EXPECT_EQ(request.error().code, "EH-P40");
+    EXPECT_NE(request.error().value("problem").find(typed), std::string::npos) << typed;
+    EXPECT_NE(request.error().value("problem").find("==1.20.*"), std::string::npos) << typed;
+  }
 }
 
 }  // namespace

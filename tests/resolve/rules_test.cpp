@@ -85,6 +85,10 @@ TEST(RequestTest, a_device_alone_must_be_there_and_a_list_allows_the_rest) {
   const Plan plan = plan_for(ubuntu22, request);
   EXPECT_EQ(chosen(plan), "2.8.0-cpu");
   EXPECT_TRUE(plan.fallback);
+  std::string told;
+  for (const Check& check : plan.candidates[0].checks())
+    if (check.requirement.starts_with("device ")) told = check.observed;
+  EXPECT_EQ(told, "cpu; not cuda:0: flavor cpu has no cuda");
   request.device = "cuda:1";
   EXPECT_EQ(code_of(plan_for(a100, request), "2.8.0-cu129"), "EH-S09");
   request.device = "cpu";
@@ -105,7 +109,9 @@ TEST(RequestTest, when_nothing_fits_the_wishes_that_turned_builds_down_are_named
   Request request = request_for();
   request.flavor = "cu126";
   request.require = true;
+  request.flavor_source = "ENGINEHOST_FLAVOR";
   EXPECT_THAT(wishes(plan_for(ubuntu22, request)), ElementsAre("of_other_flavors"));
+  EXPECT_EQ(plan_for(ubuntu22, request).diagnosis->value("demanded_by"), "ENGINEHOST_FLAVOR");
   request.version = "2.8";
   EXPECT_THAT(wishes(plan_for(ubuntu22, request)), ElementsAre("of_other_versions", "of_other_flavors"));
   request = request_for();

@@ -78,6 +78,11 @@ const std::vector<WrongCall> wrong_calls = {
     {"SizeNotSet",
      [](enginehost_error** error) { return open_with([](auto& request) { request.size = 0; }, error); },
      "request.size"},
+    {"VersionThatIsNone",
+     [](enginehost_error** error) {
+       return open_with([](auto& request) { request.version = "=>1.0"; }, error);
+     },
+     "request.version"},
     {"NoEngine",
      [](enginehost_error** error) {
        return open_with([](auto& request) { request.engine = nullptr; }, error);

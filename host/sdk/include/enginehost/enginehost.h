@@ -124,7 +124,7 @@ typedef struct enginehost_device_event {
 typedef struct enginehost_request {
   size_t size;
   const char* engine;   /* "onnxruntime" */
-  const char* version;  /* NULL: any; "1.22": the newest 1.22.x */
+  const char* version;  /* NULL: any; "1.22": the newest 1.22.x; ">=1.20,<2": docs/settings.md */
   const char* flavor;   /* NULL: the best; a wish unless `require` */
   const char* device;   /* NULL: any; "cuda:0": must be opened; "cuda:0,cpu": the first if possible */
   int32_t require;      /* nonzero: exactly `flavor` or an error, no fallback */
