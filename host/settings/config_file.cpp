@@ -26,14 +26,18 @@ class Members {
   }
   const Json* find(const char* key) {
     known_.push_back(key);
-    const Json* value = object_.find(key);
-    return value == nullptr || value->is_null() ? nullptr : value;
+    return object_.find(key);
   }
   void text(const char* key, std::optional<std::string>& target) {
     const Json* value = find(key);
     if (value == nullptr) return;
     if (!value->is_string()) return refuse(key, wrong_type(*value, "a string"));
     target = value->as_string();
+  }
+  // Empty it would say nothing: who wants no value leaves the key out.
+  void name(const char* key, std::optional<std::string>& target) {
+    text(key, target);
+    if (target && target->empty()) refuse(key, "it is empty: give it a value, or leave it out");
   }
   void folder(const char* key, std::optional<std::string>& target) {
     text(key, target);
@@ -79,6 +83,7 @@ class Members {
         return refuse(key, "each element is a URL, a folder, or {\"location\": …, \"unsigned\": true}");
       if (!is_url(location.as_string()) && !path_of(location.as_string()).is_absolute())
         return refuse(key, "\"" + location.as_string() + "\" is neither a URL nor an absolute folder");
+      look_into(key, target->size(), element, {"location", "unsigned"});
       target->push_back({location.as_string(), allowed.as_bool(), file_});
     }
   }
@@ -97,6 +102,7 @@ class Members {
       // They go into records of what is installed, which many may read.
       if (of.as_string().find('@') != std::string::npos || use.as_string().find('@') != std::string::npos)
         return refuse(key, "a URL holds no user and password here: put them into ~/.netrc");
+      look_into(key, target->size(), element, {"of", "use"});
       target->push_back({folder_of(of), folder_of(use)});
     }
   }
@@ -110,28 +116,39 @@ class Members {
       if (!id.is_string() || id.as_string().empty() ||
           !(sha256.is_null() || is_sha256_hex(sha256.as_string())))
         return refuse(key, "each element is a licence id or {\"id\": …, \"sha256\": digest of its text}");
+      look_into(key, target.size(), element, {"id", "sha256"});
       target.push_back({id.as_string(), sha256.as_string()});
     }
   }
   void warn_unknown(std::vector<std::string>& warnings) const {
-    for (const auto& [key, value] : object_.as_object()) {
-      if (std::find(known_.begin(), known_.end(), key) != known_.end()) continue;
-      std::string warning = file_ + ": \"" + prefix_ + key + "\" is not a known setting";
-      if (const auto meant = nearest(key, known_)) warning += "; did you mean \"" + prefix_ + *meant + "\"?";
-      warnings.push_back(warning);
-    }
+    warn_unknown(object_, prefix_, known_, warnings);
+    warnings.insert(warnings.end(), of_elements_.begin(), of_elements_.end());
   }
 
   std::optional<Diagnosis> mistake;
 
  private:
+  void warn_unknown(const Json& object, const std::string& prefix, const std::vector<std::string>& known,
+                    std::vector<std::string>& warnings) const {
+    for (const auto& [key, value] : object.as_object()) {
+      if (std::find(known.begin(), known.end(), key) != known.end()) continue;
+      std::string warning = file_ + ": \"" + prefix + key + "\" is not a known setting";
+      if (const auto meant = nearest(key, known)) warning += "; did you mean \"" + prefix + *meant + "\"?";
+      warnings.push_back(warning);
+    }
+  }
+  // An element of a list that is an object with these members.
+  void look_into(const char* key, std::size_t place, const Json& element,
+                 const std::vector<std::string>& known) {
+    warn_unknown(element, prefix_ + key + "[" + std::to_string(place) + "].", known, of_elements_);
+  }
   static std::string wrong_type(const Json& value, const char* wanted) {
     return std::string("expected ") + wanted + ", found " + value.type_name();
   }
 
   const Json& object_;
   std::string file_, prefix_;
-  std::vector<std::string> known_;
+  std::vector<std::string> known_, of_elements_;
 };
 
 constexpr std::int64_t most_bytes = std::int64_t{1} << 50;
@@ -149,8 +166,8 @@ void read_values(Members& members, Layer& layer) {
   members.folder("state", layer.state);
   members.texts("system_layers", layer.system_layers, true);
   members.texts("installations", layer.installations, true);
-  members.text("flavor", layer.flavor);
-  members.text("device", layer.device);
+  members.name("flavor", layer.flavor);
+  members.name("device", layer.device);
   if (const std::string wrong = not_a_device(layer.device.value_or("")); !wrong.empty())
     members.refuse("device", wrong);
   members.flag("offline", layer.offline);
@@ -261,7 +278,9 @@ Result<ConfigFile> read_config_file(const fs::path& file, bool is_system_file, b
                     .with("key", "config")
                     .with("problem", "the file " + path_text(file) + " does not exist"));
   TRY_ASSIGN(const std::string text, read_file(file, 1u << 20, "EH-P02"));
-  TRY_ASSIGN(const Json document, parse_json(text, path_text(file)));
+  auto parsed = parse_json(text, path_text(file));
+  if (!parsed) return fail(std::move(parsed.error().with("place", "configuration")));
+  const Json document = std::move(*parsed);
   if (!document.is_object())
     return fail(diagnose("EH-P02")
                     .with("file", path_text(file))

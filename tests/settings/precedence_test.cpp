@@ -146,6 +146,24 @@ TEST_F(SettingsTest, an_unknown_key_is_a_warning_that_names_the_nearest_one) {
                                              HasSubstr("did you mean \"offline\"")));
 }
 
+TEST_F(SettingsTest, an_unknown_key_of_a_listed_object_is_a_warning_too) {
+  user_file(
+      R"({"repositories": [{"location": "https://a.example"}, {"location": "https://b.example", "unsined": true}],
+                "mirrors": [{"of": "https://a.example/", "use": "https://c.example/", "user": "me"}]})");
+  const Settings settings = load();
+  EXPECT_THAT(settings.warnings,
+              ElementsAre(HasSubstr("\"repositories[1].unsined\" is not a known setting; did you "
+                                    "mean \"repositories[1].unsigned\"?"),
+                          HasSubstr("\"mirrors[0].user\"")));
+}
+
+TEST_F(SettingsTest, a_file_that_is_not_json_is_one_of_settings) {
+  user_file("{ this is not JSON");
+  const Diagnosis diagnosis = refusal();
+  EXPECT_EQ(diagnosis.code, "EH-M01");
+  EXPECT_EQ(diagnosis.value("place"), "configuration");
+}
+
 struct Wrong {
   const char *text, *key, *problem;
 };
@@ -164,6 +182,11 @@ INSTANTIATE_TEST_SUITE_P(
     Settings, WrongFiles,
     testing::Values(Wrong{R"([])", "", "found array"},
                     Wrong{R"({"offline": "yes"})", "offline", "found string"},
+                    Wrong{R"({"offline": null})", "offline", "found null"},
+                    Wrong{R"({"repositories": null})", "repositories", "found null"},
+                    Wrong{R"({"downloads": null})", "downloads", "found null"},
+                    Wrong{R"({"flavor": ""})", "flavor", "it is empty"},
+                    Wrong{R"({"device": ""})", "device", "it is empty"},
                     Wrong{R"({"cache": "relative"})", "cache", "not an absolute path"},
                     Wrong{R"({"cache": 3})", "cache", "found integer"},
                     Wrong{R"({"log": "loud"})", "log", "none of error"},
