@@ -2,6 +2,7 @@
 
 #include <cstdio>
 
+#include "base/counted.hpp"
 #include "base/paths.hpp"
 #include "host/commands/say.hpp"
 #include "host/settings/audit.hpp"
@@ -33,7 +34,7 @@ Json check_audit_log(const settings::Settings& settings, bool print_text, std::o
                           .with("count", std::to_string(report->problems.size())));
   }
   if (print_text && report->events > 0)
-    say("audit log  %lld events, %s\n", static_cast<long long>(report->events),
+    say("audit log  %s, %s\n", counted(static_cast<std::uint64_t>(report->events), "event", "events").c_str(),
         report->problems.empty() ? "each follows the one before it" : "not as it was written");
   return document.set("files", report->files)
       .set("events", report->events)

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <system_error>
 
+#include "base/counted.hpp"
 #include "base/paths.hpp"
 #include "base/text.hpp"
 #include "host/commands/asked_for.hpp"
@@ -45,8 +46,8 @@ Json told(const offline::Exported& exported, const std::filesystem::path& file, 
   std::uint64_t left_out = 0;
   for (const offline::Blob& blob : exported.list.needs) left_out += blob.size;
   if (as_text && left_out != 0)
-    say("left out, as the other side has it: %zu files, %s\n", exported.list.needs.size(),
-        format_bytes(left_out).c_str());
+    say("left out, as the other side has it: %s, %s\n",
+        counted(exported.list.needs.size(), "file", "files").c_str(), format_bytes(left_out).c_str());
   for (const offline::BundledLicense& license : exported.list.licenses)
     if (as_text && license.by_order) say("included because --redistribute says so: %s\n", license.id.c_str());
   return Json::object()

@@ -2,6 +2,7 @@
 
 #include <cstdio>
 
+#include "base/counted.hpp"
 #include "base/files.hpp"
 #include "base/paths.hpp"
 #include "base/sha256.hpp"
@@ -91,8 +92,11 @@ Result<Json> push(const settings::Settings& settings, const PushFlags& flags, bo
     if (!json) say("%s  %s\n", artifacts[i].build.c_str(), pushed.references[i].c_str());
   }
   if (!json)
-    say("%s: %s sent, %d of %d blobs were there already\n", pushed.reference.c_str(),
-        format_bytes(pushed.sent).c_str(), pushed.blobs_present, pushed.blobs_present + pushed.blobs_sent);
+    say("%s: %s sent, %d of %s there already\n", pushed.reference.c_str(), format_bytes(pushed.sent).c_str(),
+        pushed.blobs_present,
+        counted(static_cast<std::uint64_t>(pushed.blobs_present + pushed.blobs_sent), "blob was",
+                "blobs were")
+            .c_str());
   return Json::object()
       .set("format", 1)
       .set("pushed", std::move(builds))

@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "base/counted.hpp"
 #include "base/files.hpp"
 #include "base/paths.hpp"
 #include "base/printable.hpp"
@@ -77,7 +78,7 @@ std::string sentence(const settings::Settings& settings, const std::string& stat
 std::string covered(const std::map<std::string, int>& engines) {
   std::vector<std::string> texts;
   for (const auto& [engine, builds] : engines)
-    texts.push_back(engine + " (" + std::to_string(builds) + (builds == 1 ? " build)" : " builds)"));
+    texts.push_back(engine + " (" + counted(builds, "build", "builds") + ")");
   return join(texts, ", ");
 }
 

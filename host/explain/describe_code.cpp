@@ -21,7 +21,9 @@ std::string readable_slot(std::string_view inner) {
     if (wanted.empty()) return {};
     return "(" + in_capitals(inner.substr(0, equals)) + " is " + std::string(wanted) + ") ";
   }
-  return in_capitals(inner.substr(0, inner.find_first_of("|.")));
+  const std::size_t first = inner.find('|'), last = inner.rfind('|');
+  const std::string noun = first != last ? " " + std::string(inner.substr(last + 1)) : "";
+  return in_capitals(inner.substr(0, inner.find_first_of("|."))) + noun;
 }
 
 void add_line(std::string& text, std::string_view label, std::string_view value) {

@@ -134,6 +134,7 @@ ExitStatus exit_status(const Diagnosis& diagnosis) {
     return meaning->exit;
   const Entry* entry = find(diagnosis.code);
   if (entry == nullptr) return ExitStatus::bug;
+  if (diagnosis.code == "EH-M01" && !diagnosis.value("sent_by").empty()) return ExitStatus::wrong_bytes;
   return is_of_argument(diagnosis) && says_unreadable(*entry) ? ExitStatus::usage : entry->exit_status;
 }
 

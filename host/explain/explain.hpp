@@ -42,8 +42,9 @@ struct Lines {
 
 // One failure class. Templates hold "{key}" for the first value of an evidence key, "{key...}" for all of
 // them joined with ", ", "{key|name}" and "{key...|name}" for file names only, "{key|word}" for a word of a
-// command, "{key|bytes}" for a number of bytes as people read it; and conditions that print
-// nothing: "{?key}" (it is there), "{!key}" (it is not, or is empty), "{+key}" (there are several) and
+// command, "{key|bytes}" for a number of bytes as people read it, "{key|build|builds}" for a number with its
+// noun; and conditions that print nothing: "{?key}" (it is there), "{!key}" (it is not, or is empty),
+// "{+key}" (there are several) and
 // "{key=value}" (its first value is that one). A template is used only when all its keys are there and its
 // conditions hold.
 struct Entry {

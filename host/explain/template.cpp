@@ -58,6 +58,13 @@ std::optional<std::string> slot(std::string_view inner, const Diagnosis& diagnos
                ? std::optional<std::string>("")
                : std::nullopt;
   }
+  // "{count|build|builds}"
+  std::string_view one, several;
+  if (const std::size_t first = inner.find('|'), last = inner.rfind('|'); first != last) {
+    several = inner.substr(last + 1);
+    one = inner.substr(first + 1, last - first - 1);
+    inner = inner.substr(0, first);
+  }
   bool name_only = false, bytes = false, word = false, list = false;
   if (inner.ends_with("|name")) {
     name_only = true;
@@ -82,6 +89,7 @@ std::optional<std::string> slot(std::string_view inner, const Diagnosis& diagnos
   if (bytes) std::transform(values.begin(), values.end(), values.begin(), readable_size);
   if (word) std::transform(values.begin(), values.end(), values.begin(), shell_word);
   std::string text = list_of(std::move(values));
+  if (!one.empty() && !text.empty()) text += " " + std::string(text == "1" ? one : several);
   if (text.empty()) return std::nullopt;
   return text;
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/counted.hpp"
 #include "base/text.hpp"
 #include "host/platform/fact_list.hpp"
 
@@ -33,7 +34,7 @@ class Wording {
     Lines parts;
     if (!value.model.empty()) parts.push_back(value.model);
     if (!value.level.empty()) parts.push_back(value.level);
-    parts.push_back(std::to_string(value.cores) + (value.cores == 1 ? " core" : " cores"));
+    parts.push_back(counted(static_cast<std::uint64_t>(value.cores), "core", "cores"));
     Lines lines{join(parts, ", ")};
     if (verbose_) lines.push_back(join(value.features, " "));
     return lines;

@@ -121,6 +121,9 @@ TEST(Catalogue, ASentenceIsLeftOutWhenAKeyIsMissing) {
   EXPECT_EQ(fill("{size|bytes}", diagnose("EH-F15").with("size", "1536")), "1.5 KiB");
   EXPECT_EQ(fill("--cache {layer|word}", diagnose("EH-F08").with("layer", "/a b")),
             "--cache " + shell_word("/a b"));
+  EXPECT_EQ(fill("{n|build|builds}", diagnose("EH-S01").with("n", "1")), "1 build");
+  EXPECT_EQ(fill("{n|build|builds}", diagnose("EH-S01").with("n", "12")), "12 builds");
+  EXPECT_EQ(fill("{n|build|builds}", diagnosis), std::nullopt);
   EXPECT_EQ(fill("{+library}both", diagnosis), "both");
   EXPECT_EQ(fill("{+path}both", diagnosis), std::nullopt);
   EXPECT_EQ(fill("{x...}", diagnose("EH-L01").with("x", "a, b").with("x", "c")), "a, b; c");
@@ -163,12 +166,22 @@ TEST(Catalogue, WhereNothingFitsOnlyWhatTurnedBuildsDownIsToBeLeftOut) {
     complete(diagnosis);
     return diagnosis;
   };
-  const std::string all = "engine-info pytorch --explain shows every build with its reasons";
+  const std::string all = "engine-info pytorch --plan --explain shows every build with its reasons";
   const Diagnosis plain = diagnose("EH-S01").with("engine", "pytorch");
   EXPECT_THAT(told(plain).remedy, ElementsAre(all));
   EXPECT_THAT(told(Diagnosis(plain).with("of_other_flavors", "3").with("for_other_devices", "2")).remedy,
               ElementsAre(all, "demand no flavor (--require) to allow other flavors",
                           "leave the device out (--device) to allow builds for other devices"));
+  EXPECT_THAT(
+      told(Diagnosis(plain).with("of_other_flavors", "3").with("demanded_by", "request.flavor")).remedy,
+      ElementsAre(all, "demand no flavor (request.flavor) to allow other flavors"));
+  EXPECT_THAT(told(diagnose("EH-S04")
+                       .with("build", "b")
+                       .with("found", "cpu")
+                       .with("required", "flavor cu118")
+                       .with("demanded_by", "--flavor"))
+                  .cause,
+              "b has flavor cpu; flavor cu118 was demanded by --flavor");
   const Diagnosis version =
       told(Diagnosis(plain).with("unknown_version", "9").with("nearest_version", "2.8.0"));
   EXPECT_EQ(version.cause, "no build of pytorch for this system has version 9; the nearest is 2.8.0");
@@ -180,6 +193,9 @@ TEST(Catalogue, ABuildThatSomebodyDisabledDidNotFail) {
   complete(failed);
   EXPECT_EQ(failed.cause, "b failed here before: libx.so.1 is missing");
   EXPECT_THAT(failed.remedy, ElementsAre(HasSubstr("engine-cache quarantine clear b tries again")));
+  Diagnosis unfit = diagnose("EH-S14").with("build", "b").with("unfit", "until the machine changes");
+  complete(unfit);
+  EXPECT_THAT(unfit.remedy, ElementsAre(HasSubstr("it is tried again when that changes")));
   Diagnosis disabled =
       diagnose("EH-S14").with("build", "b").with("reason", "disabled by hand").with("disabled", "by hand");
   complete(disabled);

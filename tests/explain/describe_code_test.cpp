@@ -12,6 +12,7 @@ using ::testing::Not;
 TEST(DescribeCode, TemplatesReadWithoutEvidence) {
   EXPECT_EQ(readable("{library...} is needed by {needed_by|name}"), "LIBRARY is needed by NEEDED_BY");
   EXPECT_EQ(readable("{needed|bytes} are needed{?format}{!x}"), "NEEDED are needed");
+  EXPECT_EQ(readable("{count|file|files} of it"), "COUNT files of it");
   EXPECT_EQ(readable("{status=ENGINE_LOST}start again"), "(STATUS is ENGINE_LOST) start again");
   EXPECT_EQ(readable("plain"), "plain");
   EXPECT_EQ(readable("cut {off"), "cut ");

@@ -120,12 +120,13 @@ TEST(Message, L_ANewerCLibrary) {
                                   .with("have", "GLIBC_2.36", "DT_VERDEF")
                                   .with("required_by", "/cache/views/1/libengine_x.so")
                                   .with("version", "GLIBC_2.38", "DT_VERNEED");
-  EXPECT_EQ(describe(diagnosis),
-            "EH-L08 C library too old\n"
-            "  libengine_x.so needs GLIBC_2.38; /lib/x86_64-linux-gnu/libc.so.6 has GLIBC_2.36\n"
-            "  file: /cache/views/1/libengine_x.so\n"
-            "  fix: use a build for older systems (engine-info ENGINE --explain lists them) or a newer "
-            "operating system; never copy another system's C library here");
+  EXPECT_EQ(
+      describe(diagnosis),
+      "EH-L08 C library too old\n"
+      "  libengine_x.so needs GLIBC_2.38; /lib/x86_64-linux-gnu/libc.so.6 has GLIBC_2.36\n"
+      "  file: /cache/views/1/libengine_x.so\n"
+      "  fix: use a build for older systems (engine-info ENGINE --plan --explain lists them) or a newer "
+      "operating system; never copy another system's C library here");
 }
 
 TEST(Message, R_ACrash) {
@@ -149,7 +150,7 @@ TEST(Message, R_ACrash) {
       "  in library: /cache/views/1/libggml-cpu-haswell.so   (the probe's crash handler)\n"
       "  address: 0x7f00deadbeef   (the probe's crash handler)\n"
       "  file: /cache/views/1/libengine_ggml.so\n"
-      "  fix: use a build for this processor: engine-info ENGINE --explain lists them\n"
+      "  fix: use a build for this processor: engine-info ENGINE --plan --explain lists them\n"
       "  or:  the build is set aside; engine-cache quarantine show ggml-0.5.0-cpu-linux-x86_64 tells more\n"
       "  printed last: ggml: using haswell kernels");
 }

@@ -8,7 +8,8 @@ using history::Category;
 using S = ExitStatus;
 
 constexpr std::string_view blame =
-    "{?fetched_again}the file was fetched again {fetched_again} times and was wrong each time: suspect the "
+    "{?fetched_again}the file was fetched again {fetched_again|time|times} and was wrong each time: suspect "
+    "the "
     "disk or a "
     "program that writes into the cache, and if the bytes come wrong already, the mirror or a proxy on the "
     "way";
@@ -37,7 +38,7 @@ constexpr std::string_view layer_repair =
     "--deep --repair {build} --cache {read_only_layer|word}";
 constexpr std::string_view published =
     "{?as_published}the file is as it was published: tell the publisher, or use another version (engine-info "
-    "ENGINE --explain lists them)";
+    "ENGINE --plan --explain lists them)";
 constexpr std::string_view not_ours =
     "{?outside}the file is not of the build: mend it, or take it off the loader's way";
 
@@ -70,8 +71,8 @@ constexpr Entry entries[] = {
      .meaning = "The file is shorter than the header of its format.",
      .before = "file size against the header",
      .after = "the loader says \"file too short\"",
-     .causes = {"{file} is only {size} bytes long, less than the header of a library ({format})",
-                "{file} is only {size} bytes long, less than the header of a library",
+     .causes = {"{file} is only {size|byte|bytes} long, less than the header of a library ({format})",
+                "{file} is only {size|byte|bytes} long, less than the header of a library",
                 "the file is shorter than the header of a library"},
      .remedies = {blame, published, not_ours, layer_repair, unmended, repair, named_again},
      .exit_status = S::wrong_bytes,
@@ -113,8 +114,9 @@ constexpr Entry entries[] = {
                 "the file is an archive, not a library"},
      .remedies = {"{!place}tell the publisher of the manifest: the artifact's \"archive\" does not say how "
                   "it is packed",
-                  "{?as_published}use another version: engine-info ENGINE --explain lists them", not_ours,
-                  layer_repair, unmended, repair, "{place=argument}unpack {file} and name the library in it"},
+                  "{?as_published}use another version: engine-info ENGINE --plan --explain lists them",
+                  not_ours, layer_repair, unmended, repair,
+                  "{place=argument}unpack {file} and name the library in it"},
      .exit_status = S::wrong_bytes,
      .category = Category::content},
     {.code = "EH-F07",
@@ -154,7 +156,7 @@ constexpr Entry entries[] = {
      .after = "the loader says \"invalid ELF header\" (Windows: error 193)",
      .causes = {"{file} is a library for another system: {format}", "{file} is a library for another system",
                 "the file is a library for another operating system"},
-     .remedies = {"use the build for this operating system; engine-info ENGINE --explain lists them"}},
+     .remedies = {"use the build for this operating system; engine-info ENGINE --plan --explain lists them"}},
     {.code = "EH-F10",
      .title = "not a shared library",
      .meaning = "An executable, an object file or a static archive, which cannot be loaded.",

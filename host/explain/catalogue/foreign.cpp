@@ -50,7 +50,7 @@ constexpr Entry entries[] = {
      .after = "error 193",
      .causes = {"{file} is not a DLL for this machine: {problem}", "{file} is not a DLL for this machine",
                 "the file is not a DLL for this machine"},
-     .remedies = {"use the build for this machine; engine-info ENGINE --explain lists them", repair}},
+     .remedies = {"use the build for this machine; engine-info ENGINE --plan --explain lists them", repair}},
     {.code = "EH-W05",
      .title = "DLL failed to start",
      .meaning = "The start code of the DLL, or of one that it needs, failed (1114) or crashed (998).",
@@ -91,7 +91,7 @@ constexpr Entry entries[] = {
                 "{file|name} was not found at first use",
                 "a DLL that is opened at its first use was not found"},
      .remedies = {"install what provides it: {provided_by...}", inspect,
-                  "use a build that does not need it: engine-info ENGINE --explain lists them"}},
+                  "use a build that does not need it: engine-info ENGINE --plan --explain lists them"}},
     {.code = "EH-W09",
      .title = "file locked or refused by a scanner",
      .meaning = "Another program, often a virus scanner, holds the file or took it away.",
@@ -157,8 +157,9 @@ constexpr Entry entries[] = {
      .causes = {"{file} is built for {built_for}, this process runs under Rosetta as {machine}{?rosetta}",
                 "{file} is built for {built_for}, this process is {machine}",
                 "the library has no slice for this process"},
-     .remedies = {"use the build for {machine}, or start the program without Rosetta",
-                  "use the build for this processor; engine-info ENGINE --explain lists them{!machine}"}},
+     .remedies =
+         {"use the build for {machine}, or start the program without Rosetta",
+          "use the build for this processor; engine-info ENGINE --plan --explain lists them{!machine}"}},
     {.code = "EH-X03",
      .title = "not a Mach-O file",
      .meaning = "The file is damaged or something else.",
@@ -209,7 +210,7 @@ constexpr Entry entries[] = {
      .causes = {"{file} needs macOS {required}, this is {found}",
                 "{required_by|name} is built for macOS {required}", "the library is built for a newer macOS"},
      .remedies =
-         {"use a build for older systems (engine-info ENGINE --explain lists them), or update macOS"}},
+         {"use a build for older systems (engine-info ENGINE --plan --explain lists them), or update macOS"}},
     {.code = "EH-X08",
      .title = "not a library for this platform",
      .meaning = "An executable, or a file for another Apple platform.",
@@ -217,7 +218,7 @@ constexpr Entry entries[] = {
      .after = "\"cannot dlopen a main executable\", \"wrong platform to load into process\"",
      .causes = {"{file} is for {built_for}", "{file} is an executable, or for another Apple platform",
                 "the file is an executable, or for another Apple platform"},
-     .remedies = {"use the build for macOS; engine-info ENGINE --explain lists them"}},
+     .remedies = {"use the build for macOS; engine-info ENGINE --plan --explain lists them"}},
 };
 
 }  // namespace

@@ -43,11 +43,12 @@ constexpr Entry entries[] = {
                 "{path} holds {installed} for {system}, and there is no plugin for that",
                 "{path} holds {installed}, and there is no plugin for it",
                 "there is no plugin for the installation"},
-     .remedies = {"{engine=pytorch}compile engines/pytorch for it: -DENGINEHOST_TORCH_ROOT= the folder that "
-                  "holds its "
-                  "include and lib",
-                  "add a repository that offers a plugin for it: --repository",
-                  "leave --installation out, and a published build is taken: engine-info {engine} --explain"},
+     .remedies =
+         {"{engine=pytorch}compile engines/pytorch for it: -DENGINEHOST_TORCH_ROOT= the folder that "
+          "holds its "
+          "include and lib",
+          "add a repository that offers a plugin for it: --repository",
+          "leave --installation out, and a published build is taken: engine-info {engine} --plan --explain"},
      .exit_status = S::nothing_fits,
      .category = request},
     {.code = "EH-S33",
@@ -59,7 +60,7 @@ constexpr Entry entries[] = {
      .causes = {"{build} uses what lies in {path}, outside the cache",
                 "the build uses files outside the cache"},
      .remedies =
-         {"take a published build: engine-info ENGINE --explain lists them",
+         {"take a published build: engine-info ENGINE --plan --explain lists them",
           "carry the installation with the tools that made it, and name it there with --installation"},
      .exit_status = S::nothing_fits,
      .category = request},

@@ -7,7 +7,8 @@ namespace {
 using history::Category;
 
 constexpr std::string_view newer_system =
-    "use a build for older systems (engine-info ENGINE --explain lists them) or a newer operating system; "
+    "use a build for older systems (engine-info ENGINE --plan --explain lists them) or a newer operating "
+    "system; "
     "never copy "
     "another system's C library here";
 
@@ -63,8 +64,9 @@ constexpr Entry entries[] = {
      .after = "\"cannot open shared object file\", although the file exists",
      .causes = {"{file} is built for {built_for}, this machine is {machine}",
                 "{file} is built for another processor", "the file is built for another processor"},
-     .remedies = {"use the build for {machine}; engine-info ENGINE --explain lists them",
-                  "{!machine}use the build for this processor; engine-info ENGINE --explain lists them"}},
+     .remedies =
+         {"use the build for {machine}; engine-info ENGINE --plan --explain lists them",
+          "{!machine}use the build for this processor; engine-info ENGINE --plan --explain lists them"}},
     {.code = "EH-L05",
      .title = "needed library is for another processor",
      .meaning = "The only file of that name in the loader's folders is built for another processor; the "
@@ -371,7 +373,7 @@ constexpr Entry entries[] = {
      .causes = {"{required_by|name} needs {needs}; this processor has {have}",
                 "the build needs {required}; this processor has {found}",
                 "the build needs a newer processor"},
-     .remedies = {"use a build for this processor: engine-info ENGINE --explain lists them"}},
+     .remedies = {"use a build for this processor: engine-info ENGINE --plan --explain lists them"}},
     {.code = "EH-L28",
      .title = "built for musl",
      .meaning = "The library belongs to a system with the musl C library (Alpine); this one has glibc.",

@@ -53,12 +53,13 @@ constexpr Entry entries[] = {
      .meaning =
          "A bundle holds only the difference to an earlier one, and what that one brought is not here.",
      .before = "the files that the bundle needs against all that is installed",
-     .causes =
-         {"{file} is the difference to {base}, and {count} files ({bytes|bytes}) that {base} brings are "
-          "not here",
-          "{file} leaves out what the asking machine had, and {count} files ({bytes|bytes}) of it are "
-          "not here (any more)",
-          "a bundle needs files that are not here"},
+     .causes = {"{file} is the difference to {base}, and this cache lacks {count|file|files} ({bytes|bytes}) "
+                "that {base} "
+                "brings",
+                "{file} leaves out what the asking machine had, and this cache lacks {count|file|files} "
+                "({bytes|bytes}) "
+                "of it",
+                "a bundle needs files that are not here"},
      .remedies = {"import {base} first, which brings {base_build...}",
                   "make a new request here: engine-cache request FILE ENGINE", "export again without --base"},
      .exit_status = S::not_fetched,

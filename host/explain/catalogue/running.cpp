@@ -31,8 +31,10 @@ constexpr Entry entries[] = {
           "or use "
           "another version",
           "{status=ENGINE_LOST}start the program again: the device was lost",
-          "{status=ENGINE_UNSUPPORTED}use another build or engine: engine-info ENGINE --explain lists them",
-          "{status=ENGINE_INTERNAL}use another version or build (engine-info ENGINE --explain lists them), "
+          "{status=ENGINE_UNSUPPORTED}use another build or engine: engine-info ENGINE --plan --explain lists "
+          "them",
+          "{status=ENGINE_INTERNAL}use another version or build (engine-info ENGINE --plan --explain lists "
+          "them), "
           "and "
           "tell the publisher of this one what it said",
           "{status=ENGINE_INVALID}correct the request"}},
@@ -47,7 +49,8 @@ constexpr Entry entries[] = {
                 "{in_library|name} ran an instruction that this processor does not have, at stage {stage}",
                 "an instruction that this processor does not have was run, at stage {stage}",
                 "an instruction that this processor does not have was run"},
-     .remedies = {"use a build for this processor: engine-info ENGINE --explain lists them", set_aside},
+     .remedies = {"use a build for this processor: engine-info ENGINE --plan --explain lists them",
+                  set_aside},
      .category = Category::crash},
     {.code = "EH-R02",
      .title = "crash",

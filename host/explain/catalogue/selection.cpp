@@ -6,7 +6,8 @@ namespace {
 
 using history::Category;
 using S = ExitStatus;
-constexpr std::string_view see_all = "engine-info {engine} --explain shows every build with its reasons";
+constexpr std::string_view see_all =
+    "engine-info {engine} --plan --explain shows every build with its reasons";
 constexpr std::string_view decided = "the requirements of the build against this machine";
 
 constexpr Entry entries[] = {
@@ -97,10 +98,14 @@ constexpr Entry entries[] = {
          "EngineHost tries builds and asks drivers in a small program of its own, which did not start.",
      .before = "the file and its permission",
      .after = "posix_spawn's error",
-     .causes = {"{program} could not be started: {os_said}", "{program} could not be started",
+     .causes = {"{program}, which {set_by} names, could not be started: {os_said}",
+                "{program}, which {set_by} names, could not be started",
+                "{program} could not be started: {os_said}", "{program} could not be started",
                 "the helper program could not be started"},
-     .remedies = {"install EngineHost completely: the helper lies in libexec/enginehost below its prefix",
-                  "name it with the API; without it builds open unproven"},
+     .remedies =
+         {"correct {set_by}, or leave it out",
+          "{!set_by}install EngineHost completely: the helper lies in libexec/enginehost below its prefix",
+          "name it with the API; without it builds open unproven"},
      .category = Category::request},
     {.code = "EH-S01",
      .title = "no build fits",
@@ -108,6 +113,8 @@ constexpr Entry entries[] = {
      .before = decided,
      .causes = {"no build of {engine} for this system has version {unknown_version}; the nearest is "
                 "{nearest_version}",
+                "{count=1}the only build of {engine}, {build}, does not fit {request}: {reason}",
+                "{count=1}the only build of {engine} does not fit this machine and request",
                 "none of {count} builds of {engine} fits {request}; the nearest, {build}: {reason}",
                 "none of {count} builds of {engine} fits; the nearest, {build}: {reason}",
                 "none of {count} builds of {engine} fits this machine and request",
@@ -117,7 +124,8 @@ constexpr Entry entries[] = {
                   "https://learn.microsoft.com/cpp/windows/latest-supported-vc-redist",
                   "ask for version {nearest_version}, or for none", see_all,
                   "{?of_other_versions}leave the version out to allow other versions",
-                  "{?of_other_flavors}demand no flavor (--require) to allow other flavors",
+                  "{?of_other_flavors}demand no flavor ({demanded_by}) to allow other flavors",
+                  "{?of_other_flavors}{!demanded_by}demand no flavor (--require) to allow other flavors",
                   "{?for_other_devices}leave the device out (--device) to allow builds for other devices"},
      .exit_status = S::nothing_fits,
      .category = Category::request},
@@ -143,8 +151,10 @@ constexpr Entry entries[] = {
      .title = "flavor not asked for",
      .meaning = "The request demands one flavor, and this build has another.",
      .before = "--require",
-     .causes = {"{build} has flavor {found}; {required} was demanded", "the build has another flavor"},
-     .remedies = {"demand no flavor (--require) to allow other flavors"},
+     .causes = {"{build} has flavor {found}; {required} was demanded by {demanded_by}",
+                "{build} has flavor {found}; {required} was demanded", "the build has another flavor"},
+     .remedies = {"demand no flavor ({demanded_by}) to allow other flavors",
+                  "{!demanded_by}demand no flavor (--require) to allow other flavors"},
      .exit_status = S::nothing_fits,
      .category = Category::request},
     {.code = "EH-S05",
@@ -152,7 +162,7 @@ constexpr Entry entries[] = {
      .meaning = "The build's version is not one of those the request accepts.",
      .before = "the request's version",
      .causes = {"{build} has version {found}; {required} was asked for", "the build has another version"},
-     .remedies = {"ask for another version: engine-info ENGINE --explain lists them"},
+     .remedies = {"ask for another version: engine-info ENGINE --plan --explain lists them"},
      .exit_status = S::nothing_fits,
      .category = Category::request},
     {.code = "EH-S06",
@@ -232,13 +242,21 @@ constexpr Entry entries[] = {
      .title = "set aside",
      .meaning = "The build failed on this machine before, or was disabled by hand, and is not tried for now.",
      .before = "the history of this machine",
-     .causes = {"{disabled=by hand}{build} was disabled here by hand",
-                "{disabled=by hand}the build was disabled here by hand",
-                "{build} failed here before: {reason}", "{build} failed here before",
-                "the build failed here before"},
-     .remedies = {"{disabled=by hand}engine-cache quarantine enable {build} allows it again",
-                  "{!disabled}engine-cache quarantine show {build} tells why; engine-cache quarantine clear "
-                  "{build} tries again"},
+     .causes =
+         {"{build} fits best and is set aside by {set_aside_by}: it failed there before, or was disabled",
+          "{disabled=by hand}{build} was disabled here by hand",
+          "{disabled=by hand}the build was disabled here by hand", "{build} failed here before: {reason}",
+          "{build} failed here before", "the build failed here before"},
+     .remedies =
+         {"{disabled=by hand}engine-cache quarantine enable {build} allows it again",
+          "{?set_aside_by}there engine-cache quarantine show {build} tells why; engine-cache quarantine "
+          "clear "
+          "{build} or enable {build} allows it again, and then ask anew",
+          "{?unfit}engine-cache quarantine show {build} tells what it lacks; it is tried again when that "
+          "changes",
+          "{!disabled}{!set_aside_by}{!unfit}engine-cache quarantine show {build} tells why; engine-cache "
+          "quarantine "
+          "clear {build} tries again"},
      .category = Category::request},
     {.code = "EH-S15",
      .title = "Visual C++ runtime too old or missing",
@@ -254,7 +272,7 @@ constexpr Entry entries[] = {
      .meaning = "The build needs another ROCm version, or has no code for this AMD GPU.",
      .before = decided,
      .causes = {"the build needs {required}, there is {found}", "ROCm or the AMD GPU does not fit"},
-     .remedies = {"use another build: engine-info ENGINE --explain lists them"},
+     .remedies = {"use another build: engine-info ENGINE --plan --explain lists them"},
      .exit_status = S::nothing_fits},
     {.code = "EH-S17",
      .title = "no Metal device",
@@ -270,7 +288,7 @@ constexpr Entry entries[] = {
      .before = decided,
      .causes = {"the build is for {required}, this machine is {found}",
                 "the build is for another kind of arm64 machine"},
-     .remedies = {"use a build for this kind of machine: engine-info ENGINE --explain lists them",
+     .remedies = {"use a build for this kind of machine: engine-info ENGINE --plan --explain lists them",
                   "a cpu build: --flavor cpu"},
      .exit_status = S::nothing_fits},
     {.code = "EH-S22",
@@ -281,7 +299,7 @@ constexpr Entry entries[] = {
                 "{build} was forced, and no repository lists it; did you mean {nearest}?",
                 "{build} was forced, and no repository lists it{?unknown}",
                 "{build} was forced and cannot be used here"},
-     .remedies = {"engine-info ENGINE --explain shows every build with its reasons",
+     .remedies = {"engine-info ENGINE --plan --explain shows every build with its reasons",
                   "clear ENGINEHOST_FORCE to open the best build"},
      .exit_status = S::nothing_fits,
      .category = Category::request},
@@ -294,7 +312,7 @@ constexpr Entry entries[] = {
          {"{build} is for the processor, and this machine has {accelerator}; as for {nearest}, {reason}",
           "a build for the processor is opened on a machine that has more"},
      .remedies = {"engine-info --code {first_code} tells what that means and what to do about it",
-                  "engine-info {engine} --explain shows every build with its reasons",
+                  "engine-info {engine} --plan --explain shows every build with its reasons",
                   "ask for the processor, and this is not told: --flavor cpu, or \"flavor\": \"cpu\" in the "
                   "configuration"},
      .exit_status = S::nothing_fits,

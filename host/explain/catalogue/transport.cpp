@@ -10,6 +10,8 @@ constexpr Category request = Category::request;
 // Of documents that are no manifests, whoever named them says so ("place", "named_by").
 constexpr std::string_view manifest_page =
     "{!place}docs/manifests.md and manifests/schema say what a manifest needs";
+constexpr std::string_view settings_page =
+    "{place=configuration}docs/settings.md lists the keys of a configuration file, and their values";
 constexpr std::string_view platform_file =
     "{named_by=--platform}engine-info --platform-json writes such a file, on the machine that it tells of";
 
@@ -20,7 +22,8 @@ constexpr Entry entries[] = {
      .before = "strict parsing",
      .causes = {"{document} is not valid JSON at byte {position}: {problem}",
                 "{document} is not valid JSON: {problem}", "a document is not valid JSON"},
-     .remedies = {"correct {document}", manifest_page, platform_file},
+     .remedies = {"{?sent_by}tell the keeper of {sent_by}, or use another repository",
+                  "{!sent_by}correct {document}", manifest_page, settings_page, platform_file},
      .exit_status = S::usage,
      .category = request},
     {.code = "EH-M02",
