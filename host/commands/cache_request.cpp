@@ -8,6 +8,7 @@
 #include "base/text.hpp"
 #include "host/commands/asked_for.hpp"
 #include "host/commands/cache_export.hpp"
+#include "host/commands/given_flags.hpp"
 #include "host/commands/offline.hpp"
 #include "host/commands/say.hpp"
 #include "host/explain/explain.hpp"
@@ -81,7 +82,11 @@ Result<Json> fulfil_command(const OfflineRun& run) {
                       .set("engine", given.wish.engine)
                       .set("build", given.build)
                       .set("was_there", given.was_there)
-                      .set("downloaded", given.downloaded));
+                      .set("downloaded", given.downloaded)
+                      .set("passed_over", Json::strings(given.passed_over)));
+    if (!run.common.json && !given.passed_over.empty())
+      say("%s  set aside on the machine that asks (it failed there, or was disabled): %s instead\n",
+          join(given.passed_over, ", ").c_str(), given.build.c_str());
     if (!run.common.json && given.was_there) say("%s  is there already\n", given.build.c_str());
   }
   Json document = Json::object();

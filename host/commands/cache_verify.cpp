@@ -11,6 +11,7 @@
 #include "host/acquire/mend.hpp"
 #include "host/commands/audit_check.hpp"
 #include "host/commands/common.hpp"
+#include "host/commands/given_flags.hpp"
 #include "host/commands/records_check.hpp"
 #include "host/commands/say.hpp"
 #include "host/explain/explain.hpp"
@@ -327,7 +328,7 @@ int run_verify(const settings::Settings& settings, const VerifyFlags& flags, boo
   if (verification.worst) document->set("diagnosis", explain::to_json(verification.to_tell()));
   if (json) print(*document);
   if (!verification.worst) return 0;
-  if (!json) say_aside("%s\n", explain::describe(verification.to_tell()).c_str());
+  if (!json) say_aside("%s\n", described(verification.to_tell()).c_str());
   return static_cast<int>(explain::exit_status(*verification.worst));
 }
 

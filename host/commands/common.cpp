@@ -11,6 +11,7 @@
 #include "base/text.hpp"
 #include "host/commands/arguments.hpp"
 #include "host/commands/asked_for.hpp"
+#include "host/commands/given_flags.hpp"
 #include "host/commands/output.hpp"
 #include "host/commands/say.hpp"
 #include "host/commands/written.hpp"
@@ -114,6 +115,7 @@ std::optional<int> parse(CLI::App& app, int argc, char** argv) {
     // The parser asks for what is missing before it looks at what is too much.
     return end_with(wrong_usage(words.command, words.unknown ? *words.unknown : error.what()), json);
   }
+  note_given_flags(app);
   if (const auto empty = empty_value(app)) return end_with(wrong_usage(words.command, *empty), json);
   return std::nullopt;
 }
@@ -139,19 +141,25 @@ Result<settings::Settings> settings_without_configuration(const CommonFlags& fla
   if (!flags.cache.empty()) values.cache = flags.cache;
   values.offline = true;
   auto settings = settings::load_settings(values, environment);
-  if (settings || environment.variables.erase("ENGINEHOST_CACHE") == 0) return settings;
-  return settings::load_settings(values, environment);
+  if (!settings && environment.variables.erase("ENGINEHOST_CACHE") != 0)
+    settings = settings::load_settings(values, environment);
+  if (settings && !flags.offline)
+    for (settings::Setting& setting : settings->effective)
+      if (setting.key == "offline") setting.source = "the configuration was left out";
+  return settings;
 }
 
 int end_with(const Diagnosis& diagnosis, bool json) {
   if (json)
     print(Json::object().set("format", 1).set("diagnosis", explain::to_json(diagnosis)));
   else
-    say_aside("%s\n", explain::describe(diagnosis).c_str());
+    say_aside("%s\n", described(diagnosis).c_str());
   return static_cast<int>(explain::exit_status(diagnosis));
 }
 
-void print(const Json& document) { write_out(documents(), without_passwords(document.dump(2)) + "\n"); }
+void print(const Json& document) {
+  write_out(documents(), without_passwords(document_with_given_flags(document).dump(2)) + "\n");
+}
 
 void print_warnings(const std::vector<std::string>& warnings, const std::vector<Diagnosis>& diagnoses,
                     bool quiet) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "base/counted.hpp"
 #include "base/paths.hpp"
 #include "base/text.hpp"
 #include "cache/place.hpp"
@@ -12,6 +13,7 @@
 #include "host/commands/cache_trust.hpp"
 #include "host/commands/cache_verify.hpp"
 #include "host/commands/common.hpp"
+#include "host/commands/given_flags.hpp"
 #include "host/commands/licenses.hpp"
 #include "host/commands/offline.hpp"
 #include "host/commands/program.hpp"
@@ -46,7 +48,8 @@ Result<Json> fetch_for(const settings::Settings& settings, std::optional<platfor
                        const std::string& label, const Flags& flags, const CancelToken& cancel) {
   const bool here = !platform;
   open::World world(settings, std::move(platform), cancel);
-  TRY_ASSIGN(resolve::Request request, request_of("engine-cache", {flags.engine, "", flags.flavor, ""}));
+  TRY_ASSIGN(resolve::Request request,
+             request_of("engine-cache", {flags.engine, "", flags.flavor, "", "--flavor"}));
   // What the next open would take. What this machine's settings wish for says nothing of another machine.
   if (auto refused = open::refused_by_policy(request, settings); here && refused)
     return fail(std::move(*refused));
@@ -58,7 +61,8 @@ Result<Json> fetch_for(const settings::Settings& settings, std::optional<platfor
   bar.clear();
   if (!acquired) {
     // The command that brings it is for that machine.
-    if (!here && acquired.error().code == "EH-S13") acquired.error().with("recorded", label, "--platform");
+    if (!here && acquired.error().code == "EH-S13")
+      acquired.error().with("recorded", word_for_shell(label), "--platform");
     return fail(std::move(acquired.error().within("for " + label)));
   }
   if (!flags.common.json)
@@ -122,7 +126,8 @@ Result<Json> list(const cache::Store& store, const Flags& flags) {
     if (builds.as_array().empty())
       say("nothing is installed in %s\n", path_text(store.root()).c_str());
     else
-      say("%zu builds, %s\n", builds.as_array().size(), format_bytes(total).c_str());
+      say("%s, %s\n", counted(builds.as_array().size(), "build", "builds").c_str(),
+          format_bytes(total).c_str());
   }
   return Json::object()
       .set("format", 1)

@@ -8,6 +8,7 @@
 #include "host/commands/bench.hpp"
 #include "host/commands/checked.hpp"
 #include "host/commands/common.hpp"
+#include "host/commands/given_flags.hpp"
 #include "host/commands/info_flags.hpp"
 #include "host/commands/installations.hpp"
 #include "host/commands/opening.hpp"
@@ -68,7 +69,7 @@ int explain_codes(const InfoFlags& flags) {
 std::string inspect_report(const preflight::Report& report, bool symbols, bool recorded) {
   std::string text = path_text(report.file) + ": " + preflight::name_of(report.verdict) + "\n";
   for (const std::string& note : report.notes) text += "  " + note + "\n";
-  for (const Diagnosis& diagnosis : report.diagnoses) text += "\n" + explain::describe(diagnosis) + "\n";
+  for (const Diagnosis& diagnosis : report.diagnoses) text += "\n" + described(diagnosis) + "\n";
   text += "\nthe file\n";
   const bool listed = !report.closure.empty();
   for (const std::string& line : preflight::to_lines(report.facts, !listed))
@@ -114,7 +115,15 @@ int inspect(const InfoFlags& flags) {
     end_with(report.error(), flags.common.json);
     return static_cast<int>(explain::ExitStatus::usage);
   }
-  for (Diagnosis& diagnosis : report->diagnoses) diagnosis = explain::of_argument(std::move(diagnosis), file);
+  const std::string asked = "engine-info --inspect ";
+  for (Diagnosis& diagnosis : report->diagnoses) {
+    diagnosis = explain::of_argument(std::move(diagnosis), file);
+    explain::complete(diagnosis);
+    // What was just done mends nothing.
+    std::erase_if(diagnosis.remedy, [&](const std::string& remedy) {
+      return remedy.starts_with(asked + path_text(file) + " ") || remedy.starts_with(asked + "FILE ");
+    });
+  }
   if (flags.common.json) {
     print(preflight::to_json(*report, explain::to_json));
   } else {
@@ -136,7 +145,7 @@ int machine(const InfoFlags& flags, open::World& world, const std::optional<Diag
   flush_out(stdout);
   if (!flags.common.json) print_warnings(world.warnings(), {}, flags.common.quiet);
   if (broken && !flags.common.json)
-    say_aside("the configuration was left out:\n%s\n", explain::describe(*broken).c_str());
+    say_aside("the configuration was left out:\n%s\n", described(*broken).c_str());
   return 0;
 }
 
@@ -172,7 +181,7 @@ int engine(const InfoFlags& flags, resolve::Request asked_for, open::World& worl
       open_in_command(world, open_request(flags, std::move(asked_for), world, bar), flags.common.json);
   bar.clear();
   if (!flags.platform_file.empty() && outcome.diagnosis && outcome.diagnosis->code == "EH-S13")
-    outcome.diagnosis->with("recorded", flags.platform_file, "--platform");
+    outcome.diagnosis->with("recorded", word_for_shell(flags.platform_file), "--platform");
 
   std::vector<CheckedDevice> checks;
   if (outcome.opened) checks = check_devices(*outcome.opened, world.cancel());
@@ -207,9 +216,9 @@ int engine(const InfoFlags& flags, resolve::Request asked_for, open::World& worl
   if (bench && !flags.plot.empty() && drawn) say("  drawn in %s\n", flags.plot.c_str());
   flush_out(stdout);
   print_warnings(world.warnings(), outcome.warnings, flags.common.quiet);
-  if (!drawn) say_aside("%s\n", explain::describe(drawn.error()).c_str());
+  if (!drawn) say_aside("%s\n", described(drawn.error()).c_str());
   if (outcome.state == open::State::failed && outcome.diagnosis)
-    say_aside("%s\n", explain::describe(*outcome.diagnosis).c_str());
+    say_aside("%s\n", described(*outcome.diagnosis).c_str());
   return status;
 }
 

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <system_error>
 
+#include "base/counted.hpp"
 #include "base/files.hpp"
 #include "base/paths.hpp"
 #include "base/text.hpp"
@@ -13,6 +14,7 @@
 #include "host/commands/program.hpp"
 #include "host/commands/say.hpp"
 #include "host/explain/explain.hpp"
+#include "host/manifest/shapes.hpp"
 #include "host/open/world.hpp"
 #include "host/publish/add.hpp"
 #include "host/publish/lint.hpp"
@@ -82,8 +84,21 @@ Result<Json> init(const ManifestFlags& flags) {
   return Json::object().set("format", 1).set("folder", path_text(workspace.folder())).set("name", flags.name);
 }
 
-// What would be left out without a word.
+// What no manifest could hold is wrong before there is one; and what would be left out without a word.
 Result<void> check_added(const ManifestFlags& flags) {
+  struct Named {
+    const char* flag;
+    const std::string& value;
+    manifest::Shape shape;
+  };
+  for (const Named& one :
+       {Named{"--engine", flags.add.engine, manifest::is_lower_id},
+        Named{"--version", flags.add.version, manifest::is_id},
+        Named{"--flavor", flags.add.flavor, manifest::is_lower_id},
+        Named{"--id", flags.add.id, manifest::is_id}, Named{"--license", flags.add.license, manifest::is_id}})
+    if (!one.value.empty() && !one.shape(one.value))
+      return fail(wrong_usage("engine-manifest", std::string(one.flag) + " \"" + one.value + "\" is not " +
+                                                     std::string(manifest::describe(one.shape))));
   for (const std::string& url : flags.add.urls)
     if (!settings::is_url(url))
       return fail(
@@ -127,7 +142,8 @@ int lint(const ManifestFlags& flags) {
   } else {
     for (const Diagnosis& one : findings.warnings) say("warning: %s\n", explain::one_line(one).c_str());
     for (const Diagnosis& one : findings.errors) say("error: %s\n", explain::one_line(one).c_str());
-    say("%zu errors, %zu warnings\n", findings.errors.size(), findings.warnings.size());
+    say("%s, %s\n", counted(findings.errors.size(), "error", "errors").c_str(),
+        counted(findings.warnings.size(), "warning", "warnings").c_str());
   }
   return findings.errors.empty() ? 0 : static_cast<int>(explain::exit_status(findings.errors.front()));
 }

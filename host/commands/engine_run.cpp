@@ -10,6 +10,7 @@
 #include "host/commands/asked_for.hpp"
 #include "host/commands/checked.hpp"
 #include "host/commands/common.hpp"
+#include "host/commands/given_flags.hpp"
 #include "host/commands/npy.hpp"
 #include "host/commands/opening.hpp"
 #include "host/commands/output_names.hpp"
@@ -222,7 +223,7 @@ int run(int argc, char** argv) {
     if (flags.common.json)
       print(document);
     else if (outcome.diagnosis)
-      say_aside("%s\n", explain::describe(*outcome.diagnosis).c_str());
+      say_aside("%s\n", described(*outcome.diagnosis).c_str());
     return outcome.exit_status();
   }
   std::string text =
@@ -236,7 +237,7 @@ int run(int argc, char** argv) {
     say("%s", text.c_str());
   }
   if (done) return 0;
-  if (!flags.common.json) say_aside("%s\n", explain::describe(done.error()).c_str());
+  if (!flags.common.json) say_aside("%s\n", described(done.error()).c_str());
   return static_cast<int>(explain::exit_status(done.error()));
 }
 

@@ -7,6 +7,7 @@
 #include "base/text.hpp"
 #include "host/commands/asked_for.hpp"
 #include "host/commands/common.hpp"
+#include "host/commands/given_flags.hpp"
 #include "host/commands/quarantine_text.hpp"
 #include "host/commands/say.hpp"
 #include "host/open/world.hpp"
@@ -190,7 +191,8 @@ int disable(open::World& world, const QuarantineFlags& flags, bool json) {
               .set("disabled", flags.build)
               .set("warnings", Json::strings(warnings)));
   else
-    say("%s is not used any more (engine-cache quarantine enable takes that back)\n", flags.build.c_str());
+    say("%s is not used any more (%s takes that back)\n", flags.build.c_str(),
+        with_given_flags("engine-cache quarantine enable").c_str());
   print_warnings(warnings, {}, json);
   return 0;
 }

@@ -4,6 +4,7 @@
 
 #include "base/printable.hpp"
 #include "base/text.hpp"
+#include "host/commands/given_flags.hpp"
 #include "host/explain/explain.hpp"
 #include "host/settings/person.hpp"
 
@@ -51,8 +52,9 @@ std::string how_it_ended(const Diagnosis& diagnosis) {
 
 std::string what_ends_it(const history::Record& record) {
   if (record.state == history::State::disabled)
-    return line("ends", "never by itself: it was disabled by hand (engine-cache quarantine enable " +
-                            record.build + " takes that back)");
+    return line("ends", "never by itself: it was disabled by hand (" +
+                            with_given_flags("engine-cache quarantine enable " + record.build) +
+                            " takes that back)");
   std::string text = line("ends", record.state == history::State::suspect
                                       ? "with its next success; until then it is tried with a warning"
                                   : record.retry_after != 0 ? "on " + time_text(record.retry_after) +
@@ -89,9 +91,16 @@ std::string full_text(const history::Record& record, const std::string& why_ende
   if (!record.diagnosis.is_null()) text += how_it_ended(explain::diagnosis_from_json(record.diagnosis));
   text += what_ends_it(record);
   if (!record.diagnosis.is_null())
-    text += "\n" + explain::describe(explain::diagnosis_from_json(record.diagnosis)) + "\n";
-  return text + "\nto try it again now: engine-cache quarantine " +
-         (record.state == history::State::disabled ? "enable " : "clear ") + record.build + "\n";
+    text += "\n" + described(explain::diagnosis_from_json(record.diagnosis)) + "\n";
+  const bool disabled = record.state == history::State::disabled;
+  const std::string command = with_given_flags("engine-cache quarantine " +
+                                               std::string(disabled ? "enable " : "clear ") + record.build);
+  // Nothing is held against it: whoever clears that meets the same cause again.
+  if (record.state == history::State::unfit && why_ended.empty())
+    return text +
+           "\nit is tried again by itself when that changes; to have a look before, which mends nothing: " +
+           command + "\n";
+  return text + "\nto try it again now: " + command + "\n";
 }
 
 }  // namespace enginehost::commands

@@ -5,11 +5,13 @@
 #include <map>
 #include <set>
 
+#include "base/counted.hpp"
 #include "base/paths.hpp"
 #include "base/printable.hpp"
 #include "base/shell_word.hpp"
 #include "base/text.hpp"
 #include "base/version.hpp"
+#include "host/commands/given_flags.hpp"
 #include "host/explain/explain.hpp"
 #include "host/open/document.hpp"
 #include "host/platform/describe.hpp"
@@ -80,8 +82,7 @@ std::string opened_report(const open::Outcome& outcome, bool verbose) {
     counts.push_back(std::to_string(count) + " from " +
                      (own_folder && origin == "cache" ? "its own folder" : "the " + origin));
   const std::size_t count = opened.libraries.size();
-  text += line("loaded",
-               std::to_string(count) + (count == 1 ? " library: " : " libraries: ") + join(counts, ", "));
+  text += line("loaded", counted(count, "library", "libraries") + ": " + join(counts, ", "));
   if (verbose)
     for (const load::Library& library : opened.libraries)
       text += line("", library.soname + "  " + library.path + "  (" + library.origin + ")");
@@ -107,8 +108,9 @@ std::string missing_report(const resolve::Plan& plan, const std::string& recorde
     const auto diagnosis = candidate.diagnosis();
     if (!diagnosis || diagnosis->code != "EH-S13") continue;
     if (text.empty()) text = "not installed, and offline\n";
-    text += "  " + candidate.build->id + "  " + std::string(diagnosis->value("command")) +
-            (recorded.empty() ? "" : " --platform " + shell_word(recorded)) + "\n";
+    const std::string machine = recorded.empty() ? "" : " --platform " + shell_word(recorded);
+    text += "  " + candidate.build->id + "  " +
+            with_given_flags(std::string(diagnosis->value("command")) + machine) + "\n";
   }
   return text;
 }
@@ -119,8 +121,7 @@ std::string machine_report(open::World& world, bool verbose) {
   std::string text = "machine\n" + platform::describe(world.platform());
   text += "\nengines\n";
   for (const auto& [name, engine] : engines_of(world.catalogue()))
-    text += line(name, join(engine.versions, " ") + "  (" + std::to_string(engine.builds) +
-                           (engine.builds == 1 ? " build: " : " builds: ") +
+    text += line(name, join(engine.versions, " ") + "  (" + counted(engine.builds, "build", "builds") + ": " +
                            join({engine.flavors.begin(), engine.flavors.end()}, " ") + ")");
   if (world.catalogue().builds.empty())
     text += "  none: no repository is configured (--repository, ENGINEHOST_REPOSITORIES or config.json)\n";
@@ -221,7 +222,9 @@ std::string outcome_report(open::World& world, const open::Outcome& outcome, boo
       text +=
           "  " + outcome.plan.request.force + "  " + explain::one_line(*outcome.plan.forced_in_vain) + "\n";
     if (!outcome.plan.request.flavor.empty() && outcome.plan.request.flavor != build->flavor)
-      text += "  the flavor " + outcome.plan.request.flavor + " that was asked for (--explain says why)\n";
+      text += "  the flavor " + outcome.plan.request.flavor + " that was asked for (" +
+              (outcome.plan.request.flavor_source.empty() ? "" : outcome.plan.request.flavor_source + "; ") +
+              "--plan --explain says why)\n";
   }
   if (outcome.plan.request.offline) text += missing_report(outcome.plan, recorded);
   const bool plan_matters = outcome.state != open::State::opened || explain;

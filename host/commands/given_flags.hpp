@@ -1,0 +1,29 @@
+// The flags that say where builds, the cache and the machine are: a command that is printed as a remedy needs
+// those that the command which failed was given, or it asks something else.
+#pragma once
+#include <CLI/App.hpp>
+#include <string>
+#include <string_view>
+
+#include "base/diagnosis.hpp"
+#include "base/json.hpp"
+
+namespace enginehost::commands {
+
+// Notes --cache, --repository, --platform and engine-manifest's folder as they were parsed. Once, from the
+// first thread.
+void note_given_flags(const CLI::App& app);
+
+// The sentence, with those flags behind the name of each command of ours in it that knows them and does not
+// say them itself: "engine-info --cache /srv/builds reference --plan --explain".
+std::string with_given_flags(std::string_view sentence);
+
+// explain::describe(), with remedies that carry the flags.
+std::string described(Diagnosis diagnosis);
+// The document, with every "remedy" in it so.
+Json document_with_given_flags(const Json& document);
+
+// As one word for a shell: quoted where it has to be.
+std::string word_for_shell(const std::string& text);
+
+}  // namespace enginehost::commands
