@@ -5,6 +5,7 @@
 #include <set>
 #include <system_error>
 
+#include "base/counted.hpp"
 #include "base/files.hpp"
 #include "base/paths.hpp"
 #include "base/sha256.hpp"
@@ -63,7 +64,7 @@ class Look {
     for (const Component* component : build.all_components()) {
       if (!built && component->id == build.plugin_component) continue;
       if (component->artifacts.empty())
-        error("components." + component->id, "it has no artifact", "engine-manifest add it");
+        error("components." + component->id, "it has no artifact", "add it: engine-manifest add");
       else if (auto facts = facts_of(*component, build))
         parts.push_back(std::move(*facts));
       else
@@ -112,6 +113,9 @@ class Look {
   void artifact(const Artifact& artifact, const Component& component, const std::string& place) {
     if (artifact.sha256.empty())
       error(place, "an archive has no sha256: it is listed and never installed", "add its sha256");
+    if (artifact.size && *artifact.size == 0 && artifact.sha256 != sha256_hex(""))
+      error(place, "an archive has the size 0, and its sha256 is not that of an empty file",
+            "add its size in bytes");
     if (!artifact.size)
       warning(place, "an archive has no size: users cannot see what they download", "add its size in bytes");
     if (artifact.sources.empty()) error(place, "an archive has no source", "name a url or a file");
@@ -126,6 +130,8 @@ class Look {
   }
 
   void chunks(const Artifact& artifact, const std::string& place) {
+    if (!artifact.chunks_sha256.empty() && artifact.chunks_sources.empty())
+      error(place + ".chunks", "the list of its pieces has no source", "name a file or a url, or remove it");
     for (const Source& source : artifact.chunks_sources) {
       if (source.kind != Source::Kind::file || path_of(source.location).is_absolute()) continue;
       const auto text = read_file(workspace_.folder() / path_of(source.location), 8u << 20);
@@ -189,6 +195,13 @@ class Look {
       error(place, source.location + " is not in the repository", "put it there, or name a url");
     else if (!artifact.sha256.empty() && *digest != artifact.sha256)
       error(place, source.location + " has the sha256 " + *digest, "add the file anew");
+    std::error_code unknown;
+    if (const auto size = fs::file_size(file, unknown);
+        digest && !unknown && artifact.size && size != *artifact.size)
+      error(place,
+            source.location + " has " + counted(size, "byte", "bytes") + ", the manifest says " +
+                std::to_string(*artifact.size),
+            "correct \"size\"");
   }
 
   void digest(const Build& build, const std::vector<ArtifactFacts>& parts, const std::string& place) {
@@ -301,10 +314,17 @@ void as_its_index_says(const Workspace& workspace, const std::string& name, cons
       findings.errors.push_back(diagnose("EH-M16")
                                     .with("document", "index.json")
                                     .with("problem", "it says that " + name + " has " +
-                                                         std::to_string(entry.size) + " bytes, and it has " +
-                                                         std::to_string(text.size()))
+                                                         counted(entry.size, "byte", "bytes") +
+                                                         ", and it has " + std::to_string(text.size()))
                                     .with("remedy", "correct \"size\""));
   }
+}
+
+void odd(const std::string& warning, const std::string& document, Findings& findings) {
+  findings.errors.push_back(diagnose("EH-M16")
+                                .with("document", document)
+                                .with("problem", warning)
+                                .with("remedy", "correct the spelling, or remove the field"));
 }
 
 void look_at(const Workspace& workspace, const fs::path& file, Findings& findings) {
@@ -316,11 +336,7 @@ void look_at(const Workspace& workspace, const fs::path& file, Findings& finding
   if (!document) return findings.errors.push_back(document.error());
   const auto manifest = manifest::read_manifest(*document, path_text(workspace.folder()), name);
   if (!manifest) return findings.errors.push_back(manifest.error());
-  for (const std::string& warning : (*manifest)->warnings)
-    findings.errors.push_back(diagnose("EH-M16")
-                                  .with("document", name)
-                                  .with("problem", warning)
-                                  .with("remedy", "correct the spelling, or remove the field"));
+  for (const std::string& warning : (*manifest)->warnings) odd(warning, name, findings);
   Look look(workspace, name, findings);
   std::set<std::string> used;
   for (const auto& build : (*manifest)->builds)
@@ -342,7 +358,11 @@ Findings lint(const Workspace& workspace) {
                                   .with("problem", workspace.has_engines_folder()
                                                        ? "there is no manifest in engines/"
                                                        : "its index.json lists no manifest")
-                                  .with("remedy", "engine-manifest add a build"));
+                                  .with("remedy", "add a build: engine-manifest add"));
+  const auto index = workspace.index();
+  for (const std::string& warning : workspace.warnings()) odd(warning, "repository.json", findings);
+  if (index && *index)
+    for (const std::string& warning : (*index)->warnings) odd(warning, "index.json", findings);
   for (const fs::path& file : files) look_at(workspace, file, findings);
   return findings;
 }

@@ -42,7 +42,8 @@ Result<Root> changed(const Workspace& workspace, Root root, const RootChange& ch
     for (const std::string& given : *ids) {
       const std::string id = manifest::full_key_id(given);
       if (std::erase_if(root.keys, [&](const manifest::RootKey& key) { return key.key.id == id; }) == 0)
-        return fail(refusal(workspace, "its root has no key " + given, "engine-manifest sign without it"));
+        return fail(refusal(workspace, "its root has no key " + given,
+                            "engine-manifest sign with the ids of its keys, or without it"));
       if (ids == &change.revoke && !root.is_revoked(id)) root.revoked.push_back(id);
     }
   root.root_threshold = change.root_threshold.value_or(root.root_threshold);
@@ -155,8 +156,9 @@ Result<Signed> sign(const Workspace& workspace, const std::vector<SecretKey>& ke
     const bool for_root = lists(root, id, Role::root) || (before && lists(*before, id, Role::root));
     const bool for_index = lists(root, id, Role::index);
     if (!for_root && !for_index)
-      return fail(refusal(workspace, "its root does not know the key " + id.id,
-                          "engine-manifest sign --add-key " + id.text() + " with a key that it knows"));
+      return fail(
+          refusal(workspace, "its root does not know the key " + id.id,
+                  "engine-manifest sign --add-key " + id.text() + ", with --key of one that it knows"));
     if (for_root)
       for (const fs::path& place : {workspace.folder() / "root.json", numbered(workspace, root.version)}) {
         TRY_ASSIGN(const bool done, sign_file(place, key, {Role::root, root.version, now}));

@@ -86,7 +86,10 @@ Result<Workspace> Workspace::open(const fs::path& folder) {
   fields.text("name", manifest::Need::required, manifest::is_text, workspace.name_);
   fields.number("expires_days", manifest::Need::optional, 1, 36500, workspace.expires_days_);
   if (const Json* blocked = fields.array("blocked", manifest::Need::optional)) workspace.blocked_ = *blocked;
+  fields.find("$schema", manifest::Need::optional);
+  fields.warn_of_unknown();
   if (reading.mistake) return fail(std::move(*reading.mistake));
+  workspace.warnings_ = std::move(reading.warnings);
   return workspace;
 }
 

@@ -41,6 +41,8 @@ class Workspace {
   const std::filesystem::path& folder() const { return folder_; }
   const std::string& name() const { return name_; }
   std::int64_t expires_days() const { return expires_days_; }
+  // What is odd about repository.json.
+  const std::vector<std::string>& warnings() const { return warnings_; }
 
   // To be held from reading a document of the folder until what was made of it is written. EH-F18 when a
   // living process holds it for longer than two minutes without telling progress; EH-F16 where nothing can be
@@ -77,6 +79,7 @@ class Workspace {
  private:
   std::filesystem::path folder_;
   std::string name_;
+  std::vector<std::string> warnings_;
   std::int64_t expires_days_ = 365;
   Json blocked_;
   std::optional<std::vector<std::filesystem::path>> listed_;

@@ -150,6 +150,10 @@ TEST_F(PublisherTest, lint_tells_what_would_fail_on_users_machines) {
       {"\"archive\": \"tar.zst\"", "\"archive\": \"tar.gz\"", "is a tar.zst file"},
       {"\"file\": \"files/", "\"file\": \"files/gone-", "is not in the repository"},
       {"\"tree\": \"", "\"strip\": 1,\n     \"tree\": \"", "unpacks to other files than those of \"tree\""},
+      {"\"size\": ", "\"size\": 9", "the manifest says 9"},
+      {"\"sources\": [", "\"sources\": [], \"others\": [", "has no source"},
+      {"\"archive\": \"tar.zst\"", "\"archive\": \"tar.zst\",\n     \"archve\": 1",
+       "archve is not a known field"},
       {"\"digest\": \"", "\"digest\": \"" + std::string(64, '0') + "\", \"unused\": \"",
        "it is not that of the files"},
   };
@@ -159,6 +163,30 @@ TEST_F(PublisherTest, lint_tells_what_would_fail_on_users_machines) {
     edit(mistake.from, mistake.to);
     EXPECT_THAT(problems(), HasSubstr(mistake.said));
   }
+}
+
+TEST_F(PublisherTest, lint_sees_a_size_that_nothing_has) {
+  add_toy();
+  Json manifest = *parse_json(bytes_of(workspace().engine_file("toy")), "toy");
+  std::string text = manifest.dump(1);
+  for (std::size_t at = 0; (at = text.find("\"size\": ", at)) != std::string::npos; at += 9)
+    text.replace(at + 9, text.find_first_not_of("0123456789", at + 9) - at - 9, "0");
+  for (std::size_t at; (at = text.find("\"tar.zst\"")) != std::string::npos;)
+    text.replace(at, 9, "\"none\", \"path\": \"x.so\"");
+  write("repository/engines/toy.json", text);
+  EXPECT_THAT(problems(), HasSubstr("has the size 0"));
+}
+
+TEST_F(PublisherTest, lint_sees_fields_that_nobody_knows_in_the_other_documents) {
+  add_toy();
+  const std::string text = bytes_of(repository() / "repository.json");
+  write("repository/repository.json", std::string(text).replace(text.find('{'), 1, "{\"expire_days\": 3,"));
+  EXPECT_THAT(problems(), HasSubstr("expire_days is not a known field; did you mean \"expires_days\"?"));
+  write("repository/repository.json", text);
+  ASSERT_TRUE(workspace().prepare(in_2026));
+  const std::string index = bytes_of(repository() / "index.json");
+  write("repository/index.json", std::string(index).replace(index.find('{'), 1, "{\"expirs\": 3,"));
+  EXPECT_THAT(problems(), HasSubstr("expirs is not a known field"));
 }
 
 TEST_F(PublisherTest, lint_wants_a_text_for_what_is_to_be_accepted) {
