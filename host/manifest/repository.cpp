@@ -114,7 +114,10 @@ Result<void> read_unsigned_index(RepositoryContent& content, RepositoryFiles& fi
   const std::string name = files.name_of("index.json");
   const Result<std::string> bytes = reader.read(name, largest_document);
   if (!bytes) return fail(index_failure(bytes.error(), content.location));
-  TRY_ASSIGN(const Json document, parse_json(*bytes, name));
+  auto parsed = parse_json(*bytes, name);
+  // Of a server it is wrong bytes, and of a folder a wrong argument.
+  if (!parsed && is_url(content.location)) parsed.error().with("sent_by", content.location);
+  TRY_ASSIGN(const Json document, std::move(parsed));
   TRY_ASSIGN(content.index, read_index(document, name));
   warn_when_expired("the index of repository " + content.location, content.index.expires, now,
                     content.warnings);

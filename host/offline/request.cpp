@@ -4,6 +4,7 @@
 
 #include "base/sha256.hpp"
 #include "host/open/request.hpp"
+#include "host/resolve/version_wish.hpp"
 
 namespace enginehost::offline {
 namespace {
@@ -66,9 +67,12 @@ SiteRequest request_of_this_machine(open::World& world, std::vector<Wish> wishes
           request.holds.insert(entry.identity);
     }
   }
-  for (const auto& [build, record] : world.history().records)
-    if (record.state != history::State::proven && record.state != history::State::suspect)
+  for (const auto& [build, record] : world.history().records) {
+    const bool over = record.state != history::State::disabled && record.retry_after != 0 &&
+                      record.retry_after <= open::World::now();
+    if (!over && record.state != history::State::proven && record.state != history::State::suspect)
       request.set_aside.push_back(build);
+  }
   return request;
 }
 
@@ -89,6 +93,8 @@ Result<SiteRequest> read_request(std::string_view text, std::string_view name) {
     Wish wish{entry["engine"].as_string(), entry["version"].as_string(), entry["flavor"].as_string(),
               entry["device"].as_string(), entry["require"].as_bool()};
     if (wish.engine.empty()) return refused(name, "wishes", "holds one without an engine");
+    if (const std::string wrong = resolve::VersionWish(wish.version).problem(); !wrong.empty())
+      return refused(name, "wishes", "asks for version \"" + wish.version + "\": " + wrong);
     request.wishes.push_back(std::move(wish));
   }
   if (request.wishes.empty()) return refused(name, "wishes", "is empty");
@@ -114,12 +120,21 @@ Result<std::vector<Answer>> answer(const settings::Settings& settings, const Sit
     asked.flavor = wish.flavor;
     asked.device = wish.device;
     asked.require = wish.require;
+    asked.flavor_source = "the request";
     asked.offline = settings.offline;
     resolve::Plan plan = open::decide(world, std::move(asked));
-    Answer given{wish, {}, false, 0};
+    Answer given{wish, {}, false, 0, {}};
     const auto best = std::ranges::find_if(plan.candidates, [&](const resolve::Candidate& candidate) {
-      return candidate.rank > 0 && std::ranges::count(fetching.passed_over, candidate.build->id) == 0;
+      if (candidate.rank == 0) return false;
+      const bool aside = std::ranges::count(fetching.passed_over, candidate.build->id) != 0;
+      if (aside) given.passed_over.push_back(candidate.build->id);
+      return !aside;
     });
+    if (best == plan.candidates.end() && !given.passed_over.empty())
+      return fail(std::move(diagnose("EH-S14")
+                                .with("build", given.passed_over.front(), "catalogue")
+                                .with("set_aside_by", "the machine that asks", "its request")
+                                .within("answering the wish for " + wish.engine)));
     if (best != plan.candidates.end() && std::ranges::count(request.installed, best->build->id) != 0) {
       given.build = best->build->id;
       given.was_there = true;

@@ -39,10 +39,12 @@ struct Answer {
   std::string build;       // the id that was chosen
   bool was_there = false;  // the asking machine has it already
   std::uint64_t downloaded = 0;
+  std::vector<std::string> passed_over;  // better builds that are set aside there, best first
 };
 
 // Chooses for the asking machine by the rules of an open there, and installs what was chosen here. Builds
-// that are set aside there are passed over. Fails with the first wish that cannot be met.
+// that are set aside there are passed over; EH-S14 ("set_aside_by") where only such builds fit. Fails with
+// the first wish that cannot be met.
 Result<std::vector<Answer>> answer(const settings::Settings& settings, const SiteRequest& request,
                                    const open::FetchOptions& options,
                                    const std::optional<CancelToken>& cancel = {});

@@ -9,14 +9,37 @@
 
 namespace enginehost::open {
 
+namespace {
+
+// A repository that could not be asked, or whose documents are not those that it published: what it offers is
+// not known.
+bool keeps_builds_unknown(const Diagnosis& failure, bool offline) {
+  if (!failure.value("installation").empty() || (offline && failure.code.starts_with("EH-N"))) return false;
+  const explain::ExitStatus status = explain::exit_status(failure);
+  return status == explain::ExitStatus::not_fetched || status == explain::ExitStatus::wrong_bytes;
+}
+
+}  // namespace
+
 std::optional<Diagnosis> why_nothing_is_known(const manifest::Catalogue& catalogue,
                                               const resolve::Plan& plan) {
-  if (!plan.candidates.empty() || catalogue.failures.empty() || !plan.diagnosis) return plan.diagnosis;
-  const bool none_readable = catalogue.builds.empty();
-  Diagnosis diagnosis = none_readable ? catalogue.failures.front() : *plan.diagnosis;
-  for (std::size_t i = none_readable ? 1 : 0; i < catalogue.failures.size(); ++i)
-    diagnosis.with("also", explain::one_line(catalogue.failures[i]));
-  if (none_readable) diagnosis.within("while looking for builds of " + plan.request.engine);
+  const auto& failures = catalogue.failures;
+  if (failures.empty() || !plan.diagnosis) return plan.diagnosis;
+  const bool none_readable = plan.candidates.empty() && catalogue.builds.empty();
+  // What is set aside, or would have to be fetched, is known.
+  const bool may_be_elsewhere = plan.diagnosis->code == "EH-S01" || plan.diagnosis->code == "EH-S02";
+  auto told = none_readable ? failures.begin() : failures.end();
+  if (may_be_elsewhere && !none_readable)
+    told = std::ranges::find_if(failures, [&](const Diagnosis& failure) {
+      return keeps_builds_unknown(failure, plan.request.offline);
+    });
+  const bool is_cause = told != failures.end();
+  if (!is_cause && !plan.candidates.empty()) return plan.diagnosis;
+  Diagnosis diagnosis = is_cause ? *told : *plan.diagnosis;
+  if (is_cause && !none_readable) diagnosis.with("also", explain::one_line(*plan.diagnosis));
+  for (auto failure = failures.begin(); failure != failures.end(); ++failure)
+    if (failure != told) diagnosis.with("also", explain::one_line(*failure));
+  if (is_cause) diagnosis.within("while looking for builds of " + plan.request.engine);
   return diagnosis;
 }
 

@@ -18,8 +18,9 @@ struct FetchOptions {
   std::vector<std::string> passed_over;
 };
 
-// The plan's diagnosis, with what kept the builds from being known: "unknown engine" is not the cause when no
-// repository could be read, and not the whole of it when one could not.
+// The plan's diagnosis, or what kept the builds from being known: neither "unknown engine" nor "no build
+// fits" is the cause while a repository could not be reached or is not what was published. The others are
+// told with it ("also").
 std::optional<Diagnosis> why_nothing_is_known(const manifest::Catalogue& catalogue,
                                               const resolve::Plan& plan);
 

@@ -192,9 +192,10 @@ Outcome decide_and_open(World& world, const OpenRequest& open, const TicketOffic
   std::vector<Diagnosis> unread =
       told_of(world.catalogue(), outcome.plan.request.offline || world.settings().offline);
   if (first == outcome.plan.candidates.end()) {
-    // Without a candidate it is told with the reason of that.
-    if (!outcome.plan.candidates.empty()) outcome.warnings = std::move(unread);
     outcome.diagnosis = why_nothing_is_known(world.catalogue(), outcome.plan);
+    // What is the reason, or told with it, is no warning beside it.
+    if (!outcome.plan.candidates.empty() && outcome.diagnosis->value("also").empty())
+      outcome.warnings = std::move(unread);
     // Whoever names an installation wants to hear of it first.
     if (!unusable.empty()) {
       const std::optional<Diagnosis> other = std::exchange(outcome.diagnosis, unusable.front());

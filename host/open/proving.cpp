@@ -199,6 +199,12 @@ Result<void> Proving::probe(const cache::Installed& installed, std::chrono::seco
   const auto [allowed, allowed_by] = allowed_deadline(hinted);
   if (result.diagnosis->code == "EH-R05" && request.deadline < allowed)
     result.diagnosis->with("allowed", std::to_string(allowed.count()) + " s", allowed_by);
+  if (result.diagnosis->code == "EH-P20") {
+    const char* key = request.launcher.empty() ? "helper" : "probe_launcher";
+    const settings::Setting* set = attempting_.world.settings().find(key);
+    if (set != nullptr && set->source != "default")
+      result.diagnosis->with("set_by", std::string(key) + " (" + set->source + ")");
+  }
   return fail(explained(std::move(*result.diagnosis), installed));
 }
 

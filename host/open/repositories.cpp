@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "base/counted.hpp"
 #include "base/files.hpp"
 #include "base/paths.hpp"
 #include "base/sha256.hpp"
@@ -95,7 +96,8 @@ class KeptReader : public manifest::DocumentReader, public manifest::DocumentMem
     // Offline nobody was asked, by order: how old a copy may be is said where expiry is (max_staleness_days).
     if (location.ends_with("/index.json") && !transfer_.offline)
       warnings.push_back(location + " could not be asked (" + fresh.error().code + "); the copy of " +
-                         std::to_string(age_of(kept, now_) / 3600) + " hours ago is used");
+                         counted(static_cast<std::uint64_t>(age_of(kept, now_) / 3600), "hour", "hours") +
+                         " ago is used");
     return bytes;
   }
 

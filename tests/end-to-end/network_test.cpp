@@ -106,6 +106,37 @@ TEST(Network, ARepositoryThatKeepsOneWaitingKeepsNoInstalledBuildFromOpening) {
   }
 }
 
+// Beside one that can be read, in which nothing fits: nobody knows what the other one offers.
+TEST(Network, ARepositoryThatCannotBeReachedIsWhyNothingFits) {
+  const Workplace workplace;
+  TestRepository repository(workplace.folder() / "repository");
+  repository.add(good_build());
+  repository.write();
+  const std::string dead = "http://127.0.0.1:" + std::to_string(free_port()) + "/engines";
+  const auto asked = [&](const std::string& engine, const std::vector<std::string>& more = {}) {
+    std::vector<std::string> arguments = {
+        engine, "--json", "--repository", repository.root().native(), "--repository", dead};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return workplace.info(arguments);
+  };
+  expect_opened(asked("reference"));
+  for (const char* engine : {"reference@9.9", "refrence"}) {
+    const Ended run = asked(engine);
+    expect_failed(run, "EH-N02", 4);
+    EXPECT_THAT(evidence_list(run.diagnosis(), "also"), HasSubstr("EH-S0"));
+    EXPECT_TRUE(run.document["warnings"].as_array().empty()) << run.said();
+  }
+  // Nor what one offers whose list cannot be read.
+  FaultServer damaged([](const FaultServer::Request&, FaultServer::Connection& connection) {
+    connection.answer("200 OK", "{\"format\": 1, \"manif");
+  });
+  const Ended run = workplace.info({"reference@9.9", "--json", "--repository", repository.root().native(),
+                                    "--repository", damaged.url("engines")});
+  expect_failed(run, "EH-M01", 5);
+  // Nobody was to be asked: what is known decides.
+  expect_failed(asked("reference@9.9", {"--offline"}), "EH-S01", 3);
+}
+
 // A laptop on a train: what is installed opens at once, and is told each time that nobody was asked.
 TEST(Network, ARepositoryThatWasNotReachedIsNotAskedAtEachOpen) {
   Served served;

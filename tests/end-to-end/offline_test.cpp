@@ -154,7 +154,8 @@ TEST(Offline, Case12_TheBestInstalledBuildOpensAndWhatIsMissingIsToldWithItsComm
   EXPECT_EQ(evidence(missing["diagnosis"], "command"), "engine-cache fetch reference@1.1.0 --flavor cpu");
   // A person is told the same, and the command is right.
   const Ended text = workplace.info(offline({"reference", "--repository", served.location()}));
-  EXPECT_THAT(text.output, HasSubstr("reference-better  engine-cache fetch reference@1.1.0 --flavor cpu"));
+  EXPECT_THAT(text.output, HasSubstr("reference-better  engine-cache fetch --repository " +
+                                     served.location() + " reference@1.1.0 --flavor cpu\n"));
   ASSERT_EQ(fetch("1.1.0"), 0);
   const Ended after = workplace.info(offline(served.arguments()));
   EXPECT_EQ(after.outcome()["build"].as_string(), "reference-better") << after.said();
@@ -169,9 +170,9 @@ TEST(Offline, WithNothingThatFitsInstalledTheMissingBuildsAndTheirCommandsAreTol
   EXPECT_EQ(run.status, 4) << run.said();
   EXPECT_EQ(run.code(), "EH-S13");
   ASSERT_FALSE(run.diagnosis()["remedy"].as_array().empty()) << run.said();
-  EXPECT_THAT(
-      run.diagnosis()["remedy"].as_array()[0].as_string(),
-      HasSubstr("engine-cache fetch reference@1.0.0 --flavor cpu; on another machine also --platform"));
+  EXPECT_THAT(run.diagnosis()["remedy"].as_array()[0].as_string(),
+              HasSubstr("engine-cache fetch --repository " + served.location() +
+                        " reference@1.0.0 --flavor cpu; on another machine also --platform"));
   // For a recorded machine it names that record.
   const std::string record = ENGINEHOST_SOURCE_DIR "/tests/profiles/linux-ubuntu2404-driver580-rtx4090.json";
   const Ended recorded = workplace.run("engine-cache", {"fetch", "reference", "--offline", "--platform",
@@ -192,11 +193,12 @@ TEST(Offline, TheCommandsForARecordedMachineNameItsRecord) {
                              record);
   const Ended text =
       workplace.info(offline({"reference", "--repository", served.location(), "--platform", record}));
-  EXPECT_THAT(text.output, HasSubstr("reference-good  engine-cache fetch reference@1.0.0 --flavor cpu "
-                                     "--platform '" +
+  const std::string command = "reference-good  engine-cache fetch --repository " + served.location() +
+                              " reference@1.0.0 --flavor cpu";
+  EXPECT_THAT(text.output, HasSubstr(command + " --platform '" +
                                      (workplace.folder() / "my machine'\\''s.json'\n").native()));
   const Ended here = workplace.info(offline({"reference", "--repository", served.location()}));
-  EXPECT_THAT(here.output, HasSubstr("reference-good  engine-cache fetch reference@1.0.0 --flavor cpu\n"));
+  EXPECT_THAT(here.output, HasSubstr(command + "\n"));
 }
 
 // Who orders that nobody be asked is not told that nobody could be.

@@ -144,6 +144,21 @@ TEST_F(PublishersWay, WhatIsNoPluginIsNotAdded) {
   EXPECT_THAT(nowhere.code(), HasSubstr("EH-")) << nowhere.said();
 }
 
+TEST_F(PublishersWay, WhatToDoNextNamesTheRepositoryAndTheFlagThatWasWrong) {
+  ASSERT_EQ(add().status, 0);
+  const Ended signing = manifest({"sign", at("repository"), "--key", at("open.key")});
+  ASSERT_EQ(signing.status, 0) << signing.said();
+  const Ended other = manifest({"sign", at("repository"), "--key", at("next.key")});
+  EXPECT_EQ(other.code(), "EH-M17") << other.said();
+  EXPECT_THAT(other.diagnosis()["remedy"].dump(),
+              HasSubstr("engine-manifest sign " + at("repository") + " --add-key"));
+  const Ended named = manifest(
+      {"add", at("repository"), at("toy"), "--engine", "Toy", "--version", "1.0.0", "--flavor", "cpu"});
+  EXPECT_EQ(named.status, 2) << named.said();
+  EXPECT_THAT(named.diagnosis()["cause"].as_string(),
+              HasSubstr("--engine \"Toy\" is not lower-case letters"));
+}
+
 // scrypt as minisign sets it takes 1 GiB and some seconds.
 TEST_F(PublishersWay, TheKeysPassphraseIsReadFromADescriptorAndAWrongOneIsTold) {
   ASSERT_EQ(add().status, 0);

@@ -168,6 +168,16 @@ TEST_F(Publishing, AWrongKeyAnEditedCommentAndAReplayedIndexAreToldApart) {
      "-x /srv/www/engines/index.json.$id.minisig");
   asked("EH-M09");
 
+  // Whatever else is known here: that nothing fits is not the reason.
+  TestRepository other(user_.folder() / "other");
+  other.add(good_build());
+  other.write();
+  for (const char* engine : {"reference@1.0.1", "refrence"}) {
+    const Ended run = user_.info({engine, "--json", "--repository", other.root().native()});
+    EXPECT_EQ(run.code(), "EH-M09") << run.said();
+    EXPECT_EQ(run.status, 5);
+  }
+
   // And as it was, it serves again.
   fs::remove_all(engines);
   fs::copy(publisher_ / "newest", engines, fs::copy_options::recursive);

@@ -9,6 +9,7 @@ namespace enginehost::test {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 class Case30 : public testing::Test {
  protected:
@@ -64,6 +65,23 @@ TEST_F(Case30, ShowSaysHowItEndedWhatWouldEndItAndTheOneCommand) {
   EXPECT_EQ(shown.status, 0) << shown.said();
   EXPECT_EQ(shown.output,
             read_text(std::string(ENGINEHOST_SOURCE_DIR) + "/tests/end-to-end/golden/quarantine_show.txt"));
+}
+
+// Nothing but a change of the machine mends it, and no command of ours is that.
+TEST_F(Case30, WhatTheMachineLacksIsNotMendedByClearing) {
+  Json record = crashed();
+  record.set("state", "unfit").set("retry_after", 0);
+  write_record(record);
+  const Ended shown = workplace.run("engine-cache", {"quarantine", "show", record["build"].as_string()});
+  EXPECT_THAT(shown.output, Not(HasSubstr("to try it again now")));
+  EXPECT_THAT(shown.output,
+              HasSubstr("it is tried again by itself when that changes; to have a look before, which "
+                        "mends nothing: engine-cache quarantine clear onnxruntime"));
+  const std::string cache = workplace.cache().native();
+  EXPECT_THAT(
+      workplace.run("engine-cache", {"quarantine", "show", record["build"].as_string(), "--cache", cache})
+          .output,
+      HasSubstr("engine-cache quarantine clear --cache " + cache + " onnxruntime"));
 }
 
 TEST_F(Case30, TheOneCommandClearsIt) {

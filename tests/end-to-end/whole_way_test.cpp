@@ -16,6 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using testing::HasSubstr;
+using testing::Not;
 
 class WholeWay : public testing::Test {
  protected:
@@ -278,9 +279,17 @@ TEST_F(WholeWay, TheMachineIsReportedWithABrokenConfiguration) {
   EXPECT_EQ(run.status, 0) << run.said();
   expect_facts(run.document["platform"]);
   EXPECT_THAT(run.output, HasSubstr("config.json"));
+  // What is offline for want of a configuration was asked for by nobody.
+  for (const Json& setting : run.document["config"].as_array())
+    if (setting["key"].as_string() == "offline") {
+      EXPECT_EQ(setting["source"].as_string(), "the configuration was left out");
+    }
+  EXPECT_THAT(run.output, Not(HasSubstr("(--offline)")));
   const Ended opened = open();
   EXPECT_EQ(opened.status, 2) << opened.said();
   EXPECT_THAT(opened.diagnosis().dump(), HasSubstr("config.json"));
+  EXPECT_THAT(opened.diagnosis()["remedy"].dump(), HasSubstr("docs/settings.md"));
+  EXPECT_THAT(opened.diagnosis()["remedy"].dump(), Not(HasSubstr("docs/manifests.md")));
 }
 
 TEST_F(WholeWay, VersionAndHelpEndWithZeroAndLinesEndAlike) {

@@ -75,6 +75,31 @@ TEST_F(Request, WhatFailedThereIsNotSentAgain) {
   const auto answers = answer(site.settings, asked, {});
   ASSERT_TRUE(answers);
   EXPECT_EQ(answers->at(0).build, "sample-1");
+  EXPECT_EQ(answers->at(0).passed_over, std::vector<std::string>{"sample-2"});
+  asked.set_aside = {"sample-1", "sample-2"};
+  const auto none = answer(site.settings, asked, {});
+  ASSERT_FALSE(none);
+  EXPECT_EQ(none.error().code, "EH-S14");
+  EXPECT_EQ(none.error().value("build"), "sample-2");
+  asked.set_aside = {"sample-1"};
+  EXPECT_TRUE(answer(site.settings, asked, {})->at(0).passed_over.empty());
+}
+
+TEST_F(Request, SaysWhatIsSetAsideAndNotWhatWasUntilAMomentAgo) {
+  open::World world(lab, std::nullopt);
+  const auto remember = [&](const char* build, history::State state, std::int64_t retry_after) {
+    history::Record record;
+    record.build = build;
+    record.state = state;
+    record.retry_after = retry_after;
+    ASSERT_TRUE(world.remember(record));
+  };
+  remember("disabled", history::State::disabled, 0);
+  remember("quarantined", history::State::quarantined, open::World::now() + 1000);
+  remember("over", history::State::quarantined, open::World::now() - 1);
+  remember("proven", history::State::proven, 0);
+  EXPECT_EQ(request_of_this_machine(world, {}).set_aside,
+            (std::vector<std::string>{"disabled", "quarantined"}));
 }
 
 TEST_F(Request, AWishThatNothingMeetsIsToldAsAtAnOpen) {
@@ -105,6 +130,7 @@ TEST_F(Request, DocumentsThatAreNoneAreRefusedByMember) {
   EXPECT_EQ(said("enginehost-request", "something"), "EH-M02 kind");
   EXPECT_EQ(said("\"format\": 1", "\"format\": 7"), "EH-M04 ");
   EXPECT_EQ(said("\"engine\": \"sample\"", "\"engine\": \"\""), "EH-M02 wishes");
+  EXPECT_EQ(said("\"engine\": \"sample\"", "\"engine\": \"sample\", \"version\": \"=>2\""), "EH-M02 wishes");
   EXPECT_EQ(said("\"installed\": []", "\"installed\": {}"), "EH-M02 installed");
   EXPECT_EQ(said("\"installed\": []", "\"installed\": [7]"), "EH-M02 installed");
   EXPECT_EQ(said("{", "[").substr(0, 6), "EH-M01");
