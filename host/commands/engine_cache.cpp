@@ -62,7 +62,7 @@ Result<Json> fetch_for(const settings::Settings& settings, std::optional<platfor
   if (!acquired) {
     // The command that brings it is for that machine.
     if (!here && acquired.error().code == "EH-S13")
-      acquired.error().with("recorded", word_for_shell(label), "--platform");
+      acquired.error().with("recorded", label, "--platform");
     return fail(std::move(acquired.error().within("for " + label)));
   }
   if (!flags.common.json)

@@ -181,7 +181,7 @@ int engine(const InfoFlags& flags, resolve::Request asked_for, open::World& worl
       open_in_command(world, open_request(flags, std::move(asked_for), world, bar), flags.common.json);
   bar.clear();
   if (!flags.platform_file.empty() && outcome.diagnosis && outcome.diagnosis->code == "EH-S13")
-    outcome.diagnosis->with("recorded", word_for_shell(flags.platform_file), "--platform");
+    outcome.diagnosis->with("recorded", flags.platform_file, "--platform");
 
   std::vector<CheckedDevice> checks;
   if (outcome.opened) checks = check_devices(*outcome.opened, world.cancel());

@@ -1,8 +1,8 @@
 #include "host/commands/given_flags.hpp"
 
 #include <algorithm>
-#include <filesystem>
 
+#include "base/shell_word.hpp"
 #include "base/text.hpp"
 #include "host/explain/explain.hpp"
 
@@ -75,14 +75,14 @@ std::string flags_for(const Known& known, std::string_view text) {
   std::string flags;
   for (const Given& one : given()) {
     if (one.flag.empty()) {
-      if (known.command.starts_with("engine-manifest")) flags += " " + word_for_shell(one.value);
+      if (known.command.starts_with("engine-manifest")) flags += " " + shell_word(one.value);
       continue;
     }
     const bool knows = one.flag == "--cache"        ? known.cache
                        : one.flag == "--repository" ? known.repository
                                                     : known.platform || decides;
     if (knows && rest.find(one.flag + " ") == std::string_view::npos)
-      flags += " " + one.flag + " " + word_for_shell(without_passwords(one.value));
+      flags += " " + one.flag + " " + shell_word(without_passwords(one.value));
   }
   return flags;
 }
@@ -151,20 +151,6 @@ Json document_with_given_flags(const Json& document) {
     members.emplace_back(name, is_remedy ? Json(std::move(sentences)) : document_with_given_flags(value));
   }
   return members;
-}
-
-std::string word_for_shell(const std::string& text) {
-  constexpr bool windows = std::filesystem::path::preferred_separator == '\\';
-  const auto is_plain = [](unsigned char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c >= 0x80 ||
-           std::string_view("/._-:=@%+,").find(static_cast<char>(c)) != std::string_view::npos ||
-           (windows && c == '\\');
-  };
-  if (!text.empty() && std::all_of(text.begin(), text.end(), is_plain)) return text;
-  if (windows) return "\"" + text + "\"";  // no name holds one there
-  std::string quoted = "'";
-  for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return quoted + "'";
 }
 
 }  // namespace enginehost::commands

@@ -23,7 +23,4 @@ std::string described(Diagnosis diagnosis);
 // The document, with every "remedy" in it so.
 Json document_with_given_flags(const Json& document);
 
-// As one word for a shell: quoted where it has to be.
-std::string word_for_shell(const std::string& text);
-
 }  // namespace enginehost::commands

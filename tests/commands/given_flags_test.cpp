@@ -62,17 +62,10 @@ TEST_F(GivenFlags, StandBehindTheNameOfEachCommandThatKnowsThem) {
 }
 
 TEST_F(GivenFlags, AreQuotedForTheShell) {
-  if (std::filesystem::path::preferred_separator == '\\') {
-    EXPECT_EQ(word_for_shell("C:\\a folder\\b"), "\"C:\\a folder\\b\"");
-    EXPECT_EQ(word_for_shell("C:\\b"), "C:\\b");
-    return;
-  }
+  if (std::filesystem::path::preferred_separator == '\\') GTEST_SKIP() << "quoting of Windows is shell_word's";
   give({"--cache", "/a folder/it's", "--repository", "$(x)"});
   EXPECT_EQ(with_given_flags("engine-cache verify --repair"),
             "engine-cache verify --cache '/a folder/it'\\''s' --repository '$(x)' --repair");
-  for (const char* plain : {"/srv/builds", "cuda:0", "https://host/a@b%20c", "m.json"})
-    EXPECT_EQ(word_for_shell(plain), plain);
-  EXPECT_EQ(word_for_shell(""), "''");
 }
 
 TEST_F(GivenFlags, ThatWereNotGivenAddNothing) {
