@@ -1,8 +1,11 @@
 #include "cache/lease.hpp"
 
 #include <chrono>
+#include <utility>
 
+#include "base/file_calls.hpp"
 #include "base/files.hpp"
+#include "cache/part_lock.hpp"
 #include "cache/sharing.hpp"
 #include "cache/store.hpp"
 #include "cache/store_paths.hpp"
@@ -10,11 +13,40 @@
 namespace enginehost::cache {
 
 Lease::Lease() = default;
-Lease::Lease(Lease&&) noexcept = default;
-Lease& Lease::operator=(Lease&&) noexcept = default;
-Lease::~Lease() = default;
+Lease::Lease(Lease&& other) noexcept
+    : lock_(std::move(other.lock_)),
+      heartbeat_(std::move(other.heartbeat_)),
+      may_leave_words_(other.may_leave_words_),
+      had_words_(other.had_words_),
+      place_(std::exchange(other.place_, -1)) {}
+Lease& Lease::operator=(Lease&& other) noexcept {
+  if (this == &other) return *this;
+  take_word_back();
+  lock_ = std::move(other.lock_);
+  heartbeat_ = std::move(other.heartbeat_);
+  may_leave_words_ = other.may_leave_words_;
+  had_words_ = other.had_words_;
+  place_ = std::exchange(other.place_, -1);
+  return *this;
+}
+Lease::~Lease() { take_word_back(); }
 
 namespace {
+
+// Each word has a place of its own, which its process locks.
+constexpr int places = 12;
+constexpr std::size_t room = 1024;
+static_assert(Lease::longest_word < room);
+
+calls::Offset begin_of(int place) { return static_cast<calls::Offset>(place) * calls::Offset{room}; }
+
+// Ends before the first byte that is zero.
+std::string word_at(int file, int place) {
+  char bytes[room];
+  const ssize_t got = calls::pread(file, bytes, room, begin_of(place));
+  const std::string_view all(bytes, got > 0 ? static_cast<std::size_t>(got) : 0);
+  return std::string(all.substr(0, all.find('\0')));
+}
 
 // Whoever may read a lock file may also hold it for ever: that must keep nobody from reading. A removal that
 // was under way when we came has taken the record away by then.
@@ -26,6 +58,46 @@ WaitOptions briefly() {
 
 }  // namespace
 
+bool Lease::leave_word(std::string_view word) {
+  if (!may_leave_words_ || place_ >= 0 || word.empty() || word.size() > longest_word) return false;
+  const int file = lock_.descriptor();
+  for (int place = 0; place < places; ++place) {
+    if (!inside::lock_part(file, begin_of(place), room)) continue;
+    place_ = place;
+    if (calls::pwrite(file, word.data(), word.size(), begin_of(place)) == static_cast<ssize_t>(word.size()))
+      return true;
+    take_word_back();
+    return false;
+  }
+  return false;
+}
+
+// Later places go with it: whoever has a word there may die unnoticed this once, and takes back what is gone.
+void Lease::take_word_back() {
+  if (place_ < 0) return;
+  const calls::Offset begin = begin_of(std::exchange(place_, -1));
+  static_cast<void>(calls::ftruncate(lock_.descriptor(), begin));
+  inside::unlock_part(lock_.descriptor(), begin, room);
+}
+
+std::vector<std::string> Lease::take_words_of_the_dead() {
+  std::vector<std::string> words;
+  if (!had_words_ || !may_leave_words_) return words;
+  had_words_ = false;
+  const int file = lock_.descriptor();
+  for (int place = places; place-- > 0;) {
+    if (word_at(file, place).empty() || !inside::lock_part(file, begin_of(place), room)) continue;
+    // Another may have taken it before the lock was ours.
+    if (std::string word = word_at(file, place); !word.empty()) {
+      const std::string nothing(room, '\0');
+      if (calls::pwrite(file, nothing.data(), nothing.size(), begin_of(place)) > 0)
+        words.push_back(std::move(word));
+    }
+    inside::unlock_part(file, begin_of(place), room);
+  }
+  return words;
+}
+
 Result<Lease> Store::lease(const Installed& installed) const {
   using namespace inside;
   const fs::path file = lease_file(installed.layer, installed.digest);
@@ -34,14 +106,16 @@ Result<Lease> Store::lease(const Installed& installed) const {
   Lease lease;
   if (lock) {
     lease.lock_ = std::move(*lock);
+    lease.had_words_ = lease.lock_.has_content();
     if (!installed.read_only) lease.lock_.note_use();
   } else if (lock.error().code != "EH-F16" && lock.error().code != "EH-F15" &&
              lock.error().code != "EH-F18") {
     // Where no lock file can be made, nobody without more rights than ours removes anything either.
     return fail(std::move(lock.error()));
   }
-  if (!installed.read_only && !locks_are_kept(installed.layer))
-    lease.heartbeat_ = Heartbeat::start(installed.layer, installed.digest);
+  const bool kept = !installed.read_only && locks_are_kept(installed.layer);
+  lease.may_leave_words_ = kept && lease.holds();
+  if (!installed.read_only && !kept) lease.heartbeat_ = Heartbeat::start(installed.layer, installed.digest);
   // It may have been removed before the lock was ours.
   for (const fs::path& needed : {ref_file(installed.layer, installed.build), installed.folder}) {
     auto stamp = stamp_of(needed);
@@ -65,6 +139,8 @@ Result<Store::Leased> Store::find_leased(std::string_view build, std::string_vie
   leased.installed = std::move(*found);
   if (leased.lease.holds() && locks_are_kept(root_)) {
     leased.lease.lock_.note_use();
+    leased.lease.may_leave_words_ = true;
+    leased.lease.had_words_ = leased.lease.lock_.has_content();
     return leased;
   }
   TRY_ASSIGN(leased.lease, lease(leased.installed));

@@ -1,6 +1,9 @@
 // Keeps a build in use: it is not removed while the lease lives.
 #pragma once
 #include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "cache/lock.hpp"
 
@@ -13,6 +16,9 @@ class Heartbeat;
 // A shared lock on leases/<digest>.lk, which the kernel frees whatever becomes of this process; where locks
 // are not kept also a file that is renewed. Its time tells when the build was last used. One owner; any
 // thread.
+//
+// The file is empty but for words: what a process leaves there while it does what may end it. A word stays
+// when the process dies; it is locked as long as it lives.
 class Lease {
  public:
   Lease();
@@ -23,10 +29,23 @@ class Lease {
   // False where there is nothing to hold: see Store::lease.
   bool holds() const { return lock_.held(); }
 
+  static constexpr std::size_t longest_word = 1000;
+  // One at a time; false where none can be left: in a layer that is only read, where locks are not kept, when
+  // a dozen others have theirs there, and for a word that is too long or holds a zero byte.
+  bool leave_word(std::string_view word);
+  void take_word_back();
+  int descriptor() const { return lock_.descriptor(); }
+  // Whether there was any when the lease was taken, of the living or of the dead. Costs nothing.
+  bool has_words() const { return had_words_; }
+  // Those of the dead. Each is given out once, whoever asks.
+  std::vector<std::string> take_words_of_the_dead();
+
  private:
   friend class Store;
   FileLock lock_;
   std::unique_ptr<inside::Heartbeat> heartbeat_;
+  bool may_leave_words_ = false, had_words_ = false;
+  int place_ = -1;  // of our word
 };
 
 }  // namespace enginehost::cache

@@ -37,8 +37,8 @@ Result<FileDescriptor> open_lock(const std::filesystem::path& file, Missing miss
 }
 
 // A file that was removed and made again while we waited is another lock.
-bool still_there(const FileDescriptor& lock, const std::filesystem::path& file) {
-  calls::Status ours{}, now{};
+bool still_there(const FileDescriptor& lock, const std::filesystem::path& file, calls::Status& ours) {
+  calls::Status now{};
   return calls::fstat(lock.get(), &ours) == 0 && calls::stat(file.c_str(), &now) == 0 &&
          ours.st_ino == now.st_ino && ours.st_dev == now.st_dev;
 }
@@ -89,8 +89,9 @@ Diagnosis held_by_another(const std::filesystem::path& file, const LockHolder& h
   return diagnosis;
 }
 
+// `status`: the file's, once it is locked.
 Result<FileDescriptor> wait_for(const std::filesystem::path& file, int operation, const WaitOptions& wait,
-                                Missing missing = Missing::make) {
+                                calls::Status& status, Missing missing = Missing::make) {
   const Clock::time_point began = Clock::now();
   Clock::time_point last_sign = began, last_told = began - tell_every;
   std::string content;
@@ -99,7 +100,7 @@ Result<FileDescriptor> wait_for(const std::filesystem::path& file, int operation
     TRY_ASSIGN(FileDescriptor lock, open_lock(file, missing));
     for (;;) {
       if (calls::flock(lock.get(), operation | LOCK_NB) == 0) {
-        if (still_there(lock, file)) return lock;
+        if (still_there(lock, file, status)) return lock;
         break;
       }
       if (errno != EWOULDBLOCK && errno != EINTR)
@@ -125,7 +126,7 @@ Result<FileDescriptor> wait_for(const std::filesystem::path& file, int operation
         if (wait.on_wait) wait.on_wait(holder);
         if (now - last_sign >= wait.patience || (wait.at_most && now - began >= *wait.at_most))
           return fail(held_by_another(file, holder));
-        if (!still_there(lock, file)) break;
+        if (!still_there(lock, file, status)) break;
       }
       std::this_thread::sleep_for(sleep);
       sleep = std::min(sleep * 2, longest_sleep);
@@ -138,7 +139,8 @@ Result<FileDescriptor> wait_for(const std::filesystem::path& file, int operation
 Result<FileLock> FileLock::exclusive(const std::filesystem::path& file, std::string_view program,
                                      const WaitOptions& wait) {
   FileLock lock;
-  TRY_ASSIGN(lock.file_, wait_for(file, LOCK_EX, wait));
+  calls::Status status{};
+  TRY_ASSIGN(lock.file_, wait_for(file, LOCK_EX, wait, status));
   if (program.empty()) return lock;
   lock.program_ = program;
   lock.since_ = static_cast<std::int64_t>(std::time(nullptr));
@@ -158,22 +160,20 @@ Result<std::optional<FileLock>> FileLock::try_exclusive(const std::filesystem::p
 }
 
 Result<FileLock> FileLock::shared(const std::filesystem::path& file, const WaitOptions& wait) {
-  FileLock lock;
-  TRY_ASSIGN(lock.file_, wait_for(file, LOCK_SH, wait));
-  return lock;
+  calls::Status status{};
+  TRY_ASSIGN(FileDescriptor locked, wait_for(file, LOCK_SH, wait, status));
+  return FileLock(std::move(locked), status.st_size, status.st_mtime);
 }
 
 Result<FileLock> FileLock::shared_existing(const std::filesystem::path& file, const WaitOptions& wait) {
-  FileLock lock;
-  TRY_ASSIGN(lock.file_, wait_for(file, LOCK_SH, wait, Missing::fail));
-  return lock;
+  calls::Status status{};
+  TRY_ASSIGN(FileDescriptor locked, wait_for(file, LOCK_SH, wait, status, Missing::fail));
+  return FileLock(std::move(locked), status.st_size, status.st_mtime);
 }
 
 void FileLock::note_use() const {
   constexpr std::int64_t one_hour = 3600;
-  calls::Status status{};
-  if (calls::fstat(file_.get(), &status) != 0) return;
-  if (std::abs(std::time(nullptr) - status.st_mtime) <= one_hour) return;
+  if (std::abs(std::time(nullptr) - modified_) <= one_hour) return;
   if (calls::touch(file_.get()) != 0) return;
 }
 

@@ -6,6 +6,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "base/cancel.hpp"
 #include "base/files.hpp"
@@ -51,16 +52,22 @@ class FileLock {
   static Result<FileLock> shared_existing(const std::filesystem::path& file, const WaitOptions& wait = {});
 
   bool held() const { return file_.valid(); }
-  // Gives the file the time of now when its time is more than an hour away, so that it tells the last use.
-  // Where that is not permitted nothing happens.
+  int descriptor() const { return file_.get(); }
+  // Whether the file was not empty when the lock was taken.
+  bool has_content() const { return size_ > 0; }
+  // Of a shared lock: gives the file the time of now when its time is more than an hour away, so that it
+  // tells the last use. Where that is not permitted nothing happens.
   void note_use() const;
   // Tells those who wait; cheap enough for every few MiB. Only meaningful for an exclusive lock.
   void tell_progress(std::uint64_t done, std::uint64_t total);
 
  private:
+  FileLock(FileDescriptor file, std::int64_t size, std::int64_t modified)
+      : file_(std::move(file)), size_(size), modified_(modified) {}
   FileDescriptor file_;
   std::string program_;
   std::int64_t since_ = 0;
+  std::int64_t size_ = 0, modified_ = 0;  // of the file when the lock was taken
 };
 
 }  // namespace enginehost::cache

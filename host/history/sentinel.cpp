@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cerrno>
 #include <chrono>
+#include <cstdlib>
 #include <map>
 #include <mutex>
 #include <system_error>
@@ -10,6 +11,8 @@
 #include "base/file_calls.hpp"
 #include "base/json.hpp"
 #include "base/paths.hpp"
+#include "base/process.hpp"
+#include "base/text.hpp"
 #include "host/history/program.hpp"
 
 namespace enginehost::history {
@@ -17,6 +20,9 @@ namespace {
 
 constexpr std::string_view ending = ".json", unfinished = ".new";
 constexpr std::size_t largest = 8192;
+constexpr std::string_view first_of_word = "enginehost-load 1\n", last_of_word = "end\n";
+// The clock of the day may have been set a little meanwhile; two starts of a machine lie further apart.
+constexpr std::int64_t between_two_looks_ns = 2'000'000'000;
 
 std::filesystem::path folder_of(const std::filesystem::path& state_folder) {
   return state_folder / "running";
@@ -33,44 +39,69 @@ Result<void> put(int descriptor, const std::string& text, const std::filesystem:
 // Of a type without a destructor: exit() destroys what a thread has before it runs its handlers.
 thread_local const void* owner_here = nullptr;
 
+// The files of what stands, for a signal's handler, which may take no lock. More than these are not looked
+// for.
+std::atomic<int> files_that_stand[16] = {-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1};
+
+void exchange_file(int from, int to) {
+  for (std::atomic<int>& file : files_that_stand)
+    if (int expected = from; file.compare_exchange_strong(expected, to)) return;
+}
+
 // What stands in this process, to be lowered when it ends in an orderly way: an application that never frees
 // its engine is untidy, not crashed. Never destroyed, since threads may raise one while the process ends.
 class Standing {
  public:
+  // One thing that stands: how it is lowered, and what is told of it.
+  struct One {
+    std::function<void()> lower;
+    std::function<std::optional<Crash>()> told;
+    int file = -1;
+    const void* owner = nullptr;  // whose code it stands for
+  };
   static Standing& here() {
     static Standing& standing = *new Standing;
     return standing;
   }
-  void add(const std::filesystem::path& file) {
+  void add(const std::string& name, One one) {
     const std::lock_guard lock(mutex_);
-    if (process_ != calls::getpid()) files_.clear();  // a forked child begins without its parent's
+    if (process_ != calls::getpid()) {  // a forked child begins without its parent's
+      all_.clear();
+      for (std::atomic<int>& file : files_that_stand) file = -1;
+    }
     process_ = calls::getpid();
-    files_[file] = owner_here;
+    one.owner = owner_here;
+    exchange_file(-1, one.file);
+    all_[name] = std::move(one);
   }
   // True when it is this process's own.
-  bool remove(const std::filesystem::path& file) {
+  bool remove(const std::string& name) {
     const std::lock_guard lock(mutex_);
-    return process_ == calls::getpid() && files_.erase(file) > 0;
+    const auto found = all_.find(name);
+    if (process_ != calls::getpid() || found == all_.end()) return false;
+    exchange_file(found->second.file, -1);
+    all_.erase(found);
+    return true;
   }
   void lower_all() {
     const std::lock_guard lock(mutex_);
     if (process_ != calls::getpid()) return;
-    for (const auto& [file, owner] : files_)
-      if (owner == nullptr || owner != owner_here) calls::unlink(file.c_str());
-    files_.clear();
+    for (const auto& [name, one] : all_)
+      if (one.owner == nullptr || one.owner != owner_here) one.lower();
+    all_.clear();
   }
   // Of the calling thread's code where it runs any, else of any.
-  std::optional<std::filesystem::path> one() {
+  std::optional<Crash> one() {
     const std::lock_guard lock(mutex_);
-    if (process_ != calls::getpid() || files_.empty()) return std::nullopt;
-    for (const auto& [file, owner] : files_)
-      if (owner != nullptr && owner == owner_here) return file;
-    return files_.begin()->first;
+    if (process_ != calls::getpid() || all_.empty()) return std::nullopt;
+    for (const auto& [name, one] : all_)
+      if (one.owner != nullptr && one.owner == owner_here) return one.told();
+    return all_.begin()->second.told();
   }
 
  private:
   std::mutex mutex_;
-  std::map<std::filesystem::path, const void*> files_;  // and whose code each stands for
+  std::map<std::string, One> all_;
   std::int64_t process_ = 0;
 };
 
@@ -79,18 +110,22 @@ struct AtExit {
 };
 const AtExit at_exit;
 
-std::string text_of(std::string_view build, std::string_view digest, std::string_view artifacts_digest,
-                    std::string_view phase, std::int64_t started) {
+std::int64_t seconds_now() {
+  return std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch())
+      .count();
+}
+
+std::string text_of(const Crash& crash) {
   std::string text = Json::object()
                          .set("format", 1)
-                         .set("build", build)
-                         .set("digest", digest)
-                         .set("artifacts_digest", artifacts_digest)
-                         .set("phase", phase)
-                         .set("program", program_id())
-                         .set("pid", static_cast<std::int64_t>(calls::getpid()))
-                         .set("boot_id", boot_id())
-                         .set("started", started)
+                         .set("build", crash.build)
+                         .set("digest", crash.digest)
+                         .set("artifacts_digest", crash.artifacts_digest)
+                         .set("phase", crash.phase)
+                         .set("program", crash.program)
+                         .set("pid", crash.pid)
+                         .set("boot_id", crash.boot)
+                         .set("started", crash.started)
                          .dump();
   // All texts of one sentinel are of one length, so that rewriting it in place never leaves the end of an
   // older one.
@@ -128,26 +163,28 @@ Result<Sentinel> Sentinel::raise(const std::filesystem::path& state_folder, std:
   static std::atomic<unsigned> number{0};
   const std::filesystem::path folder = folder_of(state_folder);
   TRY(make_folders(folder));
-  const std::int64_t started =
-      std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch())
-          .count();
+  Crash told = crash_while_loading(build, digest, artifacts_digest);
+  told.phase = phase;
+  told.boot = boot_id();
   constexpr int attempts = 8;
   for (int attempt = 1;; ++attempt) {
     const std::string name =
-        std::string(digest) + "." + std::to_string(calls::getpid()) + "." + std::to_string(++number);
+        std::string(digest) + "." + std::to_string(told.pid) + "." + std::to_string(++number);
     const std::filesystem::path file = folder / (path_of(name + std::string(ending)));
     const std::filesystem::path draft = folder / (path_of(name + std::string(unfinished)));
     Sentinel sentinel(
         file, FileDescriptor(calls::open(draft.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644)));
     // Locked before it has its name: whoever finds the name finds the lock.
     if (sentinel.open_.valid() && calls::lock_open_file(sentinel.open_.get())) {
-      sentinel.build_ = build;
-      sentinel.digest_ = digest;
-      sentinel.artifacts_digest_ = artifacts_digest;
-      sentinel.started_ = started;
-      TRY(put(sentinel.open_.get(), text_of(build, digest, artifacts_digest, phase, started), file));
+      TRY(put(sentinel.open_.get(), text_of(told), file));
+      sentinel.told_ = std::make_unique<Crash>(told);
       if (calls::rename(draft.c_str(), file.c_str()) == 0) {
-        Standing::here().add(file);
+        Standing::here().add(path_text(file), {[file] { calls::unlink(file.c_str()); },
+                                               [file]() -> std::optional<Crash> {
+                                                 const auto text = read_file(file, largest);
+                                                 return text ? read_standing(*text, file) : std::nullopt;
+                                               },
+                                               sentinel.open_.get()});
         return sentinel;
       }
     }
@@ -160,15 +197,17 @@ Result<Sentinel> Sentinel::raise(const std::filesystem::path& state_folder, std:
   }
 }
 
+Sentinel::Sentinel(std::filesystem::path file, FileDescriptor descriptor)
+    : file_(std::move(file)), open_(std::move(descriptor)) {}
+
+Sentinel::Sentinel(Sentinel&&) noexcept = default;
+
 Sentinel& Sentinel::operator=(Sentinel&& other) noexcept {
   if (this != &other) {
     lower();
     file_ = std::move(other.file_);
     open_ = std::move(other.open_);
-    build_ = std::move(other.build_);
-    digest_ = std::move(other.digest_);
-    artifacts_digest_ = std::move(other.artifacts_digest_);
-    started_ = other.started_;
+    told_ = std::move(other.told_);
   }
   return *this;
 }
@@ -177,24 +216,105 @@ Sentinel::~Sentinel() { lower(); }
 
 Result<void> Sentinel::enter(std::string_view phase) {
   if (!open_.valid()) return {};
-  return put(open_.get(), text_of(build_, digest_, artifacts_digest_, phase, started_), file_);
+  told_->phase = phase;
+  return put(open_.get(), text_of(*told_), file_);
 }
 
 void Sentinel::lower() {
   if (!open_.valid()) return;
-  if (Standing::here().remove(file_)) calls::unlink(file_.c_str());
+  if (Standing::here().remove(path_text(file_))) calls::unlink(file_.c_str());
   open_.close();
+}
+
+struct Foretold::Word {
+  Crash crash;
+  std::function<void()> withdraw;
+  std::string name;
+};
+
+Foretold::Foretold(Crash crash, std::function<void()> withdraw, int file) : word_(std::make_shared<Word>()) {
+  static std::atomic<unsigned> number{0};
+  *word_ = {std::move(crash), std::move(withdraw), "word " + std::to_string(++number)};
+  Standing::here().add(word_->name,
+                       {word_->withdraw, [word = word_] { return std::optional(word->crash); }, file});
+}
+
+Foretold::~Foretold() {
+  if (Standing::here().remove(word_->name)) word_->withdraw();
+}
+
+Crash crash_while_loading(std::string_view build, std::string_view digest,
+                          std::string_view artifacts_digest) {
+  Crash crash;
+  crash.build = build;
+  crash.digest = digest;
+  crash.artifacts_digest = artifacts_digest;
+  crash.phase = "load";
+  crash.program = program_id();
+  crash.pid = static_cast<int>(calls::getpid());
+  crash.started = seconds_now();
+  return crash;
 }
 
 void set_running_here(const void* owner) { owner_here = owner; }
 const void* running_here() { return owner_here; }
 
-std::optional<Crash> standing_here() {
-  const auto file = Standing::here().one();
-  if (!file) return std::nullopt;
-  const auto text = read_file(*file, largest);
-  return text ? read_standing(*text, *file) : std::nullopt;
+std::string word_of(const Crash& crash) {
+  std::string word(first_of_word);
+  word.reserve(512);
+  bool plain = true;
+  const auto add = [&](std::string_view name, std::string_view value) {
+    plain = plain && value.find('\n') == std::string_view::npos;
+    word.append(name).append(" ").append(value).append("\n");
+  };
+  add("build", crash.build);
+  add("digest", crash.digest);
+  add("artifacts", crash.artifacts_digest);
+  add("phase", crash.phase);
+  add("program", crash.program);
+  add("pid", std::to_string(crash.pid));
+  add("started", std::to_string(crash.started));
+  add("moment", std::to_string(boot_moment_ns()));
+  word += last_of_word;
+  return plain ? word : std::string();
 }
+
+bool leave_over(const std::filesystem::path& state_folder, std::string_view word) {
+  if (!word.starts_with(first_of_word) || !word.ends_with(last_of_word)) return false;
+  Crash crash;
+  std::int64_t moment = 0;
+  for (const std::string& line : split(word, '\n')) {
+    const std::size_t space = line.find(' ');
+    if (space == std::string::npos) continue;
+    const std::string_view name = std::string_view(line).substr(0, space);
+    const std::string value = line.substr(space + 1);
+    const std::int64_t number = parse_integer(value).value_or(0);
+    if (name == "build") crash.build = value;
+    if (name == "digest") crash.digest = value;
+    if (name == "artifacts") crash.artifacts_digest = value;
+    if (name == "phase") crash.phase = value;
+    if (name == "program") crash.program = value;
+    if (name == "pid") crash.pid = static_cast<int>(number);
+    if (name == "started") crash.started = number;
+    if (name == "moment") moment = number;
+  }
+  if (crash.build.empty() || crash.digest.empty() || crash.digest.find('/') != std::string::npos ||
+      std::abs(moment - boot_moment_ns()) > between_two_looks_ns)
+    return false;
+  crash.boot = boot_id();
+  const std::filesystem::path folder = folder_of(state_folder);
+  const std::string name = crash.digest + "." + std::to_string(crash.pid) + ".word";
+  return make_folders(folder) &&
+         write_file(folder / path_of(name + std::string(ending)), text_of(crash), false);
+}
+
+// An empty file tells of no crash. Words of other processes in it may go unnoticed this once.
+void disown_what_stands() {
+  for (const std::atomic<int>& file : files_that_stand)
+    if (const int open = file.load(); open >= 0) static_cast<void>(calls::ftruncate(open, 0));
+}
+
+std::optional<Crash> standing_here() { return Standing::here().one(); }
 
 std::vector<Crash> collect_crashes(const std::filesystem::path& state_folder) {
   std::vector<Crash> crashes;

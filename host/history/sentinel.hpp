@@ -3,6 +3,8 @@
 #pragma once
 #include <cstdint>
 #include <filesystem>
+#include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -11,6 +13,14 @@
 #include "base/result.hpp"
 
 namespace enginehost::history {
+
+// A process that died with a sentinel standing.
+struct Crash {
+  std::string build, digest, artifacts_digest, phase;
+  std::string program, boot;  // program_id() of the process, and the start of the machine it ran in
+  int pid = 0;
+  std::int64_t started = 0;  // seconds since 1970
+};
 
 // Held by one thread at a time. The file is <state>/running/<digest>.<pid>.<number>.json and is locked as
 // long as the object lives (a lock of the open file, so that closing another descriptor of it does not drop
@@ -23,7 +33,7 @@ class Sentinel {
   static Result<Sentinel> raise(const std::filesystem::path& state_folder, std::string_view build,
                                 std::string_view digest, std::string_view phase,
                                 std::string_view artifacts_digest = {});
-  Sentinel(Sentinel&&) noexcept = default;
+  Sentinel(Sentinel&&) noexcept;
   Sentinel& operator=(Sentinel&& other) noexcept;
   ~Sentinel();  // lowers it
   // "dlopen", "entry", "create", "warmup": where a crash would have been. Rewrites a few bytes in place.
@@ -32,12 +42,10 @@ class Sentinel {
   void lower();
 
  private:
-  Sentinel(std::filesystem::path file, FileDescriptor descriptor)
-      : file_(std::move(file)), open_(std::move(descriptor)) {}
+  Sentinel(std::filesystem::path file, FileDescriptor descriptor);
   std::filesystem::path file_;
   FileDescriptor open_;
-  std::string build_, digest_, artifacts_digest_;
-  std::int64_t started_ = 0;
+  std::unique_ptr<Crash> told_;  // when the process dies
 };
 
 // Says that the calling thread runs, from here on, the code that sentinels which it raises stand for, or
@@ -46,13 +54,34 @@ class Sentinel {
 void set_running_here(const void* owner);
 const void* running_here();
 
-// A process that died with a sentinel standing.
-struct Crash {
-  std::string build, digest, artifacts_digest, phase;
-  std::string program, boot;  // program_id() of the process, and the start of the machine it ran in
-  int pid = 0;
-  std::int64_t started = 0;  // seconds since 1970
+// Stands like a sentinel, but for code that was survived here before, and costs next to nothing: what a crash
+// would be told by lies in a file that is open anyway (cache/lease.hpp). Held by one thread at a time.
+class Foretold {
+ public:
+  // Of this process, from now on. `withdraw` takes the word out of its file; it is called once, by this
+  // process, where it does not die before.
+  // `file`: where it lies, to be emptied where nothing else can be done (disown_what_stands).
+  Foretold(Crash crash, std::function<void()> withdraw, int file);
+  Foretold(const Foretold&) = delete;
+  Foretold& operator=(const Foretold&) = delete;
+  ~Foretold();
+
+ private:
+  struct Word;
+  std::shared_ptr<Word> word_;
 };
+
+// This process's crash while it loads that build, but for `boot`, which takes a look at a file; and the word
+// that tells of it, empty where it cannot be written as one.
+Crash crash_while_loading(std::string_view build, std::string_view digest, std::string_view artifacts_digest);
+std::string word_of(const Crash& crash);
+// From the word of a process that died: makes a left-over sentinel of it, which the next collector finds.
+// False for what is no such word, or of another start of the machine, which is nobody's fault.
+bool leave_over(const std::filesystem::path& state_folder, std::string_view word);
+
+// For a signal's handler that ends the process because somebody wants it to end: what stands is not held
+// against anybody. Makes nothing but system calls that a handler may make.
+void disown_what_stands();
 
 // What stands in this process now, for the code that the calling thread runs if it runs any.
 std::optional<Crash> standing_here();

@@ -6,6 +6,7 @@
 
 #include "base/paths.hpp"
 #include "host/explain/explain.hpp"
+#include "host/history/sentinel.hpp"
 #include "host/open/install.hpp"
 #include "host/open/left_over.hpp"
 #include "host/open/loading.hpp"
@@ -15,6 +16,7 @@
 #include "host/open/stopwatch.hpp"
 #include "host/open/ticket.hpp"
 #include "host/open/trial.hpp"
+#include "host/open/turn.hpp"
 
 namespace enginehost::open {
 namespace {
@@ -43,7 +45,15 @@ class Attempt {
       if (!lease && lease.error().code == "EH-F01" && ++removals <= most_repairs) continue;
       if (!lease) return fail(std::move(lease).error());
       opened->lease = std::move(*lease);
+      if (died_while_loading(*opened)) {
+        world_.collect_crashes();
+        const history::Record* record = world_.history().find(build.id);
+        if (record != nullptr && record->state == history::State::quarantined)
+          return fail(explain::diagnosis_from_json(record->diagnosis));
+        warn_of_suspicion(build);
+      }
       auto brought_up = bring_up(*opened, artifacts, build.engine);
+      const Turn turn = std::move(turn_);
       if (brought_up) return opened;
       Diagnosis failure = std::move(brought_up).error();
       if (throw_damage_away(opened->installed, failure) && repairs < most_repairs) {
@@ -69,13 +79,15 @@ class Attempt {
     TRY_ASSIGN(cache::Store::Leased found, world_.store().find_leased(ticket.build, ticket.digest));
     opened->installed = std::move(found.installed);
     opened->lease = std::move(found.lease);
+    TRY_ASSIGN(const Turn turn, loading_turn(world_.cancel()));
     // The ticket does not know the names that they would be asked for by; whoever decides anew does.
     if (anything_left_over() || engine_beside(ticket.digest))
       return fail(diagnose("EH-L17").with("build", ticket.build));
+    if (died_while_loading(*opened)) return fail(diagnose("EH-R02").with("build", ticket.build));
     proving_.by_ticket(ticket);
     log_.proven_before = true;
     auto trial = std::make_shared<Trial>(Tried{world_.state_folder(), ticket.build, ticket.digest,
-                                               ticket.artifacts, true, ticket.opened_before});
+                                               ticket.artifacts, true, ticket.opened_before, &opened->lease});
     if (auto up = loading_.load(*opened, *trial); !up) {
       note_left_over(ticket.build, loading_.take_left(), false);
       return fail(std::move(up).error());
@@ -90,7 +102,7 @@ class Attempt {
     auto opened = std::make_shared<Opened>();
     opened->installed.folder = plugin.parent_path();
     opened->installed.plugin = path_text(plugin.filename());
-    TRY(proving_.by_trying(opened->installed, !options_.probe, hinted_deadline_));
+    TRY_ASSIGN(const Turn turn, try_out(opened->installed));
     Trial trial({});
     TRY(loading_.load(*opened, trial));
     if (!log_.probed) note_unproven(opened->installed);
@@ -109,6 +121,16 @@ class Attempt {
       std::this_thread::sleep_for(20ms);
     }
     return true;
+  }
+
+  // A process that loaded this build, proven and survived before, never came to the loading's end: the proof
+  // does not hold any more. What is left of it is for who reads the history to find.
+  bool died_while_loading(Opened& opened) const {
+    if (!opened.lease.has_words() || world_.state_folder().empty()) return false;
+    bool died = false;
+    for (const std::string& word : opened.lease.take_words_of_the_dead())
+      died = history::leave_over(world_.state_folder(), word) || died;
+    return died;
   }
 
   void warn_of_suspicion(const manifest::Build& build) {
@@ -131,18 +153,35 @@ class Attempt {
     return std::move(acquired.installed);
   }
 
-  // From an installed build to an engine in this process.
+  Result<void> beside_what_is_loaded(const cache::Installed& installed) {
+    TRY(proving_.beside_left_over(installed));
+    if (engine_beside(identity_of(installed))) TRY(proving_.beside_others(installed));
+    return {};
+  }
+
+  // Nobody waits for another's probe; what was loaded meanwhile is looked at again.
+  Result<Turn> try_out(const cache::Installed& installed) {
+    const std::uint64_t noted = engines_noted();
+    TRY(proving_.by_trying(installed, !options_.probe, hinted_deadline_));
+    TRY_ASSIGN(Turn turn, loading_turn(world_.cancel()));
+    if (turn.waited() || noted != engines_noted()) TRY(beside_what_is_loaded(installed));
+    return turn;
+  }
+
+  // From an installed build to an engine in this process. Leaves the turn to load to whoever notes what came
+  // of it.
   Result<void> bring_up(Opened& opened, const std::string& artifacts, const std::string& engine) {
     const bool proven = proving_.by_record(opened.installed);
     log_.proven_before = proven;
     if (proven) {
-      TRY(proving_.beside_left_over(opened.installed));
-      if (engine_beside(opened.installed.digest)) TRY(proving_.beside_others(opened.installed));
+      TRY_ASSIGN(turn_, loading_turn(world_.cancel()));
+      TRY(beside_what_is_loaded(opened.installed));
     } else {
-      TRY(proving_.by_trying(opened.installed, !options_.probe, hinted_deadline_));
+      TRY_ASSIGN(turn_, try_out(opened.installed));
     }
-    auto trial = std::make_shared<Trial>(
-        Tried{world_.state_folder(), opened.installed.build, opened.installed.digest, artifacts, proven});
+    auto trial =
+        std::make_shared<Trial>(Tried{world_.state_folder(), opened.installed.build, opened.installed.digest,
+                                      artifacts, proven, false, &opened.lease});
     TRY(loading_.load(opened, *trial));
     if (!proven) warn_of_another_engine(opened, engine);
     const bool crashed_once = proving_.crashed_once().has_value();
@@ -225,6 +264,7 @@ class Attempt {
   const Attempting attempting_;
   Proving proving_{attempting_};
   Loading loading_{attempting_, proving_};
+  Turn turn_;                                // to load
   std::chrono::seconds hinted_deadline_{0};  // by the manifest
 };
 

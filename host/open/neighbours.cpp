@@ -27,6 +27,7 @@ struct Neighbour {
 struct Process {
   std::mutex mutex;
   std::vector<Neighbour> all;
+  std::uint64_t noted = 0;
 };
 
 // Of the process and not of a request. Never destroyed.
@@ -94,6 +95,12 @@ void note_engine(const std::string& build, const std::string& identity, std::vec
       return;
     }
   process().all.push_back({build, identity, std::move(folders)});
+  ++process().noted;
+}
+
+std::uint64_t engines_noted() {
+  const std::lock_guard lock(process().mutex);
+  return process().noted;
 }
 
 bool engine_beside(std::string_view identity) {

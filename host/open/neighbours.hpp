@@ -1,6 +1,7 @@
 // The engines that have been opened in this process, and whether one more can live beside them. A library is
 // served by its name to all: the build that comes second would run on the first one's file.
 #pragma once
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -20,6 +21,10 @@ std::string identity_of(const cache::Installed& installed);
 // libraries is in the process any more, which for most engines is the process's end. Any thread.
 void note_engine(const std::string& build, const std::string& identity,
                  std::vector<std::filesystem::path> folders);
+
+// How often note_engine() was told of a build that was not known: who looked before looks again when it
+// differs.
+std::uint64_t engines_noted();
 
 // True while libraries of an engine of another build are in this process. Any thread; looks at the process's
 // libraries only when there has been such an engine.

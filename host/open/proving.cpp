@@ -104,7 +104,7 @@ Result<void> Proving::beside_others(const cache::Installed& installed) {
   preflight::Report report = preflight::check(spec_);
   if (auto conflict = conflict_with_engines(identity_of(installed), report.warnings))
     return fail(of_the_static_check(std::move(*conflict)));
-  for (Diagnosis& warning : report.warnings) attempting_.log.warnings.push_back(std::move(warning));
+  for (Diagnosis& warning : report.warnings) attempting_.log.warn(std::move(warning));
   return {};
 }
 
@@ -199,13 +199,19 @@ Result<void> Proving::probe(const cache::Installed& installed, std::chrono::seco
   const auto [allowed, allowed_by] = allowed_deadline(hinted);
   if (result.diagnosis->code == "EH-R05" && request.deadline < allowed)
     result.diagnosis->with("allowed", std::to_string(allowed.count()) + " s", allowed_by);
-  if (result.diagnosis->code == "EH-P20") {
-    const char* key = request.launcher.empty() ? "helper" : "probe_launcher";
-    const settings::Setting* set = attempting_.world.settings().find(key);
-    if (set != nullptr && set->source != "default")
-      result.diagnosis->with("set_by", std::string(key) + " (" + set->source + ")");
-  }
+  if (result.diagnosis->code == "EH-P20") tell_who_chose_helper(*result.diagnosis);
   return fail(explained(std::move(*result.diagnosis), installed));
+}
+
+// Of the two that make up its command line, the one that was set.
+void Proving::tell_who_chose_helper(Diagnosis& diagnosis) const {
+  const settings::Settings& settings = attempting_.world.settings();
+  for (const char* key : {"probe_launcher", "helper"})
+    if (const settings::Setting* set = settings.find(key);
+        set != nullptr && set->source != "default" && !set->value.empty()) {
+      diagnosis.with("setting", key, "settings").with("set_by", set->source, "settings");
+      return;
+    }
 }
 
 // The longer of what the machine's owner and the build's publisher allow, and who that is.

@@ -3,16 +3,19 @@
 #include <algorithm>
 #include <chrono>
 #include <thread>
+#include <tuple>
 #include <utility>
 
 #include "base/environment.hpp"
 #include "base/file_calls.hpp"
 #include "base/files.hpp"
 #include "base/paths.hpp"
+#include "base/per_process.hpp"
 #include "base/text.hpp"
 #include "host/open/document.hpp"
 #include "host/open/shortcut.hpp"
 #include "host/open/ticket.hpp"
+#include "host/open/turn.hpp"
 
 namespace enginehost::open {
 namespace {
@@ -64,10 +67,11 @@ struct Entry {
 
 class Table {
  public:
-  // Never destroyed: engines may be freed while the process ends.
+  // Never destroyed: engines may be freed while the process ends. A forked child begins with none: its
+  // parent's engines have threads and devices that it has not.
   static Table& of_this_process() {
-    static Table* const table = new Table;
-    return *table;
+    static PerProcess<Table> table;
+    return table.here();
   }
 
   // The open engine, and whether all that decides has to be looked at before it may be given out again.
@@ -179,9 +183,16 @@ Result<load::DeviceCheck> SharedEngine::check(const std::string& device, const l
 
 Result<std::shared_ptr<SharedEngine>> open_shared(const SharedRequest& request) {
   const bool cancelled = request.cancel && request.cancel->cancelled();
-  auto [open_already, must_look] = Table::of_this_process().find(request.key);
-  if (open_already && !must_look && !cancelled) return std::move(open_already);
+  std::shared_ptr<SharedEngine> open_already;
+  bool must_look = false;
+  std::tie(open_already, must_look) = Table::of_this_process().find(request.key);
+  if (open_already && !must_look && !cancelled) return open_already;
 
+  TRY_ASSIGN(const Turn turn, key_turn(request.key, request.cancel));
+  if (turn.waited()) {
+    std::tie(open_already, must_look) = Table::of_this_process().find(request.key);
+    if (open_already && !must_look) return open_already;
+  }
   const Clock::time_point looked_at = Clock::now();
   const settings::FlagValues flags = request.flags();
   const auto read_settings = [flags] {
@@ -203,7 +214,7 @@ Result<std::shared_ptr<SharedEngine>> open_shared(const SharedRequest& request) 
     world = std::make_unique<World>(ready->places, read_settings, request.cancel);
     if (open_already && leads_to(ready->ticket, *open_already)) {
       Table::of_this_process().put(request.key, open_already, *world, looked_at, ready->folders);
-      return std::move(open_already);
+      return open_already;
     }
     if (auto outcome = open_engine(*world, open, *ready, looked_at))
       return opened(std::move(*outcome), ready->device, ready->folders);
@@ -212,7 +223,7 @@ Result<std::shared_ptr<SharedEngine>> open_shared(const SharedRequest& request) 
   world = std::make_unique<World>(std::move(settings), std::nullopt, request.cancel);
   if (open_already && !cancelled && is_still_right(*world, open, *open_already)) {
     Table::of_this_process().put(request.key, open_already, *world, looked_at);
-    return std::move(open_already);
+    return open_already;
   }
   Outcome outcome = open_engine(*world, open);
   if (!outcome.opened) return fail(outcome.diagnosis ? std::move(*outcome.diagnosis) : diagnose("EH-S01"));

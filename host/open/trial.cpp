@@ -27,19 +27,31 @@ void Trial::leaves() const {
 }
 
 void Trial::enter(std::string_view phase) {
-  if (opened_before_ || !is_kept()) return;
+  if (!is_kept() || (opened_before_ && tried_.lease == nullptr)) return;
   history::set_running_here(this);
   const std::lock_guard lock(mutex_);
+  if (opened_before_) return foretell();
   if (sentinel_)
     static_cast<void>(sentinel_->enter(phase));
   else
     raise(phase);
 }
 
+// A driver may be another one since, and what lies beside the build.
+void Trial::foretell() {
+  if (foretold_) return;
+  history::Crash crash = history::crash_while_loading(tried_.build, tried_.digest, tried_.artifacts_digest);
+  if (!tried_.lease->leave_word(history::word_of(crash))) return;
+  foretold_.emplace(
+      std::move(crash), [lease = tried_.lease] { lease->take_word_back(); }, tried_.lease->descriptor());
+}
+
 void Trial::opening_ended(bool proven) {
   leaves();
   const std::lock_guard lock(mutex_);
   sentinel_.reset();
+  foretold_.reset();
+  tried_.lease = nullptr;
   tried_.proven = proven;
   if (proven && !opened_before_ && is_kept())
     history::note_survived(tried_.state_folder, tried_.digest, First::opening, history::program_id());

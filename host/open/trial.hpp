@@ -1,6 +1,6 @@
 // A build's code that runs in this program for the first time: a sentinel stands while it is loaded, and
 // again while it does its first work, so that a crash is known of afterwards. Neither stands for what the
-// program has survived before.
+// program has survived before; while that is loaded again, a word in the build's lease does.
 #pragma once
 #include <filesystem>
 #include <mutex>
@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "cache/lease.hpp"
 #include "host/history/sentinel.hpp"
 #include "host/load/in_process/health.hpp"
 
@@ -16,8 +17,9 @@ namespace enginehost::open {
 struct Tried {
   std::filesystem::path state_folder;  // empty: nothing is kept, and a crash is not known of
   std::string build, digest, artifacts_digest;
-  bool proven = false;         // on record: what was survived before counts
-  bool opened_before = false;  // by this program; false: it is looked for
+  bool proven = false;            // on record: what was survived before counts
+  bool opened_before = false;     // by this program; false: it is looked for
+  cache::Lease* lease = nullptr;  // of the build, until opening ended
 };
 
 // Shared by the engine's health, which tells of its work on any thread, and by whoever opens it.
@@ -26,8 +28,8 @@ class Trial : public load::FirstWork {
   explicit Trial(Tried tried);
   ~Trial() override { leaves(); }
 
-  // "dlopen", "entry", "create": raises the sentinel, or moves it on. Where it cannot be written there is
-  // none.
+  // "dlopen", "entry", "create": raises the sentinel, or moves it on; or leaves the word. Where it cannot be
+  // written there is none.
   void enter(std::string_view phase);
   // Opening ended in an orderly way. Call it after a proof was written: what was survived is noted beside
   // that.
@@ -39,6 +41,7 @@ class Trial : public load::FirstWork {
  private:
   bool is_kept() const { return !tried_.state_folder.empty() && !tried_.digest.empty(); }
   void raise(std::string_view phase);
+  void foretell();
   // The calling thread does not run the build's code any more.
   void leaves() const;
   Tried tried_;
@@ -46,6 +49,7 @@ class Trial : public load::FirstWork {
   std::mutex mutex_;
   int working_ = 0;
   std::optional<history::Sentinel> sentinel_;
+  std::optional<history::Foretold> foretold_;
 };
 
 }  // namespace enginehost::open

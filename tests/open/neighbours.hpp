@@ -38,12 +38,13 @@ class Neighbours : public Opening {
   // Open already, and kept so.
   Outcome first() { return open_flavor("first"); }
   // As a program that has nothing else open leaves it: installed, proven, with a ticket.
-  void prove_second() const {
+  void prove_second() const { prove("second"); }
+  void prove(const std::string& flavor) const {
     ChildRequest child;
     child.argv = {std::string(ENGINEHOST_BUILD_DIR) + "/bin/engine-info" + test::program_ending,
                   "reference",
                   "--flavor",
-                  "second",
+                  flavor,
                   "--cache",
                   *flags_.cache,
                   "--repository",

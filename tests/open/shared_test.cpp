@@ -125,6 +125,16 @@ TEST_F(SharedOpen, TheReportIsThatOfTheOpen) {
   EXPECT_EQ((*document)["candidates"].as_array()[0]["verdict"].as_string(), "chosen");
 }
 
+TEST_F(SharedOpen, ThreadsThatAskAtOnceGetOneEngine) {
+  std::vector<std::shared_ptr<SharedEngine>> engines(8);
+  std::vector<std::thread> threads;
+  for (auto& engine : engines) threads.emplace_back([&] { engine = ask(); });
+  for (std::thread& thread : threads) thread.join();
+  for (const auto& engine : engines) EXPECT_EQ(engine, engines.front());
+  EXPECT_NE(engines.front(), nullptr);
+  EXPECT_EQ(times_decided_, 1) << "the others waited";
+}
+
 TEST_F(SharedOpen, ManyThreadsMayOpenUseAndCloseAtOnce) {
   const auto kept = ask();
   std::atomic<int> good = 0;

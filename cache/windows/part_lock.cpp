@@ -1,0 +1,9 @@
+#include "cache/part_lock.hpp"
+
+namespace enginehost::cache::inside {
+
+// LockFileEx's locks also keep others from reading, which these must not.
+bool lock_part(int, calls::Offset, calls::Offset) { return false; }
+void unlock_part(int, calls::Offset, calls::Offset) {}
+
+}  // namespace enginehost::cache::inside

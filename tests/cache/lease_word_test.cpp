@@ -1,0 +1,133 @@
+// A word in a lease outlives the process that left it, and is found once.
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <functional>
+
+#include "tests/cache/small_build.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+namespace enginehost::cache {
+namespace {
+
+class LeaseWord : public testing::Test {
+ protected:
+  void SetUp() override {
+    auto made = test::install_small_build(store, "one");
+    ASSERT_TRUE(made);
+    installed = *made;
+  }
+  Lease take() const {
+    auto leased = store.find_leased("one", installed.digest);
+    EXPECT_TRUE(leased);
+    return leased ? std::move(leased->lease) : Lease();
+  }
+  std::uintmax_t size() const {
+    return std::filesystem::file_size(folder / ("cache/leases/" + installed.digest + ".lk"));
+  }
+  // A process of its own, which must end as said.
+  static void in_child(const std::function<void()>& action) {
+    const pid_t child = ::fork();
+    if (child == 0) {
+      action();
+      ::kill(::getpid(), SIGKILL);
+    }
+    int status = 0;
+    ASSERT_EQ(::waitpid(child, &status, 0), child);
+    ASSERT_TRUE(WIFSIGNALED(status)) << "it could not do what it is for";
+  }
+  void die_with(const std::string& word) const {
+    in_child([&] {
+      Lease lease = take();
+      if (!lease.leave_word(word)) ::_exit(1);
+      ::kill(::getpid(), SIGKILL);
+    });
+  }
+
+  test::TemporaryFolder folder;
+  Store store = Store::open(folder / "cache");
+  Installed installed;
+};
+
+TEST_F(LeaseWord, IsGoneWhenItIsTakenBack) {
+  Lease lease = take();
+  EXPECT_FALSE(lease.has_words());
+  ASSERT_TRUE(lease.leave_word("something"));
+  EXPECT_FALSE(lease.leave_word("another")) << "one at a time";
+  EXPECT_GT(size(), 0u);
+  lease.take_word_back();
+  EXPECT_EQ(size(), 0u);
+  EXPECT_FALSE(take().has_words());
+}
+
+TEST_F(LeaseWord, OfTheDeadIsFoundOnce) {
+  die_with("the first");
+  Lease lease = take();
+  EXPECT_TRUE(lease.has_words());
+  Lease other = take();
+  EXPECT_EQ(lease.take_words_of_the_dead(), std::vector<std::string>{"the first"});
+  EXPECT_TRUE(other.take_words_of_the_dead().empty());
+  EXPECT_TRUE(take().take_words_of_the_dead().empty());
+  // Whoever loads next leaves an empty file again.
+  ASSERT_TRUE(lease.leave_word("something"));
+  lease.take_word_back();
+  EXPECT_EQ(size(), 0u);
+}
+
+TEST_F(LeaseWord, OfTheLivingIsNotGivenOut) {
+  Lease living = take();
+  ASSERT_TRUE(living.leave_word("still at it"));
+  die_with("dead");
+  Lease lease = take();
+  EXPECT_EQ(lease.take_words_of_the_dead(), std::vector<std::string>{"dead"});
+  ASSERT_TRUE(lease.leave_word("beside it"));
+  lease.take_word_back();
+  Lease later = take();
+  EXPECT_TRUE(later.has_words());
+  EXPECT_TRUE(later.take_words_of_the_dead().empty());
+  living.take_word_back();
+  EXPECT_EQ(size(), 0u);
+}
+
+TEST_F(LeaseWord, GoesWithTheLeaseInAnOrderlyEnd) {
+  {
+    Lease lease = take();
+    ASSERT_TRUE(lease.leave_word("something"));
+    const Lease moved = std::move(lease);
+    EXPECT_GT(size(), 0u);
+  }
+  EXPECT_EQ(size(), 0u);
+}
+
+TEST_F(LeaseWord, ManyAtOnceFindNoPlaceAndLeaveNone) {
+  std::vector<Lease> leases;
+  int left = 0;
+  for (int i = 0; i < 20; ++i) {
+    leases.push_back(take());
+    left += leases.back().leave_word("word " + std::to_string(i)) ? 1 : 0;
+  }
+  EXPECT_EQ(left, 12);
+  leases.clear();
+  EXPECT_EQ(take().take_words_of_the_dead(), std::vector<std::string>{});
+}
+
+TEST_F(LeaseWord, OneThatIsTooLongIsNotLeft) {
+  Lease lease = take();
+  EXPECT_FALSE(lease.leave_word(std::string(Lease::longest_word + 1, 'x')));
+  EXPECT_EQ(size(), 0u);
+  EXPECT_TRUE(lease.leave_word(std::string(Lease::longest_word, 'x')));
+}
+
+TEST_F(LeaseWord, IsLeftInNoLayerThatIsOnlyRead) {
+  const Store reader = Store::open(folder / "own", {folder / "cache"});
+  ASSERT_TRUE(reader.prepare());
+  auto leased = reader.find_leased("one", installed.digest);
+  ASSERT_TRUE(leased);
+  EXPECT_FALSE(leased->lease.leave_word("something"));
+  EXPECT_EQ(size(), 0u);
+}
+
+}  // namespace
+}  // namespace enginehost::cache

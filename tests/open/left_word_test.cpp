@@ -1,0 +1,92 @@
+// A process that died while it loaded a proven build: the next one does not trust the proof.
+#include <gmock/gmock.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "host/explain/explain.hpp"
+#include "host/history/sentinel.hpp"
+#include "tests/open/fixture.hpp"
+
+namespace enginehost::open {
+namespace {
+
+class LeftWord : public Opening {
+ protected:
+  void SetUp() override {
+    open_until_ready();
+    const Outcome outcome = open();
+    ASSERT_TRUE(outcome.by_ticket);
+    installed_ = outcome.opened->installed;
+  }
+  void die_while_loading(std::string word = {}) {
+    const cache::Store store = cache::Store::open(folder_ / "cache");
+    if (word.empty())
+      word = history::word_of(
+          history::crash_while_loading(installed_.build, installed_.digest, installed_.artifacts_digest));
+    const pid_t child = ::fork();
+    if (child == 0) {
+      auto leased = store.find_leased(installed_.build, installed_.digest);
+      if (leased && leased->lease.leave_word(word)) ::kill(::getpid(), SIGKILL);
+      ::_exit(1);
+    }
+    int status = 0;
+    ASSERT_EQ(::waitpid(child, &status, 0), child);
+    ASSERT_TRUE(WIFSIGNALED(status));
+  }
+  cache::Installed installed_;
+};
+
+TEST_F(LeftWord, TheNextOpenProbesAgainAndWarns) {
+  die_while_loading();
+  const Outcome outcome = open();
+  ASSERT_EQ(outcome.state, State::opened);
+  EXPECT_FALSE(outcome.by_ticket);
+  EXPECT_TRUE(outcome.probed);
+  ASSERT_FALSE(outcome.warnings.empty());
+  EXPECT_EQ(outcome.warnings.front().code, "EH-R02");
+  EXPECT_EQ(outcome.warnings.front().value("stage"), "load");
+  EXPECT_DOUBLE_EQ(world_->history().find(installed_.build)->strikes, 1) << "until its first work";
+  const Outcome next = open();
+  EXPECT_TRUE(next.proven_before) << "told once";
+}
+
+TEST_F(LeftWord, WhoDecidesAnewHearsOfItToo) {
+  die_while_loading();
+  request_.decide_anew = true;
+  const Outcome outcome = open();
+  ASSERT_EQ(outcome.state, State::opened);
+  EXPECT_TRUE(outcome.probed);
+  ASSERT_FALSE(outcome.warnings.empty());
+  EXPECT_EQ(outcome.warnings.front().code, "EH-R02");
+}
+
+TEST_F(LeftWord, TheSecondStrikeSetsItAside) {
+  for (int strike = 1; strike <= 2; ++strike) {
+    die_while_loading();
+    const Outcome outcome = open();
+    EXPECT_EQ(outcome.state, strike == 1 ? State::opened : State::failed);
+  }
+  EXPECT_EQ(world_->history().find(installed_.build)->state, history::State::quarantined);
+}
+
+TEST_F(LeftWord, OneOfAnotherStartOfTheMachineIsNobodysFault) {
+  std::string word = history::word_of(
+      history::crash_while_loading(installed_.build, installed_.digest, installed_.artifacts_digest));
+  const std::size_t at = word.find("moment ");
+  ASSERT_NE(at, std::string::npos);
+  word.replace(at, word.find('\n', at) - at, "moment 1");
+  die_while_loading(word);
+  EXPECT_TRUE(open().by_ticket);
+}
+
+TEST_F(LeftWord, NothingIsLeftByAnOpenThatEnded) {
+  const auto file = folder_ / ("cache/leases/" + installed_.digest + ".lk");
+  EXPECT_EQ(std::filesystem::file_size(file), 0u);
+  const Outcome outcome = open();
+  ASSERT_TRUE(outcome.by_ticket);
+  EXPECT_EQ(std::filesystem::file_size(file), 0u) << "while the engine is open";
+}
+
+}  // namespace
+}  // namespace enginehost::open

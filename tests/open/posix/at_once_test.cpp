@@ -1,0 +1,204 @@
+// Threads that open at once, callbacks that open, and children forked meanwhile.
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <thread>
+
+#include "tests/end-to-end/fault.hpp"
+#include "tests/open/neighbours.hpp"
+
+namespace enginehost::open {
+namespace {
+
+namespace fs = std::filesystem;
+using namespace std::chrono_literals;
+
+// A build as bringing() makes it, whose plugin logs a word while its engine is made.
+test::TestBuild telling(const std::string& id, const std::string& library, int number, int priority) {
+  const std::string root = ENGINEHOST_SOURCE_DIR;
+  const test::TemporaryFolder folder;
+  const fs::path file = folder / "plugin.so";
+  test::write_text(file,
+                   test::compile_library(test::read_text(root + "/tests/faults/plugin.c"),
+                                         {"-I" + root + "/plugin-api/include", "-w",
+                                          "-DAT_CREATE=host->log(host, ENGINE_LOG_ERROR, \"\", \"\")"}));
+  test::run_tool({"patchelf", "--set-rpath", "$ORIGIN/lib", "--add-needed", library, file.native()});
+  test::TestBuild build = bringing(id, library, number, priority);
+  build.files.front().bytes = test::read_text(file);
+  return build;
+}
+
+// What came of it, for the message of a failed expectation.
+std::string why(const Outcome& outcome) {
+  return outcome.diagnosis ? explain::describe(*outcome.diagnosis) : "";
+}
+
+// Opened once, so that somebody can be waited for.
+class Gate {
+ public:
+  void open() {
+    const std::lock_guard lock(mutex_);
+    is_open_ = true;
+    changed_.notify_all();
+  }
+  bool wait(std::chrono::milliseconds limit) {
+    std::unique_lock lock(mutex_);
+    return changed_.wait_for(lock, limit, [&] { return is_open_; });
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool is_open_ = false;
+};
+
+class AtOnce : public Neighbours {
+ protected:
+  void publish_telling(const std::string& library) {
+    repository_.add(telling("first", library, 1, 5));
+    repository_.add(telling("second", library, 2, 90));
+    repository_.write();
+  }
+  // As open(), in a world of its own.
+  Outcome open_here(const std::string& flavor, std::function<void()> while_made = {}) const {
+    World world(settings());
+    OpenRequest request = request_;
+    request.request.flavor = flavor;
+    if (while_made) request.attempt.log = [while_made](auto, auto, auto) { while_made(); };
+    return open_engine(world, request);
+  }
+  Result<std::shared_ptr<SharedEngine>> share(const std::string& flavor,
+                                              std::function<void()> while_made = {},
+                                              std::optional<CancelToken> cancel = {}) {
+    SharedRequest request;
+    request.key = flavor + path_text(folder_.path());
+    request.flags = [this] { return flags_; };
+    request.request = [this, flavor, while_made](AskedSettings) {
+      OpenRequest open = request_;
+      open.request.flavor = flavor;
+      if (while_made) open.attempt.log = [while_made](auto, auto, auto) { while_made(); };
+      return open;
+    };
+    request.cancel = std::move(cancel);
+    return open_shared(request);
+  }
+  // What a forked child comes to; it has ten seconds.
+  static int in_child(const std::function<bool()>& action) {
+    const pid_t child = ::fork();
+    if (child == 0) {
+      ::alarm(10);
+      ::_exit(action() ? 0 : 1);
+    }
+    int status = 0;
+    return ::waitpid(child, &status, 0) == child ? status : -1;
+  }
+};
+
+TEST_F(AtOnce, BuildsThatDisturbEachOtherAreNeverLoadedBoth) {
+  publish_telling("libtogether.so.1");
+  // Proven, each alone, so that nothing but loading is left to do.
+  prove("first");
+  prove("second");
+  Gate being_made, second_begins;
+  Outcome first;
+  std::thread thread([&] {
+    first = open_here("first", [&] {
+      being_made.open();
+      second_begins.wait(5s);
+      std::this_thread::sleep_for(300ms);
+    });
+  });
+  const bool begun = being_made.wait(20s);
+  second_begins.open();
+  const Outcome second = open_here("");
+  thread.join();
+  ASSERT_TRUE(begun) << why(first);
+  ASSERT_EQ(first.state, State::opened) << why(first);
+  EXPECT_EQ(first.opened->installed.build, "first");
+  ASSERT_EQ(second.state, State::opened);
+  EXPECT_EQ(second.opened->installed.build, "reference-good");
+  EXPECT_EQ(why_not(second, "second").value("held_by"), "first");
+}
+
+TEST_F(AtOnce, ACallbackMayOpenTheSameAndAnother) {
+  publish_telling("libnested.so.1");
+  bool same = false, another = false, begun = false;
+  const auto engine = share("first", [&] {
+    if (std::exchange(begun, true)) return;
+    same = share("first").has_value();
+    another = share("").has_value();
+  });
+  EXPECT_TRUE(engine);
+  EXPECT_TRUE(same);
+  EXPECT_TRUE(another);
+}
+
+TEST_F(AtOnce, WhoWaitsForAnotherMayGiveUp) {
+  publish_telling("libwaiting.so.1");
+  Gate being_made, over;
+  std::thread thread([&] {
+    EXPECT_TRUE(share("first", [&] {
+      being_made.open();
+      over.wait(20s);
+    }));
+  });
+  ASSERT_TRUE(being_made.wait(20s));
+  CancelToken cancel;
+  std::thread canceller([&] {
+    std::this_thread::sleep_for(100ms);
+    cancel.cancel();
+  });
+  const auto given_up = share("first", {}, cancel);
+  over.open();
+  canceller.join();
+  thread.join();
+  ASSERT_FALSE(given_up);
+  EXPECT_EQ(given_up.error().code, "EH-P10");
+}
+
+TEST_F(AtOnce, WhereTheFirstFailsTheNextTriesByItself) {
+  const auto none = [&] { return share("no-such-flavor,"); };
+  request_.request.require = true;
+  std::vector<std::string> codes(4);
+  std::vector<std::thread> threads;
+  for (std::string& code : codes)
+    threads.emplace_back([&] {
+      const auto engine = none();
+      code = engine ? "opened" : engine.error().code;
+    });
+  for (std::thread& thread : threads) thread.join();
+  for (const std::string& code : codes) EXPECT_EQ(code, codes.front());
+  EXPECT_NE(codes.front(), "opened");
+}
+
+TEST_F(AtOnce, AForkedChildOpensItsOwn) {
+  const auto engine = share("");
+  ASSERT_TRUE(engine);
+  EXPECT_EQ(in_child([&] {
+              const auto own = share("");
+              return own && own->get() != engine->get();
+            }),
+            0);
+  EXPECT_EQ(*share(""), *engine);
+}
+
+TEST_F(AtOnce, AForkedChildWaitsForNoThreadOfItsParent) {
+  publish_telling("libforked.so.1");
+  Gate being_made, over;
+  std::thread thread([&] {
+    EXPECT_TRUE(share("first", [&] {
+      being_made.open();
+      over.wait(20s);
+    }));
+  });
+  ASSERT_TRUE(being_made.wait(20s));
+  EXPECT_EQ(in_child([&] { return share("").has_value(); }), 0) << "a signal ended it, or it failed";
+  over.open();
+  thread.join();
+}
+
+}  // namespace
+}  // namespace enginehost::open
