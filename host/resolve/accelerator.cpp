@@ -24,6 +24,13 @@ bool asks_for_the_processor(const Request& request) {
   return request.flavor == "cpu" || first.starts_with("cpu") || !request.force.empty();
 }
 
+// "cuda" of "cuda:0,cpu", what is opened being for the processor; empty where nothing was wished for before
+// that.
+std::string wished_first(const Request& request) {
+  const std::string kind = request.device.substr(0, request.device.find_first_of(":,"));
+  return request.device.find(',') == std::string::npos || kind == "cpu" ? std::string() : kind;
+}
+
 // Another request would be needed, or another system: nothing that somebody misses.
 bool is_beside_the_point(std::string_view code) {
   return code == "EH-S03" || code == "EH-S04" || code == "EH-S05" || code == "EH-S09" || code == "EH-S11";
@@ -40,14 +47,17 @@ std::optional<Diagnosis> accelerator_left_idle(const Plan& plan, const platform:
     std::string accelerator;
   };
   std::optional<Missed> nearest;
+  const std::string wished = wished_first(plan.request);
   for (const Candidate& candidate : plan.candidates) {
-    const std::string accelerator = accelerator_for(main_device(*candidate.build), machine);
-    if (accelerator.empty()) continue;
+    const std::string device(main_device(*candidate.build));
+    const std::string accelerator = accelerator_for(device, machine);
+    if (accelerator.empty() && (wished.empty() || (wished != device && wished != "gpu"))) continue;
     if (candidate.verdict == Verdict::failed || candidate.verdict == Verdict::quarantined ||
         candidate.verdict == Verdict::disabled)
       return std::nullopt;
     auto check = decisive_check(candidate);
-    if (!check || is_beside_the_point(check->code)) continue;
+    const bool wished_device = !wished.empty() && check && check->code == "EH-S09";
+    if (!check || (is_beside_the_point(check->code) && !wished_device)) continue;
     // What was never compiled is the last reason to name.
     if (!nearest || (nearest->check.code == "EH-S12" && check->code != "EH-S12"))
       nearest = Missed{&candidate, std::move(*check), accelerator};
@@ -55,7 +65,9 @@ std::optional<Diagnosis> accelerator_left_idle(const Plan& plan, const platform:
   if (!nearest) return std::nullopt;
   const Check& check = nearest->check;
   Diagnosis diagnosis = diagnose("EH-S24");
-  diagnosis.with("accelerator", nearest->accelerator, "this machine").with("build", taken.id, "catalogue");
+  if (!nearest->accelerator.empty()) diagnosis.with("accelerator", nearest->accelerator, "this machine");
+  if (!wished.empty()) diagnosis.with("device", wished, "request");
+  diagnosis.with("build", taken.id, "catalogue");
   diagnosis.with("nearest", nearest->candidate->build->id, "catalogue");
   diagnosis.with("reason",
                  check.result == Answer::unknown

@@ -91,6 +91,25 @@ TEST(IdleAcceleratorTest, is_told_with_the_nearest_build_and_what_it_lacks) {
   EXPECT_THAT(std::string(unknown->value("reason")), HasSubstr("not known"));
 }
 
+TEST(IdleAcceleratorTest, is_told_of_a_device_that_was_wished_for_first) {
+  const auto told = [](const std::string& device) {
+    Request request = request_for();
+    request.device = device;
+    const Plan plan = plan_for(ubuntu22, request);
+    return accelerator_left_idle(plan, ubuntu22, *plan.candidates.at(0).build);
+  };
+  for (const char* wish : {"cuda,cpu", "cuda:0,cpu", "gpu,cpu"}) {
+    const auto idle = told(wish);
+    ASSERT_TRUE(idle) << wish;
+    EXPECT_EQ(idle->code, "EH-S24");
+    EXPECT_EQ(idle->value("device"), std::string(wish).substr(0, std::string(wish).find_first_of(":,")));
+    EXPECT_EQ(idle->value("first_code").substr(0, 4), "EH-G") << idle->value("first_code");
+    EXPECT_FALSE(idle->value("reason").empty());
+  }
+  EXPECT_FALSE(told("cpu,cuda")) << "the first that was wished for is opened";
+  EXPECT_FALSE(told(""));
+}
+
 TEST(RequestTest, any_accelerator_can_be_asked_for) {
   Request request = request_for();
   request.device = "gpu";
