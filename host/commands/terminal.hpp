@@ -17,7 +17,8 @@ std::string read_line(int descriptor);
 std::string read_line_unseen();
 
 // Ctrl-C, SIGTERM and the end of the terminal (SIGHUP, unless nohup had it ignored; on Windows the end of the
-// session or of the window) cancel this token; a second Ctrl-C ends the process at once.
+// session or of the window) cancel this token; a second Ctrl-C or SIGTERM ends the process at once, and no
+// build is blamed for that.
 CancelToken cancel_on_signal();
 
 }  // namespace enginehost::commands

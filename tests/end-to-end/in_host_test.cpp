@@ -2,8 +2,12 @@
 // leaves.
 #include <gmock/gmock.h>
 
+#include <chrono>
+#include <thread>
+
 #include "tests/end-to-end/arrays.hpp"
 #include "tests/end-to-end/fault.hpp"
+#include "tests/end-to-end/interrupted.hpp"
 
 namespace enginehost::test {
 namespace {
@@ -120,6 +124,68 @@ TEST_F(InHost, TwoCrashesOfDifferentProgramsAreNoQuarantineYet) {
   const Json record = shown(faulty).document["records"].as_array().at(0);
   EXPECT_EQ(record["state"].as_string(), "suspect");
   EXPECT_DOUBLE_EQ(record["strikes"].as_number(), 1.5);
+}
+
+// As after an update of a driver: what was proven, and survived in this very program, crashes from now on.
+TEST_F(InHost, AProvenBuildThatBeginsToCrashEndsOneProcessAndTheNextFallsBack) {
+  const std::string flag = (workplace.folder() / "flag").native();
+  publish(fixture_plugin("plugin.c",
+                         {"-DAT_CREATE=if (access(\"" + flag + "\", F_OK) == 0) *(volatile int*)0 = 1"}));
+  for (int times = 0; times < 2; ++times) ASSERT_EQ(open().outcome()["build"].as_string(), faulty);
+  write_text(flag, "");
+  EXPECT_EQ(crash(), 128 + 11) << "the proof was trusted";
+  const Ended next = open();
+  EXPECT_EQ(next.status, 0) << next.said();
+  EXPECT_EQ(next.outcome()["build"].as_string(), good);
+  EXPECT_EQ(next.candidate(faulty)["diagnosis"]["code"].as_string(), "EH-R02") << next.said();
+  EXPECT_EQ(open().candidate(faulty)["verdict"].as_string(), "quarantined");
+}
+
+// It passes in the probe, so that only the strikes tell.
+TEST_F(InHost, AProvenBuildThatCrashesOnlyInTheHostIsSetAsideAfterTwoStrikes) {
+  const std::string flag = (workplace.folder() / "flag").native();
+  publish(fixture_plugin("plugin.c", {"-DAT_CREATE=if (!in_probe() && access(\"" + flag +
+                                      "\", F_OK) == 0) *(volatile int*)0 = 1"}));
+  for (int times = 0; times < 2; ++times) ASSERT_EQ(open().outcome()["build"].as_string(), faulty);
+  write_text(flag, "");
+  EXPECT_EQ(crash(), 128 + 11) << "the proof was trusted";
+  const Json record = shown(faulty).document["records"].as_array().at(0);
+  EXPECT_EQ(record["state"].as_string(), "proven") << "nobody has opened it since";
+  EXPECT_EQ(crash(), 128 + 11) << "one strike: it is tried again";
+  EXPECT_EQ(open().outcome()["build"].as_string(), good);
+}
+
+TEST_F(InHost, AProvenBuildThatEndsTheProgramIsNotTrustedAgain) {
+  const std::string flag = (workplace.folder() / "flag").native();
+  publish(fixture_plugin("plugin.c", {"-DAT_CREATE=if (access(\"" + flag + "\", F_OK) == 0) exit(0)"}));
+  for (int times = 0; times < 2; ++times) ASSERT_EQ(open().outcome()["build"].as_string(), faulty);
+  write_text(flag, "");
+  const Ended first = open();
+  EXPECT_EQ(first.code(), "EH-R04") << first.said();
+  EXPECT_EQ(evidence(first.diagnosis(), "build"), faulty);
+  EXPECT_EQ(open().outcome()["build"].as_string(), good);
+}
+
+TEST_F(InHost, ASecondCtrlCIsHeldAgainstNoBuild) {
+  const auto ready = workplace.folder() / "ready";
+  publish(fixture_plugin("plugin.c", {"-DAT_CREATE=if (!in_probe()) { close(creat(\"" + ready.native() +
+                                      "\", 0644)); for (;;) pause(); }"}));
+  Running running(
+      workplace.request("engine-info", {"reference", "--repository", repository.root().native(), "--json"}),
+      workplace.folder() / "said");
+  const auto begin = std::chrono::steady_clock::now();
+  while (!std::filesystem::exists(ready)) {
+    ASSERT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(60));
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  running.interrupt();
+  EXPECT_FALSE(running.ended_within(std::chrono::milliseconds(300))) << "it hangs in the engine";
+  running.interrupt();
+  const auto status = running.ended_within(std::chrono::seconds(10));
+  ASSERT_TRUE(status);
+  EXPECT_EQ(*status, 130);
+  const Ended list = workplace.run("engine-cache", {"quarantine", "list", "--json"});
+  EXPECT_TRUE(list.document["records"].as_array().empty()) << list.said();
 }
 
 TEST_F(InHost, AKilledProcessIsAStrikeButALivingOneIsNot) {

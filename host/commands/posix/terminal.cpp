@@ -4,6 +4,8 @@
 #include <termios.h>
 #include <unistd.h>
 
+#include "host/history/sentinel.hpp"
+
 namespace enginehost::commands {
 namespace {
 
@@ -17,7 +19,10 @@ void on_hangup(int) {
 
 void on_signal(int signal) {
   // The second request is meant: whoever presses Ctrl-C twice does not want to wait for an orderly end.
-  if (token_of_signals == nullptr || token_of_signals->cancelled()) ::_exit(128 + signal);
+  if (token_of_signals == nullptr || token_of_signals->cancelled()) {
+    history::disown_what_stands();
+    ::_exit(128 + signal);
+  }
   token_of_signals->cancel();
 }
 

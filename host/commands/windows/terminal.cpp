@@ -4,6 +4,7 @@
 
 #include "base/windows/system.hpp"
 #include "base/windows/wide.hpp"
+#include "host/history/sentinel.hpp"
 
 namespace enginehost::commands {
 namespace {
@@ -13,8 +14,10 @@ constexpr UINT interrupted = 130;
 
 // On a thread that Windows starts for it.
 BOOL WINAPI on_event(DWORD event) {
-  if (token_of_signals == nullptr || token_of_signals->cancelled())
+  if (token_of_signals == nullptr || token_of_signals->cancelled()) {
+    history::disown_what_stands();
     ::TerminateProcess(::GetCurrentProcess(), interrupted);
+  }
   token_of_signals->cancel();
   // Windows ends the process when this returns, or after some seconds: the time for an orderly end.
   if (event != CTRL_C_EVENT && event != CTRL_BREAK_EVENT) ::Sleep(INFINITE);
