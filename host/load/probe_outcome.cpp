@@ -99,6 +99,11 @@ Diagnosis crashed(int number, const Told& told, const std::optional<explain::Loa
     return diagnose("EH-R02");
   }();
   diagnosis.with("signal", signal_name(number), "how the probe ended");
+  // For lack of memory the kernel sends nothing but SIGKILL.
+  if (diagnosis.code == "EH-R14" && signal_name(number) != "SIGKILL") {
+    diagnosis.title = "ended from outside";
+    diagnosis.with("sent", signal_name(number), "how the probe ended");
+  }
   const auto add = [&](const char* key) {
     if (const std::string& value = told.crash[key].as_string(); !value.empty())
       diagnosis.with(key, value, "the probe's crash handler");
@@ -137,9 +142,31 @@ std::optional<Diagnosis> unclean_end(const ChildOutcome& outcome, const Told& to
   return warning;
 }
 
+// Before its first word the helper has touched nothing of the build: what ends it there is its own, or the
+// launcher's.
+Diagnosis helper_did_not_start(const ChildOutcome& outcome, const ProbeRequest& request) {
+  Diagnosis diagnosis = diagnose("EH-P20");
+  diagnosis.with("program", request.launcher.empty() ? path_text(request.helper) : request.launcher.front());
+  if (outcome.timed_out) {
+    diagnosis.with("deadline", seconds_text(request.deadline), request.deadline_source);
+    if (outcome.survived_kill) diagnosis.with("survived_kill", "yes");
+  } else if (outcome.signal != 0) {
+    diagnosis.with("signal", signal_name(outcome.signal), "how it ended");
+  } else {
+    diagnosis.with("exit_code", outcome.exception != 0 ? exception_text(outcome.exception)
+                                                       : std::to_string(outcome.exit_code));
+  }
+  if (const std::string words = last_words(outcome.error); !words.empty())
+    diagnosis.with("os_said", words, "its standard error");
+  return diagnosis;
+}
+
 Diagnosis why(const ChildOutcome& outcome, const Told& told, const ProbeRequest& request,
               const std::string& stage) {
   if (outcome.cancelled) return diagnose("EH-P10").with("reason", "on request");
+  const bool out_of_memory = ending_of(signal_of(outcome, request)) == Ending::killed;
+  if (told.stages.empty() && (outcome.timed_out || !out_of_memory))
+    return helper_did_not_start(outcome, request);
   if (outcome.timed_out) {
     Diagnosis diagnosis = diagnose("EH-R05");
     diagnosis.with("deadline", seconds_text(request.deadline), request.deadline_source);
@@ -165,12 +192,6 @@ Diagnosis why(const ChildOutcome& outcome, const Told& told, const ProbeRequest&
   }
   if (hint && (hint->code == "EH-L13" || hint->code == "EH-F08"))
     return explain::to_diagnosis(*hint, last_words(outcome.error));
-  // 127 or 2 before the first stage: the launcher or the helper itself did not run.
-  if (told.stages.empty())
-    return diagnose("EH-P20")
-        .with("program", request.launcher.empty() ? path_text(request.helper) : request.launcher.front())
-        .with("exit_code",
-              outcome.exception != 0 ? exception_text(outcome.exception) : std::to_string(outcome.exit_code));
   return diagnose("EH-R04").with("exit_code", std::to_string(outcome.exit_code));
 }
 

@@ -192,6 +192,10 @@ TEST(Catalogue, ABuildThatSomebodyDisabledDidNotFail) {
   Diagnosis failed = diagnose("EH-S14").with("build", "b").with("reason", "libx.so.1 is missing");
   complete(failed);
   EXPECT_EQ(failed.cause, "b failed here before: libx.so.1 is missing");
+  Diagnosis known = diagnose("EH-S14").with("build", "b").with("reason", "libx.so.1 is missing");
+  known.with("first_code", "EH-L01");
+  complete(known);
+  EXPECT_EQ(known.cause, "b failed here before: EH-L01 libx.so.1 is missing");
   EXPECT_THAT(failed.remedy, ElementsAre(HasSubstr("engine-cache quarantine clear b tries again")));
   Diagnosis unfit = diagnose("EH-S14").with("build", "b").with("unfit", "until the machine changes");
   complete(unfit);

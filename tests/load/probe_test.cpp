@@ -310,6 +310,51 @@ TEST_F(ProbeOf, AHelperThatIsNotThereIsP20) {
   EXPECT_EQ(result.diagnosis->code, "EH-P20");
 }
 
+// Nothing of the build was touched by then.
+TEST_F(ProbeOf, AHelperThatEndsBeforeItsFirstWordIsP20) {
+  ProbeRequest request = this->request(workshop_.plugin("libengine_x.so"));
+  struct Case {
+    const char *script, *key, *value;
+  };
+  for (const Case& one :
+       {Case{"echo 'error while loading shared libraries: libx.so.1' >&2; exit 127", "exit_code", "127"},
+        Case{"kill -SEGV $$", "signal", "SIGSEGV"}, Case{"kill -ABRT $$", "signal", "SIGABRT"},
+        Case{"exit 0", "exit_code", "0"}}) {
+    SCOPED_TRACE(one.script);
+    const auto file = workshop_.file("helper.sh", std::string("#!/bin/sh\n") + one.script + "\n");
+    std::filesystem::permissions(file, std::filesystem::perms::owner_all);
+    request.helper = file;
+    const ProbeResult result = probe(request);
+    ASSERT_TRUE(result.diagnosis);
+    EXPECT_EQ(result.diagnosis->code, "EH-P20");
+    EXPECT_EQ(result.diagnosis->value(one.key), one.value);
+    EXPECT_EQ(result.diagnosis->value("program"), file.native());
+    EXPECT_EQ(explain::category(*result.diagnosis), history::Category::request) << "no strike";
+  }
+}
+
+TEST_F(ProbeOf, AHelperThatDoesNotBeginInTimeIsP20) {
+  ProbeRequest request = this->request(workshop_.plugin("libengine_x.so"));
+  request.launcher = {"/bin/sh", "-c", "sleep 30"};
+  request.deadline = std::chrono::milliseconds(200);
+  const ProbeResult result = probe(request);
+  ASSERT_TRUE(result.diagnosis);
+  EXPECT_EQ(result.diagnosis->code, "EH-P20");
+  EXPECT_EQ(result.diagnosis->value("deadline"), "0.2 s");
+}
+
+// As the end of a service does to all of its processes.
+TEST_F(ProbeOf, WhatSomebodyEndsFromOutsideIsNoFaultOfTheBuild) {
+  for (const std::string signal : {"SIGTERM", "SIGINT", "SIGHUP"}) {
+    const ProbeResult result = tried("-DAT_LOAD='raise(" + signal + ")'");
+    ASSERT_TRUE(result.diagnosis);
+    EXPECT_EQ(result.diagnosis->code, "EH-R14");
+    EXPECT_EQ(result.diagnosis->value("sent"), signal);
+    EXPECT_EQ(explain::category(*result.diagnosis), history::Category::transient);
+    EXPECT_THAT(explain::describe(*result.diagnosis), HasSubstr("somebody ended the probe with " + signal));
+  }
+}
+
 TEST_F(ProbeOf, ALauncherGoesBeforeTheHelper) {
   ProbeRequest request = this->request(workshop_.plugin("libengine_x.so"));
   request.launcher = {"/usr/bin/env", "--"};

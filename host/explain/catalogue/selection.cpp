@@ -97,13 +97,20 @@ constexpr Entry entries[] = {
      .meaning =
          "EngineHost tries builds and asks drivers in a small program of its own, which did not start.",
      .before = "the file and its permission",
-     .after = "posix_spawn's error",
-     .causes = {"{program}, which {set_by} names, could not be started: {os_said}",
-                "{program}, which {set_by} names, could not be started",
+     .after = "posix_spawn's error, or an end before its first word: nothing of a build was touched by then",
+     .causes = {"{program} had not begun its work after {deadline}; it was ended",
+                "{program} was ended by {signal} before it began its work: {os_said}",
+                "{program} was ended by {signal} before it began its work",
+                "{program} ended with status {exit_code} before it began its work: {os_said}",
+                "{program} ended with status {exit_code} before it began its work",
+                "{program}, which {setting} names, could not be started: {os_said}",
+                "{program}, which {setting} names, could not be started",
                 "{program} could not be started: {os_said}", "{program} could not be started",
                 "the helper program could not be started"},
      .remedies =
-         {"correct {set_by}, or leave it out",
+         {"{setting}, set by {set_by}, names that program: correct it, or leave it out",
+          "{?deadline}set probe_deadline_seconds in the configuration, or probe_seconds of the request, "
+          "to more (3600 at most) if the machine is slow, busy or was asleep",
           "{!set_by}install EngineHost completely: the helper lies in libexec/enginehost below its prefix",
           "name it with the API; without it builds open unproven"},
      .category = Category::request},
@@ -245,7 +252,8 @@ constexpr Entry entries[] = {
      .causes =
          {"{build} fits best and is set aside by {set_aside_by}: it failed there before, or was disabled",
           "{disabled=by hand}{build} was disabled here by hand",
-          "{disabled=by hand}the build was disabled here by hand", "{build} failed here before: {reason}",
+          "{disabled=by hand}the build was disabled here by hand",
+          "{build} failed here before: {first_code} {reason}", "{build} failed here before: {reason}",
           "{build} failed here before", "the build failed here before"},
      .remedies =
          {"{disabled=by hand}engine-cache quarantine enable {build} allows it again",
@@ -305,11 +313,14 @@ constexpr Entry entries[] = {
      .category = Category::request},
     {.code = "EH-S24",
      .title = "accelerator not used",
-     .meaning = "The machine has a GPU or the like, builds of the engine for it exist, and one for the "
-                "processor is opened: the others do not fit, or it is not known whether they do. A warning.",
+     .meaning =
+         "The machine has a GPU or the like, or the request wished for one first (cuda,cpu); builds of the "
+         "engine for it exist, and one for the processor is opened: the others do not fit, or it is not "
+         "known whether they do. A warning.",
      .before = decided,
      .causes =
-         {"{build} is for the processor, and this machine has {accelerator}; as for {nearest}, {reason}",
+         {"{device} was wished for first, and {build} is for the processor; as for {nearest}, {reason}",
+          "{build} is for the processor, and this machine has {accelerator}; as for {nearest}, {reason}",
           "a build for the processor is opened on a machine that has more"},
      .remedies = {"engine-info --code {first_code} tells what that means and what to do about it",
                   "engine-info {engine} --plan --explain shows every build with its reasons",

@@ -45,7 +45,12 @@ std::optional<std::int64_t> count_oom_kills() {
 
 Ending ending_of(int signal) {
   switch (signal) {
+    // The three that end a whole service, a terminal's programs or a job: somebody sent them, no fault raises
+    // them.
     case SIGKILL:
+    case SIGTERM:
+    case SIGINT:
+    case SIGHUP:
       return Ending::killed;
     case SIGBUS:
       return Ending::bus_error;
