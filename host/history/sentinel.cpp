@@ -65,11 +65,12 @@ class Standing {
   }
   void add(const std::string& name, One one) {
     const std::lock_guard lock(mutex_);
-    if (process_ != calls::getpid()) {  // a forked child begins without its parent's
+    const std::int64_t here = calls::getpid();
+    if (process_ != here) {  // a forked child begins without its parent's
       all_.clear();
       for (std::atomic<int>& file : files_that_stand) file = -1;
     }
-    process_ = calls::getpid();
+    process_ = here;
     one.owner = owner_here;
     exchange_file(-1, one.file);
     all_[name] = std::move(one);
