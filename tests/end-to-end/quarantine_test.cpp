@@ -101,6 +101,24 @@ TEST(WrongDevice, IsToldToWhoAskedAndNothingIsRemembered) {
   }
 }
 
+// Nothing of a build was touched: what was set is named, and no build is set aside.
+TEST(ALauncherThatDoesNotStartTheHelper, IsNamedAndNoBuildIsBlamed) {
+  const Workplace workplace;
+  TestRepository repository(workplace.folder() / "repository");
+  repository.add(good_build());
+  repository.write();
+  RunOptions options;
+  options.environment = {"ENGINEHOST_PROBE_LAUNCHER=/bin/false"};
+  const Ended run =
+      workplace.info({"reference", "--repository", repository.root().native(), "--json"}, options);
+  EXPECT_EQ(run.code(), "EH-P20") << run.said();
+  EXPECT_EQ(evidence(run.diagnosis(), "program"), "/bin/false");
+  EXPECT_EQ(evidence(run.diagnosis(), "set_by"), "ENGINEHOST_PROBE_LAUNCHER") << run.said();
+  EXPECT_THAT(run.diagnosis()["remedy"].dump(), HasSubstr("set by ENGINEHOST_PROBE_LAUNCHER"));
+  EXPECT_TRUE(
+      workplace.run("engine-cache", {"quarantine", "list", "--json"}).document["records"].as_array().empty());
+}
+
 TEST_F(Quarantined, ClearedItIsTriedAgain) {
   EXPECT_EQ(quarantine({"clear", id}).status, 0);
   EXPECT_EQ(open().candidate(id)["verdict"].as_string(), "failed");
