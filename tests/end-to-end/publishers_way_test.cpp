@@ -150,8 +150,10 @@ TEST_F(PublishersWay, WhatToDoNextNamesTheRepositoryAndTheFlagThatWasWrong) {
   ASSERT_EQ(signing.status, 0) << signing.said();
   const Ended other = manifest({"sign", at("repository"), "--key", at("next.key")});
   EXPECT_EQ(other.code(), "EH-M17") << other.said();
-  EXPECT_THAT(other.diagnosis()["remedy"].dump(),
-              HasSubstr("engine-manifest sign " + at("repository") + " --add-key"));
+  // The folder has a blank in its name.
+  const std::string quote = fs::path::preferred_separator == '/' ? "'" : "\"";
+  EXPECT_THAT(other.diagnosis()["remedy"].as_array()[0].as_string(),
+              HasSubstr("engine-manifest sign " + quote + at("repository") + quote + " --add-key"));
   const Ended named = manifest(
       {"add", at("repository"), at("toy"), "--engine", "Toy", "--version", "1.0.0", "--flavor", "cpu"});
   EXPECT_EQ(named.status, 2) << named.said();

@@ -86,12 +86,14 @@ TEST_F(Request, WhatFailedThereIsNotSentAgain) {
 }
 
 TEST_F(Request, SaysWhatIsSetAsideAndNotWhatWasUntilAMomentAgo) {
+  lab.state_folder = folder / "state";
   open::World world(lab, std::nullopt);
   const auto remember = [&](const char* build, history::State state, std::int64_t retry_after) {
     history::Record record;
     record.build = build;
     record.state = state;
     record.retry_after = retry_after;
+    record.host = world.fingerprint();
     ASSERT_TRUE(world.remember(record));
   };
   remember("disabled", history::State::disabled, 0);

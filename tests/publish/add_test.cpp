@@ -169,8 +169,8 @@ TEST_F(PublisherTest, lint_sees_a_size_that_nothing_has) {
   add_toy();
   Json manifest = *parse_json(bytes_of(workspace().engine_file("toy")), "toy");
   std::string text = manifest.dump(1);
-  for (std::size_t at = 0; (at = text.find("\"size\": ", at)) != std::string::npos; at += 9)
-    text.replace(at + 9, text.find_first_not_of("0123456789", at + 9) - at - 9, "0");
+  for (std::size_t at = 0; (at = text.find("\"size\": ", at)) != std::string::npos; at += 8)
+    text.replace(at + 8, text.find_first_not_of("0123456789", at + 8) - at - 8, "0");
   for (std::size_t at; (at = text.find("\"tar.zst\"")) != std::string::npos;)
     text.replace(at, 9, "\"none\", \"path\": \"x.so\"");
   write("repository/engines/toy.json", text);
