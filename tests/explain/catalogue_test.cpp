@@ -188,6 +188,18 @@ TEST(Catalogue, WhereNothingFitsOnlyWhatTurnedBuildsDownIsToBeLeftOut) {
   EXPECT_THAT(version.remedy, ElementsAre("ask for version 2.8.0, or for none", all));
 }
 
+TEST(Catalogue, AHelperThatASettingNamesIsToldWithThatSetting) {
+  Diagnosis launcher = diagnose("EH-P20")
+                           .with("program", "/bin/run")
+                           .with("setting", "probe_launcher")
+                           .with("set_by", "ENGINEHOST_PROBE_LAUNCHER");
+  complete(launcher);
+  EXPECT_EQ(launcher.cause, "/bin/run, which probe_launcher names, could not be started");
+  EXPECT_THAT(launcher.remedy,
+              ElementsAre("probe_launcher, set by ENGINEHOST_PROBE_LAUNCHER, names that program: "
+                          "correct it, or leave it out"));
+}
+
 TEST(Catalogue, ABuildThatSomebodyDisabledDidNotFail) {
   Diagnosis failed = diagnose("EH-S14").with("build", "b").with("reason", "libx.so.1 is missing");
   complete(failed);

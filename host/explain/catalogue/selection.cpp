@@ -112,7 +112,7 @@ constexpr Entry entries[] = {
           "{?deadline}set probe_deadline_seconds in the configuration, or probe_seconds of the request, "
           "to more (3600 at most) if the machine is slow, busy or was asleep",
           "{!set_by}install EngineHost completely: the helper lies in libexec/enginehost below its prefix",
-          "name it with the API; without it builds open unproven"},
+          "{!set_by}name it with the API; without it builds open unproven"},
      .category = Category::request},
     {.code = "EH-S01",
      .title = "no build fits",
