@@ -61,8 +61,7 @@ Result<Json> fetch_for(const settings::Settings& settings, std::optional<platfor
   bar.clear();
   if (!acquired) {
     // The command that brings it is for that machine.
-    if (!here && acquired.error().code == "EH-S13")
-      acquired.error().with("recorded", label, "--platform");
+    if (!here && acquired.error().code == "EH-S13") acquired.error().with("recorded", label, "--platform");
     return fail(std::move(acquired.error().within("for " + label)));
   }
   if (!flags.common.json)

@@ -62,7 +62,8 @@ TEST_F(GivenFlags, StandBehindTheNameOfEachCommandThatKnowsThem) {
 }
 
 TEST_F(GivenFlags, AreQuotedForTheShell) {
-  if (std::filesystem::path::preferred_separator == '\\') GTEST_SKIP() << "quoting of Windows is shell_word's";
+  if (std::filesystem::path::preferred_separator == '\\')
+    GTEST_SKIP() << "quoting of Windows is shell_word's";
   give({"--cache", "/a folder/it's", "--repository", "$(x)"});
   EXPECT_EQ(with_given_flags("engine-cache verify --repair"),
             "engine-cache verify --cache '/a folder/it'\\''s' --repository '$(x)' --repair");
