@@ -24,16 +24,18 @@ set(made_for_speed
   "/(shortcut|witness|deciding|machine_key|settings|loader_environment|environment|installed|diagnosis|files|text|machine|store)\\.cpp$")
 
 enginehost_warm_sources(enginehost_base_core base
-  diagnosis.cpp files.cpp text.cpp posix/environment.cpp posix/file_system.cpp posix/process.cpp posix/program_folders.cpp)
-enginehost_warm_sources(enginehost_cache cache installed.cpp lease.cpp lock.cpp sharing.cpp store.cpp)
+  diagnosis.cpp files.cpp text.cpp posix/environment.cpp posix/file_system.cpp posix/per_process.cpp posix/process.cpp
+  posix/program_folders.cpp)
+enginehost_warm_sources(enginehost_cache cache installed.cpp lease.cpp lock.cpp sharing.cpp store.cpp posix/part_lock.cpp)
 enginehost_warm_sources(enginehost_settings host/settings settings.cpp posix/deciding.cpp)
 enginehost_warm_sources(enginehost_linker host/linker posix/machine.cpp)
 enginehost_warm_sources(enginehost_platform host/platform loader_environment.cpp posix/machine_key.cpp posix/root.cpp)
 enginehost_warm_sources(enginehost_history host/history firsts.cpp program.cpp sentinel.cpp posix/running_program.cpp)
 enginehost_warm_sources(enginehost_plugin_floors host/preflight plugin_floors.cpp)
 enginehost_warm_sources(enginehost_load_core host/load
-  in_process/audit.cpp in_process/call.cpp in_process/engine.cpp in_process/health.cpp in_process/load.cpp
-  in_process/loaded.cpp in_process/posix/mapped.cpp in_process/posix/open_library.cpp wire.cpp)
+  in_process/audit.cpp in_process/call.cpp in_process/engine.cpp in_process/health.cpp in_process/kept.cpp
+  in_process/load.cpp in_process/loaded.cpp in_process/posix/kept.cpp in_process/posix/mapped.cpp
+  in_process/posix/open_library.cpp wire.cpp)
 enginehost_warm_sources(enginehost_open host/open
   attempt.cpp left_over.cpp loading.cpp neighbours.cpp open.cpp proving.cpp shared.cpp shortcut.cpp trial.cpp turn.cpp witness.cpp
   world.cpp)

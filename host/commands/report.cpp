@@ -99,6 +99,29 @@ std::string opened_report(const open::Outcome& outcome, bool verbose) {
   return text + line("time", join(times, ", "));
 }
 
+// What was asked for, or fitted better, than the build that is opened.
+std::string not_opened(const open::Outcome& outcome, const manifest::Build& build) {
+  std::string text;
+  for (const resolve::Candidate& candidate : outcome.plan.candidates)
+    if (candidate.verdict == resolve::Verdict::failed || candidate.verdict == resolve::Verdict::quarantined ||
+        candidate.verdict == resolve::Verdict::disabled) {
+      const std::optional<Diagnosis> diagnosis = candidate.diagnosis();
+      text += "  " + candidate.build->id + "  " + (diagnosis ? explain::one_line(*diagnosis) : "") + "\n";
+    }
+  const resolve::Request& request = outcome.plan.request;
+  if (outcome.plan.forced_in_vain)
+    text += "  " + request.force + "  " + explain::one_line(*outcome.plan.forced_in_vain) + "\n";
+  if (!request.flavor.empty() && request.flavor != build.flavor)
+    text += "  the flavor " + request.flavor + " that was asked for (" +
+            (request.flavor_source.empty() ? "" : request.flavor_source + "; ") +
+            "--plan --explain says why)\n";
+  const std::vector<std::string> wished = open::wished_devices(request);
+  if (outcome.opened && !wished.empty() &&
+      load::first_meant(outcome.opened->devices, wished.front()) == nullptr)
+    text += "  the device " + wished.front() + " that was asked for first (--plan --explain says why)\n";
+  return text;
+}
+
 // Builds that fit and would have to be downloaded, with what brings each where there is a network: for the
 // machine that was decided for.
 std::string missing_report(const resolve::Plan& plan, const std::string& recorded) {
@@ -210,21 +233,8 @@ std::string outcome_report(open::World& world, const open::Outcome& outcome, boo
     text += (engine.empty() ? "the plugin" : engine) + " could not be opened\n";
   }
   if (outcome.fallback && outcome.state != open::State::failed) {
-    text += "instead of\n";
-    for (const resolve::Candidate& candidate : outcome.plan.candidates)
-      if (candidate.verdict == resolve::Verdict::failed ||
-          candidate.verdict == resolve::Verdict::quarantined ||
-          candidate.verdict == resolve::Verdict::disabled) {
-        const std::optional<Diagnosis> diagnosis = candidate.diagnosis();
-        text += "  " + candidate.build->id + "  " + (diagnosis ? explain::one_line(*diagnosis) : "") + "\n";
-      }
-    if (outcome.plan.forced_in_vain)
-      text +=
-          "  " + outcome.plan.request.force + "  " + explain::one_line(*outcome.plan.forced_in_vain) + "\n";
-    if (!outcome.plan.request.flavor.empty() && outcome.plan.request.flavor != build->flavor)
-      text += "  the flavor " + outcome.plan.request.flavor + " that was asked for (" +
-              (outcome.plan.request.flavor_source.empty() ? "" : outcome.plan.request.flavor_source + "; ") +
-              "--plan --explain says why)\n";
+    const std::string others = not_opened(outcome, *build);
+    if (!others.empty()) text += "instead of\n" + others;
   }
   if (outcome.plan.request.offline) text += missing_report(outcome.plan, recorded);
   const bool plan_matters = outcome.state != open::State::opened || explain;

@@ -122,8 +122,9 @@ std::string describe_plan(const Plan& plan, bool explain) {
     build_width = std::max(build_width, candidate.build->id.size());
     rows.push_back({candidate, std::move(checks)});
   }
-  std::string text =
-      padded("rank", 6) + padded("build", build_width + 2) + padded("verdict", 13) + "because\n";
+  std::string text;
+  if (!rows.empty())
+    text = padded("rank", 6) + padded("build", build_width + 2) + padded("verdict", 13) + "because\n";
   for (const auto& [candidate, checks] : rows) {
     std::string line = padded(candidate.rank != 0 ? std::to_string(candidate.rank) : "-", 6) +
                        padded(candidate.build->id, build_width + 2) + padded(name_of(candidate.verdict), 13) +

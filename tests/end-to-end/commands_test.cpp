@@ -118,6 +118,20 @@ TEST(Commands, APictureThatCannotBeDrawnIsToldBeforeAnythingIsMeasured) {
   EXPECT_THAT(run.said(), HasSubstr("gnuplot-nox"));
 }
 
+TEST(Commands, ADeviceThatWasAskedForFirstIsToldUnderWhatIsOpenedInstead) {
+  const Workplace workplace;
+  TestRepository repository(workplace.folder() / "repository");
+  repository.add(good_build());
+  repository.write();
+  const auto opened = [&](const std::string& devices) {
+    return workplace.info({"reference", "--device", devices, "--repository", repository.root().native()});
+  };
+  const Ended run = opened("cuda, cpu");
+  EXPECT_EQ(run.status, 0) << run.said();
+  EXPECT_THAT(run.output, HasSubstr("instead of\n  the device cuda that was asked for first"));
+  EXPECT_THAT(opened("cpu").output, Not(HasSubstr("instead of")));
+}
+
 TEST(Commands, AnUnknownEngineIsToldWithTheNearestName) {
   const Workplace workplace;
   TestRepository repository(workplace.folder() / "repository");

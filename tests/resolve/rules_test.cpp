@@ -420,6 +420,16 @@ TEST(DescribeTest, a_candidate_that_was_turned_down_tells_that_reason) {
   EXPECT_EQ(Candidate().checks().size(), 0u);
 }
 
+TEST(DescribeTest, builds_that_are_only_counted_make_no_table) {
+  Request request;
+  request.engine = "pytorch";
+  request.version = "99";
+  const Plan plan = plan_for(a100, request);
+  EXPECT_THAT(
+      describe_plan(plan, false),
+      testing::AllOf(testing::StartsWith("and "), testing::EndsWith(" for other systems or versions\n")));
+}
+
 TEST(DescribeTest, the_table_names_what_decided_and_json_holds_the_same_facts) {
   const Plan plan = plan_for(with_gpus(ubuntu22, "470.223.02", "11.4", {{"GTX 1080", "6.1"}}));
   const std::string table = describe_plan(plan, false);
