@@ -44,8 +44,12 @@ Result<std::set<std::string>> unrecorded_in(const fs::path& root) {
           is_sha256_hex(name) && is_folder(it->path()))
         trees.insert(name);
   const auto text = read_file(note_of(root));
-  if (!text && text.error().value("errno") == "ENOENT") return trees;
-  if (!text) return fail(text.error());
+  if (!text) {
+    // A cache that is no folder is told by who writes there.
+    const std::string_view number = text.error().value("errno");
+    if (number == "ENOENT" || number == "ENOTDIR") return trees;
+    return fail(text.error());
+  }
   for (const std::string& line : split(*text, '\n'))
     if (is_sha256_hex(line) && is_folder(root / "trees" / path_of(line))) trees.insert(line);
   return trees;

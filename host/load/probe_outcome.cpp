@@ -149,7 +149,6 @@ Diagnosis helper_did_not_start(const ChildOutcome& outcome, const ProbeRequest& 
   diagnosis.with("program", request.launcher.empty() ? path_text(request.helper) : request.launcher.front());
   if (outcome.timed_out) {
     diagnosis.with("deadline", seconds_text(request.deadline), request.deadline_source);
-    if (outcome.survived_kill) diagnosis.with("survived_kill", "yes");
   } else if (outcome.signal != 0) {
     diagnosis.with("signal", signal_name(outcome.signal), "how it ended");
   } else {
@@ -165,7 +164,8 @@ Diagnosis why(const ChildOutcome& outcome, const Told& told, const ProbeRequest&
               const std::string& stage) {
   if (outcome.cancelled) return diagnose("EH-P10").with("reason", "on request");
   const bool out_of_memory = ending_of(signal_of(outcome, request)) == Ending::killed;
-  if (told.stages.empty() && (outcome.timed_out || !out_of_memory))
+  // What even SIGKILL does not end waits in the kernel, for a driver: no helper is at fault there.
+  if (told.stages.empty() && !outcome.survived_kill && (outcome.timed_out || !out_of_memory))
     return helper_did_not_start(outcome, request);
   if (outcome.timed_out) {
     Diagnosis diagnosis = diagnose("EH-R05");

@@ -96,7 +96,7 @@ TEST_P(Damages, IsToldWithTheFileAndTheCommandWhenNothingCanMendIt) {
     EXPECT_EQ(run.code(), GetParam().code) << run.said();
     EXPECT_THAT(run.diagnosis()["cause"].as_string(), HasSubstr("libengine_reference.so"));
     EXPECT_THAT(run.diagnosis()["remedy"].dump(),
-                testing::ContainsRegex("engine-cache verify (--deep )?--repair"));
+                testing::ContainsRegex("engine-cache verify( --repository [^ ]+)? (--deep )?--repair"));
   }
   // Back again, the next opening succeeds.
   TestRepository whole(installed.repository.root());
