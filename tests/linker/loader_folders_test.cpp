@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <deque>
 
 #include "base/child_process.hpp"
 #include "base/files.hpp"
@@ -33,11 +34,12 @@ using ::testing::Not;
 
 // What programs that set a title for themselves do: the variables move, and their old place is written over.
 void overwrite_environment() {
+  static auto& moved = *new std::deque<std::string>;
   char* const first = environ[0];
   char* end = first;
   for (char** entry = environ; *entry != nullptr; ++entry) {
     end = *entry + std::strlen(*entry);
-    *entry = ::strdup(*entry);
+    *entry = moved.emplace_back(*entry).data();
   }
   std::memset(first, 0, static_cast<std::size_t>(end - first));
   std::strcpy(first, "a title");
