@@ -191,6 +191,7 @@ bool is_prerelease(std::string_view text) {
   std::string_view number;
   while (version.next(number)) {
   }
+  if (version.release.empty()) return false;
   const Marks marks = marks_of(version.release);
   return marks.stage < 4 || marks.is_dev;
 }
