@@ -115,10 +115,10 @@ TEST(CompiledInFolders, AreWhatTheLoaderListsBehindAllElse) {
 // `ld.so --list-diagnostics`, which glibc has since 2.33.
 TEST(CompiledInFolders, AreThoseThatTheLoaderTells) {
   const Machine machine = describe_this_machine();
+  const auto program = binary::read_binary(executable_path());
+  ASSERT_TRUE(program);
   ChildRequest child;
-  child.argv = {
-      "sh", "-c",
-      "$(readelf -l /proc/self/exe | sed -n 's/.*interpreter: \\(.*\\)]/\\1/p') --list-diagnostics"};
+  child.argv = {program->interpreter, "--list-diagnostics"};
   const auto told = run_child(child);
   std::vector<std::string> folders;
   if (told && told->succeeded())

@@ -220,7 +220,10 @@ TEST_F(LoaderVerdict, a_version_of_a_library_that_lacks_the_symbol_is_served_by_
 constexpr const char* to_relocate = "static int a, b, c, d; int* p[] = {&a, &b, &c, &d};\n";
 
 TEST_F(LoaderVerdict, L10_packed_relocations_that_are_not_announced_are_refused) {
-  if (!has_tool("ld.lld")) GTEST_SKIP() << "lld is not installed";
+  ChildRequest linker;
+  linker.argv = {"gcc", "-fuse-ld=lld", "-Wl,--version"};
+  if (const auto outcome = run_child(linker); !outcome || !outcome->succeeded())
+    GTEST_SKIP() << "this compiler finds no lld";
   const std::string source =
       std::string("#include <stdio.h>\nint f(void) { return puts(\"\"); }\n") + to_relocate;
   const auto silent =
