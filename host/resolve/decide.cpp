@@ -160,9 +160,8 @@ void add_refusing_wishes(const Plan& plan, const std::vector<Weighed*>& sorted, 
   else
     add("of_other_versions", versions.size());
   add("of_other_flavors", flavors);
-  if (flavors != 0)
-    diagnosis.with("demanded_by",
-                   plan.request.flavor_source.empty() ? "--require" : plan.request.flavor_source, "request");
+  if (flavors != 0 && !plan.request.flavor_source.empty())
+    diagnosis.with("demanded_by", plan.request.flavor_source, "request");
   add("for_other_devices", devices);
 }
 

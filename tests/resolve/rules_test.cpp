@@ -112,6 +112,8 @@ TEST(RequestTest, when_nothing_fits_the_wishes_that_turned_builds_down_are_named
   request.flavor_source = "ENGINEHOST_FLAVOR";
   EXPECT_THAT(wishes(plan_for(ubuntu22, request)), ElementsAre("of_other_flavors"));
   EXPECT_EQ(plan_for(ubuntu22, request).diagnosis->value("demanded_by"), "ENGINEHOST_FLAVOR");
+  request.flavor_source.clear();
+  EXPECT_EQ(plan_for(ubuntu22, request).diagnosis->value("demanded_by"), "") << "known to nobody";
   request.version = "2.8";
   EXPECT_THAT(wishes(plan_for(ubuntu22, request)), ElementsAre("of_other_versions", "of_other_flavors"));
   request = request_for();
