@@ -134,7 +134,10 @@ ExitStatus exit_status(const Diagnosis& diagnosis) {
     return meaning->exit;
   const Entry* entry = find(diagnosis.code);
   if (entry == nullptr) return ExitStatus::bug;
-  if (diagnosis.code == "EH-M01" && !diagnosis.value("sent_by").empty()) return ExitStatus::wrong_bytes;
+  // A server's document that cannot be read. One that this version is too old for (EH-M03, EH-M04) has no
+  // wrong bytes.
+  if ((diagnosis.code == "EH-M01" || diagnosis.code == "EH-M02") && !diagnosis.value("sent_by").empty())
+    return ExitStatus::wrong_bytes;
   return is_of_argument(diagnosis) && says_unreadable(*entry) ? ExitStatus::usage : entry->exit_status;
 }
 

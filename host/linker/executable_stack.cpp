@@ -37,7 +37,8 @@ void judge_executable_stack(const Machine& machine, const Request& request, Read
     const Stack stack =
         leaves_stack_alone(machine) ? stack_at_start(machine, request, reader) : Stack::executable;
     if (stack != Stack::executable) {
-      diagnosis.with("have", machine.libc_version, "glibc");
+      // Which of the two 2.41 does is not known of a doubt, and its version would speak of a refusal.
+      if (stack == Stack::plain) diagnosis.with("have", machine.libc_version, "glibc");
       (stack == Stack::plain ? closure.refused : closure.doubts).push_back(std::move(diagnosis));
     } else if (object.found_by != "ld.so.cache" && object.found_by != "default") {
       closure.warnings.push_back(std::move(diagnosis));

@@ -65,12 +65,28 @@ Result<std::string> read_verified(const std::string& location, const IndexEntry&
   return bytes;
 }
 
+// What a server sent and cannot be read is wrong bytes, and what a folder holds a wrong argument.
+Diagnosis sent_from(const std::string& location, Diagnosis diagnosis) {
+  if (is_url(location)) diagnosis.with("sent_by", location);
+  return diagnosis;
+}
+
+Result<Index> index_of(const std::string& bytes, const std::string& name, const std::string& location) {
+  auto index =
+      parse_json(bytes, name).and_then([&](const Json& document) { return read_index(document, name); });
+  if (!index) return fail(sent_from(location, std::move(index).error()));
+  return index;
+}
+
 Result<std::shared_ptr<const Manifest>> load_manifest(const std::string& location, const IndexEntry& entry,
                                                       DocumentReader& reader, DocumentMemory* memory) {
   TRY_ASSIGN(const std::string bytes, read_verified(location, entry, reader, memory));
   const std::string name = below(location, entry.path);
-  TRY_ASSIGN(const Json document, parse_json(bytes, name));
-  return read_manifest(document, location, name);
+  auto manifest = parse_json(bytes, name).and_then([&](const Json& document) {
+    return read_manifest(document, location, name);
+  });
+  if (!manifest) return fail(sent_from(location, std::move(manifest).error()));
+  return manifest;
 }
 
 // The index, verified when the repository is signed, and what is known of it then.
@@ -80,8 +96,7 @@ Result<void> read_signed_index(RepositoryContent& content, RepositoryFiles& file
   was_signed = verified.has_value();
   if (!verified) return {};
   const std::string name = files.name_of("index.json");
-  TRY_ASSIGN(const Json document, parse_json(verified->bytes, name));
-  TRY_ASSIGN(content.index, read_index(document, name));
+  TRY_ASSIGN(content.index, index_of(verified->bytes, name, content.location));
   TRY(check_index(content.index, files.known_as(), *verified));
   content.signed_by = verified->signed_by.key_ids;
   const std::int64_t signed_at = verified->seen.time;
@@ -114,11 +129,7 @@ Result<void> read_unsigned_index(RepositoryContent& content, RepositoryFiles& fi
   const std::string name = files.name_of("index.json");
   const Result<std::string> bytes = reader.read(name, largest_document);
   if (!bytes) return fail(index_failure(bytes.error(), content.location));
-  auto parsed = parse_json(*bytes, name);
-  // Of a server it is wrong bytes, and of a folder a wrong argument.
-  if (!parsed && is_url(content.location)) parsed.error().with("sent_by", content.location);
-  TRY_ASSIGN(const Json document, std::move(parsed));
-  TRY_ASSIGN(content.index, read_index(document, name));
+  TRY_ASSIGN(content.index, index_of(*bytes, name, content.location));
   warn_when_expired("the index of repository " + content.location, content.index.expires, now,
                     content.warnings);
   return {};

@@ -108,6 +108,15 @@ TEST(Catalogue, RemediesNameCommandsThatExistAndAreSafe) {
     }
 }
 
+// Without --plan, engine-info opens what it weighs, which may fetch it first.
+TEST(Catalogue, ALineThatListsBuildsOpensNone) {
+  for (const Entry& entry : all())
+    for (const Lines* lines : {&entry.causes, &entry.remedies})
+      for (const std::string_view line : *lines)
+        for (std::size_t at = 0; (at = line.find(" --explain", at)) != std::string_view::npos; ++at)
+          EXPECT_TRUE(line.substr(0, at).ends_with(" --plan")) << entry.code << ": " << line;
+}
+
 TEST(Catalogue, ASentenceIsLeftOutWhenAKeyIsMissing) {
   const Diagnosis diagnosis =
       diagnose("EH-L01").with("library", "a").with("library", "b").with("path", "/x/liby.so");
@@ -267,13 +276,49 @@ TEST(Catalogue, AnOlderLibraryIsMendedByWhatNamesItsFile) {
                         .with("version", "V9")
                         .with("library", "libver.so.1")
                         .with("path", "/opt/x/libver.so.1")
-                        .with("required_by", "/v/e.so");
+                        .with("required_by", "/my view/e.so");
+  Diagnosis of_variable = older;
+  of_variable.with("from_environment", "LD_LIBRARY_PATH");
+  const std::string seen =
+      "see which file is taken for it: engine-info --inspect " + shell_word("/my view/e.so");
   complete(older);
-  EXPECT_THAT(older.remedy, ::testing::Contains(HasSubstr("the package that /opt/x/libver.so.1 is of")));
-  EXPECT_THAT(older.remedy, ::testing::Contains(HasSubstr("engine-info --inspect /v/e.so")));
+  EXPECT_THAT(older.remedy, ElementsAre("use another version of the build, or update the package that "
+                                        "/opt/x/libver.so.1 is of",
+                                        seen));
+  complete(of_variable);
+  EXPECT_THAT(of_variable.remedy, ElementsAre("take the folder of /opt/x/libver.so.1 out of LD_LIBRARY_PATH, "
+                                              "so that another libver.so.1 is found",
+                                              seen));
   Diagnosis nameless = diagnose("EH-L15");
   complete(nameless);
   EXPECT_THAT(nameless.remedy, ElementsAre(HasSubstr("LD_LIBRARY_PATH")));
+}
+
+TEST(Catalogue, WhatAServerSentIsNotForItsUserToCorrect) {
+  for (const char* code : {"EH-M01", "EH-M02"}) {
+    Diagnosis named = diagnose(code).with("document", "d/index.json").with("member", "manifests");
+    EXPECT_EQ(exit_status(named), ExitStatus::usage) << code;
+    Diagnosis sent = named;
+    sent.with("sent_by", "https://x/y");
+    EXPECT_EQ(exit_status(sent), ExitStatus::wrong_bytes) << code;
+    complete(named);
+    complete(sent);
+    EXPECT_THAT(named.remedy.front(), HasSubstr("correct ")) << code;
+    EXPECT_THAT(sent.remedy,
+                ::testing::Contains("tell the keeper of https://x/y, or use another repository"));
+    EXPECT_THAT(sent.remedy, ::testing::Each(::testing::Not(HasSubstr("correct ")))) << code;
+  }
+  EXPECT_EQ(exit_status(diagnose("EH-M04").with("sent_by", "https://x/y")), ExitStatus::usage);
+}
+
+// The owner of a cache cannot help a disk that does not read.
+TEST(Catalogue, AFileThatCannotBeReadHasOneRemedy) {
+  Diagnosis unread = diagnose("EH-F23").with("file", "/c/partial/1").with("errno", "EIO");
+  complete(unread);
+  EXPECT_THAT(unread.remedy, ElementsAre(HasSubstr("the disk may be failing")));
+  Diagnosis closed = diagnose("EH-F23").with("folder", "/c").with("errno", "EACCES");
+  complete(closed);
+  EXPECT_THAT(closed.remedy, ElementsAre(HasSubstr("let its owner do this")));
 }
 
 TEST(Catalogue, AFullDiskIsToldInSizesThatPeopleRead) {

@@ -106,6 +106,8 @@ TEST_F(LoaderVerdict, L20_an_executable_stack_is_refused_by_the_releases_that_le
       return std::any_of(list.begin(), list.end(), [](const Diagnosis& one) { return one.code == "EH-L20"; });
     };
     EXPECT_EQ(closure.loads(), !names(closure.refused)) << version;
+    for (const Diagnosis& doubt : closure.doubts)
+      EXPECT_EQ(doubt.value("have"), "") << "would be told as what refuses it";
     return std::string(names(closure.refused) ? "refused" : "") + (names(closure.doubts) ? "doubt" : "") +
            (names(closure.warnings) ? "warning" : "");
   };

@@ -172,6 +172,25 @@ TEST(RemoteRepositoryTest,
   EXPECT_EQ(load_repository("https://r.example/x", reader, in_2026, &memory)->manifests.size(), 1u);
 }
 
+// A page in place of the documents is no mistake of who named the repository.
+TEST_F(RepositoryTest, what_a_server_sends_and_cannot_be_read_names_it) {
+  MapReader reader;
+  const std::string root = "https://r.example/x", page = R"({"error": "sign in"})";
+  for (const std::string& bytes : {page, std::string("<html>")}) {
+    SCOPED_TRACE(bytes);
+    reader.documents[root + "/index.json"] = bytes;
+    EXPECT_EQ(load_repository(root, reader, in_2026).error().value("sent_by"), root);
+    ASSERT_TRUE(write_file(folder_ / "index.json", bytes, false));
+    EXPECT_EQ(load().error().value("sent_by"), "");
+  }
+  add("pytorch.json", page);
+  write_index();
+  EXPECT_EQ(load()->failures.at(0).value("sent_by"), "");
+  reader.documents[root + "/index.json"] = read_file(folder_ / "index.json").value_or("");
+  reader.documents[root + "/pytorch.json"] = page;
+  EXPECT_EQ(load_repository(root, reader, in_2026)->failures.at(0).value("sent_by"), root);
+}
+
 TEST(RemoteRepositoryTest, a_url_that_cannot_be_read_keeps_the_transports_diagnosis) {
   MapReader reader;
   const auto content = load_repository("https://r.example/x/", reader, in_2026);

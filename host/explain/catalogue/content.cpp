@@ -307,13 +307,14 @@ constexpr Entry entries[] = {
      .before = "opening the cache's folders, and LAYER.json",
      .causes = {"{file} is damaged: {problem}", "{file} cannot be read: {os_said}",
                 "{folder} cannot be read: {os_said}", "{folder} is {problem}", "the cache cannot be read"},
-     .remedies = {"{?damaged}engine-cache verify --repair writes it anew",
-                  "{?in_the_way}engine-cache verify --repair moves {in_the_way} aside, and makes the folder",
-                  "{errno=EIO}the disk may be failing: look at what the system says of it, and name a cache "
-                  "on another: "
-                  "--cache or ENGINEHOST_CACHE",
-                  "{!damaged}{!in_the_way}let its owner do this, or name another cache: --cache or "
-                  "ENGINEHOST_CACHE"},
+     .remedies =
+         {"{?damaged}engine-cache verify --repair writes it anew",
+          "{?in_the_way}engine-cache verify --repair moves {in_the_way} aside, and makes the folder",
+          "{?file}{!damaged}the disk may be failing: look at what the system says of it, and name a cache "
+          "on another: "
+          "--cache or ENGINEHOST_CACHE",
+          "{!file}{!damaged}{!in_the_way}let its owner do this, or name another cache: --cache or "
+          "ENGINEHOST_CACHE"},
      .exit_status = S::cache,
      .category = Category::request},
     {.code = "EH-F24",

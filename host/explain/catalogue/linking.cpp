@@ -222,13 +222,15 @@ constexpr Entry entries[] = {
           "a library does not have a version that is needed"},
      .remedies =
          {"install a newer {library}: {provided_by...}",
-          "{?library}{?path}update the package that {path} is of, or take its folder out of "
-          "LD_LIBRARY_PATH, so that another {library|name} is found",
+          "{?from_environment}take the folder of {path} out of LD_LIBRARY_PATH, so that another "
+          "{library|name} is found",
+          "{?path}{!from_environment}use another version of the build, or update the package that {path} "
+          "is of",
           "{!path}take folders with another {library|name} out of LD_LIBRARY_PATH, so that the build's own "
           "or the system's is found, or install a newer one",
           "{!library}take folders with other libraries out of LD_LIBRARY_PATH, so that the build's own are "
           "found, or install newer ones",
-          "see which file is taken for it: engine-info --inspect {required_by}"}},
+          "see which file is taken for it: engine-info --inspect {required_by|word}"}},
     {.code = "EH-L16",
      .title = "symbol of the host program missing",
      .meaning = "The library expects functions of the program that loads it (a Node, Python or R extension).",
@@ -295,10 +297,11 @@ constexpr Entry entries[] = {
                 "{file|name} is marked as needing an executable stack",
                 "{library|name} is marked as needing an executable stack",
                 "a library is marked as needing an executable stack"},
-     .remedies = {"use a build that needs no executable stack, or ask the publisher for one",
-                  "start the program with GLIBC_TUNABLES=glibc.rtld.execstack=2, which makes all its stacks "
-                  "executable (glibc {have}: from 2.42 on, and 2.41 where a distribution added it)",
-                  "publisher: link with -Wl,-z,noexecstack, or patchelf --clear-execstack"}},
+     .remedies =
+         {"use a build that needs no executable stack, or ask the publisher for one",
+          "start the program with GLIBC_TUNABLES=glibc.rtld.execstack=2, which makes all its stacks "
+          "executable (from glibc 2.42 on, and in 2.41 where a distribution added it; this is {have})",
+          "publisher: link with -Wl,-z,noexecstack, or patchelf --clear-execstack"}},
     {.code = "EH-L21",
      .title = "library changes its own code",
      .meaning = "The file has text relocations; hardened systems refuse to make code writable.",

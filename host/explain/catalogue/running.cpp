@@ -21,7 +21,7 @@ constexpr Entry entries[] = {
           "{status=ENGINE_UNAVAILABLE}{!missing_library}see whether this machine has the driver and the "
           "device "
           "that the engine speaks of (engine-info tells what is found), or use a build for the processor: "
-          "engine-info ENGINE --explain lists them",
+          "engine-info ENGINE --plan --explain lists them",
           "{status=ENGINE_NO_MEMORY}free memory, or ask for less",
           "{status=ENGINE_CORRUPT}{?model}check that {model} is whole, and a model of the format this engine "
           "reads",

@@ -15,6 +15,8 @@ constexpr std::string_view settings_page =
 constexpr std::string_view platform_file =
     "{named_by=--platform}engine-info --platform-json writes such a file, on the machine that it tells of";
 
+constexpr std::string_view sent_by = "tell the keeper of {sent_by}, or use another repository";
+
 constexpr Entry entries[] = {
     {.code = "EH-M01",
      .title = "not a JSON document",
@@ -22,8 +24,7 @@ constexpr Entry entries[] = {
      .before = "strict parsing",
      .causes = {"{document} is not valid JSON at byte {position}: {problem}",
                 "{document} is not valid JSON: {problem}", "a document is not valid JSON"},
-     .remedies = {"{?sent_by}tell the keeper of {sent_by}, or use another repository",
-                  "{!sent_by}correct {document}", manifest_page, settings_page, platform_file},
+     .remedies = {sent_by, "{!sent_by}correct {document}", manifest_page, settings_page, platform_file},
      .exit_status = S::usage,
      .category = request},
     {.code = "EH-M02",
@@ -32,7 +33,7 @@ constexpr Entry entries[] = {
      .before = "the format's schema",
      .causes = {"{document}: {member}: {problem}", "{document}: {problem}",
                 "a document is not as it must be"},
-     .remedies = {"correct {member} in {document}", manifest_page, platform_file},
+     .remedies = {sent_by, "{!sent_by}correct {member} in {document}", manifest_page, platform_file},
      .exit_status = S::usage,
      .category = request},
     {.code = "EH-M03",
