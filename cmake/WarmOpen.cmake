@@ -28,7 +28,7 @@ enginehost_warm_sources(enginehost_base_core base
   posix/program_folders.cpp)
 enginehost_warm_sources(enginehost_cache cache installed.cpp lease.cpp lock.cpp sharing.cpp store.cpp posix/part_lock.cpp)
 enginehost_warm_sources(enginehost_settings host/settings settings.cpp posix/deciding.cpp)
-enginehost_warm_sources(enginehost_linker host/linker posix/machine.cpp)
+enginehost_warm_sources(enginehost_linker host/linker posix/loader_folders.cpp posix/machine.cpp posix/mapped_file.cpp)
 enginehost_warm_sources(enginehost_platform host/platform loader_environment.cpp posix/machine_key.cpp posix/root.cpp)
 enginehost_warm_sources(enginehost_history host/history firsts.cpp program.cpp sentinel.cpp posix/running_program.cpp)
 enginehost_warm_sources(enginehost_plugin_floors host/preflight plugin_floors.cpp)

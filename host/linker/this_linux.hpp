@@ -25,6 +25,10 @@ std::optional<std::string> variable_at_start(std::string_view name);
 // library_path_folders() of this process, without all else that describe_this_machine() looks at. Any thread.
 std::vector<std::string> library_path_folders_at_start();
 
+// What a tag of a shared object of this process names, as DT_SONAME does; "" = it has none. From the mapped
+// dynamic section, which the loader has checked. Any thread.
+std::string text_of_tag(const dl_phdr_info& library, std::int64_t tag);
+
 // Where a shared object of this process begins, and the file that is mapped there: its path even if the
 // loader was given one from a folder that is no longer the current one. "" = not to be told. Reads
 // /proc/self/maps. Any thread.

@@ -6,7 +6,9 @@
 #include <link.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <utility>
 #endif
 
 #include <algorithm>
@@ -14,6 +16,7 @@
 #include "base/paths.hpp"
 #include "base/text.hpp"
 #include "host/linker/search.hpp"
+#include "host/linker/this_linux.hpp"
 
 namespace enginehost::linker {
 namespace {
@@ -21,21 +24,23 @@ namespace {
 using Folders = std::vector<std::string>;
 
 #ifdef __GLIBC__
-// From the mapped dynamic section, which the loader has checked; "" = the program has none.
-std::string text_of_tag(const link_map& program, ElfW(Sxword) tag) {
-  ElfW(Addr) strings = 0;
-  std::optional<ElfW(Xword)> at;
-  for (const ElfW(Dyn)* entry = program.l_ld; entry != nullptr && entry->d_tag != DT_NULL; ++entry) {
-    if (entry->d_tag == DT_STRTAB) strings = entry->d_un.d_ptr;
-    if (entry->d_tag == tag) at = entry->d_un.d_val;
-  }
-  if (!at || strings == 0) return {};
-  if (strings < program.l_addr) strings += program.l_addr;
-  return reinterpret_cast<const char*>(strings + *at);
+std::string text_of_program(std::int64_t tag) {
+  struct Asked {
+    std::int64_t tag;
+    std::string text;
+  } asked{tag, {}};
+  ::dl_iterate_phdr(
+      [](dl_phdr_info* program, std::size_t, void* into) {
+        auto& question = *static_cast<Asked*>(into);
+        question.text = text_of_tag(*program, question.tag);
+        return 1;  // the first is the program
+      },
+      &asked);
+  return std::move(asked.text);
 }
 
-Folders folders_of_tag(const Machine& machine, const link_map& program, ElfW(Sxword) tag) {
-  const std::string path = text_of_tag(program, tag);
+Folders folders_of_tag(const Machine& machine, std::int64_t tag) {
+  const std::string path = text_of_program(tag);
   return path.empty() ? Folders() : as_listed(machine, split(path, ':'));
 }
 #endif
@@ -57,8 +62,8 @@ bool drop_back(Folders& folders, const Folders& back) {
 
 }  // namespace
 
-ListedFolders listed_folders([[maybe_unused]] const Machine& machine) {
-  ListedFolders folders;
+std::vector<std::string> searched_by_loader() {
+  Folders folders;
 #ifdef __GLIBC__
   const std::unique_ptr<void, int (*)(void*)> program(::dlopen(nullptr, RTLD_LAZY), &::dlclose);
   // dlinfo(3): the size first, then room of that size for all. glibc sets no flags that would tell which is
@@ -68,13 +73,18 @@ ListedFolders listed_folders([[maybe_unused]] const Machine& machine) {
   const std::unique_ptr<std::byte[]> room(new std::byte[size.dls_size]);
   auto* const all = reinterpret_cast<Dl_serinfo*>(room.get());
   *all = size;
-  link_map* map = nullptr;
-  if (::dlinfo(program.get(), RTLD_DI_SERINFO, all) != 0 ||
-      ::dlinfo(program.get(), RTLD_DI_LINKMAP, &map) != 0 || map == nullptr)
-    return folders;
-  for (unsigned i = 0; i < all->dls_cnt; ++i) folders.all.emplace_back(all->dls_serpath[i].dls_name);
-  folders.runpath = folders_of_tag(machine, *map, DT_RUNPATH);
-  if (folders.runpath.empty()) folders.rpath = folders_of_tag(machine, *map, DT_RPATH);
+  if (::dlinfo(program.get(), RTLD_DI_SERINFO, all) != 0) return folders;
+  for (unsigned i = 0; i < all->dls_cnt; ++i) folders.emplace_back(all->dls_serpath[i].dls_name);
+#endif
+  return folders;
+}
+
+ListedFolders listed_folders([[maybe_unused]] const Machine& machine) {
+  ListedFolders folders;
+  folders.all = searched_by_loader();
+#ifdef __GLIBC__
+  folders.runpath = folders_of_tag(machine, DT_RUNPATH);
+  if (folders.runpath.empty()) folders.rpath = folders_of_tag(machine, DT_RPATH);
 #endif
   return folders;
 }

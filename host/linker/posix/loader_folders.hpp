@@ -8,14 +8,16 @@
 
 namespace enginehost::linker {
 
+// In the loader's order: the program's RPATH, LD_LIBRARY_PATH, the program's RUNPATH, what is compiled in. A
+// list of which no folder exists the loader drops when it has looked there. Asked of the loader without a
+// system call. Nothing where it cannot be asked (musl).
+std::vector<std::string> searched_by_loader();
+
 struct ListedFolders {
-  // In the loader's order: the program's RPATH, LD_LIBRARY_PATH, the program's RUNPATH, what is compiled in.
-  // A list of which no folder exists the loader drops when it has looked there.
-  std::vector<std::string> all;
+  std::vector<std::string> all;             // searched_by_loader()
   std::vector<std::string> rpath, runpath;  // the program's own
 };
 
-// Asked of the loader without a system call. Nothing where it cannot be asked (musl).
 ListedFolders listed_folders(const Machine& machine);
 
 // The elements of a path of the program, or of LD_LIBRARY_PATH, as the loader lists them: each once,

@@ -189,10 +189,18 @@ std::optional<std::string> read_library_path() {
 // than the guessed ones: it is asked.
 void ask_for_folders(Machine& machine) {
   if (machine.secure) return;
-  std::vector<std::string> told =
-      compiled_in(listed_folders(machine),
-                  as_listed(machine, split_library_path(machine.library_path_text.value_or(""))));
-  if (told.empty() || told == machine.default_directories) return;
+  const ListedFolders listed = listed_folders(machine);
+  const std::vector<std::string> variable = as_listed(machine, machine.library_path);
+  if (const auto searched = told_by_environment(listed, machine.default_directories)) {
+    // `ld.so --library-path` counts in the variable's place. What is not there it does not list.
+    if (!searched->empty() && *searched != variable) {
+      machine.library_path = *searched;
+      machine.library_path_source = "--library-path";
+    }
+    return;
+  }
+  std::vector<std::string> told = compiled_in(listed, variable);
+  if (told.empty()) return;
   // elf/Makefile, DL_DST_LIB: the last name of the folder that the loader was built for.
   if (const std::string name = told.front().substr(told.front().rfind('/') + 1); name.starts_with("lib"))
     machine.lib = name;
@@ -220,7 +228,7 @@ const std::optional<std::string>& library_path_at_start() {
 
 std::string loader_folders_at_start() {
   std::string folders;
-  for (const std::string& folder : listed_folders(Machine()).all) folders.append(folder).push_back(':');
+  for (const std::string& folder : searched_by_loader()) folders.append(folder).push_back(':');
   return folders.empty() ? library_path_at_start().value_or("") : folders;
 }
 

@@ -1,6 +1,8 @@
+#include <elf.h>
 #include <link.h>
 
 #include <charconv>
+#include <optional>
 
 #include "base/files.hpp"
 #include "base/text.hpp"
@@ -26,6 +28,25 @@ std::string file_of_line(std::string_view line) {
 }
 
 }  // namespace
+
+std::string text_of_tag(const dl_phdr_info& library, std::int64_t tag) {
+  for (ElfW(Half) i = 0; i < library.dlpi_phnum; ++i) {
+    const ElfW(Phdr)& segment = library.dlpi_phdr[i];
+    if (segment.p_type != PT_DYNAMIC) continue;
+    ElfW(Addr) strings = 0;
+    std::optional<ElfW(Addr)> at;
+    const auto* entry = reinterpret_cast<const ElfW(Dyn)*>(library.dlpi_addr + segment.p_vaddr);
+    for (; entry->d_tag != DT_NULL; ++entry) {
+      if (entry->d_tag == DT_STRTAB) strings = entry->d_un.d_ptr;
+      if (entry->d_tag == tag) at = entry->d_un.d_val;
+    }
+    if (!at || strings == 0) return {};
+    // glibc relocates DT_STRTAB in place except on a few architectures and in the vdso; musl does not.
+    if (strings < library.dlpi_addr) strings += library.dlpi_addr;
+    return reinterpret_cast<const char*>(strings + *at);
+  }
+  return {};
+}
 
 std::uintptr_t first_address(const dl_phdr_info& library) {
   for (ElfW(Half) i = 0; i < library.dlpi_phnum; ++i)

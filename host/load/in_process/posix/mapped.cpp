@@ -10,28 +10,6 @@
 namespace enginehost::load {
 namespace {
 
-// DT_SONAME of a mapped object. glibc relocates the addresses in the dynamic section of what it maps (not on
-// every architecture, and musl never does): both readings are tried.
-std::string soname_of(const dl_phdr_info& object) {
-  const ElfW(Dyn)* dynamic = nullptr;
-  for (int i = 0; i < object.dlpi_phnum; ++i)
-    if (object.dlpi_phdr[i].p_type == PT_DYNAMIC)
-      dynamic = reinterpret_cast<const ElfW(Dyn)*>(object.dlpi_addr + object.dlpi_phdr[i].p_vaddr);
-  if (dynamic == nullptr) return {};
-  ElfW(Addr) strings = 0, soname = 0;
-  bool has_soname = false;
-  for (; dynamic->d_tag != DT_NULL; ++dynamic) {
-    if (dynamic->d_tag == DT_STRTAB) strings = dynamic->d_un.d_ptr;
-    if (dynamic->d_tag == DT_SONAME) {
-      soname = dynamic->d_un.d_val;
-      has_soname = true;
-    }
-  }
-  if (!has_soname || strings == 0) return {};
-  if (strings < object.dlpi_addr) strings += object.dlpi_addr;
-  return reinterpret_cast<const char*>(strings + soname);
-}
-
 // The program itself has an empty name, and what the kernel brings one that is no path.
 bool is_library(const dl_phdr_info* object) {
   return object->dlpi_name != nullptr && std::strchr(object->dlpi_name, '/') != nullptr;
@@ -49,7 +27,7 @@ int collect(dl_phdr_info* object, std::size_t, void* into) {
   if (!is_library(object)) return 0;
   std::string room;
   static_cast<std::vector<Library>*>(into)->push_back(
-      {soname_of(*object), std::string(path_of_object(*object, room)), {}});
+      {linker::text_of_tag(*object, DT_SONAME), std::string(path_of_object(*object, room)), {}});
   return 0;
 }
 
