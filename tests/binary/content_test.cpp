@@ -173,42 +173,106 @@ TEST_F(Content, a_name_outside_the_string_table_is_F08) {
 }
 
 // Each name is in the string table once, and is asked for often.
-TEST_F(Content, names_without_end_are_F08_and_are_not_kept) {
-  const std::string longest(60000, 'n');
-  std::string bytes = bytes_of(library("libmany.so", "int x;\n", {"-Wl,-soname," + longest}));
-  ASSERT_TRUE(read_binary(write("x.so", bytes))->problems.empty());
-  const auto word = [&](std::size_t at) {
+// A library whose SONAME is so long that naming it often is more text than is kept.
+class ManyNames : public Content {
+ protected:
+  void SetUp() override {
+    Workshop::SetUp();
+    const std::string longest(60000, 'n');
+    bytes_ = bytes_of(library("libmany.so", "const char room[16384] = \"here is the room\";\n",
+                              {"-Wl,-soname," + longest}));
+    for (std::size_t at = number(32), i = number(54, 2) * number(56, 2), end = at + i; at < end; at += 56) {
+      if (number(at, 4) == 2) dynamic_ = at;  // PT_DYNAMIC
+      const std::uint64_t from = number(at + 8), size = number(at + 32),
+                          room = bytes_.find("here is the room");
+      if (number(at, 4) == 1 && room >= from && room < from + size) {
+        room_ = room;
+        room_address_ = room - from + number(at + 16);
+      }
+    }
+    for (std::size_t at = number(dynamic_ + 8); number(at) != 0; at += 16)
+      if (number(at) == 14) soname_ = number(at + 8);
+  }
+
+  std::uint64_t number(std::size_t at, std::size_t size = 8) const {
     std::uint64_t value = 0;
-    for (std::size_t i = 8; i-- > 0;) value = value << 8 | static_cast<unsigned char>(bytes[at + i]);
+    for (std::size_t i = size; i-- > 0;) value = value << 8 | static_cast<unsigned char>(bytes_.at(at + i));
     return value;
-  };
-  const auto put = [](std::string& to, std::uint64_t value) {
-    for (int i = 0; i < 8; ++i) to += static_cast<char>(value >> 8 * i);
-  };
-  // A new dynamic section behind the file: what the old one says, and the SONAME as a need many times over.
-  std::string entries;
-  std::size_t header = 64;
-  while ((word(header) & 0xffffffff) != 2) header += 56;  // PT_DYNAMIC
-  std::uint64_t soname = 0;
-  for (std::size_t at = word(header + 8); word(at) != 0; at += 16) {
-    entries += bytes.substr(at, 16);
-    if (word(at) == 14) soname = word(at + 8);
   }
-  for (int i = 0; i < 1000; ++i) {
-    put(entries, 1);
-    put(entries, soname);
+  static std::string put(std::initializer_list<std::pair<std::uint64_t, int>> values) {
+    std::string bytes;
+    for (const auto& [value, size] : values)
+      for (int i = 0; i < size; ++i) bytes += static_cast<char>(value >> 8 * i);
+    return bytes;
   }
-  put(entries, 0);
-  put(entries, 0);
-  std::string place, size;
-  put(place, bytes.size());
-  put(size, entries.size());
-  bytes.replace(header + 8, 8, place).replace(header + 32, 8, size);
-  const Result<BinaryInfo> info = read_binary(write("x.so", bytes + entries));
-  ASSERT_EQ(info->problems.size(), 1u);
-  EXPECT_EQ(info->problems[0].code, "EH-F08");
-  EXPECT_THAT(std::string(info->problems[0].value("problem")), HasSubstr("4 MiB"));
+  static std::string entry(std::uint64_t tag, std::uint64_t value) { return put({{tag, 8}, {value, 8}}); }
+
+  // With `in_room`, and with a dynamic section behind the file: what its own says, and these entries.
+  std::filesystem::path with(const std::string& more, const std::string& in_room = {}) const {
+    std::string bytes = bytes_, entries;
+    bytes.replace(room_, in_room.size(), in_room);
+    for (std::size_t at = number(dynamic_ + 8); number(at) != 0; at += 16) entries += bytes_.substr(at, 16);
+    entries += more + entry(0, 0);
+    bytes.replace(dynamic_ + 8, 8, put({{bytes.size(), 8}}))
+        .replace(dynamic_ + 32, 8, put({{entries.size(), 8}}));
+    return write("x.so", bytes + entries);
+  }
+  void expect_told(const BinaryInfo& info) const {
+    ASSERT_EQ(info.problems.size(), 1u);
+    EXPECT_EQ(info.problems[0].code, "EH-F08");
+    EXPECT_THAT(std::string(info.problems[0].value("problem")), HasSubstr("4 MiB"));
+  }
+
+  std::string bytes_;
+  std::size_t dynamic_ = 0, room_ = 0;
+  std::uint64_t room_address_ = 0, soname_ = 0;
+  static constexpr std::uint64_t versions_ = 300;
+};
+
+TEST_F(ManyNames, without_end_are_F08_and_are_not_kept) {
+  EXPECT_TRUE(read_binary(with(""))->problems.empty());
+  std::string needs;
+  for (int i = 0; i < 1000; ++i) needs += entry(1, soname_);
+  const Result<BinaryInfo> info = read_binary(with(needs));
+  expect_told(*info);
   EXPECT_LT(info->needed.size(), 100u);
+}
+
+TEST_F(ManyNames, of_needed_versions_without_end_are_F08_and_are_not_kept) {
+  // One library, and each of its versions by a number of its own from 2 on.
+  std::string chain = put({{1, 2}, {versions_, 2}, {soname_, 4}, {16, 4}, {0, 4}});
+  for (std::uint64_t i = 0; i < versions_; ++i)
+    chain += put({{0, 4}, {0, 2}, {i + 2, 2}, {soname_, 4}, {i + 1 < versions_ ? 16u : 0u, 4}});
+  const std::uint64_t numbers = room_address_ + chain.size();
+  const auto file = [&](std::uint64_t of_each_symbol) {
+    std::string room = chain;
+    for (int i = 0; i < 100; ++i) room += put({{of_each_symbol, 2}});
+    return with(entry(0x6ffffffe, room_address_) + entry(0x6ffffff0, numbers), room);
+  };
+  const Result<BinaryInfo> info = read_binary(file(2));
+  expect_told(*info);
+  EXPECT_LT(info->version_needs.size(), 100u);
+  const Result<SymbolTable> first = read_symbols(file(2)), last = read_symbols(file(versions_ + 1));
+  ASSERT_FALSE(first->exports.empty());
+  EXPECT_EQ(first->exports[0].version.size(), 60000u);
+  EXPECT_EQ(last->exports.at(0).version, "");
+}
+
+TEST_F(ManyNames, of_defined_versions_without_end_are_F08_and_are_not_kept) {
+  std::string chain;
+  for (std::uint64_t i = 0; i < versions_; ++i)
+    chain += put({{1, 2},
+                  {0, 2},
+                  {i + 2, 2},
+                  {1, 2},
+                  {0, 4},
+                  {20, 4},
+                  {i + 1 < versions_ ? 28u : 0u, 4},
+                  {soname_, 4},
+                  {0, 4}});
+  const Result<BinaryInfo> info = read_binary(with(entry(0x6ffffffc, room_address_), chain));
+  expect_told(*info);
+  EXPECT_LT(info->version_definitions.size(), 100u);
 }
 
 TEST_F(Content, archives_objects_and_programs_are_F10) {
