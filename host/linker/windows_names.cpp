@@ -11,7 +11,9 @@ namespace {
 
 // Libraries of System32 that every Windows 10 and 11 for 64-bit processors has and that programs import,
 // sorted: the "DLL" rows of Microsoft's reference pages and what Wine's dlls folder has of the same system. A
-// fresh System32 has thousands. Not here: what a redistributable, a driver or an optional feature brings.
+// fresh System32 has thousands. The N editions lack those that play media (mf.dll, mfplat.dll,
+// mfreadwrite.dll, wmvcore.dll and the like) until Microsoft's Media Feature Pack is installed. Not here:
+// what a redistributable, a driver or an optional feature brings.
 constexpr std::string_view parts_of_windows[] = {
     "aclui.dll",
     "activeds.dll",
