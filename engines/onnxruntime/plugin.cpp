@@ -11,11 +11,9 @@ engine_status create(const engine_host* host, const engine_entry* options, size_
                      engine_instance** out, engine_call* call) noexcept {
   *out = nullptr;
   return walled(call, [&] {
-    for (size_t i = 0; i < option_count; i++) {
-      if (!is_private_option(options[i].key) || std::strcmp(options[i].key, "onnxruntime.library") == 0)
-        continue;
-      call->detail(call, "option", options[i].key);
-      throw Failure{ENGINE_INVALID, std::string("The engine onnxruntime has no option \"") + options[i].key +
+    if (const char* key = unknown_option(options, option_count, {"onnxruntime.library"})) {
+      call->detail(call, "option", key);
+      throw Failure{ENGINE_INVALID, std::string("The engine onnxruntime has no option \"") + key +
                                         "\"; settings of a session are options of its model."};
     }
     std::shared_ptr<Runtime> runtime =

@@ -1,5 +1,6 @@
 // Conv with two spatial axes: patches of the image become the columns of a matrix, and the product with the
 // weights is the result. Patches are gathered for a bounded number of result pixels at a time.
+#include "engines/reference/gemm.hpp"
 #include "engines/reference/operation.hpp"
 
 namespace enginehost::engines::reference {

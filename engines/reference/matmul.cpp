@@ -1,5 +1,6 @@
 // MatMul as numpy's matmul: stacks of matrices broadcast, vectors are promoted and their axis is taken away
 // again.
+#include "engines/reference/gemm.hpp"
 #include "engines/reference/operation.hpp"
 
 namespace enginehost::engines::reference {

@@ -1,6 +1,6 @@
 // Reads the text format "reference" (README.md) in one pass.
-#include "engines/reference/gemm.hpp"
 #include "engines/reference/model.hpp"
+#include "engines/reference/progress.hpp"
 
 namespace enginehost::engines::reference {
 namespace {

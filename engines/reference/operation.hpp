@@ -1,8 +1,8 @@
 // The operations of ONNX opset 13 this engine computes, on float32 in host memory.
 #pragma once
 #include "engines/reference/attributes.hpp"
-#include "engines/reference/gemm.hpp"
 #include "engines/reference/kernels.hpp"
+#include "engines/reference/progress.hpp"
 #include "engines/support/tensor.hpp"
 
 namespace enginehost::engines::reference {

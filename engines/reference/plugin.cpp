@@ -33,17 +33,12 @@ void name_processor(char (&out)[64]) {
 engine_status create(const engine_host* host, const engine_entry* options, size_t option_count,
                      engine_instance** out, engine_call* call) noexcept {
   *out = nullptr;
-  const char* wanted = nullptr;
-  for (size_t i = 0; i < option_count; i++) {
-    const engine_entry& option = options[i];
-    if (std::strcmp(option.key, "reference.kernels") == 0) {
-      wanted = option.value;
-    } else if (is_private_option(option.key)) {
-      call->detail(call, "option", option.key);
-      return refuse(call, ENGINE_INVALID, "reference",
-                    Text{} << "The reference engine has no option \"" << option.key << "\".");
-    }
+  if (const char* key = unknown_option(options, option_count, {"reference.kernels"})) {
+    call->detail(call, "option", key);
+    return refuse(call, ENGINE_INVALID, "reference",
+                  Text{} << "The reference engine has no option \"" << key << "\".");
   }
+  const char* wanted = find_entry(options, option_count, "reference.kernels");
   const Kernels* kernels = choose_kernels(wanted);
   if (kernels == nullptr) {
     call->detail(call, "option", "reference.kernels");

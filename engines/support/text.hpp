@@ -90,10 +90,10 @@ inline engine_status refuse(engine_call* call, engine_status status, const char*
   return call->fail(call, status, origin, 0, text.c_str());
 }
 
-// Looks up an option, fact or attribute; nullptr when it was not given.
+// Looks up an option, fact or attribute, the last of several; nullptr when it was not given.
 inline const char* find_entry(const engine_entry* entries, size_t count, const char* key) {
-  for (size_t i = 0; i < count; i++) {
-    if (std::strcmp(entries[i].key, key) == 0) return entries[i].value;
+  for (size_t i = count; i > 0; i--) {
+    if (std::strcmp(entries[i - 1].key, key) == 0) return entries[i - 1].value;
   }
   return nullptr;
 }

@@ -80,6 +80,8 @@ TEST_F(ReferencePlugin, IgnoresCommonOptionsAndRefusesUnknownOnesOfItsOwn) {
   EXPECT_EQ(unknown.call.details["option"], "reference.colour");
   Engine kernels(library, "/", {{"reference.kernels", "mmx"}});
   EXPECT_EQ(kernels.status, ENGINE_UNAVAILABLE);
+  Engine twice(library, "/", {{"reference.kernels", "mmx"}, {"reference.kernels", "baseline"}});
+  EXPECT_EQ(twice.status, ENGINE_OK) << "the last counts";
 }
 
 TEST_F(ReferencePlugin, NamesWhatIsWrongWithARequest) {
@@ -221,6 +223,21 @@ TEST_F(ReferencePlugin, ALoadThatIsCancelledStopsWithinTheModel) {
     EXPECT_LT(call.last_done, text.size() / 2);
     EXPECT_EQ(call.last_total, text.size());
   }
+}
+
+TEST_F(ReferencePlugin, ALoadThatIsCancelledReadsNoFile) {
+  const std::string file = plugin_path("reference");  // read to its end it would be no model
+  engine_model_desc desc{};
+  desc.size = sizeof desc;
+  desc.format = "reference";
+  desc.path = file.c_str();
+  desc.device = cpu;
+  engine_model* model = nullptr;
+  Call call;
+  call.cancel_after = 0;
+  EXPECT_EQ(engine.models->load(engine.get(), &desc, &model, &call), ENGINE_CANCELLED) << call.message();
+  EXPECT_EQ(model, nullptr);
+  EXPECT_EQ(call.message(), "The load was stopped while " + file + " was read.");
 }
 
 TEST_F(ReferencePlugin, MakesAndCopiesTensorsThatOutliveTheEngine) {

@@ -91,7 +91,7 @@ struct engine_call {
 
 /* An option, fact or attribute.  Option keys without a dot mean the same in every engine, and one it does not know is
  * ignored: "threads", "memory_limit", "deterministic", "cache" (a folder to write to).  Keys with a dot are its own
- * (the manifest's "options"); one it does not know is ENGINE_INVALID. */
+ * (the manifest's "options"); one it does not know is ENGINE_INVALID.  Given twice, the last counts. */
 typedef struct engine_entry { const char *key, *value; } engine_entry;
 
 /* Tensors: DLPack 1.0 byte for byte (memcpy to and from its structs), but declared here: the dlpack.h of engines and
