@@ -1,6 +1,6 @@
 // Installs the one build of a manifest document: what the tests with many, killed and watched processes run.
 // acquire_child MANIFEST REPOSITORY CACHE [offline|in-parts]; prints "installed BYTES-DOWNLOADED" or the
-// diagnosis' code.
+// diagnosis' code, and on stderr the file and the folder that it speaks of.
 #include <cinttypes>
 #include <cstdio>
 #include <string>
@@ -36,5 +36,9 @@ int main(int count, char** arguments) {
     std::printf("installed %" PRIu64 "\n", acquired->downloaded);
   else
     std::printf("%s\n", acquired.error().code.c_str());
+  // What remedies go by.
+  for (const char* key : {"file", "folder"})
+    if (!acquired && !acquired.error().value(key).empty())
+      std::fprintf(stderr, "%s %s\n", key, std::string(acquired.error().value(key)).c_str());
   return acquired ? 0 : 3;
 }

@@ -294,6 +294,7 @@ TEST_F(SystemCalls, ADiskThatCannotBeReadIsToldAndWhatCameIsKept) {
       if (outcome.exit_code == 3) {
         ++failed;
         EXPECT_EQ(outcome.output, "EH-F23\n");
+        EXPECT_EQ(outcome.error, "file " + partial.native() + "\n") << "no folder whose owner could help";
         ASSERT_FALSE(none) << "thrown away";
         EXPECT_EQ(run(command(cache)).output, "installed " + std::to_string(archive.size() - kept) + "\n");
       }
