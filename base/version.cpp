@@ -205,11 +205,14 @@ bool has_version_prefix(std::string_view version, std::string_view prefix) {
   if (version == prefix) return true;
   Text found(version), wanted(prefix);
   if (compare_numbers(found.epoch, wanted.epoch) != 0) return false;
-  std::string_view number, wanted_number;
+  std::string_view wanted_number;
   bool is_longer = false;
   while (wanted.next(wanted_number)) {
     is_longer = true;
-    if (!found.next(number) || compare_numbers(number, wanted_number) != 0) return false;
+    std::string_view number = "0";
+    // What has no number at all is no version that goes on with zeros.
+    if (!found.next(number) && !found.begun) return false;
+    if (compare_numbers(number, wanted_number) != 0) return false;
   }
   return is_longer && wanted.release.empty() && local_label(prefix).empty();
 }

@@ -22,7 +22,7 @@ bool is_prerelease(std::string_view version);
 std::string_view local_label(std::string_view version);
 
 // True when `version` is `prefix` or a refinement of it: has_version_prefix("2.0.1", "2.0"), and of "2.0rc1",
-// too.
+// too. A missing number is 0, so that "2" has the prefix "2.0".
 bool has_version_prefix(std::string_view version, std::string_view prefix);
 
 // ">=2.17", ">1", "<=3", "<3", "==1.2", "2.17" (meaning >=), or several joined by "," (all must hold).

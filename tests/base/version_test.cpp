@@ -61,7 +61,10 @@ TEST(Version, APrefixEndsAtAPart) {
   EXPECT_TRUE(has_version_prefix("2.0+cu118", "2.0"));
   EXPECT_FALSE(has_version_prefix("2.01", "2.0"));
   EXPECT_FALSE(has_version_prefix("1.10", "1.1"));
-  EXPECT_FALSE(has_version_prefix("2", "2.0"));
+  EXPECT_TRUE(has_version_prefix("2", "2.0"));
+  EXPECT_TRUE(has_version_prefix("2rc1", "2.0.0"));
+  EXPECT_FALSE(has_version_prefix("2", "2.1"));
+  EXPECT_FALSE(has_version_prefix("nightly", "0"));
   EXPECT_TRUE(has_version_prefix("2.0rc1", "2.0"));
   EXPECT_TRUE(has_version_prefix("2.00.1", "2.0"));
   EXPECT_FALSE(has_version_prefix("2.0.1+cu118", "2.0.1+cpu"));
