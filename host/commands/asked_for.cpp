@@ -21,9 +21,10 @@ Result<resolve::Request> request_of(const std::string& program, const EngineWish
   const std::size_t at = wish.engine.find_first_of("@<>=!~");
   request.engine = trim(std::string_view(wish.engine).substr(0, at));
   if (at != std::string::npos) request.version = wish.engine.substr(at + (wish.engine[at] == '@' ? 1 : 0));
-  if (at == 0)
-    return fail(
-        wrong_usage(program, "\"" + wish.engine + "\" names a version and no engine: ENGINE@VERSION"));
+  if (request.engine.empty() && !wish.engine.empty())
+    return fail(wrong_usage(program, "\"" + wish.engine + "\" names " +
+                                         (at != std::string::npos ? "a version and " : "") +
+                                         "no engine: ENGINE@VERSION"));
   if (at != std::string::npos && request.version.empty())
     return fail(wrong_usage(program, "\"" + wish.engine +
                                          "\" ends without a version: give ENGINE@VERSION, or ENGINE alone "

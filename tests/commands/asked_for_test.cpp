@@ -34,8 +34,8 @@ TEST(AskedFor, ADeviceIsANameAndPerhapsANumber) {
 }
 
 TEST(AskedFor, AVersionAndItsEngineBelongTogether) {
-  EXPECT_FALSE(request_of("engine-info", {"@1", "", "", ""}));
-  EXPECT_FALSE(request_of("engine-info", {"pytorch@", "", "", ""}));
+  for (const char* typed : {"@1", "pytorch@", " >=2", " @1", " "})
+    EXPECT_FALSE(request_of("engine-info", {typed, "", "", ""})) << typed;
 }
 
 TEST(AskedFor, AVersionMayBeAComparison) {
@@ -46,7 +46,8 @@ TEST(AskedFor, AVersionMayBeAComparison) {
                                                Row{"onnxruntime >= 1.20, <2", "onnxruntime", ">= 1.20, <2"},
                                                Row{"onnxruntime==1.27.*", "onnxruntime", "==1.27.*"},
                                                Row{"onnxruntime~=1.20.1", "onnxruntime", "~=1.20.1"},
-                                               Row{"onnxruntime@!=1.20", "onnxruntime", "!=1.20"}}) {
+                                               Row{"onnxruntime@!=1.20", "onnxruntime", "!=1.20"},
+                                               Row{" onnxruntime @1.20", "onnxruntime", "1.20"}}) {
     const auto request = request_of("engine-info", {typed, "", "", ""});
     ASSERT_TRUE(request) << typed;
     EXPECT_EQ(request->engine, engine);
