@@ -8,7 +8,6 @@
 #include "base/text.hpp"
 #include "host/commands/asked_for.hpp"
 #include "host/commands/cache_export.hpp"
-#include "host/commands/given_flags.hpp"
 #include "host/commands/offline.hpp"
 #include "host/commands/say.hpp"
 #include "host/explain/explain.hpp"

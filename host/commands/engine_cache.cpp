@@ -92,6 +92,7 @@ Result<Json> fetch(const settings::Settings& settings, const Flags& flags, const
     builds.push(std::move(build));
   }
   for (const std::string& file : flags.platforms) {
+    decides_for(file);
     TRY_ASSIGN(platform::Platform platform, recorded_platform(file));
     TRY_ASSIGN(Json build, fetch_for(settings, std::move(platform), file, flags, cancel));
     builds.push(std::move(build));

@@ -35,6 +35,8 @@ constexpr Known commands[] = {
     {"engine-cache path", true},
     {"engine-cache remove", true},
     {"engine-cache gc", true},
+    {"engine-cache request", true, true},
+    {"engine-cache push", true, true},
     {"engine-cache quarantine list", true},
     {"engine-cache quarantine show", true},
     {"engine-cache quarantine clear", true},
@@ -47,6 +49,7 @@ constexpr Known commands[] = {
     {"engine-manifest add"},
     {"engine-manifest lint"},
     {"engine-manifest sign"},
+    {"engine-manifest publish"},
 };
 
 bool ends_a_word(std::string_view text, std::size_t at) {
@@ -69,34 +72,40 @@ std::string_view rest_of_command(std::string_view text) {
   return text.substr(0, end);
 }
 
-std::string flags_for(const Known& known, std::string_view text) {
+// `before` the command, in its sentence, and `text` from it on.
+std::string flags_for(const Known& known, std::string_view before, std::string_view text) {
   const std::string_view rest = rest_of_command(text);
   const bool decides = known.command == "engine-info" && rest.find(" --plan") != std::string_view::npos;
+  // A plan is made with the builds of that installation, unless it is to be left out.
+  const bool installation =
+      known.command == "engine-info" && before.find("leave --installation out") == std::string_view::npos;
   std::string flags;
   for (const Given& one : given()) {
     if (one.flag.empty()) {
       if (known.command.starts_with("engine-manifest")) flags += " " + shell_word(one.value);
       continue;
     }
-    const bool knows = one.flag == "--cache"        ? known.cache
-                       : one.flag == "--repository" ? known.repository
-                                                    : known.platform || decides;
+    const bool knows = one.flag == "--cache"          ? known.cache
+                       : one.flag == "--repository"   ? known.repository
+                       : one.flag == "--installation" ? installation
+                                                      : known.platform || decides;
     if (knows && rest.find(one.flag + " ") == std::string_view::npos)
       flags += " " + one.flag + " " + shell_word(without_passwords(one.value));
   }
   return flags;
 }
 
-// What is to be done on another machine is done with what that one has.
+// What is to be done on another machine is done with what that one has, up to the sentence's end.
 bool is_of_another_machine(std::string_view before) {
-  return before.ends_with("there ") || before.find("other machine") != std::string_view::npos;
+  return before.ends_with("there ") || before.find("there engine-") != std::string_view::npos ||
+         before.find("other machine") != std::string_view::npos;
 }
 
 void note(const CLI::App& app) {
   // The folder that each engine-manifest works in.
   if (const CLI::Option* folder = app.get_option_no_throw("DIR"); folder != nullptr && folder->count() > 0)
     given().push_back({"", folder->as<std::string>()});
-  for (const char* flag : {"--cache", "--repository", "--platform"})
+  for (const char* flag : {"--cache", "--repository", "--installation", "--platform"})
     if (const CLI::Option* option = app.get_option_no_throw(flag); option != nullptr)
       for (const std::string& value : option->results()) given().push_back({flag, value});
   for (const CLI::App* called : app.get_subcommands()) note(*called);
@@ -107,6 +116,11 @@ void note(const CLI::App& app) {
 void note_given_flags(const CLI::App& app) {
   given().clear();
   note(app);
+}
+
+void decides_for(const std::string& platform) {
+  std::erase_if(given(), [](const Given& one) { return one.flag == "--platform"; });
+  given().push_back({"--platform", platform});
 }
 
 std::string with_given_flags(std::string_view sentence) {
@@ -121,7 +135,8 @@ std::string with_given_flags(std::string_view sentence) {
       continue;
     }
     text += known->command;
-    if (!is_of_another_machine(sentence.substr(0, at))) text += flags_for(*known, rest);
+    const std::string_view before = sentence.substr(0, at);
+    if (!is_of_another_machine(before)) text += flags_for(*known, before, rest);
     at += known->command.size();
   }
   return text;

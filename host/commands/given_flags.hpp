@@ -10,9 +10,12 @@
 
 namespace enginehost::commands {
 
-// Notes --cache, --repository, --platform and engine-manifest's folder as they were parsed. Once, from the
-// first thread.
+// Notes --cache, --repository, --installation, --platform and engine-manifest's folder as they were parsed.
+// Once, from the first thread.
 void note_given_flags(const CLI::App& app);
+
+// Of several --platform the one that is decided for from now on; the others are not said.
+void decides_for(const std::string& platform);
 
 // The sentence, with those flags behind the name of each command of ours in it that knows them and does not
 // say them itself: "engine-info --cache /srv/builds reference --plan --explain".

@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "base/text.hpp"
 #include "host/commands/info_flags.hpp"
+#include "host/explain/explain.hpp"
 
 namespace enginehost::commands {
 namespace {
@@ -54,11 +56,71 @@ TEST_F(GivenFlags, StandBehindTheNameOfEachCommandThatKnowsThem) {
            Row{"engine-info --code EH-L01 tells more", "engine-info --code EH-L01 tells more"},
            Row{"let the other machine fetch it itself: engine-cache fetch",
                "let the other machine fetch it itself: engine-cache fetch"},
-           Row{"there engine-cache quarantine show x", "there engine-cache quarantine show x"},
+           Row{"there engine-cache quarantine show x tells why; engine-cache quarantine clear x",
+               "there engine-cache quarantine show x tells why; engine-cache quarantine clear x"},
+           Row{"nothing, while there is memory enough; engine-cache list",
+               "nothing, while there is memory enough; engine-cache list --cache /c"},
            Row{"engine-cached files", "engine-cached files"},
            Row{"", ""},
        })
     EXPECT_EQ(with_given_flags(printed), wanted) << printed;
+}
+
+TEST_F(GivenFlags, AreThoseOfTheOneMachineThatIsDecidedFor) {
+  give({"--platform", "a.json"});
+  decides_for("b.json");
+  decides_for("c.json");
+  EXPECT_EQ(with_given_flags("engine-info x --plan --explain shows every build"),
+            "engine-info --platform c.json x --plan --explain shows every build");
+}
+
+TEST_F(GivenFlags, NameTheInstallationWhereverAPlanIsMadeWithIt) {
+  give({"reference", "--installation", "/env"});
+  EXPECT_EQ(with_given_flags("engine-info x --plan --explain shows every build"),
+            "engine-info --installation /env x --plan --explain shows every build");
+  for (const std::string sentence :
+       {"leave --installation out, and a published build is taken: engine-info x --plan --explain",
+        "engine-info --installations shows what was found", "engine-cache list shows what is installed"})
+    EXPECT_EQ(with_given_flags(sentence), sentence);
+}
+
+// "engine-cache quarantine clear" of "engine-cache quarantine clear {build} ends it now".
+std::string command_at(const std::string& text) {
+  std::string command;
+  std::size_t wanted = 2;
+  for (const std::string& word : split(text, ' ')) {
+    if (wanted == 0) break;
+    --wanted;
+    const std::string name = word.substr(0, word.find_first_not_of("abcdefghijklmnopqrstuvwxyz-"));
+    command += (command.empty() ? "" : " ") + name;
+    if (name == "quarantine" || name == "licenses" || name == "trust") ++wanted;
+  }
+  return command;
+}
+
+// engine-info's own flags decide whether it knows them, so that "engine-info" is a row of its own.
+TEST_F(GivenFlags, AreKnownOfEveryCommandThatARemedyNames) {
+  CLI::App app{"a test"};
+  std::string cache, folder;
+  app.add_option("--cache", cache);
+  app.add_option("DIR", folder);
+  app.parse(std::vector<std::string>{"/folder", "/c", "--cache"});
+  note_given_flags(app);
+  // Done where the builds are, which is not here.
+  const std::string elsewhere = "engine-cache export";
+  int commands = 0;
+  for (const explain::Entry& entry : explain::all())
+    for (const std::string_view remedy : entry.remedies)
+      for (const std::string_view program : {"engine-cache ", "engine-manifest "})
+        for (std::size_t at = remedy.find(program); at != std::string_view::npos;
+             at = remedy.find(program, at + 1)) {
+          const std::string command = command_at(std::string(remedy.substr(at)));
+          ++commands;
+          if (command != elsewhere) {
+            EXPECT_NE(with_given_flags(command), command) << entry.code << ": " << remedy;
+          }
+        }
+  EXPECT_GT(commands, 30);
 }
 
 TEST_F(GivenFlags, AreQuotedForTheShell) {

@@ -84,6 +84,17 @@ TEST_F(Flags, OneThatMayBeRepeatedTakesOneValueEachTime) {
   }
 }
 
+// engine-info takes one machine.
+TEST_F(Flags, ARemedyNamesTheMachineThatWasDecidedForAndNoOther) {
+  const std::string profiles = ENGINEHOST_SOURCE_DIR "/tests/profiles/",
+                    mac = profiles + "macos-arm64-m2.json";
+  const Ended fetched = cache({"fetch", "reference", "--repository", location(), "--platform", mac,
+                               "--platform", profiles + "windows11-cuda118-driver522-rtx3060.json"});
+  EXPECT_EQ(fetched.status, 3) << fetched.said();
+  EXPECT_THAT(fetched.error, HasSubstr(" --platform " + mac + " reference --plan --explain"));
+  EXPECT_THAT(fetched.error, Not(HasSubstr("windows11")));
+}
+
 TEST_F(Flags, OutputThatCannotBeWrittenIsNoSuccess) {
   const std::vector<std::string> full = {"sh", "-c", R"(exec "$@" >/dev/full)", "sh"},
                                  closed = {"sh", "-c", R"(exec "$@" >&-)", "sh"};
