@@ -5,6 +5,8 @@
 #include <cstdio>
 #include <numeric>
 
+#include "base/counted.hpp"
+
 namespace enginehost {
 
 std::vector<std::string> split(std::string_view text, char separator) {
@@ -41,7 +43,7 @@ std::string to_lower(std::string_view text) {
 }
 
 std::string format_bytes(std::uint64_t bytes) {
-  if (bytes < 1024) return std::to_string(bytes) + (bytes == 1 ? " byte" : " bytes");
+  if (bytes < 1024) return counted(bytes, "byte", "bytes");
   static constexpr const char* units[] = {"KiB", "MiB", "GiB", "TiB"};
   double value = static_cast<double>(bytes) / 1024;
   std::size_t unit = 0;

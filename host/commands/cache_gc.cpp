@@ -5,9 +5,11 @@
 #include <cstdlib>
 #include <ctime>
 
+#include "base/counted.hpp"
 #include "base/paths.hpp"
 #include "base/text.hpp"
 #include "host/commands/common.hpp"
+#include "host/commands/given_flags.hpp"
 #include "host/commands/say.hpp"
 #include "host/explain/explain.hpp"
 #include "host/open/install.hpp"
@@ -58,17 +60,16 @@ Diagnosis unusable(const char* flag, const std::string& value, const char* expec
 void tell_unrecorded(const cache::Collected& done, const GcFlags& flags) {
   std::uint64_t bytes = 0;
   for (const auto& tree : done.unrecorded) bytes += tree.size;
-  const std::size_t count = done.unrecorded.size();
-  say("%s %zu %s that no record names since the folder of records (refs) was lost, %s\n",
+  say("%s %s that no record names since the folder of records (refs) was lost, %s\n",
       !flags.unrecorded ? "kept"
       : flags.dry_run   ? "would remove"
                         : "removed",
-      count, count == 1 ? "tree" : "trees", format_bytes(bytes).c_str());
+      counted(done.unrecorded.size(), "tree", "trees").c_str(), format_bytes(bytes).c_str());
   for (const auto& tree : done.unrecorded)
     say("  trees/%s  %s\n", tree.tree.c_str(), format_bytes(tree.size).c_str());
   if (!flags.unrecorded)
-    say("  fetch their builds again, which downloads little or nothing, or free them: engine-cache gc "
-        "--unrecorded\n");
+    say("  fetch their builds again, which downloads little or nothing, or free them: %s\n",
+        with_given_flags("engine-cache gc --unrecorded").c_str());
 }
 
 void tell(const cache::Store& store, const cache::Collected& done, const GcFlags& flags) {

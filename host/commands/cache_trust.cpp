@@ -10,6 +10,7 @@
 #include "base/paths.hpp"
 #include "base/text.hpp"
 #include "host/commands/common.hpp"
+#include "host/commands/given_flags.hpp"
 #include "host/commands/say.hpp"
 #include "host/manifest/repository.hpp"
 #include "host/manifest/trust/trust_store.hpp"
@@ -119,7 +120,8 @@ int remove(const settings::Settings& settings, const TrustFlags& flags, bool jso
   if (id.empty()) return refuse("a key id is 16 upper-case hexadecimal digits");
   const auto removed = open::trust_store(settings).remove(id);
   if (!removed) return end_with(removed.error(), json);
-  if (!*removed) return refuse("no key with this id was added here (engine-cache trust list)");
+  if (!*removed)
+    return refuse(with_given_flags("no key with this id was added here (engine-cache trust list)"));
   note(settings, "trust_remove", Json::object().set("key_id", id), json);
   if (json)
     print(Json::object().set("format", 1).set("removed", id));

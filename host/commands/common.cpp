@@ -164,7 +164,8 @@ void print(const Json& document) {
 void print_warnings(const std::vector<std::string>& warnings, const std::vector<Diagnosis>& diagnoses,
                     bool quiet) {
   if (quiet) return;
-  for (const std::string& warning : warnings) say_aside("warning: %s\n", printable_line(warning).c_str());
+  for (const std::string& warning : warnings)
+    say_aside("warning: %s\n", printable_line(with_given_flags(warning)).c_str());
   for (const Diagnosis& warning : diagnoses) say_aside("warning: %s\n", explain::one_line(warning).c_str());
 }
 

@@ -2,7 +2,6 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cstdio>
 
 #include "base/text.hpp"
 #include "host/commands/asked_for.hpp"
@@ -192,7 +191,7 @@ int disable(open::World& world, const QuarantineFlags& flags, bool json) {
               .set("warnings", Json::strings(warnings)));
   else
     say("%s is not used any more (%s takes that back)\n", flags.build.c_str(),
-        with_given_flags("engine-cache quarantine enable").c_str());
+        with_given_flags("engine-cache quarantine enable " + flags.build).c_str());
   print_warnings(warnings, {}, json);
   return 0;
 }

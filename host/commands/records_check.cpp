@@ -5,6 +5,7 @@
 #include "base/file_calls.hpp"
 #include "base/files.hpp"
 #include "base/paths.hpp"
+#include "host/commands/given_flags.hpp"
 #include "host/commands/say.hpp"
 #include "host/history/store.hpp"
 #include "host/open/world.hpp"
@@ -31,7 +32,7 @@ Json check_records(const settings::Settings& settings, bool repair, bool print_t
   const auto tell = [&](const std::string& text) {
     unreadable.push(text);
     ok = false;
-    if (print_text) say("records  %s\n", text.c_str());
+    if (print_text) say("records  %s\n", with_given_flags(text).c_str());
   };
   for (const fs::path& folder : {settings.state_folder, settings.read_state_folder}) {
     if (folder.empty()) continue;

@@ -72,7 +72,10 @@ TEST_F(CacheCommands, GcKeepsTreesWhoseRecordsAreLostUntilItIsToldOtherwise) {
   EXPECT_THAT(told.output,
               HasSubstr("kept 1 tree that no record names since the folder of records (refs) was "
                         "lost"));
-  EXPECT_THAT(told.output, HasSubstr("engine-cache gc --unrecorded"));
+  EXPECT_THAT(told.output, HasSubstr(": engine-cache gc --unrecorded\n"));
+  const std::string here = workplace.cache().native();
+  EXPECT_THAT(cache({"gc", "--cache", here}).output,
+              HasSubstr(": engine-cache gc --cache " + here + " --unrecorded\n"));
   const Ended document = cache({"gc", "--json"});
   ASSERT_EQ(document.document["unrecorded"].as_array().size(), 1u) << document.said();
   const std::string tree = document.document["unrecorded"].as_array()[0]["tree"].as_string();
