@@ -1,7 +1,10 @@
 #include "host/resolve/accelerator.hpp"
 
+#include <optional>
 #include <string>
+#include <utility>
 
+#include "base/version.hpp"
 #include "host/resolve/checks.hpp"
 #include "host/resolve/describe.hpp"
 
@@ -36,6 +39,17 @@ bool is_beside_the_point(std::string_view code) {
   return code == "EH-S03" || code == "EH-S04" || code == "EH-S05" || code == "EH-S09" || code == "EH-S11";
 }
 
+// It fits, and nothing but its being no release puts it behind: neither is it of another flavor than wished.
+bool only_wants_to_be_named(const Candidate& candidate, const Request& request) {
+  return candidate.behind_releases && (request.flavor.empty() || request.flavor == candidate.build->flavor);
+}
+
+std::string text_of(const Check& check) {
+  return check.result == Answer::unknown
+             ? "it is not known whether " + check.requirement + " holds (" + check.source + ")"
+             : "it needs " + check.requirement + ", found " + check.observed;
+}
+
 }  // namespace
 
 std::optional<Diagnosis> accelerator_left_idle(const Plan& plan, const platform::Platform& machine,
@@ -43,7 +57,7 @@ std::optional<Diagnosis> accelerator_left_idle(const Plan& plan, const platform:
   if (main_device(taken) != "cpu" || asks_for_the_processor(plan.request)) return std::nullopt;
   struct Missed {
     const Candidate* candidate = nullptr;
-    Check check;
+    std::optional<Check> check;  // none: it only wants to be named
     std::string accelerator;
   };
   std::optional<Missed> nearest;
@@ -57,23 +71,29 @@ std::optional<Diagnosis> accelerator_left_idle(const Plan& plan, const platform:
       return std::nullopt;
     auto check = decisive_check(candidate);
     const bool wished_device = !wished.empty() && check && check->code == "EH-S09";
-    if (!check || (is_beside_the_point(check->code) && !wished_device)) continue;
+    if (check ? is_beside_the_point(check->code) && !wished_device
+              : !only_wants_to_be_named(candidate, plan.request))
+      continue;
     // What was never compiled is the last reason to name.
-    if (!nearest || (nearest->check.code == "EH-S12" && check->code != "EH-S12"))
-      nearest = Missed{&candidate, std::move(*check), accelerator};
+    const auto never_compiled = [](const std::optional<Check>& why) { return why && why->code == "EH-S12"; };
+    if (!nearest || (never_compiled(nearest->check) && !never_compiled(check)))
+      nearest = Missed{&candidate, std::move(check), accelerator};
   }
   if (!nearest) return std::nullopt;
-  const Check& check = nearest->check;
+  const manifest::Build& missed = *nearest->candidate->build;
   Diagnosis diagnosis = diagnose("EH-S24");
   if (!nearest->accelerator.empty()) diagnosis.with("accelerator", nearest->accelerator, "this machine");
   if (!wished.empty()) diagnosis.with("device", wished, "request");
   diagnosis.with("build", taken.id, "catalogue");
-  diagnosis.with("nearest", nearest->candidate->build->id, "catalogue");
-  diagnosis.with("reason",
-                 check.result == Answer::unknown
-                     ? "it is not known whether " + check.requirement + " holds (" + check.source + ")"
-                     : "it needs " + check.requirement + ", found " + check.observed);
-  if (!check.code.empty()) diagnosis.with("first_code", check.code, check.source);
+  diagnosis.with("nearest", missed.id, "catalogue");
+  if (const auto& check = nearest->check) {
+    diagnosis.with("reason", text_of(*check));
+    if (!check->code.empty()) diagnosis.with("first_code", check->code, check->source);
+  } else {
+    diagnosis.with("reason", "it is a version before its release, and is taken only when it is named");
+    diagnosis.with("named", missed.engine + (is_version(missed.version) ? "@" : "@===") + missed.version,
+                   "catalogue");
+  }
   diagnosis.with("engine", taken.engine);
   return diagnosis;
 }

@@ -251,9 +251,12 @@ Plan decide(const platform::Platform& platform, const manifest::Catalogue& catal
   plan.fallback = is_fallback(sorted, request);
   plan.candidates.reserve(weighed.size());
   int rank = 0;
+  bool released = false;
   for (Weighed* one : sorted) {
     if (one->stage == Stage::tried) {
       one->candidate.rank = ++rank;
+      one->candidate.behind_releases = released && one->rank.unnamed_prerelease != 0;
+      released = released || one->rank.unnamed_prerelease == 0;
       one->candidate.verdict = rank == 1 ? Verdict::chosen : Verdict::fits;
     }
     plan.candidates.push_back(std::move(one->candidate));

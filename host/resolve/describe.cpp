@@ -30,8 +30,12 @@ std::string reason_of(const Candidate& candidate, const std::vector<Check>& chec
     return printable_line(diagnosis->code + " " + (reason.empty() ? cause : std::string(reason)));
   }
   const Check* check = decisive_check(checks);
-  if (check == nullptr) return candidate.proven ? "proven here" : "";
-  if (check->result == Answer::unknown) return "unknown: " + check->requirement + " (" + check->source + ")";
+  const std::string early =
+      candidate.behind_releases ? "a version before its release; name it to get it" : "";
+  if (check == nullptr) return !early.empty() ? early : candidate.proven ? "proven here" : "";
+  if (check->result == Answer::unknown)
+    return (early.empty() ? "" : early + "; ") + "unknown: " + check->requirement + " (" + check->source +
+           ")";
   return check->code + " needs " + check->requirement + ", found " + check->observed;
 }
 
@@ -158,6 +162,7 @@ Json to_json(const Candidate& candidate) {
       .set("rank", candidate.rank)
       .set("verdict", name_of(candidate.verdict))
       .set("proven", candidate.proven)
+      .set("behind_releases", candidate.behind_releases)
       .set("checks", std::move(checks));
   return json;
 }

@@ -57,6 +57,8 @@ class Candidate {
   int rank = 0;         // 1 is tried first; 0: not tried
   bool proven = false;  // probed and loaded here before, with the same artifacts
   Verdict verdict = Verdict::fits;
+  // A version before its release that the request does not name, ranked behind a released one that fits.
+  bool behind_releases = false;
 
   // Every requirement with what was observed, in the order in which they were looked at.
   std::vector<Check> checks() const;

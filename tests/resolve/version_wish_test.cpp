@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 
 #include "base/text.hpp"
+#include "host/resolve/accelerator.hpp"
+#include "host/resolve/describe.hpp"
 #include "tests/resolve/machines.hpp"
 
 namespace enginehost::resolve {
@@ -11,6 +13,7 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Not;
 
 TEST(VersionWishTest, accepts_what_it_says) {
   struct Row {
@@ -76,7 +79,7 @@ TEST(VersionWishTest, names_a_version_before_its_release_or_does_not) {
 
 // Builds of the reference engine with these versions, "1.0:cu118" for one that computes on a GPU.
 Plan plan_of(const std::vector<std::string>& builds, const std::string& version,
-             const std::string& flavor = {}) {
+             const std::string& flavor = {}, const Platform& machine = ubuntu22) {
   manifest::Catalogue offered;
   for (const std::string& text : builds) {
     auto build = std::make_shared<manifest::Build>();
@@ -92,7 +95,7 @@ Plan plan_of(const std::vector<std::string>& builds, const std::string& version,
   request.engine = "toy";
   request.version = version;
   request.flavor = flavor;
-  return decide(ubuntu22, offered, {}, request, now);
+  return decide(machine, offered, {}, request, now);
 }
 
 TEST(PrereleaseTest, is_taken_when_it_is_named_or_nothing_else_fits) {
@@ -110,6 +113,26 @@ TEST(PrereleaseTest, that_alone_has_the_flavor_wished_for_leaves_a_fallback) {
   const Plan plan = plan_of({"1.0", "2.0rc1:other"}, "", "other");
   EXPECT_EQ(chosen(plan), "1.0-cpu");
   EXPECT_TRUE(plan.fallback);
+  EXPECT_THAT(describe_plan(plan, false), HasSubstr("fits         a version before its release; name it"));
+  EXPECT_TRUE(to_json(plan.candidates.at(1))["behind_releases"].as_bool());
+  // Where there is no release to be behind of, that is no reason.
+  const Plan alone = plan_of({"1.0rc1", "2.0rc1"}, "");
+  EXPECT_THAT(describe_plan(alone, false), Not(HasSubstr("before its release")));
+}
+
+TEST(PrereleaseTest, that_alone_computes_on_the_accelerator_is_told) {
+  const Platform machine = with_gpus(ubuntu22, "580.65.06", "13.0", {{"RTX 4090", "8.9"}});
+  const auto told = [&](const std::string& version, const std::string& flavor = {}) {
+    const Plan plan = plan_of({"1.0", "1.0:other", "2.0rc1:cu118"}, version, flavor, machine);
+    return accelerator_left_idle(plan, machine, *plan.candidates.at(0).build);
+  };
+  const auto idle = told("");
+  ASSERT_TRUE(idle);
+  EXPECT_EQ(idle->value("nearest"), "toy-2.0rc1-cu118");
+  EXPECT_THAT(std::string(idle->value("reason")), HasSubstr("before its release"));
+  EXPECT_EQ(idle->value("named"), "toy@2.0rc1");
+  EXPECT_FALSE(told(">=1.0rc1")) << "it is taken";
+  EXPECT_FALSE(told("", "other")) << "the wish for a flavor puts it behind as well";
 }
 
 }  // namespace

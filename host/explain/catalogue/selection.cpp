@@ -315,14 +315,15 @@ constexpr Entry entries[] = {
      .title = "accelerator not used",
      .meaning =
          "The machine has a GPU or the like, or the request wished for one first (cuda,cpu); builds of the "
-         "engine for it exist, and one for the processor is opened: the others do not fit, or it is not "
-         "known whether they do. A warning.",
+         "engine for it exist, and one for the processor is opened: the others do not fit, it is not "
+         "known whether they do, or they are versions before their release. A warning.",
      .before = decided,
      .causes =
          {"{device} was wished for first, and {build} is for the processor; as for {nearest}, {reason}",
           "{build} is for the processor, and this machine has {accelerator}; as for {nearest}, {reason}",
           "a build for the processor is opened on a machine that has more"},
      .remedies = {"engine-info --code {first_code} tells what that means and what to do about it",
+                  "name it to get it: {named|word}",
                   "engine-info {engine} --plan --explain shows every build with its reasons",
                   "ask for the processor, and this is not told: --flavor cpu, or \"flavor\": \"cpu\" in the "
                   "configuration"},
