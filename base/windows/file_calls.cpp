@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/windows/final_path.hpp"
 #include "base/windows/system.hpp"
 #include "base/windows/wide.hpp"
 
@@ -144,25 +145,10 @@ ssize_t write_some(int file, const void* from, std::size_t size, OVERLAPPED* pla
   return ::WriteFile(handle_of(file), from, most, &done, place) != 0 ? static_cast<ssize_t>(done) : failed();
 }
 
-// Empty where Windows has no such path: the folder's volume has neither a letter nor a place, or, under Wine
-// 8, the path has more than 260 characters.
-std::wstring folder_path(int folder) {
-  std::wstring path(1024, L'\0');
-  DWORD length = ::GetFinalPathNameByHandleW(handle_of(folder), path.data(), static_cast<DWORD>(path.size()),
-                                             FILE_NAME_NORMALIZED | VOLUME_NAME_DOS);
-  if (length >= path.size()) {
-    path.resize(length + 1);
-    length = ::GetFinalPathNameByHandleW(handle_of(folder), path.data(), length + 1,
-                                         FILE_NAME_NORMALIZED | VOLUME_NAME_DOS);
-  }
-  path.resize(length);
-  return path;
-}
-
 // Empty, with the error kept for failed(), where the folder's path cannot be told.
 Name in_folder(int folder, const Name& file) {
   if (folder == AT_FDCWD || std::filesystem::path(file.get()).has_root_path()) return file;
-  const std::wstring place = folder_path(folder);
+  const std::wstring place = windows::extended_final_path(handle_of(folder));
   if (place.empty()) return Name(L"");
   std::wstring rest = file.get();
   std::replace(rest.begin(), rest.end(), L'/', L'\\');

@@ -3,8 +3,8 @@
 #include <fcntl.h>
 #include <io.h>
 
+#include "base/windows/final_path.hpp"
 #include "base/windows/system.hpp"
-#include "base/windows/wide.hpp"
 
 namespace enginehost::commands {
 namespace {
@@ -42,11 +42,7 @@ OutputFile file_behind(std::FILE* stream) {
   if (::GetFileType(handle) != FILE_TYPE_DISK) return file;
   LARGE_INTEGER size{};
   if (::GetFileSizeEx(handle, &size) != 0) file.size = static_cast<std::uint64_t>(size.QuadPart);
-  std::wstring name(32'768, L'\0');
-  const DWORD length = ::GetFinalPathNameByHandleW(handle, name.data(), static_cast<DWORD>(name.size()), 0);
-  if (length == 0 || length >= name.size()) return file;
-  name.resize(length);
-  file.name = windows::utf8(name.starts_with(L"\\\\?\\") ? std::wstring_view(name).substr(4) : name);
+  file.name = windows::final_path(handle);
   return file;
 }
 

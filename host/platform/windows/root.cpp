@@ -5,8 +5,8 @@
 #include "base/files.hpp"
 #include "base/paths.hpp"
 #include "base/windows/file_calls.hpp"
+#include "base/windows/final_path.hpp"
 #include "base/windows/system.hpp"
-#include "base/windows/wide.hpp"
 
 namespace enginehost::platform {
 namespace {
@@ -19,20 +19,7 @@ std::string final_path(const std::filesystem::path& file) {
                                              FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE, nullptr,
                                              OPEN_EXISTING, FILE_FLAG_BACKUP_SEMANTICS, nullptr));
   if (!opened.valid()) return {};
-  std::wstring text(MAX_PATH, L'\0');
-  for (;;) {
-    const DWORD length = ::GetFinalPathNameByHandleW(opened.get(), text.data(),
-                                                     static_cast<DWORD>(text.size()), FILE_NAME_NORMALIZED);
-    if (length == 0) return {};
-    if (length < text.size()) {
-      text.resize(length);
-      break;
-    }
-    text.resize(length + 1);
-  }
-  std::string path = windows::utf8(text);
-  if (path.starts_with("\\\\?\\UNC\\")) return "\\" + path.substr(7);
-  return path.starts_with("\\\\?\\") ? path.substr(4) : path;
+  return windows::final_path(opened.get());
 }
 
 bool is_drive_path(const std::string& path) {

@@ -13,6 +13,7 @@
 #include "base/remove_tree.hpp"
 #include "base/sha256.hpp"
 #include "base/system_errors.hpp"
+#include "base/windows/final_path.hpp"
 #include "base/windows/system.hpp"
 #include "base/windows/wide.hpp"
 #include "tests/base/temporary_folder.hpp"
@@ -42,6 +43,12 @@ TEST(WindowsErrors, OneThatPosixHasNoWordForKeepsItsNumberAndWindowsWords) {
       ASSERT_EQ(windows::windows_error_in(number), error);
     else
       ASSERT_NE(error_text(number), error == 0 ? "" : "unknown error") << error;
+}
+
+TEST(WindowsFiles, WhereAnOpenFileLiesIsToldAsPeopleWriteIt) {
+  EXPECT_EQ(windows::without_prefix(R"(\\?\C:\folder\a)"), R"(C:\folder\a)");
+  EXPECT_EQ(windows::without_prefix(R"(\\?\UNC\server\share\a)"), R"(\\server\share\a)");
+  EXPECT_EQ(windows::without_prefix(""), "");
 }
 
 TEST(WindowsFiles, AStampChangesWithContentAndNotWithLinks) {
