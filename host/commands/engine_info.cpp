@@ -4,6 +4,7 @@
 
 #include "base/paths.hpp"
 #include "base/printable.hpp"
+#include "base/shell_word.hpp"
 #include "base/text.hpp"
 #include "host/commands/bench.hpp"
 #include "host/commands/checked.hpp"
@@ -115,13 +116,15 @@ int inspect(const InfoFlags& flags) {
     end_with(report.error(), flags.common.json);
     return static_cast<int>(explain::ExitStatus::usage);
   }
-  const std::string asked = "engine-info --inspect ";
+  const std::string asked = "engine-info --inspect ", done = asked + shell_word(path_text(file));
   for (Diagnosis& diagnosis : report->diagnoses) {
     diagnosis = explain::of_argument(std::move(diagnosis), file);
     explain::complete(diagnosis);
     // What was just done mends nothing.
     std::erase_if(diagnosis.remedy, [&](const std::string& remedy) {
-      return remedy.starts_with(asked + path_text(file) + " ") || remedy.starts_with(asked + "FILE ");
+      const std::size_t at = remedy.find(done), end = at + done.size();
+      return (at != std::string::npos && (end == remedy.size() || remedy[end] == ' ')) ||
+             remedy.starts_with(asked + "FILE ");
     });
   }
   if (flags.common.json) {

@@ -65,21 +65,23 @@ TEST(ForeignFiles, F09_TheWindowsBuildIsToldAsSuch) {
 // Whoever has just looked into a file is not told to look into it.
 TEST(ForeignFiles, WhatWasJustDoneIsNoRemedy) {
   const Workplace workplace;
-  write_text(workplace.folder() / "far.c", "__declspec(dllexport) int far_away(void) { return 1; }\n");
-  write_text(workplace.folder() / "engine.c",
+  // A shell would take it for two words, so that commands quote it.
+  const std::filesystem::path folder = workplace.folder() / "a b";
+  write_text(folder / "far.c", "__declspec(dllexport) int far_away(void) { return 1; }\n");
+  write_text(folder / "engine.c",
              "__declspec(dllimport) int far_away(void);\n"
              "__declspec(dllexport) int engine(void) { return far_away(); }\n");
   ChildRequest request;
   request.argv = {
       "sh", "-c",
-      "cd '" + workplace.folder().native() +
+      "cd '" + folder.native() +
           "' && link=\"$(command -v lld-link lld-link-14 | head -1) /dll /noentry /machine:x64\" && "
           "clang --target=x86_64-pc-windows-msvc -c far.c -o far.obj && $link /out:far.dll far.obj && "
           "clang --target=x86_64-pc-windows-msvc -c engine.c -o engine.obj && "
           "$link /out:engine.dll engine.obj far.lib && rm far.dll"};
   const auto child = run_child(request);
   if (!child || !child->succeeded()) GTEST_SKIP() << "clang with lld-link is not installed";
-  const std::string file = (workplace.folder() / "engine.dll").native();
+  const std::string file = (folder / "engine.dll").native();
   const std::vector<std::string> arguments = {"--inspect", file, "--platform",
                                               ENGINEHOST_SOURCE_DIR
                                               "/tests/profiles/windows11-cudart65-driver595-rtx5090.json"};
