@@ -181,6 +181,30 @@ TEST(Offline, WithNothingThatFitsInstalledTheMissingBuildsAndTheirCommandsAreTol
   EXPECT_THAT(recorded.said(), HasSubstr("--flavor cpu --platform " + record));
 }
 
+// Nor is another build brought than the one that fits best without a word.
+TEST(Offline, FulfilTellsWhatTheAskingMachineHasSetAside) {
+  const Workplace workplace, lab;
+  TestRepository repository(workplace.folder() / "repository");
+  repository.add(good_build());
+  TestBuild better = good_build("reference-better");
+  better.version = "1.1.0";
+  repository.add(better);
+  repository.write();
+  const std::string asked = (workplace.folder() / "lab.request").native();
+  ASSERT_EQ(lab.run("engine-cache", {"quarantine", "disable", better.id}).status, 0);
+  ASSERT_EQ(lab.run("engine-cache", {"request", asked, "reference"}).status, 0);
+  const std::vector<std::string> fulfil = {"fulfil", asked, "--repository", repository.root().native()};
+  const Ended text = workplace.run("engine-cache", fulfil);
+  EXPECT_EQ(text.status, 0) << text.said();
+  EXPECT_THAT(text.output, HasSubstr("reference-better  set aside on the machine that asks (it failed there, "
+                                     "or was disabled): reference-good instead\n"));
+  std::vector<std::string> again = fulfil;
+  again.insert(again.end(), {"--output", (workplace.folder() / "again.bundle").native(), "--json"});
+  const Json answer = workplace.run("engine-cache", again).document["answers"].as_array().at(0);
+  EXPECT_EQ(answer["build"].as_string(), "reference-good");
+  EXPECT_EQ(answer["passed_over"].dump(), "[\"reference-better\"]");
+}
+
 // The list of what is missing names the machine that was decided for, too.
 TEST(Offline, TheCommandsForARecordedMachineNameItsRecord) {
   Served served;
