@@ -25,8 +25,6 @@ Json ended_document(const history::Stale& stale) {
   return Json::object().set("record", history::to_json(stale.record)).set("why", stale.why);
 }
 
-bool is_set_aside(const history::Record& record) { return record.state != history::State::proven; }
-
 // "reference-1.0  unfit: …  (only in /usr/bin/player)"
 std::string line_elsewhere(const history::Stale& stale) {
   return line_of(stale.record) + "  (only in the program " + stale.program + ")\n";
@@ -64,12 +62,13 @@ int list(open::World& world, bool json) {
   Json records = Json::array(), gone = Json::array();
   std::string text;
   for (const auto& [build, record] : world.history().records) {
-    if (!is_set_aside(record)) continue;
+    if (!history::is_on_record_against(record)) continue;
     records.push(history::to_json(record));
     text += line_of(record) + "\n";
   }
   for (const history::Stale& stale : world.stale_records()) {
-    if (!is_set_aside(stale.record) || world.history().find(stale.record.build) != nullptr) continue;
+    if (!history::is_on_record_against(stale.record) || world.history().find(stale.record.build) != nullptr)
+      continue;
     if (!stale.program.empty()) {
       records.push(history::to_json(stale.record));
       text += line_elsewhere(stale);
@@ -118,7 +117,8 @@ int clear(open::World& world, const QuarantineFlags& flags, bool json) {
     return end_with(not_disabled(*known), json);
   std::vector<std::string> builds;
   const auto add = [&](const history::Record& record) {
-    const bool cleared_by_all = is_set_aside(record) && record.state != history::State::disabled;
+    const bool cleared_by_all =
+        history::is_on_record_against(record) && record.state != history::State::disabled;
     if (flags.all ? cleared_by_all : record.build == flags.build) builds.push_back(record.build);
   };
   for (const auto& [build, record] : world.history().records) add(record);

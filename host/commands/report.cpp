@@ -53,8 +53,6 @@ std::map<std::string, EngineLine> engines_of(const manifest::Catalogue& catalogu
   return engines;
 }
 
-bool is_set_aside(const history::Record& record) { return record.state != history::State::proven; }
-
 std::string cause_of(const history::Record& record) {
   return record.diagnosis.is_null() ? "" : explain::one_line(explain::diagnosis_from_json(record.diagnosis));
 }
@@ -165,7 +163,7 @@ std::string machine_report(open::World& world, bool verbose) {
   text += "\nset aside\n";
   bool any = false;
   for (const auto& [build, record] : world.history().records) {
-    if (!is_set_aside(record)) continue;
+    if (!history::is_on_record_against(record)) continue;
     any = true;
     text += "  " + build + "  " + history::name_of(record.state) + ": " + cause_of(record) + "\n";
   }
@@ -197,7 +195,7 @@ Json machine_document(open::World& world, const std::optional<Diagnosis>& broken
                        .set("folder", path_text(build.folder))
                        .set("read_only", build.read_only));
   for (const auto& [build, record] : world.history().records)
-    if (is_set_aside(record)) set_aside.push(history::to_json(record));
+    if (history::is_on_record_against(record)) set_aside.push(history::to_json(record));
   if (broken) failures.push(explain::to_json(*broken));
   for (const Diagnosis& failure : world.catalogue().failures) failures.push(explain::to_json(failure));
   if (const auto readable = world.store().check_readable(); !readable)

@@ -7,6 +7,23 @@ const Record* History::find(const std::string& build_id) const {
   return found != records.end() ? &found->second : nullptr;
 }
 
+bool is_set_aside(const Record& record, std::int64_t now) {
+  switch (record.state) {
+    case State::disabled:
+      return true;
+    case State::proven:
+    case State::suspect:
+      return false;
+    case State::unfit:
+    case State::blocked:
+    case State::quarantined:
+      break;
+  }
+  return record.retry_after == 0 || now < record.retry_after;
+}
+
+bool is_on_record_against(const Record& record) { return record.state != State::proven; }
+
 const char* name_of(State state) {
   switch (state) {
     case State::proven:

@@ -54,6 +54,11 @@ struct History {
   const Record* find(const std::string& build_id) const;
 };
 
+// Whether the build is not tried because of it, now (seconds since 1970).
+bool is_set_aside(const Record& record, std::int64_t now);
+// Whether it holds anything against the build, though that may be tried again: all but a proof.
+bool is_on_record_against(const Record& record);
+
 const char* name_of(State state);
 
 }  // namespace enginehost::history

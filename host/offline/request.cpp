@@ -67,12 +67,8 @@ SiteRequest request_of_this_machine(open::World& world, std::vector<Wish> wishes
           request.holds.insert(entry.identity);
     }
   }
-  for (const auto& [build, record] : world.history().records) {
-    const bool over = record.state != history::State::disabled && record.retry_after != 0 &&
-                      record.retry_after <= open::World::now();
-    if (!over && record.state != history::State::proven && record.state != history::State::suspect)
-      request.set_aside.push_back(build);
-  }
+  for (const auto& [build, record] : world.history().records)
+    if (history::is_set_aside(record, open::World::now())) request.set_aside.push_back(build);
   return request;
 }
 

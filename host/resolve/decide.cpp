@@ -38,21 +38,6 @@ const Record* record_of(const Build& build, const history::History& history) {
   return build.digest.empty() || build.digest == record.digest ? &record : nullptr;
 }
 
-bool is_set_aside(const Record& record, std::int64_t now) {
-  switch (record.state) {
-    case State::disabled:
-      return true;
-    case State::proven:
-    case State::suspect:
-      return false;
-    case State::unfit:
-    case State::blocked:
-    case State::quarantined:
-      break;
-  }
-  return record.retry_after == 0 || now < record.retry_after;
-}
-
 Diagnosis set_aside(const Build& build, const Record& record) {
   Diagnosis diagnosis = diagnose("EH-S14").with("build", build.id, "catalogue");
   std::string reason;
