@@ -62,7 +62,7 @@ struct Entry {
   std::weak_ptr<SharedEngine> engine;
   WatchedFolder builds, records;
   Generation generation;
-  Clock::time_point looked_at;
+  Clock::time_point looked_at, put_at;
 };
 
 class Table {
@@ -74,17 +74,17 @@ class Table {
     return table.here();
   }
 
-  // The open engine, and whether all that decides has to be looked at before it may be given out again.
-  std::pair<std::shared_ptr<SharedEngine>, bool> find(const std::string& key) {
+  // The open engine, and whether all that decides has to be looked at before it may be given out again. For a
+  // call that `began` before somebody put it here, that somebody has looked.
+  std::pair<std::shared_ptr<SharedEngine>, bool> find(const std::string& key, Clock::time_point began) {
     std::shared_ptr<SharedEngine> engine;  // may be the last to hold it; it goes when nothing is locked
     const std::lock_guard<std::mutex> hold(mutex_);
     Entry* const entry = entry_of(key);
     if (entry == nullptr) return {};
     engine = entry->engine.lock();
     if (!engine || engine->is_spoiled()) return {};
-    const bool fresh =
-        Clock::now() - entry->looked_at < look_again_after && generation_of(*entry) == entry->generation;
-    return {std::move(engine), !fresh};
+    const bool looked = entry->put_at >= began || Clock::now() - entry->looked_at < look_again_after;
+    return {std::move(engine), !looked || generation_of(*entry) != entry->generation};
   }
 
   // `folders`: as they were when all that decides was looked at, where that is known.
@@ -98,6 +98,7 @@ class Table {
     entry.builds = WatchedFolder(builds_folder(world.store().root()));
     if (!world.state_folder().empty()) entry.records = WatchedFolder(records_folder(world.state_folder()));
     entry.looked_at = looked_at;
+    entry.put_at = Clock::now();
     entry.generation = {environment_digest(), folders ? *folders : folders_of(entry)};
     entries_.push_back(std::move(entry));
   }
@@ -182,15 +183,17 @@ Result<load::DeviceCheck> SharedEngine::check(const std::string& device, const l
 }
 
 Result<std::shared_ptr<SharedEngine>> open_shared(const SharedRequest& request) {
+  const Clock::time_point began = Clock::now();
   const bool cancelled = request.cancel && request.cancel->cancelled();
   std::shared_ptr<SharedEngine> open_already;
   bool must_look = false;
-  std::tie(open_already, must_look) = Table::of_this_process().find(request.key);
+  std::tie(open_already, must_look) = Table::of_this_process().find(request.key, began);
   if (open_already && !must_look && !cancelled) return open_already;
 
   TRY_ASSIGN(const Turn turn, key_turn(request.key, request.cancel));
-  if (turn.waited()) {
-    std::tie(open_already, must_look) = Table::of_this_process().find(request.key);
+  // Somebody may have opened it since, also where the turn was free again already.
+  if (!cancelled) {
+    std::tie(open_already, must_look) = Table::of_this_process().find(request.key, began);
     if (open_already && !must_look) return open_already;
   }
   const Clock::time_point looked_at = Clock::now();

@@ -76,8 +76,9 @@ struct SharedRequest {
 
 // The engine that this process opened by the same request and still holds, else a new one. It is shared only
 // while the environment, the installed builds and their records are the same; whatever else decides is looked
-// at again, by its ready ticket, when the last look is more than a second ago. Failures are those of
-// load_settings() and of open_engine(). Any thread; two that open at once may get two engines.
+// at again, by its ready ticket, when the last look is more than a second ago. Who asks while another thread
+// opens by the same request waits for it and gets its engine. Failures are those of load_settings() and of
+// open_engine(). Any thread.
 Result<std::shared_ptr<SharedEngine>> open_shared(const SharedRequest& request);
 
 }  // namespace enginehost::open

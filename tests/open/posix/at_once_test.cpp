@@ -2,6 +2,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <condition_variable>
 #include <functional>
 #include <mutex>
@@ -75,7 +76,10 @@ class AtOnce : public Neighbours {
                                               std::optional<CancelToken> cancel = {}) {
     SharedRequest request;
     request.key = flavor + path_text(folder_.path());
-    request.flags = [this] { return flags_; };
+    request.flags = [this] {
+      ++times_decided_;
+      return flags_;
+    };
     request.request = [this, flavor, while_made](AskedSettings) {
       OpenRequest open = request_;
       open.request.flavor = flavor;
@@ -84,6 +88,22 @@ class AtOnce : public Neighbours {
     };
     request.cancel = std::move(cancel);
     return open_shared(request);
+  }
+  // While another thread's open of "first" makes its engine.
+  void while_it_is_made(const std::function<void()>& action) {
+    Gate being_made, over;
+    std::thread thread([&] {
+      EXPECT_TRUE(share("first", [&] {
+        being_made.open();
+        over.wait(20s);
+      }));
+    });
+    if (being_made.wait(20s))
+      action();
+    else
+      ADD_FAILURE() << "no engine is being made";
+    over.open();
+    thread.join();
   }
   // What a forked child comes to; it has ten seconds.
   static int in_child(const std::function<bool()>& action) {
@@ -95,6 +115,7 @@ class AtOnce : public Neighbours {
     int status = 0;
     return ::waitpid(child, &status, 0) == child ? status : -1;
   }
+  std::atomic<int> times_decided_ = 0;
 };
 
 TEST_F(AtOnce, BuildsThatDisturbEachOtherAreNeverLoadedBoth) {
@@ -102,18 +123,19 @@ TEST_F(AtOnce, BuildsThatDisturbEachOtherAreNeverLoadedBoth) {
   // Proven, each alone, so that nothing but loading is left to do.
   prove("first");
   prove("second");
-  Gate being_made, second_begins;
+  Gate being_made, second_begins, second_is_open;
   Outcome first;
   std::thread thread([&] {
     first = open_here("first", [&] {
       being_made.open();
-      second_begins.wait(5s);
-      std::this_thread::sleep_for(300ms);
+      second_begins.wait(20s);
+      second_is_open.wait(2s);  // time enough for one that does not wait for its turn
     });
   });
   const bool begun = being_made.wait(20s);
   second_begins.open();
   const Outcome second = open_here("");
+  second_is_open.open();
   thread.join();
   ASSERT_TRUE(begun) << why(first);
   ASSERT_EQ(first.state, State::opened) << why(first);
@@ -136,27 +158,39 @@ TEST_F(AtOnce, ACallbackMayOpenTheSameAndAnother) {
   EXPECT_TRUE(another);
 }
 
+// Longer than an open engine is given out without another look, and there is no ticket yet.
+TEST_F(AtOnce, WhoWaitsLongForTheFirstGetsItsEngine) {
+  publish_telling("liblasting.so.1");
+  Gate being_made;
+  std::shared_ptr<SharedEngine> first, second;
+  std::thread thread([&] {
+    first = share("first", [&] {
+              being_made.open();
+              std::this_thread::sleep_for(1500ms);
+            }).value_or(nullptr);
+  });
+  const bool begun = being_made.wait(20s);
+  second = share("first").value_or(nullptr);
+  thread.join();
+  ASSERT_TRUE(begun);
+  EXPECT_NE(second, nullptr);
+  EXPECT_EQ(first, second);
+  EXPECT_EQ(times_decided_, 1);
+}
+
 TEST_F(AtOnce, WhoWaitsForAnotherMayGiveUp) {
   publish_telling("libwaiting.so.1");
-  Gate being_made, over;
-  std::thread thread([&] {
-    EXPECT_TRUE(share("first", [&] {
-      being_made.open();
-      over.wait(20s);
-    }));
+  while_it_is_made([&] {
+    CancelToken cancel;
+    std::thread canceller([&] {
+      std::this_thread::sleep_for(100ms);
+      cancel.cancel();
+    });
+    const auto given_up = share("first", {}, cancel);
+    canceller.join();
+    ASSERT_FALSE(given_up);
+    EXPECT_EQ(given_up.error().code, "EH-P10");
   });
-  ASSERT_TRUE(being_made.wait(20s));
-  CancelToken cancel;
-  std::thread canceller([&] {
-    std::this_thread::sleep_for(100ms);
-    cancel.cancel();
-  });
-  const auto given_up = share("first", {}, cancel);
-  over.open();
-  canceller.join();
-  thread.join();
-  ASSERT_FALSE(given_up);
-  EXPECT_EQ(given_up.error().code, "EH-P10");
 }
 
 TEST_F(AtOnce, WhereTheFirstFailsTheNextTriesByItself) {
@@ -172,6 +206,7 @@ TEST_F(AtOnce, WhereTheFirstFailsTheNextTriesByItself) {
   for (std::thread& thread : threads) thread.join();
   for (const std::string& code : codes) EXPECT_EQ(code, codes.front());
   EXPECT_NE(codes.front(), "opened");
+  EXPECT_EQ(times_decided_, 4);
 }
 
 TEST_F(AtOnce, AForkedChildOpensItsOwn) {
@@ -190,17 +225,9 @@ TEST_F(AtOnce, AForkedChildWaitsForNoThreadOfItsParent) {
   GTEST_SKIP() << "ThreadSanitizer ends a forked child of several threads that starts one";
 #endif
   publish_telling("libforked.so.1");
-  Gate being_made, over;
-  std::thread thread([&] {
-    EXPECT_TRUE(share("first", [&] {
-      being_made.open();
-      over.wait(20s);
-    }));
+  while_it_is_made([&] {
+    EXPECT_EQ(in_child([&] { return share("").has_value(); }), 0) << "a signal ended it, or it failed";
   });
-  ASSERT_TRUE(being_made.wait(20s));
-  EXPECT_EQ(in_child([&] { return share("").has_value(); }), 0) << "a signal ended it, or it failed";
-  over.open();
-  thread.join();
 }
 
 }  // namespace
