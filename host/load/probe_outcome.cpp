@@ -149,11 +149,12 @@ Diagnosis helper_did_not_start(const ChildOutcome& outcome, const ProbeRequest& 
   diagnosis.with("program", request.launcher.empty() ? path_text(request.helper) : request.launcher.front());
   if (outcome.timed_out) {
     diagnosis.with("deadline", seconds_text(request.deadline), request.deadline_source);
+  } else if (outcome.exception != 0) {  // `signal` is only the like of it
+    diagnosis.with("exit_code", exception_text(outcome.exception));
   } else if (outcome.signal != 0) {
     diagnosis.with("signal", signal_name(outcome.signal), "how it ended");
   } else {
-    diagnosis.with("exit_code", outcome.exception != 0 ? exception_text(outcome.exception)
-                                                       : std::to_string(outcome.exit_code));
+    diagnosis.with("exit_code", std::to_string(outcome.exit_code));
   }
   if (const std::string words = last_words(outcome.error); !words.empty())
     diagnosis.with("os_said", words, "its standard error");
@@ -163,9 +164,9 @@ Diagnosis helper_did_not_start(const ChildOutcome& outcome, const ProbeRequest& 
 Diagnosis why(const ChildOutcome& outcome, const Told& told, const ProbeRequest& request,
               const std::string& stage) {
   if (outcome.cancelled) return diagnose("EH-P10").with("reason", "on request");
-  const bool out_of_memory = ending_of(signal_of(outcome, request)) == Ending::killed;
+  const bool ended_from_outside = ending_of(signal_of(outcome, request)) == Ending::killed;
   // What even SIGKILL does not end waits in the kernel, for a driver: no helper is at fault there.
-  if (told.stages.empty() && !outcome.survived_kill && (outcome.timed_out || !out_of_memory))
+  if (told.stages.empty() && !outcome.survived_kill && (outcome.timed_out || !ended_from_outside))
     return helper_did_not_start(outcome, request);
   if (outcome.timed_out) {
     Diagnosis diagnosis = diagnose("EH-R05");

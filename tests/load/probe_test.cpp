@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
+#include <csignal>
 #include <cstdlib>
 #include <thread>
 
@@ -20,6 +21,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 class ProbeOf : public ::testing::Test {
  protected:
@@ -333,6 +335,18 @@ TEST_F(ProbeOf, AHelperThatEndsBeforeItsFirstWordIsP20) {
   }
 }
 
+// As a child's end is told there: the signal stands for all exceptions that are like it.
+TEST_F(ProbeOf, TheExceptionThatEndsAHelperOnWindowsIsToldAsItIs) {
+  ChildOutcome ended;
+  ended.signal = SIGABRT;
+  ended.exception = 0xC0000409;
+  const ProbeResult result = judge(ended, "nonce", request("engine.dll"));
+  ASSERT_TRUE(result.diagnosis);
+  EXPECT_EQ(result.diagnosis->code, "EH-P20");
+  EXPECT_EQ(result.diagnosis->value("exit_code"), "0xC0000409");
+  EXPECT_THAT(explain::describe(*result.diagnosis), Not(HasSubstr("SIGABRT")));
+}
+
 TEST_F(ProbeOf, AHelperThatDoesNotBeginInTimeIsP20) {
   ProbeRequest request = this->request(workshop_.plugin("libengine_x.so"));
   request.launcher = {"/bin/sh", "-c", "sleep 30"};
@@ -352,6 +366,12 @@ TEST_F(ProbeOf, WhatSomebodyEndsFromOutsideIsNoFaultOfTheBuild) {
     EXPECT_EQ(result.diagnosis->value("sent"), signal);
     EXPECT_EQ(explain::category(*result.diagnosis), history::Category::transient);
     EXPECT_THAT(explain::describe(*result.diagnosis), HasSubstr("somebody ended the probe with " + signal));
+    // A shell between the two tells it by its exit status.
+    ProbeRequest launched = request(workshop_.plugin("libengine_x.so", "-DAT_LOAD='raise(" + signal + ")'"));
+    launched.launcher = {"/bin/sh", "-c", "\"$0\" \"$@\"; exit $?"};
+    const ProbeResult reported = probe(launched);
+    ASSERT_TRUE(reported.diagnosis);
+    EXPECT_EQ(reported.diagnosis->code, "EH-R14") << explain::describe(*reported.diagnosis);
   }
 }
 

@@ -63,7 +63,7 @@ Ending ending_of(int signal) {
 
 bool is_reported_signal(int number) {
   return number == SIGILL || number == SIGABRT || number == SIGBUS || number == SIGFPE || number == SIGSEGV ||
-         number == SIGKILL;
+         ending_of(number) == Ending::killed;
 }
 
 }  // namespace enginehost::load
