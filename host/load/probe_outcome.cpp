@@ -99,11 +99,6 @@ Diagnosis crashed(int number, const Told& told, const std::optional<explain::Loa
     return diagnose("EH-R02");
   }();
   diagnosis.with("signal", signal_name(number), "how the probe ended");
-  // For lack of memory the kernel sends nothing but SIGKILL.
-  if (diagnosis.code == "EH-R14" && signal_name(number) != "SIGKILL") {
-    diagnosis.title = "ended from outside";
-    diagnosis.with("sent", signal_name(number), "how the probe ended");
-  }
   const auto add = [&](const char* key) {
     if (const std::string& value = told.crash[key].as_string(); !value.empty())
       diagnosis.with(key, value, "the probe's crash handler");

@@ -363,7 +363,7 @@ TEST_F(ProbeOf, WhatSomebodyEndsFromOutsideIsNoFaultOfTheBuild) {
     const ProbeResult result = tried("-DAT_LOAD='raise(" + signal + ")'");
     ASSERT_TRUE(result.diagnosis);
     EXPECT_EQ(result.diagnosis->code, "EH-R14");
-    EXPECT_EQ(result.diagnosis->value("sent"), signal);
+    EXPECT_EQ(result.diagnosis->value("signal"), signal);
     EXPECT_EQ(explain::category(*result.diagnosis), history::Category::transient);
     EXPECT_THAT(explain::describe(*result.diagnosis), HasSubstr("somebody ended the probe with " + signal));
     // A shell between the two tells it by its exit status.
