@@ -138,8 +138,9 @@ typedef struct enginehost_request {
   const char* const* accepted_licenses; /* ids accepted beforehand */
   size_t accepted_license_count;
   void* user_data; /* of the callbacks */
-  /* May be called from another thread; must return quickly, and must not open the same build, which would wait for the
-   * call that it is told of.  To stop the call, cancel it. */
+  /* on_progress and on_consent must not wait for another thread that opens: that one may wait for this call.  They may
+   * open themselves, also the same build, on the thread of the call.
+   * on_progress may be called from another thread, and must return quickly.  To stop the call, cancel it. */
   void (*on_progress)(const enginehost_progress* progress, void* user_data);
   /* Nonzero agrees.  Not set: size is agreed to, licences only if accepted beforehand. */
   int32_t (*on_consent)(const enginehost_question* question, void* user_data);
