@@ -121,12 +121,6 @@ class Probe {
     std::exit(0);
   }
 
-  static std::string hexadecimal(std::uint32_t value) {
-    char text[16];
-    std::snprintf(text, sizeof text, "%04x", value);
-    return text;
-  }
-
   int failed(Diagnosis diagnosis) {
     if (diagnosis.value("stage").empty()) diagnosis.with("stage", stage_);
     channel_.write(Json::object().set("failed", diagnosis_to_wire(diagnosis)).set("warnings", warnings()));

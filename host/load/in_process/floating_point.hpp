@@ -1,6 +1,8 @@
 // The floating-point mode of this thread, kept over strangers' code.
 #pragma once
 #include <cstdint>
+#include <cstdio>
+#include <string>
 #if !defined(__x86_64__)
 #include <cfenv>
 #endif
@@ -27,6 +29,13 @@ inline std::uint16_t x87_mode() {
   return word;
 }
 
+// Such a word as Intel's manuals write it.
+inline std::string hexadecimal(std::uint32_t word) {
+  char text[16];
+  std::snprintf(text, sizeof text, "%04x", word);
+  return text;
+}
+
 // Puts the mode back when it goes out of scope (a library linked with -ffast-math sets flush-to-zero in a
 // constructor). On x86 by hand: fegetenv(3) is in libm, which the helper would have to bring for it alone.
 class FloatingPointMode {
@@ -35,6 +44,9 @@ class FloatingPointMode {
   FloatingPointMode& operator=(const FloatingPointMode&) = delete;
 #if defined(__x86_64__)
   FloatingPointMode() = default;
+  // As floating_point_mode() and x87_mode() were.
+  std::uint32_t mode() const { return sse_ & ~0x3fu; }
+  std::uint16_t x87() const { return x87_; }
   void put_back() const {
     __builtin_ia32_ldmxcsr(sse_);
     __asm__ volatile("fldcw %0" : : "m"(x87_));
@@ -45,6 +57,8 @@ class FloatingPointMode {
   std::uint16_t x87_ = x87_mode();
 #else
   FloatingPointMode() { std::fegetenv(&environment_); }
+  std::uint32_t mode() const { return 0; }
+  std::uint16_t x87() const { return 0; }
   void put_back() const { std::fesetenv(&environment_); }
 
  private:

@@ -1,6 +1,5 @@
 // What a plugin's constructors and its create() must leave as they found it.
 #pragma once
-#include <cstdint>
 #include <memory>
 #include <vector>
 
@@ -30,8 +29,6 @@ class Kept {
   struct OfSystem;  // what only some systems have
   void put_back_of_system(std::vector<Diagnosis>& told);
   std::unique_ptr<OfSystem> of_system_;
-  std::uint32_t mode_ = floating_point_mode();
-  std::uint16_t x87_ = x87_mode();
   FloatingPointMode floating_point_;
 };
 
