@@ -16,7 +16,8 @@ inline std::size_t told_length(const char* text, std::size_t most = longest_fiel
   return length;
 }
 
-// A copy; NULL is empty. No more than `most` bytes are read; what is cut off is told by " [cut]" at the end.
+// A copy; NULL is empty. No more than `most` bytes are read: a text that is as long as that counts as cut
+// off, which " [cut]" at the end tells.
 inline std::string told_text(const char* text, std::size_t most = longest_field) {
   const std::size_t length = told_length(text, most);
   std::string copy(text != nullptr ? text : "", length);
