@@ -6,7 +6,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <csignal>
 #include <cstdlib>
 
 #include "base/files.hpp"
@@ -130,6 +129,7 @@ TEST_F(KeptOver, ACopyOfTheProcessThatComesBackEnds) {
   ASSERT_NE(std::getenv("FIXTURE_CHILD"), nullptr);
   int status = 0;
   const pid_t child = std::atoi(std::getenv("FIXTURE_CHILD"));
+  ::unsetenv("FIXTURE_CHILD");
   ASSERT_EQ(::waitpid(child, &status, 0), child);
   ASSERT_TRUE(WIFEXITED(status));
   EXPECT_EQ(WEXITSTATUS(status), 1);
