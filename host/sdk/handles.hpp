@@ -16,7 +16,7 @@
 #include "host/load/in_process/model.hpp"
 #include "host/open/device_watch.hpp"
 #include "host/open/shared.hpp"
-#include "host/sdk/turns.hpp"
+#include "host/sdk/call_queue.hpp"
 
 struct enginehost_error {
   std::string code, title, cause, text, json;
@@ -51,7 +51,7 @@ struct enginehost_engine {
 
 struct enginehost_model {
   std::unique_ptr<enginehost::load::Model> model;
-  enginehost::sdk::Turns runs;  // of a model that does not run concurrently
+  enginehost::sdk::CallQueue runs;  // of a model that does not run concurrently
   // Descriptions of inputs and outputs, made once so that the strings handed out stay.
   std::vector<std::string> input_types, output_types;
 };

@@ -24,11 +24,11 @@ enginehost::load::CallOptions call_with(const enginehost_cancel* cancel) {
 
 // Waits until no other thread runs the model, unless the engine says that several may. EH-P10 when cancelled
 // before that.
-Result<std::optional<sdk::Turns::Turn>> turn_on(enginehost_model& model,
-                                                const std::optional<enginehost::CancelToken>& cancel) {
-  std::optional<sdk::Turns::Turn> turn;
+Result<std::optional<sdk::CallQueue::Turn>> turn_on(enginehost_model& model,
+                                                    const std::optional<enginehost::CancelToken>& cancel) {
+  std::optional<sdk::CallQueue::Turn> turn;
   if (model.model->concurrent()) return turn;
-  TRY_ASSIGN(sdk::Turns::Turn taken, model.runs.take(cancel));
+  TRY_ASSIGN(sdk::CallQueue::Turn taken, model.runs.take(cancel));
   turn.emplace(std::move(taken));
   return turn;
 }

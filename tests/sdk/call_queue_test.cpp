@@ -1,6 +1,6 @@
-// Many threads that take turns; host/sdk/turns.cpp is compiled into the tests, since nothing of it is
+// Many threads that take turns; host/sdk/call_queue.cpp is compiled into the tests, since nothing of it is
 // exported.
-#include "host/sdk/turns.hpp"
+#include "host/sdk/call_queue.hpp"
 
 #include <gtest/gtest.h>
 #include <pthread.h>
@@ -23,16 +23,16 @@ long sleeps() {
   return used.ru_nvcsw;
 }
 
-TEST(TurnsTest, OneThatEndsWakesOneThread) {
+TEST(CallQueueTest, OneThatEndsWakesOneThread) {
   constexpr int threads = 64, each = 40;
-  Turns turns;
+  CallQueue queue;
   int inside = 0;
   const long before = sleeps();
   std::vector<std::thread> all;
   for (int i = 0; i < threads; ++i)
     all.emplace_back([&] {
       for (int j = 0; j < each; ++j) {
-        const auto turn = turns.take({});
+        const auto turn = queue.take({});
         ASSERT_TRUE(turn);
         EXPECT_EQ(++inside, 1);
         std::this_thread::yield();
@@ -43,17 +43,17 @@ TEST(TurnsTest, OneThatEndsWakesOneThread) {
   EXPECT_LT(sleeps() - before, threads * each * 6) << "of " << threads * each << " turns";
 }
 
-TEST(TurnsTest, WhoGivesUpLeavesItsPlaceToTheNext) {
-  Turns turns;
+TEST(CallQueueTest, WhoGivesUpLeavesItsPlaceToTheNext) {
+  CallQueue queue;
   CancelToken cancel;
-  auto first = std::make_unique<Result<Turns::Turn>>(turns.take({}));
+  auto first = std::make_unique<Result<CallQueue::Turn>>(queue.take({}));
   std::thread impatient([&] {
-    const auto turn = turns.take(cancel);
+    const auto turn = queue.take(cancel);
     ASSERT_FALSE(turn);
     EXPECT_EQ(turn.error().code, "EH-P10");
   });
   std::this_thread::sleep_for(30ms);
-  auto next = std::async(std::launch::async, [&] { return turns.take({}).has_value(); });
+  auto next = std::async(std::launch::async, [&] { return queue.take({}).has_value(); });
   std::this_thread::sleep_for(30ms);
   cancel.cancel();
   impatient.join();
@@ -64,17 +64,17 @@ TEST(TurnsTest, WhoGivesUpLeavesItsPlaceToTheNext) {
 
 #if defined(__GLIBC__)
 // glibc unwinds a thread that is cancelled, as an exception would.
-TEST(TurnsTest, AThreadThatIsUnwoundWhileItWaitsLeavesItsPlace) {
-  Turns turns;
-  auto first = std::make_unique<Result<Turns::Turn>>(turns.take({}));
+TEST(CallQueueTest, AThreadThatIsUnwoundWhileItWaitsLeavesItsPlace) {
+  CallQueue queue;
+  auto first = std::make_unique<Result<CallQueue::Turn>>(queue.take({}));
   pthread_t waiting{};
   ASSERT_EQ(::pthread_create(
                 &waiting, nullptr,
                 [](void* all) -> void* {
-                  const auto turn = static_cast<Turns*>(all)->take(CancelToken());
+                  const auto turn = static_cast<CallQueue*>(all)->take(CancelToken());
                   return nullptr;
                 },
-                &turns),
+                &queue),
             0);
   std::this_thread::sleep_for(50ms);
   ASSERT_EQ(::pthread_cancel(waiting), 0);
@@ -85,7 +85,7 @@ TEST(TurnsTest, AThreadThatIsUnwoundWhileItWaitsLeavesItsPlace) {
   ASSERT_EQ(::pthread_timedjoin_np(waiting, &ended, &until), 0) << "it waits for itself";
   EXPECT_EQ(ended, PTHREAD_CANCELED);
   first.reset();
-  EXPECT_TRUE(turns.take({}));
+  EXPECT_TRUE(queue.take({}));
 }
 #endif
 

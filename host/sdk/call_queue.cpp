@@ -1,10 +1,10 @@
-#include "host/sdk/turns.hpp"
+#include "host/sdk/call_queue.hpp"
 
 #include <chrono>
 
 namespace enginehost::sdk {
 
-Result<Turns::Turn> Turns::take(const std::optional<CancelToken>& cancel) {
+Result<CallQueue::Turn> CallQueue::take(const std::optional<CancelToken>& cancel) {
   constexpr std::chrono::milliseconds look{20};  // nobody wakes who waits when a token is cancelled
   Places own(1);                                 // made before anything is locked
   const Places::iterator place = own.begin();
@@ -26,7 +26,7 @@ Result<Turns::Turn> Turns::take(const std::optional<CancelToken>& cancel) {
   return turn;
 }
 
-void Turns::leave(Places::iterator place) {
+void CallQueue::leave(Places::iterator place) {
   const std::lock_guard<std::mutex> lock(mutex_);
   const bool had_the_turn = waiting_.begin() == place;
   waiting_.erase(place);

@@ -12,7 +12,7 @@
 namespace enginehost::sdk {
 
 // Any thread. It outlives the turns that are taken.
-class Turns {
+class CallQueue {
   // Who waits sleeps at its own, so that a turn that ends wakes one thread and not all.
   struct Place {
     std::condition_variable comes;  // its turn
@@ -23,15 +23,15 @@ class Turns {
   // Ends when it goes.
   class Turn {
    public:
-    Turn(Turns* turns, Places::iterator place) : turns_(turns), place_(place) {}
-    Turn(Turn&& other) noexcept : turns_(std::exchange(other.turns_, nullptr)), place_(other.place_) {}
+    Turn(CallQueue* queue, Places::iterator place) : queue_(queue), place_(place) {}
+    Turn(Turn&& other) noexcept : queue_(std::exchange(other.queue_, nullptr)), place_(other.place_) {}
     Turn& operator=(Turn&&) = delete;
     ~Turn() {
-      if (turns_ != nullptr) turns_->leave(place_);
+      if (queue_ != nullptr) queue_->leave(place_);
     }
 
    private:
-    Turns* turns_;
+    CallQueue* queue_;
     Places::iterator place_;
   };
 
