@@ -40,6 +40,10 @@ class Neighbours : public Opening {
   // As a program that has nothing else open leaves it: installed, proven, with a ticket.
   void prove_second() const { prove("second"); }
   void prove(const std::string& flavor) const {
+    // A proof rests on the helper that it was made with.
+    test::write_text(
+        test::config_of_tests(),
+        Json::object().set("repositories_default", false).set("helper", path_text(helper_)).dump());
     ChildRequest child;
     child.argv = {std::string(ENGINEHOST_BUILD_DIR) + "/bin/engine-info" + test::program_ending,
                   "reference",
@@ -51,6 +55,9 @@ class Neighbours : public Opening {
                   path_text(repository_.root())};
     const auto ended = run_child(child);
     ASSERT_TRUE(ended && ended->succeeded()) << (ended ? ended->output + ended->error : "not started");
+    World world(settings());
+    const history::Record* const record = world.history().find(flavor);
+    ASSERT_TRUE(record != nullptr && record->state == history::State::proven) << "it does not hold here";
   }
   static Diagnosis why_not(const Outcome& outcome, const std::string& build) {
     for (const auto& candidate : outcome.plan.candidates)
