@@ -23,12 +23,17 @@ constexpr std::int64_t keep_seconds = 7 * one_day;    // interrupted downloads a
 constexpr std::int64_t rest_seconds = 14 * one_day;   // of anything, where locks are not kept
 constexpr std::int64_t leap_seconds = 365 * one_day;  // a clock that is so far ahead is not believed
 
-std::vector<fs::path> children_of(const fs::path& folder) {
+std::vector<fs::path> children_of(const fs::path& folder, std::error_code& error) {
   std::vector<fs::path> children;
-  std::error_code error;
   for (auto it = fs::directory_iterator(folder, error); !error && it != fs::end(it); it.increment(error))
     children.push_back(it->path());
   return children;
+}
+
+// As far as they can be told.
+std::vector<fs::path> children_of(const fs::path& folder) {
+  std::error_code error;
+  return children_of(folder, error);
 }
 
 std::int64_t changed_at(const fs::path& path) {
@@ -150,7 +155,12 @@ std::int64_t believable_time(const fs::path& root) {
 
 Result<std::set<std::string>> referred(const fs::path& root) {
   std::set<std::string> names;
-  for (const fs::path& file : children_of(root / "refs")) {
+  std::error_code error;
+  const std::vector<fs::path> files = children_of(root / "refs", error);
+  // Records that cannot be told now are no less there.
+  if (error && error != std::errc::no_such_file_or_directory && error != std::errc::not_a_directory)
+    return fail(diagnose_errno("EH-F23", error.value()).with("folder", path_text(root / "refs")));
+  for (const fs::path& file : files) {
     if (file.extension() != ".ref" || is_no_record(file)) continue;
     const auto text = read_file(file);
     // Someone may just have removed it.

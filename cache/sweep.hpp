@@ -24,8 +24,8 @@ struct Released {
 // Takes the record away. EH-F18 when it is in use or being made, EH-F01 when it is not installed.
 Result<Released> release(const std::filesystem::path& root, std::string_view build, std::string_view program);
 
-// Everything that a record of this layer refers to. Fails when a record cannot be read: then it is not known
-// what nothing refers to.
+// Everything that a record of this layer refers to. Fails when a record, or their folder, cannot be read:
+// then it is not known what nothing refers to.
 Result<std::set<std::string>> referred(const std::filesystem::path& root);
 
 struct Swept {

@@ -7,6 +7,7 @@
 #include "base/paths.hpp"
 #include "base/sha256.hpp"
 #include "base/text.hpp"
+#include "cache/odd_places.hpp"
 #include "cache/store_paths.hpp"
 
 namespace enginehost::cache::inside {
@@ -20,10 +21,10 @@ bool is_folder(const fs::path& path) {
 fs::path note_of(const fs::path& root) { return root / "unrecorded"; }
 
 // Nothing there, or what is no folder. What cannot be looked at now may well be one.
-bool is_lost(const fs::path& records) {
+bool is_lost(const fs::path& place) {
   calls::Status status{};
-  if (calls::stat(records.c_str(), &status) == 0) return !S_ISDIR(status.st_mode);
-  return errno == ENOENT || errno == ENOTDIR || errno == ELOOP;
+  if (calls::lstat(place.c_str(), &status) != 0) return errno == ENOENT || errno == ENOTDIR;
+  return odd_place(place).has_value();
 }
 
 }  // namespace
@@ -43,6 +44,9 @@ Result<std::set<std::string>> unrecorded_in(const fs::path& root) {
       if (const std::string name = path_text(it->path().filename());
           is_sha256_hex(name) && is_folder(it->path()))
         trees.insert(name);
+  // Trees that cannot be told now are no less there.
+  if (error && !is_lost(root / "trees"))
+    return fail(diagnose_errno("EH-F23", error.value()).with("folder", path_text(root / "trees")));
   const auto text = read_file(note_of(root));
   if (!text) {
     // A cache that is no folder is told by who writes there.

@@ -15,8 +15,8 @@ namespace enginehost::cache::inside {
 // Before the folder of records is made: notes the trees, if there are any. Does nothing where that folder is.
 Result<void> note_unrecorded(const std::filesystem::path& root);
 
-// Those noted and still there, and where the folder of records is not, all. Fails when the note cannot be
-// read.
+// Those noted and still there, and where the folder of records is not, all. Fails when the note or
+// the folder of trees cannot be read.
 Result<std::set<std::string>> unrecorded_in(const std::filesystem::path& root);
 
 // A record names these again: they are noted no more, and go with it one day. What cannot be written stays

@@ -15,6 +15,8 @@
 #include "base/sha256.hpp"
 #include "cache/check.hpp"
 #include "cache/store.hpp"
+#include "cache/sweep.hpp"
+#include "cache/unrecorded.hpp"
 #include "tests/cache/small_build.hpp"
 #include "tests/support/temporary_folder.hpp"
 
@@ -244,6 +246,25 @@ TEST_F(Collecting, TreesThatLostTheirRecordsStayUnlessAskedFor) {
   expect_sound();
   ASSERT_TRUE(store.remove("one"));
   EXPECT_EQ(trees_here(), 0u);
+}
+
+// A folder that may be there is never taken for an empty one: all would be freed that it might name.
+TEST_F(Collecting, RecordsAndTreesThatCannotBeToldAreNotTakenForNone) {
+  install("one");
+  const auto hide = [&](const char* name) {
+    fs::rename(folder / "cache" / name, folder / name);
+    fs::create_symlink(std::string(300, 'x'), folder / "cache" / name);  // ENAMETOOLONG, also for root
+  };
+  hide("refs");
+  const auto records = inside::referred(store.root());
+  ASSERT_FALSE(records);
+  EXPECT_EQ(records.error().code, "EH-F23");
+  fs::remove(folder / "cache/refs");
+  hide("trees");
+  const auto noted = inside::note_unrecorded(store.root());
+  ASSERT_FALSE(noted);
+  EXPECT_EQ(noted.error().code, "EH-F23");
+  EXPECT_FALSE(fs::exists(folder / "cache/unrecorded"));
 }
 
 TEST_F(Collecting, WhatCannotBeRemovedStaysAndTheRestGoes) {
