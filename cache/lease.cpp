@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/file_calls.hpp"
+#include "base/file_system.hpp"
 #include "base/files.hpp"
 #include "cache/part_lock.hpp"
 #include "cache/sharing.hpp"
@@ -48,6 +49,21 @@ std::string word_at(int file, int place) {
   return std::string(all.substr(0, all.find('\0')));
 }
 
+// The whole room: the next word there may be a shorter one.
+bool make_empty(int file, int place) {
+  const std::string nothing(room, '\0');
+  return calls::pwrite(file, nothing.data(), nothing.size(), begin_of(place)) > 0;
+}
+
+// Whose processes live or have died: the dead one's is for who comes next.
+bool has_words_after(int file, int place) {
+  calls::Status status{};
+  if (calls::fstat(file, &status) != 0) return false;
+  for (int later = place + 1; later < places && begin_of(later) < status.st_size; ++later)
+    if (!word_at(file, later).empty()) return true;
+  return false;
+}
+
 // Whoever may read a lock file may also hold it for ever: that must keep nobody from reading. A removal that
 // was under way when we came has taken the record away by then.
 WaitOptions briefly() {
@@ -59,7 +75,11 @@ WaitOptions briefly() {
 }  // namespace
 
 bool Lease::leave_word(std::string_view word) {
-  if (!may_leave_words_ || place_ >= 0 || word.empty() || word.size() > longest_word) return false;
+  if (!may_leave_words_ || place_ >= 0 || word.empty() || word.size() > longest_word ||
+      word.find('\0') != word.npos)
+    return false;
+  // A write past the limit would end the process, by a signal that is its own to handle.
+  if (file_size_limit() < places * room) return false;
   const int file = lock_.descriptor();
   for (int place = 0; place < places; ++place) {
     if (!inside::lock_part(file, begin_of(place), room)) continue;
@@ -72,12 +92,17 @@ bool Lease::leave_word(std::string_view word) {
   return false;
 }
 
-// Later places go with it: whoever has a word there may die unnoticed this once, and takes back what is gone.
+// The file is cut where no other word lies behind; one that is written there in this very moment goes with
+// it.
 void Lease::take_word_back() {
   if (place_ < 0) return;
-  const calls::Offset begin = begin_of(std::exchange(place_, -1));
-  static_cast<void>(calls::ftruncate(lock_.descriptor(), begin));
-  inside::unlock_part(lock_.descriptor(), begin, room);
+  const int file = lock_.descriptor(), place = std::exchange(place_, -1);
+  const calls::Offset begin = begin_of(place);
+  if (has_words_after(file, place))
+    static_cast<void>(make_empty(file, place));
+  else
+    static_cast<void>(calls::ftruncate(file, begin));
+  inside::unlock_part(file, begin, room);
 }
 
 std::vector<std::string> Lease::take_words_of_the_dead() {
@@ -89,9 +114,7 @@ std::vector<std::string> Lease::take_words_of_the_dead() {
     if (word_at(file, place).empty() || !inside::lock_part(file, begin_of(place), room)) continue;
     // Another may have taken it before the lock was ours.
     if (std::string word = word_at(file, place); !word.empty()) {
-      const std::string nothing(room, '\0');
-      if (calls::pwrite(file, nothing.data(), nothing.size(), begin_of(place)) > 0)
-        words.push_back(std::move(word));
+      if (make_empty(file, place)) words.push_back(std::move(word));
     }
     inside::unlock_part(file, begin_of(place), room);
   }

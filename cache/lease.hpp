@@ -30,8 +30,9 @@ class Lease {
   bool holds() const { return lock_.held(); }
 
   static constexpr std::size_t longest_word = 1000;
-  // One at a time; false where none can be left: in a layer that is only read, where locks are not kept, when
-  // a dozen others have theirs there, and for a word that is too long or holds a zero byte.
+  // One at a time; false where none can be left: in a layer that is only read, where locks are not kept,
+  // where the process may write no file of that size, when a dozen others have theirs there, and for a word
+  // that is too long or holds a zero byte.
   bool leave_word(std::string_view word);
   void take_word_back();
   int descriptor() const { return lock_.descriptor(); }

@@ -1,12 +1,9 @@
 // A word in a lease outlives the process that left it, and is found once.
 #include <gtest/gtest.h>
-#include <signal.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <functional>
+#include <sys/resource.h>
 
 #include "tests/cache/small_build.hpp"
+#include "tests/support/posix/dying_child.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace enginehost::cache {
@@ -27,22 +24,10 @@ class LeaseWord : public testing::Test {
   std::uintmax_t size() const {
     return std::filesystem::file_size(folder / ("cache/leases/" + installed.digest + ".lk"));
   }
-  // A process of its own, which must end as said.
-  static void in_child(const std::function<void()>& action) {
-    const pid_t child = ::fork();
-    if (child == 0) {
-      action();
-      ::kill(::getpid(), SIGKILL);
-    }
-    int status = 0;
-    ASSERT_EQ(::waitpid(child, &status, 0), child);
-    ASSERT_TRUE(WIFSIGNALED(status)) << "it could not do what it is for";
-  }
   void die_with(const std::string& word) const {
-    in_child([&] {
+    test::in_dying_child([&] {
       Lease lease = take();
-      if (!lease.leave_word(word)) ::_exit(1);
-      ::kill(::getpid(), SIGKILL);
+      if (lease.leave_word(word)) test::die();
     });
   }
 
@@ -91,6 +76,16 @@ TEST_F(LeaseWord, OfTheLivingIsNotGivenOut) {
   EXPECT_EQ(size(), 0u);
 }
 
+TEST_F(LeaseWord, OfTheDeadOutlivesThatOfOneWhoCameBefore) {
+  Lease living = take();
+  ASSERT_TRUE(living.leave_word("a long word, from the first place"));
+  die_with("from the second");
+  living.take_word_back();
+  die_with("short");
+  const std::vector<std::string> both = {"from the second", "short"};
+  EXPECT_EQ(take().take_words_of_the_dead(), both);
+}
+
 TEST_F(LeaseWord, GoesWithTheLeaseInAnOrderlyEnd) {
   {
     Lease lease = take();
@@ -113,9 +108,19 @@ TEST_F(LeaseWord, ManyAtOnceFindNoPlaceAndLeaveNone) {
   EXPECT_EQ(take().take_words_of_the_dead(), std::vector<std::string>{});
 }
 
-TEST_F(LeaseWord, OneThatIsTooLongIsNotLeft) {
+TEST_F(LeaseWord, IsNotLeftWhereAWriteWouldEndTheProcess) {
+  test::in_dying_child([&] {
+    const rlimit none{0, 0};
+    Lease lease = take();
+    if (::setrlimit(RLIMIT_FSIZE, &none) == 0 && !lease.leave_word("something")) test::die();
+  });
+  EXPECT_FALSE(take().has_words());
+}
+
+TEST_F(LeaseWord, OneThatIsTooLongOrHoldsAZeroByteIsNotLeft) {
   Lease lease = take();
   EXPECT_FALSE(lease.leave_word(std::string(Lease::longest_word + 1, 'x')));
+  EXPECT_FALSE(lease.leave_word(std::string("two\0words", 9)));
   EXPECT_EQ(size(), 0u);
   EXPECT_TRUE(lease.leave_word(std::string(Lease::longest_word, 'x')));
 }

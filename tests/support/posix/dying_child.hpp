@@ -1,0 +1,27 @@
+// A process of its own that dies at once, as by a crash.
+#pragma once
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <functional>
+
+namespace enginehost::test {
+
+// Nothing is destroyed, and no handler runs.
+inline void die() { ::kill(::getpid(), SIGKILL); }
+
+// In a forked child. The action ends with die(): where it returns it could not do what it is for.
+inline void in_dying_child(const std::function<void()>& action) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    action();
+    ::_exit(1);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  ASSERT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL) << "it could not do what it is for";
+}
+
+}  // namespace enginehost::test
