@@ -11,6 +11,22 @@
 
 namespace enginehost::cache::inside {
 
+namespace {
+
+Diagnosis in_the_way(const fs::path& place, std::string problem) {
+  return std::move(diagnose("EH-F23")
+                       .with("folder", path_text(place))
+                       .with("in_the_way", path_text(place))
+                       .with("problem", std::move(problem)));
+}
+
+std::string link_text(const fs::path& place) {
+  std::error_code error;
+  return "a link to " + path_text(fs::read_symlink(place, error));
+}
+
+}  // namespace
+
 std::optional<Diagnosis> odd_place(const fs::path& place) {
   calls::Status here{}, meant{};
   if (calls::lstat(place.c_str(), &here) != 0 || S_ISDIR(here.st_mode)) return {};
@@ -25,23 +41,30 @@ std::optional<Diagnosis> odd_place(const fs::path& place) {
     } else {
       problem = "which is no folder";
     }
-    std::error_code error;
-    problem = "a link to " + path_text(fs::read_symlink(place, error)) + ", " + problem;
+    problem = link_text(place) + ", " + problem;
   } else {
     problem =
         S_ISREG(here.st_mode) ? "a file, not a folder" : "a named pipe, a socket or a device, not a folder";
   }
-  return std::move(diagnose("EH-F23")
-                       .with("folder", path_text(place))
-                       .with("in_the_way", path_text(place))
-                       .with("problem", problem));
+  return in_the_way(place, std::move(problem));
+}
+
+std::optional<Diagnosis> odd_note(const fs::path& note) {
+  calls::Status here{}, meant{};
+  if (calls::lstat(note.c_str(), &here) != 0 || S_ISREG(here.st_mode)) return {};
+  if (S_ISDIR(here.st_mode)) return in_the_way(note, "a folder, not a file");
+  if (!S_ISLNK(here.st_mode)) return in_the_way(note, "a named pipe, a socket or a device, not a file");
+  // One to nothing is as good as no note.
+  const bool odd = calls::stat(note.c_str(), &meant) == 0 ? !S_ISREG(meant.st_mode) : errno == ELOOP;
+  return odd ? std::optional(in_the_way(note, link_text(note) + ", which is no file")) : std::nullopt;
 }
 
 Result<std::optional<fs::path>> move_odd_place_aside(const fs::path& root, const fs::path& place) {
   // One at a time, beside the folder of locks, which may be the odd one: who came second must not move away
   // the folder that the first has made meanwhile.
   auto lock = FileLock::exclusive(root / ".places.lk", "places");
-  if (!odd_place(place)) return std::optional<fs::path>();
+  if (!(place == unrecorded_file(root) ? odd_note(place) : odd_place(place)))
+    return std::optional<fs::path>();
   if (!lock) return fail(std::move(lock).error());
   fs::path aside = place;
   aside += ".aside-" + random_hex(4);

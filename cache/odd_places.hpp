@@ -1,4 +1,4 @@
-// What stands where one of a layer's own folders belongs; for the store's own files only.
+// What stands where one of a layer's own folders, or its note, belongs; for the store's own files only.
 #pragma once
 #include <filesystem>
 #include <optional>
@@ -11,6 +11,10 @@ namespace enginehost::cache::inside {
 // pipe, a link that leads to no folder. Nothing when it is a folder, a link to one (somebody keeps it on
 // another disk), or not there.
 std::optional<Diagnosis> odd_place(const std::filesystem::path& place);
+
+// The same ("… not a file") for the layer's note of trees without records (unrecorded.hpp): a folder, a pipe,
+// a link that leads to one or nowhere.
+std::optional<Diagnosis> odd_note(const std::filesystem::path& note);
 
 // Moves it aside as it is, under a name beside it, for good: it is a person's, and no collection looks there.
 // Where that is, or nothing when it was in order by then.

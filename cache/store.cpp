@@ -44,6 +44,8 @@ std::string layout_text(std::string_view program) {
 }
 
 Result<void> make_layer(const fs::path& root, std::string_view program) {
+  if (odd_note(unrecorded_file(root)))
+    TRY(move_odd_place_aside(root, unrecorded_file(root)).map([](const auto&) {}));
   TRY(note_unrecorded(root));
   for (const char* folder : top_folders) {
     auto made = make_folders(root / folder);
@@ -257,6 +259,8 @@ std::vector<Diagnosis> Store::odd_places() const {
   std::vector<Diagnosis> odd;
   for (const char* folder : top_folders)
     if (auto one = root_.empty() ? std::nullopt : odd_place(root_ / folder)) odd.push_back(std::move(*one));
+  if (auto one = root_.empty() ? std::nullopt : odd_note(unrecorded_file(root_)))
+    odd.push_back(std::move(*one));
   return odd;
 }
 

@@ -5,11 +5,13 @@
 //     lists/<tree id>       its canonical list;   lists/of-<key>  the tree that an archive gave
 //     views/<digest>/       the folder a build is loaded from: hard links to (or copies of) its trees' files
 //     refs/<build>.ref      the record of an installed build: written last, removed first
-//     leases/<digest>.lk    flock SH: in use; its time: last used      locks/<key>.lk   flock EX: being made
+//     leases/<digest>.lk    flock SH: in use; its time: last used; in it words (lease.hpp)
+//     locks/<key>.lk        flock EX: being made
 //     pins/<build>.pin      collecting leaves it alone
 //     stage/<key>/<nonce>/  the only place with unfinished things
 //     partial/<sha256>      the bytes of an archive that have arrived so far
 //     rejected/             damaged trees, out of the way
+//     unrecorded            the names of trees that lost their records; mostly not there
 //     state/                belongs to other rooms
 //
 // Everything is written, synced and renamed into place; readers see nothing or the whole.
@@ -52,8 +54,9 @@ class Store {
   Result<void> check_readable() const;
 
   // Those of the writable layer's own folders in whose place something else lies: a file, a pipe, a link that
-  // leads to no folder. Each is an EH-F23 ("folder", "in_the_way", "problem"). Whoever prepares moves them
-  // aside (NAME.aside-… in the layer), never removes them.
+  // leads to no folder; and its file `unrecorded`, where that is no file. Each is an EH-F23 ("folder",
+  // "in_the_way", "problem"). Whoever prepares moves them aside (NAME.aside-… in the layer), never removes
+  // them.
   std::vector<Diagnosis> odd_places() const;
   // One of them. Where it lies then; nothing when it was in order meanwhile.
   Result<std::optional<std::filesystem::path>> move_aside(const std::filesystem::path& odd) const;

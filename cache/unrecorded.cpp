@@ -18,8 +18,6 @@ bool is_folder(const fs::path& path) {
   return fs::is_directory(fs::symlink_status(path, error));
 }
 
-fs::path note_of(const fs::path& root) { return root / "unrecorded"; }
-
 // Nothing there, or what is no folder. What cannot be looked at now may well be one.
 bool is_lost(const fs::path& place) {
   calls::Status status{};
@@ -47,7 +45,7 @@ Result<std::set<std::string>> unrecorded_in(const fs::path& root) {
   // Trees that cannot be told now are no less there.
   if (error && !is_lost(root / "trees"))
     return fail(diagnose_errno("EH-F23", error.value()).with("folder", path_text(root / "trees")));
-  const auto text = read_file(note_of(root));
+  const auto text = read_file(unrecorded_file(root));
   if (!text) {
     // A cache that is no folder is told by who writes there.
     const std::string_view number = text.error().value("errno");
@@ -69,12 +67,12 @@ void recorded_again(const fs::path& root, const std::vector<std::string>& trees)
 
 Result<void> keep_unrecorded(const fs::path& root, const std::set<std::string>& trees) {
   if (trees.empty()) {
-    if (calls::unlink(note_of(root).c_str()) == 0 || errno == ENOENT) return {};
-    return fail(disk_failure(errno, note_of(root), root));
+    if (calls::unlink(unrecorded_file(root).c_str()) == 0 || errno == ENOENT) return {};
+    return fail(disk_failure(errno, unrecorded_file(root), root));
   }
   std::string text;
   for (const std::string& tree : trees) text += tree + "\n";
-  return write_file(note_of(root), text);
+  return write_file(unrecorded_file(root), text);
 }
 
 }  // namespace enginehost::cache::inside

@@ -53,7 +53,7 @@ Result<void> mend_places(World& world) {
     TRY_ASSIGN(const auto aside, world.store().move_aside(place));
     if (aside)
       world.warn(path_text(place) + " was " + std::string(odd.value("problem")) + ": it was moved to " +
-                 path_text(*aside) + ", and the cache's folder is made anew");
+                 path_text(*aside) + ", out of the cache's way");
   }
   return {};
 }

@@ -183,6 +183,26 @@ TEST_P(OddObjects, AtAFolderOfTheCacheAreMovedAside) {
   }
 }
 
+TEST_P(OddObjects, AtTheNoteOfTreesWithoutRecordsAreMovedAside) {
+  if (std::string_view(GetParam().name) == "AFile") GTEST_SKIP() << "a file belongs there";
+  const fs::path note = folder / "cache/unrecorded";
+  put_at(note);
+  ASSERT_EQ(store.odd_places().size(), 1u);
+  EXPECT_EQ(store.odd_places()[0].value("in_the_way"), note.native());
+  const auto collected = store.collect({});
+  ASSERT_FALSE(collected) << "what it named cannot be told";
+  EXPECT_EQ(collected.error().code, "EH-F23");
+  fs::remove_all(folder / "cache/refs");
+  install_anew();
+  EXPECT_TRUE(store.odd_places().empty());
+  const auto is_aside = [](const fs::directory_entry& entry) {
+    return entry.path().filename().native().starts_with("unrecorded.aside-");
+  };
+  EXPECT_EQ(std::count_if(fs::directory_iterator(folder / "cache"), fs::directory_iterator(), is_aside), 1);
+  EXPECT_TRUE(store.collect({}));
+  expect_whole();
+}
+
 TEST(OddPlaces, AFolderThatIsKeptElsewhereIsLeftThere) {
   const test::TemporaryFolder folder;
   const Store store = Store::open(folder / "cache", {}, "odd_object_test");

@@ -309,7 +309,7 @@ constexpr Entry entries[] = {
                 "{folder} cannot be read: {os_said}", "{folder} is {problem}", "the cache cannot be read"},
      .remedies =
          {"{?damaged}engine-cache verify --repair writes it anew",
-          "{?in_the_way}engine-cache verify --repair moves {in_the_way} aside, and makes the folder",
+          "{?in_the_way}engine-cache verify --repair moves {in_the_way} aside",
           "{?file}{!damaged}the disk may be failing: look at what the system says of it, and name a cache "
           "on another: "
           "--cache or ENGINEHOST_CACHE",
