@@ -64,6 +64,19 @@ bool has_words_after(int file, int place) {
   return false;
 }
 
+// Those whose places nobody locks.
+std::vector<std::string> dead_words(int file, bool taken) {
+  std::vector<std::string> words;
+  for (int place = places; place-- > 0;) {
+    if (word_at(file, place).empty() || !inside::lock_part(file, begin_of(place), room)) continue;
+    // Another may have taken it before the lock was ours.
+    if (std::string word = word_at(file, place); !word.empty() && (!taken || make_empty(file, place)))
+      words.push_back(std::move(word));
+    inside::unlock_part(file, begin_of(place), room);
+  }
+  return words;
+}
+
 // Whoever may read a lock file may also hold it for ever: that must keep nobody from reading. A removal that
 // was under way when we came has taken the record away by then.
 WaitOptions briefly() {
@@ -105,20 +118,14 @@ void Lease::take_word_back() {
   inside::unlock_part(file, begin, room);
 }
 
+std::vector<std::string> Lease::words_of_the_dead() const {
+  return had_words_ && may_leave_words_ ? dead_words(lock_.descriptor(), false) : std::vector<std::string>();
+}
+
 std::vector<std::string> Lease::take_words_of_the_dead() {
-  std::vector<std::string> words;
-  if (!had_words_ || !may_leave_words_) return words;
+  if (!had_words_ || !may_leave_words_) return {};
   had_words_ = false;
-  const int file = lock_.descriptor();
-  for (int place = places; place-- > 0;) {
-    if (word_at(file, place).empty() || !inside::lock_part(file, begin_of(place), room)) continue;
-    // Another may have taken it before the lock was ours.
-    if (std::string word = word_at(file, place); !word.empty()) {
-      if (make_empty(file, place)) words.push_back(std::move(word));
-    }
-    inside::unlock_part(file, begin_of(place), room);
-  }
-  return words;
+  return dead_words(lock_.descriptor(), true);
 }
 
 Result<Lease> Store::lease(const Installed& installed) const {

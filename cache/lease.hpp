@@ -38,7 +38,9 @@ class Lease {
   int descriptor() const { return lock_.descriptor(); }
   // Whether there was any when the lease was taken, of the living or of the dead. Costs nothing.
   bool has_words() const { return had_words_; }
-  // Those of the dead. Each is given out once, whoever asks.
+  // Those of the dead, as long as this process has left none itself.
+  std::vector<std::string> words_of_the_dead() const;
+  // The same. Each is given out once, whoever asks.
   std::vector<std::string> take_words_of_the_dead();
 
  private:

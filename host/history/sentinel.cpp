@@ -75,14 +75,13 @@ class Standing {
     exchange_file(-1, one.file);
     all_[name] = std::move(one);
   }
-  // True when it is this process's own.
-  bool remove(const std::string& name) {
+  // When it is this process's own.
+  std::optional<One> remove(const std::string& name) {
     const std::lock_guard lock(mutex_);
     const auto found = all_.find(name);
-    if (process_ != calls::getpid() || found == all_.end()) return false;
+    if (process_ != calls::getpid() || found == all_.end()) return std::nullopt;
     exchange_file(found->second.file, -1);
-    all_.erase(found);
-    return true;
+    return std::move(all_.extract(found).mapped());
   }
   void lower_all() {
     const std::lock_guard lock(mutex_);
@@ -178,7 +177,7 @@ Result<Sentinel> Sentinel::raise(const std::filesystem::path& state_folder, std:
     // Locked before it has its name: whoever finds the name finds the lock.
     if (sentinel.open_.valid() && calls::lock_open_file(sentinel.open_.get())) {
       TRY(put(sentinel.open_.get(), text_of(told), file));
-      sentinel.told_ = std::make_unique<Crash>(told);
+      sentinel.told_ = told;
       if (calls::rename(draft.c_str(), file.c_str()) == 0) {
         Standing::here().add(path_text(file), {[file] { calls::unlink(file.c_str()); },
                                                [file]() -> std::optional<Crash> {
@@ -217,31 +216,25 @@ Sentinel::~Sentinel() { lower(); }
 
 Result<void> Sentinel::enter(std::string_view phase) {
   if (!open_.valid()) return {};
-  told_->phase = phase;
-  return put(open_.get(), text_of(*told_), file_);
+  told_.phase = phase;
+  return put(open_.get(), text_of(told_), file_);
 }
 
 void Sentinel::lower() {
   if (!open_.valid()) return;
-  if (Standing::here().remove(path_text(file_))) calls::unlink(file_.c_str());
+  if (const auto one = Standing::here().remove(path_text(file_))) one->lower();
   open_.close();
 }
 
-struct Foretold::Word {
-  Crash crash;
-  std::function<void()> withdraw;
-  std::string name;
-};
-
-Foretold::Foretold(Crash crash, std::function<void()> withdraw, int file) : word_(std::make_shared<Word>()) {
+Foretold::Foretold(Crash crash, std::function<void()> withdraw, int file) {
   static std::atomic<unsigned> number{0};
-  *word_ = {std::move(crash), std::move(withdraw), "word " + std::to_string(++number)};
-  Standing::here().add(word_->name,
-                       {word_->withdraw, [word = word_] { return std::optional(word->crash); }, file});
+  name_ = "word " + std::to_string(++number);
+  Standing::here().add(
+      name_, {std::move(withdraw), [crash = std::move(crash)] { return std::optional(crash); }, file});
 }
 
 Foretold::~Foretold() {
-  if (Standing::here().remove(word_->name)) word_->withdraw();
+  if (const auto one = Standing::here().remove(name_)) one->lower();
 }
 
 Crash crash_while_loading(std::string_view build, std::string_view digest,
@@ -280,8 +273,8 @@ std::string word_of(const Crash& crash) {
   return plain ? word : std::string();
 }
 
-bool leave_over(const std::filesystem::path& state_folder, std::string_view word) {
-  if (!word.starts_with(first_of_word) || !word.ends_with(last_of_word)) return false;
+std::optional<Crash> crash_of(std::string_view word) {
+  if (!word.starts_with(first_of_word) || !word.ends_with(last_of_word)) return std::nullopt;
   Crash crash;
   std::int64_t moment = 0;
   for (const std::string& line : split(word, '\n')) {
@@ -301,12 +294,9 @@ bool leave_over(const std::filesystem::path& state_folder, std::string_view word
   }
   if (crash.build.empty() || crash.digest.empty() || crash.digest.find('/') != std::string::npos ||
       std::abs(moment - boot_moment_ns()) > between_two_looks_ns)
-    return false;
+    return std::nullopt;
   crash.boot = boot_id();
-  const std::filesystem::path folder = folder_of(state_folder);
-  const std::string name = crash.digest + "." + std::to_string(crash.pid) + ".word";
-  return make_folders(folder) &&
-         write_file(folder / path_of(name + std::string(ending)), text_of(crash), false);
+  return crash;
 }
 
 // An empty file tells of no crash. Words of other processes in it may go unnoticed this once.

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -45,7 +44,7 @@ class Sentinel {
   Sentinel(std::filesystem::path file, FileDescriptor descriptor);
   std::filesystem::path file_;
   FileDescriptor open_;
-  std::unique_ptr<Crash> told_;  // when the process dies
+  Crash told_;  // when the process dies
 };
 
 // Says that the calling thread runs, from here on, the code that sentinels which it raises stand for, or
@@ -67,17 +66,16 @@ class Foretold {
   ~Foretold();
 
  private:
-  struct Word;
-  std::shared_ptr<Word> word_;
+  std::string name_;
 };
 
 // This process's crash while it loads that build, but for `boot`, which takes a look at a file; and the word
 // that tells of it, empty where it cannot be written as one.
 Crash crash_while_loading(std::string_view build, std::string_view digest, std::string_view artifacts_digest);
 std::string word_of(const Crash& crash);
-// From the word of a process that died: makes a left-over sentinel of it, which the next collector finds.
-// False for what is no such word, or of another start of the machine, which is nobody's fault.
-bool leave_over(const std::filesystem::path& state_folder, std::string_view word);
+// From the word of a process that died. Nothing for what is no such word, or of another start of the machine,
+// which is nobody's fault.
+std::optional<Crash> crash_of(std::string_view word);
 
 // For a signal's handler that ends the process because somebody wants it to end: what stands is not held
 // against anybody. Makes nothing but system calls that a handler may make.

@@ -7,6 +7,7 @@
 #include "base/paths.hpp"
 #include "host/explain/explain.hpp"
 #include "host/history/sentinel.hpp"
+#include "host/open/crash.hpp"
 #include "host/open/install.hpp"
 #include "host/open/left_over.hpp"
 #include "host/open/loading.hpp"
@@ -45,8 +46,7 @@ class Attempt {
       if (!lease && lease.error().code == "EH-F01" && ++removals <= most_repairs) continue;
       if (!lease) return fail(std::move(lease).error());
       opened->lease = std::move(*lease);
-      if (died_while_loading(*opened)) {
-        world_.collect_crashes();
+      if (take_deaths_down(opened->lease)) {
         const history::Record* record = world_.history().find(build.id);
         if (record != nullptr && record->state == history::State::quarantined)
           return fail(explain::diagnosis_from_json(record->diagnosis));
@@ -83,7 +83,9 @@ class Attempt {
     // The ticket does not know the names that they would be asked for by; whoever decides anew does.
     if (anything_left_over() || engine_beside(ticket.digest))
       return fail(diagnose("EH-L17").with("build", ticket.build));
-    if (died_while_loading(*opened)) return fail(diagnose("EH-R02").with("build", ticket.build));
+    // Left there for whoever decides anew.
+    if (!world_.state_folder().empty() && !crashes_of(opened->lease.words_of_the_dead()).empty())
+      return fail(diagnose("EH-R02").with("build", ticket.build));
     proving_.by_ticket(ticket);
     log_.proven_before = true;
     auto trial = std::make_shared<Trial>(Tried{world_.state_folder(), ticket.build, ticket.digest,
@@ -123,14 +125,20 @@ class Attempt {
     return true;
   }
 
-  // A process that loaded this build, proven and survived before, never came to the loading's end: the proof
-  // does not hold any more. What is left of it is for who reads the history to find.
-  bool died_while_loading(Opened& opened) const {
-    if (!opened.lease.has_words() || world_.state_folder().empty()) return false;
-    bool died = false;
-    for (const std::string& word : opened.lease.take_words_of_the_dead())
-      died = history::leave_over(world_.state_folder(), word) || died;
-    return died;
+  static std::vector<history::Crash> crashes_of(const std::vector<std::string>& words) {
+    std::vector<history::Crash> crashes;
+    for (const std::string& word : words)
+      if (auto crash = history::crash_of(word)) crashes.push_back(std::move(*crash));
+    return crashes;
+  }
+
+  // True when a process that loaded this build, proven and survived before, never came to the loading's end:
+  // the proof does not hold any more.
+  bool take_deaths_down(cache::Lease& lease) {
+    if (world_.state_folder().empty()) return false;
+    const auto crashes = crashes_of(lease.take_words_of_the_dead());
+    for (const history::Crash& crash : crashes) note_crash(world_, crash);
+    return !crashes.empty();
   }
 
   void warn_of_suspicion(const manifest::Build& build) {

@@ -26,4 +26,10 @@ history::Failure failure_of(const history::Crash& crash) {
   return failure;
 }
 
+void note_crash(World& world, const history::Crash& crash) {
+  if (auto record = history::after_failure(failure_of(crash), world.before(crash.build), world.fingerprint(),
+                                           World::now()))
+    static_cast<void>(world.remember(std::move(*record)));  // a warning says so
+}
+
 }  // namespace enginehost::open

@@ -27,7 +27,7 @@ void Trial::leaves() const {
 }
 
 void Trial::enter(std::string_view phase) {
-  if (!is_kept() || (opened_before_ && tried_.lease == nullptr)) return;
+  if (!is_kept()) return;
   history::set_running_here(this);
   const std::lock_guard lock(mutex_);
   if (opened_before_) return foretell();

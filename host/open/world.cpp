@@ -160,15 +160,8 @@ void World::read_history() {
       if (record.state != history::State::proven) only_read_.insert(build);
     history::add_set_aside(*history_, std::move(there));
   }
-  collect_crashes();
-}
-
-void World::collect_crashes() {
-  read_history();
-  if (recorded_ || state_folder_.empty()) return;
-  for (const history::Crash& crash : history::collect_crashes(state_folder_))
-    if (auto record = history::after_failure(failure_of(crash), before(crash.build), fingerprint(), now()))
-      static_cast<void>(remember(std::move(*record)));
+  if (state_folder_.empty()) return;
+  for (const history::Crash& crash : history::collect_crashes(state_folder_)) note_crash(*this, crash);
 }
 
 const history::History& World::history() {

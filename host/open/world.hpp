@@ -79,8 +79,6 @@ class World {
   // Builds whose records lie here and cannot be read, and what to tell of them.
   const std::vector<std::string>& unreadable_records();
   const std::vector<std::string>& record_warnings();
-  // Looks once more for what processes left that died meanwhile.
-  void collect_crashes();
   // What was last known of a build, even if its time is over: a quarantine that is repeated lasts longer. Or
   // nullptr.
   const history::Record* before(const std::string& build);

@@ -52,6 +52,7 @@ TEST_F(LeaseWord, OfTheDeadIsFoundOnce) {
   Lease lease = take();
   EXPECT_TRUE(lease.has_words());
   Lease other = take();
+  EXPECT_EQ(other.words_of_the_dead(), std::vector<std::string>{"the first"}) << "to look takes nothing";
   EXPECT_EQ(lease.take_words_of_the_dead(), std::vector<std::string>{"the first"});
   EXPECT_TRUE(other.take_words_of_the_dead().empty());
   EXPECT_TRUE(take().take_words_of_the_dead().empty());

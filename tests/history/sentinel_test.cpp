@@ -13,6 +13,7 @@
 #include "host/binary/binary.hpp"
 #include "host/history/program.hpp"
 #include "tests/history/folder.hpp"
+#include "tests/support/posix/dying_child.hpp"
 
 namespace enginehost::history {
 namespace {
@@ -36,15 +37,10 @@ std::size_t raised(const Folder& folder) {
 
 // Raises a sentinel in a child, lets it enter a phase and dies there.
 void die_in(const Folder& folder, const char* phase) {
-  const pid_t child = ::fork();
-  if (child == 0) {
+  test::in_dying_child([&] {
     auto sentinel = Sentinel::raise(folder.path, "b", "d1", "dlopen");
-    if (!sentinel || !sentinel->enter(phase)) ::_exit(9);
-    ::kill(::getpid(), SIGKILL);
-  }
-  int status = 0;
-  ASSERT_EQ(::waitpid(child, &status, 0), child);
-  ASSERT_TRUE(WIFSIGNALED(status));
+    if (sentinel && sentinel->enter(phase)) test::die();
+  });
 }
 
 TEST(SentinelTest, ACrashIsReportedOnceWithItsPhase) {
@@ -251,6 +247,37 @@ TEST(SentinelTest, TwoProcessesAtOnceNeverBlameEachOtherWhateverAReaderDoesMeanw
   ::close(go[0]);
   ::waitpid(two, nullptr, 0);
   EXPECT_EQ(collect_crashes(folder.path).size(), 1u);
+}
+
+TEST(SentinelTest, AWordTellsOfTheCrashItWasWrittenFor) {
+  const auto crash = crash_of(word_of(crash_while_loading("b", "d1", "a1")));
+  ASSERT_TRUE(crash);
+  EXPECT_EQ(crash->build, "b");
+  EXPECT_EQ(crash->digest, "d1");
+  EXPECT_EQ(crash->artifacts_digest, "a1");
+  EXPECT_EQ(crash->phase, "load");
+  EXPECT_EQ(crash->program, program_id());
+  EXPECT_EQ(crash->pid, ::getpid());
+  EXPECT_EQ(crash->boot, boot_id());
+}
+
+TEST(SentinelTest, WhatIsNoSuchWordTellsOfNoCrash) {
+  const std::string whole = word_of(crash_while_loading("b", "d1", "a1"));
+  const std::string cut = whole.substr(0, whole.rfind("end\n"));
+  std::string of_another_start = whole;
+  const std::size_t moment = of_another_start.find("moment ");
+  ASSERT_NE(moment, std::string::npos);
+  of_another_start.replace(moment, of_another_start.find('\n', moment) - moment, "moment 1");
+  const std::pair<const char*, std::string> words[] = {
+      {"nothing", ""},
+      {"another's", "something else\n"},
+      {"cut", cut},
+      {"of another start", of_another_start},
+      {"a digest that leads elsewhere", word_of(crash_while_loading("b", "../d1", "a1"))},
+      {"no digest", word_of(crash_while_loading("b", "", "a1"))},
+      {"no build", word_of(crash_while_loading("", "d1", "a1"))}};
+  for (const auto& [what, word] : words) EXPECT_FALSE(crash_of(word)) << what;
+  EXPECT_EQ(word_of(crash_while_loading("b\nbuild c", "d1", "a1")), "") << "it could not be read back";
 }
 
 TEST(SentinelTest, AFolderThatCannotBeWrittenIsAnError) {

@@ -1,12 +1,10 @@
 // A process that died while it loaded a proven build: the next one does not trust the proof.
 #include <gmock/gmock.h>
-#include <signal.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "host/explain/explain.hpp"
 #include "host/history/sentinel.hpp"
 #include "tests/open/fixture.hpp"
+#include "tests/support/posix/dying_child.hpp"
 
 namespace enginehost::open {
 namespace {
@@ -24,15 +22,10 @@ class LeftWord : public Opening {
     if (word.empty())
       word = history::word_of(
           history::crash_while_loading(installed_.build, installed_.digest, installed_.artifacts_digest));
-    const pid_t child = ::fork();
-    if (child == 0) {
+    test::in_dying_child([&] {
       auto leased = store.find_leased(installed_.build, installed_.digest);
-      if (leased && leased->lease.leave_word(word)) ::kill(::getpid(), SIGKILL);
-      ::_exit(1);
-    }
-    int status = 0;
-    ASSERT_EQ(::waitpid(child, &status, 0), child);
-    ASSERT_TRUE(WIFSIGNALED(status));
+      if (leased && leased->lease.leave_word(word)) test::die();
+    });
   }
   cache::Installed installed_;
 };
@@ -68,6 +61,19 @@ TEST_F(LeftWord, TheSecondStrikeSetsItAside) {
     EXPECT_EQ(outcome.state, strike == 1 ? State::opened : State::failed);
   }
   EXPECT_EQ(world_->history().find(installed_.build)->state, history::State::quarantined);
+}
+
+// A full disk cannot be played for root: a file in the place of each folder is as good.
+TEST_F(LeftWord, ItIsHeededWhereNothingCanBeKept) {
+  die_while_loading();
+  for (const char* folder : {"running", "history"}) {
+    std::filesystem::remove_all(state() / folder);
+    test::write_text(state() / folder, "in the way");
+  }
+  const Outcome outcome = open();
+  EXPECT_TRUE(outcome.probed);
+  ASSERT_FALSE(outcome.warnings.empty());
+  EXPECT_EQ(outcome.warnings.front().code, "EH-R02");
 }
 
 TEST_F(LeftWord, OneOfAnotherStartOfTheMachineIsNobodysFault) {
