@@ -53,9 +53,15 @@ class Attempt {
         warn_of_suspicion(build);
       }
       auto brought_up = bring_up(*opened, artifacts, build.engine);
-      const Turn turn = std::move(turn_);
-      if (brought_up) return opened;
+      Turn turn = std::move(turn_);
+      if (brought_up) {
+        forget_left_over(opened->installed);
+        return opened;
+      }
       Diagnosis failure = std::move(brought_up).error();
+      // What follows may take long: others may load meanwhile, and know what is in their way.
+      note_left_over(opened->installed, loading_.take_left(), false);
+      turn.end();
       if (throw_damage_away(opened->installed, failure) && repairs < most_repairs) {
         ++repairs;
         continue;
@@ -69,7 +75,7 @@ class Attempt {
       if (repairs > 0) failure.with("fetched_again", std::to_string(repairs));
       if (retries > 0) failure.with("tried_again", std::to_string(retries));
       const bool remembered = remember_failure(world_, proving_.basis(opened->installed, artifacts), failure);
-      note_left_over(opened->installed.build, loading_.take_left(), remembered);
+      note_left_over(opened->installed, {}, remembered);
       return fail(std::move(failure));
     }
   }
@@ -91,7 +97,7 @@ class Attempt {
     auto trial = std::make_shared<Trial>(Tried{world_.state_folder(), ticket.build, ticket.digest,
                                                ticket.artifacts, true, ticket.opened_before, &opened->lease});
     if (auto up = loading_.load(*opened, *trial); !up) {
-      note_left_over(ticket.build, loading_.take_left(), false);
+      note_left_over(opened->installed, loading_.take_left(), false);
       return fail(std::move(up).error());
     }
     trial->opening_ended(true);
@@ -172,7 +178,9 @@ class Attempt {
     const std::uint64_t noted = engines_noted();
     TRY(proving_.by_trying(installed, !options_.probe, hinted_deadline_));
     TRY_ASSIGN(Turn turn, loading_turn(world_.cancel()));
-    if (turn.waited() || noted != engines_noted()) TRY(beside_what_is_loaded(installed));
+    TRY(proving_.beside_left_over(installed));
+    if ((turn.waited() || noted != engines_noted()) && engine_beside(identity_of(installed)))
+      TRY(proving_.beside_others(installed));
     return turn;
   }
 

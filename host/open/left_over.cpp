@@ -10,7 +10,7 @@ namespace enginehost::open {
 namespace {
 
 struct LeftOver {
-  std::string build;
+  std::string build, digest;
   std::vector<load::Library> libraries;
   bool remembered = false;
 };
@@ -33,13 +33,19 @@ bool same_file(const std::string& a, const std::string& b) {
 
 }  // namespace
 
-void note_left_over(const std::string& build, std::vector<load::Library> libraries, bool remembered) {
+void note_left_over(const cache::Installed& installed, std::vector<load::Library> libraries,
+                    bool remembered) {
   std::erase_if(libraries, [](const load::Library& library) { return library.soname.empty(); });
   const std::lock_guard lock(process().mutex);
   for (LeftOver& known : process().all)
-    known.remembered = known.remembered || (remembered && known.build == build);
+    known.remembered = known.remembered || (remembered && known.build == installed.build);
   if (libraries.empty()) return;
-  process().all.push_back({build, std::move(libraries), remembered});
+  process().all.push_back({installed.build, installed.digest, std::move(libraries), remembered});
+}
+
+void forget_left_over(const cache::Installed& installed) {
+  const std::lock_guard lock(process().mutex);
+  std::erase_if(process().all, [&](const LeftOver& known) { return known.digest == installed.digest; });
 }
 
 bool anything_left_over() {
@@ -47,10 +53,11 @@ bool anything_left_over() {
   return !process().all.empty();
 }
 
-std::optional<Diagnosis> conflict_with_left_over(const std::string& build,
+std::optional<Diagnosis> conflict_with_left_over(const cache::Installed& installed,
                                                  const std::vector<load::Library>& needs) {
   const std::lock_guard lock(process().mutex);
-  for (const LeftOver& left : process().all)
+  for (const LeftOver& left : process().all) {
+    if (left.digest == installed.digest) continue;
     for (const load::Library& there : left.libraries)
       for (const load::Library& need : needs) {
         if (need.soname != there.soname || same_file(need.path, there.path)) continue;
@@ -60,9 +67,10 @@ std::optional<Diagnosis> conflict_with_left_over(const std::string& build,
             .with("wanted", need.path, "files of the build")
             .with("left_by", left.build, "a build that failed to load in this process");
         // One that is not set aside will be the first choice of a new process again.
-        if (left.remembered) diagnosis.with("next_open", build);
+        if (left.remembered) diagnosis.with("next_open", installed.build);
         return diagnosis;
       }
+  }
   return std::nullopt;
 }
 

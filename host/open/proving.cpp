@@ -109,7 +109,7 @@ Result<void> Proving::beside_others(const cache::Installed& installed) {
 }
 
 Result<void> Proving::beside_left_over(const cache::Installed& installed) const {
-  if (auto conflict = conflict_with_left_over(installed.build, own_)) return fail(std::move(*conflict));
+  if (auto conflict = conflict_with_left_over(installed, own_)) return fail(std::move(*conflict));
   return {};
 }
 

@@ -17,15 +17,17 @@ namespace {
 namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 
-// A build as bringing() makes it, whose plugin logs a word while its engine is made.
-test::TestBuild telling(const std::string& id, const std::string& library, int number, int priority) {
+constexpr const char* logs_a_word = "host->log(host, ENGINE_LOG_ERROR, \"\", \"\")";
+
+// A build as bringing() makes it, whose plugin does that while its engine is made.
+test::TestBuild telling(const std::string& id, const std::string& library, int number, int priority,
+                        const std::string& at_create = logs_a_word) {
   const std::string root = ENGINEHOST_SOURCE_DIR;
   const test::TemporaryFolder folder;
   const fs::path file = folder / "plugin.so";
-  test::write_text(file,
-                   test::compile_library(test::read_text(root + "/tests/faults/plugin.c"),
-                                         {"-I" + root + "/plugin-api/include", "-w",
-                                          "-DAT_CREATE=host->log(host, ENGINE_LOG_ERROR, \"\", \"\")"}));
+  test::write_text(
+      file, test::compile_library(test::read_text(root + "/tests/faults/plugin.c"),
+                                  {"-I" + root + "/plugin-api/include", "-w", "-DAT_CREATE=" + at_create}));
   test::run_tool({"patchelf", "--set-rpath", "$ORIGIN/lib", "--add-needed", library, file.native()});
   test::TestBuild build = bringing(id, library, number, priority);
   build.files.front().bytes = test::read_text(file);
@@ -143,6 +145,60 @@ TEST_F(AtOnce, BuildsThatDisturbEachOtherAreNeverLoadedBoth) {
   ASSERT_EQ(second.state, State::opened);
   EXPECT_EQ(second.opened->installed.build, "reference-good");
   EXPECT_EQ(why_not(second, "second").value("held_by"), "first");
+}
+
+// While one is tried in a child, another fails to load here and ends: nobody was waited for.
+TEST_F(AtOnce, WhatFailedWhileABuildWasTriedOutIsNotLoadedBeside) {
+  const fs::path tried = folder_ / "tried", go = folder_ / "go";
+  repository_.add(telling("first", "libmeanwhile.so.1", 1, 90,
+                          "fclose(fopen(\"" + tried.native() + "\", \"w\")); while (access(\"" + go.native() +
+                              "\", F_OK) != 0) usleep(10000)"));
+  repository_.add(telling("second", "libmeanwhile.so.1", 2, 5, "return ENGINE_INTERNAL"));
+  repository_.write();
+  Outcome first;
+  std::thread thread([&] { first = open_here(""); });
+  for (int i = 0; i < 2000 && !fs::exists(tried); ++i) std::this_thread::sleep_for(10ms);
+  request_.attempt.probe = false;
+  request_.request.require = true;
+  const Outcome second = open_here("second");
+  test::write_text(go, "");
+  thread.join();
+  EXPECT_EQ(second.state, State::failed) << "or it left nothing";
+  ASSERT_EQ(first.state, State::opened) << why(first);
+  EXPECT_EQ(first.opened->installed.build, "reference-good");
+  EXPECT_EQ(why_not(first, "first").value("left_by"), "second");
+}
+
+// Where memory is short it is asked for again, three times in two seconds.
+TEST_F(AtOnce, WhoTriesAgainLaterLetsOthersLoadMeanwhile) {
+  repository_.add(
+      telling("first", "libbusy.so.1", 1, 5, std::string(logs_a_word) + "; return ENGINE_NO_MEMORY"));
+  repository_.add(telling("second", "libbeside.so.1", 2, 5));
+  repository_.write();
+  prove("second");
+  Gate tried;
+  std::atomic<int> tries = 0;
+  std::atomic<bool> ended = false;
+  OpenRequest busy = request_;
+  std::thread thread([&, busy]() mutable {
+    World world(settings());
+    busy.request.flavor = "first";
+    busy.request.require = true;
+    busy.attempt.probe = false;
+    busy.attempt.log = [&](auto, auto, auto) {
+      ++tries;
+      tried.open();
+    };
+    EXPECT_EQ(open_engine(world, busy).state, State::failed);
+    ended = true;
+  });
+  EXPECT_TRUE(tried.wait(20s));
+  bool first_had_ended = true;
+  const Outcome second = open_here("second", [&] { first_had_ended = ended; });
+  thread.join();
+  EXPECT_EQ(second.state, State::opened) << why(second);
+  EXPECT_GT(tries, 1) << "or it was not tried again";
+  EXPECT_FALSE(first_had_ended);
 }
 
 TEST_F(AtOnce, ACallbackMayOpenTheSameAndAnother) {
