@@ -32,7 +32,7 @@ class KeptOver : public ::testing::Test {
   static bool blocks(int signal) {
     sigset_t blocked{};
     ::pthread_sigmask(SIG_SETMASK, nullptr, &blocked);
-    return ::sigismember(&blocked, signal) == 1;
+    return sigismember(&blocked, signal) == 1;
   }
   static std::string told(const std::vector<Diagnosis>& warnings) {
     std::string text;
@@ -76,8 +76,8 @@ TEST_F(KeptOver, TheSignalMaskAndTheFloatingPointModeAtMaking) {
 
 TEST_F(KeptOver, AMaskThatTheProgramSetIsNoChange) {
   sigset_t mine{}, before{};
-  ::sigemptyset(&mine);
-  ::sigaddset(&mine, SIGUSR2);
+  sigemptyset(&mine);
+  sigaddset(&mine, SIGUSR2);
   ::pthread_sigmask(SIG_BLOCK, &mine, &before);
   const auto plugin = loaded("-DAT_LOAD='" + std::string(block) + "'");
   EXPECT_TRUE(blocks(SIGUSR2));

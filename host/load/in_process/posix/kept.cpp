@@ -30,7 +30,8 @@ std::string signals_between(const sigset_t& before, const sigset_t& after) {
   std::string text;
   std::size_t count = 0;
   for (int number = 1; number < NSIG; ++number) {
-    if (::sigismember(&before, number) == ::sigismember(&after, number)) continue;
+    // A macro on macOS: it takes no "::".
+    if (sigismember(&before, number) == sigismember(&after, number)) continue;
     if (++count <= most_named) text += (text.empty() ? "" : ", ") + signal_name(number);
   }
   return count > most_named ? text + " and " + std::to_string(count - most_named) + " more" : text;
