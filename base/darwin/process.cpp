@@ -36,6 +36,8 @@ std::string start_time_of_process(std::int64_t process) {
 
 std::string effective_user() { return std::to_string(::geteuid()); }
 
+const char* home_variable() { return "HOME"; }
+
 // dyld has the path that the program was started by, with its links: dyld(3).
 std::string executable_path() {
   char named[PATH_MAX], real[PATH_MAX];

@@ -35,7 +35,7 @@ std::string milliseconds(double value) {
 struct EngineLine {
   std::set<std::string> flavors;
   std::vector<std::string> versions;  // newest first
-  int builds = 0;
+  std::size_t builds = 0;
 };
 
 std::map<std::string, EngineLine> engines_of(const manifest::Catalogue& catalogue) {
