@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cstdint>
 #include <cstdio>
 #include <map>
 #include <set>
@@ -27,7 +28,7 @@ struct Listed {
   manifest::License license;
   std::shared_ptr<const manifest::Build> build;  // the first that it covers
   std::set<std::string> names, builds;           // the manifests' keys; what it covers
-  std::map<std::string, std::size_t> engines;    // with the number of their builds
+  std::map<std::string, std::uint64_t> engines;  // with the number of their builds
 };
 
 std::vector<Listed> licenses_of(const manifest::Catalogue& catalogue) {
@@ -75,7 +76,7 @@ std::string sentence(const settings::Settings& settings, const std::string& stat
   return anyone != nullptr ? "not accepted by you; accepted by " + whom(*anyone) : "not accepted";
 }
 
-std::string covered(const std::map<std::string, std::size_t>& engines) {
+std::string covered(const std::map<std::string, std::uint64_t>& engines) {
   std::vector<std::string> texts;
   for (const auto& [engine, builds] : engines)
     texts.push_back(engine + " (" + counted(builds, "build", "builds") + ")");

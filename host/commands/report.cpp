@@ -1,6 +1,7 @@
 #include "host/commands/report.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdio>
 #include <map>
 #include <set>
@@ -35,7 +36,7 @@ std::string milliseconds(double value) {
 struct EngineLine {
   std::set<std::string> flavors;
   std::vector<std::string> versions;  // newest first
-  std::size_t builds = 0;
+  std::uint64_t builds = 0;
 };
 
 std::map<std::string, EngineLine> engines_of(const manifest::Catalogue& catalogue) {
