@@ -30,7 +30,9 @@ bool is_lost(const fs::path& place) {
 Result<void> note_unrecorded(const fs::path& root) {
   if (!is_lost(root / "refs")) return {};
   TRY_ASSIGN(const std::set<std::string> trees, unrecorded_in(root));
-  return trees.empty() ? Result<void>() : keep_unrecorded(root, trees);
+  // Who has made the folder of records meanwhile has noted them, and may record others by now.
+  if (trees.empty() || !is_lost(root / "refs")) return {};
+  return keep_unrecorded(root, trees);
 }
 
 Result<std::set<std::string>> unrecorded_in(const fs::path& root) {
@@ -42,8 +44,9 @@ Result<std::set<std::string>> unrecorded_in(const fs::path& root) {
       if (const std::string name = path_text(it->path().filename());
           is_sha256_hex(name) && is_folder(it->path()))
         trees.insert(name);
-  // Trees that cannot be told now are no less there.
-  if (error && !is_lost(root / "trees"))
+  // Trees that cannot be told now are no less there; that there was no folder is told by the error: it may
+  // have been made since.
+  if (error && error != std::errc::no_such_file_or_directory && !is_lost(root / "trees"))
     return fail(diagnose_errno("EH-F23", error.value()).with("folder", path_text(root / "trees")));
   const auto text = read_file(unrecorded_file(root));
   if (!text) {

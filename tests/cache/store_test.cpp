@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
+#include <barrier>
 #include <chrono>
 #include <thread>
 
@@ -269,6 +271,24 @@ TEST_F(StoreTest, RefusesToWriteIntoACacheOfANewerFormat) {
   ASSERT_FALSE(stage);
   EXPECT_EQ(stage.error().code, "EH-F16");
   EXPECT_EQ(stage.error().value("format"), "2");
+}
+
+TEST_F(StoreTest, AnEmptyCacheIsMadeByManyAtOnce) {
+  for (int round = 0; round < 60; ++round) {
+    const Store fresh = Store::open(folder / std::to_string(round), {}, "store_test");
+    std::array<std::string, 6> told;
+    std::barrier<> at_once(told.size());
+    std::vector<std::thread> threads;
+    for (std::string& one : told)
+      threads.emplace_back([&] {
+        at_once.arrive_and_wait();
+        const auto made = fresh.prepare();
+        one = made ? "made" : made.error().code;
+      });
+    for (std::thread& thread : threads) thread.join();
+    EXPECT_THAT(told, testing::Each("made"));
+    EXPECT_FALSE(fs::exists(fresh.root() / "unrecorded"));
+  }
 }
 
 TEST_F(StoreTest, SaysHowMuchSpaceIsNeededAndFree) {
