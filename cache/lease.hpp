@@ -17,7 +17,7 @@ class Heartbeat;
 // are not kept also a file that is renewed. Its time tells when the build was last used. One owner; any
 // thread.
 //
-// The file is empty but for words: what a process leaves there while it does what may end it. A word stays
+// The file holds nothing but words: what a process leaves there while it does what may end it. A word stays
 // when the process dies; it is locked as long as it lives.
 class Lease {
  public:
@@ -36,9 +36,7 @@ class Lease {
   bool leave_word(std::string_view word);
   void take_word_back();
   int descriptor() const { return lock_.descriptor(); }
-  // Whether there was any when the lease was taken, of the living or of the dead. Costs nothing.
-  bool has_words() const { return had_words_; }
-  // Those of the dead, as long as this process has left none itself.
+  // Those of the dead that were there when the lease was taken.
   std::vector<std::string> words_of_the_dead() const;
   // The same. Each is given out once, whoever asks.
   std::vector<std::string> take_words_of_the_dead();
@@ -47,7 +45,7 @@ class Lease {
   friend class Store;
   FileLock lock_;
   std::unique_ptr<inside::Heartbeat> heartbeat_;
-  bool may_leave_words_ = false, had_words_ = false;
+  bool may_leave_words_ = false;
   int place_ = -1;  // of our word
 };
 

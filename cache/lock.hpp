@@ -53,8 +53,8 @@ class FileLock {
 
   bool held() const { return file_.valid(); }
   int descriptor() const { return file_.get(); }
-  // Whether the file was not empty when the lock was taken.
-  bool has_content() const { return size_ > 0; }
+  // Of a shared lock: the file's bytes when it was taken.
+  std::int64_t size_when_taken() const { return size_; }
   // Of a shared lock: gives the file the time of now when its time is more than an hour away, so that it
   // tells the last use. Where that is not permitted nothing happens.
   void note_use() const;

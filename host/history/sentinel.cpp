@@ -1,10 +1,10 @@
 #include "host/history/sentinel.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <cstdlib>
-#include <map>
 #include <mutex>
 #include <system_error>
 
@@ -73,15 +73,18 @@ class Standing {
     process_ = here;
     one.owner = owner_here;
     exchange_file(-1, one.file);
-    all_[name] = std::move(one);
+    all_.emplace_back(name, std::move(one));
   }
   // When it is this process's own.
   std::optional<One> remove(const std::string& name) {
     const std::lock_guard lock(mutex_);
-    const auto found = all_.find(name);
+    const auto found =
+        std::find_if(all_.begin(), all_.end(), [&](const auto& entry) { return entry.first == name; });
     if (process_ != calls::getpid() || found == all_.end()) return std::nullopt;
-    exchange_file(found->second.file, -1);
-    return std::move(all_.extract(found).mapped());
+    std::optional<One> one = std::move(found->second);
+    all_.erase(found);
+    exchange_file(one->file, -1);
+    return one;
   }
   void lower_all() {
     const std::lock_guard lock(mutex_);
@@ -101,7 +104,7 @@ class Standing {
 
  private:
   std::mutex mutex_;
-  std::map<std::string, One> all_;
+  std::vector<std::pair<std::string, One>> all_;  // few, by names of their own
   std::int64_t process_ = 0;
 };
 
@@ -237,14 +240,14 @@ Foretold::~Foretold() {
   if (const auto one = Standing::here().remove(name_)) one->lower();
 }
 
-Crash crash_while_loading(std::string_view build, std::string_view digest,
-                          std::string_view artifacts_digest) {
+Crash crash_while_loading(std::string_view build, std::string_view digest, std::string_view artifacts_digest,
+                          std::string_view program) {
   Crash crash;
   crash.build = build;
   crash.digest = digest;
   crash.artifacts_digest = artifacts_digest;
   crash.phase = "load";
-  crash.program = program_id();
+  crash.program = program;
   crash.pid = static_cast<int>(calls::getpid());
   crash.started = seconds_now();
   return crash;

@@ -10,6 +10,7 @@
 
 #include "base/files.hpp"
 #include "base/result.hpp"
+#include "host/history/program.hpp"
 
 namespace enginehost::history {
 
@@ -71,7 +72,8 @@ class Foretold {
 
 // This process's crash while it loads that build, but for `boot`, which takes a look at a file; and the word
 // that tells of it, empty where it cannot be written as one.
-Crash crash_while_loading(std::string_view build, std::string_view digest, std::string_view artifacts_digest);
+Crash crash_while_loading(std::string_view build, std::string_view digest, std::string_view artifacts_digest,
+                          std::string_view program = program_id());
 std::string word_of(const Crash& crash);
 // From the word of a process that died. Nothing for what is no such word, or of another start of the machine,
 // which is nobody's fault.

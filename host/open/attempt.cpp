@@ -94,8 +94,9 @@ class Attempt {
       return fail(diagnose("EH-R02").with("build", ticket.build));
     proving_.by_ticket(ticket);
     log_.proven_before = true;
-    auto trial = std::make_shared<Trial>(Tried{world_.state_folder(), ticket.build, ticket.digest,
-                                               ticket.artifacts, true, ticket.opened_before, &opened->lease});
+    auto trial =
+        std::make_shared<Trial>(Tried{world_.state_folder(), ticket.build, ticket.digest, ticket.artifacts,
+                                      true, ticket.opened_before, ticket.program, &opened->lease});
     if (auto up = loading_.load(*opened, *trial); !up) {
       note_left_over(opened->installed, loading_.take_left(), false);
       return fail(std::move(up).error());
@@ -197,7 +198,7 @@ class Attempt {
     }
     auto trial =
         std::make_shared<Trial>(Tried{world_.state_folder(), opened.installed.build, opened.installed.digest,
-                                      artifacts, proven, false, &opened.lease});
+                                      artifacts, proven, false, "", &opened.lease});
     TRY(loading_.load(opened, *trial));
     if (!proven) warn_of_another_engine(opened, engine);
     const bool crashed_once = proving_.crashed_once().has_value();

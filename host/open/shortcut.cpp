@@ -22,7 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view first_line = "enginehost-shortcut 3\n";
+constexpr std::string_view first_line = "enginehost-shortcut 4\n";
 
 // "NAME SIZE", and that many bytes, whatever they are.
 void add_block(std::string& text, std::string_view name, std::string_view bytes) {
@@ -145,6 +145,8 @@ std::optional<Ready> Shortcut::find() const {
       ready.ticket.fallback = std::string_view(value) == "yes";
     } else if (name == "opened") {
       ready.ticket.opened_before = std::string_view(value) == "before";
+    } else if (name == "program") {
+      ready.ticket.program = value;
     } else if (name == "load") {
       ready.ticket.load_order.emplace_back(value);
     } else if (name == "warning") {
@@ -206,6 +208,7 @@ void Shortcut::keep(World& world, const Outcome& outcome, const Ticket& ticket) 
   add("artifacts", ticket.artifacts);
   add("fallback", ticket.fallback ? "yes" : "no");
   add("opened", opened_before ? "before" : "never");
+  add("program", history::program_id());
   for (const std::string& path : ticket.load_order) add("load", path);
   for (const std::string& warning : ticket.warnings) add("warning", warning);
   text += *witnesses;

@@ -20,6 +20,7 @@ struct Ticket {
   std::vector<std::string> load_order;   // of the proof
   std::vector<std::string> warnings;     // that last, each a document in one line
   bool opened_before = false;            // this program is known to have survived that
+  std::string program;                   // its name (history::program_id), where that was asked for before
   std::string machine;                   // the key
   std::string witnesses;                 // its lines of what it rests on (witness.hpp)
 };

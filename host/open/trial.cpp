@@ -40,7 +40,9 @@ void Trial::enter(std::string_view phase) {
 // A driver may be another one since, and what lies beside the build.
 void Trial::foretell() {
   if (foretold_) return;
-  history::Crash crash = history::crash_while_loading(tried_.build, tried_.digest, tried_.artifacts_digest);
+  history::Crash crash =
+      history::crash_while_loading(tried_.build, tried_.digest, tried_.artifacts_digest,
+                                   tried_.program.empty() ? history::program_id() : tried_.program);
   if (!tried_.lease->leave_word(history::word_of(crash))) return;
   foretold_.emplace(
       std::move(crash), [lease = tried_.lease] { lease->take_word_back(); }, tried_.lease->descriptor());

@@ -19,6 +19,7 @@ struct Tried {
   std::string build, digest, artifacts_digest;
   bool proven = false;            // on record: what was survived before counts
   bool opened_before = false;     // by this program; false: it is looked for
+  std::string program;            // its name (history::program_id), where that is known without a look
   cache::Lease* lease = nullptr;  // of the build, until opening ended
 };
 

@@ -86,12 +86,13 @@ TEST_F(LeftWord, OneOfAnotherStartOfTheMachineIsNobodysFault) {
   EXPECT_TRUE(open().by_ticket);
 }
 
-TEST_F(LeftWord, NothingIsLeftByAnOpenThatEnded) {
+TEST_F(LeftWord, NoneStandsOnceAnOpenHasEnded) {
   const auto file = folder_ / ("cache/leases/" + installed_.digest + ".lk");
-  EXPECT_EQ(std::filesystem::file_size(file), 0u);
   const Outcome outcome = open();
   ASSERT_TRUE(outcome.by_ticket);
-  EXPECT_EQ(std::filesystem::file_size(file), 0u) << "while the engine is open";
+  const std::string lease = test::read_text(file);
+  ASSERT_FALSE(lease.empty()) << "one stood";
+  EXPECT_EQ(lease.front(), '\0') << "while the engine is open";
 }
 
 }  // namespace
