@@ -12,23 +12,25 @@ namespace enginehost::open {
 
 Result<void> Loading::load(Opened& opened, Trial& trial) {
   const Stopwatch watch(attempting_.log, "load");
-  const load::MappedPaths before = load::MappedPaths::now();
+  const auto before = std::make_shared<const load::MappedPaths>(load::MappedPaths::now());
   auto up = load_between(opened, trial, before);
   // Of every try: what an earlier one brought was there before the last.
-  if (!up) std::ranges::move(load::mapped_since(before), std::back_inserter(left_));
+  if (!up) std::ranges::move(load::mapped_since(*before), std::back_inserter(left_));
   return up;
 }
 
 // `before`: what the process held.
-Result<void> Loading::load_between(Opened& opened, Trial& trial, const load::MappedPaths& before) {
+Result<void> Loading::load_between(Opened& opened, Trial& trial,
+                                   const std::shared_ptr<const load::MappedPaths>& before) {
   trial.enter("dlopen");
   load::LoadRequest request = proving_.load_request(opened.installed);
-  request.before = &before;
-  request.streams = streams();
+  request.before = before;
+  const load::Streams streams = this->streams();
+  request.streams = streams;
   request.on_stage = [&](std::string_view stage) {
     if (stage == "entry") trial.enter("entry");
   };
-  auto loaded = load::load_plugin(request);
+  auto loaded = load::load_plugin(std::move(request));
   if (!loaded) return fail(proving_.explained(std::move(loaded).error(), opened.installed));
   opened.plugin = std::move(*loaded);
   trial.enter("create");
@@ -36,7 +38,7 @@ Result<void> Loading::load_between(Opened& opened, Trial& trial, const load::Map
   opened.engine_options.log = attempting_.options.log;
   load::EngineOptions engine_options = opened.engine_options;
   engine_options.call.cancel = attempting_.world.cancel();
-  engine_options.streams = request.streams;
+  engine_options.streams = streams;
   auto engine = load::Engine::create(opened.plugin, std::move(engine_options));
   if (!engine) return fail(proving_.explained(std::move(engine).error(), opened.installed));
   opened.engine = std::move(*engine);
@@ -46,7 +48,7 @@ Result<void> Loading::load_between(Opened& opened, Trial& trial, const load::Map
   std::move(later.begin(), later.end(), std::back_inserter(opened.libraries));
   for (const Diagnosis& warning : opened.plugin->warnings()) attempting_.log.warn(warning);
   for (const Diagnosis& warning : opened.engine->warnings()) attempting_.log.warn(warning);
-  warn_of_hijacks(opened, before);
+  warn_of_hijacks(opened, *before);
   return require_devices(opened.devices);
 }
 

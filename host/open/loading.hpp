@@ -21,7 +21,8 @@ class Loading {
   std::vector<load::Library> take_left() { return std::move(left_); }
 
  private:
-  Result<void> load_between(Opened& opened, Trial& trial, const load::MappedPaths& before);
+  Result<void> load_between(Opened& opened, Trial& trial,
+                            const std::shared_ptr<const load::MappedPaths>& before);
   load::Streams streams() const;
   void warn_of_hijacks(const Opened& opened, const load::MappedPaths& before);
   void warn_once(Diagnosis warning);

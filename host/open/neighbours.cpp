@@ -12,15 +12,14 @@
 namespace enginehost::open {
 namespace {
 
-namespace fs = std::filesystem;
-
 struct Neighbour {
   std::string build, identity;
-  std::vector<fs::path> folders;
+  std::vector<std::string> folders;
 
   bool brought(const std::string& library) const {
-    return std::any_of(folders.begin(), folders.end(),
-                       [&](const fs::path& folder) { return is_below(path_of(library), folder); });
+    return std::any_of(folders.begin(), folders.end(), [&](const std::string& folder) {
+      return is_below(path_of(library), path_of(folder));
+    });
   }
 };
 
@@ -87,7 +86,7 @@ std::string identity_of(const cache::Installed& installed) {
                                   : installed.digest;
 }
 
-void note_engine(const std::string& build, const std::string& identity, std::vector<fs::path> folders) {
+void note_engine(const std::string& build, const std::string& identity, std::vector<std::string> folders) {
   const std::lock_guard lock(process().mutex);
   for (Neighbour& known : process().all)
     if (known.identity == identity) {

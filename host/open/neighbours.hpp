@@ -2,7 +2,6 @@
 // served by its name to all: the build that comes second would run on the first one's file.
 #pragma once
 #include <cstdint>
-#include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -19,8 +18,7 @@ std::string identity_of(const cache::Installed& installed);
 
 // An engine of the build is open, and its libraries come from these folders. Known until none of its
 // libraries is in the process any more, which for most engines is the process's end. Any thread.
-void note_engine(const std::string& build, const std::string& identity,
-                 std::vector<std::filesystem::path> folders);
+void note_engine(const std::string& build, const std::string& identity, std::vector<std::string> folders);
 
 // How often note_engine() was told of a build that was not known: who looked before looks again when it
 // differs.

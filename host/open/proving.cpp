@@ -132,7 +132,7 @@ load::LoadRequest Proving::load_request(const cache::Installed& installed) const
   load::LoadRequest request;
   request.view = installed.folder;
   request.root = path_of(installed.root);
-  request.plugin = installed.folder / path_of(installed.plugin);
+  request.plugin = path_of(text_below(installed.folder, {installed.plugin}));
   request.preload = load_order_;
   return request;
 }

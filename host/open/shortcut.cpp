@@ -104,10 +104,10 @@ std::optional<Ready> Shortcut::find() const {
   if (checksum(told) != text.substr(told.size())) return std::nullopt;
   Reader reader(content.data(), told.size());
   Ready ready;
-  ready.places.cache_folder = path_of(cache_);
-  const std::string builds = builds_folder(ready.places.cache_folder);
   std::string records;
   platform::DetectRequest machine;
+  machine.cache_folder = path_of(cache_);
+  const std::string builds = builds_folder(machine.cache_folder);
   std::string_view words;
   Witnesses witnesses(World::now());
   bool ours = false;
@@ -161,10 +161,10 @@ std::optional<Ready> Shortcut::find() const {
       if (value == records) ready.folders.records = stamp;
     }
   }
-  machine.cache_folder = ready.places.cache_folder;
   if (!ours || ready.ticket.digest.empty() || ready.places.state_folder.empty() || words.empty() ||
       platform::machine_words(machine, platform::Reach::decisive) != words)
     return std::nullopt;
+  ready.places.cache_folder = std::move(machine.cache_folder);
   return ready;
 }
 

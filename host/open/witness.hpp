@@ -68,7 +68,7 @@ class Content {
   std::string_view text() { return {data(), size_}; }
 
  private:
-  std::array<char, 16384> short_;
+  std::array<char, 8192> short_;
   std::string long_;
   std::size_t size_ = 0;
 };

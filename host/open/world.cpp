@@ -33,7 +33,7 @@ World::World(settings::Settings settings, std::optional<platform::Platform> reco
       store_(cache::Store::open(settings_->cache_folder, settings_->system_layers)),
       recorded_(recorded.has_value()),
       cancel_(std::move(cancel)),
-      platform_(std::move(recorded)) {}
+      platform_(recorded ? std::make_unique<platform::Platform>(std::move(*recorded)) : nullptr) {}
 
 World::World(Places places, std::function<Result<settings::Settings>()> settings,
              std::optional<CancelToken> cancel)
@@ -94,15 +94,16 @@ const platform::Platform& World::platform() {
   const platform::DetectRequest request = detect_request();
   std::error_code error;
   if (!std::filesystem::is_directory(state_folder_, error)) {
-    platform_ = platform::detect(request);
+    platform_ = std::make_unique<platform::Platform>(platform::detect(request));
     return *platform_;
   }
   const std::filesystem::path file = state_folder_ / "platform.json";
   // Before the look: what changes meanwhile must not be taken for seen.
   const std::string key = platform::machine_key(request, platform::Reach::everything);
-  if (!look_anew_) platform_ = platform::recall(request, key, file, now());
+  if (auto recalled = look_anew_ ? std::nullopt : platform::recall(request, key, file, now()))
+    platform_ = std::make_unique<platform::Platform>(std::move(*recalled));
   if (!platform_) {
-    platform_ = platform::detect(request);
+    platform_ = std::make_unique<platform::Platform>(platform::detect(request));
     platform::remember(*platform_, key, file, now());
   }
   return *platform_;

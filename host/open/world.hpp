@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -113,7 +114,7 @@ class World {
   cache::Store store_;
   bool recorded_ = false, look_anew_ = false, spare_unreached_ = false;
   std::optional<CancelToken> cancel_;
-  std::optional<platform::Platform> platform_;
+  std::unique_ptr<platform::Platform> platform_;  // large, and seldom asked for
   std::optional<manifest::Catalogue> catalogue_;
   CatalogueOrigin catalogue_origin_;
   std::optional<history::Fingerprint> fingerprint_;

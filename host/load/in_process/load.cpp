@@ -18,8 +18,9 @@ struct LoadedPlugin::State {
   std::filesystem::path file, view, root;
   const engine_plugin* plugin = nullptr;
   std::vector<Library> libraries;
-  MappedPaths known;                // after loading
-  std::uint64_t loaded_so_far = 0;  // when `known` was
+  std::shared_ptr<const MappedPaths> before;
+  MappedPaths came;                 // by loading
+  std::uint64_t loaded_so_far = 0;  // after that
   std::vector<Diagnosis> warnings;
   // Opened first and closed last; emptied without closing for a plugin that must stay.
   std::vector<OpenLibrary> preloads;
@@ -29,10 +30,10 @@ struct LoadedPlugin::State {
 
 namespace {
 
-bool same_file(const std::filesystem::path& a, const std::filesystem::path& b) {
+bool same_file(const std::string& a, const std::filesystem::path& b) {
   calls::Status of_a{}, of_b{};
-  return a == b || (calls::stat(a, &of_a) == 0 && calls::stat(b, &of_b) == 0 && of_a.st_dev == of_b.st_dev &&
-                    of_a.st_ino == of_b.st_ino);
+  return a == path_text(b) || (calls::stat(a, &of_a) == 0 && calls::stat(b, &of_b) == 0 &&
+                               of_a.st_dev == of_b.st_dev && of_a.st_ino == of_b.st_ino);
 }
 
 // The descriptor in memory. dlsym searches the plugin's dependencies too, so the address must lie in the file
@@ -42,12 +43,11 @@ Result<const engine_plugin*> descriptor_of(const std::filesystem::path& file, co
   if (symbol == nullptr)
     return fail(
         diagnose("EH-R11").with("file", path_text(file)).with("symbol", ENGINE_PLUGIN_SYMBOL, "dlsym"));
-  if (const std::filesystem::path where = file_of_address(symbol); where.empty() || !same_file(where, file))
+  if (const std::string where = file_of_address(symbol); where.empty() || !same_file(where, file))
     return fail(diagnose("EH-R11")
                     .with("file", path_text(file))
                     .with("symbol", ENGINE_PLUGIN_SYMBOL)
-                    .with("problem",
-                          "its symbol is that of " + (where.empty() ? "another object" : path_text(where))));
+                    .with("problem", "its symbol is that of " + (where.empty() ? "another object" : where)));
   const auto* plugin = static_cast<const engine_plugin*>(symbol);
   const char* magic = reinterpret_cast<const char*>(plugin->magic);
   TRY(preflight::check_floors(
@@ -79,14 +79,17 @@ LoadedPlugin::~LoadedPlugin() {
 const engine_plugin& LoadedPlugin::plugin() const { return *state_->plugin; }
 const std::filesystem::path& LoadedPlugin::file() const { return state_->file; }
 const std::filesystem::path& LoadedPlugin::view() const { return state_->view; }
-const std::filesystem::path& LoadedPlugin::root() const { return state_->root; }
+const std::filesystem::path& LoadedPlugin::root() const {
+  return state_->root.empty() ? state_->view : state_->root;
+}
 const std::vector<Library>& LoadedPlugin::libraries() const { return state_->libraries; }
 
 std::vector<Library> LoadedPlugin::libraries_since() const {
   std::vector<Library> later;
   if (loaded_so_far() == state_->loaded_so_far) return later;
   for (Library& library : mapped_libraries())
-    if (!state_->known.has(library.path)) later.push_back(std::move(library));
+    if (!state_->before->has(library.path) && !state_->came.has(library.path))
+      later.push_back(std::move(library));
   find_origins(later, state_->view);
   return later;
 }
@@ -95,46 +98,50 @@ const std::vector<Diagnosis>& LoadedPlugin::warnings() const { return state_->wa
 
 class Loader {
  public:
-  static Result<std::unique_ptr<LoadedPlugin>> load(const LoadRequest& request) {
+  static Result<std::unique_ptr<LoadedPlugin>> load(LoadRequest request) {
     auto state = std::make_unique<LoadedPlugin::State>();
-    state->file = request.plugin;
-    state->view = request.view.empty() ? request.plugin.parent_path() : request.view;
-    state->root = request.root.empty() ? state->view : request.root;
-    state->known = request.before != nullptr ? *request.before : MappedPaths::now();
+    state->file = std::move(request.plugin);
+    state->view = std::move(request.view);
+    if (state->view.empty()) state->view = state->file.parent_path();
+    state->root = std::move(request.root);
+    state->before = std::move(request.before);
+    if (!state->before) state->before = std::make_shared<const MappedPaths>(MappedPaths::now());
+    const std::filesystem::path& file = state->file;
+    const MappedPaths& before = *state->before;
     const auto tell = [&](const char* stage) {
       if (request.on_stage) request.on_stage(stage);
     };
     Kept kept(request.streams);
-    state->searched = SearchFolders(request.plugin, request.preload);
+    state->searched = SearchFolders(file, request.preload);
     if (!request.preload.empty()) tell("preload");
-    for (const std::filesystem::path& file : request.preload) {
-      auto opened = OpenLibrary::open(file);
+    for (const std::filesystem::path& library : request.preload) {
+      auto opened = OpenLibrary::open(library);
       if (!opened) return stay(std::move(state), std::move(opened.error().with("stage", "preload")));
       state->preloads.push_back(std::move(*opened));
     }
     tell("load");
-    auto opened = OpenLibrary::open(request.plugin);
+    auto opened = OpenLibrary::open(file);
     if (!opened) return stay(std::move(state), std::move(opened.error().with("stage", "load")));
     state->library = std::move(*opened);
     for (Diagnosis& change : kept.put_back())
-      state->warnings.push_back(std::move(change.with("file", path_text(request.plugin))));
+      state->warnings.push_back(std::move(change.with("file", path_text(file))));
     tell("entry");
-    auto descriptor = descriptor_of(request.plugin, state->library);
+    auto descriptor = descriptor_of(file, state->library);
     if (!descriptor) return stay(std::move(state), std::move(descriptor.error().with("stage", "entry")));
     state->plugin = *descriptor;
     state->loaded_so_far = loaded_so_far();
-    std::vector<Library> came = mapped_since(state->known);
+    std::vector<Library> came = mapped_since(before);
     if (!request.preload.empty()) {
-      std::vector<Library> all = mapped_then(state->known);
+      std::vector<Library> all = mapped_then(before);
       all.insert(all.end(), came.begin(), came.end());
       for (Diagnosis& warning : substituted(all, request.preload))
         state->warnings.push_back(std::move(warning));
     }
     // Of what was there already, the files of the view count as if they came now.
-    if (state->known.may_lie_below(path_text(state->view)))
-      for (Library& library : mapped_then(state->known))
+    if (before.may_lie_below(path_text(state->view)))
+      for (Library& library : mapped_then(before))
         if (is_below(path_of(library.path), state->view)) state->libraries.push_back(std::move(library));
-    for (const Library& library : came) state->known.add(library.path);
+    for (const Library& library : came) state->came.add(library.path);
     std::move(came.begin(), came.end(), std::back_inserter(state->libraries));
     find_origins(state->libraries, state->view);
     return std::unique_ptr<LoadedPlugin>(new LoadedPlugin(std::move(state)));
@@ -149,8 +156,8 @@ class Loader {
   }
 };
 
-Result<std::unique_ptr<LoadedPlugin>> load_plugin(const LoadRequest& request) {
-  return Loader::load(request);
+Result<std::unique_ptr<LoadedPlugin>> load_plugin(LoadRequest request) {
+  return Loader::load(std::move(request));
 }
 
 }  // namespace enginehost::load

@@ -28,8 +28,8 @@ struct LoadRequest {
   std::vector<std::filesystem::path> preload;  // preflight::Report::load_order
   // Told "preload", "load", "entry" as each begins; empty: nobody is told.
   std::function<void(std::string_view stage)> on_stage;
-  // What the process holds, where the caller has just listed it; borrowed. nullptr: it is listed.
-  const MappedPaths* before = nullptr;
+  // What the process holds, where the caller has just listed it. nullptr: it is listed.
+  std::shared_ptr<const MappedPaths> before = {};
   std::filesystem::path root = {};  // absolute; what the plugin is told as host->root; empty: the view
   // Not looked at where a child has seen that this build leaves them alone.
   Streams streams = Streams::kept;
@@ -68,6 +68,6 @@ class LoadedPlugin {
 // code EH-L01, L08, L09, L12 … as far as its text tells; host/load/recheck.hpp holds them against the files.
 // EH-R11: no descriptor; EH-R12: ABI floors do not meet ("plugin_abi", "host_abi"). Constructors of the
 // libraries run on this thread. Any thread; calls are serialized by the system's loader.
-Result<std::unique_ptr<LoadedPlugin>> load_plugin(const LoadRequest& request);
+Result<std::unique_ptr<LoadedPlugin>> load_plugin(LoadRequest request);
 
 }  // namespace enginehost::load

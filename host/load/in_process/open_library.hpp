@@ -35,7 +35,7 @@ class OpenLibrary {
 };
 
 // The file of the library that this address lies in; empty when the loader does not know it.
-std::filesystem::path file_of_address(const void* address);
+std::string file_of_address(const void* address);
 
 // The folders of a plugin and of what is opened before it, searched by the loader while this lives, where it
 // can be told of such (AddDllDirectory); for later needs too, such as a library that is opened at its first

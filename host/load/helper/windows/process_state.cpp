@@ -21,7 +21,7 @@ std::string text_of(Call call) {
 std::string exception_filter() {
   const LPTOP_LEVEL_EXCEPTION_FILTER filter = ::SetUnhandledExceptionFilter(nullptr);
   ::SetUnhandledExceptionFilter(filter);
-  return path_text(load::file_of_address(reinterpret_cast<const void*>(filter)));
+  return load::file_of_address(reinterpret_cast<const void*>(filter));
 }
 
 }  // namespace

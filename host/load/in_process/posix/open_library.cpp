@@ -80,7 +80,7 @@ void OpenLibrary::stay() {
   }
 }
 
-std::filesystem::path file_of_address(const void* address) {
+std::string file_of_address(const void* address) {
   Dl_info where{};
   if (::dladdr(address, &where) == 0 || where.dli_fname == nullptr) return {};
   return where.dli_fname;

@@ -98,13 +98,13 @@ void OpenLibrary::stay() {
   state_.reset();
 }
 
-std::filesystem::path file_of_address(const void* address) {
+std::string file_of_address(const void* address) {
   HMODULE module = nullptr;
   if (::GetModuleHandleExW(
           GET_MODULE_HANDLE_EX_FLAG_FROM_ADDRESS | GET_MODULE_HANDLE_EX_FLAG_UNCHANGED_REFCOUNT,
           static_cast<LPCWSTR>(address), &module) == 0)
     return {};
-  return linker::file_of_module(module);
+  return path_text(linker::file_of_module(module));
 }
 
 SearchFolders::SearchFolders(const std::filesystem::path& plugin,
