@@ -24,17 +24,17 @@ using Clock = std::chrono::steady_clock;
 constexpr std::chrono::seconds look_again_after{1};
 constexpr std::chrono::milliseconds wait_step{2};
 
-// A folder that is held open from the first look on, so that looking at it again walks no path. One that was
-// not there then is looked for by its path.
+// A folder that is held open, so that looking at it again walks no path. One that was not there when it was
+// first looked at is looked for by its path.
 class WatchedFolder {
  public:
   WatchedFolder() = default;
-  explicit WatchedFolder(std::string path) : path_(std::move(path)) {}
+  explicit WatchedFolder(std::string path)
+      : path_(std::move(path)),
+        descriptor_(path_.empty() ? -1 : calls::open(path_, O_PATH | O_DIRECTORY | O_CLOEXEC)) {}
 
   // As it is now, or zeros when it is not there (any more).
-  FileStamp now() {
-    if (!std::exchange(looked_, true) && !path_.empty())
-      descriptor_ = FileDescriptor(calls::open(path_, O_PATH | O_DIRECTORY | O_CLOEXEC));
+  FileStamp now() const {
     calls::Status status{};
     const bool held = descriptor_.valid();
     if (held ? calls::fstat(descriptor_.get(), &status) != 0
@@ -47,7 +47,6 @@ class WatchedFolder {
  private:
   std::string path_;
   FileDescriptor descriptor_;
-  bool looked_ = false;
 };
 
 // What is looked at each time: two folders and the environment. A folder that was moved away is noticed at
@@ -116,8 +115,8 @@ class Table {
         std::find_if(entries_.begin(), entries_.end(), [&](const Entry& entry) { return entry.key == key; });
     return found != entries_.end() ? &*found : nullptr;
   }
-  static Folders folders_of(Entry& entry) { return {entry.builds.now(), entry.records.now()}; }
-  static Generation generation_of(Entry& entry) { return {environment_digest(), folders_of(entry)}; }
+  static Folders folders_of(const Entry& entry) { return {entry.builds.now(), entry.records.now()}; }
+  static Generation generation_of(const Entry& entry) { return {environment_digest(), folders_of(entry)}; }
 
   std::mutex mutex_;
   std::vector<Entry> entries_;
