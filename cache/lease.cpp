@@ -33,8 +33,7 @@ Lease::~Lease() { take_word_back(); }
 namespace {
 
 // Each word has a place of its own, which its process locks. Whoever takes a word back makes its first byte
-// zero and leaves the rest: writing over what is there takes a third of the time of growing and cutting a
-// file.
+// zero and leaves the rest: writing over what is there is cheaper than growing and cutting a file.
 constexpr int places = 12;
 constexpr std::size_t room = 1024;
 static_assert(Lease::longest_word < room);

@@ -231,15 +231,8 @@ class Attempt {
   }
 
   static void note_open(const Opened& opened) {
-    // As texts: they are asked for when another engine comes, which for most never does.
-    const cache::Installed& installed = opened.installed;
-    const auto& file = path_text(opened.plugin->file());
-    std::vector<std::string> folders;
-    folders.reserve(installed.search.size() + 2);
-    folders.emplace_back(file, 0, std::max<std::size_t>(1, file.rfind(fs::path::preferred_separator)));
-    for (const std::string& folder : installed.search)
-      folders.push_back(text_below(installed.folder, {folder}));
-    if (!installed.digest.empty()) folders.push_back(path_text(installed.folder));
+    std::vector<std::string> folders = own_folders(opened);
+    if (!opened.installed.digest.empty()) folders.push_back(path_text(opened.installed.folder));
     note_engine(opened.installed.build, identity_of(opened.installed), std::move(folders));
   }
 

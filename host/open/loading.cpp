@@ -66,8 +66,9 @@ void Loading::warn_of_hijacks(const Opened& opened, const load::MappedPaths& bef
         return library.origin == "cache";
       }))
     return;
-  for (Diagnosis& hijack :
-       load::hijacked(own, own_folders(opened), opened.libraries, load::mapped_then(before)))
+  std::vector<std::filesystem::path> folders;
+  for (const std::string& folder : own_folders(opened)) folders.push_back(path_of(folder));
+  for (Diagnosis& hijack : load::hijacked(own, folders, opened.libraries, load::mapped_then(before)))
     warn_once(std::move(hijack));
 }
 
@@ -93,10 +94,14 @@ Result<void> Loading::require_devices(const std::vector<load::Device>& offered) 
   return {};
 }
 
-std::vector<std::filesystem::path> own_folders(const Opened& opened) {
-  std::vector<std::filesystem::path> folders = {opened.plugin->file().parent_path()};
+std::vector<std::string> own_folders(const Opened& opened) {
+  const auto& file = path_text(opened.plugin->file());
+  std::vector<std::string> folders;
+  folders.reserve(opened.installed.search.size() + 2);  // callers put one behind them
+  folders.emplace_back(file, 0,
+                       std::max<std::size_t>(1, file.rfind(std::filesystem::path::preferred_separator)));
   for (const std::string& folder : opened.installed.search)
-    folders.push_back(opened.installed.folder / path_of(folder));
+    folders.push_back(text_below(opened.installed.folder, {folder}));
   return folders;
 }
 

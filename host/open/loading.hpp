@@ -33,7 +33,8 @@ class Loading {
   std::vector<load::Library> left_;
 };
 
-// The plugin's folder and those of the build that its libraries are searched in.
-std::vector<std::filesystem::path> own_folders(const Opened& opened);
+// The plugin's folder and those of the build that its libraries are searched in. Texts: gathered at every
+// open, and looked into only where something may have come from elsewhere.
+std::vector<std::string> own_folders(const Opened& opened);
 
 }  // namespace enginehost::open

@@ -86,7 +86,7 @@ MappedPaths MappedPaths::now() {
   ::dl_iterate_phdr(
       [](dl_phdr_info* object, std::size_t, void* into) {
         auto& all = *static_cast<MappedPaths*>(into);
-        if (all.text_.size() == 1) all.text_.reserve(object->dlpi_adds * usual_path);
+        if (all.text_.size() == 1) all.text_.reserve((object->dlpi_adds - object->dlpi_subs) * usual_path);
         std::string room;
         if (is_library(object)) all.add(path_of_object(*object, room));
         return 0;
