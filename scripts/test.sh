@@ -73,6 +73,33 @@ list_skipped() {
   [ -z "$skipped" ] || printf 'Cases that skipped themselves, and why:\n%s\n' "$skipped"
 }
 
+# What the tests that failed said last: an assertion of GoogleTest with its case, else the end of the output. Beside the
+# summary, since whoever reads only the end of a long log needs to know what went wrong without running it again.
+list_failed() {
+  local log=$1/Testing/Temporary/LastTest.log
+  [ -f "$log" ] || return 0
+  awk -v most=12 -v all=60 '
+    function tell(line) { if (told++ < all) print "  " substr(line, 1, 300) }
+    function finish(  i) {
+      if (name == "" || passed) return
+      if (found == 0) for (i = lines > most ? lines - most + 1 : 1; i <= lines; i++) kept[++found] = output[i]
+      if (found > 0) print "What " name " said:"
+      for (i = 1; i <= found; i++) tell(kept[i])
+    }
+    / Testing: / { finish(); name = $3; passed = lines = found = left = inside = headed = 0; next }
+    /^Output:$/ && !inside { headed = 1; next }
+    headed { headed = 0; inside = 1; next }
+    /^<end of output>$/ { inside = 0 }
+    /^Test (Passed|Skipped)\.$/ && !inside { passed = 1 }
+    !inside { next }
+    { output[++lines] = $0 }
+    /: Failure$/ { left = most }
+    /^\[  FAILED  \] .* ms\)$/ { left = 1 }
+    /^\[ +(RUN|OK) / { left = 0 }
+    left-- > 0 { kept[++found] = $0 }
+    END { finish() }' "$log"
+}
+
 build_main() {
   cmake --preset ci -DENGINEHOST_TESTS=ON -DENGINEHOST_BENCHMARKS=ON &&
     cmake --build --preset ci --parallel "$(jobs_that_fit)"
@@ -83,6 +110,7 @@ run_main() {
   ctest --test-dir build --output-on-failure --no-tests=error --timeout 300 -j "$(nproc)" -LE 'exhaustive|index|macos' ||
     status=$?
   list_skipped build
+  [ "$status" -eq 0 ] || list_failed build
   return "$status"
 }
 
@@ -90,6 +118,7 @@ run_index() {
   local status=0
   ctest --test-dir build --output-on-failure --timeout 600 -L index -LE exhaustive || status=$?
   list_skipped build
+  [ "$status" -eq 0 ] || list_failed build
   return "$status"
 }
 
@@ -115,6 +144,7 @@ sanitized() {
   "${fixed_addresses[@]}" ctest --test-dir "$folder" --output-on-failure --no-tests=error --timeout 600 \
     -j "$(nproc)" -R "^($names)\$" || status=$?
   list_skipped "$folder"
+  [ "$status" -eq 0 ] || list_failed "$folder"
   return "$status"
 }
 
