@@ -81,7 +81,9 @@ Result<SecretKey> read_secret_key(std::string_view text, const std::string& name
     auto stream =
         scrypt_stream(passphrase, std::string_view(bytes).substr(6, 32), cost.n, cost.p, secret_bytes);
     wipe(passphrase);
-    if (!stream) return wrong("scrypt failed: too little memory?");
+    if (!stream)
+      return wrong("opening it takes " + format_bytes(cost.n * cost.r * 128) +
+                   " of memory, which is not to be had");
     for (std::size_t i = 0; i < secret.size(); ++i) secret[i] = static_cast<char>(secret[i] ^ (*stream)[i]);
     wipe(*stream);
   } else if (bytes.substr(2, 2) != std::string_view("\0\0", 2)) {

@@ -197,7 +197,8 @@ TEST_F(Publishing, APassphraseIsAskedForAndAWrongOneIsTold) {
   sh("engine-manifest init repository --name Toy\n"
      "engine-manifest add repository toy --engine reference --version 1.0.0 --flavor cpu --plugin "
      "libengine_toy.so\n"
-     "printf 'secret\\nsecret\\n' | minisign -G -p key.pub -s key.key\n"
+     "(ulimit -v 200000; printf 'secret\\nsecret\\n' | minisign -G -p key.pub -s key.key)  # not 1 GiB to "
+     "open\n"
      "engine-manifest sign repository --key key.key --passphrase-fd 9 9<<< secret\n"
      "minisign -V -p key.pub -m repository/index.json -x repository/index.json.*.minisig");
   sh("engine-manifest sign repository --key key.key --passphrase-fd 9 9<<< wrong", 2);
