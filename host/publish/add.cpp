@@ -1,9 +1,11 @@
 #include "host/publish/add.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <set>
 #include <system_error>
 
+#include "base/file_calls.hpp"
 #include "base/files.hpp"
 #include "base/paths.hpp"
 #include "base/sha256.hpp"
@@ -97,7 +99,7 @@ class Brought {
   Brought& operator=(const Brought&) = delete;
 
   Result<void> bring(const Workspace& workspace, const Part& part) {
-    if (!part.copy.empty()) TRY(copy(part.file, workspace.folder() / path_of(part.copy)));
+    if (!part.copy.empty()) TRY(copy(part, workspace.folder() / path_of(part.copy)));
     if (part.chunks.empty()) return {};
     note(workspace.folder() / path_of(part.chunks));
     return workspace.keep_chunk_list(part.chunk_list);
@@ -110,15 +112,21 @@ class Brought {
     std::error_code error;
     if (!fs::exists(place, error)) files_.push_back(place);
   }
-  Result<void> copy(const fs::path& file, const fs::path& place) {
+  // What lies there already is left alone: other builds name it. Else the file takes its place whole and at
+  // once; the name that it has until then is the same for all, who add one after the other.
+  Result<void> copy(const Part& part, const fs::path& place) {
+    if (const auto there = sha256_of_file(place); there && *there == part.artifact.sha256) return {};
     TRY(make_folders(place.parent_path()));
     note(place);
-    std::error_code error;
-    // Not overwritten: MinGW's library knows files by numbers that are all 0, and takes the two for one.
-    if (!fs::equivalent(file, place, error)) fs::remove(place, error);
-    fs::copy_file(file, place, error);
-    if (!error) return {};
-    return fail(diagnose_errno("EH-F16", error.default_error_condition().value())
+    const fs::path until_whole = place.parent_path() / ".adding";
+    std::error_code error, ignored;
+    fs::remove(until_whole, ignored);
+    fs::copy_file(part.file, until_whole, error);
+    int why = error.default_error_condition().value();
+    if (why == 0 && calls::rename(until_whole, place) != 0) why = errno;
+    if (why == 0) return {};
+    fs::remove(until_whole, ignored);
+    return fail(diagnose_errno(code_of_write_error(why), why)
                     .with("file", path_text(place))
                     .with("folder", path_text(place.parent_path())));
   }

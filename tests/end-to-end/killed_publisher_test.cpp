@@ -1,0 +1,93 @@
+// A publisher's commands are killed, or the disk fails them, before one call after another that changes names
+// or contents: the repository stays one that lint takes, and the next commands succeed.
+#include <gmock/gmock.h>
+
+#include <cstdlib>
+#include <map>
+#include <sstream>
+
+#include "tests/end-to-end/fault.hpp"
+#include "tests/end-to-end/publisher.hpp"
+
+namespace enginehost::test {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+
+constexpr const char* add_again =
+    "engine-manifest add repository toy --engine reference --version 1.0.1 --flavor cpu --plugin "
+    "libengine_toy.so";
+constexpr const char* sign = "engine-manifest sign repository --key key.key";
+constexpr const char* publish = "engine-manifest publish repository web";
+
+struct Step {
+  const char* name;
+  std::string before;  // of the command, after a first build was added, signed and published
+  std::string command;
+};
+
+class KilledPublisher : public Publisher, public testing::WithParamInterface<Step> {
+ protected:
+  void SetUp() override {
+    Publisher::SetUp();
+    if (IsSkipped() || HasFatalFailure()) return;
+    if (!can_trace()) GTEST_SKIP() << "strace cannot trace here";
+    sh("engine-manifest init repository --name Toy\n"
+       "engine-manifest add repository toy --engine reference --version 1.0.0 --flavor cpu --plugin "
+       "libengine_toy.so\n"
+       "minisign -G -W -p key.pub -s key.key\n" +
+       std::string(sign) + "\n" + publish + "\n" + GetParam().before +
+       "\nmkdir sound; cp -a repository web sound");
+  }
+  // How often the command makes each call that changes what others see; all calls for the exhaustive run.
+  std::map<std::string, int> calls() {
+    sh("strace -f -qq -o trace " + GetParam().command + "\nrm -rf repository web; cp -a sound/* .");
+    const bool all = std::getenv("ENGINEHOST_EXHAUSTIVE") != nullptr;
+    std::map<std::string, int> calls;
+    std::istringstream lines(read_text(publisher_ / "trace"));
+    for (std::string process, rest; lines >> process && std::getline(lines >> std::ws, rest);) {
+      const std::string call = rest.substr(0, rest.find('('));
+      if (call.find_first_of(" <+-") != std::string::npos || call == "execve" || call == "exit_group")
+        continue;
+      if (all || call.starts_with("rename") || call == "unlink" || call == "link" || call == "sendfile" ||
+          call == "copy_file_range")
+        ++calls[call];
+    }
+    return calls;
+  }
+  // `how`: what strace does to the command at that call.
+  void disturb(const std::string& how) {
+    sh("strace -f -qq -o /dev/null -e inject=" + how + " " + GetParam().command + " >said 2>&1 || true");
+    sh("engine-manifest lint repository; engine-manifest lint web");
+    EXPECT_THAT(said_, HasSubstr("0 errors, 0 warnings")) << how << "\n" << read_text(publisher_ / "said");
+    sh(std::string(add_again) + "\n" + sign + "\n" + publish + "\nengine-manifest lint repository\n" +
+       "[ -z \"$(find . -name '.adding*' -o -name '.web.new-*')\" ]\n"
+       "rm -rf repository web; cp -a sound/* .");
+    EXPECT_THAT(said_, HasSubstr("0 errors, 0 warnings")) << how;
+  }
+};
+
+TEST_P(KilledPublisher, LosesNothingAndTheNextOneSucceeds) {
+  int killed = 0;
+  for (const auto& [call, count] : calls())
+    for (int when = 1; when <= count && !HasFailure(); ++when, ++killed)
+      disturb(call + ":signal=SIGKILL:when=" + std::to_string(when));
+  EXPECT_GE(killed, 4);
+  std::printf("[          ] %s: killed at %d calls\n", GetParam().name, killed);
+}
+
+TEST_P(KilledPublisher, AFullDiskLosesNothing) {
+  for (const auto& [call, count] : calls())
+    for (int when = 1; when <= count && !HasFailure(); when += 2)
+      disturb(call + ":error=ENOSPC:when=" + std::to_string(when));
+}
+
+// The same archive a second time, under another version: its file is in the repository already.
+INSTANTIATE_TEST_SUITE_P(Of, KilledPublisher,
+                         testing::Values(Step{"Add", "", add_again}, Step{"Sign", add_again, sign},
+                                         Step{"Publish", std::string(add_again) + "\n" + sign, publish}),
+                         [](const auto& step) { return std::string(step.param.name); });
+
+}  // namespace
+}  // namespace enginehost::test
