@@ -21,7 +21,7 @@ class FetchTest : public testing::Test {
  protected:
   FetchTest() {
     options.first_backoff = 5ms;
-    options.stall_limit = 300ms;
+    options.stall_limit = 500ms;
     options.connect_limit = 500ms;
     options.retries = 3;
   }
