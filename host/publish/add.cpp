@@ -12,6 +12,7 @@
 #include "base/text.hpp"
 #include "cache/tree_list.hpp"
 #include "host/manifest/shapes.hpp"
+#include "host/publish/listing.hpp"
 #include "host/publish/pack.hpp"
 #include "host/publish/requirements.hpp"
 #include "host/publish/scratch.hpp"
@@ -101,23 +102,24 @@ class Brought {
   Result<void> bring(const Workspace& workspace, const Part& part) {
     if (!part.copy.empty()) TRY(copy(part, workspace.folder() / path_of(part.copy)));
     if (part.chunks.empty()) return {};
-    note(workspace.folder() / path_of(part.chunks));
+    TRY(note(workspace.folder() / path_of(part.chunks)));
     return workspace.keep_chunk_list(part.chunk_list);
   }
   void keep() { files_.clear(); }
 
  private:
   // What was there before may be named by another build.
-  void note(const fs::path& place) {
-    std::error_code error;
-    if (!fs::exists(place, error)) files_.push_back(place);
+  Result<void> note(const fs::path& place) {
+    TRY_ASSIGN(const bool there, is_there(place));
+    if (!there) files_.push_back(place);
+    return {};
   }
   // What lies there already is left alone: other builds name it. Else the file takes its place whole and at
   // once; the name that it has until then is the same for all, who add one after the other.
   Result<void> copy(const Part& part, const fs::path& place) {
     if (const auto there = sha256_of_file(place); there && *there == part.artifact.sha256) return {};
     TRY(make_folders(place.parent_path()));
-    note(place);
+    TRY(note(place));
     const fs::path until_whole = place.parent_path() / ".adding";
     std::error_code error, ignored;
     fs::remove(until_whole, ignored);
@@ -171,8 +173,8 @@ std::vector<std::string> search_folders(const ArtifactFacts& facts) {
 
 Result<Json> engine_manifest(const Workspace& workspace, const std::string& engine) {
   const fs::path file = workspace.engine_file(engine);
-  std::error_code error;
-  if (!fs::exists(file, error))
+  TRY_ASSIGN(const bool there, is_there(file));
+  if (!there)
     return Json::object()
         .set("format", 1)
         .set("engine", engine)

@@ -351,8 +351,9 @@ void look_at(const Workspace& workspace, const fs::path& file, Findings& finding
 
 Findings lint(const Workspace& workspace) {
   Findings findings;
-  const std::vector<fs::path> files = workspace.engine_files();
-  if (files.empty())
+  const auto files = workspace.engine_files();
+  if (!files) findings.errors.push_back(files.error());
+  if (files && files->empty())
     findings.errors.push_back(diagnose("EH-M16")
                                   .with("document", path_text(workspace.folder()))
                                   .with("problem", workspace.has_engines_folder()
@@ -363,7 +364,8 @@ Findings lint(const Workspace& workspace) {
   for (const std::string& warning : workspace.warnings()) odd(warning, "repository.json", findings);
   if (index && *index)
     for (const std::string& warning : (*index)->warnings) odd(warning, "index.json", findings);
-  for (const fs::path& file : files) look_at(workspace, file, findings);
+  if (files)
+    for (const fs::path& file : *files) look_at(workspace, file, findings);
   return findings;
 }
 

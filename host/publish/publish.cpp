@@ -13,6 +13,7 @@
 #include "base/remove_tree.hpp"
 #include "cache/lock.hpp"
 #include "host/publish/lint.hpp"
+#include "host/publish/listing.hpp"
 #include "host/publish/signing.hpp"
 
 namespace enginehost::publish {
@@ -31,18 +32,14 @@ Diagnosis disk_failure(const fs::path& file, int error_number) {
 Result<std::vector<std::string>> documents_of(const Workspace& workspace, const manifest::Index& index,
                                               bool is_signed) {
   std::set<std::string> paths = {"index.json"};
-  const auto with_signatures = [&](const std::string& path) {
-    paths.insert(path);
-    for (const fs::path& signature : signatures_of(workspace.folder() / path_of(path)))
-      paths.insert(generic_text(signature.lexically_relative(workspace.folder())));
-  };
   if (is_signed) {
-    with_signatures("index.json");
-    with_signatures("root.json");
-    std::error_code error;
-    for (fs::directory_iterator at(workspace.folder() / "roots", error), end; !error && at != end;
-         at.increment(error))
-      paths.insert("roots/" + path_text(at->path().filename()));
+    for (const char* document : {"index.json", "root.json"}) {
+      paths.insert(document);
+      TRY_ASSIGN(const auto signatures, signatures_of(workspace.folder() / document));
+      for (const fs::path& signature : signatures) paths.insert(path_text(signature.filename()));
+    }
+    TRY_ASSIGN(const auto roots, children_of(workspace.folder() / "roots"));
+    for (const fs::path& root : roots) paths.insert("roots/" + path_text(root.filename()));
   }
   for (const manifest::IndexEntry& entry : index.manifests) {
     paths.insert(entry.path);
@@ -72,9 +69,8 @@ Result<void> bring(const fs::path& from, const fs::path& to) {
 }
 
 Result<void> bring_all(const fs::path& from, const fs::path& to) {
-  std::error_code error;
-  for (fs::recursive_directory_iterator at(from, error), end; !error && at != end; at.increment(error))
-    if (at->is_regular_file(error)) TRY(bring(at->path(), to / at->path().lexically_relative(from)));
+  TRY_ASSIGN(const std::vector<fs::path> files, files_below(from));
+  for (const fs::path& file : files) TRY(bring(from / file, to / file));
   return {};
 }
 
@@ -86,8 +82,9 @@ Result<void> sync_all(const fs::path& folder) {
 
 // Both names change hands at once; where the file system cannot (EINVAL), there is a moment without `out`.
 Result<void> take_place(const fs::path& made, const fs::path& out) {
+  TRY_ASSIGN(const bool replaces, is_there(out));
   std::error_code error;
-  if (!fs::exists(out, error)) {
+  if (!replaces) {
     if (calls::rename(made, out) != 0) return fail(disk_failure(out, errno));
   } else if (!exchange_names(made, out)) {
     fs::path old = made;
@@ -106,23 +103,28 @@ Result<void> take_place(const fs::path& made, const fs::path& out) {
 }
 
 // What an interrupted run left beside `out`; ended in the moment without `out`, it is put back first.
-void clear_leftovers(const fs::path& out, const std::string& prefix) {
-  std::error_code error;
-  for (fs::directory_iterator at(out.parent_path(), error), end; !error && at != end; at.increment(error))
-    if (const std::string name = path_text(at->path().filename());
-        name.starts_with(prefix) && name.ends_with(old_ending) && !fs::exists(out)) {
-      fs::rename(at->path(), out, error);
-      break;
+Result<void> clear_leftovers(const fs::path& out, const std::string& prefix) {
+  TRY_ASSIGN(bool there, is_there(out));
+  TRY_ASSIGN(const std::vector<fs::path> beside, children_of(out.parent_path()));
+  for (const fs::path& left : beside) {
+    const std::string name = path_text(left.filename());
+    if (!name.starts_with(prefix)) continue;
+    if (!there && name.ends_with(old_ending)) {
+      if (calls::rename(left, out) != 0) return fail(disk_failure(out, errno));
+      there = true;
+    } else {
+      std::error_code ignored;
+      remove_tree(left, ignored);
     }
-  for (fs::directory_iterator at(out.parent_path(), error), end; !error && at != end; at.increment(error))
-    if (std::error_code ignored; path_text(at->path().filename()).starts_with(prefix))
-      remove_tree(at->path(), ignored);
+  }
+  return {};
 }
 
 Result<std::optional<std::string>> published_index(const fs::path& out) {
-  std::error_code error;
-  if (!fs::exists(out, error) || fs::is_empty(out, error)) return std::nullopt;
-  if (!fs::exists(out / "index.json", error))
+  TRY_ASSIGN(const auto there, children_of(out));
+  if (there.empty()) return std::nullopt;
+  TRY_ASSIGN(const bool published, is_there(out / "index.json"));
+  if (!published)
     return fail(diagnose("EH-M17")
                     .with("folder", path_text(out))
                     .with("problem", "it holds other things than a published repository")
@@ -182,7 +184,7 @@ Result<Published> publish(const Workspace& workspace, const fs::path& given, std
              cache::FileLock::exclusive(out.parent_path() / ("." + path_text(out.filename()) + ".lock"),
                                         "engine-manifest publish"));
   const std::string prefix = "." + path_text(out.filename()) + ".new-";
-  clear_leftovers(out, prefix);
+  TRY(clear_leftovers(out, prefix));
   TRY_ASSIGN(const std::optional<std::string> there, published_index(out));
   Published published;
   published.serial = index->serial;
@@ -198,8 +200,10 @@ Result<Published> publish(const Workspace& workspace, const fs::path& given, std
   fs::permissions(made, there ? fs::status(out, error).permissions() : fs::perms(0755), error);
   if (there) TRY(bring_all(out, made));
   // Signatures of the index before this one fit nothing any more.
-  for (const fs::path& old : signatures_of(made / "index.json")) fs::remove(old, error);
-  for (const fs::path& old : signatures_of(made / "root.json")) fs::remove(old, error);
+  for (const char* document : {"index.json", "root.json"}) {
+    TRY_ASSIGN(const auto signatures, signatures_of(made / document));
+    for (const fs::path& old : signatures) fs::remove(old, error);
+  }
   for (const std::string& path : paths) {
     // Copies: the keeper edits the files of the workspace, and a second name would change with them.
     const fs::path to = made / path_of(path);

@@ -6,6 +6,7 @@
 #include "base/files.hpp"
 #include "base/paths.hpp"
 #include "host/manifest/trust/signed_repository.hpp"
+#include "host/publish/listing.hpp"
 
 namespace enginehost::publish {
 namespace {
@@ -61,7 +62,8 @@ Result<void> write_root(const Workspace& workspace, Root& root, std::int64_t now
   root.expires = manifest::text_of_time(now + workspace.expires_days() * root_lifetime_in_indexes * day);
   std::error_code error;
   for (const fs::path& place : {workspace.folder() / "root.json", numbered(workspace, root.version)}) {
-    for (const fs::path& signature : signatures_of(place)) fs::remove(signature, error);
+    TRY_ASSIGN(const std::vector<fs::path> signatures, signatures_of(place));
+    for (const fs::path& signature : signatures) fs::remove(signature, error);
     TRY(workspace.write_json(place, to_json(root)));
   }
   return {};
@@ -109,8 +111,8 @@ Result<bool> sign_file(const fs::path& file, const SecretKey& key, const manifes
 // The root before this one, if there was one.
 Result<std::optional<Root>> root_before(const Workspace& workspace, const Root& root) {
   const fs::path file = numbered(workspace, root.version - 1);
-  std::error_code error;
-  if (!fs::exists(file, error)) return std::nullopt;
+  TRY_ASSIGN(const bool there, is_there(file));
+  if (!there) return std::nullopt;
   TRY_ASSIGN(const std::string text, read_file(file, 8u << 20));
   TRY_ASSIGN(const Json document, parse_json(text, path_text(file)));
   return manifest::read_root(document, path_text(file)).map([](Root&& before) {

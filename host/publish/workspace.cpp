@@ -1,6 +1,5 @@
 #include "host/publish/workspace.hpp"
 
-#include <algorithm>
 #include <system_error>
 
 #include "base/files.hpp"
@@ -9,6 +8,7 @@
 #include "base/text.hpp"
 #include "host/acquire/component.hpp"
 #include "host/manifest/fields.hpp"
+#include "host/publish/listing.hpp"
 
 namespace enginehost::publish {
 namespace {
@@ -21,18 +21,15 @@ Diagnosis refusal(const fs::path& folder, std::string_view problem, std::string_
   return diagnose("EH-M17").with("folder", path_text(folder)).with("problem", problem).with("remedy", remedy);
 }
 
-std::vector<fs::path> json_files(const fs::path& folder) {
-  std::vector<fs::path> files;
-  std::error_code error;
-  for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error))
-    if (at->path().extension() == ".json") files.push_back(at->path());
-  std::sort(files.begin(), files.end());
+Result<std::vector<fs::path>> json_files(const fs::path& folder) {
+  TRY_ASSIGN(std::vector<fs::path> files, children_of(folder));
+  std::erase_if(files, [](const fs::path& file) { return file.extension() != ".json"; });
   return files;
 }
 
 Result<std::optional<Json>> document_of(const fs::path& file) {
-  std::error_code error;
-  if (!fs::exists(file, error)) return std::nullopt;
+  TRY_ASSIGN(const bool there, is_there(file));
+  if (!there) return std::nullopt;
   TRY_ASSIGN(const std::string text, read_file(file, 8u << 20));
   TRY_ASSIGN(Json document, parse_json(text, path_text(file)));
   return std::optional(std::move(document));
@@ -40,16 +37,13 @@ Result<std::optional<Json>> document_of(const fs::path& file) {
 
 }  // namespace
 
-std::vector<fs::path> signatures_of(const fs::path& document) {
-  std::vector<fs::path> files;
+Result<std::vector<fs::path>> signatures_of(const fs::path& document) {
   const std::string start = path_text(document.filename()) + ".";
-  std::error_code error;
-  for (fs::directory_iterator at(document.parent_path(), error), end; !error && at != end;
-       at.increment(error)) {
-    const std::string name = path_text(at->path().filename());
-    if (name.starts_with(start) && name.ends_with(".minisig")) files.push_back(at->path());
-  }
-  std::sort(files.begin(), files.end());
+  TRY_ASSIGN(std::vector<fs::path> files, children_of(document.parent_path()));
+  std::erase_if(files, [&](const fs::path& file) {
+    const std::string name = path_text(file.filename());
+    return !name.starts_with(start) || !name.ends_with(".minisig");
+  });
   return files;
 }
 
@@ -59,9 +53,8 @@ Result<Workspace> Workspace::create(const fs::path& folder, const std::string& n
   workspace.folder_ = folder;
   workspace.name_ = name;
   TRY_ASSIGN(const cache::FileLock lock, workspace.lock("engine-manifest init"));
-  std::error_code error;
-  if (fs::exists(folder / "repository.json", error))
-    return fail(refusal(folder, "it is a repository already", "choose another folder"));
+  TRY_ASSIGN(const bool there, is_there(folder / "repository.json"));
+  if (there) return fail(refusal(folder, "it is a repository already", "choose another folder"));
   for (const char* part : {"engines", "facts", "files"}) TRY(make_folders(folder / part));
   TRY(workspace.write_json(folder / "repository.json", Json::object()
                                                            .set("format", 1)
@@ -112,8 +105,9 @@ Result<cache::FileLock> Workspace::lock(std::string_view program) const {
   return cache::FileLock::exclusive(folder_ / ".lock", program);
 }
 
-std::vector<fs::path> Workspace::engine_files() const {
-  return listed_ ? *listed_ : json_files(folder_ / "engines");
+Result<std::vector<fs::path>> Workspace::engine_files() const {
+  if (listed_) return *listed_;
+  return json_files(folder_ / "engines");
 }
 
 fs::path Workspace::engine_file(const std::string& engine) const {
@@ -181,7 +175,8 @@ Result<std::optional<manifest::Root>> Workspace::root() const {
 
 Result<bool> Workspace::prepare(std::int64_t now) const {
   Json entries = Json::array();
-  for (const fs::path& file : engine_files()) {
+  TRY_ASSIGN(const std::vector<fs::path> files, engine_files());
+  for (const fs::path& file : files) {
     TRY_ASSIGN(const std::string bytes, read_file(file, 8u << 20));
     const std::string digest = sha256_hex(bytes);
     const std::string path = "manifests/" + path_text(file.stem()) + "-" + digest.substr(0, 16) + ".json";
@@ -212,8 +207,9 @@ Result<bool> Workspace::prepare(std::int64_t now) const {
       .set("expires", manifest::text_of_time(now + expires_days_ * day))
       .set("manifests", std::move(entries));
   if (!blocked.as_array().empty()) index.set("blocked", blocked);
+  TRY_ASSIGN(const std::vector<fs::path> signatures, signatures_of(place));
   std::error_code error;
-  for (const fs::path& signature : signatures_of(place)) fs::remove(signature, error);
+  for (const fs::path& signature : signatures) fs::remove(signature, error);
   TRY(write_json(place, index));
   TRY(manifest::read_index(index, path_text(place)).map([](const auto&) {}));
   return true;

@@ -50,8 +50,8 @@ class Workspace {
   Result<cache::FileLock> lock(std::string_view program) const;
 
   // engines/*.json, sorted; of one that was opened to look at and has no repository.json, what its index
-  // lists.
-  std::vector<std::filesystem::path> engine_files() const;
+  // lists. EH-M17 as children_of().
+  Result<std::vector<std::filesystem::path>> engine_files() const;
   bool has_engines_folder() const { return !listed_; }
   std::filesystem::path engine_file(const std::string& engine) const;
   // The place of a list of pieces relative to the folder.
@@ -85,7 +85,7 @@ class Workspace {
   std::optional<std::vector<std::filesystem::path>> listed_;
 };
 
-// The .minisig files of a document of the folder.
-std::vector<std::filesystem::path> signatures_of(const std::filesystem::path& document);
+// The .minisig files of a document of the folder. EH-M17 as children_of().
+Result<std::vector<std::filesystem::path>> signatures_of(const std::filesystem::path& document);
 
 }  // namespace enginehost::publish

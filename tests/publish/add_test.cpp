@@ -133,7 +133,7 @@ TEST_F(PublisherTest, without_a_plugin_nothing_is_added) {
   ASSERT_FALSE(added);
   EXPECT_EQ(added.error().code, "EH-M17");
   EXPECT_THAT(std::string(added.error().value("problem")), HasSubstr("engine_plugin_v1"));
-  EXPECT_THAT(workspace().engine_files(), IsEmpty());
+  EXPECT_THAT(*workspace().engine_files(), IsEmpty());
 }
 
 TEST_F(PublisherTest, lint_tells_what_would_fail_on_users_machines) {

@@ -31,7 +31,10 @@ inline std::optional<Workspace> workspace_in(const fs::path& folder) {
 
 inline std::vector<std::shared_ptr<const manifest::Manifest>> manifests(const Workspace& workspace) {
   std::vector<std::shared_ptr<const manifest::Manifest>> all;
-  for (const fs::path& file : workspace.engine_files()) {
+  const auto files = workspace.engine_files();
+  EXPECT_TRUE(files);
+  if (!files) return all;
+  for (const fs::path& file : *files) {
     const auto text = read_file(file, 8u << 20);
     const auto document = text ? parse_json(*text, path_text(file)) : Json();
     auto manifest = manifest::read_manifest(document ? *document : Json(), path_text(workspace.folder()),

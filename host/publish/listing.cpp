@@ -1,0 +1,64 @@
+#include "host/publish/listing.hpp"
+
+#include <algorithm>
+#include <system_error>
+
+#include "base/paths.hpp"
+
+namespace enginehost::publish {
+namespace {
+
+namespace fs = std::filesystem;
+
+Diagnosis not_told(const fs::path& path, const std::error_code& error) {
+  return diagnose_errno("EH-M17", error.default_error_condition().value())
+      .with("folder", path_text(path))
+      .with("problem", "it cannot be looked at")
+      .with("remedy", "let this user read it, and see whether its disk is whole");
+}
+
+bool is_absent(const std::error_code& error) {
+  return error == std::errc::no_such_file_or_directory || error == std::errc::not_a_directory;
+}
+
+template <class Iterator, class Take>
+Result<void> for_each_in(const fs::path& folder, Take take) {
+  std::error_code error;
+  Iterator at(folder, error);
+  if (is_absent(error)) return {};
+  for (const Iterator end; !error && at != end; at.increment(error)) {
+    take(*at, error);
+    if (error) break;
+  }
+  if (error) return fail(not_told(folder, error));
+  return {};
+}
+
+}  // namespace
+
+Result<bool> is_there(const fs::path& path) {
+  std::error_code error;
+  const bool there = fs::exists(path, error);
+  if (error && !is_absent(error)) return fail(not_told(path, error));
+  return there;
+}
+
+Result<std::vector<fs::path>> children_of(const fs::path& folder) {
+  std::vector<fs::path> children;
+  TRY(for_each_in<fs::directory_iterator>(
+      folder, [&](const fs::directory_entry& entry, std::error_code&) { children.push_back(entry.path()); }));
+  std::sort(children.begin(), children.end());
+  return children;
+}
+
+Result<std::vector<fs::path>> files_below(const fs::path& folder) {
+  std::vector<fs::path> files;
+  TRY(for_each_in<fs::recursive_directory_iterator>(
+      folder, [&](const fs::directory_entry& entry, std::error_code& error) {
+        if (entry.is_regular_file(error)) files.push_back(entry.path().lexically_relative(folder));
+        if (is_absent(error)) error.clear();  // a link to nothing
+      }));
+  return files;
+}
+
+}  // namespace enginehost::publish
