@@ -39,7 +39,9 @@ Result<std::vector<std::string>> documents_of(const Workspace& workspace, const 
       for (const fs::path& signature : signatures) paths.insert(path_text(signature.filename()));
     }
     TRY_ASSIGN(const auto roots, children_of(workspace.folder() / "roots"));
-    for (const fs::path& root : roots) paths.insert("roots/" + path_text(root.filename()));
+    for (const fs::path& root : roots)
+      if (const std::string name = path_text(root.filename()); !name.starts_with('.'))  // of a killed one
+        paths.insert("roots/" + name);
   }
   for (const manifest::IndexEntry& entry : index.manifests) {
     paths.insert(entry.path);
