@@ -60,7 +60,8 @@ tl::unexpected<Diagnosis> no_layout(const fs::path& folder, std::string_view pro
 Result<Json> present_entries(const fs::path& folder) {
   const fs::path index = folder / "index.json";
   std::error_code error;
-  if (!fs::exists(index, error)) return Json::array();
+  // One that cannot be looked at is not begun anew.
+  if (!fs::exists(index, error) && !error) return Json::array();
   TRY_ASSIGN(const std::string text, read_file(index, largest_document));
   TRY_ASSIGN(const Json document, parse_json(text, path_text(index)));
   const Json* manifests = document.find("manifests");
@@ -71,8 +72,9 @@ Result<Json> present_entries(const fs::path& folder) {
 
 void remove_packing_folders(const fs::path& folder) {
   std::error_code error;
-  for (const auto& entry : fs::directory_iterator(folder / "blobs", error))
-    if (path_text(entry.path().filename()).starts_with(packing_prefix)) remove_tree(entry.path(), error);
+  for (fs::directory_iterator at(folder / "blobs", error), end; !error && at != end; at.increment(error))
+    if (std::error_code ignored; path_text(at->path().filename()).starts_with(packing_prefix))
+      remove_tree(at->path(), ignored);
 }
 
 }  // namespace

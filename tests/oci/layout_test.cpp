@@ -7,6 +7,7 @@
 #include "base/paths.hpp"
 #include "base/sha256.hpp"
 #include "tests/oci/installed_build.hpp"
+#include "tests/support/links.hpp"
 
 namespace enginehost::oci {
 namespace {
@@ -112,6 +113,17 @@ TEST_F(LayoutTest, AFolderWithOtherThingsIsLeftAlone) {
   ASSERT_FALSE(written);
   EXPECT_EQ(written.error().code, "EH-P47");
   EXPECT_EQ(files_of(folder / "mine").size(), 1u);
+}
+
+// A link to itself is there, and nobody can look at it.
+TEST_F(LayoutTest, AnIndexThatCannotBeLookedAtIsNotBegunAnew) {
+  if (!test::makes_links(folder.path())) GTEST_SKIP() << "links cannot be made here";
+  ASSERT_TRUE(write(folder / "layout", {sample.build->id}));
+  const fs::path index = folder / "layout/index.json";
+  fs::remove(index);
+  fs::create_symlink(index.filename(), index);
+  EXPECT_FALSE(write(folder / "layout", {sample.build->id}));
+  EXPECT_TRUE(fs::is_symlink(index));
 }
 
 TEST_F(LayoutTest, ADamagedFileIsNeverPassedOn) {

@@ -77,6 +77,20 @@ TEST_F(SharedWorkspace, two_processes_that_add_at_once_lose_nothing_of_each_othe
   EXPECT_TRUE(scratch_folders().empty());
 }
 
+// A link to itself is there, and nobody can look at it.
+TEST_F(SharedWorkspace, a_manifest_that_cannot_be_looked_at_is_not_begun_anew) {
+  add_toy();
+  const fs::path manifest = workspace().engine_file("toy");
+  fs::remove(manifest);
+  fs::create_symlink(manifest.filename(), manifest);
+  const auto added = publish::add(workspace(), request("2.0.0"));
+  ASSERT_FALSE(added);
+  EXPECT_EQ(added.error().code, "EH-M17");
+  EXPECT_EQ(added.error().value("folder"), manifest.native());
+  EXPECT_EQ(added.error().value("errno"), "ELOOP");
+  EXPECT_TRUE(fs::is_symlink(manifest));
+}
+
 TEST_F(SharedWorkspace, one_that_signs_while_another_adds_signs_what_the_index_lists) {
   add_toy();
   const std::vector<int> ended =
