@@ -46,8 +46,9 @@ std::string why_anybody_may_change(const fs::path& system_config) {
 std::string why_untrusted(const fs::path& repository, const fs::path&) {
   std::error_code error;
   std::vector<fs::path> deciding{repository};
-  for (const auto& entry : fs::directory_iterator(repository, error))
-    if (entry.path().extension() == ".json" || entry.is_directory(error)) deciding.push_back(entry.path());
+  for (fs::directory_iterator at(repository, error), end; !error && at != end; at.increment(error))
+    if (std::error_code unknown; at->path().extension() == ".json" || at->is_directory(unknown) || unknown)
+      deciding.push_back(at->path());
   if (error) return "its folder cannot be read";
   for (const fs::path& path : deciding)
     if (const auto problem = cache::inside::folder_problem(path))
