@@ -5,8 +5,8 @@
 # under AddressSanitizer and UndefinedBehaviorSanitizer, and those with threads under ThreadSanitizer, then the most
 # telling of the Windows programs' tests under Wine, unless 40 minutes have gone, and of the arm64 programs' under qemu,
 # unless 43 have, or what that needs cannot be had, then each fuzzer for 20 s; with --macos last the programs for macOS,
-# which are compiled and read. The last lines are a summary of CTest: of the first stage that failed, else of the main
-# run. Exit status 1 if any stage failed.
+# which are compiled and read. The last lines are a summary of CTest: of the first stage that failed, with what its tests
+# said, else of the main run. Exit status 1 if any stage failed.
 #
 #   scripts/test.sh [--no-sanitizers] [--no-windows] [--no-arm64] [--macos] [--no-install]
 set -uo pipefail

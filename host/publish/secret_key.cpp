@@ -83,7 +83,7 @@ Result<SecretKey> read_secret_key(std::string_view text, const std::string& name
     wipe(passphrase);
     if (!stream)
       return wrong("opening it takes " + format_bytes(cost.n * cost.r * 128) +
-                   " of memory, which is not to be had");
+                   " of memory, which this process may not have (ulimit -v, or the container's limit)");
     for (std::size_t i = 0; i < secret.size(); ++i) secret[i] = static_cast<char>(secret[i] ^ (*stream)[i]);
     wipe(*stream);
   } else if (bytes.substr(2, 2) != std::string_view("\0\0", 2)) {

@@ -203,6 +203,8 @@ TEST_F(Publishing, APassphraseIsAskedForAndAWrongOneIsTold) {
      "minisign -V -p key.pub -m repository/index.json -x repository/index.json.*.minisig");
   sh("engine-manifest sign repository --key key.key --passphrase-fd 9 9<<< wrong", 2);
   EXPECT_THAT(said_, HasSubstr("EH-M15"));
+  sh("ulimit -v 130000; engine-manifest sign repository --key key.key --passphrase-fd 9 9<<< secret", 2);
+  EXPECT_THAT(said_, HasSubstr("opening it takes 128 MiB of memory"));
   sh("engine-manifest sign repository --key key.key < /dev/null", 2);
   EXPECT_THAT(said_, HasSubstr("--passphrase-fd"));
 }
