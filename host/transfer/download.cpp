@@ -4,6 +4,7 @@
 #include <condition_variable>
 #include <list>
 #include <mutex>
+#include <system_error>
 
 #include "host/transfer/download_lane.hpp"
 #include "host/transfer/meter.hpp"
@@ -197,7 +198,17 @@ void Download::start_lanes() {
       pool_.clear();
       return true;
     };
-    lanes_.emplace_back(std::move(order), sink_, may_restart, [this] { ended_.notify_all(); });
+    try {
+      lanes_.emplace_back(std::move(order), sink_, may_restart, [this] { ended_.notify_all(); });
+    } catch (const std::system_error&) {
+      if (lanes_.empty()) throw;
+      // No further thread is to be had: it goes with those that are under way.
+      pool_.insert(pool_.begin(), *range);
+      give_back(*range);
+      target_ = lanes_.size();
+      refused_ = true;
+      return;
+    }
     most_lanes_ = std::max(most_lanes_, static_cast<int>(lanes_.size()));
     disturbed_ = true;
   }

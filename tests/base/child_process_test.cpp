@@ -13,7 +13,7 @@
 #include <thread>
 
 #include "base/files.hpp"
-#include "tests/support/shortest.hpp"
+#include "tests/support/three_tries.hpp"
 
 namespace enginehost {
 namespace {

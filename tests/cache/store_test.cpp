@@ -13,7 +13,7 @@
 #include "base/paths.hpp"
 #include "base/text.hpp"
 #include "tests/cache/small_build.hpp"
-#include "tests/support/shortest.hpp"
+#include "tests/support/three_tries.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace enginehost::cache {

@@ -1,12 +1,17 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#if defined(__linux__)
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#endif
 
 #include <thread>
 
 #include "host/transfer/transfer.hpp"
 #include "tests/support/fault_server.hpp"
 #include "tests/support/nginx_server.hpp"
-#include "tests/support/shortest.hpp"
+#include "tests/support/three_tries.hpp"
 #include "tests/transfer/memory_parts.hpp"
 
 namespace enginehost::transfer {
@@ -83,6 +88,27 @@ TEST_F(DownloadTest, MoreConnectionsServeWhereOneIsCapped) {
   EXPECT_TRUE(std::is_sorted(done.begin(), done.end()));
   EXPECT_EQ(done.back(), payload.size());
 }
+
+#if defined(__linux__)
+// In a child of another user: nothing limits the threads of root.
+TEST_F(DownloadTest, ItGoesOnWithTheThreadsThatItGets) {
+  if (::geteuid() != 0) GTEST_SKIP() << "needs root, to become a user of whom nothing else runs";
+  test::NginxServer server("limit_rate 3m;");
+  test::write_text(server.root() / "file", payload);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    constexpr uid_t nobody_else = 1'234'567;
+    const rlimit two_threads{2, 2};
+    if (::setrlimit(RLIMIT_NPROC, &two_threads) != 0 || ::setuid(nobody_else) != 0) ::_exit(2);
+    const auto report = get({server.url("file")});
+    ::_exit(report && sink.bytes == payload && report->connections == 1 ? 0 : 1);
+  }
+  int status = -1;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  ASSERT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+}
+#endif
 
 TEST_F(DownloadTest, ConnectionsThatBringNothingAreGivenBack) {
   // All connections together get 8 MB/s.

