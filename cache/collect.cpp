@@ -117,19 +117,21 @@ class Collection {
     });
   }
 
-  // `keeps`: why the build cannot go now, or nothing. `take`: the same, and removes the build's record.
+  // `keeps`: why the build cannot go now, or nothing; fails where that cannot be told. `take`: the same, and
+  // removes the build's record.
   template <class Keeps, class Take>
-  Result<void> choose(const Keeps& keeps, const Take& take) {
+  void choose(const Keeps& keeps, const Take& take) {
     for (Candidate& candidate : builds_) {
       const std::int64_t age = now_ - candidate.last_used;
       if (options_.max_age && !report.clock_in_doubt && age >= options_.max_age->count())
-        TRY(let_go(candidate, "not used for " + std::to_string(age / (24 * 3600)) + " days", take));
+        let_go(candidate, "not used for " + std::to_string(age / (24 * 3600)) + " days", take);
     }
-    if (!options_.max_bytes || left() <= *options_.max_bytes) return {};
+    if (!options_.max_bytes || left() <= *options_.max_bytes) return;
     std::set<std::string> kept;
     for (const Candidate& candidate : builds_)
       if (!candidate.gone)
-        if (std::string why = keeps(candidate.build); !why.empty()) kept.insert(candidate.build.build);
+        if (const auto why = keeps(candidate.build); !why || !why->empty())
+          kept.insert(candidate.build.build);
     const std::uint64_t least = left([&](const Candidate& one) { return kept.contains(one.build.build); });
     const bool in_vain = least > *options_.max_bytes && *options_.max_bytes != 0;
     const std::uint64_t low_water =
@@ -138,9 +140,8 @@ class Collection {
       if (left() <= low_water && !in_vain) break;
       // Those that keep the bound from being reached are told.
       if (in_vain && !kept.contains(candidate.build.build)) continue;
-      TRY(let_go(candidate, "to stay below " + format_bytes(*options_.max_bytes), take));
+      let_go(candidate, "to stay below " + format_bytes(*options_.max_bytes), take);
     }
-    return {};
   }
 
   // `noted` to have lost their records; those that have one again are in order.
@@ -178,14 +179,21 @@ class Collection {
   }
 
   template <class Take>
-  Result<void> let_go(Candidate& candidate, const std::string& why, const Take& take) {
-    if (candidate.gone || std::exchange(candidate.tried, true)) return {};
-    TRY_ASSIGN(const std::string kept, take(candidate.build));
-    candidate.gone = kept.empty();
+  void let_go(Candidate& candidate, const std::string& why, const Take& take) {
+    if (candidate.gone || std::exchange(candidate.tried, true)) return;
+    tell(candidate, why, take(candidate.build));
+  }
+
+  // One that cannot be looked at or removed must not keep all the others.
+  void tell(Candidate& candidate, const std::string& why, Result<std::string> kept) {
+    if (!kept) {
+      report.stayed.push_back(std::move(kept.error().with("build", candidate.build.build)));
+      kept = "a failure, see what stayed";
+    }
+    candidate.gone = kept->empty();
     Collected::Build told{candidate.build.build, candidate.build.size, candidate.last_used,
-                          candidate.gone ? why : kept};
+                          candidate.gone ? why : *kept};
     (candidate.gone ? report.removed : report.kept).push_back(std::move(told));
-    return {};
   }
 
   const CollectOptions& options_;
@@ -196,16 +204,21 @@ class Collection {
 };
 
 // Without changing anything: why the build could not go now, or "".
-std::string what_keeps(const fs::path& root, const Installed& build) {
-  const auto is_free = [](const fs::path& file) {
-    if (calls::access(file.c_str(), F_OK) != 0) return true;
-    const auto lock = FileLock::try_exclusive(file, {});
-    return lock && *lock;
+Result<std::string> what_keeps(const fs::path& root, const Installed& build) {
+  const auto is_free = [](const fs::path& file) -> Result<bool> {
+    TRY_ASSIGN(const bool locked_once, is_there(file));
+    if (!locked_once) return true;
+    TRY_ASSIGN(const auto lock, FileLock::try_exclusive(file, {}));
+    return lock.has_value();
   };
-  if (calls::access(pin_file(root, build.build).c_str(), F_OK) == 0) return "pinned";
-  if (!locks_are_kept(root)) return anyone_alive(root, build.digest) ? "in use" : "";
-  if (!is_free(lock_file(root, Store::key_of(build.build)))) return "being made";
-  return is_free(lease_file(root, build.digest)) ? "" : "in use";
+  TRY_ASSIGN(const bool pinned, is_there(pin_file(root, build.build)));
+  if (pinned) return "pinned";
+  TRY_ASSIGN(const bool kept, are_locks_kept(root));
+  if (!kept) return anyone_alive(root, build.digest) ? "in use" : "";
+  TRY_ASSIGN(const bool at_rest, is_free(lock_file(root, Store::key_of(build.build))));
+  if (!at_rest) return "being made";
+  TRY_ASSIGN(const bool unused, is_free(lease_file(root, build.digest)));
+  return unused ? "" : "in use";
 }
 
 }  // namespace
@@ -222,7 +235,8 @@ Usage Store::usage() const { return {logical_of(builds_of(root_)), measure(root_
 
 Result<Collected> Store::collect(const CollectOptions& options) const {
   TRY(check_readable());
-  if (calls::access(root_.c_str(), F_OK) != 0) return Collected{};
+  TRY_ASSIGN(const bool made, is_there(root_));
+  if (!made) return Collected{};
   // Pins and leases that cannot be read may keep any build.
   if (auto odd = odd_places(); !odd.empty()) return fail(std::move(odd.front()));
   if (!options.dry_run) TRY(prepare());
@@ -249,8 +263,9 @@ Result<Collected> Store::collect(const CollectOptions& options) const {
     return what_keeps(root_, build);
   };
   if (records)
-    TRY(collection.choose(keeps, [&](const Installed& build) -> Result<std::string> {
-      if (std::string why = keeps(build); !why.empty() || options.dry_run) return why;
+    collection.choose(keeps, [&](const Installed& build) -> Result<std::string> {
+      TRY_ASSIGN(std::string why, keeps(build));
+      if (!why.empty() || options.dry_run) return why;
       auto gone = release(root_, build.build, program_);
       // Between the look and the lock someone came for it, or took it away.
       if (!gone && gone.error().code == "EH-F18") return std::string("in use");
@@ -258,7 +273,7 @@ Result<Collected> Store::collect(const CollectOptions& options) const {
       if (!gone) return fail(std::move(gone).error());
       released.push_back(std::move(*gone));
       return std::string();
-    }));
+    });
   if (options.dry_run) {
     report.physical_after = collection.left();
     collection.note_bound(report.physical_after);
@@ -282,7 +297,8 @@ Result<Collected> Store::collect(const CollectOptions& options) const {
 
 Result<void> Store::pin(std::string_view build) const {
   TRY(check_place());
-  if (calls::access(ref_file(root_, build).c_str(), F_OK) != 0) return fail(not_installed(build));
+  TRY_ASSIGN(const bool recorded, is_there(ref_file(root_, build)));
+  if (!recorded) return fail(not_installed(build));
   TRY(prepare());
   return write_file(pin_file(root_, build), "");
 }
@@ -292,12 +308,11 @@ Result<bool> Store::unpin(std::string_view build) const {
   const fs::path file = pin_file(root_, build);
   if (calls::unlink(file.c_str()) == 0) return true;
   if (errno != ENOENT && errno != ENOTDIR) return fail(disk_failure(errno, file, root_));
-  if (calls::access(ref_file(root_, build).c_str(), F_OK) != 0) return fail(not_installed(build));
+  TRY_ASSIGN(const bool recorded, is_there(ref_file(root_, build)));
+  if (!recorded) return fail(not_installed(build));
   return false;
 }
 
-bool Store::is_pinned(std::string_view build) const {
-  return calls::access(pin_file(root_, build).c_str(), F_OK) == 0;
-}
+Result<bool> Store::is_pinned(std::string_view build) const { return is_there(pin_file(root_, build)); }
 
 }  // namespace enginehost::cache

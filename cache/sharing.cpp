@@ -52,9 +52,9 @@ std::string file_system_of(const fs::path& root) {
   return "on " + std::to_string(status.st_dev) + " since " + boot_id();
 }
 
-bool locks_are_kept(const fs::path& root) {
+Result<bool> are_locks_kept(const fs::path& root) {
   if (is_shared_file_system(root)) return false;
-  return calls::access(note_of(root).c_str(), F_OK) != 0;
+  return is_there(note_of(root)).map([](bool noted) { return !noted; });
 }
 
 Result<void> try_locks(const fs::path& root) {

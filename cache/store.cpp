@@ -58,7 +58,8 @@ Result<void> make_layer(const fs::path& root, std::string_view program) {
   // Where something else stands in its place, records go elsewhere, and the store needs none of them.
   static_cast<void>(make_folders(root / "state"));
   const auto write_once = [&](const char* name, std::string_view text) -> Result<void> {
-    if (calls::access((root / name).c_str(), F_OK) == 0) return {};
+    TRY_ASSIGN(const bool written, is_there(root / name));
+    if (written) return {};
     return write_file(root / name, text);
   };
   TRY(write_once("CACHEDIR.TAG", cache_tag));
@@ -172,6 +173,12 @@ Result<void> check_format(const fs::path& root) {
                   .with("format", std::to_string(format), path_text(root / "LAYER.json"))
                   .with("supported_format", std::to_string(layer_format))
                   .with("problem", "a newer program made this cache"));
+}
+
+Result<bool> is_there(const fs::path& file) {
+  if (calls::access(file.c_str(), F_OK) == 0) return true;
+  if (errno == ENOENT || errno == ENOTDIR) return false;
+  return fail(diagnose_errno("EH-F23", errno).with("file", path_text(file)));
 }
 
 std::string file_name_for(std::string_view text) {
@@ -330,7 +337,7 @@ Result<std::optional<Installed>> Store::find(std::string_view build) const {
     auto checked = check_files(layer, **record);
     if (!checked) {
       // What someone removed while we looked is not damaged: it is not there.
-      if (calls::access(ref_file(layer, build).c_str(), F_OK) == 0) note(std::move(checked.error()));
+      if (is_there(ref_file(layer, build)).value_or(true)) note(std::move(checked.error()));
       return {};
     }
     if (*checked && !read_only) renew(layer, **record);

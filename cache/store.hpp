@@ -171,7 +171,8 @@ class Store {
   Result<void> pin(std::string_view build) const;
   // False when it was not pinned. EH-S23 when it is neither pinned nor installed there.
   Result<bool> unpin(std::string_view build) const;
-  bool is_pinned(std::string_view build) const;
+  // EH-F23 ("file") when that cannot be told now.
+  Result<bool> is_pinned(std::string_view build) const;
 
   // Where the bytes of an unfinished download lie; use only under the stage of its digest. The first is in
   // the stage itself where locks are not kept: nobody goes on with what someone else may still be writing.

@@ -59,7 +59,7 @@ Result<void> make_lease_file(const fs::path& root, std::string_view digest) {
 // owner's goes with time, and what they publish is the same.
 Result<Stage> Store::stage(std::string_view key, const WaitOptions& wait) const {
   TRY(prepare());
-  const bool kept = locks_are_kept(root_);
+  TRY_ASSIGN(const bool kept, are_locks_kept(root_));
   WaitOptions waiting = wait;
   if (!kept && !waiting.at_most) waiting.at_most = longest_wait_without_locks;
   const auto or_without = [&](Result<FileLock> lock) -> Result<FileLock> {

@@ -20,6 +20,10 @@ constexpr int layer_format = 1;
 constexpr const char* top_folders[] = {"trees", "lists", "views",   "refs",     "leases",
                                        "locks", "stage", "partial", "rejected", "pins"};
 
+// Whether anything has that name; a link to nothing counts as nothing. Only the system's word that there is
+// none means no: of what cannot be looked at now (EIO, EACCES) nothing is known, EH-F23 with "file".
+Result<bool> is_there(const fs::path& file);
+
 // EH-F16 ("format") when a newer program made this cache: it may be read, never written.
 Result<void> check_format(const fs::path& root);
 

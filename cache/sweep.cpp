@@ -44,8 +44,8 @@ std::int64_t changed_at(const fs::path& path) {
 // What one sweep knows and has done.
 struct Sweep {
   const fs::path& root;
+  const bool kept;  // the locks
   std::int64_t now = believable_time(root);
-  bool kept = locks_are_kept(root);
   Swept swept = {};
 
   // Where no lock tells whether someone is at work on it, only time does.
@@ -176,9 +176,11 @@ Result<std::set<std::string>> referred(const fs::path& root) {
 Result<bool> drop_unneeded(const fs::path& root, const std::string& name, bool only_look) {
   std::optional<FileLock> unused;
   if (name.starts_with("partial/")) {
-    if (!locks_are_kept(root)) return false;
+    TRY_ASSIGN(const bool kept, are_locks_kept(root));
+    if (!kept) return false;
     const fs::path lock = lock_file(root, "archive-" + name.substr(name.find('/') + 1));
-    if (calls::access(lock.c_str(), F_OK) == 0) {
+    TRY_ASSIGN(const bool locked_once, is_there(lock));
+    if (locked_once) {
       TRY_ASSIGN(unused, FileLock::try_exclusive(lock, {}));
       if (!unused) return false;
     }
@@ -190,7 +192,9 @@ Result<bool> drop_unneeded(const fs::path& root, const std::string& name, bool o
 }
 
 Swept sweep_layer(const fs::path& root, std::string_view freed) {
-  Sweep sweep{root};
+  const auto kept = are_locks_kept(root);
+  if (!kept) return {0, {kept.error()}};
+  Sweep sweep{root, *kept};
   sweep_unfinished(sweep);
   auto names = referred(root);
   if (!names) {
@@ -212,7 +216,7 @@ Swept sweep_layer(const fs::path& root, std::string_view freed) {
   for (const fs::path& list : children_of(root / "lists")) {
     const std::string name = path_text(list.filename());
     // A tree that stays keeps its list.
-    if (names->contains(name) || calls::access((root / "trees" / name).c_str(), F_OK) == 0) continue;
+    if (names->contains(name) || is_there(root / "trees" / name).value_or(true)) continue;
     const auto of = name.starts_with("of-") ? read_file(list, 4096) : Result<std::string>(std::string());
     if (!of || !names->contains(of->substr(0, 64))) sweep.drop(list);
   }
@@ -252,11 +256,12 @@ Diagnosis in_use(std::string_view build, const fs::path& lock) {
 // The record goes while nobody holds the build, and with it the build; the bytes are the sweep's.
 Result<Released> release(const fs::path& root, std::string_view build, std::string_view program) {
   const fs::path key = lock_file(root, Store::key_of(build)), ref = ref_file(root, build);
-  const bool kept = locks_are_kept(root);
+  TRY_ASSIGN(const bool kept, are_locks_kept(root));
   auto ours = FileLock::try_exclusive(key, program);
   if (kept && !ours) return fail(std::move(ours).error());
   if (kept && !*ours) return fail(in_use(build, key));
-  if (calls::access(ref.c_str(), F_OK) != 0) return fail(Store::open(root).not_installed(build));
+  TRY_ASSIGN(const bool recorded, is_there(ref));
+  if (!recorded) return fail(Store::open(root).not_installed(build));
   Released released;
   if (const auto text = read_file(ref)) {
     if (const auto record = read_record(*text, path_text(ref))) {
@@ -279,7 +284,8 @@ Result<Released> release(const fs::path& root, std::string_view build, std::stri
 Result<std::optional<Swept>> sweep_alone(const fs::path& root, std::string_view freed,
                                          std::string_view program) {
   auto alone = FileLock::try_exclusive(publishing_lock(root), program);
-  if (!locks_are_kept(root)) return std::optional(sweep_layer(root, freed));
+  TRY_ASSIGN(const bool kept, are_locks_kept(root));
+  if (!kept) return std::optional(sweep_layer(root, freed));
   if (alone && !*alone) {
     // Something is being made: its maker frees what is left. It looks for the note when it has let go of the
     // lock, and here the lock is tried again with the note in place, so that one of the two finds the
@@ -301,7 +307,8 @@ Result<std::uint64_t> Store::remove(std::string_view build) const {
   TRY(check_place());
   // No cache is made for the sake of a build that is not there. In one that is there the key's lock is asked
   // first: a build that is just being made is in use (EH-F18), though it has no record yet.
-  if (calls::access(root_.c_str(), F_OK) != 0) return fail(not_installed(build));
+  TRY_ASSIGN(const bool made, is_there(root_));
+  if (!made) return fail(not_installed(build));
   TRY(prepare());
   TRY_ASSIGN(const Released released, release(root_, build, program_));
   calls::unlink(pin_file(root_, build).c_str());
@@ -311,7 +318,8 @@ Result<std::uint64_t> Store::remove(std::string_view build) const {
 
 Result<std::uint64_t> Store::sweep() const {
   TRY(prepare());
-  if (!locks_are_kept(root_)) return sweep_layer(root_, {}).bytes;
+  TRY_ASSIGN(const bool kept, are_locks_kept(root_));
+  if (!kept) return sweep_layer(root_, {}).bytes;
   TRY_ASSIGN(const std::optional<FileLock> alone, FileLock::try_exclusive(publishing_lock(root_), program_));
   if (!alone) return 0;
   calls::unlink(sweep_wanted(root_).c_str());

@@ -217,7 +217,8 @@ int run_gc(const settings::Settings& settings, const cache::Store& store, const 
   if (const auto mended = open::mend_places(world); !mended)
     return end_with(explain::of_this_cache(mended.error()), json);
   if (pin) {
-    changed = !store.is_pinned(flags.build);
+    // Where that cannot be told, pinning is what changes it.
+    changed = !store.is_pinned(flags.build).value_or(false);
     if (const auto pinned = store.pin(flags.build); !pinned)
       return end_with(explain::of_this_cache(pinned.error()), json);
   } else {

@@ -105,7 +105,7 @@ Result<Json> list(const cache::Store& store, const Flags& flags) {
   Json builds = Json::array();
   std::uint64_t total = 0;
   for (const cache::Installed& build : store.list()) {
-    const bool pinned = store.is_pinned(build.build);
+    TRY_ASSIGN(const bool pinned, store.is_pinned(build.build));
     total += build.size;
     builds.push(Json::object()
                     .set("build", build.build)

@@ -13,8 +13,8 @@
 #include "base/paths.hpp"
 #include "base/text.hpp"
 #include "tests/cache/small_build.hpp"
-#include "tests/support/three_tries.hpp"
 #include "tests/support/temporary_folder.hpp"
+#include "tests/support/three_tries.hpp"
 
 namespace enginehost::cache {
 namespace {

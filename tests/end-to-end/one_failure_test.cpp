@@ -1,0 +1,115 @@
+// One system call that fails once, as of a disk that stumbles: nothing is lost for it, and nothing is told
+// that is not so. What could not be looked at is neither there nor not there.
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <ctime>
+
+#include "tests/end-to-end/fault.hpp"
+
+namespace enginehost::test {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+class OneFailure : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!can_trace())
+      GTEST_SKIP() << "a system call that fails is strace's, which is not here or may not trace";
+    repository.add(good_build());
+    repository.write();
+    const Ended fetched = cache({"fetch", "reference", "--repository", repository.root().native()});
+    ASSERT_EQ(fetched.status, 0) << fetched.said();
+  }
+  Ended cache(std::vector<std::string> arguments, const RunOptions& options = {}) const {
+    arguments.push_back("--json");
+    return workplace.run("engine-cache", std::move(arguments), options);
+  }
+  // `which`: the how manieth such call on the file fails; all of them without it.
+  Ended cache_where(std::vector<std::string> arguments, const fs::path& file, const std::string& call,
+                    int which = 0, const std::string& error = "EIO") const {
+    RunOptions options;
+    options.launcher = with_failing_call(call, error, file);
+    if (which != 0) options.launcher.back() += ":when=" + std::to_string(which);
+    return cache(std::move(arguments), options);
+  }
+  fs::path place(const std::string& name) const { return workplace.cache() / name; }
+  fs::path only_file_in(const std::string& folder) const {
+    return fs::directory_iterator(place(folder))->path();
+  }
+  const fs::path record() const { return place("refs/reference-good.ref"); }
+  // As if the build had been used then the last time.
+  void age(int days) const {
+    const timespec then{std::time(nullptr) - days * 24 * 3600, 0};
+    const timespec times[2] = {then, then};
+    for (const auto& lease : fs::directory_iterator(place("leases")))
+      ASSERT_EQ(::utimensat(AT_FDCWD, lease.path().c_str(), times, 0), 0);
+    std::string text = read_text(record());
+    const std::size_t at = text.find("installed_at ");
+    text.replace(at, text.find('\n', at) - at, "installed_at " + std::to_string(then.tv_sec));
+    write_text(record(), text);
+  }
+  void expect_installed() const {
+    const Ended list = cache({"list"});
+    EXPECT_EQ(list.document["builds"].as_array().size(), 1u) << list.said();
+    const Ended sound = cache({"verify", "--deep"});
+    EXPECT_EQ(sound.status, 0) << sound.said();
+  }
+
+  Workplace workplace;
+  TestRepository repository{workplace.folder() / "repository"};
+};
+
+TEST_F(OneFailure, APinThatCannotBeLookedForKeepsItsBuild) {
+  age(50);
+  ASSERT_EQ(cache({"pin", "reference-good"}).status, 0);
+  const fs::path pin = place("pins/reference-good.pin");
+  const Ended gc = cache_where({"gc", "--max-age", "30d"}, pin, "access", 1);
+  EXPECT_EQ(gc.status, 7) << gc.said();
+  EXPECT_THAT(gc.document["removed"].as_array(), IsEmpty()) << gc.said();
+  ASSERT_EQ(gc.document["stayed"].as_array().size(), 1u) << gc.said();
+  EXPECT_EQ(gc.document["stayed"].as_array()[0]["code"].as_string(), "EH-F23");
+  expect_installed();
+  const Ended list = cache_where({"list"}, pin, "access", 1);
+  EXPECT_EQ(list.code(), "EH-F23") << list.said();
+  ASSERT_EQ(cache({"unpin", "reference-good"}).status, 0);
+  for (const char* command : {"pin", "unpin", "remove"}) {
+    const Ended ended = cache_where({command, "reference-good"}, record(), "access", 1);
+    EXPECT_EQ(ended.code(), "EH-F23") << ended.said();
+  }
+  expect_installed();
+}
+
+// Somebody is just loading it.
+TEST_F(OneFailure, ALockThatCannotBeLookedForKeepsAnUnfinishedDownload) {
+  const std::string digest(64, 'a');
+  write_text(place("partial/" + digest), std::string(100'000, 'x'));
+  write_text(place("locks/archive-" + digest + ".lk"), "");
+  RunOptions options;
+  options.launcher = with_failing_call("access", "EIO", place("locks/archive-" + digest + ".lk"));
+  options.launcher.insert(options.launcher.begin(),
+                          {"flock", "--shared", place("locks/archive-" + digest + ".lk").native()});
+  const Ended gc = cache({"gc", "--max-size", "1"}, options);
+  EXPECT_TRUE(fs::exists(place("partial/" + digest))) << gc.said();
+  EXPECT_EQ(gc.status, 7) << gc.said();
+}
+
+// Whether locks mean anything here is not known then.
+TEST_F(OneFailure, ANoteOnLocksThatCannotBeLookedForKeepsAll) {
+  age(50);
+  const Ended gc = cache_where({"gc", "--max-age", "30d"}, place("locks/.not-kept"), "access");
+  EXPECT_EQ(gc.status, 7) << gc.said();
+  const Ended removal = cache_where({"remove", "reference-good"}, place("locks/.not-kept"), "access");
+  EXPECT_EQ(removal.code(), "EH-F23") << removal.said();
+  expect_installed();
+}
+
+}  // namespace
+}  // namespace enginehost::test
