@@ -2,6 +2,7 @@
 #include "cache/collect.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <ctime>
 #include <iterator>
 #include <map>
@@ -228,6 +229,8 @@ std::int64_t Store::last_used(const Installed& installed) const {
   std::int64_t used = installed.installed_at;
   if (calls::stat(lease_file(root_, installed.digest).c_str(), &status) == 0)
     used = std::max<std::int64_t>(used, status.st_mtime);
+  else if (errno != ENOENT && errno != ENOTDIR)
+    return std::time(nullptr);
   return std::min<std::int64_t>(used, std::time(nullptr));
 }
 

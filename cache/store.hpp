@@ -165,7 +165,7 @@ class Store {
   // Writes LAYER.json anew where it is damaged, so that the layer can be written again. True when it was.
   Result<bool> mend_layout() const;
   // When the build of the writable layer was last leased, or installed; seconds since 1970, never in the
-  // future.
+  // future. Now, where that cannot be told: it may have been.
   std::int64_t last_used(const Installed& installed) const;
   // A pinned build is never collected. EH-S23 when it is not installed in the writable layer.
   Result<void> pin(std::string_view build) const;

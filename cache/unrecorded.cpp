@@ -13,12 +13,14 @@
 namespace enginehost::cache::inside {
 namespace {
 
+// What cannot be looked at now may well be one.
 bool is_folder(const fs::path& path) {
-  std::error_code error;
-  return fs::is_directory(fs::symlink_status(path, error));
+  calls::Status status{};
+  if (calls::lstat(path.c_str(), &status) != 0) return errno != ENOENT && errno != ENOTDIR;
+  return S_ISDIR(status.st_mode);
 }
 
-// Nothing there, or what is no folder. What cannot be looked at now may well be one.
+// Nothing there, or what is no folder. Of what cannot be looked at now neither is known.
 bool is_lost(const fs::path& place) {
   calls::Status status{};
   if (calls::lstat(place.c_str(), &status) != 0) return errno == ENOENT || errno == ENOTDIR;

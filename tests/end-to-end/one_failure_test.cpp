@@ -111,5 +111,22 @@ TEST_F(OneFailure, ANoteOnLocksThatCannotBeLookedForKeepsAll) {
   expect_installed();
 }
 
+// It was used today, for all that can be told; its record alone says 50 days.
+TEST_F(OneFailure, ALastUseThatCannotBeToldIsNotLongAgo) {
+  age(50);
+  write_text(only_file_in("leases"), "");
+  const Ended gc = cache_where({"gc", "--max-age", "30d"}, only_file_in("leases"), "newfstatat", 1);
+  EXPECT_THAT(gc.document["removed"].as_array(), IsEmpty()) << gc.said();
+  expect_installed();
+}
+
+TEST_F(OneFailure, ATreeThatCannotBeLookedAtStaysThoughItsRecordWasLost) {
+  const fs::path tree = only_file_in("trees");
+  fs::remove_all(place("refs"));
+  const Ended gc = cache_where({"gc"}, tree, "newfstatat");
+  EXPECT_TRUE(fs::exists(tree)) << gc.said();
+  EXPECT_FALSE(gc.document["unrecorded"].as_array().empty()) << gc.said();
+}
+
 }  // namespace
 }  // namespace enginehost::test
