@@ -61,7 +61,9 @@ Measured measure(const fs::path& root) {
   return measured;
 }
 
-std::vector<Installed> builds_of(const fs::path& root) { return Store::open(root).list(); }
+std::vector<Installed> builds_of(const fs::path& root, std::vector<Diagnosis>* unread = nullptr) {
+  return Store::open(root).list(unread);
+}
 
 std::uint64_t logical_of(const std::vector<Installed>& builds) {
   std::uint64_t bytes = 0;
@@ -94,7 +96,7 @@ std::uint64_t bytes_with(const Measured& measured, const std::vector<const Insta
 class Collection {
  public:
   Collection(const Store& store, const CollectOptions& options) : options_(options) {
-    for (Installed& build : builds_of(store.root())) builds_.push_back({std::move(build), 0, false});
+    for (Installed& build : builds_of(store.root(), &unread)) builds_.push_back({std::move(build), 0, false});
     for (Candidate& candidate : builds_) candidate.last_used = store.last_used(candidate.build);
     std::stable_sort(builds_.begin(), builds_.end(), [](const Candidate& left, const Candidate& right) {
       return left.last_used < right.last_used;
@@ -163,6 +165,7 @@ class Collection {
   }
 
   Collected report;
+  std::vector<Diagnosis> unread;  // records: what lies there for the builds that are known is not all
 
  private:
   struct Candidate {
@@ -246,7 +249,8 @@ Result<Collected> Store::collect(const CollectOptions& options) const {
   Collection collection(*this, options);
   Collected& report = collection.report;
   // A record that cannot be read may need any file: builds would be lost, and nothing freed.
-  const auto records = referred(root_);
+  auto records = referred(root_);
+  if (records && !collection.unread.empty()) records = fail(std::move(collection.unread.front()));
   if (records) {
     TRY_ASSIGN(const auto noted, unrecorded_in(root_));
     collection.note_unrecorded(noted, *records);
@@ -290,7 +294,8 @@ Result<Collected> Store::collect(const CollectOptions& options) const {
   TRY_ASSIGN(auto swept, sweep_alone(root_, {}, program_));
   report.left_to_maker = !swept;
   if (swept) std::move(swept->stayed.begin(), swept->stayed.end(), std::back_inserter(report.stayed));
-  if (!swept && !records) report.stayed.push_back(records.error());
+  // A sweep that met the same has told it.
+  if (!records && report.stayed.empty()) report.stayed.push_back(records.error());
   const Usage after = usage();
   report.logical_after = after.logical;
   report.physical_after = after.physical;

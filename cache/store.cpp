@@ -119,14 +119,25 @@ void renew(const fs::path& root, const Installed& installed) {
 }
 
 void list_layer(const fs::path& root, bool read_only, std::set<std::string>& seen,
-                std::vector<Installed>& result) {
+                std::vector<Installed>& result, std::vector<Diagnosis>* unread) {
   char buffer[summary_bytes];
-  calls::for_each_name(root / "refs", [&](int folder, const char* entry) {
+  const auto note = [&](int why, const char* what, const fs::path& place) {
+    // What someone removed while we looked is not there.
+    if (unread == nullptr || why == 0 || why == ENOENT || why == ENOTDIR) return;
+    unread->push_back(
+        std::move(diagnose_errno("EH-F23", why).with(what, path_text(place)).with("layer", path_text(root))));
+  };
+  const int failure = calls::for_each_name(root / "refs", [&](int folder, const char* entry) {
     const std::string_view name(entry);
     if (!name.ends_with(".ref") || name.front() == '.') return;
     // Nothing but a file is a record; opening a named pipe would wait for its writer.
     const FileDescriptor file(calls::openat(folder, entry, O_RDONLY | O_NONBLOCK | O_CLOEXEC));
     const ssize_t got = file.valid() ? calls::read(file.get(), buffer, sizeof buffer) : -1;
+    if (got < 0) {
+      const int why = errno;
+      const fs::path place = root / "refs" / path_of(name);
+      if (!is_no_record(place)) note(why, "file", place);
+    }
     if (got <= 0) return;
     auto record = read_record(std::string_view(buffer, static_cast<std::size_t>(got)), name, true);
     if (!record || !seen.insert(record->build).second) return;
@@ -135,6 +146,7 @@ void list_layer(const fs::path& root, bool read_only, std::set<std::string>& see
     record->read_only = read_only;
     result.push_back(std::move(*record));
   });
+  note(failure, "folder", root / "refs");
 }
 
 }  // namespace
@@ -300,12 +312,18 @@ Diagnosis Store::not_installed(std::string_view build) const {
   if (auto readable = check_readable(); !readable) return std::move(readable).error();
   Diagnosis diagnosis = diagnose("EH-S23").with("build", build).with("folder", path_text(root_));
   std::vector<std::string> known;
-  for (const Installed& installed : list()) {
+  std::vector<Diagnosis> unread;
+  for (const Installed& installed : list(&unread)) {
     known.push_back(installed.build);
     if (installed.build != build || !installed.read_only) continue;
     diagnosis.with("in_layer", path_text(installed.layer));
     return diagnosis;
   }
+  // Another's record is nothing to this one.
+  const fs::path record = ref_file(root_, build).filename();
+  for (Diagnosis& why : unread)
+    if (const fs::path file = path_of(why.value("file")); file.empty() || file.filename() == record)
+      return std::move(why);
   if (const auto near = nearest(build, known)) diagnosis.with("nearest", *near);
   for (const std::string& one : known) diagnosis.with("installed", one);
   return diagnosis;
@@ -351,12 +369,12 @@ Result<std::optional<Installed>> Store::find(std::string_view build) const {
   return std::optional<Installed>();
 }
 
-std::vector<Installed> Store::list() const {
+std::vector<Installed> Store::list(std::vector<Diagnosis>* unread) const {
   std::set<std::string> seen;
   std::vector<Installed> result;
   for (const fs::path& layer : layers_)
-    if (!layer_problem(layer)) list_layer(layer, true, seen, result);
-  if (!root_.empty()) list_layer(root_, false, seen, result);
+    if (!layer_problem(layer)) list_layer(layer, true, seen, result, unread);
+  if (!root_.empty()) list_layer(root_, false, seen, result, unread);
   std::sort(result.begin(), result.end(),
             [](const Installed& left, const Installed& right) { return left.build < right.build; });
   return result;

@@ -72,8 +72,9 @@ class Store {
   Result<std::optional<Installed>> find(std::string_view build) const;
 
   // Summaries (no files, no manifest) of all installed builds, sorted by build id; the first layer wins.
-  // Records that cannot be read are left out. Nothing is stat'ed.
-  std::vector<Installed> list() const;
+  // What is damaged is left out. Nothing is stat'ed. `unread`: an EH-F23 ("file" or "folder", "layer") for
+  // each record, and each folder of them, that the system would not read: what it names may be installed.
+  std::vector<Installed> list(std::vector<Diagnosis>* unread = nullptr) const;
 
   // Everything of one record without looking at its files; nothing when not installed.
   Result<std::optional<Installed>> record_of(std::string_view build) const;

@@ -86,13 +86,18 @@ inline std::string target_of(Name link) {
   return target;
 }
 
-// Calls action(descriptor of the folder, name) for everything in it, in no order; nothing when it cannot be
-// opened.
+// Calls action(descriptor of the folder, name) for everything in it, in no order. 0, or the errno of the call
+// that kept it from telling the names, or some of them.
 template <class Action>
-void for_each_name(Name folder, Action action) {
+int for_each_name(Name folder, Action action) {
   const std::unique_ptr<DIR, int (*)(DIR*)> opened(::opendir(folder.get()), &::closedir);
-  if (opened == nullptr) return;
-  while (const dirent* found = ::readdir(opened.get())) action(::dirfd(opened.get()), found->d_name);
+  if (opened == nullptr) return errno;
+  for (;;) {
+    errno = 0;  // only so an end is told from a failure
+    const dirent* found = ::readdir(opened.get());
+    if (found == nullptr) return errno;
+    action(::dirfd(opened.get()), found->d_name);
+  }
 }
 
 // A lock that keeps out other processes and other descriptors of this one, until the file is closed.

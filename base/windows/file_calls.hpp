@@ -115,12 +115,14 @@ int fchmod(int file, unsigned mode);
 // One lock a descriptor over LockFileEx, on a byte that no content reaches: Windows' locks are mandatory.
 int flock(int file, int operation);
 std::vector<std::string> names_in(const Name& folder);
+// 0, or the errno of the folder's opening.
 template <class Action>
-void for_each_name(const Name& folder, Action action) {
+int for_each_name(const Name& folder, Action action) {
   const int opened = open(folder, O_RDONLY | O_DIRECTORY);
-  if (opened < 0) return;
+  if (opened < 0) return errno;
   for (const std::string& name : names_in(folder)) action(opened, name.c_str());
   close(opened);
+  return 0;
 }
 inline bool lock_open_file(int file) { return flock(file, LOCK_EX | LOCK_NB) == 0; }
 bool may_access(const Name& file, int mode);

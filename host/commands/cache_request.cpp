@@ -21,8 +21,11 @@ constexpr std::uint64_t largest_request = 64u << 20;
 
 Result<std::vector<offline::Wish>> wishes_of(const OfflineFlags& flags, const cache::Store& store) {
   std::set<std::string> engines(flags.engines.begin(), flags.engines.end());
-  if (engines.empty())
-    for (const cache::Installed& installed : store.list()) engines.insert(installed.engine);
+  if (engines.empty()) {
+    std::vector<Diagnosis> unread;
+    for (const cache::Installed& installed : store.list(&unread)) engines.insert(installed.engine);
+    if (!unread.empty()) return fail(std::move(unread.front()));
+  }
   std::vector<offline::Wish> wishes;
   for (const std::string& text : engines) {
     TRY_ASSIGN(const resolve::Request asked_for,

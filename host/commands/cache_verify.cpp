@@ -47,6 +47,7 @@ class Verification {
 
  private:
   Result<void> look();
+  Result<void> note_unread(Diagnosis why);
   Result<std::vector<cache::Problem>> look_at(const std::string& id) const;
   Result<void> repair(const std::string& id, Verified& verified);
   Result<void> fetch_anew(const std::string& id);
@@ -73,10 +74,25 @@ bool told_already(const std::vector<cache::Problem>& problems, const cache::Prob
                      [&](const cache::Problem& other) { return other.path == problem.path; });
 }
 
+// A record that the system would not read, as cache::check tells one.
+Result<void> Verification::note_unread(Diagnosis why) {
+  const std::filesystem::path file = path_of(why.value("file")), layer = path_of(why.value("layer"));
+  // Nothing is known of any build.
+  if (file.empty()) return fail(std::move(why));
+  const std::string build = path_text(file.stem());
+  if (!flags_.build.empty() && build != flags_.build) return {};
+  Verified& verified = builds_[build];
+  if (layer != store_.root()) verified.layer = layer;
+  verified.problems.push_back(
+      {cache::Problem::Kind::unreadable, generic_text(file.lexically_relative(layer)), std::move(why)});
+  return {};
+}
+
 // Everything, or one build. A file is told once, though it lies in a view and in a tree.
 Result<void> Verification::look() {
   std::set<std::string> layered;
-  for (const cache::Installed& build : store_.list()) {
+  std::vector<Diagnosis> unread;
+  for (const cache::Installed& build : store_.list(&unread)) {
     if (!flags_.build.empty() && build.build != flags_.build) continue;
     builds_[build.build];
     if (!build.read_only) continue;
@@ -86,6 +102,7 @@ Result<void> Verification::look() {
     if (!verified.problems.empty()) verified.layer = build.layer;
   }
   if (!flags_.build.empty() && layered.contains(flags_.build)) return {};
+  for (Diagnosis& why : unread) TRY(note_unread(std::move(why)));
   TRY_ASSIGN(std::vector<cache::Violation> violations,
              cache::check(store_.root(), {flags_.deep, false, flags_.build, world_.cancel()}));
   for (cache::Violation& violation : violations) {

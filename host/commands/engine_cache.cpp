@@ -104,7 +104,8 @@ Result<Json> list(const cache::Store& store, const Flags& flags) {
   TRY(store.check_readable());
   Json builds = Json::array();
   std::uint64_t total = 0;
-  for (const cache::Installed& build : store.list()) {
+  std::vector<Diagnosis> unread;
+  for (const cache::Installed& build : store.list(&unread)) {
     TRY_ASSIGN(const bool pinned, store.is_pinned(build.build));
     total += build.size;
     builds.push(Json::object()
@@ -122,6 +123,8 @@ Result<Json> list(const cache::Store& store, const Flags& flags) {
       say("%-48s %10s%s%s\n", build.build.c_str(), format_bytes(build.size).c_str(),
           build.read_only ? "  (read-only layer)" : "", pinned ? "  (pinned)" : "");
   }
+  // A list that lacks some is no list.
+  if (!unread.empty()) return fail(std::move(unread.front()));
   if (!flags.common.json) {
     if (builds.as_array().empty())
       say("nothing is installed in %s\n", path_text(store.root()).c_str());

@@ -87,7 +87,9 @@ Result<Json> list(open::World& world, bool json) {
   TRY_ASSIGN(const settings::Consents consents,
              settings::Consents::read(world.settings().state_folder, world.settings().read_state_folder));
   std::set<std::string> installed;
-  for (const cache::Installed& build : world.store().list()) installed.insert(build.build);
+  std::vector<Diagnosis> unread;
+  for (const cache::Installed& build : world.store().list(&unread)) installed.insert(build.build);
+  if (!unread.empty()) return fail(std::move(unread.front()));
   const std::uint64_t uid = settings::Person::of_this_process().uid;
   Json licenses = Json::array(), records = Json::array();
   for (const Listed& listed : licenses_of(world.catalogue())) {

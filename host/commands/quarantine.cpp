@@ -158,9 +158,10 @@ int clear(open::World& world, const QuarantineFlags& flags, bool json) {
 std::vector<std::string> doubts_about(open::World& world, const std::string& build) {
   std::vector<std::string> known;
   for (const auto& one : world.catalogue().builds) known.push_back(one->id);
-  for (const cache::Installed& installed : world.store().list()) known.push_back(installed.build);
+  std::vector<Diagnosis> unread;
+  for (const cache::Installed& installed : world.store().list(&unread)) known.push_back(installed.build);
   for (const auto& [id, record] : world.history().records) known.push_back(id);
-  if (std::find(known.begin(), known.end(), build) != known.end()) return {};
+  if (!unread.empty() || std::find(known.begin(), known.end(), build) != known.end()) return {};
   const auto near = nearest(build, known);
   return {"no build called " + build + " is known here" +
           (near ? "; did you mean " + *near + "?" : std::string())};

@@ -151,15 +151,17 @@ std::string machine_report(open::World& world, bool verbose) {
     text += "  " + explain::one_line(failure) + "\n";
 
   text += "\ninstalled\n";
-  const auto installed = world.store().list();
+  std::vector<Diagnosis> unread;
+  const auto installed = world.store().list(&unread);
   for (const cache::Installed& build : installed)
     text += "  " + build.build + "  " + format_bytes(build.size) +
             (build.read_only ? "  (system layer)" : "") + "\n";
   const auto readable = world.store().check_readable();
   if (!readable)
     text += "  " + explain::one_line(readable.error()) + "\n";
-  else if (installed.empty())
+  else if (installed.empty() && unread.empty())
     text += "  nothing yet\n";
+  for (const Diagnosis& why : unread) text += "  " + explain::one_line(why) + "\n";
 
   text += "\nset aside\n";
   bool any = false;
@@ -188,7 +190,8 @@ Json machine_document(open::World& world, const std::optional<Diagnosis>& broken
                      .set("versions", Json::strings(engine.versions))
                      .set("flavors", Json::strings({engine.flavors.begin(), engine.flavors.end()}))
                      .set("builds", engine.builds));
-  for (const cache::Installed& build : world.store().list())
+  std::vector<Diagnosis> unread;
+  for (const cache::Installed& build : world.store().list(&unread))
     installed.push(Json::object()
                        .set("build", build.build)
                        .set("digest", build.digest)
@@ -198,6 +201,7 @@ Json machine_document(open::World& world, const std::optional<Diagnosis>& broken
   for (const auto& [build, record] : world.history().records)
     if (history::is_on_record_against(record)) set_aside.push(history::to_json(record));
   if (broken) failures.push(explain::to_json(*broken));
+  for (const Diagnosis& why : unread) failures.push(explain::to_json(why));
   for (const Diagnosis& failure : world.catalogue().failures) failures.push(explain::to_json(failure));
   if (const auto readable = world.store().check_readable(); !readable)
     failures.push(explain::to_json(readable.error()));

@@ -128,5 +128,48 @@ TEST_F(OneFailure, ATreeThatCannotBeLookedAtStaysThoughItsRecordWasLost) {
   EXPECT_FALSE(gc.document["unrecorded"].as_array().empty()) << gc.said();
 }
 
+// The collection reads each record several times: whichever of the looks fails, no build goes.
+TEST_F(OneFailure, ARecordThatCannotBeReadIsNotAbsent) {
+  for (const std::vector<std::string>& command :
+       {std::vector<std::string>{"list"},
+        {"licenses", "list", "--repository", repository.root().native()},
+        {"request", (workplace.folder() / "request.json").native()}}) {
+    const Ended ended = cache_where(command, record(), "read");
+    EXPECT_EQ(ended.status, 7) << ended.said();
+    EXPECT_EQ(ended.code(), "EH-F23") << ended.said();
+    EXPECT_EQ(evidence(ended.diagnosis(), "file"), record().native());
+  }
+  const Ended verified = cache_where({"verify"}, record(), "read", 1);
+  EXPECT_EQ(verified.status, 7) << verified.said();
+  EXPECT_EQ(verified.document["builds"].as_array().size(), 1u) << verified.said();
+  const Ended folder = cache_where({"list"}, place("refs"), "getdents64", 1);
+  EXPECT_EQ(folder.code(), "EH-F23") << folder.said();
+  EXPECT_EQ(evidence(folder.diagnosis(), "folder"), place("refs").native());
+  age(50);
+  for (int which = 1; which <= 2; ++which) {
+    const Ended gc = cache_where({"gc", "--max-age", "30d"}, record(), "read", which);
+    EXPECT_THAT(gc.document["removed"].as_array(), IsEmpty()) << which << gc.said();
+    EXPECT_NE(gc.status, 0) << which << gc.said();
+    expect_installed();
+  }
+}
+
+TEST_F(OneFailure, ARecordOfALayerThatCannotBeReadIsNotAbsent) {
+  Workplace other;
+  RunOptions options;
+  const fs::path layer = workplace.cache();
+  other.configure(Json::object()
+                      .set("repositories_default", false)
+                      .set("system_layers", Json::strings({layer.native()})));
+  const Ended sound = other.run("engine-cache", {"verify", "reference-good", "--json"});
+  ASSERT_EQ(sound.status, 0) << sound.said();
+  options.launcher = with_failing_call("read", "EIO", record());
+  for (const std::vector<std::string>& command :
+       {std::vector<std::string>{"verify", "--json"}, {"verify", "reference-good", "--json"}}) {
+    const Ended ended = other.run("engine-cache", command, options);
+    EXPECT_EQ(ended.code(), "EH-F23") << ended.said();
+  }
+}
+
 }  // namespace
 }  // namespace enginehost::test
