@@ -66,26 +66,47 @@ class Checker {
     auto problem = problem_of(folder, entry, options_.deep || closely, &digests_);
     return problem ? problem : mode_problem_of(folder, entry);
   }
-  std::vector<std::string> names_in(const char* folder) const {
+  // Of what a folder holds that cannot be read nothing is known. One that is not there holds nothing.
+  void note_unread(const char* invariant, const std::string& build, const fs::path& folder,
+                   const std::error_code& error) {
+    if (!error || error == std::errc::no_such_file_or_directory || error == std::errc::not_a_directory)
+      return;
+    if (!unread_.insert(folder).second) return;
+    note(invariant, build,
+         {Problem::Kind::unreadable, generic_text(folder.lexically_relative(root_)),
+          diagnose_errno("EH-F23", error.value()).with("folder", path_text(folder))});
+  }
+  std::vector<std::string> names_in(const char* folder) {
     std::vector<std::string> names;
     std::error_code error;
     for (auto it = fs::directory_iterator(root_ / folder, error); !error && it != fs::end(it);
          it.increment(error))
       names.push_back(path_text(it->path().filename()));
+    note_unread("I2", "", root_ / folder, error);
+    if (error) all_read_ = false;
     std::sort(names.begin(), names.end());
     return names;
   }
   template <class Known>
   void strangers(const char* invariant, const std::string& build, const fs::path& folder,
                  const Known& known) {
-    std::error_code error;
-    for (auto it = fs::recursive_directory_iterator(folder, error); !error && it != fs::end(it);
-         it.increment(error)) {
-      const std::string path = generic_text(it->path().lexically_relative(folder));
-      if (fs::is_directory(it->symlink_status(error)) || known(path)) continue;
-      note(invariant, build,
-           {Problem::Kind::unexpected, path,
-            diagnose("EH-F08").with("file", path_text(it->path())).with("problem", "nobody installed it")});
+    std::vector<fs::path> folders{folder};
+    while (!folders.empty()) {
+      const fs::path at = std::move(folders.back());
+      folders.pop_back();
+      std::error_code error, gone;
+      for (auto it = fs::directory_iterator(at, error); !error && it != fs::end(it); it.increment(error)) {
+        const std::string path = generic_text(it->path().lexically_relative(folder));
+        if (fs::is_directory(it->symlink_status(gone)))
+          folders.push_back(it->path());
+        else if (!known(path))
+          note(invariant, build,
+               {Problem::Kind::unexpected, path,
+                diagnose("EH-F08")
+                    .with("file", path_text(it->path()))
+                    .with("problem", "nobody installed it")});
+      }
+      note_unread(invariant, build, at, error);
     }
   }
 
@@ -95,6 +116,7 @@ class Checker {
   std::map<std::string, std::string> owner_;  // tree -> a build that it belongs to
   std::set<std::string> views_;
   std::map<fs::path, std::string> records_;  // as they were read
+  std::set<fs::path> unread_;                // folders
   bool all_read_ = true;
   std::vector<Violation> violations_;
 };
@@ -120,10 +142,12 @@ Result<void> Checker::records() {
   return {};
 }
 
-// The record is gone, or of a later installation; new stamps do not count.
+// The record is gone, or of a later installation; new stamps do not count. One that cannot be read any more
+// is the one that was read.
 bool is_another(const fs::path& file, const Result<std::string>& known) {
   const auto now = read_file(file);
-  if (!now || !known) return now.has_value() != known.has_value();
+  if (!now) return known && now.error().value("errno") == "ENOENT";
+  if (!known) return true;
   const auto then = read_record(*known, path_text(file), true),
              later = read_record(*now, path_text(file), true);
   if (!then || !later) return *now != *known;

@@ -171,5 +171,34 @@ TEST_F(OneFailure, ARecordOfALayerThatCannotBeReadIsNotAbsent) {
   }
 }
 
+// It is read again to tell whether what is damaged is of this record at all.
+TEST_F(OneFailure, ADamagedBuildIsToldThoughItsRecordCannotBeReadAgain) {
+  for (const char* part : {"views", "trees"})
+    for (const auto& file : fs::recursive_directory_iterator(only_file_in(part)))
+      if (file.is_regular_file() && file.path().extension() == ".so") {
+        fs::permissions(file, fs::perms::owner_write, fs::perm_options::add);
+        std::string bytes = read_text(file);
+        bytes[bytes.size() / 2] ^= 1;
+        write_text(file, bytes);
+      }
+  ASSERT_EQ(cache({"verify", "--deep"}).code(), "EH-F08");
+  for (int which = 2; which <= 6; ++which) {
+    const Ended verified = cache_where({"verify", "--deep"}, record(), "read", which);
+    EXPECT_THAT(verified.document["builds"].dump(), HasSubstr("EH-F08")) << which << verified.said();
+    EXPECT_NE(verified.status, 0) << which;
+  }
+}
+
+TEST_F(OneFailure, AFolderThatCannotBeReadIsNotInOrder) {
+  for (const fs::path& folder :
+       {place("refs"), place("trees"), only_file_in("views"), only_file_in("trees")}) {
+    // The list of builds reads the records' folder first.
+    const Ended verified = cache_where({"verify"}, folder, "getdents64", folder == place("refs") ? 3 : 1);
+    EXPECT_EQ(verified.status, 7) << verified.said();
+    EXPECT_EQ(verified.code(), "EH-F23") << verified.said();
+    EXPECT_EQ(evidence(verified.diagnosis(), "folder"), folder.native());
+  }
+}
+
 }  // namespace
 }  // namespace enginehost::test
