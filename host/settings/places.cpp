@@ -1,6 +1,7 @@
 #include "host/settings/places.hpp"
 
 #include <algorithm>
+#include <cerrno>
 
 #include "base/file_calls.hpp"
 #include "base/paths.hpp"
@@ -43,8 +44,13 @@ std::string machine_name(const Environment& environment) {
 bool can_be_written(const fs::path& folder) {
   for (fs::path path = folder; !path.empty(); path = path.parent_path()) {
     calls::Status status{};
-    if (calls::stat(path.c_str(), &status) == 0)
-      return S_ISDIR(status.st_mode) && calls::access(path.c_str(), W_OK | X_OK) == 0;
+    if (calls::stat(path.c_str(), &status) == 0) {
+      if (!S_ISDIR(status.st_mode)) return false;
+      if (calls::access(path.c_str(), W_OK | X_OK) == 0) return true;
+      // Records that went elsewhere for a disk that stumbled once would be found by nobody: where the system
+      // says no such thing as "not permitted", who writes there is told why not.
+      if (errno != ENOENT) return errno != EACCES && errno != EROFS && errno != EPERM;
+    }
     if (path == path.parent_path()) break;
   }
   return false;

@@ -49,7 +49,8 @@ struct LikelyInstallation {
 // the system's libraries: as far as they exist, each once.
 std::vector<LikelyInstallation> likely_installations(const Environment& environment);
 
-// True when files can be created in the folder, or in the nearest existing folder above it.
+// True when files can be created in the folder, or in the nearest existing folder above it; and where that
+// cannot be told now.
 bool can_be_written(const std::filesystem::path& folder);
 
 }  // namespace enginehost::settings

@@ -200,5 +200,14 @@ TEST_F(OneFailure, AFolderThatCannotBeReadIsNotInOrder) {
   }
 }
 
+// What is written somewhere else is not looked for there by the next command.
+TEST_F(OneFailure, WhatIsDisabledIsDisabledWhereTheNextCommandLooks) {
+  const Ended disabled =
+      cache_where({"quarantine", "disable", "reference-good"}, only_file_in("state"), "access", 1);
+  EXPECT_EQ(disabled.status, 0) << disabled.said();
+  const Ended list = cache({"quarantine", "list"});
+  EXPECT_EQ(list.document["records"].as_array().size(), 1u) << list.said();
+}
+
 }  // namespace
 }  // namespace enginehost::test
