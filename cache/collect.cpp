@@ -130,19 +130,25 @@ class Collection {
         let_go(candidate, "not used for " + std::to_string(age / (24 * 3600)) + " days", take);
     }
     if (!options_.max_bytes || left() <= *options_.max_bytes) return;
-    std::set<std::string> kept;
+    std::map<std::string, Result<std::string>> kept;
     for (const Candidate& candidate : builds_)
       if (!candidate.gone)
-        if (const auto why = keeps(candidate.build); !why || !why->empty())
-          kept.insert(candidate.build.build);
+        if (auto why = keeps(candidate.build); !why || !why->empty())
+          kept.emplace(candidate.build.build, std::move(why));
     const std::uint64_t least = left([&](const Candidate& one) { return kept.contains(one.build.build); });
     const bool in_vain = least > *options_.max_bytes && *options_.max_bytes != 0;
+    if (in_vain) {
+      // Those that keep the bound from being reached are told as they were found. Looked at anew, one may be
+      // free by now, and would go alone.
+      for (Candidate& candidate : builds_)
+        if (const auto found = kept.find(candidate.build.build); found != kept.end() && !candidate.tried)
+          tell(candidate, {}, std::move(found->second));
+      return;
+    }
     const std::uint64_t low_water =
         *options_.max_bytes == 0 ? 0 : std::max(least, *options_.max_bytes / 10 * 9);
     for (Candidate& candidate : builds_) {
-      if (left() <= low_water && !in_vain) break;
-      // Those that keep the bound from being reached are told.
-      if (in_vain && !kept.contains(candidate.build.build)) continue;
+      if (left() <= low_water) break;
       let_go(candidate, "to stay below " + format_bytes(*options_.max_bytes), take);
     }
   }

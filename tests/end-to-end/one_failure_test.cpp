@@ -209,5 +209,17 @@ TEST_F(OneFailure, WhatIsDisabledIsDisabledWhereTheNextCommandLooks) {
   EXPECT_EQ(list.document["records"].as_array().size(), 1u) << list.said();
 }
 
+// Its lock was held when the collection looked whether the bound can be reached at all: it cannot, though the
+// lock is free a moment later.
+TEST_F(OneFailure, ABuildThatWasInUseAMomentAgoIsNotRemovedInVain) {
+  const Ended gc = cache_where({"gc", "--max-size", "1"}, only_file_in("leases"), "flock", 1, "EAGAIN");
+  EXPECT_EQ(gc.status, 0) << gc.said();
+  EXPECT_TRUE(gc.document["bound_missed"].as_bool()) << gc.said();
+  EXPECT_THAT(gc.document["removed"].as_array(), IsEmpty()) << gc.said();
+  ASSERT_EQ(gc.document["kept"].as_array().size(), 1u) << gc.said();
+  EXPECT_EQ(gc.document["kept"].as_array()[0]["why"].as_string(), "in use");
+  expect_installed();
+}
+
 }  // namespace
 }  // namespace enginehost::test
