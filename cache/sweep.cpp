@@ -263,7 +263,11 @@ Result<Released> release(const fs::path& root, std::string_view build, std::stri
   TRY_ASSIGN(const bool recorded, is_there(ref));
   if (!recorded) return fail(Store::open(root).not_installed(build));
   Released released;
-  if (const auto text = read_file(ref)) {
+  // What a record with wrong bytes says is lost. One that only cannot be read now may name a lease that
+  // somebody holds.
+  if (!is_no_record(ref)) {
+    auto text = read_file(ref);
+    if (!text) return fail(std::move(text.error().with("build", build)));
     if (const auto record = read_record(*text, path_text(ref))) {
       released.digest = record->digest;
       const fs::path lease = lease_file(root, released.digest);

@@ -146,7 +146,7 @@ TEST_F(OneFailure, ARecordThatCannotBeReadIsNotAbsent) {
   EXPECT_EQ(folder.code(), "EH-F23") << folder.said();
   EXPECT_EQ(evidence(folder.diagnosis(), "folder"), place("refs").native());
   age(50);
-  for (int which = 1; which <= 2; ++which) {
+  for (int which = 1; which <= 3; ++which) {
     const Ended gc = cache_where({"gc", "--max-age", "30d"}, record(), "read", which);
     EXPECT_THAT(gc.document["removed"].as_array(), IsEmpty()) << which << gc.said();
     EXPECT_NE(gc.status, 0) << which << gc.said();
@@ -219,6 +219,19 @@ TEST_F(OneFailure, ABuildThatWasInUseAMomentAgoIsNotRemovedInVain) {
   ASSERT_EQ(gc.document["kept"].as_array().size(), 1u) << gc.said();
   EXPECT_EQ(gc.document["kept"].as_array()[0]["why"].as_string(), "in use");
   expect_installed();
+}
+
+// Whether somebody uses it is asked of the lease that the record names.
+TEST_F(OneFailure, ABuildWhoseRecordCannotBeReadIsNotRemovedFromUnderItsUser) {
+  RunOptions options;
+  options.launcher = with_failing_call("read", "EIO", record());
+  options.launcher.insert(options.launcher.begin(), {"flock", "--shared", only_file_in("leases").native()});
+  const Ended removal = cache({"remove", "reference-good"}, options);
+  EXPECT_NE(removal.status, 0) << removal.said();
+  EXPECT_THAT(removal.diagnosis().dump(), HasSubstr(record().native()));
+  expect_installed();
+  write_text(record(), "no record");
+  EXPECT_EQ(cache({"remove", "reference-good"}).status, 0);
 }
 
 }  // namespace
