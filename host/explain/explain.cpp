@@ -147,6 +147,10 @@ history::Category category(const Diagnosis& diagnosis) {
     if (while_opening(diagnosis) && meaning->status == "ENGINE_INVALID") return history::Category::host;
     return meaning->category;
   }
+  // Memory was short for a moment, unless it was found what there is too little of.
+  const auto found = [&](std::string_view what) { return !diagnosis.value(what).empty(); };
+  if (diagnosis.code == "EH-L23" && !found("limit") && !found("memory") && !found("zero_filled"))
+    return history::Category::transient;
   if (diagnosis.code == "EH-R05" && waits_for_a_driver(diagnosis)) return history::Category::transient;
   // Whoever asked gave it less time than it may have.
   if (diagnosis.code == "EH-R05" && !diagnosis.value("allowed").empty()) return history::Category::request;

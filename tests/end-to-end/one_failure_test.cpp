@@ -234,5 +234,23 @@ TEST_F(OneFailure, ABuildWhoseRecordCannotBeReadIsNotRemovedFromUnderItsUser) {
   EXPECT_EQ(cache({"remove", "reference-good"}).status, 0);
 }
 
+// Of want of memory nothing is remembered but where a limit was found too small for good.
+TEST_F(OneFailure, WantOfMemoryForAMomentIsNotHeldAgainstTheBuild) {
+  const fs::path plugin = only_file_in("views") / good_build().plugin;
+  ASSERT_TRUE(fs::exists(plugin)) << plugin;
+  for (const bool ever : {true, false}) {
+    RunOptions options;
+    options.launcher = with_failing_call("mmap", "ENOMEM", plugin);
+    if (!ever) options.launcher.back() += ":when=1";
+    std::erase(options.launcher, "-f");  // each child would have a first one of its own
+    const Ended opened = workplace.info({"reference", "--offline", "--json"}, options);
+    if (ever)
+      EXPECT_EQ(opened.code(), "EH-L23") << opened.said();
+    else
+      EXPECT_EQ(opened.status, 0) << opened.said();
+    EXPECT_THAT(cache({"quarantine", "list"}).document["records"].as_array(), IsEmpty());
+  }
+}
+
 }  // namespace
 }  // namespace enginehost::test
