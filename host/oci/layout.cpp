@@ -70,11 +70,33 @@ Result<Json> present_entries(const fs::path& folder) {
   return *manifests;
 }
 
-void remove_packing_folders(const fs::path& folder) {
+// What write_file leaves of these names when it is killed.
+bool is_temporary(std::string_view name) {
+  return name.starts_with(".oci-layout.") || name.starts_with(".index.json.");
+}
+
+// What a run that was cut off before it wrote `oci-layout` leaves.
+bool is_begun(const fs::path& folder) {
   std::error_code error;
-  for (fs::directory_iterator at(folder / "blobs", error), end; !error && at != end; at.increment(error))
-    if (std::error_code ignored; path_text(at->path().filename()).starts_with(packing_prefix))
-      remove_tree(at->path(), ignored);
+  for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error))
+    if (const std::string name = path_text(at->path().filename()); name != "blobs" && !is_temporary(name))
+      return false;
+  return !error;
+}
+
+// And of any run that was.
+void remove_leftovers(const fs::path& folder) {
+  const auto remove = [](const fs::path& where, const auto& is_left) {
+    std::error_code error;
+    for (fs::directory_iterator at(where, error), end; !error && at != end; at.increment(error))
+      if (std::error_code ignored; is_left(path_text(at->path().filename())))
+        remove_tree(at->path(), ignored);
+  };
+  remove(folder, is_temporary);
+  remove(folder / "blobs", [](std::string_view name) { return name.starts_with(packing_prefix); });
+  remove(folder / "blobs" / "sha256", [](std::string_view name) {
+    return name.starts_with('.') || name.find(".part-") != std::string_view::npos;
+  });
 }
 
 }  // namespace
@@ -83,12 +105,14 @@ Result<fs::path> begin_layout(const fs::path& folder) {
   std::error_code error;
   if (fs::exists(folder, error) && !fs::is_directory(folder, error))
     return no_layout(folder, "it is not a folder");
-  if (fs::exists(folder, error) && !fs::is_empty(folder, error) && !fs::exists(folder / "oci-layout", error))
+  if (fs::exists(folder, error) && !fs::exists(folder / "oci-layout", error) && !is_begun(folder))
     return no_layout(folder, "the folder holds other things than an OCI image layout");
   TRY(present_entries(folder).map([](const Json&) {}));
-  TRY(make_folders(folder / "blobs" / "sha256"));
+  // First what says that the folder is ours.
+  TRY(make_folders(folder));
   TRY(write_file(folder / "oci-layout", "{\"imageLayoutVersion\": \"1.0.0\"}\n"));
-  remove_packing_folders(folder);  // of a run that was cut off
+  TRY(make_folders(folder / "blobs" / "sha256"));
+  remove_leftovers(folder);
   return make_private_folder(folder / "blobs", packing_prefix);
 }
 
@@ -117,7 +141,7 @@ Result<void> write_layout(const fs::path& folder, const std::vector<Artifact>& a
     named.try_emplace(tag.empty() ? entry["digest"].as_string() : tag, entry);
   }
   TRY(sync_folder(blobs));
-  remove_packing_folders(folder);
+  remove_leftovers(folder);
   Json manifests = Json::array();
   for (auto& [tag, entry] : named) manifests.push(std::move(entry));
   return write_file(folder / "index.json", Json::object()

@@ -115,6 +115,23 @@ TEST_F(LayoutTest, AFolderWithOtherThingsIsLeftAlone) {
   EXPECT_EQ(files_of(folder / "mine").size(), 1u);
 }
 
+TEST_F(LayoutTest, WhatARunThatWasCutOffLeftIsGoneOnWith) {
+  for (const char* left : {"blobs/sha256/x", "blobs/.packing-0123/x", ".oci-layout.0123456789ab"}) {
+    const fs::path layout = folder / "cut_off";
+    test::write_text(layout / left, "x");
+    const auto written = write(layout, {sample.build->id});
+    ASSERT_TRUE(written) << left << written.error().code;
+    fs::remove(layout / "blobs/sha256/x");
+    const auto whole = files_of(layout);
+    for (const char* more : {".index.json.0123456789ab", ".oci-layout.0123456789ab",
+                             "blobs/sha256/.abcd.0123456789ab", "blobs/sha256/abcd.part-01234567"})
+      test::write_text(layout / more, "x");
+    ASSERT_TRUE(write(layout, {sample.build->id}));
+    EXPECT_EQ(files_of(layout), whole);
+    fs::remove_all(layout);
+  }
+}
+
 // A link to itself is there, and nobody can look at it.
 TEST_F(LayoutTest, AnIndexThatCannotBeLookedAtIsNotBegunAnew) {
   if (!test::makes_links(folder.path())) GTEST_SKIP() << "links cannot be made here";
