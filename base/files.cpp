@@ -163,7 +163,11 @@ int make_folder(const fs::path& folder) {
   std::error_code not_examined;  // the throwing form would throw where a parent cannot be searched
   if (fs::is_directory(folder, not_examined)) return 0;
   const fs::path parent = folder.parent_path();
-  if (why == EEXIST) return ENOTDIR;  // a file has the name
+  if (why == EEXIST) {
+    // Something has the name: a file, a link to nothing, or what cannot be looked at.
+    const int looked = not_examined.default_error_condition().value();
+    return looked == 0 || looked == ENOENT ? ENOTDIR : looked;
+  }
   if (why != ENOENT || parent.empty() || parent == folder) return why;
   if (const int failure = make_folder(parent); failure != 0) return failure;
   if (calls::mkdir(folder.c_str(), 0755) == 0) return 0;

@@ -1,6 +1,7 @@
 #include "cache/check.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <utility>
 
 #include "base/file_calls.hpp"
@@ -44,10 +45,13 @@ class Checker {
     if (!build.empty()) problem.diagnosis.with("build", build);
     violations_.push_back({invariant, build, std::move(problem)});
   }
-  void note_missing(const char* invariant, const std::string& build, const fs::path& what) {
+  // `why`: the errno of the look at it.
+  void note_missing(const char* invariant, const std::string& build, const fs::path& what, int why) {
+    const bool missing = why == ENOENT || why == ENOTDIR;
     note(invariant, build,
-         {Problem::Kind::missing, generic_text(what.lexically_relative(root_)),
-          diagnose("EH-F01").with("file", path_text(what))});
+         {missing ? Problem::Kind::missing : Problem::Kind::unreadable,
+          generic_text(what.lexically_relative(root_)),
+          (missing ? diagnose("EH-F01") : diagnose_errno("EH-F01", why)).with("file", path_text(what))});
   }
   void note_no_folder(const char* invariant, const std::string& build, const fs::path& what,
                       calls::Mode mode) {
@@ -244,11 +248,12 @@ Result<void> Checker::record_now(const fs::path& file, const Result<std::string>
       if (!S_ISDIR(status.st_mode)) note_no_folder("I2", build, root_ / "trees" / tree, status.st_mode);
       continue;
     }
-    note_missing("I2", build, root_ / "trees" / tree);
+    const int why = errno;
+    note_missing("I2", build, root_ / "trees" / tree, why);
     whole = false;
   }
   if (calls::lstat(view.c_str(), &status) != 0) {
-    note_missing("I2", build, view);
+    note_missing("I2", build, view, errno);
     return {};
   }
   if (!S_ISDIR(status.st_mode)) {

@@ -143,9 +143,10 @@ Result<Lease> Store::lease(const Installed& installed) const {
   // It may have been removed before the lock was ours.
   for (const fs::path& needed : {ref_file(installed.layer, installed.build), installed.folder}) {
     auto stamp = stamp_of(needed);
-    if (!stamp)
-      return fail(
-          std::move(stamp.error().with("build", installed.build).with("problem", "removed meanwhile")));
+    if (stamp) continue;
+    const std::string_view why = stamp.error().value("errno");
+    if (why == "ENOENT" || why == "ENOTDIR") stamp.error().with("problem", "removed meanwhile");
+    return fail(std::move(stamp.error().with("build", installed.build)));
   }
   return lease;
 }

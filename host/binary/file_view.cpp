@@ -104,11 +104,17 @@ const std::uint8_t* FileView::window(std::uint64_t offset, std::size_t count) co
   return count <= block.length - skip ? block.bytes.data() + skip : nullptr;
 }
 
-bool FileView::read_directly(std::uint64_t offset, void* to, std::size_t count) const {
+std::optional<Diagnosis> FileView::failure() const {
+  if (failed_ == 0) return std::nullopt;
+  return std::move(diagnose_errno("EH-F01", failed_).with("file", path_));
+}
+
+bool FileView::read_directly(std::uint64_t offset, void* to, std::size_t count) {
   auto* target = static_cast<std::uint8_t*>(to);
   while (count > 0) {
     ssize_t got = calls::pread(descriptor_.get(), target, count, static_cast<calls::Offset>(offset));
     if (got < 0 && errno == EINTR) continue;
+    if (got < 0) failed_ = errno;
     if (got <= 0) return false;
     target += got;
     offset += static_cast<std::uint64_t>(got);

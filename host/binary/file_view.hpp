@@ -68,6 +68,8 @@ class FileView {
   bool read_fields(std::uint64_t offset, std::size_t count, bool big_endian, Fields& to);
   // The zero-terminated text at `offset`, if it ends within `limit` bytes and within the file.
   std::optional<std::string> text(std::uint64_t offset, std::uint64_t limit = 4096);
+  // EH-F01 where the system would not read a part that the file has. What was made out of it is nothing then.
+  std::optional<Diagnosis> failure() const;
   // A large part at once, not through the blocks; nothing if it lies outside the file or is larger than
   // `limit`.
   std::optional<std::vector<std::uint8_t>> bulk(std::uint64_t offset, std::uint64_t count,
@@ -90,7 +92,7 @@ class FileView {
   const std::uint8_t* window(std::uint64_t offset, std::size_t count) const;
   bool read_head();
   const Block* block_at(std::uint64_t start);
-  bool read_directly(std::uint64_t offset, void* to, std::size_t count) const;
+  bool read_directly(std::uint64_t offset, void* to, std::size_t count);
 
   FileDescriptor descriptor_;
   std::string path_;
@@ -102,6 +104,7 @@ class FileView {
   std::size_t blocks_ = 0;  // of the memory's, those that hold parts of this file
   std::size_t last_ = 0;    // index of the block used last
   std::size_t victim_ = 0;  // index of the block replaced next
+  int failed_ = 0;          // the errno of a read
 };
 
 }  // namespace enginehost::binary

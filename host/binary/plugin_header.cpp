@@ -103,6 +103,7 @@ Result<PluginHeader> read_plugin_header(const std::filesystem::path& path, std::
   } else if (is_macho(file)) {
     TRY_ASSIGN(place, place_in_macho(file, machine, symbol, header.exports));
   } else {
+    if (auto failure = file.failure()) return fail(std::move(*failure));
     TRY_ASSIGN(BinaryInfo other, read_binary(path));
     if (!other.problems.empty()) return fail(other.problems.front());
     return fail(damaged(file, "it does not begin as any library format does"));

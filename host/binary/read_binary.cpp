@@ -37,6 +37,7 @@ Result<BinaryInfo> read_binary(const std::filesystem::path& path, std::string_vi
   TRY_ASSIGN(FileView file, FileView::open(path));
   Result<BinaryInfo> info(tl::in_place);
   look_into(file, machine, *info);
+  if (auto failure = file.failure()) return fail(std::move(*failure));
   return info;
 }
 
@@ -47,6 +48,7 @@ std::unique_ptr<Result<BinaryInfo>> read_binary_in(int folder, const std::string
   if (!*file) return std::make_unique<Result<BinaryInfo>>(fail(std::move(*file).error()));
   auto info = std::make_unique<Result<BinaryInfo>>(tl::in_place);
   look_into(**file, {}, **info);
+  if (auto failure = (*file)->failure()) *info = fail(std::move(*failure));
   return info;
 }
 

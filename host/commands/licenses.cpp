@@ -172,7 +172,12 @@ Result<Json> accept(open::World& world, const LicenseFlags& flags, const CommonF
     TRY_ASSIGN(given, read_file(path_of(flags.text), 4u << 20, "EH-P47"));
     given_sha256 = sha256_hex(given);
   }
-  TRY_ASSIGN(std::vector<Listed> licenses, meant_by(flags, licenses_of(world.catalogue()), given_sha256));
+  auto meant = meant_by(flags, licenses_of(world.catalogue()), given_sha256);
+  // It may be in what could not be read.
+  if (!meant && meant.error().code == "EH-P07" && !world.catalogue().failures.empty())
+    return fail(std::move(Diagnosis(world.catalogue().failures.front())
+                              .within("looking for the licence " + printable_line(flags.id))));
+  TRY_ASSIGN(std::vector<Listed> licenses, std::move(meant));
   Json accepted = Json::array();
   for (Listed& listed : licenses) {
     manifest::License& license = listed.license;

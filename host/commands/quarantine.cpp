@@ -129,7 +129,13 @@ int clear(open::World& world, const QuarantineFlags& flags, bool json) {
   if (!flags.all && builds.empty() &&
       std::find(unreadable.begin(), unreadable.end(), flags.build) != unreadable.end())
     builds.push_back(flags.build);
-  if (builds.empty() && !flags.all) return end_with(unknown(flags.build), json);
+  if (builds.empty() && !flags.all) {
+    // What cannot be read may be what was asked for.
+    Diagnosis diagnosis = unknown(flags.build);
+    for (const std::string& warning : world.record_warnings()) diagnosis.with("warning", warning);
+    print_warnings(world.record_warnings(), {}, json);
+    return end_with(std::move(diagnosis), json);
+  }
   std::vector<std::string> enabled;
   for (const std::string& build : builds) {
     auto ended = end(world, build, flags.action);

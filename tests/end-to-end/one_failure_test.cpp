@@ -252,5 +252,27 @@ TEST_F(OneFailure, WantOfMemoryForAMomentIsNotHeldAgainstTheBuild) {
   }
 }
 
+TEST_F(OneFailure, WhatTheSystemSaidIsTold) {
+  const fs::path plugin = only_file_in("views") / good_build().plugin;
+  const Ended pinned = cache_where({"pin", "reference-good"}, place("trees"), "newfstatat");
+  EXPECT_THAT(pinned.diagnosis().dump(), HasSubstr("Input/output error")) << pinned.said();
+  const Ended verified = cache_where({"verify"}, only_file_in("trees"), "newfstatat");
+  EXPECT_THAT(verified.document["builds"].dump(), HasSubstr("Input/output error")) << verified.said();
+  EXPECT_THAT(verified.document["builds"].dump(), Not(HasSubstr("does not exist"))) << verified.said();
+  RunOptions options;
+  options.launcher = with_failing_call("pread64", "EIO", plugin);
+  const Ended looked = workplace.info({"--inspect", plugin.native(), "--json"}, options);
+  EXPECT_EQ(looked.code(), "EH-F01") << looked.said();
+  EXPECT_EQ(evidence(looked.diagnosis(), "errno"), "EIO");
+  const Ended accepted =
+      cache_where({"licenses", "accept", "MIT", "--repository", repository.root().native()},
+                  repository.root() / "index.json", "read");
+  EXPECT_NE(accepted.code(), "EH-P07") << accepted.said();
+  EXPECT_THAT(accepted.diagnosis().dump(), HasSubstr("EIO"));
+  const Ended cleared =
+      cache_where({"quarantine", "clear", "reference-good"}, only_file_in("state") / "history", "openat");
+  EXPECT_THAT(evidence(cleared.diagnosis(), "warning"), HasSubstr("cannot be read")) << cleared.said();
+}
+
 }  // namespace
 }  // namespace enginehost::test
