@@ -77,13 +77,19 @@ bool is_temporary(std::string_view name) {
 }
 
 void sweep_temporary(const Sweep& sweep) {
+  const auto sweep_one = [&](const fs::path& file) {
+    calls::Status status{};
+    if (is_temporary(path_text(file.filename())) && calls::lstat(file.c_str(), &status) == 0 &&
+        S_ISREG(status.st_mode) && status.st_mtime < sweep.now - one_day)
+      calls::unlink(file.c_str());
+  };
   for (const char* folder : {"", "refs", "pins", "locks", "leases", "blobs/sha256"})
-    for (const fs::path& file : children_of(sweep.root / folder)) {
-      calls::Status status{};
-      if (is_temporary(path_text(file.filename())) && calls::lstat(file.c_str(), &status) == 0 &&
-          S_ISREG(status.st_mode) && status.st_mtime < sweep.now - one_day)
-        calls::unlink(file.c_str());
-    }
+    for (const fs::path& file : children_of(sweep.root / folder)) sweep_one(file);
+  // Other rooms' folders, in which they write as everybody does.
+  std::error_code error;
+  for (auto it = fs::recursive_directory_iterator(sweep.root / "state", error); !error && it != fs::end(it);
+       it.increment(error))
+    sweep_one(it->path());
 }
 
 void sweep_unfinished(Sweep& sweep) {

@@ -390,14 +390,18 @@ TEST_F(StoreTest, SweepingLeavesWhatIsBeingMade) {
 TEST_F(StoreTest, I5_WhatAKilledWriterLeftGoesAfterADay) {
   install();
   const fs::path fresh = folder / "cache/refs/.one.ref.0123456789ab",
-                 old = folder / "cache/refs/.one.ref.ba9876543210";
-  test::write_text(fresh, "half");
-  test::write_text(old, "half");
-  fs::last_write_time(old, fs::file_time_type::clock::now() - std::chrono::hours(25));
+                 old = folder / "cache/refs/.one.ref.ba9876543210",
+                 of_others = folder / "cache/state/machine/history/.one.json.ba9876543210",
+                 record = folder / "cache/state/machine/history/one.json";
+  for (const fs::path& file : {fresh, old, of_others, record}) test::write_text(file, "half");
+  for (const fs::path& file : {old, of_others, record})
+    fs::last_write_time(file, fs::file_time_type::clock::now() - std::chrono::hours(25));
   ASSERT_TRUE(store.sweep());
   EXPECT_TRUE(fs::exists(fresh)) << "it may be someone's who writes just now";
   EXPECT_EQ(code_of_find(), "found");
   EXPECT_FALSE(fs::exists(old));
+  EXPECT_FALSE(fs::exists(of_others));
+  EXPECT_TRUE(fs::exists(record));
 }
 
 TEST_F(StoreTest, BuildIdsCannotNameFilesOutsideTheStore) {
