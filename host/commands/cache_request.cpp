@@ -50,6 +50,7 @@ Result<Json> request_command(const OfflineRun& run) {
     return fail(diagnose("EH-P40")
                     .with("program", "engine-cache")
                     .with("problem", "nothing is installed, so an ENGINE has to be named"));
+  TRY(world.check_records());  // it tells what is set aside here
   const offline::SiteRequest request = offline::request_of_this_machine(world, std::move(wishes));
   TRY_ASSIGN(const std::filesystem::path file, offline::place_for_file(given_path(run.flags.file)));
   TRY(explain::of_argument(write_file(file, request.text())));

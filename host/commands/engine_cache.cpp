@@ -55,7 +55,7 @@ Result<Json> fetch_for(const settings::Settings& settings, std::optional<platfor
     return fail(std::move(*refused));
   if (here) request = open::completed(std::move(request), settings);
   request.offline = settings.offline;
-  resolve::Plan plan = open::decide(world, std::move(request));
+  TRY_ASSIGN(resolve::Plan plan, open::decide(world, std::move(request)));
   transfer::ProgressBar bar(stderr, flags.common.quiet);
   auto acquired = open::fetch_best(world, plan, {consent_for(world, &bar), bar.callback(), {}});
   bar.clear();

@@ -129,6 +129,9 @@ int clear(open::World& world, const QuarantineFlags& flags, bool json) {
   if (!flags.all && builds.empty() &&
       std::find(unreadable.begin(), unreadable.end(), flags.build) != unreadable.end())
     builds.push_back(flags.build);
+  // One that is named may be cleared without having been read.
+  if (builds.empty() || flags.all)
+    if (const auto records = world.check_records(); !records) return end_with(records.error(), json);
   if (builds.empty() && !flags.all) {
     // What cannot be read may be what was asked for.
     Diagnosis diagnosis = unknown(flags.build);
@@ -226,6 +229,8 @@ CLI::App* add_quarantine(CLI::App& app, QuarantineFlags& flags) {
 
 int run_quarantine(const settings::Settings& settings, const QuarantineFlags& flags, bool json) {
   open::World world(settings);
+  if (flags.action != "clear")
+    if (const auto records = world.check_records(); !records) return end_with(records.error(), json);
   if (flags.action == "list") return list(world, json);
   if (flags.action == "show") return show(world, flags, json);
   if (flags.action == "disable") return disable(world, flags, json);

@@ -7,6 +7,7 @@
 #include <system_error>
 
 #include "base/file_calls.hpp"
+#include "base/passing_errors.hpp"
 #include "base/paths.hpp"
 #include "base/remove_tree.hpp"
 #include "host/history/memory.hpp"
@@ -78,7 +79,7 @@ Stale stale(Record record, std::string why, std::int64_t now, const Fingerprint*
 }
 
 Result<Record> read_record(const std::filesystem::path& file) {
-  TRY_ASSIGN(const std::string text, read_file(file, largest_record));
+  TRY_ASSIGN(const std::string text, read_file(file, largest_record, "EH-F23"));
   TRY_ASSIGN(const Json document, parse_json(text, path_text(file)));
   return record_from_json(document, path_text(file));
 }
@@ -90,6 +91,13 @@ std::string unreadable_warning(const std::filesystem::path& file, const std::str
     return told + "engine-cache quarantine clear " + build + " removes it, disable writes it anew)";
   return told + "whoever may write in " + path_text(file.parent_path()) +
          " removes it; engine-cache quarantine disable " + build + " sets the build aside for this user)";
+}
+
+// Nothing is known then, rather than nothing set aside: whoever decides must not go on.
+void tell_of_passing(Diagnosis failure, const std::filesystem::path& path, ReadResult& result) {
+  result.warnings.push_back(path_text(path) + " cannot be read now (" +
+                            std::string(failure.value("os_said")) + "): what it sets aside is not known");
+  if (!result.failure) result.failure = std::move(failure);
 }
 
 // A folder in a record's place is in the way of every later one.
@@ -110,14 +118,23 @@ ReadResult read(const std::filesystem::path& state_folder, std::int64_t now, con
   for (std::filesystem::directory_iterator at(folder_of(state_folder), error), end; !error && at != end;
        at.increment(error))
     if (at->path().extension() == ending) files.push_back(at->path());
+  const int number = error.default_error_condition().value();
   // A disabled build whose record is out of reach is used again: never without a word.
-  if (error && error != std::errc::no_such_file_or_directory)
+  if (error && may_pass(number))
+    tell_of_passing(diagnose_errno("EH-F23", number).with("folder", path_text(folder_of(state_folder))),
+                    folder_of(state_folder), result);
+  else if (error && error != std::errc::no_such_file_or_directory)
     result.warnings.push_back(path_text(folder_of(state_folder)) +
                               " cannot be read: no build is set aside by what it holds (" + error.message() +
                               ")");
   std::sort(files.begin(), files.end());
   for (const std::filesystem::path& file : files) {
     auto record = read_record(file);
+    if (!record && may_pass(record.error().value("errno"))) {
+      result.unreadable.push_back(build_of(file));
+      tell_of_passing(std::move(record).error(), file, result);
+      continue;
+    }
     // One file is one build: a record that says it belongs to another was put there by hand, or is damaged.
     if (!record || file_name_of(record->build) != path_text(file.filename())) {
       result.unreadable.push_back(build_of(file));
@@ -150,6 +167,7 @@ void add_set_aside(ReadResult& own, ReadResult&& other) {
   }
   for (Stale& stale : other.stale)
     if (stale.record.state != State::proven) own.stale.push_back(std::move(stale));
+  if (!own.failure) own.failure = std::move(other.failure);
   std::move(other.warnings.begin(), other.warnings.end(), std::back_inserter(own.warnings));
 }
 

@@ -32,11 +32,14 @@ struct ReadResult {
   std::vector<Stale> stale;             // records whose time is over, whose witnesses or machine changed
   std::vector<std::string> warnings;    // records that could not be read and were ignored
   std::vector<std::string> unreadable;  // their builds, as far as the file's name tells
+  // A record, or the folder, that cannot be read now and may be the next time (base/passing_errors.hpp):
+  // nothing may be decided or written by what was read. EH-F24 or EH-F23, with "file" or "folder".
+  std::optional<Diagnosis> failure;
 };
 
 // Reads all records and looks at their witnesses again (one stat each). With a fingerprint, records made on
-// another machine are stale too. Never fails: what cannot be read is ignored with a warning, a missing folder
-// is empty. `may_write`: whether what mends an unreadable record can be done in that folder.
+// another machine are stale too. What is damaged or may not be read is ignored with a warning, a missing
+// folder is empty. `may_write`: whether what mends an unreadable record can be done in that folder.
 ReadResult read(const std::filesystem::path& state_folder, std::int64_t now,
                 const Fingerprint* machine = nullptr, bool may_write = true);
 

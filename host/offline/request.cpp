@@ -118,7 +118,7 @@ Result<std::vector<Answer>> answer(const settings::Settings& settings, const Sit
     asked.require = wish.require;
     asked.flavor_source = "the request";
     asked.offline = settings.offline;
-    resolve::Plan plan = open::decide(world, std::move(asked));
+    TRY_ASSIGN(resolve::Plan plan, open::decide(world, std::move(asked)));
     Answer given{wish, {}, false, 0, {}};
     const auto best = std::ranges::find_if(plan.candidates, [&](const resolve::Candidate& candidate) {
       if (candidate.rank == 0) return false;

@@ -176,9 +176,15 @@ bool may_do_better_elsewhere(const resolve::Plan& plan) {
 Outcome decide_and_open(World& world, const OpenRequest& open, const TicketOffice& office) {
   Outcome outcome;
   const auto begin = std::chrono::steady_clock::now();
-  outcome.plan = decide(world, completed(open.request, world.settings()));
-  if (may_do_better_elsewhere(outcome.plan) && world.ask_the_spared())
-    outcome.plan = decide(world, completed(open.request, world.settings()));
+  auto plan = decide(world, completed(open.request, world.settings()));
+  if (plan && may_do_better_elsewhere(*plan) && world.ask_the_spared())
+    plan = decide(world, completed(open.request, world.settings()));
+  if (!plan) {
+    outcome.plan.request = completed(open.request, world.settings());
+    outcome.diagnosis = std::move(plan).error();
+    return outcome;
+  }
+  outcome.plan = std::move(*plan);
   const std::chrono::duration<double, std::milli> deciding = std::chrono::steady_clock::now() - begin;
   outcome.timings_ms.emplace_back("decide", deciding.count());
 
@@ -297,7 +303,9 @@ Outcome open_engine(World& world, const OpenRequest& open) {
 
 void weigh(World& world, Outcome& outcome) {
   if (!outcome.by_ticket || outcome.chosen != nullptr) return;
-  outcome.plan = decide(world, outcome.plan.request);
+  auto plan = decide(world, outcome.plan.request);
+  if (!plan) return;  // a warning says why
+  outcome.plan = std::move(*plan);
   for (Candidate& candidate : outcome.plan.candidates) {
     if (candidate.verdict == Verdict::chosen) candidate.verdict = Verdict::fits;
     if (candidate.build->id != outcome.opened->installed.build) continue;

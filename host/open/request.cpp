@@ -29,7 +29,8 @@ std::optional<Diagnosis> refused_by_policy(const resolve::Request& request,
   return std::nullopt;
 }
 
-resolve::Plan decide(World& world, resolve::Request request) {
+Result<resolve::Plan> decide(World& world, resolve::Request request) {
+  TRY(world.check_records());
   for (const cache::Installed& installed : world.store().list()) request.installed.insert(installed.build);
   world.look_for_libraries(request.engine);
   return resolve::decide(world.platform(), world.catalogue(), world.history(), std::move(request),

@@ -17,7 +17,7 @@ std::optional<Diagnosis> refused_by_policy(const resolve::Request& request,
                                            const settings::Settings& settings);
 
 // The builds that fit the request, best first: of the world's machine, catalogue and history, with what is
-// installed there.
-resolve::Plan decide(World& world, resolve::Request request);
+// installed there. Fails where World::check_records() does.
+Result<resolve::Plan> decide(World& world, resolve::Request request);
 
 }  // namespace enginehost::open

@@ -161,8 +161,15 @@ void World::read_history() {
       if (record.state != history::State::proven) only_read_.insert(build);
     history::add_set_aside(*history_, std::move(there));
   }
-  if (state_folder_.empty()) return;
+  // What a crash tells stays where it is until it can be added to what is known.
+  if (state_folder_.empty() || history_->failure) return;
   for (const history::Crash& crash : history::collect_crashes(state_folder_)) note_crash(*this, crash);
+}
+
+Result<void> World::check_records() {
+  read_history();
+  if (history_->failure) return fail(*history_->failure);
+  return {};
 }
 
 const history::History& World::history() {
@@ -209,7 +216,8 @@ Result<void> World::check_state_place() const {
 }
 
 Result<void> World::remember(history::Record record) {
-  read_history();
+  // It may say that the build is disabled: never written over.
+  TRY(check_records());
   Result<void> written = state_folder_.empty() ? check_state_place() : history::write(state_folder_, record);
   if (!written && written.error().code == "EH-F16" && written.error().value("place").empty() &&
       written.error().value("variable").empty())

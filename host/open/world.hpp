@@ -74,6 +74,9 @@ class World {
   // What catalogue() was read from.
   const CatalogueOrigin& catalogue_origin();
   const history::Fingerprint& fingerprint();
+  // Whether the records could be read: EH-F23, EH-F24 when some could not for a reason that may pass. Nothing
+  // may be decided then, since a build that is set aside would be used.
+  Result<void> check_records();
   // What holds of the records on disk, and those kept in memory because the state folder cannot be written.
   const history::History& history();
   const std::vector<history::Stale>& stale_records();
@@ -87,7 +90,7 @@ class World {
   linker::Machine machine();
 
   // Writes a record; where that fails it is kept in memory and warnings() says so once. The failure is for
-  // who was asked to keep it: EH-F15, EH-F16.
+  // who was asked to keep it: EH-F15, EH-F16. Nothing is kept where check_records() fails.
   Result<void> remember(history::Record record);
   // Whether there is a place for records at all: EH-F16 without one.
   Result<void> check_state_place() const;

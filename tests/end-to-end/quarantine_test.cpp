@@ -228,6 +228,31 @@ TEST_F(Quarantined, ARecordThatCannotBeReadIsToldByListAndVerify) {
               HasSubstr(records.native() + " cannot be read"));
 }
 
+// A record that is not read for a moment may be a disable: it is neither passed over nor written over.
+TEST_F(Quarantined, WhereARecordCannotBeReadNowNothingIsOpened) {
+  const std::filesystem::path failing = "/proc/self/mem";
+  if (!std::filesystem::exists(failing)) GTEST_SKIP() << "no file whose reading fails";
+  ASSERT_EQ(quarantine({"disable", "reference-good"}).status, 0);
+  std::filesystem::path file;
+  for (const auto& state : std::filesystem::directory_iterator(workplace.cache() / "state"))
+    if (const auto record = state.path() / "history/reference-good.json"; std::filesystem::exists(record))
+      file = record;
+  std::filesystem::rename(file, workplace.folder() / "kept");
+  std::filesystem::create_symlink(failing, file);
+  const auto told = HasSubstr(file.native() + " cannot be read: Input/output error");
+  for (const Ended& ended : {open(), quarantine({"list"}), quarantine({"disable", "reference-good"}),
+                             quarantine({"enable", "reference-good"}), quarantine({"clear", "--all"})}) {
+    EXPECT_EQ(ended.status, 7) << ended.said();
+    EXPECT_EQ(ended.code(), "EH-F23");
+    EXPECT_THAT(ended.diagnosis()["cause"].as_string(), told);
+  }
+  EXPECT_THAT(workplace.info({}).said(), HasSubstr(file.native() + " cannot be read now"));
+  EXPECT_THAT(workplace.run("engine-cache", {"verify"}).output, HasSubstr(file.native() + " cannot be read"));
+  ASSERT_TRUE(std::filesystem::is_symlink(file)) << "nothing was written over it";
+  std::filesystem::rename(workplace.folder() / "kept", file);
+  EXPECT_EQ(open().candidate("reference-good")["verdict"].as_string(), "disabled");
+}
+
 TEST_F(Quarantined, WhatCannotBeKeptIsNotSaidToBeDone) {
   ASSERT_EQ(quarantine({"disable", "reference-good"}).status, 0);
   if (!can_mount()) GTEST_SKIP() << "a folder that nobody can write needs the right to mount";

@@ -302,9 +302,9 @@ constexpr Entry entries[] = {
     {.code = "EH-F23",
      .title = "cache cannot be used",
      .meaning =
-         "What is installed cannot be told: the cache, or a folder in it, is another user's or no folder, "
-         "or the file that says how the cache is laid out is damaged.",
-     .before = "opening the cache's folders, and LAYER.json",
+         "What is installed or set aside cannot be told: the cache, or a folder in it, is another user's or "
+         "no folder, a disk or a server fails, or the file that says how the cache is laid out is damaged.",
+     .before = "opening the cache's folders, LAYER.json, and the records of builds",
      .causes = {"{file} is damaged: {problem}", "{file} cannot be read: {os_said}",
                 "{folder} cannot be read: {os_said}", "{folder} is {problem}", "the cache cannot be read"},
      .remedies =
