@@ -341,6 +341,7 @@ const Setting* Settings::find(const std::string& key) const {
 }
 
 Result<Settings> load_settings(const FlagValues& flags, const Environment& environment) {
+  if (environment.machine_failure) return fail(*environment.machine_failure);
   TRY_ASSIGN(const Layer from_flags, layer_of_flags(flags, environment));
   TRY_ASSIGN(const Layer from_environment, layer_of_environment(environment));
   const std::string* named = environment.find("ENGINEHOST_CONFIG");

@@ -57,6 +57,9 @@ struct Environment {
       library_folder;   // of this program and of the library with this code
   std::string machine;  // the machine's identity (/etc/machine-id); only its digest is ever used
   std::vector<std::string> machine_files;  // that it was read from, or looked for in
+  // Why the identity cannot be told now. Another one must not stand for it: what is set aside on this machine
+  // would be forgotten.
+  std::optional<Diagnosis> machine_failure;
 
   static Environment of_this_process();
   // The variable's value; an empty one counts as not set.

@@ -7,9 +7,11 @@
 #include "base/environment.hpp"
 #include "base/file_calls.hpp"
 #include "base/files.hpp"
+#include "base/passing_errors.hpp"
 #include "base/paths.hpp"
 #include "base/posix/local_accounts.hpp"
 #include "base/process.hpp"
+#include "base/text.hpp"
 #include "host/settings/person.hpp"
 #include "host/settings/places.hpp"
 
@@ -54,10 +56,15 @@ Environment Environment::of_this_process() {
   if (::getcwd(folder, sizeof folder) != nullptr) result.current_folder = folder;
   result.executable_folder = enginehost::executable_folder();
   result.library_folder = enginehost::library_folder();
-  // Not `read_file` alone: systemd writes "uninitialized" while an image boots for the first time.
+  // Not the first that is there: systemd writes "uninitialized" while an image boots for the first time.
   for (const char* file : {"/etc/machine-id", "/var/lib/dbus/machine-id"}) {
     result.machine_files.emplace_back(file);
-    result.machine = read_kernel_file(file);
+    auto text = read_file(file, 1u << 20);
+    if (!text && may_pass(text.error().value("errno"))) {
+      result.machine_failure = std::move(text).error();
+      return result;
+    }
+    result.machine = text ? trim(*text) : std::string_view();
     if (!result.machine.empty() && result.machine != "uninitialized") return result;
   }
   if (const std::string name = host_name(); !name.empty()) result.machine = "host:" + name;
