@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/file_calls.hpp"
+#include "base/file_system.hpp"
 #include "base/paths.hpp"
 #include "base/process.hpp"
 
@@ -13,7 +14,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// Into a file that is empty.
 Result<void> write_all(int file, std::string_view bytes) {
+  // The signal SIGXFSZ would end the process, which may be an application's.
+  if (bytes.size() > file_size_limit()) return fail(diagnose_errno("EH-F17", EFBIG));
   while (!bytes.empty()) {
     const ssize_t written = calls::write(file, bytes.data(), bytes.size());
     if (written < 0) {

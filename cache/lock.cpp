@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "base/file_calls.hpp"
+#include "base/file_system.hpp"
 #include "base/paths.hpp"
 #include "base/text.hpp"
 #include "cache/lock_owner.hpp"
@@ -180,6 +181,7 @@ void FileLock::note_use() const {
 void FileLock::tell_progress(std::uint64_t done, std::uint64_t total) {
   if (!held()) return;
   const std::string content = content_of(program_, since_, done, total);
+  if (content.size() > file_size_limit()) return;  // the signal SIGXFSZ would end the application
   if (calls::pwrite(file_.get(), content.data(), content.size(), 0) < 0) return;
 }
 

@@ -18,6 +18,9 @@ Result<void> copy_file(const fs::path& from, const fs::path& to, const fs::path&
     return fail(diagnose_errno("EH-F01", errno).with("file", path_text(from)));
   if (!S_ISREG(status.st_mode))
     return fail(diagnose("EH-F11").with("file", path_text(from)).with("expected_kind", "file"));
+  // The signal SIGXFSZ would end the process.
+  if (static_cast<std::uint64_t>(status.st_size) > file_size_limit())
+    return fail(disk_failure(EFBIG, to, root));
   FileDescriptor target(calls::open(to.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
   if (!target.valid()) return fail(disk_failure(errno, to, root));
   if (!clone_content(target.get(), source.get())) {

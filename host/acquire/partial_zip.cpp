@@ -7,6 +7,7 @@
 #include <set>
 
 #include "base/file_calls.hpp"
+#include "base/file_system.hpp"
 #include "base/files.hpp"
 #include "base/paths.hpp"
 #include "base/text.hpp"
@@ -127,6 +128,8 @@ struct Directory {
 Result<Directory> read_directory(Parts& parts, const fs::path& scratch) {
   TRY_ASSIGN(const std::uint64_t size, parts.size());
   const FileDescriptor file(calls::open(scratch, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+  // The signal SIGXFSZ would end the process.
+  if (size > file_size_limit()) return fail(diagnose_errno("EH-F17", EFBIG).with("file", path_text(scratch)));
   if (!file.valid() || calls::ftruncate(file.get(), static_cast<calls::Offset>(size)) != 0)
     return fail(diagnose_errno(code_of_write_error(errno), errno).with("file", path_text(scratch)));
   std::uint64_t at = size - std::min(size, tail_size);

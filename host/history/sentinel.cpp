@@ -9,6 +9,7 @@
 #include <system_error>
 
 #include "base/file_calls.hpp"
+#include "base/file_system.hpp"
 #include "base/json.hpp"
 #include "base/paths.hpp"
 #include "base/process.hpp"
@@ -29,6 +30,9 @@ std::filesystem::path folder_of(const std::filesystem::path& state_folder) {
 }
 
 Result<void> put(int descriptor, const std::string& text, const std::filesystem::path& file) {
+  // The signal SIGXFSZ would end the application.
+  if (text.size() > file_size_limit())
+    return fail(diagnose_errno("EH-F17", EFBIG).with("file", path_text(file)));
   // One write: a process that dies here leaves the old text or the new one.
   if (calls::pwrite(descriptor, text.data(), text.size(), 0) != static_cast<ssize_t>(text.size()) ||
       calls::ftruncate(descriptor, static_cast<calls::Offset>(text.size())) != 0)
@@ -179,7 +183,10 @@ Result<Sentinel> Sentinel::raise(const std::filesystem::path& state_folder, std:
         file, FileDescriptor(calls::open(draft.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644)));
     // Locked before it has its name: whoever finds the name finds the lock.
     if (sentinel.open_.valid() && calls::lock_open_file(sentinel.open_.get())) {
-      TRY(put(sentinel.open_.get(), text_of(told), file));
+      if (auto written = put(sentinel.open_.get(), text_of(told), file); !written) {
+        calls::unlink(draft.c_str());
+        return fail(std::move(written).error());
+      }
       sentinel.told_ = told;
       if (calls::rename(draft.c_str(), file.c_str()) == 0) {
         Standing::here().add(path_text(file), {[file] { calls::unlink(file.c_str()); },

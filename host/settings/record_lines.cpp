@@ -3,6 +3,7 @@
 #include <cerrno>
 
 #include "base/file_calls.hpp"
+#include "base/file_system.hpp"
 #include "base/files.hpp"
 #include "base/paths.hpp"
 #include "base/text.hpp"
@@ -54,6 +55,10 @@ Result<void> append_line(const std::filesystem::path& file, std::string_view lin
   if (!descriptor.valid()) return fail(not_written(file, errno));
   std::string text = ends_in_a_line(descriptor.get()) ? "\n" : "";
   text.append(line).push_back('\n');
+  // The signal SIGXFSZ would end the application.
+  if (calls::Status status{}; calls::fstat(descriptor.get(), &status) == 0 &&
+                              static_cast<std::uint64_t>(status.st_size) + text.size() > file_size_limit())
+    return fail(not_written(file, EFBIG));
   ssize_t written = 0;
   do written = calls::write(descriptor.get(), text.data(), text.size());
   while (written < 0 && errno == EINTR);

@@ -88,8 +88,8 @@ int main(int count, char** arguments) {
     return sigismember(&blocked, SIGUSR1) == 0 && pipe_action.sa_handler == SIG_DFL ? 0 : 1;
   }
   if (mode == "write" && count > 3) return write_and_report(arguments[2], arguments[3]);
-  if (mode == "write-limited" && count > 3) {
-    ::signal(SIGXFSZ, SIG_IGN);
+  if (mode == "write-limited" && count > 3) {  // where SIGXFSZ ends a process, as it does in an application
+    ::signal(SIGXFSZ, SIG_DFL);
     const rlimit small{4096, 4096};
     if (::setrlimit(RLIMIT_FSIZE, &small) != 0) return 99;
     return write_and_report(arguments[2], arguments[3]);

@@ -1,6 +1,7 @@
 // A sentinel is written under another name first; what becomes of the draft when its process dies or is late.
 #include <gmock/gmock.h>
 #include <signal.h>
+#include <sys/resource.h>
 
 #include <atomic>
 #include <chrono>
@@ -70,6 +71,21 @@ TEST(SentinelDraft, OneThatIsBeingWrittenIsNotTakenAway) {
   EXPECT_EQ(gone, 0) << "it stands as long as its owner wants";
   EXPECT_EQ(crashes, 0u);
   EXPECT_GT(collections, 0u);
+  EXPECT_THAT(names_in(folder), IsEmpty());
+}
+
+// An application may have a small RLIMIT_FSIZE, and the signal SIGXFSZ would end it.
+TEST(SentinelDraft, OneLongerThanAFileMayBeIsAFailureAndNoSignal) {
+  const Folder folder;
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
+  const rlimit small = {300, before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);
+  const auto sentinel = Sentinel::raise(folder.path, "b", "d", "load", "a");
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &before), 0);
+  ASSERT_FALSE(sentinel);
+  EXPECT_EQ(sentinel.error().code, "EH-F17");
+  EXPECT_EQ(sentinel.error().value("limit"), "300");
   EXPECT_THAT(names_in(folder), IsEmpty());
 }
 

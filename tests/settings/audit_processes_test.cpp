@@ -1,5 +1,6 @@
 // One audit log, many writers.
 #include <gmock/gmock.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -43,6 +44,20 @@ TEST_F(AuditOfMany, many_processes_and_threads_write_one_chain) {
   }
   EXPECT_EQ(check_audit(state())->events, 42);
   EXPECT_TRUE(check_audit(state())->problems.empty());
+}
+
+// The log is kept by applications, too, which the signal SIGXFSZ would end.
+TEST_F(SettingsTest, a_line_that_would_make_the_log_too_long_is_a_failure_and_no_signal) {
+  const AuditLog log(root_, 0);
+  ASSERT_TRUE(log.add("one", Json::object()));
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
+  const rlimit small = {64, before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);
+  const auto added = log.add("two", Json::object());
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &before), 0);
+  ASSERT_FALSE(added);
+  EXPECT_EQ(added.error().code, "EH-F17");
 }
 
 }  // namespace
