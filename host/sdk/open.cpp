@@ -62,7 +62,7 @@ Result<void> check_request(const enginehost_request* request) {
       return fail(sdk::wrong_argument("request.version", "\"" + text_or_empty(request->version) +
                                                              "\": " + wrong + "; accepted are " +
                                                              std::string(resolve::version_forms)));
-  if (HAS(request, require) && request->require != 0 && request->flavor == nullptr)
+  if (HAS(request, require) && request->require != 0 && text_or_empty(request->flavor).empty())
     return fail(sdk::wrong_argument("request.require", "it needs request.flavor"));
   if (HAS(request, probe_seconds) && request->probe_seconds > longest_probe)
     return fail(sdk::wrong_argument("request.probe_seconds",

@@ -191,7 +191,10 @@ Result<Layer> layer_of_flags(const FlagValues& flags, const Environment& environ
   if (flags.log && !is_log_level(*flags.log))
     return fail(
         unusable("flag", "--log", "log", "\"" + *flags.log + "\" is none of error, warning, info, debug"));
-  if (flags.helper) layer.helper = absolute(*flags.helper);
+  if (flags.helper) {
+    if (flags.helper->empty()) return fail(unusable("flag", "--helper", "helper", "the file is empty"));
+    layer.helper = absolute(*flags.helper);
+  }
   layer.flavor = flags.flavor;
   layer.device = flags.device;
   layer.log = flags.log;

@@ -94,6 +94,16 @@ const std::vector<WrongCall> wrong_calls = {
     {"RequireWithoutFlavor",
      [](enginehost_error** error) { return open_with([](auto& request) { request.require = 1; }, error); },
      "request.require"},
+    {"RequireWithAnEmptyFlavor",
+     [](enginehost_error** error) {
+       return open_with(
+           [](auto& request) {
+             request.require = 1;
+             request.flavor = "";
+           },
+           error);
+     },
+     "request.require"},
     {"RepositoriesCountedButNull",
      [](enginehost_error** error) {
        return open_with([](auto& request) { request.repository_count = 2; }, error);

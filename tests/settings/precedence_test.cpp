@@ -116,6 +116,13 @@ TEST_F(SettingsTest, the_probes_deadline_is_30_seconds_unless_a_file_says_otherw
   EXPECT_EQ(refusal().code, "EH-P02");
 }
 
+// Completed to an absolute path it would be the current folder.
+TEST_F(SettingsTest, a_helper_without_a_name_is_refused) {
+  flags_.helper = "";
+  EXPECT_EQ(refusal().code, "EH-P02");
+  EXPECT_EQ(refusal().value("key"), "helper");
+}
+
 TEST_F(SettingsTest, an_empty_variable_counts_as_not_set) {
   environment_.variables = {{"ENGINEHOST_OFFLINE", ""}, {"ENGINEHOST_CACHE", ""}};
   EXPECT_FALSE(load().offline);
