@@ -1,6 +1,9 @@
 // Models through the C API, with tensors as DLPack has them.
 #include <cmath>
 #include <thread>
+#ifndef _WIN32
+#include <sys/stat.h>
+#endif
 
 #include "tests/sdk/fixture.hpp"
 
@@ -166,6 +169,21 @@ TEST_F(SdkModel, AModelThatIsNotThereOrIsNoneIsTold) {
   EXPECT_EQ(model, nullptr);
   enginehost_error_free(error);
 }
+
+#ifndef _WIN32
+// Opened to be read it would wait for a writer, where no cancel reaches it.
+TEST_F(SdkModel, ANamedPipeIsNoModel) {
+  const std::string pipe = path_text(folder_ / "pipe.model");
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  enginehost_model* model = nullptr;
+  enginehost_error* error = nullptr;
+  EXPECT_NE(enginehost_model_load(engine_.get(), pipe.c_str(), nullptr, nullptr, nullptr, &model, &error),
+            ENGINEHOST_OK);
+  EXPECT_STREQ(enginehost_error_code(error), "EH-P47");
+  EXPECT_THAT(enginehost_error_text(error), HasSubstr(pipe + " cannot be read: it is a named pipe"));
+  enginehost_error_free(error);
+}
+#endif
 
 TEST_F(SdkModel, ACancelledRunEndsAsInterrupted) {
   const Handle<enginehost_cancel> cancel(enginehost_cancel_new());

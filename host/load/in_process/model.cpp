@@ -1,6 +1,8 @@
 #include "host/load/in_process/model.hpp"
 
 #include <algorithm>
+#include <filesystem>
+#include <system_error>
 
 #include "base/files.hpp"
 #include "base/paths.hpp"
@@ -18,6 +20,21 @@ std::vector<std::string> formats_of(const Engine& engine) {
   for (const std::string& capability : engine.capabilities())
     if (capability.starts_with(prefix)) formats.push_back(capability.substr(prefix.size()));
   return formats;
+}
+
+// A folder is the model of some engines. A named pipe without a writer would keep the engine waiting where no
+// cancel reaches it; one among this process's own descriptors was opened by somebody who writes.
+Result<void> check_file(const std::filesystem::path& file) {
+  TRY(stamp_of(file, "EH-P47").map([](const FileStamp&) {}));
+  const auto& text = generic_text(file);
+  if (text.starts_with("/dev/") || text.starts_with("/proc/self/fd/")) return {};
+  std::error_code error;
+  const std::filesystem::file_type type = std::filesystem::status(file, error).type();
+  if (type != std::filesystem::file_type::fifo && type != std::filesystem::file_type::socket) return {};
+  const char* const kind = type == std::filesystem::file_type::fifo ? "a named pipe" : "a socket";
+  return fail(diagnose("EH-P47")
+                  .with("file", path_text(file))
+                  .with("problem", std::string(kind) + ", not a file or a folder"));
 }
 
 Result<std::string> format_for(const Engine& engine, const ModelRequest& request) {
@@ -155,7 +172,7 @@ std::string describe_tensor(const engine_tensor& tensor) {
 }
 
 Result<std::unique_ptr<Model>> Model::load(Engine& engine, const ModelRequest& request, CallOptions options) {
-  TRY(stamp_of(request.file, "EH-P47").map([](const FileStamp&) {}));
+  TRY(check_file(request.file));
   if (engine.model_table() == nullptr) return fail(diagnose("EH-S18").with("table", "engine.model/1"));
   TRY_ASSIGN(const std::string format, format_for(engine, request));
   TRY_ASSIGN(const Device device, device_for(engine, request.device));
