@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "base/files.hpp"
+#include "base/passing_errors.hpp"
 #include "base/paths.hpp"
 #include "base/sha256.hpp"
 #include "base/text.hpp"
@@ -258,9 +259,11 @@ Result<ConfigFile> read_config_file(const fs::path& file, bool is_system_file, b
   std::error_code error;
   const bool exists = fs::exists(file, error);
   // A policy that cannot be read must not count as none: a link that leads nowhere or to itself, a folder
-  // that may not be entered.
-  if (std::error_code unseen; !exists && is_system_file &&
-                              (error || fs::symlink_status(file, unseen).type() == fs::file_type::symlink))
+  // that may not be entered. Nor must any file that cannot be looked at now and may be the next time.
+  if (std::error_code unseen;
+      !exists &&
+      (may_pass(error.default_error_condition().value()) ||
+       (is_system_file && (error || fs::symlink_status(file, unseen).type() == fs::file_type::symlink))))
     return fail(
         diagnose("EH-P02")
             .with("file", path_text(file))

@@ -100,8 +100,8 @@ std::vector<LikelyInstallation> likely_installations(const Environment& environm
   return found;
 }
 
-std::optional<Place> default_repository(const Environment& environment, std::vector<std::string>& warnings,
-                                        Looks* looks) {
+Result<std::optional<Place>> default_repository(const Environment& environment,
+                                                std::vector<std::string>& warnings, Looks* looks) {
   for (const fs::path& prefix : prefixes(environment)) {
     const fs::path repository = prefix / "share" / "enginehost" / "repository";
     if (looks != nullptr) looks->files.push_back(path_text(repository / "index.json"));
@@ -110,11 +110,11 @@ std::optional<Place> default_repository(const Environment& environment, std::vec
                              ? environment.library_folder
                              : environment.executable_folder;
     if (looks != nullptr) add_trusted_by_place(*looks, repository, sdk);
-    const std::string why = why_untrusted(repository, sdk);
-    if (why.empty()) return Place{repository, "default"};
+    TRY_ASSIGN(const std::string why, why_untrusted(repository, sdk));
+    if (why.empty()) return std::optional(Place{repository, "default"});
     warnings.push_back("the repository " + path_text(repository) + " is not used: " + why);
   }
-  return std::nullopt;
+  return std::optional<Place>();
 }
 
 }  // namespace enginehost::settings

@@ -35,9 +35,10 @@ Place default_helper(const Environment& environment, Looks* looks = nullptr);
 
 // The repository that belongs to this SDK: in the build tree or <prefix>/share/enginehost/repository. It is
 // trusted by its place, so it must have the owner of the SDK (or root) and must not be writable by anyone who
-// may not write the SDK as well; otherwise `warnings` says why it is not used.
-std::optional<Place> default_repository(const Environment& environment, std::vector<std::string>& warnings,
-                                        Looks* looks = nullptr);
+// may not write the SDK as well; otherwise `warnings` says why it is not used. Fails where it cannot be
+// looked at now: then it is not known that there is none.
+Result<std::optional<Place>> default_repository(const Environment& environment,
+                                                std::vector<std::string>& warnings, Looks* looks = nullptr);
 
 // A place where an engine may have been installed by others, and how it came to mind: "CONDA_PREFIX".
 struct LikelyInstallation {

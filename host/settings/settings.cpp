@@ -148,7 +148,9 @@ void add_default_repository(Settings& settings, Weighing& weighing, const Enviro
   const auto said = weighing.pick("repositories_default", &Layer::repositories_default);
   settings.repositories_default = said.value_or(true);
   if (!settings.repositories_default) return;
-  const auto place = default_repository(environment, settings.warnings, &settings.looks);
+  auto looked_for = default_repository(environment, settings.warnings, &settings.looks);
+  if (!looked_for) return weighing.refuse(std::move(looked_for).error());
+  const std::optional<Place>& place = *looked_for;
   if (!place) return;
   const std::string location = path_text(place->folder);
   if (std::any_of(settings.repositories.begin(), settings.repositories.end(),

@@ -24,7 +24,9 @@ std::vector<LikelyInstallation> system_installations(const Environment& environm
 // none. What its folder lets others do is not asked: POSIX keeps it where only root writes.
 std::string why_anybody_may_change(const std::filesystem::path& system_config);
 
-// Empty when everything that decides what the repository offers is as safe as the SDK itself.
-std::string why_untrusted(const std::filesystem::path& repository, const std::filesystem::path& sdk_folder);
+// Empty when everything that decides what the repository offers is as safe as the SDK itself. Fails where
+// that cannot be told now (base/passing_errors.hpp).
+Result<std::string> why_untrusted(const std::filesystem::path& repository,
+                                  const std::filesystem::path& sdk_folder);
 
 }  // namespace enginehost::settings

@@ -1,4 +1,5 @@
-// An identity of the machine that cannot be read now is not another machine's.
+// What cannot be read now: the machine's identity is not another one's, the repository of the SDK not
+// missing.
 #include <gmock/gmock.h>
 #include <sys/resource.h>
 
@@ -7,13 +8,38 @@
 namespace enginehost::settings {
 namespace {
 
+class NoDescriptor {
+ public:
+  NoDescriptor() {
+    ::getrlimit(RLIMIT_NOFILE, &before_);
+    const rlimit none = {0, before_.rlim_max};
+    EXPECT_EQ(::setrlimit(RLIMIT_NOFILE, &none), 0);
+  }
+  NoDescriptor(const NoDescriptor&) = delete;
+  NoDescriptor& operator=(const NoDescriptor&) = delete;
+  ~NoDescriptor() { EXPECT_EQ(::setrlimit(RLIMIT_NOFILE, &before_), 0); }
+
+ private:
+  rlimit before_{};
+};
+
+TEST_F(SettingsTest, WithoutAFreeDescriptorTheRepositoryOfTheSdkIsNotMissing) {
+  write("prefix/share/enginehost/repository/index.json", "{}");
+  const auto settings = [&] {
+    const NoDescriptor here;
+    return load_settings(flags_, environment_);
+  }();
+  ASSERT_FALSE(settings);
+  EXPECT_EQ(settings.error().code, "EH-F24");
+  EXPECT_EQ(settings.error().value("file"), (root_ / "prefix/share/enginehost/repository").native());
+  EXPECT_EQ(load().repositories.size(), 1u);
+}
+
 TEST_F(SettingsTest, WithoutAFreeDescriptorThisMachineIsNoOther) {
-  rlimit before{};
-  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
-  const rlimit none = {0, before.rlim_max};
-  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &none), 0);
-  const Environment strained = Environment::of_this_process();
-  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
+  const Environment strained = [] {
+    const NoDescriptor here;
+    return Environment::of_this_process();
+  }();
   const auto settings = load_settings({}, strained);
   ASSERT_FALSE(settings);
   EXPECT_EQ(settings.error().code, "EH-F24");

@@ -1,8 +1,10 @@
 #include "host/settings/system_places.hpp"
 
 #include <algorithm>
+#include <cerrno>
 
 #include "base/file_calls.hpp"
+#include "base/passing_errors.hpp"
 #include "base/paths.hpp"
 
 namespace enginehost::settings {
@@ -63,23 +65,28 @@ const char* helper_name() { return "enginehost-probe"; }
 
 std::string why_anybody_may_change(const fs::path&) { return {}; }
 
-std::string why_untrusted(const fs::path& repository, const fs::path& sdk_folder) {
+Result<std::string> why_untrusted(const fs::path& repository, const fs::path& sdk_folder) {
+  const auto unread = [](const fs::path& path, int number, const std::string& why) -> Result<std::string> {
+    if (may_pass(number)) return fail(diagnose_errno("EH-F01", number).with("file", path_text(path)));
+    return why;
+  };
   calls::Status sdk{};
   if (calls::stat(sdk_folder.c_str(), &sdk) != 0)
-    return "the owner of " + path_text(sdk_folder) + " cannot be read";
+    return unread(sdk_folder, errno, "the owner of " + path_text(sdk_folder) + " cannot be read");
   std::error_code error;
   std::vector<fs::path> deciding{repository};
   for (fs::directory_iterator at(repository, error), end; !error && at != end; at.increment(error))
     if (std::error_code unknown; at->path().extension() == ".json" || at->is_directory(unknown) || unknown)
       deciding.push_back(at->path());
-  if (error) return "its folder cannot be read";
+  if (error) return unread(repository, error.value(), "its folder cannot be read");
   for (const fs::path& path : deciding) {
     calls::Status file{};
     std::string why;
-    if (calls::stat(path.c_str(), &file) != 0) return path_text(path) + " cannot be read";
+    if (calls::stat(path.c_str(), &file) != 0)
+      return unread(path, errno, path_text(path) + " cannot be read");
     if (may_be_swapped(file, sdk, why)) return path_text(path) + ": " + why;
   }
-  return {};
+  return std::string();
 }
 
 std::vector<LikelyInstallation> system_installations(const Environment& environment) {

@@ -43,7 +43,7 @@ std::string why_anybody_may_change(const fs::path& system_config) {
   return problem ? "it is not the administrator's: " + std::string(problem->value("problem")) : std::string();
 }
 
-std::string why_untrusted(const fs::path& repository, const fs::path&) {
+Result<std::string> why_untrusted(const fs::path& repository, const fs::path&) {
   std::error_code error;
   std::vector<fs::path> deciding{repository};
   for (fs::directory_iterator at(repository, error), end; !error && at != end; at.increment(error))
@@ -53,7 +53,7 @@ std::string why_untrusted(const fs::path& repository, const fs::path&) {
   for (const fs::path& path : deciding)
     if (const auto problem = cache::inside::folder_problem(path))
       return path_text(path) + ": " + std::string(problem->value("problem"));
-  return {};
+  return std::string();
 }
 
 // Python's installers for one user and for all: <Python>\Lib\\site-packages.
