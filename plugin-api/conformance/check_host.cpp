@@ -8,16 +8,40 @@
 
 namespace engineplugin {
 
-CheckHost::CheckHost(std::string root) : root_(std::move(root)) {
-  engine_host& host = host_.value;
+namespace {
+
+std::atomic<int> late_calls{0};
+
+}  // namespace
+
+CheckHost::Kept& CheckHost::keep() {
+  static auto& all = *new std::vector<std::unique_ptr<Kept>>;  // until the process ends
+  return *all.emplace_back(std::make_unique<Kept>());
+}
+
+void CheckHost::note_call(const engine_host* host) {
+  if (static_cast<Kept*>(host->host_data)->ended) ++late_calls;
+}
+
+int CheckHost::calls_after_destroy() { return late_calls; }
+
+CheckHost::~CheckHost() { kept_.ended = true; }
+
+CheckHost::CheckHost(std::string root) : kept_(keep()) {
+  kept_.root = std::move(root);
+  engine_host& host = kept_.host.value;
+  host.host_data = &kept_;
   host.abi_major = ENGINE_ABI_MAJOR;
   host.abi_minor = ENGINE_ABI_NEWEST_MINOR;
   host.name = "engine-plugin-check";
   host.version = "1";
-  host.root = root_.c_str();
+  host.root = kept_.root.c_str();
   host.log_level = ENGINE_LOG_DEBUG;
-  host.log = [](const engine_host*, std::int32_t, const char*, const char*) noexcept {};
-  host.query = [](const engine_host*, const char*) noexcept -> const void* { return nullptr; };
+  host.log = [](const engine_host* h, std::int32_t, const char*, const char*) noexcept { note_call(h); };
+  host.query = [](const engine_host* h, const char*) noexcept -> const void* {
+    note_call(h);
+    return nullptr;
+  };
 }
 
 CheckCall::CheckCall() {

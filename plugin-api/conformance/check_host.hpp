@@ -32,15 +32,28 @@ struct Enlarged {
   }
 };
 
+// Lives until destroy() of its engine has returned. What a plugin calls keeps its memory, so that a call that
+// comes later is counted and ends nothing.
 class CheckHost {
  public:
   explicit CheckHost(std::string root);
-  const engine_host* get() const { return &host_.value; }
-  bool tail_untouched() const { return host_.tail_untouched(); }
+  CheckHost(const CheckHost&) = delete;
+  CheckHost& operator=(const CheckHost&) = delete;
+  ~CheckHost();
+  const engine_host* get() const { return &kept_.host.value; }
+  bool tail_untouched() const { return kept_.host.tail_untouched(); }
+  // Of all hosts.
+  static int calls_after_destroy();
 
  private:
-  std::string root_;
-  Enlarged<engine_host> host_;
+  struct Kept {
+    std::string root;
+    Enlarged<engine_host> host;
+    std::atomic<bool> ended{false};
+  };
+  static Kept& keep();
+  static void note_call(const engine_host* host);
+  Kept& kept_;
 };
 
 class CheckCall {

@@ -214,9 +214,15 @@ void check_loaded(Report& report, const Request& request) {
   const bool unloadable = plugin->flags & ENGINE_PLUGIN_UNLOADABLE;
   check_unloading(report, request, library, unloadable, threads_before);
 
+  report.begin("host.after_destroy");
+  const int late = CheckHost::calls_after_destroy();
+  report.end(late == 0, late == 0 ? "nothing of the host is called once destroy() has returned"
+                                  : std::to_string(late) +
+                                        " calls of host->log() or host->query() came after "
+                                        "destroy() had returned");
   report.begin("process.state");
   report.end(before.difference(ProcessState::now()),
-             "signals, locale, folder, environment and rounding are as before");
+             "signals, locale, folder, environment and floating-point mode are as before");
   report.begin("process.stdout");
   report.end(stdout_bytes() == 0, std::to_string(stdout_bytes()) + " bytes were written to stdout");
 }

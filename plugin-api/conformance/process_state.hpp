@@ -15,6 +15,9 @@ struct ProcessState {
   std::string locale, folder;
   std::vector<std::string> environment;
   int rounding = 0;
+  // How the thread computes, and the locale it has for itself; 0 and NULL where they are not looked at.
+  unsigned sse_mode = 0, x87_mode = 0;
+  const void* thread_locale = nullptr;
   unsigned file_mask = 0;
 };
 

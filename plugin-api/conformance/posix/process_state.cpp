@@ -5,6 +5,11 @@
 #include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#ifdef __APPLE__
+#include <xlocale.h>
+#else
+#include <locale.h>
+#endif
 
 #include <cfenv>
 #include <clocale>
@@ -13,6 +18,33 @@
 #include <filesystem>
 
 namespace engineplugin {
+namespace {
+
+// Flush-to-zero, rounding and masks. The low six bits only remember which exceptions there were.
+unsigned sse_mode_now() {
+#ifdef __x86_64__
+  return __builtin_ia32_stmxcsr() & ~0x3Fu;
+#else
+  return 0;
+#endif
+}
+
+// Of the unit that computes long double; its control word.
+unsigned x87_mode_now() {
+  unsigned short word = 0;
+#ifdef __x86_64__
+  __asm__ volatile("fnstcw %0" : "=m"(word));
+#endif
+  return word;
+}
+
+std::string changed(const char* what, unsigned from, unsigned to) {
+  char text[64];
+  std::snprintf(text, sizeof text, " was changed from %04x to %04x", from, to);
+  return what + std::string(text);
+}
+
+}  // namespace
 
 ProcessState ProcessState::now() {
   ProcessState state;
@@ -30,6 +62,9 @@ ProcessState ProcessState::now() {
   state.folder = path_text(std::filesystem::current_path(error));
   for (char** entry = environ; entry && *entry; entry++) state.environment.emplace_back(*entry);
   state.rounding = std::fegetround();
+  state.sse_mode = sse_mode_now();
+  state.x87_mode = x87_mode_now();
+  state.thread_locale = uselocale(static_cast<locale_t>(nullptr));
   state.file_mask = umask(0);
   umask(state.file_mask);
   return state;
@@ -41,10 +76,13 @@ std::string ProcessState::difference(const ProcessState& later) const {
       return "the handler of signal " + std::to_string(i + 1) + " was changed";
   }
   if (blocked_signals != later.blocked_signals) return "the signal mask was changed";
+  if (thread_locale != later.thread_locale) return "the thread was given a locale of its own (uselocale)";
   if (locale != later.locale) return "the locale was changed to " + later.locale;
   if (folder != later.folder) return "the current folder was changed to " + later.folder;
   if (environment != later.environment) return "the environment was changed";
   if (rounding != later.rounding) return "the rounding mode was changed";
+  if (sse_mode != later.sse_mode) return changed("the floating-point mode (MXCSR)", sse_mode, later.sse_mode);
+  if (x87_mode != later.x87_mode) return changed("the x87 control word", x87_mode, later.x87_mode);
   if (file_mask != later.file_mask) return "the file mode mask was changed";
   return "";
 }
