@@ -33,7 +33,7 @@ bool one_of(std::string_view text, std::initializer_list<std::string_view> words
 
 }  // namespace
 
-bool is_text(std::string_view text) { return !text.empty(); }
+bool is_text(std::string_view text) { return !text.empty() && text.find('\0') == std::string_view::npos; }
 
 bool is_id(std::string_view text) {
   if (text.empty() || text.size() > 128 || !(is_letter(text[0]) || is_digit(text[0]))) return false;
@@ -158,7 +158,7 @@ std::string_view describe(Shape shape) {
   if (shape == is_archive) return "one of zip, tar, tar.gz, tar.xz, tar.zst, none";
   if (shape == is_consent) return "\"explicit\" or \"implicit\"";
   if (shape == is_redistribution) return "\"yes\", \"no\" or \"ask\"";
-  return "text that is not empty";
+  return "text that is not empty and holds no NUL";
 }
 
 }  // namespace enginehost::manifest

@@ -7,12 +7,12 @@ namespace enginehost::manifest {
 
 using Shape = bool (*)(std::string_view);
 
-bool is_text(std::string_view text);           // anything but empty
-bool is_id(std::string_view text);             // letters, digits, "_+-", single dots between; 128 at most
-bool is_lower_id(std::string_view text);       // an id without upper-case letters
-bool is_word(std::string_view text);           // lower-case letters, digits, "_.-"; 32 at most
-bool is_digest(std::string_view text);         // 64 lower-case hexadecimal digits
-bool is_time(std::string_view text);           // 2026-11-20T00:00:00Z
+bool is_text(std::string_view text);      // not empty and without NUL, at which the system would cut a name
+bool is_id(std::string_view text);        // letters, digits, "_+-", single dots between; 128 at most
+bool is_lower_id(std::string_view text);  // an id without upper-case letters
+bool is_word(std::string_view text);      // lower-case letters, digits, "_.-"; 32 at most
+bool is_digest(std::string_view text);    // 64 lower-case hexadecimal digits
+bool is_time(std::string_view text);      // 2026-11-20T00:00:00Z
 bool is_version_bound(std::string_view text);  // ">=2.17", "2.17", ">=1.0, <2"
 bool is_short_version(std::string_view text);  // "11.8"
 bool is_capability(std::string_view text);     // "8.6", "9.0a"

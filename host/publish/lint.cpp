@@ -134,7 +134,12 @@ class Look {
       error(place + ".chunks", "the list of its pieces has no source", "name a file or a url, or remove it");
     for (const Source& source : artifact.chunks_sources) {
       if (source.kind != Source::Kind::file || path_of(source.location).is_absolute()) continue;
-      const auto text = read_file(workspace_.folder() / path_of(source.location), 8u << 20);
+      const auto file = workspace_.file_of(source.location);
+      if (!file) {
+        error(place + ".chunks", source.location + " leaves the repository", "put the file below chunks/");
+        continue;
+      }
+      const auto text = read_file(*file, 8u << 20);
       if (!text)
         error(place + ".chunks", source.location + " is not in the repository", "add the file anew");
       else if (sha256_hex(*text) != artifact.chunks_sha256)
@@ -187,16 +192,15 @@ class Look {
     const fs::path path(path_of(source.location));
     if (path.is_absolute())
       return warning(place, source.location + " is a path of your machine", "put the file below files/");
-    const fs::path file = (workspace_.folder() / path).lexically_normal();
-    if (!is_below(file, workspace_.folder()))
-      return error(place, source.location + " leaves the repository", "put the file below files/");
-    const auto digest = sha256_of_file(file);
+    const auto file = workspace_.file_of(source.location);
+    if (!file) return error(place, source.location + " leaves the repository", "put the file below files/");
+    const auto digest = sha256_of_file(*file);
     if (!digest)
       error(place, source.location + " is not in the repository", "put it there, or name a url");
     else if (!artifact.sha256.empty() && *digest != artifact.sha256)
       error(place, source.location + " has the sha256 " + *digest, "add the file anew");
     std::error_code unknown;
-    if (const auto size = fs::file_size(file, unknown);
+    if (const auto size = fs::file_size(*file, unknown);
         digest && !unknown && artifact.size && size != *artifact.size)
       error(place,
             source.location + " has " + counted(size, "byte", "bytes") + ", the manifest says " +

@@ -53,8 +53,15 @@ Result<std::vector<std::string>> documents_of(const Workspace& workspace, const 
       for (const manifest::Artifact& artifact : component.artifacts)
         for (const auto* sources : {&artifact.sources, &artifact.chunks_sources})
           for (const manifest::Source& source : *sources)
-            if (source.kind == manifest::Source::Kind::file && !path_of(source.location).is_absolute())
+            if (source.kind == manifest::Source::Kind::file && !path_of(source.location).is_absolute()) {
+              // Lint said so of engines/; what is copied, and to where, is said here.
+              if (!workspace.file_of(source.location))
+                return fail(diagnose("EH-M17")
+                                .with("file", path_text(file))
+                                .with("problem", source.location + " leaves the repository")
+                                .with("remedy", "put the file below files/"));
               paths.insert(source.location);
+            }
   }
   return std::vector<std::string>(paths.begin(), paths.end());
 }

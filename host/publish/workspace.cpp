@@ -114,6 +114,12 @@ fs::path Workspace::engine_file(const std::string& engine) const {
   return folder_ / "engines" / (path_of(engine + ".json"));
 }
 
+std::optional<fs::path> Workspace::file_of(const std::string& location) const {
+  fs::path file = (folder_ / path_of(location)).lexically_normal();
+  if (!is_below(file, folder_)) return std::nullopt;
+  return file;
+}
+
 Result<void> Workspace::write_json(const fs::path& file, const Json& document) const {
   TRY(make_folders(file.parent_path()));
   return write_file(file, document.dump(1) + "\n");

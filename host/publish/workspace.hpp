@@ -54,6 +54,8 @@ class Workspace {
   Result<std::vector<std::filesystem::path>> engine_files() const;
   bool has_engines_folder() const { return !listed_; }
   std::filesystem::path engine_file(const std::string& engine) const;
+  // Where the file of a source lies; nothing when that is outside the folder.
+  std::optional<std::filesystem::path> file_of(const std::string& location) const;
   // The place of a list of pieces relative to the folder.
   std::string chunk_list_name(const std::string& text) const;
   Result<void> keep_chunk_list(const std::string& text) const;

@@ -126,6 +126,17 @@ TEST_F(PublisherTest, a_large_archive_gets_a_list_of_its_pieces_and_a_small_one_
   EXPECT_THAT(problems(), HasSubstr("has other bytes than its sha256 says"));
 }
 
+TEST_F(PublisherTest, a_list_of_pieces_outside_the_repository_is_refused_and_nothing_is_written_there) {
+  add_toy();
+  write("outside.txt", "theirs");
+  write("www/outside.txt", "ours");
+  edit("\"sources\": [", "\"chunks\": {\"sha256\": \"" + sha256_hex("theirs") +
+                             "\", \"sources\": [{\"file\": \"../outside.txt\"}]}, \"sources\": [");
+  EXPECT_THAT(problems(), HasSubstr("chunks: ../outside.txt leaves the repository"));
+  EXPECT_FALSE(publish::publish(workspace(), out(), in_2026));
+  EXPECT_EQ(bytes_of(folder() / "www/outside.txt"), "ours");
+}
+
 TEST_F(PublisherTest, without_a_plugin_nothing_is_added) {
   AddRequest without = request();
   without.plugin.clear();
