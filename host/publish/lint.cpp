@@ -61,8 +61,10 @@ class Look {
     const bool built = build.not_built.empty();
     std::vector<ArtifactFacts> parts;
     std::vector<std::string> unseen;
+    bool whole = true;
     for (const Component* component : build.all_components()) {
       if (!built && component->id == build.plugin_component) continue;
+      whole = whole && !component->artifacts.empty();
       if (component->artifacts.empty())
         error("components." + component->id, "it has no artifact", "add it: engine-manifest add");
       else if (auto facts = facts_of(*component, build))
@@ -70,6 +72,7 @@ class Look {
       else
         unseen.push_back(component->id);
     }
+    if (!whole) return;
     if (!unseen.empty())
       return warning(place, join(unseen, ", ") + " was never looked into", "add it with engine-manifest add");
     if (built) digest(build, parts, place);

@@ -176,6 +176,22 @@ TEST_F(PublisherTest, lint_tells_what_would_fail_on_users_machines) {
   }
 }
 
+TEST_F(PublisherTest, lint_goes_on_where_a_component_has_no_artifact) {
+  add_toy();
+  Json manifest = *parse_json(bytes_of(workspace().engine_file("toy")), "toy");
+  const std::string plugin = manifest["builds"].as_array()[0]["plugin"]["component"].as_string();
+  Json components = manifest["components"];
+  components.set(plugin, Json::object().set("artifacts", Json::array()));
+  manifest.set("components", components);
+  const std::string said = "components." + plugin + ": it has no artifact\n";
+  write("repository/engines/toy.json", manifest.dump());
+  EXPECT_EQ(problems(), said);
+  Json alone = manifest["builds"].as_array()[0];
+  manifest.set("builds", Json::array().push(alone.set("components", Json::array())));
+  write("repository/engines/toy.json", manifest.dump());
+  EXPECT_EQ(problems(), said);
+}
+
 TEST_F(PublisherTest, lint_sees_a_size_that_nothing_has) {
   add_toy();
   Json manifest = *parse_json(bytes_of(workspace().engine_file("toy")), "toy");
