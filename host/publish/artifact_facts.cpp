@@ -12,6 +12,7 @@
 #include "host/acquire/growing_file.hpp"
 #include "host/acquire/unpacking.hpp"
 #include "host/binary/binary.hpp"
+#include "host/publish/listing.hpp"
 
 namespace enginehost::publish {
 namespace {
@@ -109,12 +110,12 @@ Result<ArtifactFacts> look_into(const manifest::Artifact& artifact, const fs::pa
   ArtifactFacts facts;
   facts.tree = list.id();
   facts.unpacked_as = acquire::archive_key(artifact);
-  for (fs::recursive_directory_iterator at(root, error), end; !error && at != end; at.increment(error)) {
-    const fs::path& path = at->path();
-    if (at->is_directory(error) && !at->is_symlink(error)) continue;
-    std::string view_path = generic_text(path.lexically_relative(root));
+  TRY_ASSIGN(const std::vector<fs::path> entries, entries_below(root));
+  for (const fs::path& one : entries) {
+    const fs::path path = root / one;
+    std::string view_path = generic_text(one);
     facts.files.push_back(view_path);
-    if (!at->is_regular_file(error) || at->is_symlink(error)) continue;
+    if (!fs::is_regular_file(fs::symlink_status(path, error))) continue;
     const auto info = binary::read_binary(path);
     const bool is_library = info && info->kind != binary::Kind::unknown && info->problems.empty();
     if (!is_library) continue;

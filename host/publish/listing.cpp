@@ -11,9 +11,10 @@ namespace {
 namespace fs = std::filesystem;
 
 Diagnosis not_told(const fs::path& path, const std::error_code& error) {
-  return diagnose_errno("EH-M17", error.default_error_condition().value())
-      .with("folder", path_text(path))
-      .with("problem", "it cannot be looked at")
+  Diagnosis diagnosis = diagnose_errno("EH-M17", error.default_error_condition().value());
+  const std::string problem = "it cannot be looked at: " + std::string(diagnosis.value("os_said"));
+  return diagnosis.with("folder", path_text(path))
+      .with("problem", problem)
       .with("remedy", "let this user read it, and see whether its disk is whole");
 }
 
@@ -26,11 +27,15 @@ Result<void> for_each_in(const fs::path& folder, Take take) {
   std::error_code error;
   Iterator at(folder, error);
   if (is_absent(error)) return {};
+  fs::path about = folder;
   for (const Iterator end; !error && at != end; at.increment(error)) {
+    about = at->path();
     take(*at, error);
     if (error) break;
   }
-  if (error) return fail(not_told(folder, error));
+  // A folder below is opened by the step that follows it.
+  std::error_code ignored;
+  if (error) return fail(not_told(fs::is_directory(about, ignored) ? about : folder, error));
   return {};
 }
 
@@ -59,6 +64,16 @@ Result<std::vector<fs::path>> files_below(const fs::path& folder) {
         if (is_absent(error)) error.clear();  // a link to nothing
       }));
   return files;
+}
+
+Result<std::vector<fs::path>> entries_below(const fs::path& folder) {
+  std::vector<fs::path> entries;
+  TRY(for_each_in<fs::recursive_directory_iterator>(
+      folder, [&](const fs::directory_entry& entry, std::error_code& error) {
+        if (entry.is_symlink(error) || !entry.is_directory(error))
+          entries.push_back(entry.path().lexically_relative(folder));
+      }));
+  return entries;
 }
 
 }  // namespace enginehost::publish

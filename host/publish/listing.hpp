@@ -20,4 +20,7 @@ Result<std::vector<std::filesystem::path>> children_of(const std::filesystem::pa
 // above. Any thread.
 Result<std::vector<std::filesystem::path>> files_below(const std::filesystem::path& folder);
 
+// The same of everything that is no folder: files, links wherever they lead, and what is neither.
+Result<std::vector<std::filesystem::path>> entries_below(const std::filesystem::path& folder);
+
 }  // namespace enginehost::publish

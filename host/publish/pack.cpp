@@ -4,16 +4,18 @@
 #include <archive_entry.h>
 
 #include <algorithm>
-#include <fstream>
+#include <cerrno>
 #include <memory>
 #include <system_error>
 #include <type_traits>
 #include <vector>
 
 #include "base/file_calls.hpp"
+#include "base/files.hpp"
 #include "base/names_in_utf8.hpp"
 #include "base/paths.hpp"
 #include "host/oci/entry_names.hpp"
+#include "host/publish/listing.hpp"
 
 namespace enginehost::publish {
 namespace {
@@ -41,8 +43,11 @@ Result<void> add_file(archive* handle, const fs::path& file, const std::string& 
   const auto wrong = [&](std::string_view problem) {
     return fail(diagnose("EH-M17").with("file", path_text(file)).with("problem", problem));
   };
+  const auto unreadable = [&](int why) {
+    return fail(diagnose_errno("EH-F01", why).with("file", path_text(file)));
+  };
   calls::Status status{};
-  if (calls::lstat(file, &status) != 0) return wrong("it cannot be read");
+  if (calls::lstat(file, &status) != 0) return unreadable(errno);
   const std::unique_ptr<archive_entry, FreeEntry> entry(archive_entry_new());
   oci::set_name(entry.get(), name);
   std::error_code error;
@@ -58,27 +63,27 @@ Result<void> add_file(archive* handle, const fs::path& file, const std::string& 
   archive_entry_set_perm(entry.get(), (status.st_mode & 0100) != 0 ? 0755 : 0644);
   archive_entry_set_size(entry.get(), status.st_size);
   if (archive_write_header(handle, entry.get()) != ARCHIVE_OK) return wrong(archive_error_string(handle));
-  std::ifstream input(file, std::ios::binary);
+  TRY_ASSIGN(const FileDescriptor input, open_to_read(file));
+  const auto size = static_cast<std::uint64_t>(status.st_size);
   std::vector<char> buffer(std::size_t{1} << 20);
-  std::uint64_t written = 0;
-  while (input.read(buffer.data(), static_cast<std::streamsize>(buffer.size())) || input.gcount() > 0) {
-    const auto size = static_cast<std::size_t>(input.gcount());
-    if (archive_write_data(handle, buffer.data(), size) != static_cast<la_ssize_t>(size))
+  for (std::uint64_t written = 0;;) {
+    const ssize_t got = calls::read(input.get(), buffer.data(), buffer.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return unreadable(errno);
+    if (got == 0 && written == size) return {};
+    written += static_cast<std::uint64_t>(got);
+    if (got == 0 || written > size) return wrong("it changed while it was read");
+    if (archive_write_data(handle, buffer.data(), static_cast<std::size_t>(got)) != got)
       return wrong(archive_error_string(handle));
-    written += size;
   }
-  return written == static_cast<std::uint64_t>(status.st_size) ? Result<void>()
-                                                               : wrong("it changed while it was read");
 }
 
 }  // namespace
 
 Result<void> pack_folder(const fs::path& folder, const fs::path& archive_file) {
+  TRY_ASSIGN(const std::vector<fs::path> entries, entries_below(folder));
   std::vector<std::string> names;
-  std::error_code error;
-  for (fs::recursive_directory_iterator at(folder, error), end; !error && at != end; at.increment(error))
-    if (at->is_symlink(error) || !at->is_directory(error))
-      names.push_back(generic_text(at->path().lexically_relative(folder)));
+  for (const fs::path& one : entries) names.push_back(generic_text(one));
   std::sort(names.begin(), names.end());
   const auto wrong = [&](std::string_view problem) {
     return fail(diagnose("EH-M17").with("file", path_text(archive_file)).with("problem", problem));

@@ -1,0 +1,50 @@
+#include <unistd.h>
+
+#include "host/publish/pack.hpp"
+#include "tests/publish/fixture.hpp"
+
+namespace enginehost::publish {
+namespace {
+
+// As a user without rights, also where the tests run as one who has them all.
+class Packing : public test::Workshop {
+ protected:
+  void SetUp() override {
+    Workshop::SetUp();
+    write("toy/lib/libtoy.so", "toy");
+    write("toy/share/words.txt", "words");
+    fs::create_directory(folder() / "packed");
+    fs::permissions(folder(), fs::perms(0755));
+    fs::permissions(folder() / "packed", fs::perms(0777));
+  }
+  Result<void> pack() const {
+    const uid_t self = ::geteuid();
+    EXPECT_EQ(::seteuid(self == 0 ? 65534 : self), 0);
+    auto packed = pack_folder(folder() / "toy", folder() / "packed/toy.tar.zst");
+    EXPECT_EQ(::seteuid(self), 0);
+    return packed;
+  }
+};
+
+TEST_F(Packing, leaves_nothing_out_that_cannot_be_looked_at) {
+  fs::permissions(folder() / "toy/share", fs::perms::none);
+  const auto packed = pack();
+  fs::permissions(folder() / "toy/share", fs::perms(0755));
+  ASSERT_FALSE(packed);
+  EXPECT_EQ(packed.error().code, "EH-M17");
+  EXPECT_EQ(packed.error().value("folder"), (folder() / "toy/share").native());
+  EXPECT_EQ(packed.error().value("problem"), "it cannot be looked at: Permission denied");
+  EXPECT_TRUE(pack());
+}
+
+TEST_F(Packing, names_a_file_that_cannot_be_read_and_why) {
+  fs::permissions(folder() / "toy/share/words.txt", fs::perms::none);
+  const auto packed = pack();
+  ASSERT_FALSE(packed);
+  EXPECT_EQ(packed.error().code, "EH-F01");
+  EXPECT_EQ(packed.error().value("file"), (folder() / "toy/share/words.txt").native());
+  EXPECT_EQ(packed.error().value("errno"), "EACCES");
+}
+
+}  // namespace
+}  // namespace enginehost::publish
