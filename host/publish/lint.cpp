@@ -1,6 +1,7 @@
 #include "host/publish/lint.hpp"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <set>
 #include <system_error>
@@ -25,6 +26,9 @@ using manifest::Artifact;
 using manifest::Build;
 using manifest::Component;
 using manifest::Source;
+
+// Which document of the repository has the build of that id.
+using DocumentOfBuild = std::map<std::string, std::string>;
 
 // One manifest being looked at.
 class Look {
@@ -51,6 +55,13 @@ class Look {
     const std::string place = "components." + component.id;
     if (!used) warning(place, "no build uses it", "remove it");
     for (const Artifact& one : component.artifacts) artifact(one, component, place);
+  }
+
+  // Users get one of the two, and withdrawing the other is not seen.
+  void id_of(const Build& build, DocumentOfBuild& documents) {
+    const auto [first, is_new] = documents.emplace(build.id, document_);
+    if (!is_new)
+      error("builds." + build.id, first->second + " has a build of this id, too", "rename or remove one");
   }
 
   void build(const Build& build) {
@@ -334,7 +345,8 @@ void odd(const std::string& warning, const std::string& document, Findings& find
                                 .with("remedy", "correct the spelling, or remove the field"));
 }
 
-void look_at(const Workspace& workspace, const fs::path& file, Findings& findings) {
+void look_at(const Workspace& workspace, const fs::path& file, DocumentOfBuild& documents,
+             Findings& findings) {
   const std::string name = path_text(file);
   const auto text = read_file(file, 8u << 20);
   if (!text) return findings.errors.push_back(text.error());
@@ -351,7 +363,10 @@ void look_at(const Workspace& workspace, const fs::path& file, Findings& finding
   for (const auto& [key, license] : (*manifest)->licenses)
     look.license(key, license, (*manifest)->components);
   for (const auto& [id, component] : (*manifest)->components) look.component(component, used.contains(id));
-  for (const auto& build : (*manifest)->builds) look.build(*build);
+  for (const auto& build : (*manifest)->builds) {
+    look.id_of(*build, documents);
+    look.build(*build);
+  }
 }
 
 }  // namespace
@@ -371,8 +386,9 @@ Findings lint(const Workspace& workspace) {
   for (const std::string& warning : workspace.warnings()) odd(warning, "repository.json", findings);
   if (index && *index)
     for (const std::string& warning : (*index)->warnings) odd(warning, "index.json", findings);
+  DocumentOfBuild documents;
   if (files)
-    for (const fs::path& file : *files) look_at(workspace, file, findings);
+    for (const fs::path& file : *files) look_at(workspace, file, documents, findings);
   return findings;
 }
 

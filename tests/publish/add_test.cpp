@@ -192,6 +192,15 @@ TEST_F(PublisherTest, lint_goes_on_where_a_component_has_no_artifact) {
   EXPECT_EQ(problems(), said);
 }
 
+TEST_F(PublisherTest, lint_sees_the_id_of_a_build_in_two_manifests_even_where_one_is_withdrawn) {
+  add_toy();
+  write("repository/engines/copy.json", bytes_of(workspace().engine_file("toy")));
+  edit("\"priority\"", "\"yanked\": \"wrong results\", \"priority\"");
+  EXPECT_THAT(problems(),
+              HasSubstr("builds.toy-1.0.0-cpu-" + platform() + ": " +
+                        path_text(workspace().engine_file("copy")) + " has a build of this id, too"));
+}
+
 TEST_F(PublisherTest, lint_sees_a_size_that_nothing_has) {
   add_toy();
   Json manifest = *parse_json(bytes_of(workspace().engine_file("toy")), "toy");
