@@ -217,6 +217,21 @@ Result<void> write_file(const fs::path& file, std::string_view bytes, bool durab
   return {};
 }
 
+Result<void> copy_into_place(const fs::path& from, const fs::path& to, const fs::path& until_whole) {
+  const auto give_up = [&](int why) {
+    calls::unlink(until_whole.c_str());
+    return fail(write_failure(why, to));
+  };
+  calls::unlink(until_whole.c_str());
+  std::error_code error;
+  if (!fs::copy_file(from, until_whole, error)) return give_up(error.default_error_condition().value());
+  const FileDescriptor file(calls::open(until_whole.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file.valid() || calls::fchmod(file.get(), 0644) != 0 || calls::fsync(file.get()) != 0 ||
+      calls::rename(until_whole.c_str(), to.c_str()) != 0)
+    return give_up(errno);
+  return sync_folder(to.parent_path());
+}
+
 Result<fs::path> make_private_folder(const fs::path& parent, std::string_view prefix) {
   for (int attempt = 0; attempt < 16; ++attempt) {
     fs::path folder = parent / (std::string(prefix) + random_hex(6));

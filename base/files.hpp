@@ -60,6 +60,12 @@ Result<void> make_folders(const std::filesystem::path& folder);
 // EH-F17 (file size limit), with "file", "folder" and the errno facts.
 Result<void> write_file(const std::filesystem::path& file, std::string_view bytes, bool durable = true);
 
+// A copy of the bytes of `from`, mode 0644, whole and on the disk or absent; it takes the place of what is there at
+// once. Until it is whole it has the name `until_whole`, in the same folder; what an earlier one left there is
+// replaced. Errors: as write_file.
+Result<void> copy_into_place(const std::filesystem::path& from, const std::filesystem::path& to,
+                             const std::filesystem::path& until_whole);
+
 // Creates a new private folder below `parent`, named prefix + random text, mode 0700.
 Result<std::filesystem::path> make_private_folder(const std::filesystem::path& parent, std::string_view prefix);
 

@@ -23,23 +23,6 @@ Diagnosis disk_failure(int error, const fs::path& file) {
                        .with("folder", path_text(file.parent_path())));
 }
 
-// A copy that is whole or absent.
-Result<void> copy_into_place(const fs::path& from, const fs::path& to) {
-  fs::path temporary = to;
-  temporary += ".part-" + random_hex(4);
-  std::error_code error;
-  if (!fs::copy_file(from, temporary, error))
-    return fail(disk_failure(error.default_error_condition().value(), to));
-  const FileDescriptor file(calls::open(temporary, O_RDONLY | O_CLOEXEC));
-  const bool synced = file.valid() && calls::fchmod(file.get(), 0644) == 0 && calls::fsync(file.get()) == 0;
-  if (!synced || calls::rename(temporary, to) != 0) {
-    const int number = errno;
-    fs::remove(temporary, error);
-    return fail(disk_failure(number, to));
-  }
-  return {};
-}
-
 Result<void> write_blob(const fs::path& blobs, const Blob& blob) {
   const fs::path target = blobs / blob.descriptor.digest;
   std::error_code error;
@@ -50,7 +33,9 @@ Result<void> write_blob(const fs::path& blobs, const Blob& blob) {
     if (calls::rename(blob.file, target) == 0) return {};
     return fail(disk_failure(errno, target));
   }
-  return copy_into_place(blob.file, target);
+  fs::path until_whole = target;
+  until_whole += ".part-" + random_hex(4);
+  return copy_into_place(blob.file, target, until_whole);
 }
 
 tl::unexpected<Diagnosis> no_layout(const fs::path& folder, std::string_view problem) {

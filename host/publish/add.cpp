@@ -1,11 +1,9 @@
 #include "host/publish/add.hpp"
 
 #include <algorithm>
-#include <cerrno>
 #include <set>
 #include <system_error>
 
-#include "base/file_calls.hpp"
 #include "base/files.hpp"
 #include "base/paths.hpp"
 #include "base/sha256.hpp"
@@ -120,17 +118,7 @@ class Brought {
     if (const auto there = sha256_of_file(place); there && *there == part.artifact.sha256) return {};
     TRY(make_folders(place.parent_path()));
     TRY(note(place));
-    const fs::path until_whole = place.parent_path() / ".adding";
-    std::error_code error, ignored;
-    fs::remove(until_whole, ignored);
-    fs::copy_file(part.file, until_whole, error);
-    int why = error.default_error_condition().value();
-    if (why == 0 && calls::rename(until_whole, place) != 0) why = errno;
-    if (why == 0) return {};
-    fs::remove(until_whole, ignored);
-    return fail(diagnose_errno(code_of_write_error(why), why)
-                    .with("file", path_text(place))
-                    .with("folder", path_text(place.parent_path())));
+    return copy_into_place(part.file, place, place.parent_path() / ".adding");
   }
 
   std::vector<fs::path> files_;

@@ -25,9 +25,8 @@ void speak_and_leave(int) {
   for (;;) ::pause();
 }
 
-// Writes a file of that many bytes with write_file and prints what came of it, one fact a line.
-int write_and_report(const char* file, const char* bytes) {
-  const auto written = enginehost::write_file(file, std::string(std::stoul(bytes), 'x'));
+// What came of it, one fact a line.
+int report(const enginehost::Result<void>& written) {
   if (written) {
     std::puts("written");
     return 0;
@@ -36,6 +35,10 @@ int write_and_report(const char* file, const char* bytes) {
   for (const auto& fact : written.error().evidence)
     std::printf("%s=%s\n", fact.what.c_str(), fact.value.c_str());
   return 1;
+}
+
+int write_and_report(const char* file, const char* bytes) {
+  return report(enginehost::write_file(file, std::string(std::stoul(bytes), 'x')));
 }
 
 int folders_and_report(const char* folder) {
@@ -88,6 +91,8 @@ int main(int count, char** arguments) {
     return sigismember(&blocked, SIGUSR1) == 0 && pipe_action.sa_handler == SIG_DFL ? 0 : 1;
   }
   if (mode == "write" && count > 3) return write_and_report(arguments[2], arguments[3]);
+  if (mode == "copy" && count > 4)
+    return report(enginehost::copy_into_place(arguments[2], arguments[3], arguments[4]));
   if (mode == "write-limited" && count > 3) {  // where SIGXFSZ ends a process, as it does in an application
     ::signal(SIGXFSZ, SIG_DFL);
     const rlimit small{4096, 4096};

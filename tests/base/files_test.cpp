@@ -210,6 +210,37 @@ TEST(Files, AFullDiskIsF15) {
       << "the old content stands and the temporary file is gone";
 }
 
+TEST(Files, ACopyIsWholeOrAbsent) {
+  const TemporaryFolder folder;
+  ASSERT_TRUE(write_file(folder / "from", "new") && write_file(folder / "to", "old"));
+  ASSERT_TRUE(write_file(folder / ".part", "left by one that was killed"));
+  ASSERT_TRUE(copy_into_place(folder / "from", folder / "to", folder / ".part"));
+  EXPECT_EQ(read_file(folder / "to").value(), "new");
+  EXPECT_THAT(names_in(folder.path()), ElementsAre("from", "to"));
+
+  fs::create_directory(folder / "is-a-folder");
+  const auto over_folder = copy_into_place(folder / "from", folder / "is-a-folder", folder / ".part");
+  ASSERT_FALSE(over_folder);
+  EXPECT_EQ(over_folder.error().value("file"), (folder / "is-a-folder").native());
+  EXPECT_THAT(names_in(folder.path()), ElementsAre("from", "is-a-folder", "to"));
+}
+
+TEST(Files, ACopyThatFillsTheDiskLeavesWhatWasThere) {
+  if (::geteuid() != 0) GTEST_SKIP() << "mounting a small file system needs root";
+  const TemporaryFolder folder;
+  const std::string program = fixture_in(folder), small = folder / "small", large = folder / "large";
+  fs::create_directory(small);
+  ASSERT_TRUE(write_file(large, std::string(200'000, 'x')));
+  const std::string mount = "mount -t tmpfs -o size=64k none '" + small + "'";
+  if (!run({"unshare", "-m", "sh", "-c", mount}).succeeded()) GTEST_SKIP() << "this machine forbids mounts";
+  const ChildOutcome outcome =
+      run({"unshare", "-m", "sh", "-c",
+           mount + " && echo old > '" + small + "/f'; '" + program + "' copy '" + large + "' '" + small +
+               "/f' '" + small + "/.part'; cat '" + small + "/f'; ls -A '" + small + "' | wc -l"});
+  EXPECT_THAT(outcome.output, HasSubstr("code=EH-F15\nerrno=ENOSPC\n"));
+  EXPECT_THAT(outcome.output, HasSubstr("\nold\n1\n"));
+}
+
 TEST(Files, AReadOnlyFileSystemIsF16) {
   if (::geteuid() != 0) GTEST_SKIP() << "mounting a small file system needs root";
   const TemporaryFolder folder;
