@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <vector>
 
+#include "base/copy_file.hpp"
 #include "base/file_calls.hpp"
 #include "base/file_system.hpp"
 #include "base/paths.hpp"
@@ -223,8 +224,7 @@ Result<void> copy_into_place(const fs::path& from, const fs::path& to, const fs:
     return fail(write_failure(why, to));
   };
   calls::unlink(until_whole.c_str());
-  std::error_code error;
-  if (!fs::copy_file(from, until_whole, error)) return give_up(error.default_error_condition().value());
+  TRY(write_copy(from, until_whole, to));
   const FileDescriptor file(calls::open(until_whole.c_str(), O_RDONLY | O_CLOEXEC));
   if (!file.valid() || calls::fchmod(file.get(), 0644) != 0 || calls::fsync(file.get()) != 0 ||
       calls::rename(until_whole.c_str(), to.c_str()) != 0)

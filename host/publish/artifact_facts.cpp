@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <system_error>
 
+#include "base/copy_file.hpp"
 #include "base/files.hpp"
 #include "base/paths.hpp"
 #include "base/remove_tree.hpp"
@@ -97,10 +98,7 @@ Result<ArtifactFacts> look_into(const manifest::Artifact& artifact, const fs::pa
   TRY(make_folders(scratch));
   // A copy: the reader wants a file of its own.
   const fs::path copy = scratch / "archive";
-  if (!fs::copy_file(archive, copy, error))
-    return fail(diagnose_errno("EH-F16", error.default_error_condition().value())
-                    .with("file", path_text(copy))
-                    .with("folder", path_text(scratch)));
+  TRY(write_copy(archive, copy));
   TRY_ASSIGN(const auto file, acquire::GrowingFile::open(copy, scratch));
   file->complete();
   const fs::path root = scratch / "tree";

@@ -39,7 +39,21 @@ int open_file(archive* handle, const fs::path& file) {
     return archive_write_open_filename(handle, file.string().c_str());
 }
 
-Result<void> add_file(archive* handle, const fs::path& file, const std::string& name) {
+// A disk that is full is that of the archive, whatever was to be added.
+Diagnosis not_written(archive* handle, const fs::path& archive_file, const fs::path& added) {
+  const int why = archive_errno(handle);
+  if (const std::string_view code = code_of_write_error(why); code != "EH-F16")
+    return diagnose_errno(code, why)
+        .with("file", path_text(archive_file))
+        .with("folder", path_text(archive_file.parent_path()));
+  const char* const said = archive_error_string(handle);
+  return diagnose("EH-M17")
+      .with("file", path_text(added))
+      .with("problem", said != nullptr ? said : "it cannot be packed");
+}
+
+Result<void> add_file(archive* handle, const fs::path& archive_file, const fs::path& file,
+                      const std::string& name) {
   const auto wrong = [&](std::string_view problem) {
     return fail(diagnose("EH-M17").with("file", path_text(file)).with("problem", problem));
   };
@@ -55,14 +69,16 @@ Result<void> add_file(archive* handle, const fs::path& file, const std::string& 
     archive_entry_set_filetype(entry.get(), AE_IFLNK);
     oci::set_link_target(entry.get(), generic_text(fs::read_symlink(file, error)));
     archive_entry_set_perm(entry.get(), 0777);
-    return archive_write_header(handle, entry.get()) == ARCHIVE_OK ? Result<void>()
-                                                                   : wrong(archive_error_string(handle));
+    if (archive_write_header(handle, entry.get()) != ARCHIVE_OK)
+      return fail(not_written(handle, archive_file, file));
+    return {};
   }
   if (!S_ISREG(status.st_mode)) return wrong("it is neither a file nor a link");
   archive_entry_set_filetype(entry.get(), AE_IFREG);
   archive_entry_set_perm(entry.get(), (status.st_mode & 0100) != 0 ? 0755 : 0644);
   archive_entry_set_size(entry.get(), status.st_size);
-  if (archive_write_header(handle, entry.get()) != ARCHIVE_OK) return wrong(archive_error_string(handle));
+  if (archive_write_header(handle, entry.get()) != ARCHIVE_OK)
+    return fail(not_written(handle, archive_file, file));
   TRY_ASSIGN(const FileDescriptor input, open_to_read(file));
   const auto size = static_cast<std::uint64_t>(status.st_size);
   std::vector<char> buffer(std::size_t{1} << 20);
@@ -74,7 +90,7 @@ Result<void> add_file(archive* handle, const fs::path& file, const std::string& 
     written += static_cast<std::uint64_t>(got);
     if (got == 0 || written > size) return wrong("it changed while it was read");
     if (archive_write_data(handle, buffer.data(), static_cast<std::size_t>(got)) != got)
-      return wrong(archive_error_string(handle));
+      return fail(not_written(handle, archive_file, file));
   }
 }
 
@@ -85,9 +101,6 @@ Result<void> pack_folder(const fs::path& folder, const fs::path& archive_file) {
   std::vector<std::string> names;
   for (const fs::path& one : entries) names.push_back(generic_text(one));
   std::sort(names.begin(), names.end());
-  const auto wrong = [&](std::string_view problem) {
-    return fail(diagnose("EH-M17").with("file", path_text(archive_file)).with("problem", problem));
-  };
   if (names.empty())
     return fail(
         diagnose("EH-M17").with("folder", path_text(folder)).with("problem", "there is no file in it"));
@@ -98,9 +111,11 @@ Result<void> pack_folder(const fs::path& folder, const fs::path& archive_file) {
       archive_write_set_filter_option(handle.get(), "zstd", "compression-level", compression_level) !=
           ARCHIVE_OK ||
       open_file(handle.get(), archive_file) != ARCHIVE_OK)
-    return wrong(archive_error_string(handle.get()));
-  for (const std::string& name : names) TRY(add_file(handle.get(), folder / path_of(name), name));
-  if (archive_write_close(handle.get()) != ARCHIVE_OK) return wrong(archive_error_string(handle.get()));
+    return fail(not_written(handle.get(), archive_file, archive_file));
+  for (const std::string& name : names)
+    TRY(add_file(handle.get(), archive_file, folder / path_of(name), name));
+  if (archive_write_close(handle.get()) != ARCHIVE_OK)
+    return fail(not_written(handle.get(), archive_file, archive_file));
   return {};
 }
 

@@ -6,6 +6,7 @@
 #include <set>
 #include <system_error>
 
+#include "base/copy_file.hpp"
 #include "base/file_calls.hpp"
 #include "base/file_system.hpp"
 #include "base/files.hpp"
@@ -72,8 +73,7 @@ Result<void> bring(const fs::path& from, const fs::path& to) {
   std::error_code error;
   fs::remove(to, error);
   fs::create_hard_link(from, to, error);
-  if (error) fs::copy_file(from, to, error);
-  if (error) return fail(disk_failure(to, error.default_error_condition().value()));
+  if (error) return write_copy(from, to);
   return {};
 }
 
@@ -88,6 +88,21 @@ Result<void> sync_all(const fs::path& folder) {
   if (!write_out_below(folder)) return fail(disk_failure(folder, errno));
   return {};
 }
+
+// Until it took its place: on a full disk it would be in the way of what makes room.
+class Unfinished {
+ public:
+  explicit Unfinished(const fs::path& folder) : folder_(folder) {}
+  ~Unfinished() {
+    std::error_code ignored;
+    remove_tree(folder_, ignored);
+  }
+  Unfinished(const Unfinished&) = delete;
+  Unfinished& operator=(const Unfinished&) = delete;
+
+ private:
+  const fs::path& folder_;
+};
 
 // Both names change hands at once; where the file system cannot (EINVAL), there is a moment without `out`.
 Result<void> take_place(const fs::path& made, const fs::path& out) {
@@ -206,6 +221,7 @@ Result<Published> publish(const Workspace& workspace, const fs::path& given, std
   if (there && *there != bytes) TRY(check_newer(out, *there, index->serial));
 
   TRY_ASSIGN(const fs::path made, make_private_folder(out.parent_path(), prefix));
+  const Unfinished unfinished(made);
   fs::permissions(made, there ? fs::status(out, error).permissions() : fs::perms(0755), error);
   if (there) TRY(bring_all(out, made));
   // Signatures of the index before this one fit nothing any more.
@@ -218,8 +234,7 @@ Result<Published> publish(const Workspace& workspace, const fs::path& given, std
     const fs::path to = made / path_of(path);
     TRY(make_folders(to.parent_path()));
     fs::remove(to, error);
-    if (!fs::copy_file(workspace.folder() / path_of(path), to, error))
-      return fail(disk_failure(to, error.default_error_condition().value()));
+    TRY(write_copy(workspace.folder() / path_of(path), to));
     fs::permissions(to, fs::perms(0644), error);
   }
   TRY(sync_all(made));

@@ -1,5 +1,6 @@
 // Readers at the same time, and a publisher that is killed in the middle.
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -82,6 +83,41 @@ TEST_F(Publish, a_killed_publisher_leaves_the_old_or_the_new_repository) {
   EXPECT_GT(new_ones, 0);
   ASSERT_TRUE(to_out()) << "the lock died with its holder";
   EXPECT_THAT(beside(), testing::UnorderedElementsAre("engines", ".engines.lock"));
+}
+
+// No file of this process may become larger, as on a disk that is full.
+class SmallFiles {
+ public:
+  explicit SmallFiles(rlim_t most) : before_(::signal(SIGXFSZ, SIG_IGN)) {
+    ::getrlimit(RLIMIT_FSIZE, &limit_);
+    const rlimit small{most, limit_.rlim_max};
+    ::setrlimit(RLIMIT_FSIZE, &small);
+  }
+  ~SmallFiles() {
+    ::setrlimit(RLIMIT_FSIZE, &limit_);
+    ::signal(SIGXFSZ, before_);
+  }
+
+ private:
+  void (*before_)(int);
+  rlimit limit_{};
+};
+
+TEST_F(Publish, what_cannot_be_written_leaves_nothing_beside_the_old_repository) {
+  ASSERT_TRUE(to_out());
+  add_toy("1.0.1");
+  {
+    const SmallFiles small(8192);
+    const auto published = to_out();
+    ASSERT_FALSE(published);
+    EXPECT_EQ(published.error().code, "EH-F17");
+    EXPECT_EQ(published.error().value("errno"), "EFBIG");
+    const auto added = publish::add(workspace(), request("1.0.2"));
+    ASSERT_FALSE(added);
+    EXPECT_EQ(added.error().code, "EH-F17");
+  }
+  EXPECT_THAT(beside(), testing::UnorderedElementsAre("engines", ".engines.lock"));
+  EXPECT_TRUE(to_out());
 }
 
 }  // namespace
