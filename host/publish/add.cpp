@@ -174,18 +174,35 @@ Result<Json> engine_manifest(const Workspace& workspace, const std::string& engi
   return parse_json(text, path_text(file));
 }
 
-// Plugins of one engine share a name from build to build; other bytes under it would change those builds too.
-Result<void> put_component(Json& manifest, const std::string& id, Json component, const fs::path& file) {
+// Of one artifact, as add writes them: other bytes, or other files of the same bytes.
+bool are_other_files(const Json& known, const Json& component) {
+  if (known["artifacts"].as_array().size() != 1) return false;
+  const Json &before = known["artifacts"].as_array()[0], &now = component["artifacts"].as_array()[0];
+  return before["sha256"] != now["sha256"] || (before["tree"].is_string() && before["tree"] != now["tree"]);
+}
+
+bool uses(const Json& build, const std::string& component) {
+  const auto& others = build["components"].as_array();
+  return build["plugin"]["component"].as_string() == component ||
+         std::any_of(others.begin(), others.end(),
+                     [&](const Json& one) { return one.as_string() == component; });
+}
+
+// Builds of one engine share the names of components; other files under one would change those builds, too.
+// The engine's files of `build` itself are replaced as it is.
+Result<void> put_component(Json& manifest, const std::string& id, Json component, const std::string& build,
+                           const fs::path& file) {
   Json components = manifest["components"];
-  if (const Json* known = components.find(id);
-      known != nullptr && (*known)["artifacts"].as_array().size() == 1 &&
-      (*known)["artifacts"].as_array()[0]["sha256"] != component["artifacts"].as_array()[0]["sha256"])
-    for (const Json& build : manifest["builds"].as_array())
-      if (build["plugin"]["component"].as_string() == id)
+  if (const Json* known = components.find(id); known != nullptr && are_other_files(*known, component))
+    for (const Json& other : manifest["builds"].as_array()) {
+      const bool replaced =
+          other["id"].as_string() == build && other["plugin"]["component"].as_string() != id;
+      if (uses(other, id) && !replaced)
         return fail(refusal(
             file,
-            "component " + id + " has other bytes already, and " + build["id"].as_string() + " uses them",
+            "component " + id + " has other bytes already, and " + other["id"].as_string() + " uses them",
             "give the build another --version, or remove the old one from the manifest"));
+    }
   components.set(id, std::move(component));
   manifest.set("components", std::move(components));
   return {};
@@ -266,7 +283,7 @@ Result<Added> add(const Workspace& workspace, const AddRequest& request) {
     name_copy(parts[i]);
     TRY(list_chunks(workspace, parts[i], request.chunks_from));
     TRY(put_component(manifest, i == 0 ? name : plugin_component, component_of(parts[i], request, i != 0),
-                      parts[i].file));
+                      added.build, parts[i].file));
   }
   Json licenses = manifest["licenses"];
   if (licenses.find(request.license) == nullptr)

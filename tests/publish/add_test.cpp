@@ -137,6 +137,30 @@ TEST_F(PublisherTest, a_list_of_pieces_outside_the_repository_is_refused_and_not
   EXPECT_EQ(bytes_of(folder() / "www/outside.txt"), "ours");
 }
 
+TEST_F(PublisherTest, the_files_of_another_build_stay_its_own) {
+  AddRequest one = request(), two = request();
+  one.id = "one";
+  two.id = "two";
+  ASSERT_TRUE(publish::add(workspace(), one));
+  ASSERT_TRUE(publish::add(workspace(), two)) << "the same files";
+  const std::string before = bytes_of(workspace().engine_file("toy"));
+  write("toy/more.txt", "more");
+  const auto refused = publish::add(workspace(), two);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, "EH-M17");
+  EXPECT_EQ(refused.error().value("problem"),
+            "component toy-1.0.0-cpu-" + platform() + " has other bytes already, and one uses them");
+  EXPECT_EQ(bytes_of(workspace().engine_file("toy")), before);
+  EXPECT_THAT(problems(), IsEmpty());
+}
+
+TEST_F(PublisherTest, a_build_is_replaced_by_one_with_its_own_id) {
+  add_toy();
+  write("toy/more.txt", "more");
+  add_toy();
+  EXPECT_THAT(problems(), IsEmpty());
+}
+
 TEST_F(PublisherTest, without_a_plugin_nothing_is_added) {
   AddRequest without = request();
   without.plugin.clear();
