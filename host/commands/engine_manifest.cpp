@@ -84,6 +84,11 @@ Result<Json> init(const ManifestFlags& flags) {
   return Json::object().set("format", 1).set("folder", path_text(workspace.folder())).set("name", flags.name);
 }
 
+Diagnosis not_of_shape(const char* flag, const std::string& value, manifest::Shape shape) {
+  return wrong_usage("engine-manifest", std::string(flag) + " \"" + value + "\" is not " +
+                                            std::string(manifest::describe(shape)));
+}
+
 // What no manifest could hold is wrong before there is one; and what would be left out without a word.
 Result<void> check_added(const ManifestFlags& flags) {
   struct Named {
@@ -97,8 +102,17 @@ Result<void> check_added(const ManifestFlags& flags) {
         Named{"--flavor", flags.add.flavor, manifest::is_lower_id},
         Named{"--id", flags.add.id, manifest::is_id}, Named{"--license", flags.add.license, manifest::is_id}})
     if (!one.value.empty() && !one.shape(one.value))
-      return fail(wrong_usage("engine-manifest", std::string(one.flag) + " \"" + one.value + "\" is not " +
-                                                     std::string(manifest::describe(one.shape))));
+      return fail(not_of_shape(one.flag, one.value, one.shape));
+  struct Listed {
+    const char* flag;
+    const std::vector<std::string>& values;
+    manifest::Shape shape;
+  };
+  for (const Listed& one : {Listed{"--select", flags.add.select, manifest::is_view_path},
+                            Listed{"--lazy", flags.add.lazy, manifest::is_file_name},
+                            Listed{"--capability", flags.add.capabilities, manifest::is_text}})
+    for (const std::string& value : one.values)
+      if (!one.shape(value)) return fail(not_of_shape(one.flag, value, one.shape));
   for (const std::string& url : flags.add.urls)
     if (!settings::is_url(url))
       return fail(
@@ -130,7 +144,8 @@ Result<Json> add(ManifestFlags& flags) {
 int lint(const ManifestFlags& flags) {
   const auto workspace = publish::Workspace::open_to_look(absolute(flags.folder));
   if (!workspace) return end_with(of_arguments(workspace.error()), flags.json);
-  const publish::Findings findings = publish::lint(*workspace);
+  publish::Findings findings = publish::lint(*workspace);
+  for (Diagnosis& one : findings.errors) one = of_arguments(std::move(one));
   Json errors = Json::array(), warnings = Json::array();
   for (const Diagnosis& one : findings.errors) errors.push(explain::to_json(one));
   for (const Diagnosis& one : findings.warnings) warnings.push(explain::to_json(one));
@@ -201,10 +216,11 @@ void add_options(CLI::App& adding, ManifestFlags& flags) {
   repeatable(adding.add_option("--url", flags.add.urls, "where the same file can be fetched; repeatable"));
   repeatable(
       adding.add_option("--select", flags.add.select, "only files like this of the archive; repeatable"));
-  adding.add_option("--strip", flags.add.strip, "leading folders dropped from names in the archive");
+  adding.add_option("--strip", flags.add.strip, "leading folders dropped from names in the archive")
+      ->check(CLI::Range(0, 32));  // as the manifest's reader takes it, and so is the priority
   repeatable(adding.add_option("--lazy", flags.add.lazy, "a library that is opened at run time; repeatable"));
   repeatable(adding.add_option("--capability", flags.add.capabilities, "such as device.cuda; repeatable"));
-  adding.add_option("--priority", flags.add.priority);
+  adding.add_option("--priority", flags.add.priority)->check(CLI::Range(-1'000'000, 1'000'000));
   CLI::Option* const license =
       adding.add_option("--license", flags.add.license, "the licence's name in the manifest");
   adding.add_option("--license-id", flags.add.license_id, "its SPDX id")->needs(license);

@@ -41,9 +41,17 @@ Result<Part> take(const fs::path& given, const AddRequest& request, bool is_main
   Part part;
   part.file = given;
   std::error_code error;
-  const bool is_folder = fs::is_directory(given, error);
-  if (!is_folder && !fs::is_regular_file(given, error))
-    return fail(diagnose("EH-F01").with("file", path_text(given)));
+  const fs::file_type type = fs::status(given, error).type();
+  if (type == fs::file_type::none)  // there or not, it cannot be looked at
+    return fail(
+        diagnose_errno("EH-F01", error.default_error_condition().value()).with("file", path_text(given)));
+  if (type == fs::file_type::not_found) return fail(diagnose("EH-F01").with("file", path_text(given)));
+  const bool is_folder = type == fs::file_type::directory;
+  if (!is_folder && type != fs::file_type::regular)
+    return fail(diagnose("EH-F01")
+                    .with("file", path_text(given))
+                    .with("problem", type == fs::file_type::fifo ? "a named pipe, not a file"
+                                                                 : "neither a file nor a folder"));
   if (is_folder) {
     TRY(make_folders(scratch));
     part.file = scratch / (path_text(given.lexically_normal().filename()) + ".tar.zst");

@@ -56,16 +56,6 @@ Result<std::vector<fs::path>> children_of(const fs::path& folder) {
   return children;
 }
 
-Result<std::vector<fs::path>> files_below(const fs::path& folder) {
-  std::vector<fs::path> files;
-  TRY(for_each_in<fs::recursive_directory_iterator>(
-      folder, [&](const fs::directory_entry& entry, std::error_code& error) {
-        if (entry.is_regular_file(error)) files.push_back(entry.path().lexically_relative(folder));
-        if (is_absent(error)) error.clear();  // a link to nothing
-      }));
-  return files;
-}
-
 Result<std::vector<fs::path>> entries_below(const fs::path& folder) {
   std::vector<fs::path> entries;
   TRY(for_each_in<fs::recursive_directory_iterator>(

@@ -16,11 +16,8 @@ Result<bool> is_there(const std::filesystem::path& path);
 // it. Any thread.
 Result<std::vector<std::filesystem::path>> children_of(const std::filesystem::path& folder);
 
-// The files below the folder, at any depth, relative to it; nothing where there is no such folder. EH-M17 as
-// above. Any thread.
-Result<std::vector<std::filesystem::path>> files_below(const std::filesystem::path& folder);
-
-// The same of everything that is no folder: files, links wherever they lead, and what is neither.
+// What lies below the folder at any depth and is no folder, relative to it: files, links wherever they lead,
+// and what is neither; nothing where there is no such folder. EH-M17 as above. Any thread.
 Result<std::vector<std::filesystem::path>> entries_below(const std::filesystem::path& folder);
 
 }  // namespace enginehost::publish

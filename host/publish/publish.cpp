@@ -78,9 +78,30 @@ Result<void> bring(const fs::path& from, const fs::path& to) {
 }
 
 Result<void> bring_all(const fs::path& from, const fs::path& to) {
-  TRY_ASSIGN(const std::vector<fs::path> files, files_below(from));
-  for (const fs::path& file : files) TRY(bring(from / file, to / file));
+  TRY_ASSIGN(const std::vector<fs::path> entries, entries_below(from));
+  for (const fs::path& one : entries) {
+    std::error_code error;
+    if (fs::is_directory(from / one, error))
+      return fail(diagnose("EH-M17")
+                      .with("folder", path_text(from / one))
+                      .with("problem", "it is a link to a folder, and the folder around it is made anew")
+                      .with("remedy", "put the files themselves there, or mount their disk there"));
+    if (fs::is_regular_file(from / one, error)) TRY(bring(from / one, to / one));
+  }
   return {};
+}
+
+// A link to a folder stands for that folder, and stays.
+Result<fs::path> where_it_leads(fs::path out) {
+  std::error_code error;
+  if (!fs::is_symlink(fs::symlink_status(out, error))) return out;
+  fs::path folder = fs::canonical(out, error);
+  if (!error) return folder;
+  return fail(diagnose_errno("EH-M17", error.default_error_condition().value())
+                  .with("folder", path_text(out))
+                  .with("problem", "it is a link to " + path_text(fs::read_symlink(out, error)) +
+                                       ", which cannot be found")
+                  .with("remedy", "make that folder, or name another"));
 }
 
 // Everything below the folder reaches the disk.
@@ -179,6 +200,7 @@ Result<Published> publish(const Workspace& workspace, const fs::path& given, std
   fs::path out = fs::absolute(given, unknown);
   out = (unknown ? given : out).lexically_normal();
   if (!out.has_filename()) out = out.parent_path();
+  TRY_ASSIGN(out, where_it_leads(std::move(out)));
   // What is checked is what is copied. Who may only read the folder publishes what is signed already.
   auto unchanged = workspace.lock("engine-manifest publish");
   if (!unchanged && unchanged.error().code != "EH-F16") return fail(std::move(unchanged).error());

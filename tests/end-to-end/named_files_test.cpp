@@ -278,6 +278,14 @@ TEST_F(NamedFiles, ARepositoryWrittenByHandIsLintedByItsIndex) {
   EXPECT_THAT(changed.output, HasSubstr("EH-M05")) << changed.said();
 }
 
+TEST_F(NamedFiles, AManifestThatLeadsNowhereIsAWrongArgumentToLint) {
+  const std::string folder = named("made");
+  ASSERT_EQ(workplace.run("engine-manifest", {"init", folder, "--name", "x"}).status, 0);
+  std::filesystem::create_symlink("nowhere", std::filesystem::path(folder) / "engines/.#reference.json");
+  const Ended run = workplace.run("engine-manifest", {"lint", folder});
+  EXPECT_EQ(run.status, 2) << run.said();
+}
+
 TEST_F(NamedFiles, PartsHaveALeastSizeAndAreNotAllOpenAtOnce) {
   repository.add([] {
     TestBuild build = good_build();

@@ -1,3 +1,4 @@
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "host/publish/pack.hpp"
@@ -44,6 +45,20 @@ TEST_F(Packing, names_a_file_that_cannot_be_read_and_why) {
   EXPECT_EQ(packed.error().code, "EH-F01");
   EXPECT_EQ(packed.error().value("file"), (folder() / "toy/share/words.txt").native());
   EXPECT_EQ(packed.error().value("errno"), "EACCES");
+}
+
+TEST_F(PublisherTest, what_is_no_file_is_not_said_to_be_absent) {
+  AddRequest strange = request();
+  strange.file = folder() / "pipe";
+  ASSERT_EQ(::mkfifo(strange.file.c_str(), 0600), 0);
+  EXPECT_EQ(publish::add(workspace(), strange).error().value("problem"), "a named pipe, not a file");
+  strange.file = "/dev/null";
+  EXPECT_EQ(publish::add(workspace(), strange).error().value("problem"), "neither a file nor a folder");
+  strange.file = folder() / "itself";
+  fs::create_symlink("itself", strange.file);
+  EXPECT_EQ(publish::add(workspace(), strange).error().value("errno"), "ELOOP");
+  strange.file = folder() / "absent";
+  EXPECT_EQ(publish::add(workspace(), strange).error().value("problem"), "");
 }
 
 }  // namespace

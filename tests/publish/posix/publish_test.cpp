@@ -120,5 +120,33 @@ TEST_F(Publish, what_cannot_be_written_leaves_nothing_beside_the_old_repository)
   EXPECT_TRUE(to_out());
 }
 
+TEST_F(Publish, a_link_to_the_folder_stands_for_it) {
+  fs::create_directories(folder() / "disk/real");
+  fs::create_directories(out().parent_path());
+  fs::create_symlink("../disk/real", out());
+  ASSERT_TRUE(to_out());
+  add_toy("1.0.1");
+  ASSERT_TRUE(to_out());
+  EXPECT_TRUE(fs::is_symlink(out()));
+  EXPECT_EQ(bytes_of(folder() / "disk/real/index.json"), bytes_of(repository() / "index.json"));
+  fs::remove_all(folder() / "disk");
+  const auto nowhere = to_out();
+  ASSERT_FALSE(nowhere);
+  EXPECT_EQ(nowhere.error().code, "EH-M17");
+  EXPECT_EQ(nowhere.error().value("problem"), "it is a link to ../disk/real, which cannot be found");
+}
+
+TEST_F(Publish, a_link_to_a_folder_within_it_is_not_left_out) {
+  ASSERT_TRUE(to_out());
+  fs::rename(out() / "files", folder() / "large-disk");
+  fs::create_directory_symlink(folder() / "large-disk", out() / "files");
+  add_toy("1.0.1");
+  const auto refused = to_out();
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, "EH-M17");
+  EXPECT_EQ(refused.error().value("folder"), (out() / "files").native());
+  EXPECT_TRUE(fs::is_symlink(out() / "files"));
+}
+
 }  // namespace
 }  // namespace enginehost::publish
