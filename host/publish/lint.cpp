@@ -27,6 +27,19 @@ using manifest::Build;
 using manifest::Component;
 using manifest::Source;
 
+// Whether what satisfies the bound is at least that version: a condition that lets nothing older through is
+// enough (base/version.hpp says which there are).
+bool is_at_least(const std::string& bound, const std::string& version) {
+  for (const std::string& condition : split(bound, ',')) {
+    const std::size_t comparison = condition.find_first_not_of(' '),
+                      begin = condition.find_first_of("0123456789");
+    if (begin == std::string::npos || condition[comparison] == '<') continue;
+    const std::string named = condition.substr(begin, condition.find_last_not_of(' ') + 1 - begin);
+    if (compare_versions(named, version) >= 0) return true;
+  }
+  return false;
+}
+
 // Which document of the repository has the build of that id.
 using DocumentOfBuild = std::map<std::string, std::string>;
 
@@ -294,20 +307,32 @@ class Look {
 
   void requirements(const Build& build, const std::vector<ArtifactFacts>& parts, const std::string& place) {
     const Json wanted = requirements_of(parts, build.flavor);
-    const std::pair<const char*, const std::string*> bounds[] = {{"glibc", &build.requires_.glibc},
-                                                                 {"glibcxx", &build.requires_.glibcxx},
-                                                                 {"cxxabi", &build.requires_.cxxabi},
-                                                                 {"os_version", &build.requires_.os_version}};
+    const manifest::Requirements& said = build.requires_;
+    const auto too_low = [&](const std::string& name, const std::string& least, const std::string& found,
+                             const std::string& text) {
+      error(place + ".requires." + name,
+            "its files need " + least + ", it says " + (found.empty() ? "nothing" : found),
+            "write \"" + name + "\": " + text);
+    };
+    const std::pair<const char*, const std::string*> bounds[] = {
+        {"glibc", &said.glibc},           {"glibcxx", &said.glibcxx},     {"cxxabi", &said.cxxabi},
+        {"os_version", &said.os_version}, {"vcruntime", &said.vcruntime}, {"libc", &said.libc}};
     for (const auto& [name, bound] : bounds) {
       const std::string& least = wanted[name].as_string();
-      if (least.empty()) continue;
-      const std::string version = least.substr(2);
-      const std::string said = bound->starts_with(">=") ? bound->substr(2) : *bound;
-      if (bound->empty() || compare_versions(said.substr(0, said.find(',')), version) < 0)
-        error(place + ".requires." + name,
-              "its files need " + least + ", it says " + (bound->empty() ? "nothing" : *bound),
-              "write \"" + std::string(name) + "\": \"" + least + "\"");
+      const bool is_version = least.starts_with(">=");
+      if (!least.empty() && (is_version ? !is_at_least(*bound, least.substr(2)) : *bound != least))
+        too_low(name, least, *bound, wanted[name].dump());
     }
+    // Levels sort as their texts do.
+    for (const Json& level : wanted["cpu"].as_array())
+      if (std::none_of(said.cpu.begin(), said.cpu.end(), [&](const std::string& one) {
+            return one.starts_with("x86-64-v") && one >= level.as_string();
+          }))
+        too_low("cpu", level.as_string(), join(said.cpu, ", "), wanted["cpu"].dump());
+    const std::string& toolkit = wanted["cuda"]["toolkit"].as_string();
+    const std::string found = said.cuda ? said.cuda->toolkit : "";
+    if (!toolkit.empty() && compare_versions(found, toolkit) < 0)
+      too_low("cuda", "the toolkit " + toolkit, found, wanted["cuda"].dump());
   }
 
   const Workspace& workspace_;

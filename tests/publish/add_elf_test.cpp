@@ -118,6 +118,41 @@ TEST_F(PublisherTest, lint_sees_a_glibc_that_is_too_old_for_the_files) {
   EXPECT_THAT(problems(), HasSubstr("its files need >=2."));
 }
 
+TEST_F(PublisherTest, lint_reads_bounds_as_users_machines_do) {
+  add_toy();
+  const std::string good = bytes_of(workspace().engine_file("toy"));
+  const Json manifest = *parse_json(good, "toy");
+  const std::string needed = manifest["builds"].as_array()[0]["requires"]["glibc"].as_string();
+  const std::string least = needed.substr(2);
+  const auto with = [&](const std::string& bound) {
+    write("repository/engines/toy.json", good);
+    edit("\"glibc\": \"" + needed + "\"", "\"glibc\": \"" + bound + "\"");
+    return problems();
+  };
+  const std::vector<std::string> enough = {">= " + least, ">" + least, "==" + least,
+                                           least,         ">=8",       "<9, >=" + least};
+  for (const std::string& bound : enough) EXPECT_THAT(with(bound), IsEmpty()) << bound;
+  const std::vector<std::string> too_low = {"2.1", "==2.1", "<" + least, "<=" + least, "<9,>2.1"};
+  for (const std::string& bound : too_low)
+    EXPECT_THAT(with(bound), HasSubstr("its files need >=" + least + ", it says " + bound)) << bound;
+}
+
+TEST_F(PublisherTest, lint_holds_a_build_to_the_processor_and_the_toolkit_of_its_files) {
+  if (std::string(test::architecture) != "x86_64") GTEST_SKIP() << "levels are of x86-64";
+  library("toy/lib/libtoy.so", "int toy_answer(void) { return 42; }",
+          {"-march=x86-64-v3", "-Wl,-z,x86-64-v3", "-Wl,-soname,libtoy.so"});
+  AddRequest gpu = request();
+  gpu.flavor = "cu118";
+  const auto added = publish::add(workspace(), gpu);
+  ASSERT_TRUE(added);
+  if (added->requirements["cpu"].is_null()) GTEST_SKIP() << "this linker notes no level";
+  EXPECT_THAT(problems(), IsEmpty());
+  edit("x86-64-v3", "x86-64-v2");
+  edit("\"toolkit\": \"11.8\"", "\"toolkit\": \"11.7\"");
+  EXPECT_THAT(problems(), AllOf(HasSubstr("requires.cpu: its files need x86-64-v3, it says x86-64-v2"),
+                                HasSubstr("requires.cuda: its files need the toolkit 11.8, it says 11.7")));
+}
+
 TEST_F(PublisherTest, lint_holds_the_files_of_a_build_without_plugin_to_the_same) {
   library("toy/lib/libtoy.so", "#include <stdio.h>\nint toy_answer(void) { return puts(\"42\"); }",
           {"-Wl,-soname,libtoy.so"});
