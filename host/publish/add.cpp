@@ -216,6 +216,22 @@ Result<void> put_component(Json& manifest, const std::string& id, Json component
   return {};
 }
 
+// Other components are under the licence that has the name.
+Result<void> put_license(Json& manifest, const AddRequest& request, const fs::path& file) {
+  Json licenses = manifest["licenses"];
+  const Json* known = licenses.find(request.license);
+  if (known != nullptr && !request.license_id.empty() && (*known)["id"].as_string() != request.license_id)
+    return fail(refusal(file,
+                        "licence " + request.license + " is " + (*known)["id"].as_string() +
+                            " there, and not " + request.license_id,
+                        "give the licence another name: --license NAME, or correct its id there"));
+  if (known == nullptr)
+    licenses.set(request.license, Json::object().set("id", request.license_id.empty() ? "LicenseRef-unknown"
+                                                                                      : request.license_id));
+  manifest.set("licenses", std::move(licenses));
+  return {};
+}
+
 void put_build(Json& manifest, Json build) {
   Json builds = Json::array();
   bool placed = false;
@@ -293,10 +309,7 @@ Result<Added> add(const Workspace& workspace, const AddRequest& request) {
     TRY(put_component(manifest, i == 0 ? name : plugin_component, component_of(parts[i], request, i != 0),
                       added.build, parts[i].file));
   }
-  Json licenses = manifest["licenses"];
-  if (licenses.find(request.license) == nullptr)
-    licenses.set(request.license, Json::object().set("id", request.license_id));
-  manifest.set("licenses", std::move(licenses));
+  TRY(put_license(manifest, request, workspace.engine_file(request.engine)));
 
   Json build = Json::object();
   build.set("id", added.build)

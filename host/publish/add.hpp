@@ -22,7 +22,8 @@ struct AddRequest {
   // Archives from this size on get a list of their pieces. Below it nobody asks for two at once: no part that
   // a download asks for is smaller than 16 MiB (transfer/download.cpp).
   std::uint64_t chunks_from = std::uint64_t{32} << 20;
-  std::string license = "unknown", license_id = "LicenseRef-unknown";
+  std::string license = "unknown";
+  std::string license_id;  // empty: as the manifest has it, LicenseRef-unknown in a new one
 };
 
 struct Added {
@@ -36,10 +37,10 @@ struct Added {
 // they can be told from others however they travel, and a list of the pieces of each large archive. A wheel
 // without a URL is left to the package index; every other file is copied to files/. EH-M17 ("file",
 // "problem", "remedy") when there is no library or not one plugin, when the libraries are of several systems,
-// or when another build has the component with other files; EH-F.. when a file cannot be read or
-// unpacked.
-// Any number of processes: each reads its files by itself, and they take turns at the manifest (EH-F18). One
-// that is killed leaves the manifest as it was; the next one removes its scratch folder.
+// when another build has the component with other files, or when the licence has another id; EH-F.. when a
+// file cannot be read or unpacked. Any number of processes: each reads its files by itself, and they take
+// turns at the manifest (EH-F18). One that is killed leaves the manifest as it was; the next one removes its
+// scratch folder.
 Result<Added> add(const Workspace& workspace, const AddRequest& request);
 
 // "zip", "tar.gz", ... by the file's name, "none" for another name.

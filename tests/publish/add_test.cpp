@@ -161,6 +161,20 @@ TEST_F(PublisherTest, a_build_is_replaced_by_one_with_its_own_id) {
   EXPECT_THAT(problems(), IsEmpty());
 }
 
+TEST_F(PublisherTest, a_licence_keeps_its_id) {
+  AddRequest licensed = request();
+  licensed.license = "apache";
+  licensed.license_id = "Apache-2.0";
+  ASSERT_TRUE(publish::add(workspace(), licensed));
+  licensed.version = "2.0.0";
+  licensed.license_id = "LicenseRef-Trial";
+  const auto refused = publish::add(workspace(), licensed);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().value("problem"), "licence apache is Apache-2.0 there, and not LicenseRef-Trial");
+  licensed.license_id.clear();
+  EXPECT_TRUE(publish::add(workspace(), licensed));
+}
+
 TEST_F(PublisherTest, without_a_plugin_nothing_is_added) {
   AddRequest without = request();
   without.plugin.clear();
