@@ -53,8 +53,11 @@ bool is_device(std::string_view part) {
   name.erase(std::find_if(name.rbegin(), name.rend(), [](char c) { return c != ' '; }).base(), name.end());
   for (const char* device : {"con", "prn", "aux", "nul", "conin$", "conout$", "clock$"})
     if (name == device) return true;
-  return name.size() == 4 && (name.starts_with("com") || name.starts_with("lpt")) && name[3] >= '0' &&
-         name[3] <= '9';
+  if (!name.starts_with("com") && !name.starts_with("lpt")) return false;
+  const std::string_view number = std::string_view(name).substr(3);
+  for (const std::string_view superscript : {"\xc2\xb9", "\xc2\xb2", "\xc2\xb3"})
+    if (number == superscript) return true;
+  return number.size() == 1 && number[0] >= '0' && number[0] <= '9';
 }
 
 }  // namespace

@@ -242,11 +242,11 @@ TEST(Spellings, FindsOneFileUnderTwoNames) {
 
 TEST(PortableNames, AreThoseEverySystemSpellsAlike) {
   for (const char* name :
-       {"lib/libtorch.so.2", "a b/c", "console", "com10", "nulls.txt", "lib/\xc3\xa9t\xc3\xa9"})
+       {"lib/libtorch.so.2", "a b/c", "console", "com10", "comet", "nulls.txt", "lib/\xc3\xa9t\xc3\xa9"})
     EXPECT_EQ(name_problem(name), "") << name;
   for (const char* name : {"\xff", "\xc0\xaf", "\xed\xa0\x80", "\xf5\x80\x80\x80", "\xc3"})
     EXPECT_EQ(name_problem(name), "its name is not UTF-8");
-  for (const char* name : {"aux", "LPT9.so", "x/conin$", "Con .txt"})
+  for (const char* name : {"aux", "LPT9.so", "x/conin$", "Con .txt", "COM\xc2\xb9.txt"})
     EXPECT_EQ(name_problem(name), "a device of Windows") << name;
 }
 
