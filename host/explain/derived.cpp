@@ -44,15 +44,21 @@ void add_demangled(Diagnosis& diagnosis) {
 }
 
 // A quarter more than the libraries of the build want, for alignment and for the system's own that come with
-// them; then a round number.
+// them; then a round number. What would fit and yet did not found the reserve used by others: as much again.
 void add_reserve(Diagnosis& diagnosis) {
   if (diagnosis.code != "EH-L19" || !diagnosis.value("optional_static_tls").empty()) return;
-  const auto wanted = parse_integer(diagnosis.value("static_tls"));
-  constexpr std::int64_t most = std::int64_t{1} << 40;
-  if (!wanted || *wanted <= 0 || *wanted > most) return;
-  const auto bytes = static_cast<std::uint64_t>(*wanted);
+  constexpr std::int64_t most = std::int64_t{1} << 40, least = 64 << 10;
+  const auto number = [&](const char* what) {
+    const auto value = parse_integer(diagnosis.value(what));
+    return value && *value > 0 && *value <= most ? static_cast<std::uint64_t>(*value) : 0;
+  };
+  const std::uint64_t wanted = number("static_tls"), reserve = number("reserve");
+  if (!diagnosis.value("alignment").empty() || wanted + reserve == 0) return;
+  const std::uint64_t bytes = wanted == 0         ? reserve + std::max<std::uint64_t>(reserve, least)
+                              : wanted <= reserve ? wanted + reserve
+                                                  : wanted;
   diagnosis.with("optional_static_tls", std::to_string(std::bit_ceil(bytes + bytes / 4 + 4096)),
-                 "static_tls, rounded up");
+                 wanted == 0 ? "reserve, rounded up" : "static_tls, rounded up");
 }
 
 }  // namespace

@@ -48,11 +48,13 @@ Wanted wanted_by(const Closure& closure, const Reader& reader) {
   return wanted;
 }
 
-// The block of a process is rounded up to the largest alignment in it, and what that adds is free as well:
-// that of the thread itself (sysdeps/x86/nptl/pthreaddef.h, TCB_ALIGNMENT) and of all that was there at its
-// start.
-std::uint64_t most_by_rounding(const Closure& closure, const std::filesystem::path& program, Reader& reader) {
-  std::uint64_t alignment = 64;
+// The thread's own: TCB_ALIGNMENT, in sysdeps/x86/nptl/pthreaddef.h and sysdeps/aarch64/nptl/tls.h.
+constexpr std::uint64_t thread_alignment = 64;
+
+// The block of a process is aligned to what the thread itself and all that was there at its start want (glibc
+// elf/dl-tls.c, _dl_determine_tlsoffset). At most: any library of the process may have been there.
+std::uint64_t most_alignment(const Closure& closure, const std::filesystem::path& program, Reader& reader) {
+  std::uint64_t alignment = thread_alignment;
   const auto take = [&](const binary::BinaryInfo* info) {
     if (info != nullptr) alignment = std::max(alignment, info->tls_alignment);
   };
@@ -60,7 +62,28 @@ std::uint64_t most_by_rounding(const Closure& closure, const std::filesystem::pa
     if (is_loaded(object)) take(object.info);
   if (!program.empty())
     if (const auto& info = reader.read(path_text(program))) take(&*info);
-  return alignment - 1;
+  return alignment;
+}
+
+// glibc elf/dl-reloc.c, _dl_try_allocate_static_tls: whatever room there is, a library that wants it aligned
+// to more than the block is refused. True when it certainly is.
+bool judge_alignment(const Machine& machine, Reader& reader, const Wanted& wanted, Closure& closure) {
+  const auto strictest =
+      std::max_element(wanted.by.begin(), wanted.by.end(), [](const Object* one, const Object* other) {
+        return one->info->tls_alignment < other->info->tls_alignment;
+      });
+  if (strictest == wanted.by.end()) return false;
+  const std::uint64_t alignment = (*strictest)->info->tls_alignment;
+  if (alignment <= thread_alignment) return false;
+  const std::uint64_t most = most_alignment(closure, machine.program, reader);
+  Diagnosis diagnosis = diagnose("EH-L19");
+  diagnosis.with("file", closure.file)
+      .with("library", (*strictest)->path, "relocations of static TLS")
+      .with("alignment", std::to_string(alignment), "PT_TLS")
+      .with("most_alignment", std::to_string(most), "what the process holds");
+  const bool never = wanted.certain && alignment > most;
+  (never ? closure.refused : closure.doubts).push_back(std::move(diagnosis));
+  return never;
 }
 
 Diagnosis told(const char* code, const Closure& closure, const Wanted& wanted) {
@@ -100,6 +123,11 @@ void judge_static_tls(const Machine& machine, const Request& request, Reader& re
     (wanted.certain ? closure.refused : closure.doubts).push_back(std::move(diagnosis));
     return;
   }
+  const bool aligned = std::any_of(closure.objects.begin(), closure.objects.end(), [](const Object& object) {
+    return object.info != nullptr && object.info->static_tls && !is_loaded(object) &&
+           object.info->tls_alignment > thread_alignment;
+  });
+  if (aligned && judge_alignment(machine, reader, wanted_by(closure, reader), closure)) return;
   const std::uint64_t reserve = static_tls_reserve(machine, request.tunables);
   // What the process holds may have been there at its start, or have drawn on the same reserve.
   const std::uint64_t drawn = std::min(reserve, flagged(closure, true));
@@ -107,7 +135,8 @@ void judge_static_tls(const Machine& machine, const Request& request, Reader& re
   const Wanted wanted = wanted_by(closure, reader);
   if (wanted.bytes <= reserve - drawn) return;
   const bool never =
-      wanted.certain && wanted.bytes > reserve + most_by_rounding(closure, machine.program, reader);
+      // What rounding to the alignment adds is free as well.
+      wanted.certain && wanted.bytes > reserve + most_alignment(closure, machine.program, reader) - 1;
   Diagnosis diagnosis = told("EH-L19", closure, wanted);
   diagnosis.with("reserve", std::to_string(reserve), "GLIBC_TUNABLES");
   (never ? closure.refused : closure.doubts).push_back(std::move(diagnosis));

@@ -8,6 +8,7 @@
 #include "base/text.hpp"
 #include "host/binary/binary.hpp"
 #include "host/explain/loader_text.hpp"
+#include "host/linker/static_tls.hpp"
 #include "host/preflight/memory.hpp"
 
 namespace enginehost::load {
@@ -249,6 +250,11 @@ Diagnosis recheck(Diagnosis said, const preflight::Spec& spec) {
     }
     if (mapping) return why_not_mapped(said, spec);
     add_numbers(said, report);
+    // Nothing in the files says who used it up; how much there was tells what to ask for instead.
+    if (said.code == "EH-L19" && said.value("reserve").empty() && said.value("alignment").empty())
+      said.with("reserve",
+                std::to_string(linker::static_tls_reserve(spec.machine, linker::loader_tunables_at_start())),
+                "GLIBC_TUNABLES");
     if (!beyond_files(said.code))
       said.with("rechecked", "nothing at the files themselves explains it", "the static check");
     return said;

@@ -57,6 +57,31 @@ TEST(Message, L_ASymbolOfCxxWithItsName) {
       << text;
 }
 
+// What is named is more than what was there and did not do.
+TEST(Message, L_StaticThreadLocalStorageThatOthersUsedUp) {
+  const auto told = [](const char* reserve, const char* wanted) {
+    Diagnosis diagnosis = diagnose("EH-L19").with("file", "/v/libx.so").with("reserve", reserve);
+    if (wanted != nullptr) diagnosis.with("static_tls", wanted);
+    return describe(diagnosis);
+  };
+  EXPECT_NE(told("1048576", "2000").find("optional_static_tls=2097152"), std::string::npos);
+  EXPECT_NE(told("1048576", nullptr).find("optional_static_tls=4194304"), std::string::npos);
+  EXPECT_NE(told("1664", nullptr).find("optional_static_tls=131072"), std::string::npos)
+      << told("1664", nullptr);
+}
+
+TEST(Message, L_StaticThreadLocalStorageByItsAlignment) {
+  const std::string text = describe(diagnose("EH-L19")
+                                        .with("file", "/v/libx.so")
+                                        .with("library", "/v/liby.so")
+                                        .with("alignment", "8192")
+                                        .with("most_alignment", "64"));
+  EXPECT_NE(text.find("liby.so wants static thread-local storage aligned to 8192 bytes"), std::string::npos)
+      << text;
+  EXPECT_NE(text.find("link the program with /v/liby.so"), std::string::npos) << text;
+  EXPECT_EQ(text.find("GLIBC_TUNABLES"), std::string::npos) << text;
+}
+
 // The environment's empty value is a value.
 TEST(Message, G_AVariableThatHidesEverything) {
   const std::string text = describe(diagnose("EH-G07").with("visible_devices", ""));

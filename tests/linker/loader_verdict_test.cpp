@@ -271,6 +271,27 @@ TEST_F(LoaderVerdict, L19_static_TLS_that_cannot_fit_is_refused_and_what_may_not
       << "what rounding leaves, only the process knows";
 }
 
+TEST_F(LoaderVerdict, L19_a_larger_alignment_than_the_process_began_with_is_refused_whatever_room_there_is) {
+  const auto aligned = [&](const std::string& alignment) {
+    return part("wants.so",
+                "static __thread char block[16] __attribute__((tls_model(\"initial-exec\"), aligned(" +
+                    alignment + "))); char* of_block(void) { return block; }\n");
+  };
+  EXPECT_EQ(both(aligned("64")), "");
+  const auto file = aligned("8192");
+  EXPECT_EQ(both(file), "EH-L19");
+  const std::string room = "glibc.rtld.optional_static_tls=1048576";
+  EXPECT_FALSE(opened(file, "GLIBC_TUNABLES=" + room).opened());
+  ASSERT_THAT(closed(file, room).refused, ::testing::SizeIs(1));
+  const Closure refused = closed(file, room);
+  EXPECT_EQ(refused.refused[0].value("alignment"), "8192");
+  EXPECT_EQ(refused.refused[0].value("library"), file.native());
+  // There from the start, which is a remedy.
+  EXPECT_TRUE(opened(file, "LD_PRELOAD=" + file.native()).opened());
+  machine_.loaded = {{"wants.so", file}};
+  EXPECT_EQ(codes(file), "");
+}
+
 TEST_F(LoaderVerdict, L19_all_libraries_of_the_closure_draw_on_the_same_reserve) {
   part("first.so", block_of(1500));
   const auto second =

@@ -275,17 +275,22 @@ constexpr Entry entries[] = {
      .title = "no room for static thread-local storage",
      .meaning = "A library wants thread-local memory of the kind that is set aside at program start, and it "
                 "is used up.",
-     .before = "DF_STATIC_TLS and the size of PT_TLS over the closure",
+     .before = "DF_STATIC_TLS, and size and alignment of PT_TLS over the closure",
      .after = "\"cannot allocate memory in static TLS block\"",
-     .causes = {"{file|name} and its libraries want {static_tls|bytes} of static thread-local storage; a "
+     .causes = {"{library|name} wants static thread-local storage aligned to {alignment} bytes; a process "
+                "aligns what it sets aside for what it holds at its start, here to {most_alignment} at most",
+                "{file|name} and its libraries want {static_tls|bytes} of static thread-local storage; a "
                 "process sets {reserve|bytes} aside for libraries that are opened later",
                 "{file|name} wants static thread-local storage, and what the process set aside is used up",
                 "the process has no more static thread-local storage to give"},
      .remedies =
          {"start the program with GLIBC_TUNABLES=glibc.rtld.optional_static_tls={optional_static_tls}",
-          "{!optional_static_tls}start the program with "
+          "{!optional_static_tls}{!alignment}start the program with "
           "GLIBC_TUNABLES=glibc.rtld.optional_static_tls=131072, or more",
-          "open this engine before other libraries"}},
+          "{!alignment}open this engine before other libraries",
+          "{?alignment}tell the publisher: variables with such an alignment must not be compiled with "
+          "-ftls-model=initial-exec",
+          "{?alignment}link the program with {library}, so that it is there from the start"}},
     {.code = "EH-L20",
      .title = "library wants an executable stack",
      .meaning = "The file is marked as needing an executable stack; glibc from 2.41 on and hardened systems "
