@@ -87,6 +87,12 @@ Diagnosis why_not_opened(const std::filesystem::path& file, int error_number) {
       return std::move(diagnose_errno("EH-L24", error_number)
                            .with("file", path_text(file))
                            .with("folder", path_text(file.parent_path())));
+    case ENXIO:
+    case ENODEV:
+      // A socket, or a device that nothing drives.
+      return std::move(diagnose_errno("EH-F11", error_number)
+                           .with("file", path_text(file))
+                           .with("problem", "a device, a pipe or a socket"));
     case ENAMETOOLONG:
       return std::move(diagnose_errno("EH-L33", error_number).with("file", path_text(file)));
     default:

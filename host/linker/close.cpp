@@ -248,7 +248,8 @@ class Walk {
     if (why.code == "EH-F01" || why.code == "EH-L25" || why.value("problem") == "dangling link")
       return Search::goes_on;
     // It was opened, and reading it failed: an error for both.
-    const bool opened = why.code == "EH-F11" && why.value("problem") != "link loop";
+    const bool opened =
+        why.code == "EH-F11" && why.value("problem") != "link loop" && why.value("errno").empty();
     if (opened) return Search::is_over;
     if (machine_.libc == Libc::glibc) return Search::leaves_the_list;
     return why.code == "EH-L33" ? Search::goes_on : Search::is_over;

@@ -304,6 +304,9 @@ TEST_F(Content, folders_loops_and_dangling_links_are_F11_and_name_the_link) {
   EXPECT_EQ(loop.error().value("problem"), "link loop");
   ASSERT_EQ(::mkfifo((folder() / "pipe").c_str(), 0600), 0);
   EXPECT_EQ(first_code(folder() / "pipe"), "EH-F11");
+  // It cannot even be opened: ENXIO.
+  ASSERT_EQ(::mknod((folder() / "socket").c_str(), S_IFSOCK | 0600, 0), 0);
+  EXPECT_EQ(first_code(folder() / "socket"), "EH-F11");
 }
 
 TEST_F(Content, what_cannot_be_mapped_is_F12) {

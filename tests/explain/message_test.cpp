@@ -23,6 +23,16 @@ TEST(Message, F_ATruncatedFile) {
             "  fix: engine-cache verify --repair fetches the damaged files again");
 }
 
+TEST(Message, F_ALinkThatLeadsToItself) {
+  const std::string text = describe(diagnose("EH-F11")
+                                        .with("file", "/v/libx.so")
+                                        .with("problem", "link loop")
+                                        .with("link", "/v/libx.so")
+                                        .with("target", "libx.so"));
+  EXPECT_NE(text.find("points to libx.so, and so back to itself"), std::string::npos) << text;
+  EXPECT_EQ(text.find("does not exist"), std::string::npos) << text;
+}
+
 // Bytes that are wrong as they were published are not mended by fetching them again.
 TEST(Message, F_AFileThatIsAsItWasPublished) {
   for (const char* code : {"EH-F02", "EH-F03", "EH-F04", "EH-F05", "EH-F06", "EH-F07", "EH-F08"}) {
@@ -45,16 +55,6 @@ TEST(Message, L_StaticThreadLocalStorageByWhatIsWanted) {
   EXPECT_NE(told("200000").find("optional_static_tls=262144"), std::string::npos) << told("200000");
   EXPECT_NE(told("2000").find("optional_static_tls=8192"), std::string::npos) << told("2000");
   EXPECT_NE(told("131072").find("optional_static_tls=262144"), std::string::npos) << told("131072");
-}
-
-TEST(Message, L_ASymbolOfCxxWithItsName) {
-  const std::string text = describe(diagnose("EH-L12")
-                                        .with("required_by", "/v/libx.so")
-                                        .with("symbol", "_ZN3c106detail5checkEiRKSs")
-                                        .with("symbol", "plain"));
-  EXPECT_NE(text.find("libx.so needs _ZN3c106detail5checkEiRKSs, plain (c10::detail::check(int, "),
-            std::string::npos)
-      << text;
 }
 
 // What is named is more than what was there and did not do.
@@ -80,6 +80,16 @@ TEST(Message, L_StaticThreadLocalStorageByItsAlignment) {
       << text;
   EXPECT_NE(text.find("link the program with /v/liby.so"), std::string::npos) << text;
   EXPECT_EQ(text.find("GLIBC_TUNABLES"), std::string::npos) << text;
+}
+
+TEST(Message, L_ASymbolOfCxxWithItsName) {
+  const std::string text = describe(diagnose("EH-L12")
+                                        .with("required_by", "/v/libx.so")
+                                        .with("symbol", "_ZN3c106detail5checkEiRKSs")
+                                        .with("symbol", "plain"));
+  EXPECT_NE(text.find("libx.so needs _ZN3c106detail5checkEiRKSs, plain (c10::detail::check(int, "),
+            std::string::npos)
+      << text;
 }
 
 // The environment's empty value is a value.

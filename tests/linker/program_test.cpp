@@ -327,6 +327,11 @@ TEST_F(OpenedByAProgram, a_file_that_cannot_be_opened_ends_its_list_of_folders_a
   EXPECT_EQ(both(plain, runpath, in("loop")), in("good/dep.so"));
   EXPECT_EQ(both(plain, runpath, loop_then_good), in("good/dep.so"));
   EXPECT_EQ(both(plain, engine_, loop_then_good), "");
+  // Nor can a socket be opened.
+  std::filesystem::create_directories(folder() / "socket");
+  ASSERT_EQ(::mknod((folder() / "socket/dep.so").c_str(), S_IFSOCK | 0600, 0), 0);
+  EXPECT_EQ(both(plain, runpath, in("socket")), in("good/dep.so"));
+  EXPECT_EQ(both(plain, engine_, in("socket") + ":" + in("good")), "");
   // The folder itself counts, not its sub-folders for processors.
   std::filesystem::create_directories(folder() / "first/glibc-hwcaps/x86-64-v2");
   std::filesystem::create_symlink("dep.so", folder() / "first/glibc-hwcaps/x86-64-v2/dep.so");
