@@ -41,6 +41,7 @@ struct Scope {
   std::vector<std::size_t> importers;
   std::unordered_set<std::size_t> members;
   std::unordered_set<std::size_t> lenders;
+  bool whole = true;  // no member is missing, refused or unread
 };
 
 class Pass {
@@ -99,7 +100,22 @@ class Pass {
     for (Scope& scope : all)
       for (const std::size_t held : global)
         if (!scope.members.contains(held)) scope.lenders.insert(held);
+    const std::unordered_set<std::string_view> lacking = lacking_a_library();
+    for (Scope& scope : all)
+      scope.whole = std::none_of(scope.members.begin(), scope.members.end(), [&](std::size_t member) {
+        return of_object_[member] == nullptr || !of_object_[member]->complete ||
+               lacking.contains(closure_.objects[member].path);
+      });
     return all;
+  }
+
+  // The libraries that do not get all that they need.
+  std::unordered_set<std::string_view> lacking_a_library() const {
+    std::unordered_set<std::string_view> lacking;
+    for (const Missing& missing : closure_.missing) lacking.insert(missing.needed_by);
+    for (const Rejected& rejected : closure_.rejected)
+      if (rejected.fatal && closure_.find(rejected.path) == nullptr) lacking.insert(rejected.needed_by);
+    return lacking;
   }
 
   void add_reachable(std::size_t root, const std::unordered_map<std::string_view, std::size_t>& by_name,
@@ -158,6 +174,8 @@ class Pass {
     }
     UndefinedSymbol undefined{
         symbol.name, symbol.version, symbol.library, importer, !found.empty(), symbol.variable, {}};
+    // What is not there, and told as that, may be what offers it.
+    if (lender == nullptr && !scope.whole) return;
     if (lender == nullptr) {
       findings_.undefined.push_back(std::move(undefined));
       return;

@@ -30,14 +30,15 @@ class SymbolTables {
 };
 
 struct SymbolFindings {
-  std::vector<UndefinedSymbol> undefined;  // in load order; weak ones are not listed
+  // In load order; weak ones are not listed, nor those that a library which is missing, refused or not to be
+  // read may offer.
+  std::vector<UndefinedSymbol> undefined;
   // Found in no library of their own, but in one that the process holds already: bound to that one if the
   // program was linked with it or opened it with RTLD_GLOBAL, and undefined if it was opened RTLD_LOCAL, as
   // Python opens its modules. Neither dlinfo nor the link map tells which.
   std::vector<UndefinedSymbol> doubtful;
-  std::vector<std::string>
-      unread;               // libraries whose symbol table could not be followed: the list may be long
-  std::size_t checked = 0;  // imports looked up
+  std::vector<std::string> unread;  // libraries whose symbol table could not be followed
+  std::size_t checked = 0;          // imports looked up
 };
 
 // Looks every import up where the loader would: among the exports of the library that was opened and of all

@@ -39,6 +39,24 @@ TEST_F(SymbolsOf, an_undefined_function_is_L12_and_a_weak_one_is_not) {
             "EH-L12 missing_kernel;");
 }
 
+TEST_F(SymbolsOf, what_a_library_that_is_not_there_may_offer_is_not_told_beside_it) {
+  const auto dep = library("libdep.so", "int offered(void) { return 0; }\n", {"-Wl,-soname,libdep.so"});
+  const auto engine = library(
+      "engine.so", "int offered(void); int missing(void); int f(void) { return offered() + missing(); }\n",
+      {dep.native(), "-Wl,-rpath,$ORIGIN"});
+  EXPECT_EQ(findings(engine), "EH-L12 missing;");
+  const std::string bytes = bytes_of(dep);
+  for (const std::string& content :
+       {std::string("GROUP ( libdep.so.1 )\n"), bytes.substr(0, bytes.size() / 2)}) {
+    write("libdep.so", content);
+    reader_ = Reader();
+    EXPECT_EQ(findings(engine), "");
+  }
+  std::filesystem::remove(dep);
+  reader_ = Reader();
+  EXPECT_EQ(findings(engine), "");
+}
+
 TEST_F(SymbolsOf, L16_what_only_a_program_offers_is_named_as_such_and_what_the_host_exports_is_defined) {
   const auto file = library("x.so", "int napi_create(void); int f(void) { return napi_create(); }\n");
   EXPECT_EQ(findings(file), "EH-L16 napi_create;") << "Node offers such names to its extensions";
