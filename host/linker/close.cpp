@@ -122,6 +122,12 @@ class Walk {
       return;
     }
     const std::string& name = tokens ? expanded : written;
+    // glibc's list of loaded libraries begins with the program, under an empty name (elf/rtld.c, main_map);
+    // musl's load_library refuses such a name without looking for it.
+    if (name.empty()) {
+      if (machine_.libc == Libc::musl && !optional) miss(name, parent, {});
+      return;
+    }
     if (machine_.libc == Libc::musl && served_by_musl(name)) return;
     if (names_.count(name) != 0) return;
     if (name.find('/') != std::string::npos) {
@@ -349,7 +355,7 @@ class Walk {
     // Beside the libraries of the closure, where a person would see it lying.
     for (const Object& object : closure_.objects) {
       const std::string folder = folder_of_file(object.path);
-      if (object.found_by == "already loaded" || !looked_at.insert(folder).second) continue;
+      if (name.empty() || object.found_by == "already loaded" || !looked_at.insert(folder).second) continue;
       const std::string beside = folder + "/" + name;
       if (reader_.file_exists(beside)) missing.present_at.push_back(beside);
     }

@@ -94,7 +94,8 @@ std::vector<Outside> outside(const std::vector<ArtifactFacts>& parts, const std:
     for (const LibraryFacts& library : part.libraries)
       for (const std::string& needed : library.needed) {
         const std::string name = library.kind == "pe" ? to_lower(needed) : file_name(needed);
-        if (inside.contains(name) || is_system_library(library, needed)) continue;
+        // glibc takes a need without a name for the program itself.
+        if (name.empty() || inside.contains(name) || is_system_library(library, needed)) continue;
         if (is_gpu_flavor(flavor) && is_among(nvidia_driver, name)) continue;
         if (told.insert(name).second) found.push_back({name, library.path});
       }
@@ -150,7 +151,7 @@ std::optional<Json> adapter_of(const LibraryFacts& plugin) {
   if (plugin.kind != "elf") return std::nullopt;
   std::vector<std::string> needs;
   for (const std::string& needed : plugin.needed)
-    if (!is_system_library(plugin, needed)) needs.push_back(file_name(needed));
+    if (!file_name(needed).empty() && !is_system_library(plugin, needed)) needs.push_back(file_name(needed));
   if (needs.empty()) return std::nullopt;
   Json adapter = Json::object().set("needs", Json::strings(needs));
   if (!plugin.cxx11_abi.empty()) adapter.set("cxx11_abi", plugin.cxx11_abi);

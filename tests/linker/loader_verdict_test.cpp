@@ -256,6 +256,16 @@ TEST_F(LoaderVerdict, L10_a_C_library_that_does_not_know_packed_relocations_leav
   EXPECT_EQ(closed(alone).doubts[0].code, "EH-L10");
 }
 
+TEST_F(LoaderVerdict, a_need_without_a_name_is_served_by_the_program) {
+  const auto file = part("nameless.so");
+  run({"patchelf", "--add-needed", "", file.native()});
+  ASSERT_THAT(binary::read_binary(file)->needed, ElementsAre(""));
+  EXPECT_EQ(both(file), "");
+  // musl ldso/dynlink.c, load_library: EINVAL.
+  machine_.libc = Libc::musl;
+  EXPECT_EQ(codes(file), "EH-L01");
+}
+
 std::string block_of(std::uint64_t bytes, const std::string& name = "block") {
   return "__thread char " + name + "[" + std::to_string(bytes) +
          "] __attribute__((tls_model(\"initial-exec\"))); char* of_" + name + "(void) { return " + name +

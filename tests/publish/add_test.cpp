@@ -319,6 +319,18 @@ TEST(Requirements, of_a_gpu_flavor_hold_toolkit_and_architectures_and_not_the_dr
   EXPECT_EQ(needs["libraries"].dump(), R"(["libcudart.so.11.0"])");
 }
 
+TEST(Requirements, a_need_without_a_name_is_none) {
+  LibraryFacts library;
+  library.path = "lib/libengine_x.so";
+  library.kind = "elf";
+  library.needed = {"", "libwhole.so.1"};
+  ArtifactFacts part;
+  part.files = {library.path};
+  part.libraries = {library};
+  EXPECT_EQ(requirements_of({part}, "cpu")["libraries"].dump(), R"(["libwhole.so.1"])");
+  EXPECT_EQ((*adapter_of(library))["needs"].dump(), R"(["libwhole.so.1"])");
+}
+
 TEST(Requirements, of_macos_and_windows_libraries) {
   ArtifactFacts mac;
   mac.files = {"lib/libmac.dylib"};
