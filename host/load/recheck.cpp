@@ -75,14 +75,22 @@ bool beyond_files(const std::string& code) {
   return code == "EH-L18" || code == "EH-L19" || code == "EH-L26" || code == "EH-L34" || code == "EH-G04";
 }
 
-std::filesystem::path file_of(const Diagnosis& said, const preflight::Spec& spec) {
+bool is_of_mapping(const Diagnosis& one) {
+  return one.code == "EH-L22" || one.code == "EH-L23" || one.code == "EH-L24";
+}
+
+// Of a library that glibc found by its name, the text has that name alone.
+std::filesystem::path file_of(const Diagnosis& said, const preflight::Spec& spec,
+                              const preflight::Report& report) {
   const std::filesystem::path named(path_of(said.value("file")));
-  return named.is_absolute() ? named : spec.plugin;
+  if (named.is_absolute()) return named;
+  for (const preflight::Report::Item& item : report.closure)
+    if (item.name == said.value("file")) return path_of(item.path);
+  return spec.plugin;
 }
 
 // "failed to map segment from shared object" although a page of it can be mapped: a limit, or a policy.
-Diagnosis why_not_mapped(const Diagnosis& said, const preflight::Spec& spec) {
-  const std::filesystem::path file = file_of(said, spec);
+Diagnosis why_not_mapped(const Diagnosis& said, const std::filesystem::path& file) {
   if (const auto limit = preflight::address_space_limit()) {
     Diagnosis diagnosis = diagnose("EH-L23");
     diagnosis.with("file", path_text(file));
@@ -240,15 +248,19 @@ Diagnosis recheck(Diagnosis said, const preflight::Spec& spec) {
     if (said.code == "EH-G04") return said;
     // The loader says the same of a noexec mount, of a limit and of a policy, and gives no number: a trial
     // does.
-    const bool mapping = said.code == "EH-L22" || said.code == "EH-L23" || said.code == "EH-L24";
-    if (mapping)
-      if (auto refused = preflight::check_executable_mapping(file_of(said, spec)); !refused)
+    const bool mapping = is_of_mapping(said);
+    const std::filesystem::path file = file_of(said, spec, report);
+    if (mapping) {
+      for (const Diagnosis& found : report.diagnoses)
+        if (is_of_mapping(found) && path_of(found.value("file")) == file) return merged(found, said);
+      if (auto refused = preflight::check_executable_mapping(file); !refused)
         return merged(std::move(refused).error(), said);
+    }
     if (const Diagnosis* found = finding_for(said, report)) {
       if (auto better = why_not_in_library_path(*found, spec)) return merged(std::move(*better), said);
       return merged(*found, said);
     }
-    if (mapping) return why_not_mapped(said, spec);
+    if (mapping) return why_not_mapped(said, file);
     add_numbers(said, report);
     // Nothing in the files says who used it up; how much there was tells what to ask for instead.
     if (said.code == "EH-L19" && said.value("reserve").empty() && said.value("alignment").empty())

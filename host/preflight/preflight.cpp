@@ -196,13 +196,19 @@ class Check {
     return files;
   }
 
-  // A policy may refuse one file and allow its neighbour, so each that will be opened is tried; a mount
-  // refuses all alike and is told once.
+  // A policy may refuse one file and allow its neighbour, so each of the build's own is tried; a mount
+  // refuses all alike and is told once. Of the folders that the rest lies in, one file each.
   void check_mappings(const Closure& closure) {
+    std::set<std::filesystem::path> tried;
     for (const linker::Object& object : closure.objects) {
-      if (object.path != path_text(spec_.plugin) && !index_.in_view(object.path)) continue;
+      const bool own = object.path == path_text(spec_.plugin) || index_.in_view(object.path);
+      if (object.found_by == "already loaded" ||
+          (!own && !tried.insert(path_of(object.path).parent_path()).second))
+        continue;
       auto mapping = check_executable_mapping(path_of(object.path));
       if (mapping) continue;
+      if (!own && !object.needed_by.empty())
+        mapping.error().with("library", object.name).with("needed_by", object.needed_by);
       report_.diagnoses.push_back(std::move(mapping).error());
       return;
     }

@@ -34,11 +34,12 @@ TEST(DescribeCode, NoBraceIsLeftInWhatPeopleRead) {
 TEST(DescribeCode, TheTextIsWhatPeopleLookUp) {
   EXPECT_EQ(describe_code(*find("L22")),
             "EH-L22  folder does not allow code\n"
-            "  means          The cache lies on a file system mounted noexec, from which no library can be "
-            "loaded.\n"
+            "  means          The cache, or a library that the build finds outside it, lies on a file system "
+            "mounted noexec, from which no library can be loaded.\n"
             "  known before   mount flags, and a trial mapping of one page\n"
             "  known after    \"failed to map segment from shared object\"\n"
             "  to do          set ENGINEHOST_CACHE to a folder on a file system that allows code\n"
+            "  to do          have another LIBRARY found, on a file system that allows code\n"
             "  to do          have MOUNT_POINT mounted again with exec\n"
             "  the build      set aside; looked at again after ten minutes, or when it is allowed\n"
             "  proven         tests make it happen\n"

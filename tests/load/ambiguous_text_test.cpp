@@ -157,6 +157,23 @@ TEST_F(AmbiguousText, NotMapped_L22_TheFolderIsMountedNoexec) {
   EXPECT_EQ(told.value("mount_point"), folder.native());
 }
 
+// The text names such a library without its folder.
+TEST_F(AmbiguousText, NotMapped_L22_ANeedIsFoundInAFolderMountedNoexec) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root may mount a folder noexec";
+  const auto folder = workshop_.path("mounted");
+  std::filesystem::create_directory(folder);
+  if (faults::shell("mount -t tmpfs -o noexec none " + faults::quoted(folder) + " 2>/dev/null") != 0)
+    GTEST_SKIP() << "mounting is not allowed here";
+  workshop_.library("built/libneed.so", "int f(void){return 1;}", "-Wl,-soname,libneed.so");
+  std::filesystem::copy_file(workshop_.path("built/libneed.so"), folder / "libneed.so");
+  const auto plugin =
+      workshop_.plugin("libengine_x.so", "-Wl,--no-as-needed -L" + faults::quoted(workshop_.path("built")) +
+                                             " -lneed -Wl,-rpath," + faults::quoted(folder));
+  const Diagnosis told = expect_told(plugin, not_mapped, "EH-L22");
+  faults::shell("umount -l " + faults::quoted(folder));
+  EXPECT_EQ(told.value("file"), (folder / "libneed.so").native());
+}
+
 TEST_F(AmbiguousText, NotMapped_L23_TheAddressSpaceIsLimited) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "a sanitizer needs the address space for itself";

@@ -156,5 +156,26 @@ TEST_F(Content, AFolderMountedNoexecIsL22) {
   EXPECT_THAT(explain::describe(report.diagnoses.front()), HasSubstr("ENGINEHOST_CACHE"));
 }
 
+TEST_F(Content, L22_AFolderMountedNoexecInWhichTheLoaderFindsANeed) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root may mount a folder noexec";
+  const auto folder = workshop_.path("mounted");
+  std::filesystem::create_directory(folder);
+  const std::string where = faults::quoted(folder);
+  if (faults::shell("mount -t tmpfs -o noexec none " + where + " 2>/dev/null") != 0)
+    GTEST_SKIP() << "mounting is not allowed here";
+  workshop_.library("libneed.so", "int f(void){return 1;}", "-Wl,-soname,libneed.so");
+  workshop_.library("libx.so", "int f(void); int g(void){return f();}",
+                    "-L" + faults::quoted(workshop_.path("")) + " -lneed -Wl,-rpath," + where);
+  std::filesystem::rename(workshop_.path("libneed.so"), workshop_.path("moved.so"));
+  std::filesystem::copy_file(workshop_.path("moved.so"), folder / "libneed.so");
+  const Report report = check(alone(workshop_.path("libx.so")));
+  faults::shell("umount " + where);
+  ASSERT_EQ(first_code(report), "EH-L22");
+  const Diagnosis& told = report.diagnoses.front();
+  EXPECT_EQ(told.value("file"), (folder / "libneed.so").native());
+  EXPECT_EQ(told.value("library"), "libneed.so");
+  EXPECT_THAT(explain::describe(told), Not(HasSubstr("ENGINEHOST_CACHE")));
+}
+
 }  // namespace
 }  // namespace enginehost::preflight
