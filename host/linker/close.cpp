@@ -133,8 +133,8 @@ class Walk {
     if (name.find('/') != std::string::npos) {
       const std::string path =
           name.front() != '/' ? path_text(machine_.current_directory / path_of(name)) : name;
-      if (try_file(reader_.read(path), path, path, parent, "path") == Search::is_over || optional) return;
-      miss(path, parent, {});
+      if (try_file(reader_.read(path), path, name, parent, "path") == Search::is_over || optional) return;
+      miss(name, parent, {}, path);
       return;
     }
     if (places.empty()) places = places_of(parent);
@@ -338,9 +338,11 @@ class Walk {
         {name, path, path_at(parent), std::move(refusal.why), refusal.fatal, std::move(refusal.diagnosis)});
   }
 
-  void miss(const std::string& name, int parent, const std::vector<const Place*>& places) {
+  void miss(const std::string& name, int parent, const std::vector<const Place*>& places,
+            const std::string& tried = {}) {
     Missing missing;
     missing.name = name;
+    missing.tried = tried;
     missing.needed_by = path_at(parent);
     for (int i = parent; i >= 0; i = closure_.objects[static_cast<std::size_t>(i)].parent)
       missing.chain.insert(missing.chain.begin(), path_at(i));
@@ -354,8 +356,9 @@ class Walk {
     }
     // Beside the libraries of the closure, where a person would see it lying.
     for (const Object& object : closure_.objects) {
+      if (name.empty() || name.front() == '/') break;
       const std::string folder = folder_of_file(object.path);
-      if (name.empty() || object.found_by == "already loaded" || !looked_at.insert(folder).second) continue;
+      if (object.found_by == "already loaded" || !looked_at.insert(folder).second) continue;
       const std::string beside = folder + "/" + name;
       if (reader_.file_exists(beside)) missing.present_at.push_back(beside);
     }
@@ -370,18 +373,31 @@ class Walk {
       reject(name, path, parent, {std::string(read.error().value("problem")), false, read.error()});
   }
 
+  // What is found depends on where the program was started.
+  void warn_of_current_folder(const Object& object) {
+    const auto told = [&](std::string_view what, const std::string& value, std::string_view source) {
+      Diagnosis diagnosis = diagnose("EH-L32");
+      diagnosis.with("file", object.path).with("tag", source);
+      if (!value.empty()) diagnosis.with(what, value, source);
+      closure_.warnings.push_back(std::move(diagnosis.with("folder", path_text(machine_.current_directory))));
+    };
+    const std::vector<std::string>& path =
+        object.info->has_runpath ? object.info->runpath : object.info->rpath;
+    for (const std::string& element : path)
+      if (element.empty() ? path.size() > 1 : element.front() != '/' && element.front() != '$')
+        told("element", element, object.info->has_runpath ? "RUNPATH" : "RPATH");
+    for (const Object& other : closure_.objects)
+      if (other.found_by == "path" && other.name.front() != '/' && other.needed_by == object.path)
+        told("library", other.name, "DT_NEEDED");
+  }
+
   void add_warnings() {
     for (const Object& object : closure_.objects) {
       const binary::BinaryInfo* info = object.info;
       const bool systems_own = object.found_by == "ld.so.cache" || object.found_by == "default" ||
                                object.found_by == "already loaded";
       if (info == nullptr || systems_own) continue;
-      const std::vector<std::string>& path = info->has_runpath ? info->runpath : info->rpath;
-      if (path.size() > 1 && std::find(path.begin(), path.end(), "") != path.end())
-        closure_.warnings.push_back(std::move(diagnose("EH-L32")
-                                                  .with("file", object.path)
-                                                  .with("tag", info->has_runpath ? "RUNPATH" : "RPATH")
-                                                  .with("folder", path_text(machine_.current_directory))));
+      warn_of_current_folder(object);
       if (info->text_relocations)
         closure_.warnings.push_back(std::move(diagnose("EH-L21").with("file", object.path)));
     }

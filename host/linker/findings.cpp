@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "base/paths.hpp"
 #include "base/version.hpp"
 #include "host/linker/linker.hpp"
 #include "host/linker/versions.hpp"
@@ -61,18 +62,22 @@ void add_missing(const Machine& machine, const Closure& closure, std::vector<Dia
                                                             missing.needed_by};
     auto group =
         std::find_if(groups.begin(), groups.end(), [&](const auto& known) { return known.first == key; });
-    if (group == groups.end()) {
-      groups.push_back({key, found.size()});
+    // Of a path nothing that is said of the others holds.
+    if (group == groups.end() || !missing.tried.empty()) {
+      if (missing.tried.empty()) groups.push_back({key, found.size()});
       Diagnosis diagnosis = diagnose(key.first);
       diagnosis.with("file", closure.file).with("needed_by", missing.needed_by, "DT_NEEDED");
       for (const std::string& link : missing.chain) diagnosis.with("chain", link);
       for (const Searched& place : missing.searched)
         diagnosis.with("searched", place.directory,
                        place.exists ? place.why : place.why + ", does not exist");
+      if (!missing.tried.empty()) diagnosis.with("tried", missing.tried, "a path in DT_NEEDED");
+      if (!missing.tried.empty() && missing.name.front() != '/')
+        diagnosis.with("current_folder", path_text(machine.current_directory));
       found.push_back(std::move(diagnosis));
       group = groups.end() - 1;
     }
-    Diagnosis& diagnosis = found[group->second];
+    Diagnosis& diagnosis = missing.tried.empty() ? found[group->second] : found.back();
     diagnosis.with("library", missing.name, "DT_NEEDED of " + missing.needed_by);
     for (const std::string& path : missing.present_at) diagnosis.with("present_at", path);
   }

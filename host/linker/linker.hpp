@@ -89,8 +89,9 @@ struct Searched {
 };
 
 struct Missing {
-  std::string name;
+  std::string name;                     // as it is written
   std::string needed_by;                // path
+  std::string tried;                    // of a name with a slash in it: the one path that the loader tries
   std::vector<std::string> chain;       // paths, the requested file first, needed_by last
   std::vector<Searched> searched;       // in the loader's order
   std::vector<std::string> present_at;  // files of that name beside the closure's libraries that the loader
@@ -161,6 +162,7 @@ Closure close(const Machine& machine, const Request& request, Reader& reader);
 //   EH-L01  directly missing     library..., needed_by, searched...
 //   EH-L02  missing further down library..., needed_by, chain..., searched...
 //   EH-L03  there but not looked at: library, needed_by, present_at..., searched...
+//   Of the three, a name with a slash in it by itself: library, needed_by, tried; current_folder if relative
 //   EH-L04  file of another machine  built_for, machine      EH-L05  the same of a dependency: + library,
 //   needed_by EH-L06  other word size      built_for, machine, library, needed_by EH-L08  C library too old
 //   version..., needs (highest), library, path, have, required_by EH-L09  C++ runtime too old  version...,

@@ -277,7 +277,7 @@ class Check {
     for (const linker::Rejected& rejected : report_.rejected) paths.insert(path_of(rejected.path));
     // What is missing may appear in any folder that was searched, or anywhere else the loader's cache names.
     for (const linker::Missing& missing : report_.missing) {
-      paths.insert(path_of(spec_.machine.cache_file));
+      paths.insert(path_of(missing.tried.empty() ? spec_.machine.cache_file : missing.tried));
       for (const linker::Searched& place : missing.searched)
         if (place.directory != spec_.machine.cache_file)
           for (const std::string& path :

@@ -48,6 +48,24 @@ TEST(Message, F_AFileThatIsAsItWasPublished) {
   EXPECT_EQ(text.find("--repair"), std::string::npos) << text;
 }
 
+// Neither a folder nor a RUNPATH helps where the loader does not search.
+TEST(Message, L_ANeedWithASlash) {
+  for (const char* code : {"EH-L01", "EH-L02", "EH-L03"}) {
+    const std::string text = describe(diagnose(code)
+                                          .with("file", "/v/libx.so")
+                                          .with("needed_by", "/v/libx.so")
+                                          .with("library", "lib/libb.so", "DT_NEEDED of /v/libx.so")
+                                          .with("present_at", "/v/lib/libb.so")
+                                          .with("tried", "/lib/libb.so")
+                                          .with("current_folder", "/"));
+    EXPECT_NE(text.find("libx.so needs lib/libb.so, which begins at the current folder"), std::string::npos)
+        << text;
+    EXPECT_NE(text.find("patchelf --replace-needed lib/libb.so libb.so libx.so"), std::string::npos) << text;
+    EXPECT_EQ(text.find("into a folder the loader searches"), std::string::npos) << text;
+    EXPECT_EQ(text.find("-rpath"), std::string::npos) << text;
+  }
+}
+
 TEST(Message, L_StaticThreadLocalStorageByWhatIsWanted) {
   const auto told = [](const char* wanted) {
     return describe(diagnose("EH-L19").with("file", "/v/libx.so").with("static_tls", wanted));

@@ -269,6 +269,47 @@ TEST_F(ClosureOf, L32_an_empty_element_means_the_current_folder_and_is_warned_of
   EXPECT_EQ(codes(close_over(engine)), "EH-L01");
 }
 
+TEST_F(ClosureOf, L32_a_path_that_begins_at_the_current_folder_is_warned_of) {
+  part("here/dep.so");
+  const auto engine = part("engine.so", {"here/dep.so"}, {"-Wl,-rpath,here"});
+  std::filesystem::remove(folder() / "here/dep.so");
+  part("here/dep.so");
+  machine_.current_directory = folder();
+  Closure closure = close_over(engine);
+  ASSERT_EQ(closure.warnings.size(), 1u);
+  EXPECT_EQ(closure.warnings[0].value("element"), "here");
+  // The same of a need, which is searched for nowhere.
+  run({"patchelf", "--remove-rpath", engine.native()});
+  run({"patchelf", "--replace-needed", "dep.so", "here/dep.so", engine.native()});
+  closure = close_over(engine);
+  EXPECT_TRUE(closure.loads());
+  EXPECT_EQ(closure.find("here/dep.so")->path, in("here/dep.so"));
+  ASSERT_EQ(closure.warnings.size(), 1u);
+  EXPECT_EQ(closure.warnings[0].code, "EH-L32");
+  EXPECT_EQ(closure.warnings[0].value("library"), "here/dep.so");
+}
+
+TEST_F(ClosureOf, L03_a_need_with_a_slash_is_told_as_it_is_written_and_as_the_one_path_that_is_tried) {
+  part("here/dep.so");
+  const auto engine = part("engine.so", {"here/dep.so"}, {"-Wl,-rpath,$ORIGIN"});
+  run({"patchelf", "--replace-needed", "dep.so", "here/dep.so", engine.native()});
+  machine_.current_directory = "/";
+  const Diagnosis there = only(close_over(engine));
+  EXPECT_EQ(there.code, "EH-L03");
+  EXPECT_EQ(there.value("library"), "here/dep.so");
+  EXPECT_EQ(there.value("tried"), "/here/dep.so");
+  EXPECT_EQ(there.value("current_folder"), "/");
+  EXPECT_EQ(there.value("present_at"), in("here/dep.so"));
+  std::filesystem::remove(folder() / "here/dep.so");
+  EXPECT_EQ(only(close_over(engine)).code, "EH-L01");
+  run({"patchelf", "--replace-needed", "here/dep.so", "/gone/dep.so", engine.native()});
+  const Diagnosis gone = only(close_over(engine));
+  EXPECT_EQ(gone.code, "EH-L01");
+  EXPECT_EQ(gone.value("library"), "/gone/dep.so");
+  EXPECT_EQ(gone.value("tried"), "/gone/dep.so");
+  EXPECT_EQ(gone.value("current_folder"), "");
+}
+
 TEST_F(ClosureOf, what_is_loaded_already_serves_its_name_whatever_lies_on_disk) {
   part("disk/dep.so");
   part("process/dep.so");

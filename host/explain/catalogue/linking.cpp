@@ -12,21 +12,34 @@ constexpr std::string_view newer_system =
     "never copy "
     "another system's C library here";
 
+// Of a DT_NEEDED with a slash in it, which is searched for nowhere.
+constexpr std::string_view by_current_folder =
+    "{needed_by|name} needs {library}, which begins at the current folder, {current_folder}: {tried} is not "
+    "there";
+constexpr std::string_view by_path =
+    "{needed_by|name} needs {library} at that path, and it is not there{?tried}";
+constexpr std::string_view needed_by_name =
+    "{?tried}publisher: let it be needed by its name alone, and found: patchelf --replace-needed "
+    "{library|word} "
+    "{library|name} {needed_by|name}, and a RUNPATH from $ORIGIN";
+
 constexpr Entry entries[] = {
     {.code = "EH-L01",
      .title = "library missing",
      .meaning = "A library that a file names as needed is in none of the folders the loader searches.",
      .before = "the closure of the file, searched as the loader would",
      .after = "\"cannot open shared object file\", held against the files",
-     .causes = {"{+library}{library...} are needed by {needed_by|name} but are in none of the folders the "
+     .causes = {by_current_folder, by_path,
+                "{+library}{library...} are needed by {needed_by|name} but are in none of the folders the "
                 "loader searches",
                 "{library...} is needed by {needed_by|name} but is not in any folder the loader searches",
                 "{library...} is needed but is not in any folder the loader searches",
                 "a needed library was not found: {os_said}",
                 "a needed library is in none of the folders the loader searches"},
      .remedies =
-         {"install what provides it: {provided_by...}",
-          "put {library...} into a folder the loader searches, or use a build that brings it",
+         {"{!tried}install what provides it: {provided_by...}",
+          "{!tried}put {library...} into a folder the loader searches, or use a build that brings it",
+          needed_by_name, "{?tried}{!current_folder}put {tried|name} there, or use a build that brings it",
           "{!library}engine-info --inspect FILE lists every library that is missing and who needs it"}},
     {.code = "EH-L02",
      .title = "library of a library missing",
@@ -34,15 +47,17 @@ constexpr Entry entries[] = {
      .before = "the closure of the file, searched as the loader would",
      .after = "\"cannot open shared object file\", held against the files",
      .causes =
-         {"{+library}{library...} are needed by {needed_by|name} (through {chain...|name}) but are in none "
+         {by_current_folder, by_path,
+          "{+library}{library...} are needed by {needed_by|name} (through {chain...|name}) but are in none "
           "of the folders the loader searches",
           "{library...} is needed by {needed_by|name} (through {chain...|name}) but is not in any folder the "
           "loader searches",
           "{library...} is needed by {needed_by|name} but is not in any folder the loader searches",
           "a library that is needed indirectly is in none of the folders the loader searches"},
      .remedies =
-         {"install what provides it: {provided_by...}",
-          "put {library...} into a folder the loader searches, or use a build that brings it",
+         {"{!tried}install what provides it: {provided_by...}",
+          "{!tried}put {library...} into a folder the loader searches, or use a build that brings it",
+          needed_by_name, "{?tried}{!current_folder}put {tried|name} there, or use a build that brings it",
           "{!library}engine-info --inspect FILE lists every library that is missing and who needs it"}},
     {.code = "EH-L03",
      .title = "library present but not where the loader looks",
@@ -51,10 +66,12 @@ constexpr Entry entries[] = {
          "inherited). EngineHost opens such libraries by absolute path first.",
      .before = "the closure with and without opening the build's own libraries first",
      .after = "\"cannot open shared object file\", although the file exists",
-     .causes = {"{library} for {needed_by|name} lies at {present_at}, where the loader does not look",
+     .causes = {"{needed_by|name} needs {library}, which begins at the current folder: {tried} is not there, "
+                "it lies at {present_at}",
+                "{library} for {needed_by|name} lies at {present_at}, where the loader does not look",
                 "a needed library lies in the build, but where the loader does not look"},
-     .remedies = {"nothing to do: it is opened by its absolute path{?mended}",
-                  "publisher: link {needed_by|name} with -Wl,-rpath,'$ORIGIN'",
+     .remedies = {needed_by_name, "nothing to do: it is opened by its absolute path{?mended}",
+                  "{!tried}publisher: link {needed_by|name} with -Wl,-rpath,'$ORIGIN'",
                   "{!mended}{!needed_by}open the library by its absolute path first"}},
     {.code = "EH-L04",
      .title = "library for another processor",
@@ -418,14 +435,22 @@ constexpr Entry entries[] = {
                 "LD_LIBRARY_PATH was changed after the program started"},
      .remedies = {"set it before the program starts, or not at all"}},
     {.code = "EH-L32",
-     .title = "empty element in a search path",
+     .title = "what is found depends on the current folder",
      .meaning =
-         "An empty element of RUNPATH or LD_LIBRARY_PATH means the current folder: what is loaded depends on "
-         "where the program was started.",
-     .before = "RUNPATH and LD_LIBRARY_PATH",
-     .causes = {"{file|name} has an empty element in its search path, which means the current folder",
+         "An empty element of RUNPATH or LD_LIBRARY_PATH means the current folder, and a path in DT_NEEDED "
+         "or "
+         "RUNPATH that does not begin with a slash begins there: what is loaded depends on where the program "
+         "was started.",
+     .before = "RUNPATH, DT_NEEDED and LD_LIBRARY_PATH",
+     .causes = {"{file|name} needs {library}, which begins at the current folder, here {folder}",
+                "{file|name} has {element} in its search path, which begins at the current folder, here "
+                "{folder}",
+                "{file|name} has an empty element in its search path, which means the current folder",
                 "a search path has an empty element, which means the current folder"},
-     .remedies = {"take the empty element out (a colon at the beginning or end)"},
+     .remedies = {"{!library}{!element}take the empty element out (a colon at the beginning or end)",
+                  "{?element}publisher: let it begin with $ORIGIN or a slash",
+                  "publisher: let it be needed by its name alone, and found: patchelf --replace-needed "
+                  "{library|word} {library|name} {file|name}, and a RUNPATH from $ORIGIN"},
      .category = Category::request},
     {.code = "EH-L33",
      .title = "path the loader cannot take",
