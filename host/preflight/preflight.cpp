@@ -6,6 +6,7 @@
 #include "base/files.hpp"
 #include "base/paths.hpp"
 #include "host/linker/static_tls.hpp"
+#include "host/linker/steering.hpp"
 #include "host/linker/symbols.hpp"
 #include "host/preflight/absence.hpp"
 #include "host/preflight/driver.hpp"
@@ -77,6 +78,7 @@ class Check {
       report_.verdict = Verdict::fails;
     else if (!doubts_.empty())
       report_.verdict = Verdict::unsure;
+    judge_steering();
     report_.diagnoses.insert(report_.diagnoses.end(), doubts_.begin(), doubts_.end());
     report_.load_order = as_paths(order_);
     later.insert(later.begin(), path_text(spec_.plugin));
@@ -97,6 +99,20 @@ class Check {
   bool lazy(const std::string& path) const {
     const std::string name = path_text(path_of(path).filename());
     return std::find(spec_.lazy.begin(), spec_.lazy.end(), name) != spec_.lazy.end();
+  }
+
+  // What the loader would find is not known then; that the file itself is broken is.
+  void judge_steering() {
+    if (!spec_.machine.root.empty()) return;
+    const std::string by = linker::steered_by(spec_.machine, linker::steering_at_start());
+    const bool broken =
+        std::any_of(report_.diagnoses.begin(), report_.diagnoses.end(), [&](const Diagnosis& one) {
+          return is_content_problem(one) && one.value("file") == path_text(spec_.plugin);
+        });
+    if (by.empty() || broken) return;
+    report_.verdict = Verdict::unsure;
+    report_.notes.push_back("the loader's search is changed by " + by +
+                            ", which is not followed here: only loading tells what it finds");
   }
 
   // What the plugin does not need by name but may open while it runs.

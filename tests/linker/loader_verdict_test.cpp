@@ -5,6 +5,7 @@
 
 #include "base/version.hpp"
 #include "host/linker/static_tls.hpp"
+#include "host/linker/steering.hpp"
 #include "host/linker/symbols.hpp"
 #include "tests/faults/real_dlopen.hpp"
 #include "tests/support/this_architecture.hpp"
@@ -254,6 +255,21 @@ TEST_F(LoaderVerdict, L10_a_C_library_that_does_not_know_packed_relocations_leav
   EXPECT_EQ(codes(alone), "");
   ASSERT_EQ(closed(alone).doubts.size(), 1u);
   EXPECT_EQ(closed(alone).doubts[0].code, "EH-L10");
+}
+
+TEST_F(LoaderVerdict, what_leads_the_loader_elsewhere_is_named) {
+  const auto by = [&](const Steering& steering) { return steered_by(machine_, steering); };
+  machine_.legacy_hwcaps = {"tls"};
+  EXPECT_EQ(by({}), "");
+  EXPECT_EQ(by({"", "glibc.rtld.nns=2:glibc.cpu.hwcaps_more=1", ""}), "");
+  EXPECT_EQ(by({"/a/audit.so", "", ""}), "LD_AUDIT");
+  EXPECT_THAT(by({"", "glibc.rtld.nns=2:glibc.cpu.hwcaps=-AVX2", ""}), HasSubstr("glibc.cpu.hwcaps"));
+  EXPECT_EQ(by({"", "", "0"}), "LD_HWCAP_MASK");
+  EXPECT_THAT(by({"", "glibc.cpu.hwcap_mask=0", ""}), HasSubstr("hwcap_mask"));
+  machine_.legacy_hwcaps.clear();
+  EXPECT_EQ(by({"", "", "0"}), "") << "from glibc 2.37 on it leads to no folder";
+  machine_.secure = true;
+  EXPECT_EQ(by({"/a/audit.so", "", ""}), "");
 }
 
 TEST_F(LoaderVerdict, a_need_without_a_name_is_served_by_the_program) {

@@ -4,6 +4,7 @@
 
 #include <unistd.h>
 
+#include <cstdlib>
 #include <fstream>
 
 #include "tests/preflight/helpers.hpp"
@@ -175,6 +176,31 @@ TEST_F(Content, L22_AFolderMountedNoexecInWhichTheLoaderFindsANeed) {
   EXPECT_EQ(told.value("file"), (folder / "libneed.so").native());
   EXPECT_EQ(told.value("library"), "libneed.so");
   EXPECT_THAT(explain::describe(told), Not(HasSubstr("ENGINEHOST_CACHE")));
+}
+
+// What the program below looks at.
+TEST(ProgramThatIsSteered, DISABLED_LooksAtALibrary) {
+  const std::filesystem::path file = std::getenv("ENGINEHOST_TEST_LIBRARY");
+  EXPECT_EQ(name_of(check(alone(file)).verdict), std::string(std::getenv("ENGINEHOST_TEST_VERDICT")));
+}
+
+TEST_F(Content, WhatTheLoaderFindsIsUnsureWhereItsSearchIsChanged) {
+  const auto need = workshop_.library("libneed.so", "int f(void){return 1;}", "-Wl,-soname,libneed.so");
+  const auto user =
+      workshop_.library("libx.so", "int f(void); int g(void){return f();}", faults::quoted(need));
+  const auto empty = workshop_.file("libzero.so", "");
+  const auto told = [&](const std::string& variable, const std::filesystem::path& file, const char* verdict) {
+    return faults::shell("env " + variable + " ENGINEHOST_TEST_LIBRARY=" + faults::quoted(file) +
+                         " ENGINEHOST_TEST_VERDICT=" + verdict + " " +
+                         faults::quoted(std::filesystem::read_symlink("/proc/self/exe")) +
+                         " --gtest_also_run_disabled_tests --gtest_filter=ProgramThatIsSteered.* >/dev/null "
+                         "2>&1") == 0;
+  };
+  EXPECT_TRUE(told("LD_AUDIT=", user, "fails"));
+  EXPECT_TRUE(told("LD_AUDIT=/nowhere/audit.so", user, "unsure"));
+  EXPECT_TRUE(told("LD_AUDIT=/nowhere/audit.so", need, "unsure"));
+  EXPECT_TRUE(told("GLIBC_TUNABLES=glibc.cpu.hwcaps=-AVX2", need, "unsure"));
+  EXPECT_TRUE(told("LD_AUDIT=/nowhere/audit.so", empty, "fails")) << "whatever is found";
 }
 
 }  // namespace
