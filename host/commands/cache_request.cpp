@@ -13,6 +13,7 @@
 #include "host/explain/explain.hpp"
 #include "host/offline/bundle_writer.hpp"
 #include "host/offline/request.hpp"
+#include "host/open/document.hpp"
 
 namespace enginehost::commands {
 namespace {
@@ -86,10 +87,17 @@ Result<Json> fulfil_command(const OfflineRun& run) {
                       .set("build", given.build)
                       .set("was_there", given.was_there)
                       .set("downloaded", given.downloaded)
-                      .set("passed_over", Json::strings(given.passed_over)));
+                      .set("passed_over", Json::strings(given.passed_over))
+                      .set("turned_down", open::turned_down_document(given.turned_down))
+                      .set("warnings", open::warnings_document(world, given.warnings)));
     if (!run.common.json && !given.passed_over.empty())
       say("%s  set aside on the machine that asks (it failed there, or was disabled): %s instead\n",
           join(given.passed_over, ", ").c_str(), given.build.c_str());
+    for (const open::TurnedDown& one : given.turned_down)
+      if (!run.common.json)
+        say("%s  %s: %s instead\n", one.build.c_str(), one.why ? explain::one_line(*one.why).c_str() : "",
+            given.build.c_str());
+    print_warnings({}, given.warnings, run.common.quiet || run.common.json);
     if (!run.common.json && given.was_there) say("%s  is there already\n", given.build.c_str());
   }
   Json document = Json::object();

@@ -5,6 +5,7 @@
 
 #include "base/counted.hpp"
 #include "base/paths.hpp"
+#include "base/shell_word.hpp"
 #include "base/text.hpp"
 #include "cache/place.hpp"
 #include "host/commands/asked_for.hpp"
@@ -19,6 +20,7 @@
 #include "host/commands/program.hpp"
 #include "host/commands/quarantine.hpp"
 #include "host/commands/recorded_platform.hpp"
+#include "host/commands/report.hpp"
 #include "host/commands/say.hpp"
 #include "host/commands/written.hpp"
 #include "host/explain/explain.hpp"
@@ -69,6 +71,12 @@ Result<Json> fetch_for(const settings::Settings& settings, std::optional<platfor
         acquired->downloaded > 0 ? ("fetched " + format_bytes(acquired->downloaded)).c_str()
                                  : "was installed already",
         path_text(acquired->installed.folder).c_str(), label.c_str());
+  const bool fallback = open::is_fallback(plan);
+  if (fallback && !flags.common.json)
+    if (const std::string others = not_taken(plan, acquired->installed.flavor,
+                                             "engine-info " + shell_word(flags.engine) + " --plan --explain");
+        !others.empty())
+      say("instead of\n%s", others.c_str());
   if (plan.forced_in_vain) acquired->warnings.push_back(*plan.forced_in_vain);
   for (const resolve::Candidate& candidate : plan.candidates)
     if (candidate.build->id == acquired->installed.build)
@@ -82,7 +90,10 @@ Result<Json> fetch_for(const settings::Settings& settings, std::optional<platfor
       .set("folder", path_text(acquired->installed.folder))
       .set("size", acquired->installed.size)
       .set("downloaded", acquired->downloaded)
-      .set("repaired", acquired->repaired);
+      .set("repaired", acquired->repaired)
+      .set("fallback", fallback)
+      .set("turned_down", open::turned_down_document(open::turned_down(plan)))
+      .set("warnings", open::warnings_document(world, acquired->warnings));
 }
 
 Result<Json> fetch(const settings::Settings& settings, const Flags& flags, const CancelToken& cancel) {

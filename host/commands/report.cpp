@@ -100,20 +100,8 @@ std::string opened_report(const open::Outcome& outcome, bool verbose) {
 
 // What was asked for, or fitted better, than the build that is opened.
 std::string not_opened(const open::Outcome& outcome, const manifest::Build& build) {
-  std::string text;
-  for (const resolve::Candidate& candidate : outcome.plan.candidates)
-    if (candidate.verdict == resolve::Verdict::failed || candidate.verdict == resolve::Verdict::quarantined ||
-        candidate.verdict == resolve::Verdict::disabled) {
-      const std::optional<Diagnosis> diagnosis = candidate.diagnosis();
-      text += "  " + candidate.build->id + "  " + (diagnosis ? explain::one_line(*diagnosis) : "") + "\n";
-    }
+  std::string text = not_taken(outcome.plan, build.flavor, "--plan --explain");
   const resolve::Request& request = outcome.plan.request;
-  if (outcome.plan.forced_in_vain)
-    text += "  " + request.force + "  " + explain::one_line(*outcome.plan.forced_in_vain) + "\n";
-  if (!request.flavor.empty() && request.flavor != build.flavor)
-    text += "  the flavor " + request.flavor + " that was asked for (" +
-            (request.flavor_source.empty() ? "" : request.flavor_source + "; ") +
-            "--plan --explain says why)\n";
   const std::vector<std::string> wished = open::wished_devices(request);
   if (outcome.opened && !wished.empty() &&
       load::first_meant(outcome.opened->devices, wished.front()) == nullptr)
@@ -215,6 +203,19 @@ Json machine_document(open::World& world, const std::optional<Diagnosis>& broken
       .set("set_aside", std::move(set_aside))
       .set("failures", std::move(failures))
       .set("warnings", open::warnings_document(world, {}));
+}
+
+std::string not_taken(const resolve::Plan& plan, const std::string& flavor, const std::string& explains) {
+  std::string text;
+  for (const open::TurnedDown& one : open::turned_down(plan))
+    text += "  " + one.build + "  " + (one.why ? explain::one_line(*one.why) : "") + "\n";
+  const resolve::Request& request = plan.request;
+  if (plan.forced_in_vain)
+    text += "  " + request.force + "  " + explain::one_line(*plan.forced_in_vain) + "\n";
+  if (!request.flavor.empty() && request.flavor != flavor)
+    text += "  the flavor " + request.flavor + " that was asked for (" +
+            (request.flavor_source.empty() ? "" : request.flavor_source + "; ") + explains + " says why)\n";
+  return text;
 }
 
 std::string outcome_report(open::World& world, const open::Outcome& outcome, bool explain, bool verbose,

@@ -15,4 +15,8 @@ Json machine_document(open::World& world, const std::optional<Diagnosis>& broken
 std::string outcome_report(open::World& world, const open::Outcome& outcome, bool explain, bool verbose,
                            const std::string& recorded);
 
+// The builds that were not taken, a line each, and the flavor that was asked for where another one was taken;
+// `explains`: the command that says why.
+std::string not_taken(const resolve::Plan& plan, const std::string& flavor, const std::string& explains);
+
 }  // namespace enginehost::commands

@@ -139,6 +139,8 @@ Result<std::vector<Answer>> answer(const settings::Settings& settings, const Sit
       if (!acquired) return fail(std::move(acquired.error().within("answering the wish for " + wish.engine)));
       given.build = acquired->installed.build;
       given.downloaded = acquired->downloaded;
+      given.turned_down = open::turned_down(plan);
+      given.warnings = std::move(acquired->warnings);
     }
     answers.push_back(std::move(given));
   }

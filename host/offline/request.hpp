@@ -39,7 +39,9 @@ struct Answer {
   std::string build;       // the id that was chosen
   bool was_there = false;  // the asking machine has it already
   std::uint64_t downloaded = 0;
-  std::vector<std::string> passed_over;  // better builds that are set aside there, best first
+  std::vector<std::string> passed_over;            // better builds that are set aside there, best first
+  std::vector<open::TurnedDown> turned_down = {};  // better builds that could not be had here
+  std::vector<Diagnosis> warnings = {};            // as acquire::Acquired has them
 };
 
 // Chooses for the asking machine by the rules of an open there, and installs what was chosen here. Builds

@@ -92,6 +92,16 @@ Json warnings_document(const World& world, const std::vector<Diagnosis>& warning
   return list;
 }
 
+Json turned_down_document(const std::vector<TurnedDown>& builds) {
+  Json list = Json::array();
+  for (const TurnedDown& one : builds)
+    list.push(Json::object()
+                  .set("build", one.build)
+                  .set("verdict", resolve::name_of(one.verdict))
+                  .set("diagnosis", one.why ? explain::to_json(*one.why) : Json()));
+  return list;
+}
+
 Json shadowed_document(const manifest::Catalogue& catalogue, const std::string& engine) {
   Json list = Json::array();
   for (const manifest::Shadowed& shadowed : catalogue.shadowed) {

@@ -1,6 +1,7 @@
 // An outcome as the contract's JSON document, and the platform's and the settings' part of it.
 #pragma once
 #include "base/json.hpp"
+#include "host/open/fetch.hpp"
 #include "host/open/open.hpp"
 
 namespace enginehost::open {
@@ -8,6 +9,8 @@ namespace enginehost::open {
 Json tool_document();                                      // {"name","version","plugin_abi"}
 Json config_document(const settings::Settings& settings);  // [{"key","value","source"}]
 Json warnings_document(const World& world, const std::vector<Diagnosis>& warnings);
+// What was not taken: "build", "verdict" and "diagnosis" of each.
+Json turned_down_document(const std::vector<TurnedDown>& builds);
 // The whole document of `engine-info ENGINE --json`.
 // An outcome of a ready ticket is weighed for it.
 Json document(World& world, Outcome& outcome);

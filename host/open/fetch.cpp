@@ -63,6 +63,21 @@ std::vector<Diagnosis> told_of(const manifest::Catalogue& catalogue, bool offlin
   return told;
 }
 
+std::vector<TurnedDown> turned_down(const resolve::Plan& plan) {
+  std::vector<TurnedDown> found;
+  for (const resolve::Candidate& candidate : plan.candidates)
+    if (candidate.verdict == resolve::Verdict::failed || candidate.verdict == resolve::Verdict::quarantined ||
+        candidate.verdict == resolve::Verdict::disabled)
+      found.push_back({candidate.build->id, candidate.verdict, candidate.diagnosis()});
+  return found;
+}
+
+bool is_fallback(const resolve::Plan& plan) {
+  return plan.fallback || std::ranges::any_of(plan.candidates, [](const resolve::Candidate& candidate) {
+           return candidate.verdict == resolve::Verdict::failed;
+         });
+}
+
 Result<acquire::Acquired> fetch_best(World& world, resolve::Plan& plan, const FetchOptions& options) {
   if (auto forbidden = forbidden_by_name(world.catalogue())) return fail(std::move(*forbidden));
   acquire::AcquireOptions acquiring;

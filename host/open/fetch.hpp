@@ -32,9 +32,22 @@ std::optional<Diagnosis> forbidden_by_name(const manifest::Catalogue& catalogue)
 // nobody was asked where no network was wanted is no news.
 std::vector<Diagnosis> told_of(const manifest::Catalogue& catalogue, bool offline);
 
+// A build that would have been taken, and why it was not.
+struct TurnedDown {
+  std::string build;
+  resolve::Verdict verdict;  // failed, or set aside
+  std::optional<Diagnosis> why;
+};
+
+// Of a plan that was walked: what failed, and what history sets aside.
+std::vector<TurnedDown> turned_down(const resolve::Plan& plan);
+
+// Whether a plan that was walked led to less than the best that was asked for.
+bool is_fallback(const resolve::Plan& plan);
+
 // Installs the best build of the plan that can be had; a source that is down makes room for the next one. The
 // candidates' verdicts say what became of them. Fails with the first candidate's failure, or with why
-// there is none.
+// there is none; interrupted is interrupted (EH-P10), whatever failed before.
 Result<acquire::Acquired> fetch_best(World& world, resolve::Plan& plan, const FetchOptions& options);
 
 }  // namespace enginehost::open

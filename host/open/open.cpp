@@ -44,8 +44,6 @@ bool is_beyond_what_is_there(const Diagnosis& failure) {
   });
 }
 
-bool has_failed(const Candidate& candidate) { return candidate.verdict == Verdict::failed; }
-
 void add_log(Outcome& outcome, AttemptLog& log) {
   outcome.downloaded += log.downloaded;
   outcome.download_seconds += log.download_seconds;
@@ -226,10 +224,7 @@ Outcome decide_and_open(World& world, const OpenRequest& open, const TicketOffic
   first->verdict = Verdict::fits;
   try_candidates(world, open, outcome);
   if (outcome.state == State::opened)
-    outcome.fallback =
-        outcome.plan.fallback ||
-        std::any_of(outcome.plan.candidates.begin(), outcome.plan.candidates.end(), has_failed) ||
-        !wish_met(outcome.plan.request, *outcome.opened);
+    outcome.fallback = is_fallback(outcome.plan) || !wish_met(outcome.plan.request, *outcome.opened);
   tell_of_forced_failure(outcome);
   tell_of_idle_accelerator(world, outcome);
   office.keep(outcome);

@@ -277,5 +277,56 @@ TEST_F(CacheCommands, L22_VerifyTellsOfANoexecMount) {
   EXPECT_THAT(told.document["warnings"].dump(), HasSubstr("EH-L22")) << told.said();
 }
 
+// Two builds, the better one with bytes of another digest than the manifest's.
+class FallingBack : public testing::Test {
+ protected:
+  FallingBack() : repository(workplace.folder() / "repository") {
+    TestBuild better = good_build("reference-better");
+    better.version = "2.0.0";
+    better.files.push_back({"share/more.bin", "more"});
+    repository.add(good_build());
+    repository.add(better);
+    repository.write();
+    write_text(repository.root() / "files" / repository.store("more"), "evil");
+  }
+
+  Workplace workplace;
+  TestRepository repository;
+};
+
+TEST_F(FallingBack, AFetchSaysWhatItBroughtInsteadOfWhat) {
+  const std::vector<std::string> fetch = {"fetch", "reference", "--repository", repository.root().native()};
+  const Ended told = workplace.run("engine-cache", fetch);
+  EXPECT_EQ(told.status, 0) << told.said();
+  EXPECT_THAT(told.output, HasSubstr("reference-good  "));
+  EXPECT_THAT(told.output, HasSubstr("instead of\n  reference-better  EH-N08 "));
+  const Ended document = workplace.run("engine-cache", {fetch[0], fetch[1], fetch[2], fetch[3], "--json"});
+  ASSERT_EQ(document.status, 0) << document.said();
+  const Json& fetched = document.document["fetched"].as_array().at(0);
+  EXPECT_TRUE(fetched["fallback"].as_bool()) << document.said();
+  ASSERT_EQ(fetched["turned_down"].as_array().size(), 1u) << document.said();
+  const Json& better = fetched["turned_down"].as_array()[0];
+  EXPECT_EQ(better["build"].as_string(), "reference-better");
+  EXPECT_EQ(better["verdict"].as_string(), "failed");
+  EXPECT_EQ(better["diagnosis"]["code"].as_string(), "EH-N08");
+}
+
+TEST_F(FallingBack, AnAnswerSaysWhatItHoldsInsteadOfWhat) {
+  const std::string request = (workplace.folder() / "board.request").native();
+  ASSERT_EQ(workplace.run("engine-cache", {"request", request, "reference"}).status, 0);
+  const std::vector<std::string> fulfil = {"fulfil", request, "--repository", repository.root().native()};
+  const Ended told = workplace.run("engine-cache", fulfil);
+  EXPECT_EQ(told.status, 0) << told.said();
+  EXPECT_THAT(told.output, HasSubstr("reference-better  EH-N08 "));
+  EXPECT_THAT(told.output, HasSubstr(": reference-good instead\n"));
+  const Ended document =
+      workplace.run("engine-cache", {fulfil[0], fulfil[1], fulfil[2], fulfil[3], "--json"});
+  ASSERT_EQ(document.status, 0) << document.said();
+  const Json& answer = document.document["answers"].as_array().at(0);
+  EXPECT_EQ(answer["build"].as_string(), "reference-good");
+  EXPECT_EQ(answer["turned_down"].as_array().at(0)["diagnosis"]["code"].as_string(), "EH-N08")
+      << document.said();
+}
+
 }  // namespace
 }  // namespace enginehost::test
