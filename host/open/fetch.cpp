@@ -96,10 +96,12 @@ Result<acquire::Acquired> fetch_best(World& world, resolve::Plan& plan, const Fe
         acquired->warnings.push_back(std::move(failure));
       return acquired;
     }
-    candidate.turn_down(resolve::Verdict::failed,
-                        acquired.error().within("while fetching " + candidate.build->id));
-    if (!first) first = candidate.diagnosis();
-    if (ends_the_search(*first)) break;
+    Diagnosis failure = std::move(acquired.error().within("while fetching " + candidate.build->id));
+    const bool ends = ends_the_search(failure);
+    // Who stopped it hears that it was stopped.
+    if (!first || failure.code == "EH-P10") first = failure;
+    candidate.turn_down(resolve::Verdict::failed, std::move(failure));
+    if (ends) break;
   }
   if (!first) first = why_nothing_is_known(world.catalogue(), plan);
   return fail(first ? std::move(*first) : diagnose("EH-S01"));

@@ -76,7 +76,8 @@ void try_candidates(World& world, const OpenRequest& open, Outcome& outcome) {
       return;
     }
     const bool ends = ends_the_search(opened.error()) || is_beyond_what_is_there(opened.error());
-    if (!outcome.diagnosis) outcome.diagnosis = opened.error();
+    // Who stopped it hears that it was stopped, whatever failed before.
+    if (!outcome.diagnosis || opened.error().code == "EH-P10") outcome.diagnosis = opened.error();
     candidate.turn_down(Verdict::failed, std::move(opened).error());
     if (ends) return;
   }
@@ -291,7 +292,8 @@ Outcome open_engine(World& world, const OpenRequest& open) {
   // What opens anyway waits for no repository that was silent a moment ago.
   if (!open.plan_only && !open.decide_anew) world.spare_unreached();
   Outcome outcome = decide_and_open(world, open, office);
-  if (outcome.state == State::failed && world.ask_the_spared())
+  const bool stopped = outcome.diagnosis && outcome.diagnosis->code == "EH-P10";
+  if (outcome.state == State::failed && !stopped && world.ask_the_spared())
     outcome = decide_and_open(world, open, office);
   return outcome;
 }

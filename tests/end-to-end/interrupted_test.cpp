@@ -88,6 +88,31 @@ TEST_F(Interrupted, AFetchUnderNohupOutlivesItsTerminal) {
 }
 #endif
 
+// What failed before it is not what ended it.
+TEST_F(Interrupted, AFallbackEndsWith130) {
+  TestBuild better = good_build("reference-better");
+  better.version = "2.0.0";
+  better.files.push_back({"share/more.bin", "more"});
+  served.repository.add(better);
+  served.repository.write();
+  write_text(served.repository.root() / "files" / served.repository.store("more"), "evil");
+  std::vector<std::string> open = served.arguments();
+  for (const auto& [command, arguments] :
+       {std::pair{"engine-cache", fetch()}, std::pair{"engine-info", open}}) {
+    const fs::path said = workplace.folder() / "said.json";
+    fs::remove_all(workplace.cache() / "partial");
+    Running running(workplace.request(command, arguments), said);
+    wait_for_some();
+    running.interrupt();
+    const auto status = running.ended_within(10s);
+    ASSERT_TRUE(status) << "it goes on all the same";
+    EXPECT_EQ(*status, 130) << command;
+    const auto document = parse_json(read_text(said), "stdout");
+    ASSERT_TRUE(document) << read_text(said);
+    EXPECT_EQ((*document)["diagnosis"]["code"].as_string(), "EH-P10") << command;
+  }
+}
+
 TEST_F(Interrupted, AnOpeningEndsWith130) {
   const fs::path said = workplace.folder() / "said.json";
   Running running(workplace.request("engine-info", served.arguments()), said);
