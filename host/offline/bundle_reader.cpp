@@ -10,11 +10,10 @@
 
 #include "base/file_calls.hpp"
 #include "base/files.hpp"
-#include "base/json.hpp"
 #include "base/paths.hpp"
 #include "base/sha256.hpp"
-#include "host/offline/bundle_writer.hpp"
 #include "host/offline/frame_end.hpp"
+#include "host/offline/parts_list.hpp"
 #include "host/offline/parts_without_list.hpp"
 #include "host/offline/tar_header.hpp"
 
@@ -23,42 +22,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Part {
-  fs::path file;
-  std::uint64_t size = 0;
-  std::string sha256;  // empty: there is no list of parts
-};
-
-Diagnosis not_a_list(const fs::path& list, std::string_view problem) {
-  return std::move(diagnose("EH-F40")
-                       .with("file", path_text(list))
-                       .with("problem", problem)
-                       .with("entry", "list of parts"));
-}
-
-Result<std::vector<Part>> read_parts_list(const fs::path& list) {
-  TRY_ASSIGN(const std::string text, read_file(list, 1u << 20, "EH-P47"));
-  const auto document = parse_json(text, path_text(list));
-  if (!document) return fail(not_a_list(list, "it is not a JSON document"));
-  if ((*document)["kind"].as_string() != "enginehost-bundle-parts")
-    return fail(not_a_list(list, "it is no list of parts"));
-  if (const std::int64_t format = (*document)["format"].as_integer(); format != 1)
-    return fail(diagnose("EH-M04")
-                    .with("document", path_text(list))
-                    .with("found", std::to_string(format))
-                    .with("supported", "1"));
-  std::vector<Part> parts;
-  for (const Json& entry : (*document)["parts"].as_array()) {
-    const std::string& name = entry["name"].as_string();
-    const std::int64_t size = entry["size"].as_integer(-1);
-    const bool plain = !name.empty() && !path_of(name).has_parent_path() && name.front() != '.';
-    if (!plain || size < 0 || !is_sha256_hex(entry["sha256"].as_string()))
-      return fail(not_a_list(list, "a part's name, size or digest cannot be one"));
-    parts.push_back(
-        {list.parent_path() / path_of(name), static_cast<std::uint64_t>(size), entry["sha256"].as_string()});
-  }
-  if (parts.empty()) return fail(not_a_list(list, "it lists no part"));
-  for (const Part& part : parts) {
+// The parts that a list names, each there and as long as the list says.
+Result<std::vector<ListedPart>> read_parts_list(const fs::path& list) {
+  TRY_ASSIGN(std::vector<ListedPart> parts, listed_parts(list));
+  for (const ListedPart& part : parts) {
     calls::Status status{};
     if (calls::stat(part.file, &status) != 0)
       return fail(diagnose_errno("EH-F42", errno)
@@ -76,7 +43,7 @@ Result<std::vector<Part>> read_parts_list(const fs::path& list) {
   return parts;
 }
 
-Diagnosis swapped(const Part& part, const std::string& actual) {
+Diagnosis swapped(const ListedPart& part, const std::string& actual) {
   return diagnose("EH-F43")
       .with("part", path_text(part.file))
       .with("problem", "its bytes are not those of this export")
@@ -88,7 +55,7 @@ Diagnosis swapped(const Part& part, const std::string& actual) {
 
 struct BundleReader::State {
   fs::path file;
-  std::vector<Part> parts;
+  std::vector<ListedPart> parts;
   std::size_t at = 0;  // the part being read
   FileDescriptor opened;
   Sha256 digest;
@@ -110,7 +77,7 @@ struct BundleReader::State {
 // The next bytes of the file or of its parts; 0 at the end, -1 with `failure`.
 la_ssize_t BundleReader::State::more() {
   while (at < parts.size()) {
-    Part& part = parts[at];
+    ListedPart& part = parts[at];
     if (!opened.valid()) {
       auto next = open_to_read(part.file, "EH-P47");
       if (!next) {
@@ -194,7 +161,7 @@ Diagnosis BundleReader::damaged(std::string_view problem) {
   State& state = *state_;
   if (state.failure) return *state.failure;
   // Which part is to blame? Whatever is wrong with the stream, the digests know.
-  for (const Part& part : state.parts) {
+  for (const ListedPart& part : state.parts) {
     if (part.sha256.empty()) continue;
     const auto actual = sha256_of_file(part.file);
     if (!actual) return std::move(diagnose("EH-F42").with("part", path_text(part.file)));

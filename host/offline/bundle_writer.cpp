@@ -3,6 +3,7 @@
 #include <archive.h>
 #include <archive_entry.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdio>
@@ -13,6 +14,9 @@
 #include "base/json.hpp"
 #include "base/paths.hpp"
 #include "base/sha256.hpp"
+#include "host/offline/bundle_list.hpp"
+#include "host/offline/bundle_reader.hpp"
+#include "host/offline/parts_list.hpp"
 #include "host/offline/tar_header.hpp"
 
 namespace enginehost::offline {
@@ -35,6 +39,21 @@ Diagnosis failure_of(int error_number, const fs::path& file) {
   return std::move(diagnose_errno(code_of_write_error(error_number), error_number)
                        .with("file", path_text(file))
                        .with("folder", path_text(file.parent_path())));
+}
+
+Result<void> remove_file(const fs::path& file) {
+  if (calls::unlink(file) != 0 && errno != ENOENT) return fail(failure_of(errno, file));
+  return {};
+}
+
+// Whether a whole bundle has that name: whatever else has it is not removed.
+bool is_bundle(const fs::path& file) {
+  std::error_code error;
+  if (!fs::is_regular_file(file, error)) return false;
+  const auto reader = BundleReader::open(file);
+  if (!reader) return false;
+  const auto first = (*reader)->next();
+  return first && *first && (*first)->name == list_entry;
 }
 
 }  // namespace
@@ -211,12 +230,21 @@ Result<std::vector<WrittenPart>> BundleWriter::finish(std::string_view bundle) {
     written.push_back({part.name, part.size, part.digest.hex()});
   }
   const fs::path list = parts_list_of(state_->file);
+  std::vector<fs::path> earlier = parts_beside(state_->file);
+  std::erase_if(earlier, [&](const fs::path& file) {
+    return std::ranges::any_of(
+        written, [&](const WrittenPart& part) { return path_text(file.filename()) == part.name; });
+  });
   // The list of an earlier export would speak of parts that are being replaced.
-  if (state_->largest_part != 0 && calls::unlink(list) != 0 && errno != ENOENT)
-    return fail(failure_of(errno, list));
+  if (state_->largest_part != 0) TRY(remove_file(list));
   for (const Part& part : state_->parts)
     if (calls::rename(part.unfinished, part.file) != 0) return fail(failure_of(errno, part.file));
   state_->finished = true;
+  // Without the list nobody takes the parts for a bundle: what is imported by this name is never the earlier
+  // export, and `cat FILE.0*` never two of them.
+  if (state_->largest_part != 0 && is_bundle(state_->file)) TRY(remove_file(state_->file));
+  if (state_->largest_part == 0 && listed_parts(list)) TRY(remove_file(list));
+  for (const fs::path& part : earlier) TRY(remove_file(part));
   for (const Part& part : state_->parts) TRY(sync_folder(part.file.parent_path()));
   if (state_->largest_part != 0) {
     Json parts = Json::array();
@@ -264,12 +292,6 @@ Result<fs::path> place_for_file(const fs::path& file) {
     default:
       return file;
   }
-}
-
-fs::path parts_list_of(const fs::path& file) {
-  fs::path list = file;
-  list += ".parts";
-  return list;
 }
 
 }  // namespace enginehost::offline

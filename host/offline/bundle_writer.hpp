@@ -35,7 +35,9 @@ class BundleWriter {
   Result<void> write(std::string_view bytes);
   Result<void> end_entry();
 
-  // Gives the files their names. `bundle` is the digest of the bundle's list, for the list of parts.
+  // Gives the files their names, and removes what an earlier export left under this name in the other form:
+  // the one bundle where there are parts now, parts that are no longer any. `bundle` is the digest of the
+  // bundle's list, for the list of parts.
   Result<std::vector<WrittenPart>> finish(std::string_view bundle);
 
  private:
@@ -47,8 +49,5 @@ class BundleWriter {
 // Where a file is to be written that is given by this name: the regular file that a link leads to, or the
 // name. EH-P40 when something else has the name already, as a device, which a rename would replace.
 Result<std::filesystem::path> place_for_file(const std::filesystem::path& file);
-
-// The name of the list of parts beside a bundle.
-std::filesystem::path parts_list_of(const std::filesystem::path& file);
 
 }  // namespace enginehost::offline

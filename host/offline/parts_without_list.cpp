@@ -5,7 +5,7 @@
 #include <string>
 
 #include "base/paths.hpp"
-#include "host/offline/bundle_writer.hpp"
+#include "host/offline/parts_list.hpp"
 
 namespace enginehost::offline {
 namespace {

@@ -157,6 +157,47 @@ TEST_F(Bundle, PartsHoldAtMostWhatFitsAndAreImportedByTheirCommonName) {
   EXPECT_EQ(outcome(folder / "parts.bundle.parts", "other"), "ok");
 }
 
+TEST_F(Bundle, AnExportReplacesTheEarlierOneOfItsNameInWhateverForm) {
+  bundle({"sample-1", "sample-arm"});
+  ExportRequest request = site.request({"sample-1", "sample-arm"}, "lab.bundle");
+  const auto names = [&] {
+    std::set<std::string> found;
+    for (const auto& entry : fs::directory_iterator(folder.path()))
+      if (const std::string name = path_text(entry.path().filename()); name.starts_with("lab.bundle"))
+        found.insert(name);
+    return found;
+  };
+  const auto builds = [&] {
+    const auto list = list_of_bundle(folder / "lab.bundle");
+    return list ? std::to_string(list->list.builds.size()) : list.error().code;
+  };
+  ASSERT_TRUE(site.export_to(request));
+  request.largest_part = 100'000;
+  request.selection.builds = {"sample-1"};
+  ASSERT_TRUE(site.export_to(request));
+  EXPECT_EQ(builds(), "1") << "the parts, not the bundle that was there before";
+  EXPECT_FALSE(names().contains("lab.bundle"));
+  const std::size_t small = names().size();
+  ASSERT_GT(small, 3u);
+
+  request.largest_part = 20'000;
+  ASSERT_TRUE(site.export_to(request));
+  ASSERT_GT(names().size(), small);
+  test::write_text(folder / "lab.bundle.900", "somebody else's");
+  request.largest_part = 100'000;
+  ASSERT_TRUE(site.export_to(request));
+  EXPECT_EQ(names().size(), small + 1) << "surplus parts are gone, and nothing else is";
+
+  request.largest_part = 0;
+  ASSERT_TRUE(site.export_to(request));
+  EXPECT_EQ(names(), (std::set<std::string>{"lab.bundle", "lab.bundle.900"}));
+
+  test::write_text(folder / "lab.bundle", "no bundle");
+  request.largest_part = 100'000;
+  ASSERT_TRUE(site.export_to(request));
+  EXPECT_EQ(read_text(folder / "lab.bundle"), "no bundle") << "it is somebody else's";
+}
+
 TEST_F(Bundle, AMissingCutOrSwappedPartIsNamed) {
   bundle({"sample-1", "sample-arm"});
   ExportRequest request = site.request({"sample-1"}, "one.bundle");

@@ -4,6 +4,7 @@
 #include <sstream>
 
 #include "base/child_process.hpp"
+#include "host/offline/parts_list.hpp"
 #include "tests/offline/site.hpp"
 
 namespace enginehost::offline {
