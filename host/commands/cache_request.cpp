@@ -42,6 +42,25 @@ Result<std::vector<offline::Wish>> wishes_of(const OfflineFlags& flags, const ca
   return wishes;
 }
 
+// Where the answer goes. Only the ending of a request gives way to the bundle's: two requests whose names
+// differ get two answers.
+Result<std::filesystem::path> answer_of(const std::filesystem::path& request, const std::string& output) {
+  std::filesystem::path answer = given_path(output);
+  if (output.empty()) {
+    answer = request;
+    if (answer.extension() == ".request")
+      answer.replace_extension(".bundle");
+    else
+      answer += ".bundle";
+  }
+  std::error_code error;
+  if (std::filesystem::equivalent(answer, request, error))
+    return fail(wrong_usage("engine-cache", "--output " + output +
+                                                " is the request that would be answered: "
+                                                "write the answer under another name"));
+  return answer;
+}
+
 }  // namespace
 
 Result<Json> request_command(const OfflineRun& run) {
@@ -74,6 +93,7 @@ Result<Json> fulfil_command(const OfflineRun& run) {
   TRY_ASSIGN(const std::string text, read_file(file, largest_request, "EH-P47"));
   TRY_ASSIGN(const offline::SiteRequest request,
              explain::of_argument(offline::read_request(text, path_text(file))));
+  TRY_ASSIGN(const std::filesystem::path answer, answer_of(file, run.flags.output));
   transfer::ProgressBar bar(stderr, run.common.quiet);
   // This machine's own platform is not asked about.
   open::World world(run.settings, request.platform, run.cancel);
@@ -104,8 +124,7 @@ Result<Json> fulfil_command(const OfflineRun& run) {
   offline::ExportRequest writing;
   writing.selection = offline::selection_for(request, answers);
   if (!writing.selection.builds.empty()) {
-    writing.file = run.flags.output.empty() ? std::filesystem::path(file).replace_extension(".bundle")
-                                            : given_path(run.flags.output);
+    writing.file = answer;
     writing.selection.licenses_by_order.insert(run.flags.redistribute.begin(), run.flags.redistribute.end());
     TRY_ASSIGN(writing.largest_part, given_size("--max-part", run.flags.max_part));
     writing.progress = bar_for(bar, path_text(writing.file));

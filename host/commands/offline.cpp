@@ -25,7 +25,8 @@ OfflineCommands::OfflineCommands(CLI::App& app) {
   oci->excludes(base);
   CLI::App* fulfilling = add("fulfil", "answer another machine's request with a bundle", &fulfil_command);
   fulfilling->add_option("FILE", flags_.file, "the request")->required();
-  fulfilling->add_option("--output", flags_.output, "the bundle to be written; FILE with .bundle without it");
+  fulfilling->add_option("--output", flags_.output,
+                         "the bundle to be written; without it NAME.bundle of NAME.request");
   for (CLI::App* writing : {exporting, fulfilling}) {
     CLI::Option* part =
         writing->add_option("--max-part", flags_.max_part, "split into parts of at most this size: 650M, 4G");

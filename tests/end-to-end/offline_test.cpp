@@ -6,6 +6,7 @@
 #include <chrono>
 #include <optional>
 
+#include "base/paths.hpp"
 #include "tests/end-to-end/fault.hpp"
 #include "tests/end-to-end/served.hpp"
 #include "tests/end-to-end/workplace.hpp"
@@ -203,6 +204,37 @@ TEST(Offline, FulfilTellsWhatTheAskingMachineHasSetAside) {
   const Json answer = workplace.run("engine-cache", again).document["answers"].as_array().at(0);
   EXPECT_EQ(answer["build"].as_string(), "reference-good");
   EXPECT_EQ(answer["passed_over"].dump(), "[\"reference-better\"]");
+}
+
+TEST(Offline, AnAnswerReplacesNeitherItsRequestNorAnotherAnswer) {
+  const Workplace workplace, lab;
+  TestRepository repository(workplace.folder() / "repository");
+  repository.add(good_build());
+  repository.write();
+  const auto run = [&](std::vector<std::string> arguments) {
+    if (arguments[0] == "fulfil")
+      arguments.insert(arguments.end(), {"--repository", repository.root().native()});
+    arguments.emplace_back("--json");
+    return (arguments[0] == "request" ? lab : workplace).run("engine-cache", arguments);
+  };
+  const auto answer_of = [&](const std::string& name) {
+    const std::string request = (workplace.folder() / name).native();
+    EXPECT_EQ(run({"request", request, "reference"}).status, 0);
+    const std::string asked = read_text(request);
+    const Ended ended = run({"fulfil", request});
+    EXPECT_EQ(ended.status, 0) << ended.said();
+    EXPECT_EQ(read_text(request), asked);
+    return path_of(ended.document["parts"].as_array().at(0)["file"].as_string()).filename();
+  };
+  EXPECT_EQ(answer_of("lab.request"), "lab.bundle");
+  EXPECT_EQ(answer_of("lab.bundle"), "lab.bundle.bundle");
+  EXPECT_EQ(answer_of("v1.2"), "v1.2.bundle");
+  EXPECT_EQ(answer_of("v1.3"), "v1.3.bundle");
+  const std::string request = (workplace.folder() / "v1.2").native(), asked = read_text(request);
+  const Ended refused = run({"fulfil", request, "--output", request});
+  EXPECT_EQ(refused.status, 2) << refused.said();
+  EXPECT_EQ(refused.code(), "EH-P40");
+  EXPECT_EQ(read_text(request), asked);
 }
 
 // The list of what is missing names the machine that was decided for, too.
