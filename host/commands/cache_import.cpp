@@ -24,6 +24,16 @@ cache::Store target_of(const OfflineRun& run) {
       "engine-cache");
 }
 
+// What a request says that this machine has may lie in the cache or in any layer, wherever the answer goes.
+std::vector<cache::Store> places_beside(const OfflineRun& run, const cache::Store& target) {
+  std::vector<cache::Store> places;
+  if (run.flags.layer != "system") return places;  // it is looked into together with the layers
+  for (const std::filesystem::path& layer : run.settings.system_layers)
+    if (layer != target.root()) places.push_back(cache::Store::open(layer, {}, "engine-cache"));
+  places.push_back(cache::Store::open(run.settings.cache_folder, {}, "engine-cache"));
+  return places;
+}
+
 Json told(const offline::ImportedBuild& build, bool as_text) {
   const cache::Installed& installed = build.installed;
   if (as_text)
@@ -69,6 +79,7 @@ Result<Json> import_command(const OfflineRun& run) {
     return std::move(
         settings::unsigned_refused(policy, what + ": " + std::string(problem)).with("build", build));
   };
+  request.also_here = places_beside(run, store);
   request.readable_by_all = run.flags.layer == "system";
   request.unpacked_limit = run.settings.downloads.max_unpacked_bytes;
   request.cancel = run.cancel;

@@ -193,7 +193,8 @@ class Importing {
     std::vector<Blob> here;
     for (const Blob& blob : list_.needs)
       if (files.is_wanted(blob.sha256)) here.push_back(blob);
-    if (auto found = files.find_in_cache(here); !found) return fail(lacking(std::move(found).error()));
+    if (auto found = files.find_in_caches(here, request_.also_here); !found)
+      return fail(lacking(std::move(found).error()));
     return {};
   }
 
@@ -204,6 +205,7 @@ class Importing {
   Diagnosis lacking(Diagnosis diagnosis) const {
     if (diagnosis.code != "EH-F44") return diagnosis;
     diagnosis.with("file", path_text(request_.file));
+    if (request_.readable_by_all) diagnosis.with("layer", path_text(store_.root()));
     if (!list_.base) return diagnosis;
     diagnosis.with("base", list_.base->name, "the bundle's list");
     for (const std::string& build : list_.base->builds) diagnosis.with("base_build", build);

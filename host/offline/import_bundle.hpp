@@ -27,6 +27,8 @@ struct ImportRequest {
   std::uint64_t unpacked_limit = std::uint64_t{64} << 30;  // of one component
   // Asked once a build that is not there yet and that a licence covers.
   std::function<Result<void>(const acquire::Question&)> consent;
+  // Other caches of this machine that are only read: what the bundle leaves out may be copied from them.
+  std::vector<cache::Store> also_here;
   std::function<void(std::uint64_t done, std::uint64_t total)> progress;  // of bytes after decompression
   std::optional<CancelToken> cancel;
   std::int64_t now = 0;  // seconds since 1970

@@ -62,18 +62,24 @@ Result<void> StagedFiles::end() {
   return {};
 }
 
-Result<void> StagedFiles::find_in_cache(const std::vector<Blob>& blobs) {
+Result<void> StagedFiles::find_in_caches(const std::vector<Blob>& blobs,
+                                         const std::vector<cache::Store>& others) {
   std::map<std::string, std::uint64_t> looked_for;
   for (const Blob& blob : blobs) looked_for.emplace(blob.sha256, blob.size);
-  for (const cache::Installed& summary : looked_for.empty() ? std::vector<cache::Installed>() : store_.list())
-    for (const std::string& tree : summary.trees) {
-      const auto list = store_.list_of(summary, tree);
-      if (!list) continue;
-      for (const cache::TreeEntry& entry : list->entries)
-        if (looked_for.erase(entry.identity) != 0)
-          found_.emplace(entry.identity,
-                         cache::Store::tree_folder(summary.layer, tree) / path_of(entry.path));
-    }
+  const auto look_in = [&](const cache::Store& store) {
+    if (looked_for.empty()) return;
+    for (const cache::Installed& summary : store.list())
+      for (const std::string& tree : summary.trees) {
+        const auto list = store.list_of(summary, tree);
+        if (!list) continue;
+        for (const cache::TreeEntry& entry : list->entries)
+          if (looked_for.erase(entry.identity) != 0)
+            found_.emplace(entry.identity,
+                           cache::Store::tree_folder(summary.layer, tree) / path_of(entry.path));
+      }
+  };
+  look_in(store_);
+  for (const cache::Store& other : others) look_in(other);
   if (looked_for.empty()) return {};
   Diagnosis diagnosis = diagnose("EH-F44");
   std::uint64_t bytes = 0;

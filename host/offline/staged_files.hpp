@@ -28,9 +28,9 @@ class StagedFiles {
   Result<void> write(std::string_view bytes);
   Result<void> end();
 
-  // Finds out which installed tree, of any layer, has these files. EH-F44 ("missing", "count", "bytes") when
-  // some are nowhere.
-  Result<void> find_in_cache(const std::vector<Blob>& blobs);
+  // Finds out which installed tree, of any layer or of the others, has these files. EH-F44 ("missing",
+  // "count", "bytes") when some are nowhere.
+  Result<void> find_in_caches(const std::vector<Blob>& blobs, const std::vector<cache::Store>& others);
   // Copies a file that was found, when it is wanted, and checks it.
   Result<void> take_from_cache(const Blob& blob);
 

@@ -237,6 +237,38 @@ TEST(Offline, AnAnswerReplacesNeitherItsRequestNorAnotherAnswer) {
   EXPECT_EQ(read_text(request), asked);
 }
 
+// A request names what the machine has, and that may be in its user's cache.
+TEST(Offline, AnAnswerGoesIntoTheLayerThoughTheOtherFilesLieInTheCache) {
+  const Workplace workplace, lab;
+  TestRepository repository(workplace.folder() / "repository");
+  repository.add(good_build());
+  repository.write();
+  const std::string location = repository.root().native(), layer = (lab.folder() / "layer").native(),
+                    asked = (workplace.folder() / "lab.request").native(),
+                    bundle = (workplace.folder() / "lab.bundle").native();
+  ASSERT_EQ(lab.run("engine-cache", {"fetch", "reference", "--repository", location}).status, 0);
+  ASSERT_EQ(lab.run("engine-cache", {"request", asked, "reference"}).status, 0);
+  TestBuild better = good_build("reference-better");
+  better.version = "1.1.0";
+  better.files.push_back({"share/more.bin", "more"});
+  repository.add(better);
+  repository.write();
+  ASSERT_EQ(workplace.run("engine-cache", {"fulfil", asked, "--repository", location}).status, 0);
+  lab.configure(
+      Json::object().set("repositories_default", false).set("system_layers", Json::array().push(layer)));
+  const std::vector<std::string> import = {"import", bundle, "--layer", "system", "--json"};
+  std::vector<std::string> elsewhere = import;
+  elsewhere.insert(elsewhere.end(), {"--cache", (lab.folder() / "empty").native()});
+  const Ended lacking = lab.run("engine-cache", elsewhere);
+  EXPECT_EQ(lacking.code(), "EH-F44") << lacking.said();
+  EXPECT_THAT(lacking.diagnosis()["remedy"].dump(),
+              HasSubstr("engine-cache request --cache " + layer + " FILE ENGINE"));
+  const Ended imported = lab.run("engine-cache", import);
+  EXPECT_EQ(imported.status, 0) << imported.said();
+  EXPECT_EQ(imported.document["builds"].as_array().at(0)["layer"].as_string(), layer) << imported.said();
+  EXPECT_EQ(lab.run("engine-cache", {"verify", "--deep", "--json"}).status, 0);
+}
+
 // The list of what is missing names the machine that was decided for, too.
 TEST(Offline, TheCommandsForARecordedMachineNameItsRecord) {
   Served served;

@@ -60,8 +60,11 @@ constexpr Entry entries[] = {
                 "({bytes|bytes}) "
                 "of it",
                 "a bundle needs files that are not here"},
-     .remedies = {"import {base} first, which brings {base_build...}",
-                  "make a new request here: engine-cache request FILE ENGINE", "export again without --base"},
+     .remedies =
+         {"import {base} first, which brings {base_build...}",
+          "{?layer}name the cache that the request was made for: --cache DIR; or make a new request of "
+          "what the layer has: engine-cache request --cache {layer|word} FILE ENGINE",
+          "{!layer}make a new request here: engine-cache request FILE ENGINE", "export again without --base"},
      .exit_status = S::not_fetched,
      .category = Category::request},
     {.code = "EH-M40",
