@@ -101,6 +101,9 @@ bool is_of_another_machine(std::string_view before) {
          before.find("other machine") != std::string_view::npos;
 }
 
+// What policy forbids may be one of the flags: the command that shows the policy would be refused, too.
+bool is_refused_by_policy(std::string_view code) { return code == "EH-P01"; }
+
 void note(const CLI::App& app) {
   // The folder that each engine-manifest works in.
   if (const CLI::Option* folder = app.get_option_no_throw("DIR"); folder != nullptr && folder->count() > 0)
@@ -144,7 +147,8 @@ std::string with_given_flags(std::string_view sentence) {
 
 std::string described(Diagnosis diagnosis) {
   explain::complete(diagnosis);
-  for (std::string& remedy : diagnosis.remedy) remedy = with_given_flags(remedy);
+  if (!is_refused_by_policy(diagnosis.code))
+    for (std::string& remedy : diagnosis.remedy) remedy = with_given_flags(remedy);
   return explain::describe(diagnosis);
 }
 
@@ -157,8 +161,9 @@ Json document_with_given_flags(const Json& document) {
   }
   if (!document.is_object()) return document;
   Json::Object members;
+  const bool keeps_remedies = is_refused_by_policy(document["code"].as_string());
   for (const auto& [name, value] : document.as_object()) {
-    const bool is_remedy = name == "remedy" && value.is_array();
+    const bool is_remedy = name == "remedy" && value.is_array() && !keeps_remedies;
     Json::Array sentences;
     if (is_remedy)
       for (const Json& sentence : value.as_array())

@@ -148,5 +148,15 @@ TEST_F(GivenFlags, AreInEveryRemedyOfADocumentAndNowhereElse) {
             R"({"command":"engine-cache list","candidates":[{"remedy":["engine-cache list --cache /c"]}]})");
 }
 
+// The flag may be what policy forbids: the command that shows the policy would be refused as well.
+TEST_F(GivenFlags, AreNotRepeatedWherePolicyForbidsOne) {
+  give({"reference", "--cache", "/c"});
+  const Diagnosis refused = diagnose("EH-P01").with("flag", "--cache").with("asked", "/c");
+  EXPECT_NE(described(refused).find("engine-info shows the policy"), std::string::npos) << described(refused);
+  const std::string document =
+      document_with_given_flags(Json::object().set("diagnosis", explain::to_json(refused))).dump();
+  EXPECT_NE(document.find("engine-info shows the policy"), std::string::npos) << document;
+}
+
 }  // namespace
 }  // namespace enginehost::commands
