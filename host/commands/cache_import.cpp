@@ -6,6 +6,7 @@
 #include "host/commands/common.hpp"
 #include "host/commands/offline.hpp"
 #include "host/commands/say.hpp"
+#include "host/explain/explain.hpp"
 #include "host/offline/import_bundle.hpp"
 #include "host/open/install.hpp"
 #include "host/open/repositories.hpp"
@@ -88,7 +89,14 @@ Result<Json> import_command(const OfflineRun& run) {
   request.consent = consent_for(world, &bar);
   request.progress = bar_for(bar, path_text(request.file));
   if (run.flags.layer != "system") TRY(open::mend_places(world));
-  TRY_ASSIGN(const offline::Imported imported, offline::import_bundle(store, request));
+  auto imports = offline::import_bundle(store, request);
+  // No other cache would do for who names the layer.
+  if (!imports && request.readable_by_all && imports.error().code == "EH-F16")
+    imports.error() =
+        std::move(explain::of_this_cache(std::move(imports).error())
+                      .within("while importing for everybody; without --layer system the bundle "
+                              "goes into this user's own cache"));
+  TRY_ASSIGN(const offline::Imported imported, std::move(imports));
   bar.clear();
   for (const offline::ImportedBuild& build : imported.builds)
     world.note("import", Json::object()

@@ -7,6 +7,7 @@
 namespace enginehost::test {
 namespace {
 
+namespace fs = std::filesystem;
 using testing::HasSubstr;
 
 class ReadOnlyState : public testing::Test {
@@ -103,6 +104,25 @@ TEST_F(ReadOnlyState, NoTicketLeadsPastADisable) {
   const Ended run = workplace.run(
       "engine-run", {"reference", "--repository", repository.root().native(), "--json"}, read_only);
   EXPECT_NE(run.status, 0) << run.said();
+}
+
+// Another cache would not help who imports for everybody.
+TEST_F(ReadOnlyState, WhoMayNotWriteTheLayerIsToldWhoMay) {
+  const fs::path layer = workplace.folder() / "layer";
+  fs::create_directories(layer);
+  const std::string bundle = (workplace.folder() / "lab.bundle").native();
+  ASSERT_EQ(workplace.run("engine-cache", {"export", bundle, "reference-good"}).status, 0);
+  workplace.configure(Json::object()
+                          .set("repositories_default", false)
+                          .set("system_layers", Json::array().push(layer.native())));
+  RunOptions options;
+  options.launcher = with_read_only(layer);
+  const Ended ended =
+      workplace.run("engine-cache", {"import", bundle, "--layer", "system", "--json"}, options);
+  EXPECT_EQ(ended.code(), "EH-F16") << ended.said();
+  EXPECT_THAT(ended.diagnosis()["remedy"].dump(), HasSubstr("let the owner of " + layer.native()));
+  EXPECT_THAT(ended.diagnosis()["context"].dump(), HasSubstr("without --layer system"));
+  EXPECT_THAT(ended.diagnosis()["remedy"].dump(), testing::Not(HasSubstr("--cache")));
 }
 
 }  // namespace
