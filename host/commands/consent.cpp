@@ -2,6 +2,7 @@
 #include <cstdio>
 #include <iostream>
 
+#include "base/paths.hpp"
 #include "base/printable.hpp"
 #include "base/text.hpp"
 #include "host/commands/common.hpp"
@@ -40,6 +41,15 @@ bool ask_for_license(open::World& world, const std::string& build, const manifes
              " Do you accept it?");
 }
 
+// With the text that is kept here, as that of a bundle is: it is read without a network.
+Diagnosis consent_missing(const open::World& world, const std::string& build,
+                          const acquire::LicenseQuestion& license) {
+  Diagnosis diagnosis = open::consent_missing(build, license);
+  if (open::kept_text(world.store(), license.license.sha256))
+    diagnosis.with("license_text", path_text(open::text_file(world.store(), license.license.sha256)));
+  return diagnosis;
+}
+
 }  // namespace
 
 std::function<Result<void>(const acquire::Question&)> consent_for(open::World& world,
@@ -51,7 +61,7 @@ std::function<Result<void>(const acquire::Question&)> consent_for(open::World& w
                open::licenses_to_ask(world.settings(), question));
     for (const acquire::LicenseQuestion& license : licenses) {
       if (!terminal || !ask_for_license(world, question.build, license.license))
-        return fail(open::consent_missing(question.build, license));
+        return fail(consent_missing(world, question.build, license));
       TRY(open::accept_license(world.settings(), open::terms_of(license.license),
                                settings::ConsentWay::terminal));
     }

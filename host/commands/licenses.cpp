@@ -165,6 +165,14 @@ Result<std::vector<Listed>> meant_by(const LicenseFlags& flags, const std::vecto
                   .with("actual_sha256", text_sha256));
 }
 
+Listed of_text(const std::string& id, const std::string& sha256) {
+  Listed listed;
+  listed.license.id = id;
+  listed.license.sha256 = sha256;
+  listed.license.explicit_consent = true;
+  return listed;
+}
+
 Result<Json> accept(open::World& world, const LicenseFlags& flags, const CommonFlags& common) {
   const settings::Settings& settings = world.settings();
   std::string given_sha256, given;
@@ -173,14 +181,17 @@ Result<Json> accept(open::World& world, const LicenseFlags& flags, const CommonF
     given_sha256 = sha256_hex(given);
   }
   auto meant = meant_by(flags, licenses_of(world.catalogue()), given_sha256);
+  // A bundle's licence is asked about before any build of it is known here; its text came with it.
+  if (!meant && meant.error().code == "EH-P07" && open::kept_text(world.store(), given_sha256))
+    meant = std::vector<Listed>{of_text(flags.id, given_sha256)};
   // It may be in what could not be read.
   if (!meant && meant.error().code == "EH-P07" && !world.catalogue().failures.empty())
     return fail(std::move(Diagnosis(world.catalogue().failures.front())
                               .within("looking for the licence " + printable_line(flags.id))));
-  TRY_ASSIGN(std::vector<Listed> licenses, std::move(meant));
+  TRY_ASSIGN(const std::vector<Listed> licenses, std::move(meant));
   Json accepted = Json::array();
-  for (Listed& listed : licenses) {
-    manifest::License& license = listed.license;
+  for (const Listed& listed : licenses) {
+    manifest::License license = listed.license;
     if (auto forbidden = settings::forbidden_license(settings.policy, license.id))
       return fail(std::move(*forbidden));
     if (auto locked = settings::consent_locked(settings.policy, license.id)) return fail(std::move(*locked));

@@ -258,5 +258,33 @@ TEST_F(Consents, WhatCannotBeRecordedIsNotFetched) {
   EXPECT_FALSE(std::filesystem::exists(workplace.cache() / "refs" / "reference-good.json"));
 }
 
+// The bundle brings the text, and nothing else can where there is no network.
+TEST_F(Consents, OfABundleTheTextThatItBroughtIsNamedAndAccepted) {
+  publish(first_text, first_text);
+  ASSERT_EQ(open({"--accept-license", "LicenseRef-vendor"}).status, 0);
+  ASSERT_EQ(licenses({"accept", "LicenseRef-vendor"}).status, 0);
+  const std::string bundle = (workplace.folder() / "lab.bundle").native();
+  const Ended exported = workplace.run(
+      "engine-cache", {"export", bundle, "reference-good", "--redistribute", "LicenseRef-vendor", "--json"});
+  ASSERT_EQ(exported.status, 0) << exported.said();
+  const Workplace lab;
+  const std::vector<std::string> import = {"import", bundle, "--offline", "--json"};
+  const Ended refused = lab.run("engine-cache", import);
+  EXPECT_EQ(refused.code(), "EH-P03") << refused.said();
+  const std::string text = (lab.cache() / "blobs/sha256" / sha256_hex(first_text)).native();
+  EXPECT_THAT(refused.diagnosis()["remedy"].dump(), HasSubstr("read " + text + " and accept it"));
+  EXPECT_EQ(read_text(text), first_text);
+  const auto accept = [&](const std::string& file) {
+    return lab.run("engine-cache",
+                   {"licenses", "accept", "LicenseRef-vendor", "--text", file, "--offline", "--json"});
+  };
+  const std::string other = (lab.folder() / "other.txt").native();
+  write_text(other, second_text);
+  EXPECT_EQ(accept(other).code(), "EH-P07") << "no bundle brought this one";
+  const Ended accepted = accept(text);
+  EXPECT_EQ(accepted.status, 0) << accepted.said();
+  EXPECT_EQ(lab.run("engine-cache", import).status, 0);
+}
+
 }  // namespace
 }  // namespace enginehost::test

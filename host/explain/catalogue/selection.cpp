@@ -40,8 +40,9 @@ constexpr Entry entries[] = {
                 "the licence {license} wants acceptance",
                 "{bytes} would be downloaded, and that was declined", "consent was not given"},
      .remedies =
-         {"read {url} and accept it: --accept-license {license|word}",
-          "{!url}accept it: --accept-license {license|word}",
+         {"read {license_text} and accept it: --accept-license {license|word}",
+          "{!license_text}read {url} and accept it: --accept-license {license|word}",
+          "{!license_text}{!url}accept it: --accept-license {license|word}",
           "{!license}{!asked}agree when asked, or run without a terminal: size alone then needs no consent",
           "{!license}let {asked} agree (return nonzero), or set none: size alone then needs no consent"},
      .exit_status = S::forbidden,
