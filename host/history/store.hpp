@@ -3,6 +3,7 @@
 //   <state>/history/<build id>.json      what was proven or failed
 //   <state>/running/<digest>.<pid>.json  sentinels (sentinel.hpp)
 #pragma once
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
@@ -94,7 +95,8 @@ std::optional<Record> after_success(Record proof, const Record* before);
 Record proof_of(std::string build, std::string digest, std::string artifacts_digest,
                 const Fingerprint& machine, std::vector<Witness> witnesses, Json facts, std::int64_t now);
 
-// The first named part that both know and that differs (of helpers: that is not among those that were): "the
+// The first named part that both know and that differs (of helpers: that is not among those that were; of
+// limits: that allows more): "the
 // NVIDIA driver changed from "535.1" to "580.2"", or "".
 std::string what_changed(const Fingerprint& was, const Fingerprint& is);
 
@@ -107,6 +109,17 @@ inline constexpr std::string_view program_part = "program";
 // And the probe helper. Releases of EngineHost that share a cache have one each: a proof names all that made
 // it of the same files on the same machine, separated by commas.
 inline constexpr std::string_view helper_part = "probe helper";
+
+// And what this process, and every child that it starts, may take: a build that ran out of one is tried again
+// by whoever has more. The longest probe that is allowed is one of them (EH-R05); the stack (EH-R06) and the
+// address space (EH-L23) are told as `ulimit -s` and `ulimit -v` do, and left out where a system has none.
+inline constexpr std::string_view deadline_part = "probe deadline";
+inline constexpr std::string_view stack_part = "stack limit";
+inline constexpr std::string_view address_space_part = "address space limit";
+std::string deadline_text(std::chrono::seconds deadline);
+Fingerprint process_limits();
+// Whether the record rests on one of process_limits().
+bool rests_on_a_limit(const Record& record);
 
 // A witness as the path is now: present with its stamp, or absent.
 Witness witness_of(const std::filesystem::path& path);

@@ -39,6 +39,22 @@ void leave_out(Fingerprint& host, std::string_view name) {
   std::erase_if(host, [&](const auto& part) { return part.first == name; });
 }
 
+// Whose remedy is to raise the limit: its record ends where that was done.
+struct Limited {
+  std::string_view code, part;
+};
+constexpr Limited by_limits[] = {
+    {"EH-R05", deadline_part}, {"EH-R06", stack_part}, {"EH-L23", address_space_part}};
+
+void keep_the_limit_of(Fingerprint& host, const Json& diagnosis) {
+  for (const Limited& one : by_limits)
+    if (diagnosis["code"].as_string() != one.code) leave_out(host, one.part);
+  // What it was given, which the build's manifest or the request may have said.
+  for (const Json& fact : diagnosis["evidence"].as_array())
+    for (auto& [name, value] : host)
+      if (name == deadline_part && fact["what"].as_string() == "deadline") value = fact["value"].as_string();
+}
+
 // The weight that earlier crashes still have beside this one.
 double earlier_strikes(const Record* before, const Failure& failure, const Fingerprint& machine) {
   if (before == nullptr || !what_changed(before->host, machine).empty()) return 0;
@@ -93,6 +109,7 @@ std::optional<Record> after_failure(const Failure& failure, const Record* before
   record.host = machine;
   if (!ends_with_a_restart(failure.diagnosis)) leave_out(record.host, boot_part);
   if (!failure.only_here) leave_out(record.host, program_part);
+  keep_the_limit_of(record.host, failure.diagnosis);
   record.witnesses = failure.witnesses;
   record.first_seen = record.last_seen = now;
   record.count = 1;
@@ -141,6 +158,7 @@ Record proof_of(std::string build, std::string digest, std::string artifacts_dig
   // What worked works after a restart too; what a restart can change is in the other parts.
   leave_out(record.host, boot_part);
   leave_out(record.host, program_part);
+  keep_the_limit_of(record.host, Json());
   record.witnesses = std::move(witnesses);
   record.facts = std::move(facts);
   record.first_seen = record.last_seen = now;

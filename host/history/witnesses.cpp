@@ -1,5 +1,6 @@
 // What a record's truth rests on, looked at again.
 #include <algorithm>
+#include <limits>
 #include <system_error>
 
 #include "base/paths.hpp"
@@ -7,6 +8,22 @@
 #include "host/history/store.hpp"
 
 namespace enginehost::history {
+namespace {
+
+bool is_a_limit(std::string_view part) {
+  return part == deadline_part || part == stack_part || part == address_space_part;
+}
+
+// "30 s", "8192 KiB", "unlimited".
+double amount_in(const std::string& limit) {
+  if (limit == "unlimited") return std::numeric_limits<double>::infinity();
+  return static_cast<double>(parse_integer(limit.substr(0, limit.find_first_of(" ."))).value_or(0));
+}
+
+// Somebody else's lower limit says nothing against the record.
+bool allows_more(const std::string& is, const std::string& was) { return amount_in(is) > amount_in(was); }
+
+}  // namespace
 
 Witness witness_of(const std::filesystem::path& path) {
   Witness witness;
@@ -30,8 +47,17 @@ std::vector<Witness> witnesses_of_absence(std::string_view library,
   return witnesses;
 }
 
+std::string deadline_text(std::chrono::seconds deadline) { return std::to_string(deadline.count()) + " s"; }
+
+bool rests_on_a_limit(const Record& record) {
+  return std::ranges::any_of(record.host, [](const auto& part) {
+    return part.first == stack_part || part.first == address_space_part;
+  });
+}
+
 std::string what_changed(const Fingerprint& was, const Fingerprint& is) {
   const auto stays = [](const std::string& name, const std::string& value, const std::string& other) {
+    if (is_a_limit(name)) return !allows_more(other, value);
     if (name != helper_part) return value == other;
     const std::vector<std::string> helpers = split(value, ',');
     return std::find(helpers.begin(), helpers.end(), other) != helpers.end();

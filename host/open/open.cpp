@@ -274,6 +274,7 @@ std::optional<Outcome> open_engine(World& world, const OpenRequest& open, const 
 
 Outcome open_engine(World& world, const OpenRequest& open) {
   if (!open.plugin.empty()) return open_file(world, open);
+  if (open.attempt.probe_deadline) world.allow_probe(*open.attempt.probe_deadline);
   if (world.cancel() && world.cancel()->cancelled() && !open.plan_only) {
     Outcome stopped;
     stopped.plan.request = completed(open.request, world.settings());

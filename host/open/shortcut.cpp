@@ -71,6 +71,7 @@ std::string key_of(const settings::Deciding& deciding, const OpenRequest& open) 
   add(open.request.require ? "require" : "");
   add(open.request.offline ? "offline" : "");
   add(open.attempt.probe ? "probe" : "");
+  if (open.attempt.probe_deadline) add(history::deadline_text(*open.attempt.probe_deadline));
   // A script is started by its own name: another release of its interpreter is told by this.
   add(history::program_build_id());
   add(deciding.text);

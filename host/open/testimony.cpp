@@ -129,7 +129,7 @@ void Testimony::add_lines(std::string_view lines) {
     const std::size_t space = std::min(line.find(' '), line.size());
     const std::string name(line.substr(0, space));
     std::string_view rest = line.substr(std::min(line.size(), space + 1));
-    if (name == "until" || name == "made") {
+    if (name == "until" || name == "made" || name == "limits") {
       lines_.push_back({name, std::string(rest), ""});
       continue;
     }

@@ -37,7 +37,8 @@ std::string mount_flags_of(fs::path folder) {
 }  // namespace
 
 history::Fingerprint fingerprint_of_this_machine(const platform::Platform& platform, const fs::path& helper,
-                                                 const fs::path& cache_folder) {
+                                                 const fs::path& cache_folder,
+                                                 std::chrono::seconds probe_deadline) {
   history::Fingerprint parts = history::host_fingerprint(platform);
   const auto add = [&](std::string_view name, std::string value) {
     if (!value.empty()) parts.emplace_back(name, std::move(value));
@@ -50,6 +51,8 @@ history::Fingerprint fingerprint_of_this_machine(const platform::Platform& platf
   if (const auto stamp = stamp_of(helper))
     add(history::helper_part,
         std::to_string(stamp->size) + " bytes of " + std::to_string(stamp->modified_ns));
+  add(history::deadline_part, history::deadline_text(probe_deadline));
+  for (auto& [name, value] : history::process_limits()) add(name, std::move(value));
   return parts;
 }
 

@@ -1,6 +1,7 @@
 // What a record of this machine is held to: its fingerprint, with the parts that only the running system can
 // tell.
 #pragma once
+#include <chrono>
 #include <filesystem>
 
 #include "host/history/store.hpp"
@@ -9,10 +10,11 @@
 namespace enginehost::open {
 
 // history::host_fingerprint() and beside it the program, the start of the machine, the driver library's real
-// file and build id, the flags the cache folder is mounted with, and which helper probes. One stat or small
-// read each. Any thread.
+// file and build id, the flags the cache folder is mounted with, which helper probes and for how long it may,
+// and the limits that it runs under. One stat or small read each. Any thread.
 history::Fingerprint fingerprint_of_this_machine(const platform::Platform& platform,
                                                  const std::filesystem::path& helper,
-                                                 const std::filesystem::path& cache_folder);
+                                                 const std::filesystem::path& cache_folder,
+                                                 std::chrono::seconds probe_deadline);
 
 }  // namespace enginehost::open

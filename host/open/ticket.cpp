@@ -37,6 +37,7 @@ std::string key_of(const World& world, const OpenRequest& open) {
   add(open.request.require ? "require" : "");
   add(open.request.offline ? "offline" : "");
   add(open.attempt.probe ? "probe" : "");
+  if (open.attempt.probe_deadline) add(history::deadline_text(*open.attempt.probe_deadline));
   for (const settings::Setting& setting : world.settings().effective) {
     add(setting.key);
     add(setting.value);
@@ -157,6 +158,14 @@ std::vector<std::string> TicketOffice::rests_on(const Outcome& outcome) const {
   return {paths.begin(), paths.end()};
 }
 
+// Whether a candidate is passed over for what this process may not take.
+bool TicketOffice::rests_on_a_limit(const Outcome& outcome) const {
+  return std::ranges::any_of(outcome.plan.candidates, [&](const resolve::Candidate& candidate) {
+    const history::Record* record = world_.history().find(candidate.build->id);
+    return record != nullptr && history::rests_on_a_limit(*record);
+  });
+}
+
 std::int64_t TicketOffice::valid_until() const {
   const std::int64_t now = World::now();
   std::int64_t until =
@@ -182,6 +191,7 @@ void TicketOffice::keep(const Outcome& outcome) const {
           outcome.opened->installed.build + "\ndigest " + outcome.opened->installed.digest + "\nartifacts " +
           proof->artifacts_digest + "\nfallback " + (outcome.fallback ? "yes" : "no") + "\nempty " +
           path_text(sentinels) + "\n";
+  if (rests_on_a_limit(outcome)) text += limits_line();
   for (const Json& path : proof->facts["load_order"].as_array()) {
     if (path.as_string().find('\n') != std::string::npos) return;
     text += "load " + in_view_now(path.as_string(), outcome.opened->installed) + "\n";

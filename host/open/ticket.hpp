@@ -44,6 +44,7 @@ class TicketOffice {
   std::vector<std::string> rests_on(const Outcome& outcome) const;
   bool is_passing(const Outcome& outcome) const;
   std::vector<std::string> lasting_warnings(const Outcome& outcome) const;
+  bool rests_on_a_limit(const Outcome& outcome) const;
   std::int64_t valid_until() const;
 
   World& world_;

@@ -12,6 +12,7 @@
 #include "base/paths.hpp"
 #include "base/process.hpp"
 #include "base/text.hpp"
+#include "host/history/store.hpp"
 
 namespace enginehost::open {
 namespace {
@@ -54,10 +55,17 @@ bool is_absent(const char* path) {
          std::string_view(value, static_cast<std::size_t>(path - value));
 }
 
+// By itself, as rarely needed.
+[[gnu::noinline, gnu::cold]] std::string limits_now() {
+  std::vector<std::string> texts;
+  for (const auto& [name, value] : history::process_limits()) texts.push_back(value);
+  return join(texts, ", ");
+}
+
 }  // namespace
 
 bool is_witness(std::string_view name) {
-  for (const std::string_view one : {"stamp", "absent", "empty", "until", "made"})
+  for (const std::string_view one : {"stamp", "absent", "empty", "until", "made", "limits"})
     if (name == one) return true;
   return false;
 }
@@ -114,6 +122,7 @@ bool Witnesses::hold(std::string_view name, const char* value) {
     std::int64_t before = 0;
     return take(value, before) && std::abs(boot_moment_ns() - before) <= between_two_clocks_ns;
   }
+  if (name == "limits") return limits_now() == value;
   const auto seconds = parse_integer(value);
   if (!seconds) return false;
   if (name == "until") return *seconds > now_;
@@ -130,6 +139,8 @@ std::string stamp_line(const std::string& path, bool with_rights) {
   if (with_rights) line += std::to_string(calls::changed_ns(status)) + " ";
   return line + path + "\n";
 }
+
+std::string limits_line() { return "limits " + limits_now() + "\n"; }
 
 bool is_settled(std::int64_t time_ns, std::int64_t moment_ns) {
   return time_ns + (time_ns % 1'000'000'000 == 0 ? coarse_rest_ns : rest_ns) < moment_ns;

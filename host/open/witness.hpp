@@ -7,6 +7,7 @@
 // "rights"; the lines "if-there PATH" and "if-absent PATH" that follow it are looked at only when it changed.
 // "still DEVICE INODE CHANGED FOLDER" is "empty", seen in one look while nothing happened in the folder. Both
 // go by ctime, which nobody can set back.
+// What this process may take: "limits TEXT" (history::process_limits()).
 // The time: "until SECONDS", "made SECONDS", "boot NANOSECONDS " (base/process.hpp's boot_moment_ns()).
 #pragma once
 #include <array>
@@ -42,6 +43,9 @@ FileStamp stamp_in(char*& value);
 
 // The line of a file as it is now. `with_rights`: also whether its owner or its rights were changed.
 std::string stamp_line(const std::string& path, bool with_rights = false);
+
+// The line of what this process may take now.
+std::string limits_line();
 
 // True for a time so long before the moment that a later change has another one.
 bool is_settled(std::int64_t time_ns, std::int64_t moment_ns);

@@ -1,5 +1,6 @@
 // Everything a request needs to know, gathered once: settings, machine, catalogue, cache, history.
 #pragma once
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -73,6 +74,9 @@ class World {
   bool ask_the_spared();
   // What catalogue() was read from.
   const CatalogueOrigin& catalogue_origin();
+  // What the request gives a probe, where that may be more than settings allow: a build that did not come up
+  // in less is tried again. Call it before fingerprint() and history().
+  void allow_probe(std::chrono::seconds deadline) { probe_deadline_ = deadline; }
   const history::Fingerprint& fingerprint();
   // Whether the records could be read: EH-F23, EH-F24 when some could not for a reason that may pass. Nothing
   // may be decided then, since a build that is set aside would be used.
@@ -120,6 +124,7 @@ class World {
   std::unique_ptr<platform::Platform> platform_;  // large, and seldom asked for
   std::optional<manifest::Catalogue> catalogue_;
   CatalogueOrigin catalogue_origin_;
+  std::chrono::seconds probe_deadline_{0};
   std::optional<history::Fingerprint> fingerprint_;
   std::optional<history::ReadResult> history_;
   std::set<std::string> only_read_;  // builds that have a record in read_state_folder_

@@ -1,6 +1,8 @@
 // What failed is remembered, shown, and tried again only when something changed or someone says so.
 #include <gmock/gmock.h>
 
+#include <functional>
+
 #include "tests/end-to-end/fault.hpp"
 
 namespace enginehost::test {
@@ -293,6 +295,49 @@ TEST(Witnesses, ABuildThatLackedALibraryIsTriedAgainOnceTheLibraryIsThere) {
              compile_library("int math(void) { return 1; }\n", {"-Wl,-soname,libmissing_math.so.3"}));
   const Ended run = workplace.info(arguments);
   EXPECT_EQ(run.outcome()["build"].as_string(), "reference-faulty") << run.said();
+}
+
+// What a build that is tried where it lacks something is set aside for, and what becomes of it under a raised
+// limit.
+void expect_tried_again(const std::string& constructor, const char* code, const Workplace& workplace,
+                        const RunOptions& before, const std::function<void()>& raise) {
+  TestRepository repository(workplace.folder() / "repository");
+  repository.add(
+      with_library("libstart.so", compile_library(constructor, {"-O0", "-Wl,-soname,libstart.so"})));
+  repository.add(good_build());
+  repository.write();
+  const std::vector<std::string> arguments = {"reference", "--repository", repository.root().native(),
+                                              "--json"};
+  const Ended failed = workplace.info(arguments, before);
+  EXPECT_EQ(failed.candidate("reference-faulty")["diagnosis"]["code"].as_string(), code) << failed.said();
+  const Ended again = workplace.info(arguments, before);
+  EXPECT_EQ(again.candidate("reference-faulty")["verdict"].as_string(), "quarantined") << again.said();
+  raise();
+  const Ended run = workplace.info(arguments);
+  EXPECT_EQ(run.outcome()["build"].as_string(), "reference-faulty") << run.said();
+}
+
+TEST(RaisedLimits, ABuildThatUsedUpTheStackIsTriedAgainWithALargerOne) {
+  RunOptions narrow;
+  narrow.launcher = {"sh", "-c", "ulimit -s 1024 && exec \"$@\"", "sh"};
+  expect_tried_again(
+      "__attribute__((constructor)) static void begin(void) {\n"
+      "  volatile char large[4000000];\n  for (int i = sizeof large - 1; i > 0; i -= 1000) large[i] = "
+      "1;\n}\n",
+      "EH-R06", Workplace(), narrow, [] {});
+}
+
+TEST(RaisedLimits, ABuildThatWasTooSlowIsTriedAgainWithMoreTime) {
+  const Workplace workplace;
+  const auto configure = [&](int seconds) {
+    workplace.configure(Json::object()
+                            .set("repositories_default", false)
+                            .set("probe_deadline_seconds", static_cast<std::int64_t>(seconds)));
+  };
+  configure(1);
+  expect_tried_again(
+      "#include <unistd.h>\n__attribute__((constructor)) static void begin(void) { usleep(1500000); }\n",
+      "EH-R05", workplace, {}, [&] { configure(60); });
 }
 
 // The loader looks there first; the folders did not exist when it was set aside.

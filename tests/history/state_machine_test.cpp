@@ -252,5 +252,47 @@ TEST(Restart, EndsOnlyTheRecordsThatARestartMends) {
   EXPECT_TRUE(what_changed(proof().host, {{std::string(boot_part), "boot2"}}).empty());
 }
 
+// The limits as ulimit and the settings tell them, under which a build failed, and those it meets now.
+TEST(Limits, EndOnlyTheRecordsWhoseRemedyIsToRaiseThem) {
+  const Fingerprint tight = {{std::string(deadline_part), "1 s"},
+                             {std::string(stack_part), "8192 KiB"},
+                             {std::string(address_space_part), "1500000 KiB"}};
+  const auto ended_by = [&](const char* code, std::string_view part, const char* value) {
+    Failure failure;
+    failure.build = "b";
+    failure.diagnosis = Json::object().set("code", code);
+    return !what_changed(after_failure(failure, nullptr, tight, now)->host, {{std::string(part), value}})
+                .empty();
+  };
+  EXPECT_TRUE(ended_by("EH-R05", deadline_part, "30 s"));
+  EXPECT_TRUE(ended_by("EH-R06", stack_part, "unlimited"));
+  EXPECT_TRUE(ended_by("EH-R06", stack_part, "16384 KiB"));
+  EXPECT_TRUE(ended_by("EH-L23", address_space_part, "unlimited"));
+  EXPECT_FALSE(ended_by("EH-R05", stack_part, "unlimited"));
+  EXPECT_FALSE(ended_by("EH-R06", deadline_part, "30 s"));
+  EXPECT_FALSE(ended_by("EH-R06", stack_part, "8192 KiB"));
+  EXPECT_FALSE(ended_by("EH-R06", stack_part, "1024 KiB")) << "a lower one says nothing against the record";
+  EXPECT_TRUE(what_changed(proof_of("b", "d", "a", tight, {}, Json(), now).host,
+                           {{std::string(stack_part), "unlimited"}})
+                  .empty());
+}
+
+TEST(Limits, OfADeadlineThatCountsWhichTheBuildWasGiven) {
+  Failure failure;
+  failure.build = "b";
+  failure.diagnosis =
+      Json::object()
+          .set("code", "EH-R05")
+          .set("evidence", Json::array().push(Json::object().set("what", "deadline").set("value", "120 s")));
+  const auto record = after_failure(failure, nullptr, {{std::string(deadline_part), "30 s"}}, now);
+  EXPECT_TRUE(what_changed(record->host, {{std::string(deadline_part), "30 s"}}).empty());
+  EXPECT_FALSE(what_changed(record->host, {{std::string(deadline_part), "121 s"}}).empty());
+}
+
+TEST(Limits, AreThoseOfThisProcess) {
+  for (const auto& [name, value] : process_limits()) EXPECT_FALSE(value.empty()) << name;
+  EXPECT_EQ(deadline_text(std::chrono::seconds(30)), "30 s");
+}
+
 }  // namespace
 }  // namespace enginehost::history

@@ -1,4 +1,8 @@
 // A ready ticket leads to the engine that a decision would lead to, and never to another.
+#ifndef _WIN32
+#include <sys/resource.h>
+#endif
+
 #include <cstdlib>
 
 #include "base/child_process.hpp"
@@ -252,6 +256,37 @@ TEST_F(ReadyTicket, StandsAsideWhileASentinelStands) {
   ASSERT_TRUE(sentinel);
   expect_decided_anew();
 }
+
+#ifndef _WIN32
+// Nothing else tells of it that the better build may be tried again.
+TEST_F(Opening, TheTicketOfAFallbackEndsWhenTheLimitThatItRestsOnIsRaised) {
+  rlimit limit{};
+  ASSERT_EQ(::getrlimit(RLIMIT_STACK, &limit), 0);
+  const rlim_t was = limit.rlim_cur;
+  constexpr rlim_t narrow = rlim_t{1} << 20;
+  if (was < 2 * narrow) GTEST_SKIP() << "there is no larger stack to be had";
+  limit.rlim_cur = narrow;
+  ASSERT_EQ(::setrlimit(RLIMIT_STACK, &limit), 0);
+  test::TestBuild better = test::good_build("reference-better");
+  better.priority = 90;
+  repository_.add(better);
+  repository_.write();
+  open();
+  history::Record record = *world_->history().find("reference-better");
+  record.state = history::State::quarantined;
+  record.retry_after = World::now() + 1000;
+  record.host = history::process_limits();
+  ASSERT_TRUE(history::write(state(), record));
+  open_until_ready();
+  EXPECT_TRUE(open().fallback);
+  limit.rlim_cur = was;
+  ASSERT_EQ(::setrlimit(RLIMIT_STACK, &limit), 0);
+  const Outcome outcome = open();
+  EXPECT_FALSE(outcome.by_ticket);
+  ASSERT_EQ(outcome.state, State::opened);
+  EXPECT_EQ(outcome.opened->installed.build, "reference-better");
+}
+#endif
 
 TEST_F(Opening, NoTicketIsKeptWhileARepositoryCannotBeRead) {
   flags_.repositories.push_back(path_text(folder_ / "missing"));

@@ -314,6 +314,13 @@ TEST_F(Sdk, TheProbesDeadlineIsTheManifestsWhereThatIsLongerThanTheConfigured) {
   EXPECT_FALSE(open(request()));
   EXPECT_THAT(said(), HasSubstr("did not answer in 2 s at stage load"));
   EXPECT_THAT(enginehost_error_json(error_.get()), HasSubstr("probe_seconds of the manifest"));
+  EXPECT_FALSE(open(request()));
+  EXPECT_EQ(code(), "EH-S14") << said();
+  enginehost_request asked = request();
+  asked.probe_seconds = 3;
+  EXPECT_FALSE(open(asked));
+  EXPECT_THAT(said(), HasSubstr("did not answer in 3 s"))
+      << "more than it was given before: it is tried again";
 }
 
 TEST_F(Sdk, AProbesDeadlineBeyondTheLimitIsToldWithBoth) {
