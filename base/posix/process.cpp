@@ -1,12 +1,19 @@
 #include "base/process.hpp"
 
+#include <fcntl.h>
+#include <link.h>
+#include <sys/auxv.h>
 #include <sys/random.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <climits>
+#include <cstdlib>
+#include <cstring>
 #include <ctime>
+#include <filesystem>
 #include <string_view>
+#include <vector>
 
 #include "base/files.hpp"
 #include "base/text.hpp"
@@ -45,12 +52,44 @@ std::string effective_user() { return std::to_string(::geteuid()); }
 
 const char* home_variable() { return "HOME"; }
 
+namespace {
+
+// Whether the file has the program headers that this program was loaded with: a name alone may lead elsewhere
+// since, and that of a script is not its interpreter's.
+bool is_this_program(const char* file) {
+  const FileDescriptor opened(::open(file, O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+  ElfW(Ehdr) header;
+  if (!opened.valid() || ::pread(opened.get(), &header, sizeof header, 0) != sizeof header ||
+      std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_phentsize != sizeof(ElfW(Phdr)) ||
+      header.e_phnum != ::getauxval(AT_PHNUM))
+    return false;
+  std::vector<ElfW(Phdr)> there(header.e_phnum);
+  const std::size_t size = there.size() * sizeof(ElfW(Phdr));
+  return ::pread(opened.get(), there.data(), size, static_cast<off_t>(header.e_phoff)) ==
+             static_cast<ssize_t>(size) &&
+         std::memcmp(there.data(), reinterpret_cast<const void*>(::getauxval(AT_PHDR)), size) == 0;
+}
+
+// Where /proc is not there or closed: the name that the program was started by. Whoever starts a program that
+// runs with raised rights chooses that name.
+std::string started_by() {
+  const auto* const name = reinterpret_cast<const char*>(::getauxval(AT_EXECFN));
+  if (name == nullptr || ::getauxval(AT_SECURE) != 0 || !is_this_program(name)) return {};
+  char path[PATH_MAX];
+  if (::realpath(name, path) != nullptr) return path;
+  // What forbids /proc/self/exe may forbid to read any link.
+  std::error_code error;
+  return std::filesystem::absolute(name, error).lexically_normal().native();
+}
+
+}  // namespace
+
 std::string executable_path() {
   // Asked for more than once at every open, and of a file that does not change its name while it runs.
   static const std::string& path = *new std::string([] {
     char target[PATH_MAX];
     const ssize_t length = ::readlink("/proc/self/exe", target, sizeof target);
-    return std::string(target, length > 0 ? static_cast<std::size_t>(length) : 0);
+    return length > 0 ? std::string(target, static_cast<std::size_t>(length)) : started_by();
   }());
   return path;
 }

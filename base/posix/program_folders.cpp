@@ -59,8 +59,10 @@ fs::path executable_folder() { return folder_of(executable_path()); }
 fs::path library_folder() {
   char real[PATH_MAX];
   const std::string name = library_name();
-  if (name.empty() || ::realpath(name.c_str(), real) == nullptr) return executable_folder();
-  return folder_of(real);
+  if (name.empty()) return executable_folder();
+  if (::realpath(name.c_str(), real) != nullptr) return folder_of(real);
+  // Where no link may be read, the loader's own name of it.
+  return name.front() == '/' ? folder_of(name) : executable_folder();
 }
 
 }  // namespace enginehost

@@ -5,6 +5,7 @@
 #include "base/files.hpp"
 #include "base/paths.hpp"
 #include "base/printable.hpp"
+#include "base/process.hpp"
 #include "base/text.hpp"
 #include "host/settings/layer.hpp"
 #include "host/settings/places.hpp"
@@ -263,6 +264,13 @@ void choose_places(Settings& settings, Weighing& weighing, const Environment& en
   } else {
     const Place place = default_helper(environment, &settings.looks);
     settings.helper = place.folder;
+    // Else nobody would know why neither the helper nor the repository that come with EngineHost are found.
+    if (place.folder.empty() && environment.executable_folder.empty() && environment.library_folder.empty() &&
+        executable_path().empty())
+      settings.warnings.emplace_back(
+          "the system does not tell where EngineHost lies (/proc/self/exe cannot be read): repository and "
+          "helper beside it are not found; mount /proc, or name them: --repository, and \"helper\" in the "
+          "configuration");
     weighing.record("helper", path_text(place.folder), place.folder.empty() ? "not found" : place.source);
   }
 }

@@ -1,10 +1,17 @@
 // What the tests of base start as a child: one small misbehaviour a mode.
 #include <fcntl.h>
+#ifdef __linux__
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#endif
 #include <signal.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstddef>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -47,6 +54,24 @@ int folders_and_report(const char* folder) {
   if (!made) std::printf("errno=%s\n", std::string(made.error().value("errno")).c_str());
   return made ? 0 : 1;
 }
+
+#ifdef __linux__
+// As where /proc is not there or closed, and a little more: no name can be resolved either.
+bool forbid_reading_links() {
+  sock_filter rules[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+#ifdef SYS_readlink
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_readlink, 1, 0),
+#endif
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_readlinkat, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+  const sock_fprog program{sizeof rules / sizeof rules[0], rules};
+  return ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+         ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+}
+#endif
 
 }  // namespace
 
@@ -99,7 +124,10 @@ int main(int count, char** arguments) {
     if (::setrlimit(RLIMIT_FSIZE, &small) != 0) return 99;
     return write_and_report(arguments[2], arguments[3]);
   }
-  if (mode == "where") {
+#ifdef __linux__
+  if (mode == "where-without-links" && !forbid_reading_links()) return 77;
+#endif
+  if (mode.starts_with("where")) {
     std::printf("%s\n%s\n", enginehost::executable_folder().c_str(), enginehost::library_folder().c_str());
     return 0;
   }

@@ -352,5 +352,17 @@ TEST(Files, FindsTheFolderOfTheProgram) {
   EXPECT_EQ(library_folder(), executable_folder()) << "this code is linked into the test";
 }
 
+#ifdef __linux__
+TEST(Files, FindsTheFolderOfTheProgramWithoutTheSystemsWord) {
+  ChildRequest request;
+  request.argv = {BASE_FIXTURE, "where-without-links"};
+  const auto child = run_child(request);
+  ASSERT_TRUE(child);
+  if (child->exit_code == 77) GTEST_SKIP() << "no system call can be forbidden here";
+  const std::string folder = fs::canonical(fs::path(BASE_FIXTURE).parent_path()).native();
+  EXPECT_EQ(child->output, folder + "\n" + folder + "\n");
+}
+#endif
+
 }  // namespace
 }  // namespace enginehost
