@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
+#include <utility>
 
 #include "base/paths.hpp"
 #include "base/text.hpp"
@@ -45,6 +46,16 @@ Told read_channel(const std::string& channel, const std::string& nonce) {
     told.overdue |= one["overdue"].as_bool();
   }
   return told;
+}
+
+// Standard output, where the helper goes on answering once its channel was closed under it: what the build
+// printed, and the lines of the helper.
+std::pair<std::string, std::string> separate(const std::string& output, const std::string& nonce) {
+  if (output.find(nonce) == std::string::npos) return {output, {}};
+  std::string printed, answered;
+  for (const std::string& line : split(output, '\n'))
+    (line.find(nonce) == std::string::npos ? printed : answered).append(line).append("\n");
+  return {std::move(printed), std::move(answered)};
 }
 
 std::string seconds_text(std::chrono::milliseconds time) {
@@ -188,6 +199,11 @@ Diagnosis why(const ChildOutcome& outcome, const Told& told, const ProbeRequest&
   }
   if (hint && (hint->code == "EH-L13" || hint->code == "EH-F08"))
     return explain::to_diagnosis(*hint, last_words(outcome.error));
+  if (outcome.exit_code == status_without_answer)
+    return diagnose("EH-R09")
+        .with("changed", "descriptors that it did not open", "the helper's exit status")
+        .with("before", "open")
+        .with("after", "closed");
   return diagnose("EH-R04").with("exit_code", std::to_string(outcome.exit_code));
 }
 
@@ -217,13 +233,14 @@ void refine_report(Diagnosis& diagnosis) {
 }
 
 ProbeResult judge(const ChildOutcome& outcome, const std::string& nonce, const ProbeRequest& request) {
-  Told told = read_channel(outcome.channel, nonce);
+  const auto [printed_by_build, answered] = separate(outcome.output, nonce);
+  Told told = read_channel(outcome.channel + "\n" + answered, nonce);
   ProbeResult result;
   result.stages = told.stages;
   result.stage = told.stages.empty() ? "start" : told.stages.back();
   result.error_output = outcome.error;
   result.duration = outcome.duration;
-  if (const std::string printed(trim(outcome.output)); !printed.empty()) {
+  if (const std::string printed(trim(printed_by_build)); !printed.empty()) {
     constexpr std::size_t most = 200;
     result.warnings.push_back(
         std::move(diagnose("EH-R07")

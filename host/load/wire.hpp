@@ -10,6 +10,9 @@
 
 namespace enginehost::load {
 
+// What the helper ends with when all that it could answer on was closed under it.
+inline constexpr int status_without_answer = 97;
+
 // Code and evidence; sentences are made by the parent.
 Json diagnosis_to_wire(const Diagnosis& diagnosis);
 Diagnosis diagnosis_from_wire(const Json& wire);

@@ -13,6 +13,7 @@ namespace {
 
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::SizeIs;
 
 class Hostile : public ::testing::Test {
@@ -102,6 +103,31 @@ INSTANTIATE_TEST_SUITE_P(
                       Change{"Threads", "pthread_t t;pthread_create(&t,0,(void*(*)(void*))pause,0)",
                              "the number of threads"}),
     [](const auto& instance) { return instance.param.name; });
+
+TEST_F(Hostile, R09_ClosingWhatItDidNotOpenIsTold) {
+  const ProbeResult result = tried("-DAT_LOAD='for(int n=3;n<64;n++)close(n)'");
+  EXPECT_TRUE(result.passed);
+  EXPECT_EQ(changed(result), "descriptors that it did not open;");
+  EXPECT_THAT(explain::describe(result.warnings[0]), HasSubstr("loses the files and connections"));
+}
+
+// The helper's channel goes, too. Its answers go on beside what the build prints, and neither is taken for
+// the other.
+TEST_F(Hostile, R09_WithTheChannelClosedWhatItPrintsIsToldByItself) {
+  const ProbeResult result = tried("-DAT_LOAD='for(int n=3;n<1024;n++)close(n);puts(\"hello\")'");
+  EXPECT_TRUE(result.passed) << explain::describe(*result.diagnosis);
+  EXPECT_THAT(changed(result), HasSubstr("descriptors that it did not open;"));
+  EXPECT_THAT(changed(result), Not(HasSubstr("standard")));
+  ASSERT_NE(warning(result, "EH-R07"), nullptr);
+  EXPECT_EQ(warning(result, "EH-R07")->value("output"), "hello");
+}
+
+TEST_F(Hostile, R09_WithNothingLeftToAnswerOnItIsNoQuietEnd) {
+  const ProbeResult result = tried("-DAT_LOAD='for(int n=0;n<1024;n++)close(n)'");
+  ASSERT_TRUE(result.diagnosis);
+  EXPECT_EQ(result.diagnosis->code, "EH-R09") << explain::describe(*result.diagnosis);
+  EXPECT_EQ(explain::category(*result.diagnosis), history::Category::request);
+}
 
 TEST_F(Hostile, R09_WhatMakingAndTestingChangeIsToldToo) {
   const ProbeResult result = tried("-DAT_CREATE='umask(0)' -DAT_SELFTEST='signal(SIGPIPE,SIG_IGN)'");

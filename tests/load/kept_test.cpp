@@ -106,6 +106,23 @@ TEST_F(KeptOver, StandardOutputThatIsLedElsewhereOrClosed) {
             "EH-R09 standard error became closed, and was set back;");
 }
 
+// It takes what the streams would be set back from; nothing else may be set back from that number then.
+TEST_F(KeptOver, DescriptorsThatAPluginClosesWithoutHavingOpenedThemAreTold) {
+  const std::string input = leads_to(0);
+  int lowest = -1;
+  {
+    const FileDescriptor next(::fcntl(0, F_DUPFD_CLOEXEC, 3));
+    lowest = next.get();
+  }
+  const std::string first = std::to_string(lowest);
+  const auto plugin = loaded("-include fcntl.h -DAT_LOAD='for(int n=0;n<3;n++)close(" + first +
+                             "+n);open(\"/dev/zero\",O_RDONLY)'");
+  EXPECT_EQ(told(plugin->warnings()), "EH-R09 descriptors that it did not open became closed;");
+  EXPECT_EQ(leads_to(0), input);
+  EXPECT_EQ(leads_to(lowest), "/dev/zero") << "the plugin's own";
+  ::close(lowest);
+}
+
 TEST_F(KeptOver, StreamsThatNeedNoLookAreLeft) {
   const FileDescriptor copy(::fcntl(0, F_DUPFD_CLOEXEC, 3));
   const auto plugin =

@@ -133,12 +133,16 @@ constexpr Entry entries[] = {
     {.code = "EH-R09",
      .title = "the engine changes the process",
      .meaning = "Loading the build changed something all of the process shares: signal handlers, locale, "
-                "folder, umask, standard output; or which signals the calling thread blocks.",
+                "folder, umask, standard output, files that others opened; or which signals the calling "
+                "thread blocks.",
      .after = "comparison before and after, in the probe",
      .causes = {"{when} changed {changed}: {before} became {after}",
                 "loading changed {changed}: {before} became {after}", "loading changed {changed...}",
                 "loading changed something that all of the process shares"},
-     .remedies = {"be aware of it; tell the publisher"},
+     .remedies =
+         {"{changed=descriptors that it did not open}a program that opens this build loses the files "
+          "and connections that it has open: let it open the build before them, or in a worker process",
+          "be aware of it; tell the publisher"},
      .category = Category::request},
     {.code = "EH-R10",
      .title = "exception across the plugin ABI",

@@ -14,8 +14,9 @@ class AnswerChannel {
  public:
   // `nonce` is repeated in the answer as the member "nonce".
   explicit AnswerChannel(std::string nonce);
-  // False when the parent opened no descriptor 3 (the helper was started by hand): the answer goes to stdout.
-  bool private_channel() const { return channel_.valid(); }
+  // False when the parent opened no descriptor 3 (the helper was started by hand), or when a library closed
+  // what it did not open, the channel among it: the answer goes to stdout.
+  bool private_channel() const { return channel_.valid() && !lost_; }
   // Where it writes, for a signal handler that can do no more than write(2).
   int descriptor() const;
   // Writes {"format":1,"nonce":…} and the members of `answer`. True when all of it was written.
@@ -24,6 +25,7 @@ class AnswerChannel {
  private:
   std::string nonce_;
   FileDescriptor channel_;
+  bool lost_ = false;
 };
 
 }  // namespace enginehost::helper

@@ -123,7 +123,7 @@ class Probe {
 
   int failed(Diagnosis diagnosis) {
     if (diagnosis.value("stage").empty()) diagnosis.with("stage", stage_);
-    channel_.write(Json::object().set("failed", diagnosis_to_wire(diagnosis)).set("warnings", warnings()));
+    tell(Json::object().set("failed", diagnosis_to_wire(diagnosis)).set("warnings", warnings()));
     std::fflush(stdout);  // what a library printed is evidence
     helper::leave_at_once(1);
   }
@@ -135,7 +135,12 @@ class Probe {
         .set("devices", devices_to_wire(devices_))
         .set("libraries", libraries_to_wire(plugin_->libraries()))
         .set("warnings", warnings());
-    channel_.write(answer);
+    tell(answer);
+  }
+
+  // What the parent cannot hear would look as if the build had ended the process quietly.
+  void tell(const Json& answer) {
+    if (!channel_.write(answer)) helper::leave_at_once(status_without_answer);
   }
 
   Json warnings() const {

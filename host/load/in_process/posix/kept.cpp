@@ -17,11 +17,10 @@ namespace {
 constexpr int streams = 3;
 constexpr const char* names[streams] = {"standard input", "standard output", "standard error"};
 
-bool lead_to_the_same(int kept, int now) {
-  struct stat of_kept {};
-  struct stat of_now {};
-  return ::fstat(kept, &of_kept) == 0 && ::fstat(now, &of_now) == 0 && of_kept.st_dev == of_now.st_dev &&
-         of_kept.st_ino == of_now.st_ino && of_kept.st_rdev == of_now.st_rdev;
+bool leads_to(const struct stat& was, int descriptor) {
+  struct stat now {};
+  return ::fstat(descriptor, &now) == 0 && was.st_dev == now.st_dev && was.st_ino == now.st_ino &&
+         was.st_rdev == now.st_rdev;
 }
 
 // "SIGINT, SIGTERM and 3 more", of those that one set has and the other has not.
@@ -43,14 +42,18 @@ struct Kept::OfSystem {
   pid_t process = ::getpid();
   sigset_t blocked{};
   FileDescriptor copies[streams];
+  struct stat files[streams] {};  // that they lead to
 };
 
 Kept::Kept(Streams look) : of_system_(std::make_unique<OfSystem>()) {
   ::pthread_sigmask(SIG_SETMASK, nullptr, &of_system_->blocked);
   if (look == Streams::not_looked_at) return;
   // Above the streams themselves; one that the program has closed cannot be taken from it.
-  for (int stream = 0; stream < streams; ++stream)
-    of_system_->copies[stream] = FileDescriptor(::fcntl(stream, F_DUPFD_CLOEXEC, streams));
+  for (int stream = 0; stream < streams; ++stream) {
+    FileDescriptor& copy = of_system_->copies[stream];
+    copy = FileDescriptor(::fcntl(stream, F_DUPFD_CLOEXEC, streams));
+    if (copy.valid() && ::fstat(copy.get(), &of_system_->files[stream]) != 0) copy.close();
+  }
 }
 
 Kept::~Kept() {
@@ -59,7 +62,7 @@ Kept::~Kept() {
 
 void Kept::put_back_of_system(std::vector<Diagnosis>& told) {
   const std::unique_ptr<OfSystem> kept = std::move(of_system_);
-  const OfSystem& was = *kept;
+  OfSystem& was = *kept;
   if (::getpid() != was.process) ::_exit(1);
   sigset_t blocked{};
   ::pthread_sigmask(SIG_SETMASK, nullptr, &blocked);
@@ -70,17 +73,31 @@ void Kept::put_back_of_system(std::vector<Diagnosis>& told) {
                                  .with("before", "the program's")
                                  .with("after", "the engine's, and were set back")));
   }
+  bool closed_others = false;
   for (int stream = 0; stream < streams; ++stream) {
-    const int copy = was.copies[stream].get();
-    if (copy < 0 || lead_to_the_same(copy, stream)) continue;
+    FileDescriptor& copy = was.copies[stream];
+    if (!copy.valid()) continue;
+    if (!leads_to(was.files[stream], copy.get())) {
+      // Whoever closes what it did not open begins at the lowest number. That number may be another file's
+      // now.
+      static_cast<void>(copy.release());
+      closed_others = true;
+      continue;
+    }
+    if (leads_to(was.files[stream], stream)) continue;
     const bool closed = ::fcntl(stream, F_GETFD) < 0;
-    ::dup2(copy, stream);
+    ::dup2(copy.get(), stream);
     told.push_back(
         std::move(diagnose("EH-R09")
                       .with("changed", names[stream])
                       .with("before", "the program's")
                       .with("after", closed ? "closed, and was set back" : "another one, and was set back")));
   }
+  if (closed_others)
+    told.push_back(std::move(diagnose("EH-R09")
+                                 .with("changed", "descriptors that it did not open")
+                                 .with("before", "open")
+                                 .with("after", "closed")));
 }
 
 }  // namespace enginehost::load
