@@ -77,6 +77,13 @@ Diagnosis of_exception(const std::exception& thrown) {
   const auto* const refused = dynamic_cast<const std::system_error*>(&thrown);
   if (refused != nullptr && refused->code() == std::errc::resource_unavailable_try_again)
     return std::move(diagnose("EH-P51").with("os_said", refused->code().message(), "the system"));
+  // The only calls of ours that throw it start threads: old profiles of containers refuse clone3 with EPERM,
+  // where ENOSYS would have made the C library use clone. Of a file it says something else.
+  if (refused != nullptr && refused->code() == std::errc::operation_not_permitted &&
+      dynamic_cast<const std::filesystem::filesystem_error*>(&thrown) == nullptr)
+    return std::move(diagnose("EH-P51")
+                         .with("os_said", refused->code().message(), "the system")
+                         .with("refused", "a thread", "the system"));
   return std::move(diagnose("EH-P99").with("problem", thrown.what()));
 }
 

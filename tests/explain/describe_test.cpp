@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <system_error>
 
 #include "host/explain/explain.hpp"
 
@@ -111,7 +113,16 @@ TEST(OfException, TellsAShortageFromABug) {
   const std::system_error no_thread(EAGAIN, std::generic_category());
   EXPECT_EQ(of_exception(no_thread).code, "EH-P51");
   EXPECT_THAT(describe(of_exception(no_thread)), HasSubstr("no further thread can be started"));
-  EXPECT_EQ(of_exception(std::system_error(EPERM, std::generic_category())).code, "EH-P99");
+  // clone3 under a container's old seccomp profile.
+  const std::system_error forbidden_thread(EPERM, std::generic_category());
+  EXPECT_EQ(of_exception(forbidden_thread).code, "EH-P51");
+  EXPECT_THAT(describe(of_exception(forbidden_thread)), HasSubstr("seccomp"));
+  EXPECT_THAT(describe(of_exception(no_thread)), Not(HasSubstr("seccomp")));
+  EXPECT_EQ(of_exception(std::filesystem::filesystem_error(
+                             "permissions", std::make_error_code(std::errc::operation_not_permitted)))
+                .code,
+            "EH-P99");
+  EXPECT_EQ(of_exception(std::system_error(EINVAL, std::generic_category())).code, "EH-P99");
   EXPECT_THAT(describe(of_exception(std::logic_error("basic_string::at"))), HasSubstr("basic_string::at"));
 }
 

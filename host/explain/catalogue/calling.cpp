@@ -193,11 +193,16 @@ constexpr Entry entries[] = {
     {.code = "EH-P51",
      .title = "the system gives no more",
      .meaning = "The process may have no more memory, or may start no further thread or program.",
-     .after = "an allocation that failed, or EAGAIN for a thread or a program",
+     .after = "an allocation that failed, EAGAIN for a thread or a program, or EPERM for a thread",
      .causes = {"{program} could not be started: {os_said}", "no further thread can be started: {os_said}",
                 "no more memory is to be had for this process"},
      .remedies =
-         {"end other programs, or raise the limits that this one runs under: a container's or a job's "
+         {"{?refused}the rules that this process runs under forbid it: most often an old seccomp profile of "
+          "a "
+          "container, which does not know clone3; update what runs the container, or give it a profile that "
+          "allows clone3 (or answers it with ENOSYS)",
+          "{!refused}end other programs, or raise the limits that this one runs under: a container's or a "
+          "job's "
           "memory, ulimit -v, ulimit -u"},
      .exit_status = S::cache,
      .category = Category::transient},
