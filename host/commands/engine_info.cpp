@@ -4,6 +4,7 @@
 
 #include "base/paths.hpp"
 #include "base/printable.hpp"
+#include "base/sha256.hpp"
 #include "base/shell_word.hpp"
 #include "base/text.hpp"
 #include "host/commands/bench.hpp"
@@ -94,6 +95,17 @@ std::string inspect_report(const preflight::Report& report, bool symbols, bool r
   return text;
 }
 
+// <cache>/views/<digest>/..., of whatever cache.
+bool is_in_a_view(const std::filesystem::path& file) {
+  bool below_views = false;
+  for (const std::filesystem::path& part : file.parent_path()) {
+    const std::string name = path_text(part);
+    if (below_views && is_sha256_hex(name)) return true;
+    below_views = name == "views";
+  }
+  return false;
+}
+
 int inspect(const InfoFlags& flags) {
   std::error_code error;
   const std::filesystem::path file = std::filesystem::absolute(path_of(flags.inspect), error);
@@ -119,6 +131,10 @@ int inspect(const InfoFlags& flags) {
   const std::string asked = "engine-info --inspect ", done = asked + shell_word(path_text(file));
   for (Diagnosis& diagnosis : report->diagnoses) {
     diagnosis = explain::of_argument(std::move(diagnosis), file);
+    // What the file needs may lie anywhere: only what lies in a cache is fetched again.
+    if (const std::filesystem::path about = path_of(diagnosis.value("file"));
+        diagnosis.value("place").empty() && about.is_absolute() && !is_in_a_view(about))
+      diagnosis.with("outside", "yes", "no file of the cache");
     explain::complete(diagnosis);
     // What was just done mends nothing.
     std::erase_if(diagnosis.remedy, [&](const std::string& remedy) {

@@ -73,6 +73,30 @@ TEST(ContentFaults, L23_ASegmentThatNoMemoryCanFillIsToldBeforeItIsMapped) {
   EXPECT_NE(run.diagnosis()["cause"].as_string().find("cannot be mapped"), std::string::npos) << run.said();
 }
 
+// Neither repair nor a publisher can help with a file that no cache holds.
+TEST(ContentFaults, WhatAnInspectedFileNeedsFromElsewhereIsTheUsersToMend) {
+  const Workplace workplace;
+  const auto needed = workplace.folder() / "libneeded.so", file = workplace.folder() / "libneeds.so";
+  write_text(file, plugin_that_needs({"libneeded.so"}, "$ORIGIN"));
+  for (const auto& [content, code] : {std::pair("", "EH-F02"), std::pair("INPUT(libm.so.6)\n", "EH-F10")}) {
+    write_text(needed, content);
+    const Ended run = workplace.info({"--inspect", file.native(), "--json"});
+    EXPECT_EQ(run.code(), code) << run.said();
+    EXPECT_EQ(evidence(run.diagnosis(), "file"), needed.native());
+    const std::string remedy = run.diagnosis()["remedy"].dump();
+    EXPECT_NE(remedy.find("mend it, or take it off the loader's way"), std::string::npos) << remedy;
+    EXPECT_EQ(remedy.find("--repair"), std::string::npos) << remedy;
+    EXPECT_EQ(remedy.find("publisher"), std::string::npos) << remedy;
+    // In a view of a cache it is the other way round.
+    const auto view = workplace.folder() / "views" / std::string(64, 'a');
+    write_text(view / "libneeded.so", content);
+    write_text(view / "libneeds.so", plugin_that_needs({"libneeded.so"}, "$ORIGIN"));
+    const Ended own = workplace.info({"--inspect", (view / "libneeds.so").native(), "--json"});
+    EXPECT_EQ(own.code(), code) << own.said();
+    EXPECT_EQ(evidence(own.diagnosis(), "outside"), "") << own.said();
+  }
+}
+
 TEST(ContentFaults, BytesThatAreNotThoseOfTheManifestAreNeverInstalled) {
   const TemporaryFolder folder;
   TestRepository repository(folder / "repository");

@@ -40,7 +40,7 @@ constexpr std::string_view published =
     "{?as_published}the file is as it was published: tell the publisher, or use another version (engine-info "
     "ENGINE --plan --explain lists them)";
 constexpr std::string_view not_ours =
-    "{?outside}the file is not of the build: mend it, or take it off the loader's way";
+    "{?outside}the file is of no build here: mend it, or take it off the loader's way";
 
 constexpr Entry entries[] = {
     {.code = "EH-F01",
@@ -112,11 +112,11 @@ constexpr Entry entries[] = {
      .after = "the loader says \"invalid ELF header\"",
      .causes = {"{file} is a {format}, not a library", "{file} is an archive, not a library",
                 "the file is an archive, not a library"},
-     .remedies = {"{!place}tell the publisher of the manifest: the artifact's \"archive\" does not say how "
-                  "it is packed",
-                  "{?as_published}use another version: engine-info ENGINE --plan --explain lists them",
-                  not_ours, layer_repair, unmended, repair,
-                  "{place=argument}unpack {file} and name the library in it"},
+     .remedies =
+         {"{!place}{!outside}tell the publisher of the manifest: the artifact's \"archive\" does not say how "
+          "it is packed",
+          "{?as_published}use another version: engine-info ENGINE --plan --explain lists them", not_ours,
+          layer_repair, unmended, repair, "{place=argument}unpack {file} and name the library in it"},
      .exit_status = S::wrong_bytes,
      .category = Category::content},
     {.code = "EH-F07",
@@ -166,7 +166,7 @@ constexpr Entry entries[] = {
      .causes = {"{file} is a {type}, which cannot be loaded as a library",
                 "{file} is a {format}, which cannot be loaded as a library", "{file} is not a shared library",
                 "the file is an executable, an object file or a static archive"},
-     .remedies = {"{!place}the manifest names the wrong file; tell its publisher",
+     .remedies = {"{!place}{!outside}the manifest names the wrong file; tell its publisher", not_ours,
                   "{place=argument}name a library: {file} is none"}},
     {.code = "EH-F11",
      .title = "path does not lead to a file",
@@ -179,7 +179,7 @@ constexpr Entry entries[] = {
                 "{file} is {problem}, not a folder{expected_kind=folder}",
                 "{file} is {problem}, not a regular file",
                 "a folder, or a link that leads nowhere, stands where a library should be"},
-     .remedies = {published, "mend or remove {link}{!as_published}", layer_repair, unmended, repair,
+     .remedies = {published, not_ours, "mend or remove {link}{!as_published}", layer_repair, unmended, repair,
                   "check the path {file}{!as_published}"},
      .category = Category::content},
     {.code = "EH-F12",
