@@ -1,7 +1,10 @@
 #include "base/files.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
+#include <chrono>
+#include <cstdint>
 #include <vector>
 
 #include "base/copy_file.hpp"
@@ -265,10 +268,38 @@ std::string_view code_of_write_error(int error_number) {
   }
 }
 
+namespace {
+
+// For names where the system gives no random bytes: no two calls on a machine have the same process, counter
+// and time, and the address differs from start to start. Mixed as splitmix64 does it, so that all digits
+// differ.
+void fill_with_what_differs(std::vector<unsigned char>& into) {
+  static std::atomic<std::uint64_t> calls_before{0};
+  using std::chrono::steady_clock, std::chrono::system_clock;
+  const auto mixed = [](std::uint64_t value) {
+    value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9u;
+    value = (value ^ (value >> 27)) * 0x94d049bb133111ebu;
+    return value ^ (value >> 31);
+  };
+  std::uint64_t state = 0;
+  for (const std::uint64_t part :
+       {static_cast<std::uint64_t>(system_clock::now().time_since_epoch().count()),
+        static_cast<std::uint64_t>(steady_clock::now().time_since_epoch().count()),
+        static_cast<std::uint64_t>(calls::getpid()),
+        static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(&calls_before)), ++calls_before})
+    state = mixed(state + part + 0x9e3779b97f4a7c15u);
+  for (std::size_t at = 0; at < into.size(); ++at) {
+    if (at % 8 == 0) state += 0x9e3779b97f4a7c15u;
+    into[at] = static_cast<unsigned char>(mixed(state) >> (at % 8 * 8));
+  }
+}
+
+}  // namespace
+
 std::string random_hex(std::size_t bytes) {
   static constexpr char digits[] = "0123456789abcdef";
   std::vector<unsigned char> random(bytes);
-  fill_with_random_bytes(random.data(), bytes);
+  if (!fill_with_random_bytes(random.data(), bytes)) fill_with_what_differs(random);
   std::string text;
   for (const unsigned char byte : random) {
     text += digits[byte >> 4];

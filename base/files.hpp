@@ -75,7 +75,8 @@ Result<void> sync_folder(const std::filesystem::path& folder);
 // The code that fits an errno of a write: EH-F15 ENOSPC/EDQUOT, EH-F17 EFBIG, EH-F24 EMFILE/ENFILE, EH-F16 otherwise.
 std::string_view code_of_write_error(int error_number);
 
-// Random lower-case hexadecimal digits from the kernel, two per byte.
+// Lower-case hexadecimal digits for names that nobody else makes, two per byte: random ones from the kernel, and
+// where it gives none what tells this call from every other (clock, process, counter). Never for a secret.
 std::string random_hex(std::size_t bytes);
 
 // True when child == parent or lies below it; both are compared lexically after normalisation.

@@ -6,8 +6,9 @@
 
 namespace enginehost {
 
-// From the system's generator of random bytes; waits until there are some.
-void fill_with_random_bytes(unsigned char* into, std::size_t size);
+// From the system's generator of random bytes; waits until there are some. False where the system gives none:
+// what `into` holds then is anything.
+[[nodiscard]] bool fill_with_random_bytes(unsigned char* into, std::size_t size);
 
 // One text from start to start of the machine, another after the next; empty where the system tells none. On
 // Linux the kernel's boot_id.

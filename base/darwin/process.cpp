@@ -11,7 +11,10 @@
 
 namespace enginehost {
 
-void fill_with_random_bytes(unsigned char* into, std::size_t size) { ::arc4random_buf(into, size); }
+bool fill_with_random_bytes(unsigned char* into, std::size_t size) {
+  ::arc4random_buf(into, size);
+  return true;
+}
 
 std::string boot_id() {
   char text[64] = {};

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <climits>
 #include <cstdlib>
 #include <cstring>
@@ -15,16 +16,35 @@
 #include <string_view>
 #include <vector>
 
+#include "base/file_calls.hpp"
 #include "base/files.hpp"
 #include "base/text.hpp"
 
 namespace enginehost {
 
-void fill_with_random_bytes(unsigned char* into, std::size_t size) {
-  for (std::size_t got = 0; got < size;) {
+// A filter of system calls (seccomp) that is older than getrandom answers ENOSYS or EPERM for ever; the
+// device gives the same bytes.
+bool fill_with_random_bytes(unsigned char* into, std::size_t size) {
+  std::size_t got = 0;
+  while (got < size) {
     const ssize_t more = ::getrandom(into + got, size - got, 0);
-    if (more > 0) got += static_cast<std::size_t>(more);
+    if (more > 0)
+      got += static_cast<std::size_t>(more);
+    else if (more == 0 || errno != EINTR)
+      break;
   }
+  if (got == size) return true;
+  const FileDescriptor device(calls::open("/dev/urandom", O_RDONLY | O_CLOEXEC));
+  calls::Status status{};
+  if (!device.valid() || calls::fstat(device.get(), &status) != 0 || !S_ISCHR(status.st_mode)) return false;
+  while (got < size) {
+    const ssize_t more = calls::read(device.get(), into + got, size - got);
+    if (more > 0)
+      got += static_cast<std::size_t>(more);
+    else if (more == 0 || errno != EINTR)
+      return false;
+  }
+  return true;
 }
 
 std::string boot_id() { return read_kernel_file("/proc/sys/kernel/random/boot_id"); }

@@ -35,16 +35,14 @@ Function function_of_ntdll(const char* name) {
 
 }  // namespace
 
-void fill_with_random_bytes(unsigned char* into, std::size_t size) {
+bool fill_with_random_bytes(unsigned char* into, std::size_t size) {
   while (size > 0) {
     const auto part = static_cast<ULONG>(std::min<std::size_t>(size, 1u << 20));
-    if (::BCryptGenRandom(nullptr, into, part, BCRYPT_USE_SYSTEM_PREFERRED_RNG) < 0) {
-      ::Sleep(1);
-      continue;
-    }
+    if (::BCryptGenRandom(nullptr, into, part, BCRYPT_USE_SYSTEM_PREFERRED_RNG) < 0) return false;
     into += part;
     size -= part;
   }
+  return true;
 }
 
 // The time of the start (SystemTimeOfDayInformation: its first member), which no setting of the clock

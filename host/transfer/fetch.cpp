@@ -33,7 +33,8 @@ constexpr std::uint64_t least_progress = 1024;
 
 milliseconds backoff(const TransferOptions& options, int failures, const HttpAnswer& answer) {
   if (answer.retry_after) return std::min<milliseconds>(*answer.retry_after, longest_wait);
-  thread_local std::minstd_rand random{std::random_device{}()};
+  // Two clients rarely read the same nanosecond, and std::random_device may throw.
+  thread_local std::minstd_rand random{static_cast<unsigned>(Clock::now().time_since_epoch().count())};
   const double jitter = std::uniform_real_distribution<double>(0.5, 1.5)(random);
   const auto doubled = static_cast<double>(options.first_backoff.count()) * (1 << std::min(failures - 1, 5));
   return std::min(milliseconds(static_cast<std::int64_t>(doubled * jitter)), longest_wait);
