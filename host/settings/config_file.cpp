@@ -67,9 +67,32 @@ class Members {
     target.emplace();
     for (const Json& element : value->as_array()) {
       if (!element.is_string()) return refuse(key, wrong_type(element, "a string") + " in the list");
+      if (element.as_string().empty()) return refuse(key, "an element of the list is empty");
       if (folders && !path_of(element.as_string()).is_absolute())
         return refuse(key, "\"" + element.as_string() + "\" is not an absolute path");
       target->push_back(element.as_string());
+    }
+  }
+  // Of servers that are asked. A pattern may begin with "*.", which stands for every name below.
+  void hosts(const char* key, std::optional<std::vector<std::string>>& target, bool patterns) {
+    texts(key, target);
+    for (const std::string& host : target.value_or(std::vector<std::string>{})) {
+      const std::string_view name = std::string_view(host).substr(patterns && host.starts_with("*.") ? 2 : 0);
+      if (name.empty() || name.find_first_of("/\\@=?#* ") != std::string_view::npos)
+        return refuse(
+            key, "\"" + host + "\" is not HOST or HOST:PORT" + (patterns ? ", or \"*.\" before one" : ""));
+    }
+  }
+  // What nothing can have as its digest would block nothing, and nobody would notice.
+  void digests(const char* key, std::optional<std::vector<std::string>>& target) {
+    texts(key, target);
+    if (!target) return;
+    for (std::string& digest : *target) {
+      std::string plain = to_lower(digest);
+      if (plain.starts_with("sha256:")) plain.erase(0, 7);
+      if (!is_sha256_hex(plain))
+        return refuse(key, "\"" + digest + "\" is not a SHA-256 digest: 64 hexadecimal digits");
+      digest = std::move(plain);
     }
   }
   void repositories(const char* key, std::optional<std::vector<Repository>>& target) {
@@ -180,10 +203,7 @@ void read_values(Members& members, Layer& layer) {
   members.number("probe_deadline_seconds", 1, one_hour, layer.probe_deadline);
   members.number("cache_max_bytes", 1, most_bytes, layer.cache_max_bytes);
   members.folder("helper", layer.helper);
-  members.texts("plain_http_registries", layer.plain_http_registries);
-  for (const std::string& host : layer.plain_http_registries.value_or(std::vector<std::string>{}))
-    if (host.empty() || host.find_first_of("/@= ") != std::string::npos)
-      members.refuse("plain_http_registries", "\"" + host + "\" is not HOST or HOST:PORT");
+  members.hosts("plain_http_registries", layer.plain_http_registries, false);
   members.texts("registry_mirrors", layer.registry_mirrors);
   for (const std::string& rule : layer.registry_mirrors.value_or(std::vector<std::string>{})) {
     const std::vector<std::string> sides = split(rule, '=');
@@ -231,13 +251,13 @@ Result<void> read_policy(const Json& block, const std::string& file, ConfigFile&
   std::optional<bool> unsigned_repositories, require_signatures;
   members.texts("repositories", repositories);
   members.flag("unsigned_repositories", unsigned_repositories);
-  members.texts("allowed_hosts", hosts);
+  members.hosts("allowed_hosts", hosts, true);
   members.flag("require_signatures", require_signatures);
   members.texts("locked", locked);
   members.accepted_licenses("accept_licenses", config.policy.accepted_licenses);
   members.texts("forbid_licenses", forbidden);
   members.number("max_staleness_days", 0, 36500, config.policy.max_staleness_days);
-  members.texts("blocked", blocked);
+  members.digests("blocked", blocked);
   members.warn_unknown(config.warnings);
   if (members.mistake) return fail(*members.mistake);
   config.policy.file = file;

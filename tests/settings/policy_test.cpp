@@ -218,6 +218,30 @@ TEST_F(PolicyFile, licences_are_accepted_by_id_or_by_one_text_only) {
   EXPECT_EQ(refusal().value("key"), "policy.accept_licenses");
 }
 
+TEST_F(PolicyFile, a_rule_that_nothing_could_meet_is_refused) {
+  const std::string digest(64, 'a');
+  for (const std::string& rule :
+       std::vector<std::string>{R"("blocked": ["1"])", R"("blocked": ["sha512:)" + digest + R"("])",
+                                R"("blocked": [")" + digest + R"(0"])", R"("blocked": [""])",
+                                R"("forbid_licenses": [""])", R"("repositories": [""])", R"("locked": [""])",
+                                R"("probe_launcher": [""])", R"("allowed_hosts": [""])",
+                                R"("allowed_hosts": ["https://x.example/"])", R"("allowed_hosts": ["*"])",
+                                R"("allowed_hosts": ["*."])", R"("allowed_hosts": ["a.*.example"])"}) {
+    system_file("{\"policy\": {" + rule + "}}");
+    EXPECT_EQ(refusal().code, "EH-P02") << rule;
+    EXPECT_EQ(refusal().value("key"), "policy." + rule.substr(1, rule.find('"', 1) - 1));
+    EXPECT_EQ(refusal().value("file"), path_text(system_config()));
+  }
+}
+
+TEST_F(PolicyFile, a_blocked_digest_is_one_however_it_is_written) {
+  const std::string digest = std::string(60, 'a') + "09ef";
+  for (const std::string& written : {digest, "sha256:" + digest, std::string(60, 'A') + "09EF"}) {
+    system_file(R"({"policy": {"blocked": [")" + written + R"("]}})");
+    EXPECT_THAT(load().policy.blocked, ElementsAre(digest)) << written;
+  }
+}
+
 TEST_F(PolicyFile, whoever_may_not_accept_cannot_by_flag) {
   system_file(R"({"policy": {"accept_licenses": ["LicenseRef-Y"], "locked": ["accept_licenses"]}})");
   EXPECT_TRUE(consent_locked(load().policy, "LicenseRef-X"));
