@@ -233,6 +233,11 @@ Store Store::open(fs::path root, std::vector<fs::path> layers, std::string progr
   Store store;
   store.root_ = std::move(root);
   store.layers_ = std::move(layers);
+  // Who names a layer as the cache means to write there.
+  std::erase_if(store.layers_, [&](const fs::path& layer) {
+    std::error_code error;
+    return layer == store.root_ || fs::equivalent(layer, store.root_, error);
+  });
   store.program_ = std::move(program);
   return store;
 }

@@ -37,8 +37,8 @@ namespace enginehost::cache {
 // processes at once.
 class Store {
  public:
-  // `layers` are read-only caches that are looked into first, in order. Makes nothing on disk. `program` is
-  // what others are told when they wait for us.
+  // `layers` are read-only caches that are looked into first, in order; the root itself is none. Makes
+  // nothing on disk. `program` is what others are told when they wait for us.
   static Store open(std::filesystem::path root, std::vector<std::filesystem::path> layers = {},
                     std::string program = {});
 

@@ -51,6 +51,17 @@ TEST_F(Layers, WhatTheSystemLacksComesFromTheUsers) {
   EXPECT_EQ(found_in("three"), "nowhere");
 }
 
+TEST_F(Layers, TheCacheItselfIsNoLayer) {
+  fs::create_directory_symlink(folder / "system", folder / "link");
+  for (const char* name : {"system", "link", "system/"}) {
+    const Store own = Store::open(folder / "system", {folder / name}, "layers_test");
+    EXPECT_TRUE(own.layers().empty()) << name;
+    EXPECT_FALSE(own.find("one").value()->read_only) << name;
+    EXPECT_FALSE(own.list().at(0).read_only) << name;
+  }
+  EXPECT_EQ(store.layers().size(), 1u);
+}
+
 TEST_F(Layers, ALayerThatIsMissingOrEmptyIsNoFailure) {
   fs::remove_all(folder / "system");
   EXPECT_EQ(found_in(), "nowhere");

@@ -140,10 +140,13 @@ TEST_F(CacheCommands, ADamagedBuildOfALayerIsNotSaidToBeRepaired) {
     }
     EXPECT_THAT(cache({"verify", "--repair"}).output, HasSubstr("not repaired: it lies in the layer"));
   }
-  workplace.configure(Json::object().set("repositories_default", false));
+  // As the remedy says it: the layer stays among those that are configured.
   const Ended mended = cache({"--cache", layer.native(), "verify", "--deep", "--repair", "reference-good",
-                              "--repository", location});
+                              "--repository", location, "--json"});
   EXPECT_EQ(mended.status, 0) << mended.said();
+  const Json& build = mended.document["builds"].as_array().at(0);
+  EXPECT_TRUE(build["repaired"].as_bool() && build["read_only_layer"].is_null()) << mended.said();
+  EXPECT_THAT(cache({"--cache", layer.native(), "list"}).output, testing::Not(HasSubstr("read-only")));
 }
 
 TEST_F(CacheCommands, AFileInPlaceOfTheViewIsRepairedAndStopsNoOpen) {
