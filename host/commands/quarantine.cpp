@@ -9,6 +9,7 @@
 #include "host/commands/given_flags.hpp"
 #include "host/commands/quarantine_text.hpp"
 #include "host/commands/say.hpp"
+#include "host/open/this_machine.hpp"
 #include "host/open/world.hpp"
 
 namespace enginehost::commands {
@@ -186,7 +187,7 @@ int disable(open::World& world, const QuarantineFlags& flags, bool json) {
   }
   record.build = flags.build;
   record.state = history::State::disabled;
-  record.host = world.fingerprint();
+  record.host = open::parts_for(world.fingerprint(), {});
   record.last_seen = open::World::now();
   if (record.first_seen == 0) record.first_seen = record.last_seen;
   record.retry_after = 0;

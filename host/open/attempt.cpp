@@ -74,6 +74,9 @@ class Attempt {
       }
       if (repairs > 0) failure.with("fetched_again", std::to_string(repairs));
       if (retries > 0) failure.with("tried_again", std::to_string(retries));
+      // Another folder for the cache is no remedy then: the layer is looked into first.
+      if (opened->installed.read_only && explain::category(failure) == history::Category::policy)
+        failure.with("read_only_layer", path_text(opened->installed.layer));
       const bool remembered = remember_failure(world_, proving_.basis(opened->installed, artifacts), failure);
       note_left_over(opened->installed, {}, remembered);
       return fail(std::move(failure));

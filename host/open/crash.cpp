@@ -1,6 +1,7 @@
 #include "host/open/crash.hpp"
 
 #include "host/explain/explain.hpp"
+#include "host/open/this_machine.hpp"
 #include "host/settings/person.hpp"
 
 namespace enginehost::open {
@@ -27,8 +28,8 @@ history::Failure failure_of(const history::Crash& crash) {
 }
 
 void note_crash(World& world, const history::Crash& crash) {
-  if (auto record = history::after_failure(failure_of(crash), world.before(crash.build), world.fingerprint(),
-                                           World::now()))
+  if (auto record = history::after_failure(failure_of(crash), world.before(crash.build),
+                                           parts_for(world.fingerprint(), {}), World::now()))
     static_cast<void>(world.remember(std::move(*record)));  // a warning says so
 }
 

@@ -6,6 +6,7 @@
 #include "base/paths.hpp"
 #include "host/explain/explain.hpp"
 #include "host/history/firsts.hpp"
+#include "host/open/this_machine.hpp"
 #include "host/preflight/absence.hpp"
 
 namespace enginehost::open {
@@ -58,9 +59,13 @@ history::Failure failure_of(const Basis& basis, const Diagnosis& diagnosis, hist
   return failure;
 }
 
-bool remember(World& world, const history::Failure& failure) {
+history::Fingerprint machine_for(World& world, const Basis& basis) {
+  return parts_for(world.fingerprint(), basis.installed->read_only ? basis.installed->layer : fs::path());
+}
+
+bool remember(World& world, const Basis& basis, const history::Failure& failure) {
   auto record =
-      history::after_failure(failure, world.before(failure.build), world.fingerprint(), World::now());
+      history::after_failure(failure, world.before(failure.build), machine_for(world, basis), World::now());
   if (!record) return false;
   static_cast<void>(world.remember(std::move(*record)));  // a warning says so
   return true;
@@ -72,7 +77,7 @@ bool remember_failure(World& world, const Basis& basis, const Diagnosis& diagnos
   history::Failure failure = failure_of(basis, diagnosis, explain::category(diagnosis));
   failure.only_here = basis.works_elsewhere;
   add_absence(basis, diagnosis, failure.witnesses);
-  return remember(world, failure);
+  return remember(world, basis, failure);
 }
 
 void remember_success(World& world, const Basis& basis, Json facts,
@@ -80,12 +85,12 @@ void remember_success(World& world, const Basis& basis, Json facts,
   if (crashed_once) {
     history::Failure failure = failure_of(basis, *crashed_once, history::Category::crash);
     failure.repeated = false;
-    remember(world, failure);
+    remember(world, basis, failure);
     return;
   }
   history::Record proof =
-      history::proof_of(basis.installed->build, basis.installed->digest, basis.artifacts, world.fingerprint(),
-                        witnesses_of(basis), std::move(facts), World::now());
+      history::proof_of(basis.installed->build, basis.installed->digest, basis.artifacts,
+                        machine_for(world, basis), witnesses_of(basis), std::move(facts), World::now());
   auto record = history::after_success(std::move(proof), world.before(basis.installed->build));
   if (!record) return;
   if (!world.settings().state_folder.empty())

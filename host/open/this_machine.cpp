@@ -24,6 +24,9 @@ std::string identity_of_library(const fs::path& library) {
          (info && !info->build_id.empty() ? info->build_id : std::string("without build id"));
 }
 
+constexpr std::string_view mount_of_cache = "mount of the cache folder",
+                           mount_of_layer = "mount of the layer ";
+
 // Of the folder or, before it is made, of the one that it will be made in.
 std::string mount_flags_of(fs::path folder) {
   std::string flags = mount_flags(folder);
@@ -38,6 +41,7 @@ std::string mount_flags_of(fs::path folder) {
 
 history::Fingerprint fingerprint_of_this_machine(const platform::Platform& platform, const fs::path& helper,
                                                  const fs::path& cache_folder,
+                                                 const std::vector<fs::path>& layers,
                                                  std::chrono::seconds probe_deadline) {
   history::Fingerprint parts = history::host_fingerprint(platform);
   const auto add = [&](std::string_view name, std::string value) {
@@ -47,12 +51,24 @@ history::Fingerprint fingerprint_of_this_machine(const platform::Platform& platf
   add(history::program_part, history::program_id());
   if (platform.cuda.library.is_known())
     add("file of the driver library", identity_of_library(path_of(platform.cuda.library.value().path)));
-  add("mount of the cache folder", mount_flags_of(cache_folder));
+  add(mount_of_cache, mount_flags_of(cache_folder));
+  for (const fs::path& layer : layers)
+    add(std::string(mount_of_layer) + path_text(layer), mount_flags(layer));
   if (const auto stamp = stamp_of(helper))
     add(history::helper_part,
         std::to_string(stamp->size) + " bytes of " + std::to_string(stamp->modified_ns));
   add(history::deadline_part, history::deadline_text(probe_deadline));
   for (auto& [name, value] : history::process_limits()) add(name, std::move(value));
+  return parts;
+}
+
+history::Fingerprint parts_for(history::Fingerprint parts, const fs::path& layer) {
+  const std::string own = std::string(mount_of_layer) + path_text(layer);
+  std::erase_if(parts, [&](const auto& part) {
+    const std::string& name = part.first;
+    if (name.starts_with(mount_of_layer)) return layer.empty() || name != own;
+    return !layer.empty() && name == mount_of_cache;
+  });
   return parts;
 }
 

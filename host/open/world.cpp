@@ -146,7 +146,7 @@ const CatalogueOrigin& World::catalogue_origin() {
 const history::Fingerprint& World::fingerprint() {
   if (!fingerprint_)
     fingerprint_ = fingerprint_of_this_machine(
-        platform(), settings().helper, settings().cache_folder,
+        platform(), settings().helper, settings().cache_folder, store_.layers(),
         std::max(probe_deadline_, std::chrono::seconds(settings().probe_deadline_seconds)));
   return *fingerprint_;
 }

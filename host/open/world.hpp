@@ -77,7 +77,7 @@ class World {
   // What the request gives a probe, where that may be more than settings allow: a build that did not come up
   // in less is tried again. Call it before fingerprint() and history().
   void allow_probe(std::chrono::seconds deadline) { probe_deadline_ = deadline; }
-  const history::Fingerprint& fingerprint();
+  const history::Fingerprint& fingerprint();  // a record takes parts_for() the layer of its build
   // Whether the records could be read: EH-F23, EH-F24 when some could not for a reason that may pass. Nothing
   // may be decided then, since a build that is set aside would be used.
   Result<void> check_records();

@@ -22,6 +22,8 @@ constexpr std::string_view needed_by_name =
     "{?tried}publisher: let it be needed by its name alone, and found: patchelf --replace-needed "
     "{library|word} "
     "{library|name} {needed_by|name}, and a RUNPATH from $ORIGIN";
+constexpr std::string_view without_layer =
+    "{?read_only_layer}take {read_only_layer} out of \"system_layers\" of the configuration";
 
 constexpr Entry entries[] = {
     {.code = "EH-L01",
@@ -344,9 +346,9 @@ constexpr Entry entries[] = {
                 "{folder} is on a file system mounted noexec ({mount_point})",
                 "{folder} is on a file system mounted noexec",
                 "the cache lies on a file system mounted noexec"},
-     .remedies = {"{!library}set ENGINEHOST_CACHE to a folder on a file system that allows code",
+     .remedies = {"{!library}{!read_only_layer}set ENGINEHOST_CACHE to a folder on a file system that allows code",
                   "{?needed_by}have another {library} found, on a file system that allows code",
-                  "have {mount_point} mounted again with exec"},
+                  "have {mount_point} mounted again with exec", without_layer},
      .category = Category::policy},
     {.code = "EH-L23",
      .title = "no address space or memory for the library",
@@ -374,7 +376,7 @@ constexpr Entry entries[] = {
                 "the system refuses to map the file as code"},
      .remedies =
          {"ask the administrator to allow {folder} (ausearch -m avc shows the rule on SELinux systems)",
-          "{!library}set ENGINEHOST_CACHE to a folder from which code may run"},
+          "{!library}{!read_only_layer}set ENGINEHOST_CACHE to a folder from which code may run", without_layer},
      .category = Category::policy},
     {.code = "EH-L25",
      .title = "no permission to read the library",
@@ -385,7 +387,7 @@ constexpr Entry entries[] = {
                 "{file} may not be read by this user",
                 "the file, or a folder on the way to it, may not be read by this user"},
      .remedies = {"let its owner run: chmod a+rX {blocked_by|word}",
-                  "set ENGINEHOST_CACHE to a folder of this user"},
+                  "{!read_only_layer}set ENGINEHOST_CACHE to a folder of this user", without_layer},
      .category = Category::policy},
     {.code = "EH-L26",
      .title = "out of file descriptors, or an input error",

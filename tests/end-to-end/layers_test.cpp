@@ -1,0 +1,60 @@
+// A layer that an administrator looks after, as those meet it who only read it.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include "tests/end-to-end/repository.hpp"
+#include "tests/end-to-end/workplace.hpp"
+
+namespace enginehost::test {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+using testing::Not;
+
+class SystemLayer : public testing::Test {
+ protected:
+  SystemLayer() : repository(workplace.folder() / "repository"), layer(workplace.folder() / "layer") {
+    repository.add(good_build());
+    repository.write();
+    const Ended fetched =
+        cache({"--cache", layer.native(), "fetch", "reference", "--repository", repository.root().native()});
+    EXPECT_EQ(fetched.status, 0) << fetched.said();
+    workplace.configure(Json::object()
+                            .set("repositories_default", false)
+                            .set("system_layers", Json::array().push(layer.native())));
+  }
+  Ended cache(std::vector<std::string> arguments, const RunOptions& options = {}) const {
+    return workplace.run("engine-cache", std::move(arguments), options);
+  }
+
+  Workplace workplace;
+  TestRepository repository;
+  fs::path layer;
+  const std::vector<std::string> opening = {"reference", "--offline", "--json"};
+};
+
+// What is blocked there is tried again once that layer, not the cache folder, allows code.
+TEST_F(SystemLayer, MountedNoexecItsBuildOpensOnceItAllowsCode) {
+  if (!can_mount()) GTEST_SKIP() << "mounting needs root";
+  RunOptions mounted;
+  mounted.launcher = {"unshare",
+                      "-m",
+                      "sh",
+                      "-c",
+                      R"(mount --bind "$1" "$1" && mount -o remount,bind,noexec "$1" && shift && exec "$@")",
+                      "sh",
+                      layer.native()};
+  const Ended blocked = workplace.info(opening, mounted);
+  EXPECT_EQ(blocked.code(), "EH-L22") << blocked.said();
+  const std::string remedies = blocked.diagnosis()["remedy"].dump();
+  EXPECT_THAT(remedies, Not(HasSubstr("ENGINEHOST_CACHE")));
+  EXPECT_THAT(remedies, HasSubstr("mounted again with exec"));
+  EXPECT_THAT(remedies, HasSubstr("take " + layer.native() + " out of"));
+  const Ended opened = workplace.info(opening);
+  EXPECT_EQ(opened.status, 0) << opened.said();
+}
+
+}  // namespace
+}  // namespace enginehost::test
