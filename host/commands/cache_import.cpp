@@ -4,6 +4,7 @@
 #include "base/paths.hpp"
 #include "base/text.hpp"
 #include "host/commands/common.hpp"
+#include "host/commands/for_everybody.hpp"
 #include "host/commands/offline.hpp"
 #include "host/commands/say.hpp"
 #include "host/explain/explain.hpp"
@@ -89,6 +90,7 @@ Result<Json> import_command(const OfflineRun& run) {
   request.consent = consent_for(world, &bar);
   request.progress = bar_for(bar, path_text(request.file));
   if (run.flags.layer != "system") TRY(open::mend_places(world));
+  if (request.readable_by_all || is_for_everybody(store, run.settings)) let_others_read_what_is_made();
   auto imports = offline::import_bundle(store, request);
   // No other cache would do for who names the layer.
   if (!imports && request.readable_by_all && imports.error().code == "EH-F16")

@@ -102,11 +102,14 @@ int list(const settings::Settings& settings, bool json) {
     text += repository.location + "  signed: root " + std::to_string(seen->root_version) + ", index " +
             std::to_string(seen->index_version) + "\n";
   }
+  const std::vector<std::string> warnings = store.unreadable();
+  print_warnings(warnings, {}, json);
   if (json)
     print(Json::object()
               .set("format", 1)
               .set("keys", std::move(listed))
-              .set("repositories", std::move(repositories)));
+              .set("repositories", std::move(repositories))
+              .set("warnings", Json::strings(warnings)));
   else
     say("%s", text.empty() ? "no key is trusted\n" : text.c_str());
   return 0;

@@ -14,6 +14,7 @@
 #include "host/commands/cache_trust.hpp"
 #include "host/commands/cache_verify.hpp"
 #include "host/commands/common.hpp"
+#include "host/commands/for_everybody.hpp"
 #include "host/commands/given_flags.hpp"
 #include "host/commands/licenses.hpp"
 #include "host/commands/offline.hpp"
@@ -205,6 +206,11 @@ int run(int argc, char** argv) {
       listing->parsed() || path->parsed() || (verifying->parsed() && !verify_flags.repair);
   if (const auto warning = cache::warning_for_administrators(store.root()); warning && !only_reads)
     print_warnings({*warning}, {}, flags.common.quiet || flags.common.json);
+  // Those that only read make nothing; what the others make beside the cache is none of their work.
+  const bool writes_here = fetching->parsed() || removing->parsed() || verifying->parsed() ||
+                           gc_flags.parsed() || trusting->parsed() || licensing->parsed() ||
+                           quarantining->parsed();
+  if (writes_here && is_for_everybody(store, *settings)) let_others_read_what_is_made();
   if (fetching->parsed()) return report(fetch(*settings, flags, cancel), flags.common.json);
   if (listing->parsed()) return report(list(store, flags), flags.common.json);
   if (removing->parsed()) return report(remove(*settings, flags), flags.common.json);

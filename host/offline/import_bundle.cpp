@@ -340,7 +340,9 @@ void open_to_all(const cache::Store& store, const Imported& imported) {
     fs::permissions(
         top, fs::perms::group_read | fs::perms::others_read | fs::perms::group_exec | fs::perms::others_exec,
         fs::perm_options::add, error);
-  for (const char* small : {"lists", "refs", "repositories", "blobs"}) open_to_all(store.root() / small);
+  // Of a lease nothing but its lock is used by others: who removes a build sees that they have it open.
+  for (const char* small : {"lists", "refs", "leases", "repositories", "blobs"})
+    open_to_all(store.root() / small);
   fs::permissions(store.root() / "LAYER.json", fs::perms::group_read | fs::perms::others_read,
                   fs::perm_options::add, error);
   for (const ImportedBuild& build : imported.builds) {

@@ -56,5 +56,41 @@ TEST_F(SystemLayer, MountedNoexecItsBuildOpensOnceItAllowsCode) {
   EXPECT_EQ(opened.status, 0) << opened.said();
 }
 
+// Its administrator's umask shuts nobody out.
+TEST_F(SystemLayer, WhatIsMadeThereMayBeReadWhateverTheUmask) {
+  RunOptions strict;
+  strict.launcher = {"sh", "-c", "umask 077; exec \"$@\"", "sh"};
+  for (const auto& list : fs::directory_iterator(layer / "lists"))
+    if (!list.path().filename().native().starts_with("of-")) fs::remove(list.path());
+  fs::remove_all(layer / "views");
+  const Ended mended = cache(
+      {"--cache", layer.native(), "verify", "--deep", "--repair", "--repository", repository.root().native()},
+      strict);
+  EXPECT_EQ(mended.status, 0) << mended.said();
+  const Ended trusted = cache(
+      {"--cache", layer.native(), "trust", "add", "RWQBAgMEBQYHCAABAgMEBQYHCAkKCwwNDg8QERITFBUWFxgZGhscHR4f"},
+      strict);
+  EXPECT_EQ(trusted.status, 0) << trusted.said();
+  const auto expect_readable = [](const fs::path& path) {
+    struct stat status {};
+    ASSERT_EQ(::lstat(path.c_str(), &status), 0) << path;
+    const mode_t needed = S_ISDIR(status.st_mode) ? 0055 : 0044;
+    EXPECT_EQ(status.st_mode & needed, needed) << path;
+  };
+  for (const char* folder : {"lists", "views", "state", "leases"}) {
+    ASSERT_TRUE(fs::exists(layer / folder)) << folder;
+    for (const auto& entry : fs::recursive_directory_iterator(layer / folder)) expect_readable(entry.path());
+  }
+}
+
+// A link to itself stands for what this user may not enter, which root may.
+TEST_F(SystemLayer, KeysThatCannotBeReadThereAreTold) {
+  fs::create_directories(layer / "state/machine");
+  fs::create_symlink("trust", layer / "state/machine/trust");
+  const Ended told = cache({"trust", "list"});
+  EXPECT_EQ(told.status, 0) << told.said();
+  EXPECT_THAT(told.error, HasSubstr((layer / "state/machine").native() + " do not count: it cannot be read"));
+}
+
 }  // namespace
 }  // namespace enginehost::test

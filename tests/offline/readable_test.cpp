@@ -29,6 +29,8 @@ TEST_F(Readable, ALayerForEverybodyIsReadableWhateverTheUmask) {
   const cache::Installed& installed = imported->builds[0].installed;
   EXPECT_TRUE(readable(root) && readable(root / "views") && readable(root / "refs"));
   EXPECT_TRUE(readable(root / "refs/sample-1.ref"));
+  // Others' leases are seen by whoever removes builds.
+  EXPECT_TRUE(readable(root / "leases") && readable(root / "leases" / (installed.digest + ".lk")));
   for (const auto& entry : fs::recursive_directory_iterator(installed.folder))
     EXPECT_TRUE(entry.is_symlink() || readable(entry.path())) << entry.path();
   for (const std::string& tree : installed.trees) EXPECT_TRUE(readable(root / "lists" / tree));

@@ -161,6 +161,27 @@ std::vector<fs::path> TrustStore::read_folders() const {
   return folders;
 }
 
+std::vector<std::string> TrustStore::unreadable() const {
+  std::vector<std::string> sentences;
+  const auto tell = [&](const fs::path& folder, const std::error_code& error) {
+    if (!error || error == std::errc::no_such_file_or_directory || error == std::errc::not_a_directory)
+      return;
+    sentences.push_back("keys that are trusted in " + path_text(folder) +
+                        " do not count: it cannot be read (" + error.message() +
+                        "); whoever looks after it opens it with chmod -R a+rX");
+  };
+  for (const fs::path& layer : layers_) {
+    std::error_code error;
+    for (fs::directory_iterator at(layer / "state", error), end; !error && at != end; at.increment(error)) {
+      std::error_code closed;
+      static_cast<void>(fs::directory_iterator(at->path() / "trust", closed));
+      tell(at->path(), closed);
+    }
+    tell(layer / "state", error);
+  }
+  return sentences;
+}
+
 Result<std::vector<TrustedKey>> TrustStore::keys() const {
   std::vector<TrustedKey> all;
   if (!folder_.empty()) {

@@ -62,6 +62,9 @@ class TrustStore {
   // Never lowers a version. Nothing happens when nothing changes.
   Result<void> remember(const std::string& repository, const Seen& seen) const;
 
+  // A sentence for each folder of a layer whose keys and versions cannot be read, so that they do not count.
+  std::vector<std::string> unreadable() const;
+
   // The files that an answer for this repository rests on, there or not.
   std::vector<std::filesystem::path> files(const std::string& repository) const;
 

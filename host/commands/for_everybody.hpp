@@ -1,0 +1,17 @@
+// A cache that everybody reads: what an administrator makes there must not be shut to others by a umask.
+#pragma once
+#include "cache/store.hpp"
+#include "host/settings/settings.hpp"
+
+namespace enginehost::commands {
+
+// Whether the cache is one of the layers that this machine's configuration names, or the default one.
+inline bool is_for_everybody(const cache::Store& store, const settings::Settings& settings) {
+  return store.layers().size() < settings.system_layers.size();  // the store counts itself as none
+}
+
+// From now on what this process makes may be read, and folders entered, by everybody. For commands only, and
+// not for those that write a file elsewhere. From the first thread.
+void let_others_read_what_is_made();
+
+}  // namespace enginehost::commands
