@@ -14,6 +14,13 @@ namespace enginehost::cache {
 // or may be written by everybody. Nothing when it may be loaded, or does not exist.
 std::optional<Diagnosis> layer_problem(const std::filesystem::path& layer);
 
+// EH-F23 ("folder", "problem" or the errno facts) when the folder is there and cannot be read or entered, or
+// is none: a link that leads nowhere, a file. Nothing when it does not exist.
+std::optional<Diagnosis> folder_unreadable(const std::filesystem::path& folder);
+
+// For each of those layers that nothing is taken from, though it is there, why: EH-F22 as above, or EH-F23.
+std::vector<Diagnosis> layers_passed_over(const std::vector<std::filesystem::path>& layers);
+
 // A sentence for who is the system's administrator and about to write into another user's cache; else
 // nothing.
 std::optional<std::string> warning_for_administrators(const std::filesystem::path& root);

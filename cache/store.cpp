@@ -253,28 +253,10 @@ Result<void> Store::check_place() const {
 
 Result<void> Store::check_readable() const {
   TRY(check_place());
-  const auto check_folder = [&](const fs::path& folder) -> Result<void> {
-    calls::Status status{};
-    if (calls::stat(folder.c_str(), &status) != 0 && errno == ENOENT) {
-      std::error_code error;
-      if (!fs::is_symlink(fs::symlink_status(folder, error))) return {};
-      return fail(diagnose("EH-F23")
-                      .with("folder", path_text(folder))
-                      .with("problem", "a link to " + path_text(fs::read_symlink(folder, error)) +
-                                           ", which is not there"));
-    }
-    const FileDescriptor opened(calls::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    if (opened.valid() && calls::access(folder.c_str(), X_OK) == 0) return {};
-    const int why = errno;
-    Diagnosis diagnosis =
-        why == ENOTDIR && S_ISREG(status.st_mode) ? diagnose("EH-F23") : diagnose_errno("EH-F23", why);
-    if (diagnosis.evidence.empty()) diagnosis.with("problem", "a file, not a folder");
-    return fail(std::move(diagnosis.with("folder", path_text(folder))));
-  };
-  TRY(check_folder(root_));
+  if (auto problem = folder_unreadable(root_)) return fail(std::move(*problem));
   for (const char* folder : {"refs", "views", "trees", "lists"}) {
     if (auto odd = odd_place(root_ / folder)) return fail(std::move(*odd));
-    TRY(check_folder(root_ / folder));
+    if (auto problem = folder_unreadable(root_ / folder)) return fail(std::move(*problem));
   }
   return {};
 }

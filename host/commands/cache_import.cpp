@@ -3,6 +3,7 @@
 
 #include "base/paths.hpp"
 #include "base/text.hpp"
+#include "cache/place.hpp"
 #include "host/commands/common.hpp"
 #include "host/commands/for_everybody.hpp"
 #include "host/commands/offline.hpp"
@@ -34,6 +35,19 @@ std::vector<cache::Store> places_beside(const OfflineRun& run, const cache::Stor
     if (layer != target.root()) places.push_back(cache::Store::open(layer, {}, "engine-cache"));
   places.push_back(cache::Store::open(run.settings.cache_folder, {}, "engine-cache"));
   return places;
+}
+
+// Why this machine takes nothing from the layer that was imported into.
+std::vector<std::string> why_not_used(const OfflineRun& run, const cache::Store& store) {
+  std::vector<std::string> warnings;
+  for (const Diagnosis& why : cache::layers_passed_over({store.root()}))
+    warnings.push_back(explain::one_line(why));
+  // Where no list is given, the layer is found by being there.
+  const settings::Setting* given = run.settings.find("system_layers");
+  if (run.settings.system_layers.empty() && given != nullptr)
+    warnings.push_back("nothing is taken from " + path_text(store.root()) + " here: system_layers = [] (" +
+                       given->source + ") does not list it; add it there");
+  return warnings;
 }
 
 Json told(const offline::ImportedBuild& build, bool as_text) {
@@ -98,7 +112,9 @@ Result<Json> import_command(const OfflineRun& run) {
         std::move(explain::of_this_cache(std::move(imports).error())
                       .within("while importing for everybody; without --layer system the bundle "
                               "goes into this user's own cache"));
-  TRY_ASSIGN(const offline::Imported imported, std::move(imports));
+  TRY_ASSIGN(offline::Imported imported, std::move(imports));
+  if (request.readable_by_all)
+    for (std::string& warning : why_not_used(run, store)) imported.warnings.push_back(std::move(warning));
   bar.clear();
   for (const offline::ImportedBuild& build : imported.builds)
     world.note("import", Json::object()

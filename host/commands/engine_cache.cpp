@@ -144,10 +144,16 @@ Result<Json> list(const cache::Store& store, const Flags& flags) {
       say("%s, %s\n", counted(builds.as_array().size(), "build", "builds").c_str(),
           format_bytes(total).c_str());
   }
+  // What lies in such a layer is there, and is neither listed nor opened.
+  const std::vector<Diagnosis> passed_over = cache::layers_passed_over(store.layers());
+  print_warnings({}, passed_over, flags.common.quiet || flags.common.json);
+  Json warnings = Json::array();
+  for (const Diagnosis& warning : passed_over) warnings.push(explain::to_json(warning));
   return Json::object()
       .set("format", 1)
       .set("cache", path_text(store.root()))
-      .set("builds", std::move(builds));
+      .set("builds", std::move(builds))
+      .set("warnings", std::move(warnings));
 }
 
 Result<Json> remove(const settings::Settings& settings, const Flags& flags) {

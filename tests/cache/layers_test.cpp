@@ -119,6 +119,19 @@ TEST_F(Layers, F22_ALayerThatEveryoneMayWriteIsPassedOver) {
   EXPECT_EQ(found_in(), "user");
 }
 
+TEST_F(Layers, ThoseThatNothingIsTakenFromAreTold) {
+  EXPECT_TRUE(layers_passed_over({folder / "system", folder / "absent"}).empty());
+  fs::create_directory_symlink(folder / "nowhere", folder / "link");
+  test::write_text(folder / "file", "x");
+  ASSERT_EQ(::chmod((folder / "system/refs").c_str(), 0777), 0);
+  const auto told = layers_passed_over({folder / "link", folder / "system", folder / "file"});
+  ASSERT_EQ(told.size(), 3u);
+  EXPECT_EQ(told[0].code, "EH-F23");
+  EXPECT_EQ(told[1].code, "EH-F22");
+  EXPECT_EQ(told[1].value("folder"), (folder / "system/refs").native());
+  EXPECT_EQ(told[2].code, "EH-F23");
+}
+
 TEST_F(Layers, TheUsersOwnFolderIsToldAboutNotRefused) {
   install(Store::open(folder / "user"), "two");
   ASSERT_EQ(::chmod((folder / "user").c_str(), 0777), 0);

@@ -92,5 +92,30 @@ TEST_F(SystemLayer, KeysThatCannotBeReadThereAreTold) {
   EXPECT_THAT(told.error, HasSubstr((layer / "state/machine").native() + " do not count: it cannot be read"));
 }
 
+TEST_F(SystemLayer, OneThatIsPassedOverIsNotToldAsAnEmptyOne) {
+  fs::permissions(layer, fs::perms::all);
+  const std::string why = layer.native() + " is not trusted: everybody may write into it";
+  const Ended listed = cache({"list"});
+  EXPECT_EQ(listed.status, 0) << listed.said();
+  EXPECT_THAT(listed.error, HasSubstr(why));
+  EXPECT_THAT(cache({"list", "--json"}).document["warnings"].dump(), HasSubstr("EH-F22"));
+  EXPECT_THAT(workplace.info({}).error, HasSubstr(why));
+  const Ended opened = workplace.info(opening);
+  EXPECT_EQ(opened.code(), "EH-S02") << opened.said();
+  EXPECT_THAT(opened.document["warnings"].dump(), HasSubstr("is not trusted: everybody may write into it"));
+}
+
+TEST_F(SystemLayer, AnImportThatThisMachineWouldNotUseSaysSo) {
+  const std::string bundle = (workplace.folder() / "one.bundle").native();
+  ASSERT_EQ(cache({"export", bundle, "reference-good", "--redistribute", "unknown"}).status, 0);
+  fs::permissions(layer, fs::perms::all);
+  const std::vector<std::string> import = {"import", bundle, "--layer", "system", "--json"};
+  const Ended told = cache(import);
+  EXPECT_EQ(told.status, 0) << told.said();
+  EXPECT_THAT(told.document["warnings"].dump(), HasSubstr("everybody may write into it"));
+  fs::permissions(layer, fs::perms::owner_all);
+  EXPECT_THAT(cache(import).document["warnings"].dump(), Not(HasSubstr("write into it")));
+}
+
 }  // namespace
 }  // namespace enginehost::test
