@@ -75,8 +75,7 @@ Result<void> sync_folder(const std::filesystem::path& folder);
 // The code that fits an errno of a write: EH-F15 ENOSPC/EDQUOT, EH-F17 EFBIG, EH-F24 EMFILE/ENFILE, EH-F16 otherwise.
 std::string_view code_of_write_error(int error_number);
 
-// Lower-case hexadecimal digits for names that nobody else makes, two per byte: random ones from the kernel, and
-// where it gives none what tells this call from every other (clock, process, counter). Never for a secret.
+// Lower-case hexadecimal digits for names, two per byte: random, or at least no other call's. No secrets.
 std::string random_hex(std::size_t bytes);
 
 // True when child == parent or lies below it; both are compared lexically after normalisation.
