@@ -7,10 +7,6 @@
 
 namespace enginehost::manifest {
 
-bool is_url(const std::string& location) {
-  return location.starts_with("http://") || location.starts_with("https://");
-}
-
 std::string below(const std::string& location, const std::string& path) {
   if (!is_url(location)) return path_text(path_of(location) / path_of(path));
   std::string result = location;

@@ -2,9 +2,11 @@
 #pragma once
 #include <string>
 
+#include "base/location.hpp"
+
 namespace enginehost::manifest {
 
-bool is_url(const std::string& location);  // http:// or https://
+using enginehost::is_url;
 
 // The document at `path` below a repository (a folder or a URL); in a URL, what is not plain is written as
 // %XX.

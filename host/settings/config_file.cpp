@@ -108,7 +108,7 @@ class Members {
       if (!is_url(location.as_string()) && !path_of(location.as_string()).is_absolute())
         return refuse(key, "\"" + location.as_string() + "\" is neither a URL nor an absolute folder");
       look_into(key, target->size(), element, {"location", "unsigned"});
-      target->push_back({location.as_string(), allowed.as_bool(), file_});
+      target->push_back({plain_location(location.as_string()), allowed.as_bool(), file_});
     }
   }
   void mirrors(const char* key, std::optional<std::vector<Mirror>>& target) {

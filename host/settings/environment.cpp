@@ -78,11 +78,6 @@ std::string not_a_device(const std::string& text) {
   return {};
 }
 
-bool is_url(const std::string& location) {
-  const std::string lower = to_lower(std::string_view(location).substr(0, 8));
-  return lower.starts_with("http://") || lower.starts_with("https://");
-}
-
 std::vector<std::string> split_locations(const std::string& text) {
   std::vector<std::string> locations(1);
   const bool colon_separates = folder_separator() == ':';  // "C:/repository" is one location on Windows
@@ -109,7 +104,7 @@ Result<Layer> layer_of_environment(const Environment& environment) {
       if (!is_url(location) && !path_of(location).is_absolute())
         return fail(unusable("variable", "ENGINEHOST_REPOSITORIES", "repositories",
                              "\"" + location + "\" is neither a URL nor an absolute folder"));
-      layer.repositories->push_back({location, false, "ENGINEHOST_REPOSITORIES"});
+      layer.repositories->push_back({plain_location(location), false, "ENGINEHOST_REPOSITORIES"});
     }
   }
   if (const std::string* text = environment.find("ENGINEHOST_CACHE")) {
@@ -173,7 +168,8 @@ Result<Layer> layer_of_flags(const FlagValues& flags, const Environment& environ
                               "https://, and \"" +
                                   location + "\" is neither")
                         .with("accepted", "a folder, http:// or https://"));
-      layer.repositories->push_back({is_url(location) ? location : absolute(location), true, "--repository"});
+      layer.repositories->push_back(
+          {plain_location(is_url(location) ? location : absolute(location)), true, "--repository"});
     }
   }
   if (flags.cache) {

@@ -68,10 +68,20 @@ std::string rule_text(const std::string& key, const std::vector<std::string>& va
 }
 
 bool lies_in(const std::string& location, const std::optional<std::vector<std::string>>& allowed) {
-  return !allowed || std::any_of(allowed->begin(), allowed->end(), [&](const std::string& one) {
-    const std::string prefix = one.ends_with('/') ? one.substr(0, one.size() - 1) : one;
-    if (location.find("/../") != std::string::npos || location.ends_with("/..")) return false;
-    return location == prefix || location.starts_with(prefix + "/");
+  if (!allowed) return true;
+  const std::string place = identity_of_location(location);
+  if (place.find("/../") != std::string::npos || place.ends_with("/..")) return false;
+  return std::any_of(allowed->begin(), allowed->end(), [&](const std::string& one) {
+    std::string prefix = identity_of_location(one);
+    if (place == prefix) return true;
+    if (!prefix.ends_with('/')) prefix += '/';
+    return place.starts_with(prefix);
+  });
+}
+
+bool lists(const Settings& settings, const std::string& location) {
+  return std::any_of(settings.repositories.begin(), settings.repositories.end(), [&](const Repository& one) {
+    return identity_of_location(one.location) == identity_of_location(location);
   });
 }
 
@@ -80,15 +90,9 @@ Result<void> check_origin(const Settings& settings, const std::string& build, co
   const Policy& policy = settings.policy;
   const bool locked = policy.locks("repositories");
   if (!locked && !policy.allowed_repositories) return {};
-  const auto plain = [](const std::string& location) {
-    return location.ends_with('/') ? location.substr(0, location.size() - 1) : location;
-  };
   // With a lock these are the administrator's alone.
-  const bool listed =
-      std::any_of(settings.repositories.begin(), settings.repositories.end(),
-                  [&](const Repository& one) { return plain(one.location) == plain(repository); });
-  const bool allowed =
-      !repository.empty() && lies_in(repository, policy.allowed_repositories) && (!locked || listed);
+  const bool allowed = !repository.empty() && lies_in(repository, policy.allowed_repositories) &&
+                       (!locked || lists(settings, repository));
   if (allowed && doubt.empty()) return {};
   std::string what = build + " of a bundle, ";
   if (repository.empty())

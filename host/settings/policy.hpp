@@ -21,6 +21,9 @@ std::string rule_text(const std::string& key, const std::vector<std::string>& va
 // not lie in "https://a.example". In an empty list lies nothing.
 bool lies_in(const std::string& location, const std::optional<std::vector<std::string>>& allowed);
 
+// Whether the settings have the repository already, however its location is written.
+bool lists(const Settings& settings, const std::string& location);
+
 // A build that crosses on a medium, where the policy lists or locks the repositories: it counts as one of the
 // repository that it comes from (`repository`; empty: it says of none) when that may serve, and nothing makes
 // that only the medium's word (`doubt`, "no trusted key signed it"; empty: nothing does).

@@ -153,10 +153,8 @@ void add_default_repository(Settings& settings, Weighing& weighing, const Enviro
   if (!looked_for) return weighing.refuse(std::move(looked_for).error());
   const std::optional<Place>& place = *looked_for;
   if (!place) return;
-  const std::string location = path_text(place->folder);
-  if (std::any_of(settings.repositories.begin(), settings.repositories.end(),
-                  [&](const Repository& repository) { return repository.location == location; }))
-    return;
+  const std::string location = plain_location(path_text(place->folder));
+  if (lists(settings, location)) return;
   const Policy& policy = settings.policy;
   if (weighing.system_asks_for(&Layer::repositories_default) ||
       (!locked && lies_in(location, policy.allowed_repositories))) {
@@ -172,14 +170,10 @@ void add_default_repository(Settings& settings, Weighing& weighing, const Enviro
 }
 
 void add_repositories(Settings& settings, Weighing& weighing, const Environment& environment) {
-  const auto known = [&](const std::string& location) {
-    return std::any_of(settings.repositories.begin(), settings.repositories.end(),
-                       [&](const Repository& repository) { return repository.location == location; });
-  };
   const bool locked = weighing.lock("repositories");
   for (const Layer* layer : weighing.layers())
     for (Repository repository : layer->repositories.value_or(std::vector<Repository>{})) {
-      if (known(repository.location)) continue;
+      if (lists(settings, repository.location)) continue;
       if (locked && layer != weighing.layers().back()) {
         weighing.overrule("repositories", repository.source, repository.location, layer->source == "flag",
                           false, "the system's list");

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/location.hpp"
 #include "base/result.hpp"
 
 namespace enginehost::settings {
@@ -158,6 +159,6 @@ bool is_settings_variable(std::string_view name);
 // A list of repositories as one text: separated by ";", or by ":" where that cannot be part of a URL.
 std::vector<std::string> split_locations(const std::string& text);
 
-bool is_url(const std::string& location);  // http:// or https://
+using enginehost::is_url;
 
 }  // namespace enginehost::settings

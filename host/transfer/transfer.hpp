@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "base/cancel.hpp"
+#include "base/location.hpp"
 #include "base/result.hpp"
 #include "host/transfer/options.hpp"
 #include "host/transfer/progress.hpp"
@@ -83,8 +84,7 @@ Result<TransferReport> fetch_file(const std::filesystem::path& file,
                                   const ProgressCallback& progress = {},
                                   const std::optional<CancelToken>& cancel = {});
 
-// True for http:// and https://.
-bool is_url(std::string_view text);
+using enginehost::is_url;
 // `reference` against `base`, as a browser would: the base's last part is replaced unless it ends in '/'.
 std::string join_url(std::string_view base, std::string_view reference);
 // In small letters, without user and port; empty when the URL cannot be read.

@@ -7,11 +7,6 @@
 
 namespace enginehost::transfer {
 
-bool is_url(std::string_view text) {
-  const std::string start = to_lower(text.substr(0, 8));
-  return start.starts_with("http://") || start.starts_with("https://");
-}
-
 std::string join_url(std::string_view base, std::string_view reference) {
   const std::unique_ptr<CURLU, void (*)(CURLU*)> url(::curl_url(), &::curl_url_cleanup);
   char* joined = nullptr;

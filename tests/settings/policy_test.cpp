@@ -295,5 +295,39 @@ TEST_F(PolicyFile, mirrors_and_certificates_are_shown_with_their_source_and_can_
   EXPECT_EQ(refusal().value("key"), "mirrors");
 }
 
+TEST(Places, lie_in_an_allowed_one_by_what_they_are_and_not_by_how_they_are_written) {
+  const std::optional<std::vector<std::string>> allowed = {{"https://good.example/engines/"}};
+  for (const char* same :
+       {"https://good.example/engines", "https://good.example/engines/", "HTTPS://Good.Example:443/engines/a",
+        "https://good.example./engines", "https://good.example/%65ngines"})
+    EXPECT_TRUE(lies_in(same, allowed)) << same;
+  for (const char* other :
+       {"https://good.example/engines/../evil", "https://good.example/engines/%2e%2e/evil",
+        "https://good.example/engines2", "https://good.example.evil/engines", "http://good.example/engines",
+        "https://good.example@evil.example/engines", "https://good.example\\@evil.example/engines"})
+    EXPECT_FALSE(lies_in(other, allowed)) << other;
+}
+
+TEST_F(SettingsTest, a_repository_is_one_place_wherever_and_however_it_is_named) {
+  user_file(R"({"repositories": ["/srv/r/", "HTTPS://H.example:443/r/"]})");
+  environment_.variables["ENGINEHOST_REPOSITORIES"] = absolute("/srv/./r") + ";https://h.example/x/../r/.";
+  flags_.repositories = {absolute("/srv/r/."), "hTTps://h.example/r/"};
+  std::vector<std::string> locations;
+  for (const Repository& one : load().repositories) locations.push_back(one.location);
+  EXPECT_THAT(locations,
+              ElementsAre(path_text(path_of(absolute("/srv/r")).make_preferred()), "https://h.example/r"));
+}
+
+TEST_F(SettingsTest, a_folder_has_one_name_with_a_slash_at_its_end_and_without) {
+  const std::string folder = path_text(environment_.current_folder / "f");
+  for (const char* written : {"f", "f/", "./f/", "f/.", "f//", "x/../f"}) {
+    flags_.repositories = {written};
+    EXPECT_EQ(load().repositories.at(0).location, folder) << written;
+  }
+  environment_.current_folder /= "f";
+  flags_.repositories = {"."};
+  EXPECT_EQ(load().repositories.at(0).location, folder);
+}
+
 }  // namespace
 }  // namespace enginehost::settings

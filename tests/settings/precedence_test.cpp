@@ -256,17 +256,17 @@ TEST_F(SettingsTest, policy_overrides_environment_and_user_file_with_a_warning) 
 }
 
 TEST_F(SettingsTest, policy_says_which_repositories_may_be_used) {
-  system_file(R"({"policy": {"repositories": ["https://good.example/"], "unsigned_repositories": false}})");
+  system_file(R"({"policy": {"repositories": ["https://good.example/e/"], "unsigned_repositories": false}})");
   user_file(
-      R"({"repositories": ["https://good.example.evil/r", "https://good.example/r", "https://good.example/../x"]})");
+      R"({"repositories": ["https://good.example.evil/e/r", "https://good.example/e/r", "https://good.example/e/../x"]})");
   const Settings settings = load();
   ASSERT_EQ(settings.repositories.size(), 1u);
-  EXPECT_EQ(settings.repositories[0].location, "https://good.example/r");
+  EXPECT_EQ(settings.repositories[0].location, "https://good.example/e/r");
   EXPECT_EQ(settings.warnings.size(), 2u);
   flags_.repositories = {"https://bad.example/r"};
   EXPECT_EQ(refusal().code, "EH-P01");
   EXPECT_EQ(refusal().value("key"), "policy.repositories");
-  flags_.repositories = {"https://good.example/mine"};
+  flags_.repositories = {"https://good.example/e/mine"};
   EXPECT_FALSE(load().repositories[0].unsigned_allowed);
 }
 

@@ -8,6 +8,7 @@
 #include "base/file_calls.hpp"
 #include "base/files.hpp"
 #include "base/json.hpp"
+#include "base/location.hpp"
 #include "base/paths.hpp"
 #include "base/sha256.hpp"
 #include "base/text.hpp"
@@ -104,8 +105,30 @@ Json to_json(const Seen& seen, const std::string& repository) {
   return document.set("time", seen.time).set("blocked", std::move(blocked));
 }
 
-std::string name_for(const std::string& repository) {
-  return sha256_hex(without_passwords(repository)).substr(0, 32) + ".json";
+std::string name_for(const std::string& place) { return sha256_hex(place).substr(0, 32) + ".json"; }
+
+fs::path file_for(const fs::path& folder, const std::string& repository) {
+  return folder / path_of(name_for(identity_of_location(repository)));
+}
+
+// Where a folder remembers a repository, there or not. Before the last is what was written when every
+// spelling of a place was a repository of its own: what was seen then is a floor still.
+std::vector<fs::path> files_for(const fs::path& folder, const std::string& repository) {
+  const std::string place = identity_of_location(repository);
+  const fs::path newest = file_for(folder, repository);
+  std::vector<fs::path> files = {folder / path_of(name_for(place + "/"))};
+  std::error_code error;
+  for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
+    const fs::path& file = at->path();
+    if (file.extension() != ".json" || file.filename() == "keys.json") continue;
+    if (file == newest || file == files.front()) continue;
+    // One that cannot be read as such is another repository's as likely as this one's.
+    const auto document = document_of(file);
+    if (document && *document && identity_of_location((**document)["repository"].as_string()) == place)
+      files.push_back(file);
+  }
+  files.push_back(newest);
+  return files;
 }
 
 // One changer at a time.
@@ -196,19 +219,20 @@ Result<std::vector<TrustedKey>> TrustStore::keys() const {
 
 Result<std::vector<TrustedKey>> TrustStore::keys_for(const std::string& repository) const {
   TRY_ASSIGN(std::vector<TrustedKey> all, keys());
-  const std::string known_as = without_passwords(repository);
+  const std::string place = identity_of_location(repository);
   std::erase_if(all, [&](const TrustedKey& key) {
-    return !key.repository.empty() && without_passwords(key.repository) != known_as;
+    return !key.repository.empty() && identity_of_location(key.repository) != place;
   });
   return all;
 }
 
 Result<void> TrustStore::add(TrustedKey key) const {
-  key.repository = without_passwords(key.repository);
+  key.repository = without_passwords(plain_location(key.repository));
   TRY_ASSIGN(const cache::FileLock lock, lock_of(folder_));
   TRY_ASSIGN(std::vector<TrustedKey> all, keys_of(folder_ / "keys.json", true));
   const auto same = [&](const TrustedKey& known) {
-    return known.key == key.key && known.repository == key.repository;
+    return known.key == key.key &&
+           identity_of_location(known.repository) == identity_of_location(key.repository);
   };
   if (std::any_of(all.begin(), all.end(), same)) return {};
   all.push_back(std::move(key));
@@ -252,19 +276,19 @@ Result<bool> TrustStore::remove(std::string_view key_id) const {
 
 Result<Seen> TrustStore::seen(const std::string& repository) const {
   Seen seen;
-  if (!folder_.empty()) {
-    TRY_ASSIGN(seen, seen_of(folder_ / path_of(name_for(repository)), repository));
-  }
-  for (const fs::path& folder : read_folders()) {
-    TRY_ASSIGN(Seen other, seen_of(folder / path_of(name_for(repository)), repository));
-    take_newer(seen, std::move(other));
-  }
+  std::vector<fs::path> folders = read_folders();
+  if (!folder_.empty()) folders.insert(folders.begin(), folder_);
+  for (const fs::path& folder : folders)
+    for (const fs::path& file : files_for(folder, repository)) {
+      TRY_ASSIGN(Seen other, seen_of(file, repository));
+      take_newer(seen, std::move(other));
+    }
   return seen;
 }
 
 Result<void> TrustStore::remember(const std::string& repository, const Seen& seen) const {
   if (folder_.empty()) return {};
-  const fs::path file = folder_ / path_of(name_for(repository));
+  const fs::path file = file_for(folder_, repository);
   TRY_ASSIGN(const Seen before, seen_of(file, repository));
   if (before == seen) return {};
   TRY_ASSIGN(const cache::FileLock lock, lock_of(folder_));
@@ -278,9 +302,11 @@ std::vector<fs::path> TrustStore::files(const std::string& repository) const {
   std::vector<fs::path> all;
   std::vector<fs::path> folders = read_folders();
   if (!folder_.empty()) folders.push_back(folder_);
-  for (const fs::path& folder : folders)
-    for (const std::string& name : {std::string("keys.json"), name_for(repository)})
-      all.push_back(folder / path_of(name));
+  for (const fs::path& folder : folders) {
+    all.push_back(folder / "keys.json");
+    const std::vector<fs::path> remembered = files_for(folder, repository);
+    all.insert(all.end(), remembered.begin(), remembered.end());
+  }
   return all;
 }
 

@@ -3,6 +3,8 @@
 //   keys.json                  the keys that were trusted by hand
 //   <repository>.json          its root, the newest version seen, the newest signed time, what it blocked
 //
+// A repository is one place, however its location is written (base/location.hpp).
+//
 // A read-only system layer may bring the same files (below its state folder, of whatever machine it was
 // prepared on): its keys are trusted too, and its versions are a floor for ours. So may the state folder of a
 // cache that cannot be written: what was trusted there before counts on.

@@ -1,0 +1,137 @@
+#include "base/location.hpp"
+
+#include <filesystem>
+#include <optional>
+#include <vector>
+
+#include "base/paths.hpp"
+#include "base/text.hpp"
+
+namespace enginehost {
+namespace {
+
+namespace fs = std::filesystem;
+constexpr bool letters_of_any_size = fs::path::preferred_separator == '\\';
+
+struct Url {
+  std::string scheme, user, host, port, path;
+  std::string rest;  // from '?' or '#' on: such a path is no repository's, and stays
+};
+
+// Nothing when readers of URLs would disagree about its host.
+std::optional<Url> parts_of(std::string_view text) {
+  Url url;
+  url.scheme = to_lower(text.substr(0, text.find(':')));
+  text.remove_prefix(url.scheme.size() + 3);
+  if (text.starts_with('/')) text.remove_prefix(1);  // libcurl reads "https:///host" as "https://host"
+  std::string_view host = text.substr(0, text.find_first_of("/?#"));
+  text.remove_prefix(host.size());
+  if (host.find('\\') != std::string_view::npos) return std::nullopt;
+  if (const std::size_t at = host.rfind('@'); at != std::string_view::npos) {
+    url.user = host.substr(0, at + 1);
+    host.remove_prefix(at + 1);
+  }
+  const std::size_t bracket = host.rfind(']'), colon = host.rfind(':');
+  if (colon != std::string_view::npos && (bracket == std::string_view::npos || colon > bracket)) {
+    url.port = host.substr(colon + 1);
+    host = host.substr(0, colon);
+    while (url.port.size() > 1 && url.port.starts_with('0')) url.port.erase(0, 1);
+    if (url.port == (url.scheme == "https" ? "443" : "80")) url.port.clear();
+  }
+  url.host = to_lower(host);
+  url.path = text.substr(0, text.find_first_of("?#"));
+  url.rest = text.substr(url.path.size());
+  return url;
+}
+
+std::string text_of(const Url& url) {
+  return url.scheme + "://" + url.user + url.host + (url.port.empty() ? "" : ":" + url.port) + url.path +
+         url.rest;
+}
+
+// The elements without "." and "..", as RFC 3986 (5.2.4) takes them away.
+std::vector<std::string> elements_of(std::string_view path) {
+  std::vector<std::string> kept;
+  if (path.starts_with('/')) path.remove_prefix(1);
+  for (const std::string& element : split(path, '/')) {
+    if (element == ".." && !kept.empty()) kept.pop_back();
+    if (element != "." && element != "..") kept.push_back(element);
+  }
+  return kept;
+}
+
+std::string path_with(const std::vector<std::string>& elements) {
+  std::string result;
+  for (const std::string& element : elements) result += "/" + element;
+  while (result.ends_with('/')) result.pop_back();
+  return result;
+}
+
+int value_of_digit(char c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+  return -1;
+}
+
+// "%72" is "r" and "%2f" is "%2F"; what means something in a URL stays written as %XX.
+std::string without_needless_escapes(std::string_view text) {
+  constexpr std::string_view digits = "0123456789ABCDEF";
+  std::string result;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const int high = i + 2 < text.size() ? value_of_digit(text[i + 1]) : -1;
+    const int low = i + 2 < text.size() ? value_of_digit(text[i + 2]) : -1;
+    if (text[i] != '%' || high < 0 || low < 0) {
+      result += text[i];
+      continue;
+    }
+    const char c = static_cast<char>(high * 16 + low);
+    if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+        std::string_view("-._~").find(c) != std::string_view::npos)
+      result += c;
+    else
+      result.append({'%', digits[static_cast<std::size_t>(high)], digits[static_cast<std::size_t>(low)]});
+    i += 2;
+  }
+  return result;
+}
+
+std::string plain_folder(std::string_view location) {
+  const fs::path folder = path_of(location).lexically_normal();
+  return path_text(folder.has_filename() || !folder.has_relative_path() ? folder : folder.parent_path());
+}
+
+}  // namespace
+
+bool is_url(std::string_view location) {
+  const std::string start = to_lower(location.substr(0, 8));
+  return start.starts_with("http://") || start.starts_with("https://");
+}
+
+std::string plain_location(std::string_view location) {
+  if (!is_url(location))
+    return path_of(location).is_absolute() ? plain_folder(location) : std::string(location);
+  std::optional<Url> url = parts_of(location);
+  if (!url) return std::string(location);
+  if (url->rest.empty()) url->path = path_with(elements_of(url->path));
+  return text_of(*url);
+}
+
+std::string identity_of_location(std::string_view location) {
+  if (!is_url(location)) {
+    if (!path_of(location).is_absolute()) return without_passwords(location);
+    const std::string folder = without_passwords(generic_text(path_of(plain_folder(location))));
+    return letters_of_any_size ? to_lower(folder) : folder;
+  }
+  std::optional<Url> url = parts_of(location);
+  if (!url) return without_passwords(location);
+  url->user.clear();
+  url->host = to_lower(without_needless_escapes(url->host));
+  while (url->host.ends_with('.')) url->host.pop_back();
+  std::vector<std::string> elements = elements_of(without_needless_escapes(url->path));
+  std::erase(elements, "");
+  url->path = path_with(elements);
+  return text_of(*url);
+}
+
+}  // namespace enginehost

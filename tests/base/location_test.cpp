@@ -1,0 +1,84 @@
+#include "base/location.hpp"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <utility>
+
+namespace enginehost {
+namespace {
+
+// A path that begins with "/" is absolute on this system, too.
+std::string folder(const std::string& path) {
+  return std::filesystem::path("/").is_absolute() ? path : "c:" + path;
+}
+
+// What is read stays as it is written where servers might disagree; what is compared does not.
+TEST(Location, APlainUrlIsOneThatAClientMakesOfIt) {
+  for (const auto& [written, plain] : {
+           std::pair("https://h.example/r", "https://h.example/r"),
+           std::pair("https://h.example/r/", "https://h.example/r"),
+           std::pair("https://h.example/r//", "https://h.example/r"),
+           std::pair("https://h.example/r/.", "https://h.example/r"),
+           std::pair("https://h.example/", "https://h.example"),
+           std::pair("HTTPS://H.Example/R", "https://h.example/R"),
+           std::pair("https://h.example:443/r", "https://h.example/r"),
+           std::pair("https://h.example:0443/r", "https://h.example/r"),
+           std::pair("https://h.example:/r", "https://h.example/r"),
+           std::pair("http://h.example:80", "http://h.example"),
+           std::pair("http://h.example:443/r", "http://h.example:443/r"),
+           std::pair("https://[::1]:443/r", "https://[::1]/r"),
+           std::pair("https://[::1]/r", "https://[::1]/r"),
+           std::pair("https:///h.example/r", "https://h.example/r"),
+           std::pair("https://u:P@H.example/r/", "https://u:P@h.example/r"),
+           std::pair("https://h.example/x/../r/./", "https://h.example/r"),
+           std::pair("https://h.example/../r", "https://h.example/r"),
+           std::pair("https://h.example/a//b", "https://h.example/a//b"),
+           std::pair("https://h.example/%72", "https://h.example/%72"),
+           std::pair("https://h.example/r/?x=/", "https://h.example/r/?x=/"),
+           std::pair("https://good.example\\@evil.example/r/", "https://good.example\\@evil.example/r/"),
+           std::pair("a name/", "a name/"),
+           std::pair("", ""),
+       }) {
+    EXPECT_EQ(plain_location(written), plain) << written;
+    EXPECT_EQ(plain_location(plain), plain) << "a second time";
+  }
+}
+
+TEST(Location, AFolderIsOneUnderEverySpelling) {
+  for (const char* written :
+       {"/srv/r", "/srv/r/", "/srv/r/.", "/srv/./r", "/srv//r", "/srv/x/../r", "/srv/r//", "/../srv/r"}) {
+    EXPECT_EQ(plain_location(folder(written)), plain_location(folder("/srv/r"))) << written;
+    EXPECT_EQ(identity_of_location(folder(written)), folder("/srv/r")) << written;
+  }
+  EXPECT_EQ(identity_of_location(folder("/")), folder("/"));
+  EXPECT_EQ(identity_of_location(folder("/.")), folder("/"));
+  EXPECT_NE(identity_of_location(folder("/srv/r2")), folder("/srv/r"));
+}
+
+TEST(Location, AUrlIsOneUnderEverySpelling) {
+  for (const char* written :
+       {"https://h.example/a/r", "https://h.example/a/r/", "https://h.example//a//r//",
+        "hTTps://H.EXAMPLE/a/r", "https://h.example./a/r", "https://h.example.:443/a/r",
+        "https://h.example/a/%72", "https://h.example/%61/r", "https://h.example/a/x/%2e%2E/r",
+        "https://h.example/a/./r/.", "https://someone:secret@h.example/a/r", "https://h%2eexample/a/r",
+        "https:///h.example/a/r", "https:///someone:secret@h.example/a/r"})
+    EXPECT_EQ(identity_of_location(written), "https://h.example/a/r") << written;
+  for (const char* other :
+       {"http://h.example/a/r", "https://h.example:8443/a/r", "https://h.example/A/r", "https://h.example/r",
+        "https://h.example.evil/a/r", "https://h.example/a%2Fr", "https://evil.example/a/r"})
+    EXPECT_NE(identity_of_location(other), "https://h.example/a/r") << other;
+  EXPECT_EQ(identity_of_location("https://h.example/a%2fr"), "https://h.example/a%2Fr");
+  EXPECT_EQ(identity_of_location("https://h.example/100%"), "https://h.example/100%");
+}
+
+TEST(Location, AUrlIsKnownWhateverTheSizeOfItsLetters) {
+  EXPECT_TRUE(is_url("http://h"));
+  EXPECT_TRUE(is_url("HTTPS://h"));
+  EXPECT_FALSE(is_url("https:/h"));
+  EXPECT_FALSE(is_url("ftp://h"));
+  EXPECT_FALSE(is_url("/https://h"));
+}
+
+}  // namespace
+}  // namespace enginehost
