@@ -12,6 +12,7 @@
 #include "base/files.hpp"
 #include "base/paths.hpp"
 #include "base/remove_tree.hpp"
+#include "base/sha256.hpp"
 #include "cache/lock.hpp"
 #include "host/publish/lint.hpp"
 #include "host/publish/listing.hpp"
@@ -193,6 +194,15 @@ Result<void> check_newer(const fs::path& out, const std::string& there, std::int
   return {};
 }
 
+// What cannot be read of either is for the copying to tell.
+bool same_bytes(const fs::path& one, const fs::path& other) {
+  std::error_code error;
+  const auto size = fs::file_size(one, error);
+  if (error || fs::file_size(other, error) != size || error) return false;
+  const auto digest = sha256_of_file(one), digest_of_other = sha256_of_file(other);
+  return digest && digest_of_other && *digest == *digest_of_other;
+}
+
 }  // namespace
 
 Result<Published> publish(const Workspace& workspace, const fs::path& given, std::int64_t now) {
@@ -236,12 +246,13 @@ Result<Published> publish(const Workspace& workspace, const fs::path& given, std
   published.serial = index->serial;
   published.root_version = root ? root->version : 0;
   TRY_ASSIGN(const std::vector<std::string> paths, documents_of(workspace, *index, root.has_value()));
-  std::error_code error;
-  for (const std::string& path : paths) published.files += fs::exists(out / path_of(path), error) ? 0 : 1;
-  // The same index may have got more signatures meanwhile.
+  for (const std::string& path : paths)
+    published.files += same_bytes(workspace.folder() / path_of(path), out / path_of(path)) ? 0 : 1;
+  // The same index may have got more signatures meanwhile, and what is there may have been damaged.
   if (there && *there == bytes && published.files == 0) return published;
   if (there && *there != bytes) TRY(check_newer(out, *there, index->serial));
 
+  std::error_code error;
   TRY_ASSIGN(const fs::path made, make_private_folder(out.parent_path(), prefix));
   const Unfinished unfinished(made);
   fs::permissions(made, there ? fs::status(out, error).permissions() : fs::perms(0755), error);

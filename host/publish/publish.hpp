@@ -7,14 +7,14 @@ namespace enginehost::publish {
 struct Published {
   std::int64_t serial = 0;
   std::int64_t root_version = 0;  // 0: unsigned
-  std::size_t files = 0;          // that were not there before
+  std::size_t files = 0;          // that were not there before, or not so
   bool changed = false;           // false: it was published already
 };
 
 // Replaces `out` as a whole: a copy beside it gets everything that was there (old manifests stay, for those
 // who hold an older index) and what is new, and takes its place in one rename. A reader sees the old or the
 // new repository. Nothing is published that lint calls an error (EH-M16), that users would not believe
-// (EH-M08 and on), or that is older than what is there (EH-M11). EH-M17 for the folder, EH-F.. for the disk.
+// (EH-M08 and on), or that is older than what is there (EH-M11). What was damaged there is mended. EH-M17 for the folder, EH-F.. for the disk.
 // Any number of processes: they take turns by the lock file .NAME.lock beside `out` (EH-F18 when one holds it
 // too long). One that is killed leaves the old or the new repository; the next run clears what lies beside
 // it.

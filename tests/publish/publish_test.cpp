@@ -63,6 +63,31 @@ TEST_F(Publish, an_older_folder_does_not_replace_a_newer_one) {
   EXPECT_EQ(refused.error().code, "EH-M11");
 }
 
+TEST_F(Publish, what_was_damaged_there_is_mended) {
+  ASSERT_TRUE(sign_with({1}));
+  ASSERT_TRUE(to_out());
+  EXPECT_FALSE(to_out()->changed);
+  std::vector<fs::path> files;
+  for (const auto& entry : fs::recursive_directory_iterator(out()))
+    if (entry.is_regular_file() && entry.path().filename() != "index.json") files.push_back(entry.path());
+  EXPECT_GE(files.size(), 7u) << "root and copy, their signatures, a manifest, an archive, the index's";
+  for (const fs::path& file : files) {
+    SCOPED_TRACE(file);
+    const std::string whole = bytes_of(file);
+    std::string turned = whole;
+    turned.back() ^= 1;
+    for (const std::string& damaged : {whole.substr(0, whole.size() / 2), turned, std::string()}) {
+      ASSERT_TRUE(write_file(file, damaged));
+      const auto again = to_out();
+      ASSERT_TRUE(again) << again.error().code;
+      EXPECT_TRUE(again->changed);
+      EXPECT_EQ(again->files, 1u);
+      EXPECT_EQ(bytes_of(file), whole);
+    }
+  }
+  EXPECT_FALSE(to_out()->changed);
+}
+
 TEST_F(Publish, what_lint_refuses_and_a_folder_of_somebody_else_are_left_alone) {
   write("www/engines/index.html", "hello");
   const auto foreign = to_out();
