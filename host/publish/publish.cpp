@@ -194,6 +194,63 @@ Result<void> check_newer(const fs::path& out, const std::string& there, std::int
   return {};
 }
 
+// The root that those who read `out` have seen. One that cannot be read as such was damaged, and is written
+// anew: its copies say then which it was.
+Result<std::optional<manifest::Root>> published_root(const fs::path& out, std::string& bytes) {
+  const auto read = [&](const fs::path& file) -> Result<std::optional<manifest::Root>> {
+    TRY_ASSIGN(bytes, read_file(file, 8u << 20));
+    const std::string name = path_text(file);
+    auto root =
+        parse_json(bytes, name).and_then([&](const Json& json) { return manifest::read_root(json, name); });
+    return root ? std::optional(std::move(*root)) : std::nullopt;
+  };
+  TRY_ASSIGN(const bool there, is_there(out / "root.json"));
+  if (there) {
+    TRY_ASSIGN(auto root, read(out / "root.json"));
+    if (root) return root;
+  }
+  std::optional<manifest::Root> newest;
+  std::string bytes_of_newest;
+  TRY_ASSIGN(const std::vector<fs::path> copies, children_of(out / "roots"));
+  for (const fs::path& copy : copies) {
+    if (copy.extension() != ".json") continue;
+    TRY_ASSIGN(auto root, read(copy));
+    if (!root || (newest && root->version <= newest->version)) continue;
+    newest = std::move(root);
+    bytes_of_newest = bytes;
+  }
+  bytes = bytes_of_newest;
+  return newest;
+}
+
+// As with the index: who saw the newer root, or any, refuses an older one, another one, and none.
+Result<void> check_root(const Workspace& workspace, const std::optional<manifest::Root>& root,
+                        const fs::path& out) {
+  std::string before;
+  TRY_ASSIGN(const auto published, published_root(out, before));
+  if (!published) return {};
+  if (!root)
+    return fail(diagnose("EH-M17")
+                    .with("folder", path_text(workspace.folder()))
+                    .with("problem", "it is not signed, and what is published in " + path_text(out) +
+                                         " is (root " + std::to_string(published->version) +
+                                         "): machines that saw it refuse this one")
+                    .with("remedy",
+                          "publish from the folder that has its root.json and roots/, or publish "
+                          "under another address: name an empty folder"));
+  auto older = diagnose("EH-M11");
+  older.with("document", "the root to be published")
+      .with("repository", path_text(out))
+      .with("found", std::to_string(root->version));
+  if (root->version < published->version)
+    return fail(older.with("expected", std::to_string(published->version)));
+  TRY_ASSIGN(const std::string bytes, read_file(workspace.folder() / "root.json", 8u << 20));
+  if (root->version == published->version && bytes != before)
+    return fail(older.with("expected", std::to_string(published->version + 1))
+                    .with("problem", "another root with this version is published there"));
+  return {};
+}
+
 // What cannot be read of either is for the copying to tell.
 bool same_bytes(const fs::path& one, const fs::path& other) {
   std::error_code error;
@@ -248,6 +305,7 @@ Result<Published> publish(const Workspace& workspace, const fs::path& given, std
   TRY_ASSIGN(const std::vector<std::string> paths, documents_of(workspace, *index, root.has_value()));
   for (const std::string& path : paths)
     published.files += same_bytes(workspace.folder() / path_of(path), out / path_of(path)) ? 0 : 1;
+  if (there) TRY(check_root(workspace, root, out));
   // The same index may have got more signatures meanwhile, and what is there may have been damaged.
   if (there && *there == bytes && published.files == 0) return published;
   if (there && *there != bytes) TRY(check_newer(out, *there, index->serial));

@@ -63,6 +63,52 @@ TEST_F(Publish, an_older_folder_does_not_replace_a_newer_one) {
   EXPECT_EQ(refused.error().code, "EH-M11");
 }
 
+// Machines that saw the newer root would refuse everything; those that did not, believe the removed key.
+TEST_F(Publish, an_older_root_another_one_and_none_do_not_replace_what_is_there) {
+  RootChange two;
+  two.add = {test_key(2).public_key()};
+  ASSERT_TRUE(sign_with({1}, two));
+  fs::copy(repository(), folder() / "older", fs::copy_options::recursive);
+  fs::copy(repository(), folder() / "another", fs::copy_options::recursive);
+  RootChange without;
+  without.remove = {test_key(2).public_key().id};
+  ASSERT_TRUE(sign_with({1}, without));
+  ASSERT_TRUE(to_out());
+  const std::string root = bytes_of(out() / "root.json");
+  const auto publish_from = [&](const char* name) {
+    return publish::publish(*Workspace::open(folder() / name), out(), in_2026);
+  };
+  const auto older = publish_from("older");
+  ASSERT_FALSE(older);
+  EXPECT_EQ(older.error().code, "EH-M11");
+  EXPECT_EQ(older.error().value("found"), "1");
+  EXPECT_EQ(older.error().value("expected"), "2");
+
+  RootChange other;
+  other.add = {test_key(3).public_key()};
+  std::vector<SecretKey> keys;
+  keys.push_back(test_key(1));
+  ASSERT_TRUE(publish::sign(*Workspace::open(folder() / "another"), keys, other, in_2026));
+  const auto another = publish_from("another");
+  ASSERT_FALSE(another);
+  EXPECT_EQ(another.error().code, "EH-M11");
+  EXPECT_THAT(std::string(another.error().value("problem")), HasSubstr("another root"));
+
+  fs::copy(repository(), folder() / "none", fs::copy_options::recursive);
+  fs::remove(folder() / "none/root.json");
+  fs::remove_all(folder() / "none/roots");
+  for (const bool damaged : {false, true}) {
+    if (damaged) fs::resize_file(out() / "root.json", 20);
+    const auto none = publish_from("none");
+    ASSERT_FALSE(none);
+    EXPECT_EQ(none.error().code, "EH-M17");
+    EXPECT_FALSE(publish_from("older"));
+    EXPECT_FALSE(publish_from("another"));
+  }
+  ASSERT_TRUE(to_out()->changed) << "what was damaged";
+  EXPECT_EQ(bytes_of(out() / "root.json"), root);
+}
+
 TEST_F(Publish, what_was_damaged_there_is_mended) {
   ASSERT_TRUE(sign_with({1}));
   ASSERT_TRUE(to_out());
