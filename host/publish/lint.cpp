@@ -16,6 +16,7 @@
 #include "host/acquire/component.hpp"
 #include "host/publish/add.hpp"
 #include "host/publish/requirements.hpp"
+#include "host/publish/signing.hpp"
 #include "host/publish/wheel_name.hpp"
 
 namespace enginehost::publish {
@@ -414,6 +415,10 @@ Findings lint(const Workspace& workspace) {
   DocumentOfBuild documents;
   if (files)
     for (const fs::path& file : *files) look_at(workspace, file, documents, findings);
+  if (auto root = root_contradictions(workspace); !root)
+    findings.errors.push_back(std::move(root).error());
+  else
+    for (Diagnosis& one : *root) findings.errors.push_back(std::move(one));
   return findings;
 }
 

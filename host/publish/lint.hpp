@@ -17,8 +17,9 @@ struct Findings {
 // system); a text for every licence that wants acceptance; a plugin that is one and is of the build's system;
 // every needed library inside the build's components or named in requires.libraries, but for those that only
 // an optional library needs; requirements not below what the files say; lazy libraries present in the search
-// folders; no build's id in two manifests. The engine's files of a build whose plugin was not compiled are
-// held to the same. What was never looked into is a warning.
+// folders; no build's id in two manifests; no root that was edited since it was signed, or is one of another
+// name. The engine's files of a build whose plugin was not compiled are held to the same. What was never
+// looked into is a warning.
 Findings lint(const Workspace& workspace);
 
 }  // namespace enginehost::publish

@@ -13,6 +13,7 @@
 #include "base/paths.hpp"
 #include "base/remove_tree.hpp"
 #include "base/sha256.hpp"
+#include "base/text.hpp"
 #include "cache/lock.hpp"
 #include "host/publish/lint.hpp"
 #include "host/publish/listing.hpp"
@@ -30,20 +31,24 @@ Diagnosis disk_failure(const fs::path& file, int error_number) {
       .with("folder", path_text(file.parent_path()));
 }
 
-// What belongs to the repository, relative to the folder.
+// What belongs to the repository, relative to the folder. `root_version`: 0 when it is not signed.
 Result<std::vector<std::string>> documents_of(const Workspace& workspace, const manifest::Index& index,
-                                              bool is_signed) {
+                                              std::int64_t root_version) {
   std::set<std::string> paths = {"index.json"};
-  if (is_signed) {
+  if (root_version != 0) {
     for (const char* document : {"index.json", "root.json"}) {
       paths.insert(document);
       TRY_ASSIGN(const auto signatures, signatures_of(workspace.folder() / document));
       for (const fs::path& signature : signatures) paths.insert(path_text(signature.filename()));
     }
     TRY_ASSIGN(const auto roots, children_of(workspace.folder() / "roots"));
-    for (const fs::path& root : roots)
-      if (const std::string name = path_text(root.filename()); !name.starts_with('.'))  // of a killed one
-        paths.insert("roots/" + name);
+    for (const fs::path& root : roots) {
+      const std::string name = path_text(root.filename());
+      // Of a killed one, and of a root that a killed one never came to.
+      if (name.starts_with('.') || parse_integer(name.substr(0, name.find('.'))).value_or(0) > root_version)
+        continue;
+      paths.insert("roots/" + name);
+    }
   }
   for (const manifest::IndexEntry& entry : index.manifests) {
     paths.insert(entry.path);
@@ -302,7 +307,7 @@ Result<Published> publish(const Workspace& workspace, const fs::path& given, std
   Published published;
   published.serial = index->serial;
   published.root_version = root ? root->version : 0;
-  TRY_ASSIGN(const std::vector<std::string> paths, documents_of(workspace, *index, root.has_value()));
+  TRY_ASSIGN(const std::vector<std::string> paths, documents_of(workspace, *index, published.root_version));
   for (const std::string& path : paths)
     published.files += same_bytes(workspace.folder() / path_of(path), out / path_of(path)) ? 0 : 1;
   if (there) TRY(check_root(workspace, root, out));

@@ -56,12 +56,11 @@ Result<Root> changed(const Workspace& workspace, Root root, const RootChange& ch
   return root;
 }
 
-// A root and its copy under its number, unsigned yet.
-Result<void> write_root(const Workspace& workspace, Root& root, std::int64_t now) {
-  root.created = manifest::text_of_time(now);
-  root.expires = manifest::text_of_time(now + workspace.expires_days() * root_lifetime_in_indexes * day);
+// A root and its copy under its number, unsigned yet. The copy comes first: without it nobody would get from
+// the root before to the next one, and a copy of a root that never came is written anew.
+Result<void> write_root(const Workspace& workspace, const Root& root) {
   std::error_code error;
-  for (const fs::path& place : {workspace.folder() / "root.json", numbered(workspace, root.version)}) {
+  for (const fs::path& place : {numbered(workspace, root.version), workspace.folder() / "root.json"}) {
     TRY_ASSIGN(const std::vector<fs::path> signatures, signatures_of(place));
     for (const fs::path& signature : signatures) fs::remove(signature, error);
     TRY(workspace.write_json(place, to_json(root)));
@@ -74,24 +73,98 @@ bool half_over(const Root& root, std::int64_t now) {
   return created && end && now - *created > (*end - *created) / 2;
 }
 
-Result<Root> root_to_sign(const Workspace& workspace, const std::vector<SecretKey>& keys,
-                          const RootChange& change, std::int64_t now) {
+Result<Root> read_root_of(const fs::path& file) {
+  TRY_ASSIGN(const std::string text, read_file(file, 8u << 20));
+  TRY_ASSIGN(const Json document, parse_json(text, path_text(file)));
+  return manifest::read_root(document, path_text(file));
+}
+
+enum class Copy { none, same, other };
+
+// How the copy of root.json under its number compares with it.
+Result<Copy> copy_of(const Workspace& workspace, const Root& root) {
+  const fs::path file = numbered(workspace, root.version);
+  TRY_ASSIGN(const bool there, is_there(file));
+  if (!there) return Copy::none;
+  TRY_ASSIGN(const std::string copy, read_file(file, 8u << 20));
+  TRY_ASSIGN(const std::string bytes, read_file(workspace.folder() / "root.json", 8u << 20));
+  return copy == bytes ? Copy::same : Copy::other;
+}
+
+// The copy that is missing, with the signatures there are; it comes last, since it says that they are there.
+Result<void> make_copy(const Workspace& workspace, std::int64_t version) {
+  const fs::path root = workspace.folder() / "root.json", copy = numbered(workspace, version);
+  TRY(make_folders(copy.parent_path()));
+  TRY_ASSIGN(std::vector<fs::path> files, signatures_of(root));
+  files.push_back(root);
+  for (const fs::path& file : files) {
+    TRY_ASSIGN(const std::string bytes, read_file(file, 8u << 20));
+    const std::string ending = path_text(file.filename()).substr(std::string_view("root.json").size());
+    TRY(write_file(copy.parent_path() / path_of(path_text(copy.filename()) + ending), bytes));
+  }
+  return {};
+}
+
+// The root before this one, if there was one.
+Result<std::optional<Root>> root_before(const Workspace& workspace, const Root& root) {
+  const fs::path file = numbered(workspace, root.version - 1);
+  TRY_ASSIGN(const bool there, is_there(file));
+  if (!there) return std::nullopt;
+  return read_root_of(file).map([](Root&& before) { return std::optional(std::move(before)); });
+}
+
+// The root that is to be signed, as nothing says it yet.
+struct NextRoot {
+  Root root;
+  std::optional<Root> before;     // its keys have to sign as well
+  bool is_new = false;            // not written yet
+  std::int64_t without_copy = 0;  // the version of a root.json that has no copy under its number, or 0
+};
+
+Result<NextRoot> root_to_sign(const Workspace& workspace, const std::vector<SecretKey>& keys,
+                              const RootChange& change, std::int64_t now) {
+  NextRoot next;
+  next.is_new = true;
   TRY_ASSIGN(std::optional<Root> root, workspace.root());
-  const bool renew = root && change.empty() && half_over(*root, now) &&
-                     std::any_of(keys.begin(), keys.end(), [&](const SecretKey& key) {
-                       return lists(*root, key.public_key(), Role::root);
-                     });
-  if (root && change.empty() && !renew) return std::move(*root);
   if (!root) {
     root.emplace();
-    root->name = workspace.name();
     for (const SecretKey& key : keys) root->keys.push_back({key.public_key(), true, true});
+  } else {
+    TRY_ASSIGN(const Copy copy, copy_of(workspace, *root));
+    if (copy == Copy::none) next.without_copy = root->version;
+    const bool renew = half_over(*root, now) && std::any_of(keys.begin(), keys.end(), [&](const auto& key) {
+                         return lists(*root, key.public_key(), Role::root);
+                       });
+    // What was edited by hand is a change as well. Under its old version it would stand beside the copy that
+    // says otherwise: a thief's next root could follow either.
+    if (change.empty() && !renew && copy != Copy::other && root->name == workspace.name()) {
+      TRY_ASSIGN(next.before, root_before(workspace, *root));
+      next.root = std::move(*root);
+      next.is_new = false;
+      return next;
+    }
+    if (copy == Copy::other) {
+      TRY_ASSIGN(next.before, read_root_of(numbered(workspace, root->version)));
+    } else {
+      next.before = root;
+    }
   }
-  TRY_ASSIGN(Root next, changed(workspace, std::move(*root), change));
-  next.name = workspace.name();
-  ++next.version;
-  TRY(write_root(workspace, next, now));
+  TRY_ASSIGN(next.root, changed(workspace, std::move(*root), change));
+  next.root.name = workspace.name();
+  ++next.root.version;
+  next.root.created = manifest::text_of_time(now);
+  next.root.expires = manifest::text_of_time(now + workspace.expires_days() * root_lifetime_in_indexes * day);
   return next;
+}
+
+bool may_sign_root(const NextRoot& next, const manifest::PublicKey& key) {
+  return lists(next.root, key, Role::root) || (next.before && lists(*next.before, key, Role::root));
+}
+
+Result<void> check_key(const Workspace& workspace, const NextRoot& next, const manifest::PublicKey& key) {
+  if (may_sign_root(next, key) || lists(next.root, key, Role::index)) return {};
+  return fail(refusal(workspace, "its root does not know the key " + key.id,
+                      "engine-manifest sign --add-key " + key.text() + ", with --key of one that it knows"));
 }
 
 // Signs unless this key has signed these very bytes already.
@@ -108,19 +181,29 @@ Result<bool> sign_file(const fs::path& file, const SecretKey& key, const manifes
   return true;
 }
 
-// The root before this one, if there was one.
-Result<std::optional<Root>> root_before(const Workspace& workspace, const Root& root) {
-  const fs::path file = numbered(workspace, root.version - 1);
-  TRY_ASSIGN(const bool there, is_there(file));
-  if (!there) return std::nullopt;
-  TRY_ASSIGN(const std::string text, read_file(file, 8u << 20));
-  TRY_ASSIGN(const Json document, parse_json(text, path_text(file)));
-  return manifest::read_root(document, path_text(file)).map([](Root&& before) {
-    return std::optional(std::move(before));
-  });
-}
-
 }  // namespace
+
+Result<std::vector<Diagnosis>> root_contradictions(const Workspace& workspace) {
+  std::vector<Diagnosis> found;
+  TRY_ASSIGN(const std::optional<Root> root, workspace.root());
+  if (!root) return found;
+  const auto wrong = [&](const std::string& problem) {
+    found.push_back(
+        diagnose("EH-M16")
+            .with("document", path_text(workspace.folder() / "root.json"))
+            .with("problem", problem)
+            .with("remedy", "engine-manifest sign, with a key that the root gives the role root"));
+  };
+  TRY_ASSIGN(const Copy copy, copy_of(workspace, *root));
+  const std::string name = path_text(numbered(workspace, root->version));
+  if (copy == Copy::other) wrong("it is not what " + name + " says of the same version: it was edited");
+  // One that was written by hand need not have any.
+  if (copy == Copy::none && workspace.has_engines_folder()) wrong("there is no copy of it, " + name);
+  if (!workspace.name().empty() && root->name != workspace.name())
+    wrong("it is the root of \"" + root->name + "\", and the repository's name is \"" + workspace.name() +
+          "\"");
+  return found;
+}
 
 Result<std::vector<Diagnosis>> missing_signatures(const Workspace& workspace) {
   std::vector<Diagnosis> missing;
@@ -145,9 +228,13 @@ Result<std::vector<Diagnosis>> missing_signatures(const Workspace& workspace) {
 Result<Signed> sign(const Workspace& workspace, const std::vector<SecretKey>& keys, const RootChange& change,
                     std::int64_t now) {
   TRY_ASSIGN(const cache::FileLock lock, workspace.lock("engine-manifest sign"));
-  TRY_ASSIGN(const Root root, root_to_sign(workspace, keys, change, now));
-  TRY_ASSIGN(const std::optional<Root> before, root_before(workspace, root));
+  TRY_ASSIGN(const NextRoot next, root_to_sign(workspace, keys, change, now));
+  const Root& root = next.root;
+  // Before a new root is written whatever may be refused: the next one to sign would sign it unasked.
+  for (const SecretKey& key : keys) TRY(check_key(workspace, next, key.public_key()));
   TRY(workspace.prepare(now).map([](bool) {}));
+  if (next.without_copy != 0) TRY(make_copy(workspace, next.without_copy));
+  if (next.is_new) TRY(write_root(workspace, root));
   TRY_ASSIGN(const std::optional<manifest::Index> index, workspace.index());
   if (!index) return fail(refusal(workspace, "its index.json was taken away meanwhile", "run it again"));
   Signed result;
@@ -155,18 +242,12 @@ Result<Signed> sign(const Workspace& workspace, const std::vector<SecretKey>& ke
   result.serial = index->serial;
   for (const SecretKey& key : keys) {
     const manifest::PublicKey& id = key.public_key();
-    const bool for_root = lists(root, id, Role::root) || (before && lists(*before, id, Role::root));
-    const bool for_index = lists(root, id, Role::index);
-    if (!for_root && !for_index)
-      return fail(
-          refusal(workspace, "its root does not know the key " + id.id,
-                  "engine-manifest sign --add-key " + id.text() + ", with --key of one that it knows"));
-    if (for_root)
+    if (may_sign_root(next, id))
       for (const fs::path& place : {workspace.folder() / "root.json", numbered(workspace, root.version)}) {
         TRY_ASSIGN(const bool done, sign_file(place, key, {Role::root, root.version, now}));
         if (done && place.filename() == "root.json") result.documents.push_back("root.json by " + id.id);
       }
-    if (for_index) {
+    if (lists(root, id, Role::index)) {
       TRY_ASSIGN(const bool done,
                  sign_file(workspace.folder() / "index.json", key, {Role::index, index->serial, now}));
       if (done) result.documents.push_back("index.json by " + id.id);

@@ -25,13 +25,17 @@ struct Signed {
   std::vector<std::string> missing;  // why publish would refuse it still: one line each; empty: it would not
 };
 
-// Makes the root when there is none (of the given keys, thresholds 1), a next one when `change` says so or
-// half of its time is over, and a new index when something changed or half of its time is over; then signs
-// with every given key what that key may sign and has not signed. Several keepers sign one after the other.
-// EH-M17 ("folder", "problem") for a key that the root does not know, or a root that could not be signed by
-// its keys.
+// Makes the root when there is none (of the given keys, thresholds 1), a next one when `change` says so, when
+// root.json or the repository's name was edited, or when half of its time is over, and a new index when
+// something changed or half of its time is over; then signs with every given key what that key may sign and
+// has not signed. Several keepers sign one after the other. EH-M17 ("folder", "problem") for a key that the
+// root does not know, or a root that could not be signed by its keys; nothing is changed then.
 Result<Signed> sign(const Workspace& workspace, const std::vector<SecretKey>& keys, const RootChange& change,
                     std::int64_t now);
+
+// What root.json says otherwise than its copy under its number and the repository's name: EH-M16 each. Users
+// would be led by the one or by the other. Errors of reading.
+Result<std::vector<Diagnosis>> root_contradictions(const Workspace& workspace);
 
 // What is missing for users to believe the folder as it stands: too few signatures of the index, of the root,
 // or of the root by the keys before it. Nothing: it may be published. Errors of reading.

@@ -24,6 +24,20 @@ class Signing : public PublisherTest {
     const auto content = manifest::load_repository(path_text(repository()), reader, now, nullptr, &trust);
     return content ? "" : content.error().code;
   }
+  // As a keeper edits root.json.
+  void only_index_for_key_2() const {
+    manifest::Root root = workspace().root()->value();
+    root.keys.at(1).root = false;
+    ASSERT_TRUE(write_file(repository() / "root.json", to_json(root).dump(2)));
+  }
+  // What users would be given.
+  std::map<std::string, std::string> files() const {
+    std::map<std::string, std::string> all;
+    for (const auto& entry : fs::recursive_directory_iterator(repository()))
+      if (entry.is_regular_file() && entry.path().filename() != ".lock")
+        all[generic_text(entry.path().lexically_relative(repository()))] = bytes_of(entry.path());
+    return all;
+  }
 };
 
 TEST_F(Signing, the_first_signature_makes_the_root_and_users_of_its_key_read_the_repository) {
@@ -97,6 +111,123 @@ TEST_F(Signing, a_revoked_keys_signatures_are_refused_by_name) {
   write("repository/index.json." + test_key(2).public_key().id + ".minisig",
         write_signature(*forged, "by the thief"));
   EXPECT_EQ(code_for(1), "EH-M13");
+}
+
+// The takeover: by hand the second key is kept from signing roots, and its thief signs one.
+TEST_F(Signing, a_role_that_is_taken_by_hand_binds_whoever_has_the_key) {
+  RootChange two;
+  two.add = {test_key(2).public_key()};
+  ASSERT_TRUE(sign_with({1}, two));
+  ASSERT_EQ(code_for(1), "") << "with both roles";
+  only_index_for_key_2();
+  EXPECT_THAT(problems(), HasSubstr("it was edited"));
+  EXPECT_EQ(publish::publish(workspace(), out(), in_2026).error().code, "EH-M16");
+  const auto result = sign_with({1, 2});
+  ASSERT_TRUE(result) << result.error().value("problem");
+  EXPECT_EQ(result->root_version, 2) << "two roots of one version would be two truths";
+  EXPECT_THAT(result->missing, IsEmpty());
+  EXPECT_EQ(problems(), "");
+  EXPECT_EQ(bytes_of(repository() / "root.json"), bytes_of(repository() / "roots/2.json"));
+  ASSERT_TRUE(publish::publish(workspace(), out(), in_2026));
+  ASSERT_EQ(code_for(1), "");
+
+  RootChange thief;
+  thief.add = {test_key(3).public_key()};
+  thief.remove = {test_key(1).public_key().id};
+  const auto stolen = sign_with({2, 3}, thief);
+  ASSERT_TRUE(stolen);
+  EXPECT_THAT(stolen->missing, testing::Not(IsEmpty()));
+  EXPECT_EQ(publish::publish(workspace(), out(), in_2026).error().code, "EH-M10");
+  EXPECT_EQ(code_for(1), "EH-M10");
+  fs::remove_all(folder() / "state1");
+  EXPECT_EQ(code_for(1), "EH-M10") << "who never saw it before";
+}
+
+TEST_F(Signing, an_edit_of_a_published_root_is_the_next_root) {
+  RootChange two;
+  two.add = {test_key(2).public_key()};
+  ASSERT_TRUE(sign_with({1}, two));
+  ASSERT_TRUE(publish::publish(workspace(), out(), in_2026));
+  ASSERT_EQ(code_for(1), "");
+  only_index_for_key_2();
+  ASSERT_TRUE(sign_with({1}));
+  const auto published = publish::publish(workspace(), out(), in_2026);
+  ASSERT_TRUE(published) << published.error().code;
+  EXPECT_TRUE(published->changed) << "the index is the same";
+  EXPECT_EQ(published->root_version, 2);
+  EXPECT_EQ(bytes_of(out() / "root.json"), bytes_of(repository() / "root.json"));
+  add_toy("1.0.1");
+  ASSERT_TRUE(sign_with({1}));
+  EXPECT_EQ(code_for(1), "") << "who saw the root before follows";
+}
+
+TEST_F(Signing, a_new_name_is_a_new_root) {
+  ASSERT_TRUE(sign_with({1}));
+  ASSERT_EQ(code_for(1), "");
+  write("repository/repository.json", R"({"format": 1, "name": "Other", "expires_days": 365})");
+  EXPECT_THAT(problems(), HasSubstr("it is the root of \"Toy\""));
+  EXPECT_EQ(publish::publish(workspace(), out(), in_2026).error().code, "EH-M16");
+  const auto result = sign_with({1});
+  ASSERT_TRUE(result);
+  EXPECT_EQ(result->root_version, 2);
+  EXPECT_EQ(problems(), "");
+  EXPECT_EQ(code_for(1), "");
+}
+
+TEST_F(Signing, what_a_refused_command_would_have_changed_is_signed_by_nobody) {
+  RootChange two;
+  two.add = {test_key(2).public_key()};
+  ASSERT_TRUE(sign_with({1}, two));
+  const auto before = files();
+  RootChange evil;
+  evil.revoke = {test_key(2).public_key().id};
+  EXPECT_EQ(sign_with({3}, evil).error().code, "EH-M17");
+  EXPECT_EQ(sign_with({1, 3}, evil).error().code, "EH-M17") << "one of two is a stranger";
+  EXPECT_EQ(files(), before);
+  // Nor what ends for another reason: a manifest that cannot be read.
+  fs::create_directory(repository() / "engines/broken.json");
+  EXPECT_FALSE(sign_with({1}, evil));
+  fs::remove(repository() / "engines/broken.json");
+  const auto ordinary = sign_with({1});
+  ASSERT_TRUE(ordinary);
+  EXPECT_EQ(ordinary->root_version, 1);
+  EXPECT_FALSE(workspace().root()->value().is_revoked(test_key(2).public_key().id));
+}
+
+// Killed between root.json and its copy, as sign wrote them once.
+TEST_F(Signing, a_root_without_its_copy_gets_it_back_with_every_keepers_signature) {
+  RootChange two;
+  two.add = {test_key(2).public_key()};
+  two.root_threshold = 2;
+  ASSERT_TRUE(sign_with({1}, two));
+  ASSERT_TRUE(sign_with({2}));
+  const auto whole = files();
+  for (const auto& entry : fs::directory_iterator(repository() / "roots")) fs::remove(entry.path());
+  EXPECT_THAT(problems(), HasSubstr("there is no copy of it"));
+  EXPECT_EQ(publish::publish(workspace(), out(), in_2026).error().code, "EH-M16");
+  ASSERT_TRUE(sign_with({1}));
+  EXPECT_EQ(files(), whole);
+  fs::remove(repository() / "roots/1.json");
+  RootChange third;
+  third.add = {test_key(3).public_key()};
+  ASSERT_TRUE(sign_with({1, 2, 3}, third)) << "no hole before the next root";
+  EXPECT_EQ(bytes_of(repository() / "roots/1.json"), whole.at("roots/1.json"));
+  EXPECT_EQ(problems(), "");
+}
+
+TEST_F(Signing, a_copy_of_a_root_that_never_came_is_neither_published_nor_believed) {
+  ASSERT_TRUE(sign_with({1}));
+  fs::copy_file(repository() / "roots/1.json", repository() / "roots/2.json");
+  write("repository/roots/2.json." + test_key(3).public_key().id + ".minisig", "of a killed one");
+  EXPECT_EQ(problems(), "");
+  ASSERT_TRUE(publish::publish(workspace(), out(), in_2026));
+  EXPECT_FALSE(fs::exists(out() / "roots/2.json"));
+  RootChange two;
+  two.add = {test_key(2).public_key()};
+  ASSERT_TRUE(sign_with({1}, two));
+  EXPECT_EQ(bytes_of(repository() / "roots/2.json"), bytes_of(repository() / "root.json"));
+  ASSERT_TRUE(publish::publish(workspace(), out(), in_2026));
+  EXPECT_EQ(code_for(1), "");
 }
 
 // Where there is less memory minisign makes a key that takes less to open: 128 MiB here instead of 1 GiB,
