@@ -36,6 +36,10 @@ bool lists(const Root& root, const manifest::PublicKey& key, Role role) {
 
 Result<Root> changed(const Workspace& workspace, Root root, const RootChange& change) {
   for (const manifest::PublicKey& key : change.add) {
+    // It would be listed and never count: a root does not take back that a key was lost.
+    if (root.is_revoked(key.id))
+      return fail(refusal(workspace, "its root has revoked the key " + key.id + ", which never counts again",
+                          "make a new one (minisign -G), and --add-key that"));
     const auto same = [&](const manifest::RootKey& known) { return known.key.id == key.id; };
     if (std::none_of(root.keys.begin(), root.keys.end(), same)) root.keys.push_back({key, true, true});
   }
@@ -163,6 +167,9 @@ bool may_sign_root(const NextRoot& next, const manifest::PublicKey& key) {
 
 Result<void> check_key(const Workspace& workspace, const NextRoot& next, const manifest::PublicKey& key) {
   if (may_sign_root(next, key) || lists(next.root, key, Role::index)) return {};
+  if (next.root.is_revoked(key.id))
+    return fail(refusal(workspace, "its root has revoked the key " + key.id + ", which never counts again",
+                        "engine-manifest sign with --key of another; a new key comes in with --add-key"));
   return fail(refusal(workspace, "its root does not know the key " + key.id,
                       "engine-manifest sign --add-key " + key.text() + ", with --key of one that it knows"));
 }

@@ -29,7 +29,7 @@ struct Signed {
 // root.json or the repository's name was edited, or when half of its time is over, and a new index when
 // something changed or half of its time is over; then signs with every given key what that key may sign and
 // has not signed. Several keepers sign one after the other. EH-M17 ("folder", "problem") for a key that the
-// root does not know, or a root that could not be signed by its keys; nothing is changed then.
+// root does not know or has revoked, or a root that could not be signed by its keys; nothing is changed then.
 Result<Signed> sign(const Workspace& workspace, const std::vector<SecretKey>& keys, const RootChange& change,
                     std::int64_t now);
 

@@ -230,6 +230,32 @@ TEST_F(Signing, a_copy_of_a_root_that_never_came_is_neither_published_nor_believ
   EXPECT_EQ(code_for(1), "");
 }
 
+TEST_F(Signing, a_revoked_key_does_not_come_back) {
+  const std::string id = test_key(2).public_key().id;
+  RootChange two, revoke;
+  two.add = {test_key(2).public_key()};
+  revoke.revoke = {id};
+  ASSERT_TRUE(sign_with({1}, two));
+  ASSERT_TRUE(sign_with({1}, revoke));
+  const auto revoked = files();
+  for (const int key : {1, 2}) {
+    const auto back = sign_with({key}, two);
+    ASSERT_FALSE(back);
+    EXPECT_THAT(std::string(back.error().value("problem")), HasSubstr("revoked the key " + id));
+    EXPECT_THAT(std::string(back.error().value("remedy")), HasSubstr("make a new one"));
+  }
+  EXPECT_EQ(files(), revoked);
+  RootChange third;
+  third.add = {test_key(3).public_key()};
+  ASSERT_TRUE(sign_with({1}, third)) << "until now it stood for the root before";
+  const auto before = files();
+  const auto alone = sign_with({2});
+  ASSERT_FALSE(alone);
+  EXPECT_THAT(std::string(alone.error().value("problem")), HasSubstr("revoked the key " + id));
+  EXPECT_THAT(std::string(alone.error().value("remedy")), testing::Not(HasSubstr("--add-key " + id)));
+  EXPECT_EQ(files(), before);
+}
+
 // Where there is less memory minisign makes a key that takes less to open: 128 MiB here instead of 1 GiB,
 // which several tests at once would have to have. tests/end-to-end/publishers_way_test.cpp opens one of 1
 // GiB.
