@@ -6,8 +6,8 @@
 #include "host/transfer/transfer.hpp"
 #include "tests/support/fault_server.hpp"
 #include "tests/support/nginx_server.hpp"
-#include "tests/support/three_tries.hpp"
 #include "tests/support/temporary_folder.hpp"
+#include "tests/support/three_tries.hpp"
 #include "tests/transfer/memory_sink.hpp"
 
 namespace enginehost::transfer {

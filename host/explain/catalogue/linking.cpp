@@ -346,9 +346,10 @@ constexpr Entry entries[] = {
                 "{folder} is on a file system mounted noexec ({mount_point})",
                 "{folder} is on a file system mounted noexec",
                 "the cache lies on a file system mounted noexec"},
-     .remedies = {"{!library}{!read_only_layer}set ENGINEHOST_CACHE to a folder on a file system that allows code",
-                  "{?needed_by}have another {library} found, on a file system that allows code",
-                  "have {mount_point} mounted again with exec", without_layer},
+     .remedies =
+         {"{!library}{!read_only_layer}set ENGINEHOST_CACHE to a folder on a file system that allows code",
+          "{?needed_by}have another {library} found, on a file system that allows code",
+          "have {mount_point} mounted again with exec", without_layer},
      .category = Category::policy},
     {.code = "EH-L23",
      .title = "no address space or memory for the library",
@@ -376,7 +377,8 @@ constexpr Entry entries[] = {
                 "the system refuses to map the file as code"},
      .remedies =
          {"ask the administrator to allow {folder} (ausearch -m avc shows the rule on SELinux systems)",
-          "{!library}{!read_only_layer}set ENGINEHOST_CACHE to a folder from which code may run", without_layer},
+          "{!library}{!read_only_layer}set ENGINEHOST_CACHE to a folder from which code may run",
+          without_layer},
      .category = Category::policy},
     {.code = "EH-L25",
      .title = "no permission to read the library",
