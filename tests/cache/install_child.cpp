@@ -20,7 +20,9 @@ Result<const char*> run(const cache::Store& store, std::string_view build, std::
   if (what == "gc") {
     cache::CollectOptions options;
     options.max_age = std::chrono::hours(24);
-    TRY(store.collect(options).map([](const auto&) {}));
+    TRY_ASSIGN(cache::Collected collected, store.collect(options));
+    // One build that cannot be removed is told and keeps none of the others.
+    if (!collected.stayed.empty()) return fail(std::move(collected.stayed.front()));
     return "collected";
   }
   if (what == "mend") {

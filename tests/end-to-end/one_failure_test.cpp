@@ -271,7 +271,8 @@ TEST_F(OneFailure, WhatTheSystemSaidIsTold) {
   EXPECT_THAT(accepted.diagnosis().dump(), HasSubstr("EIO"));
   const Ended cleared =
       cache_where({"quarantine", "clear", "reference-good"}, only_file_in("state") / "history", "openat");
-  EXPECT_THAT(evidence(cleared.diagnosis(), "warning"), HasSubstr("cannot be read")) << cleared.said();
+  EXPECT_EQ(cleared.code(), "EH-F23") << cleared.said();
+  EXPECT_EQ(evidence(cleared.diagnosis(), "errno"), "EIO");
 }
 
 }  // namespace

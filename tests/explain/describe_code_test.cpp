@@ -41,6 +41,7 @@ TEST(DescribeCode, TheTextIsWhatPeopleLookUp) {
             "  to do          set ENGINEHOST_CACHE to a folder on a file system that allows code\n"
             "  to do          have another LIBRARY found, on a file system that allows code\n"
             "  to do          have MOUNT_POINT mounted again with exec\n"
+            "  to do          take READ_ONLY_LAYER out of \"system_layers\" of the configuration\n"
             "  the build      set aside; looked at again after ten minutes, or when it is allowed\n"
             "  proven         tests make it happen\n"
             "  exit status    6");
