@@ -60,24 +60,26 @@ void add_missing(const Machine& machine, const Closure& closure, std::vector<Dia
     if (told) continue;
     const std::pair<std::string_view, std::string_view> key{code_of(machine, closure, missing),
                                                             missing.needed_by};
-    auto group =
-        std::find_if(groups.begin(), groups.end(), [&](const auto& known) { return known.first == key; });
-    // Of a path nothing that is said of the others holds.
-    if (group == groups.end() || !missing.tried.empty()) {
-      if (missing.tried.empty()) groups.push_back({key, found.size()});
+    // What was searched is told once for all that one file lacks; of a path nothing that is said of the
+    // others holds.
+    const bool is_path = !missing.tried.empty();
+    const auto group = std::find_if(groups.begin(), groups.end(),
+                                    [&](const auto& known) { return !is_path && known.first == key; });
+    const std::size_t at = group == groups.end() ? found.size() : group->second;
+    if (at == found.size()) {
+      if (!is_path) groups.push_back({key, at});
       Diagnosis diagnosis = diagnose(key.first);
       diagnosis.with("file", closure.file).with("needed_by", missing.needed_by, "DT_NEEDED");
       for (const std::string& link : missing.chain) diagnosis.with("chain", link);
       for (const Searched& place : missing.searched)
         diagnosis.with("searched", place.directory,
                        place.exists ? place.why : place.why + ", does not exist");
-      if (!missing.tried.empty()) diagnosis.with("tried", missing.tried, "a path in DT_NEEDED");
-      if (!missing.tried.empty() && missing.name.front() != '/')
+      if (is_path) diagnosis.with("tried", missing.tried, "a path in DT_NEEDED");
+      if (is_path && missing.name.front() != '/')
         diagnosis.with("current_folder", path_text(machine.current_directory));
       found.push_back(std::move(diagnosis));
-      group = groups.end() - 1;
     }
-    Diagnosis& diagnosis = missing.tried.empty() ? found[group->second] : found.back();
+    Diagnosis& diagnosis = found[at];
     diagnosis.with("library", missing.name, "DT_NEEDED of " + missing.needed_by);
     for (const std::string& path : missing.present_at) diagnosis.with("present_at", path);
   }
