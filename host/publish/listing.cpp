@@ -41,11 +41,15 @@ Result<void> for_each_in(const fs::path& folder, Take take) {
 
 }  // namespace
 
-Result<bool> is_there(const fs::path& path) {
+Result<fs::file_type> type_of(const fs::path& path) {
   std::error_code error;
-  const bool there = fs::exists(path, error);
-  if (error && !is_absent(error)) return fail(not_told(path, error));
-  return there;
+  const fs::file_type type = fs::status(path, error).type();
+  if (type == fs::file_type::none) return fail(not_told(path, error));
+  return type;
+}
+
+Result<bool> is_there(const fs::path& path) {
+  return type_of(path).map([](fs::file_type type) { return type != fs::file_type::not_found; });
 }
 
 Result<std::vector<fs::path>> children_of(const fs::path& folder) {

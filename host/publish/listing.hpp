@@ -12,6 +12,9 @@ namespace enginehost::publish {
 // thread.
 Result<bool> is_there(const std::filesystem::path& path);
 
+// Of what a link leads to; not_found as well for a link that leads nowhere. EH-M17 as above. Any thread.
+Result<std::filesystem::file_type> type_of(const std::filesystem::path& path);
+
 // What lies in the folder, sorted; nothing where there is no such folder. EH-M17 as above: never a part of
 // it. Any thread.
 Result<std::vector<std::filesystem::path>> children_of(const std::filesystem::path& folder);

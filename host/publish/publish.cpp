@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <set>
 #include <system_error>
@@ -86,13 +87,13 @@ Result<void> bring(const fs::path& from, const fs::path& to) {
 Result<void> bring_all(const fs::path& from, const fs::path& to) {
   TRY_ASSIGN(const std::vector<fs::path> entries, entries_below(from));
   for (const fs::path& one : entries) {
-    std::error_code error;
-    if (fs::is_directory(from / one, error))
+    TRY_ASSIGN(const fs::file_type type, type_of(from / one));
+    if (type == fs::file_type::directory)
       return fail(diagnose("EH-M17")
                       .with("folder", path_text(from / one))
                       .with("problem", "it is a link to a folder, and the folder around it is made anew")
                       .with("remedy", "put the files themselves there, or mount their disk there"));
-    if (fs::is_regular_file(from / one, error)) TRY(bring(from / one, to / one));
+    if (type == fs::file_type::regular) TRY(bring(from / one, to / one));
   }
   return {};
 }
@@ -195,63 +196,63 @@ Result<void> check_newer(const fs::path& out, const std::string& there, std::int
                     .with("document", "the index to be published")
                     .with("repository", path_text(out))
                     .with("found", std::to_string(serial))
-                    .with("expected", std::to_string(before.serial + 1)));
+                    .with("expected", std::to_string(before.serial + 1))
+                    .with("remedy", "publish from the folder that made version " +
+                                        std::to_string(before.serial) + ", or from a copy of it"));
   return {};
 }
 
-// The root that those who read `out` have seen. One that cannot be read as such was damaged, and is written
-// anew: its copies say then which it was.
-Result<std::optional<manifest::Root>> published_root(const fs::path& out, std::string& bytes) {
-  const auto read = [&](const fs::path& file) -> Result<std::optional<manifest::Root>> {
-    TRY_ASSIGN(bytes, read_file(file, 8u << 20));
-    const std::string name = path_text(file);
-    auto root =
-        parse_json(bytes, name).and_then([&](const Json& json) { return manifest::read_root(json, name); });
-    return root ? std::optional(std::move(*root)) : std::nullopt;
-  };
+// The root that those who read `out` have seen, in as many texts as it lies there in: root.json and the copy
+// of its version. What cannot be read as such, or is not the version that its name says, was damaged.
+struct PublishedRoot {
+  std::int64_t version = 0;
+  std::vector<std::string> texts;
+};
+
+Result<PublishedRoot> published_root(const fs::path& out) {
+  TRY_ASSIGN(std::vector<fs::path> files, children_of(out / "roots"));
+  std::erase_if(files, [](const fs::path& file) { return file.extension() != ".json"; });
   TRY_ASSIGN(const bool there, is_there(out / "root.json"));
-  if (there) {
-    TRY_ASSIGN(auto root, read(out / "root.json"));
-    if (root) return root;
+  if (there) files.push_back(out / "root.json");
+  PublishedRoot newest;
+  for (const fs::path& file : files) {
+    TRY_ASSIGN(std::string text, read_file(file, 8u << 20));
+    const std::string name = path_text(file), stem = path_text(file.stem());
+    const auto root =
+        parse_json(text, name).and_then([&](const Json& json) { return manifest::read_root(json, name); });
+    if (!root || root->version < newest.version) continue;
+    if (stem != "root" && stem != std::to_string(root->version)) continue;
+    if (root->version > newest.version) newest = {root->version, {}};
+    newest.texts.push_back(std::move(text));
   }
-  std::optional<manifest::Root> newest;
-  std::string bytes_of_newest;
-  TRY_ASSIGN(const std::vector<fs::path> copies, children_of(out / "roots"));
-  for (const fs::path& copy : copies) {
-    if (copy.extension() != ".json") continue;
-    TRY_ASSIGN(auto root, read(copy));
-    if (!root || (newest && root->version <= newest->version)) continue;
-    newest = std::move(root);
-    bytes_of_newest = bytes;
-  }
-  bytes = bytes_of_newest;
   return newest;
 }
 
 // As with the index: who saw the newer root, or any, refuses an older one, another one, and none.
 Result<void> check_root(const Workspace& workspace, const std::optional<manifest::Root>& root,
                         const fs::path& out) {
-  std::string before;
-  TRY_ASSIGN(const auto published, published_root(out, before));
-  if (!published) return {};
+  TRY_ASSIGN(const PublishedRoot published, published_root(out));
+  const std::string version = std::to_string(published.version);
+  if (published.texts.empty()) return {};
   if (!root)
     return fail(diagnose("EH-M17")
                     .with("folder", path_text(workspace.folder()))
                     .with("problem", "it is not signed, and what is published in " + path_text(out) +
-                                         " is (root " + std::to_string(published->version) +
-                                         "): machines that saw it refuse this one")
+                                         " is (root " + version + "): machines that saw it refuse this one")
                     .with("remedy",
                           "publish from the folder that has its root.json and roots/, or publish "
                           "under another address: name an empty folder"));
-  auto older = diagnose("EH-M11");
-  older.with("document", "the root to be published")
+  auto refused = diagnose("EH-M11");
+  refused.with("document", "the root to be published")
       .with("repository", path_text(out))
-      .with("found", std::to_string(root->version));
-  if (root->version < published->version)
-    return fail(older.with("expected", std::to_string(published->version)));
-  TRY_ASSIGN(const std::string bytes, read_file(workspace.folder() / "root.json", 8u << 20));
-  if (root->version == published->version && bytes != before)
-    return fail(older.with("expected", std::to_string(published->version + 1))
+      .with("found", std::to_string(root->version))
+      .with("remedy", "publish from the folder that made version " + version +
+                          ", which has it in root.json and in roots/, or from a copy of it");
+  if (root->version < published.version) return fail(refused.with("expected", version));
+  if (root->version > published.version) return {};
+  TRY_ASSIGN(const std::string text, read_file(workspace.folder() / "root.json", 8u << 20));
+  if (std::find(published.texts.begin(), published.texts.end(), text) == published.texts.end())
+    return fail(refused.with("expected", std::to_string(published.version + 1))
                     .with("problem", "another root with this version is published there"));
   return {};
 }

@@ -83,6 +83,7 @@ TEST_F(Publish, an_older_root_another_one_and_none_do_not_replace_what_is_there)
   EXPECT_EQ(older.error().code, "EH-M11");
   EXPECT_EQ(older.error().value("found"), "1");
   EXPECT_EQ(older.error().value("expected"), "2");
+  EXPECT_THAT(std::string(older.error().value("remedy")), HasSubstr("the folder that made version 2"));
 
   RootChange other;
   other.add = {test_key(3).public_key()};
@@ -132,6 +133,35 @@ TEST_F(Publish, what_was_damaged_there_is_mended) {
     }
   }
   EXPECT_FALSE(to_out()->changed);
+  // Sound JSON, and another root with this version.
+  for (const char* document : {"root.json", "roots/1.json"}) {
+    SCOPED_TRACE(document);
+    const std::string whole = bytes_of(out() / document);
+    std::string other = whole;
+    const std::size_t digit = other.find("20", other.find("\"expires\""));
+    ASSERT_NE(digit, std::string::npos) << whole;
+    other[digit] = '1';
+    ASSERT_TRUE(write_file(out() / document, other));
+    const auto again = to_out();
+    ASSERT_TRUE(again) << again.error().value("problem");
+    EXPECT_EQ(bytes_of(out() / document), whole);
+  }
+}
+
+// What was published there once is carried over, or it is said why not.
+TEST_F(Publish, what_cannot_be_looked_at_is_not_dropped) {
+  ASSERT_TRUE(sign_with({1}));
+  ASSERT_TRUE(to_out());
+  fs::create_symlink("itself", out() / "files/itself");
+  add_toy("1.0.1");
+  ASSERT_TRUE(sign_with({1}));
+  const auto refused = to_out();
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, "EH-M17");
+  EXPECT_THAT(std::string(refused.error().value("folder")), HasSubstr("files/itself"));
+  EXPECT_EQ(refused.error().value("errno"), "ELOOP");
+  fs::remove(out() / "files/itself");
+  EXPECT_TRUE(to_out()->changed);
 }
 
 TEST_F(Publish, what_lint_refuses_and_a_folder_of_somebody_else_are_left_alone) {

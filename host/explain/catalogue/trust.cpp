@@ -56,9 +56,9 @@ constexpr Entry entries[] = {
      .causes = {"{document} has version {found}: {problem}",
                 "{document} has version {found}; at least {expected} is needed, since a newer one was seen"},
      .remedies =
-         {"use another mirror of {repository}, and tell the keeper of this one",
-          "its keeper: engine-manifest publish raises the version; never publish an older folder again",
-          "what is installed still opens"},
+         {"{remedy}", "{!remedy}use another mirror of {repository}, and tell the keeper of this one",
+          "{!remedy}its keeper: publish from the folder that made the newer one, never from an older copy",
+          "{!remedy}what is installed still opens"},
      .exit_status = S::wrong_bytes,
      .category = Category::request},
     {.code = "EH-M12",
