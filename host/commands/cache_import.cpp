@@ -103,8 +103,8 @@ Result<Json> import_command(const OfflineRun& run) {
   transfer::ProgressBar bar(stderr, run.common.quiet);
   request.consent = consent_for(world, &bar);
   request.progress = bar_for(bar, path_text(request.file));
-  if (run.flags.layer != "system") TRY(open::mend_places(world));
   if (request.readable_by_all || is_for_everybody(store, run.settings)) let_others_read_what_is_made();
+  if (run.flags.layer != "system") TRY(open::mend_places(world));
   auto imports = offline::import_bundle(store, request);
   // No other cache would do for who names the layer.
   if (!imports && request.readable_by_all && imports.error().code == "EH-F16")

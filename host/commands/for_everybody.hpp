@@ -5,10 +5,9 @@
 
 namespace enginehost::commands {
 
-// Whether the cache is one of the layers that this machine's configuration names, or the default one.
-inline bool is_for_everybody(const cache::Store& store, const settings::Settings& settings) {
-  return store.layers().size() < settings.system_layers.size();  // the store counts itself as none
-}
+// Whether the cache is one of the layers that this machine's configuration names, or, where it names none,
+// the default one: also when nothing was put there before.
+bool is_for_everybody(const cache::Store& store, const settings::Settings& settings);
 
 // From now on what this process makes may be read, and folders entered, by everybody. For commands only, and
 // not for those that write a file elsewhere. From the first thread.

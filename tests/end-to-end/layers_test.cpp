@@ -83,6 +83,25 @@ TEST_F(SystemLayer, WhatIsMadeThereMayBeReadWhateverTheUmask) {
   }
 }
 
+// Nor does it shut them out of the usual one, which is not there before.
+TEST_F(SystemLayer, TheUsualOneIsMadeForEverybodyWhateverTheUmask) {
+  if (!can_mount()) GTEST_SKIP() << "mounting needs root";
+  RunOptions strict;
+  strict.launcher = {"unshare",
+                     "-m",
+                     "sh",
+                     "-c",
+                     R"(mount -t tmpfs none /var/lib && umask 077 && "$@" &&
+                        find /var/lib/enginehost \( -name stage -prune \) -o ! -type l ! -perm -044 -printf 'closed: %P\n')",
+                     "sh"};
+  workplace.configure(Json::object().set("repositories_default", false));
+  const Ended fetched = cache(
+      {"--cache", "/var/lib/enginehost", "fetch", "reference", "--repository", repository.root().native()},
+      strict);
+  EXPECT_EQ(fetched.status, 0) << fetched.said();
+  EXPECT_THAT(fetched.output, Not(HasSubstr("closed: "))) << fetched.said();
+}
+
 // A link to itself stands for what this user may not enter, which root may.
 TEST_F(SystemLayer, KeysThatCannotBeReadThereAreTold) {
   fs::create_directories(layer / "state/machine");
