@@ -4,6 +4,7 @@
 #include <cerrno>
 
 #include "base/file_calls.hpp"
+#include "base/passing_errors.hpp"
 #include "base/paths.hpp"
 #include "base/sha256.hpp"
 #include "host/settings/system_places.hpp"
@@ -50,6 +51,8 @@ bool can_be_written(const fs::path& folder) {
       // Records that went elsewhere for a disk that stumbled once would be found by nobody: where the system
       // says no such thing as "not permitted", who writes there is told why not.
       if (errno != ENOENT) return errno != EACCES && errno != EROFS && errno != EPERM;
+    } else if (may_pass(errno)) {
+      return true;
     }
     if (path == path.parent_path()) break;
   }
