@@ -66,11 +66,13 @@ Result<void> StagedFiles::find_in_caches(const std::vector<Blob>& blobs,
                                          const std::vector<cache::Store>& others) {
   std::map<std::string, std::uint64_t> looked_for;
   for (const Blob& blob : blobs) looked_for.emplace(blob.sha256, blob.size);
+  std::vector<Diagnosis> unread;
   const auto look_in = [&](const cache::Store& store) {
     if (looked_for.empty()) return;
-    for (const cache::Installed& summary : store.list())
+    for (const cache::Installed& summary : store.list(&unread))
       for (const std::string& tree : summary.trees) {
-        const auto list = store.list_of(summary, tree);
+        auto list = store.list_of(summary, tree);
+        if (!list) unread.push_back(std::move(list).error());
         if (!list) continue;
         for (const cache::TreeEntry& entry : list->entries)
           if (looked_for.erase(entry.identity) != 0)
@@ -81,6 +83,10 @@ Result<void> StagedFiles::find_in_caches(const std::vector<Blob>& blobs,
   look_in(store_);
   for (const cache::Store& other : others) look_in(other);
   if (looked_for.empty()) return {};
+  // They may lie in what could not be read.
+  for (Diagnosis& problem : unread)
+    if (const std::string_view why = problem.value("errno"); !why.empty() && why != "ENOENT")
+      return fail(std::move(problem));
   Diagnosis diagnosis = diagnose("EH-F44");
   std::uint64_t bytes = 0;
   int told = 0;
