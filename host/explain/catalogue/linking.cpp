@@ -23,7 +23,7 @@ constexpr std::string_view needed_by_name =
     "{library|word} "
     "{library|name} {needed_by|name}, and a RUNPATH from $ORIGIN";
 constexpr std::string_view without_layer =
-    "{?read_only_layer}take {read_only_layer} out of \"system_layers\" of the configuration";
+    "{!library}{?read_only_layer}take {read_only_layer} out of \"system_layers\" of the configuration";
 
 constexpr Entry entries[] = {
     {.code = "EH-L01",
