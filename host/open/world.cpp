@@ -72,6 +72,8 @@ transfer::TransferOptions World::transfer_options() const {
   options.document_limit = std::max(options.stall_limit / 2, std::chrono::milliseconds(2'000));
   options.retries = settings().downloads.retries;
   options.extra_ca = path_text(settings().extra_ca);
+  if (const settings::Setting* setting = settings().find("extra_ca"); setting != nullptr)
+    options.extra_ca_set_by = setting->source;
   options.proxy = settings().proxy;
   options.no_proxy = settings().no_proxy;
   if (settings().policy.allowed_hosts)

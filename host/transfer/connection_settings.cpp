@@ -42,18 +42,23 @@ Result<Certificates> certificates_for(const std::string& bundle, const TransferO
       certificates.pem = system_certificates(largest_bundle);
     return certificates;
   }
-  TRY_ASSIGN(std::string extra, read_bundle(options.extra_ca, "the extra certificates cannot be read"));
-  if (extra.find("-----BEGIN CERTIFICATE-----") == std::string::npos)
-    return fail(diagnose("EH-N05")
-                    .with("problem", "the file of extra certificates holds none in PEM form")
-                    .with("file", options.extra_ca));
+  // This machine's fault, not the server's: told with who named the file.
+  const auto blamed = [&](Diagnosis diagnosis) {
+    return fail(std::move(diagnosis.with("setting", "extra_ca").with("set_by", options.extra_ca_set_by)));
+  };
+  auto extra = read_bundle(options.extra_ca, "the extra certificates cannot be read");
+  if (!extra) return blamed(std::move(extra).error());
+  if (extra->find("-----BEGIN CERTIFICATE-----") == std::string::npos)
+    return blamed(std::move(diagnose("EH-N05")
+                                .with("problem", "the file holds no certificate in PEM form")
+                                .with("file", options.extra_ca)));
   if (certificates.file.empty()) {
     // A system without any certificate still trusts those that were added.
     certificates.pem = system_certificates(largest_bundle);
   } else {
     TRY_ASSIGN(certificates.pem, read_bundle(certificates.file, "the certificates cannot be read"));
   }
-  certificates.pem += "\n" + extra;
+  certificates.pem += "\n" + *extra;
   return certificates;
 }
 

@@ -14,8 +14,8 @@ struct Certificates {
 };
 
 // `bundle` (of the request), else the options' bundle, else CURL_CA_BUNDLE or SSL_CERT_FILE, else the
-// system's; the options' extra_ca is added to whichever it is. EH-N05 with "file" when extra_ca, or the
-// bundle that it is added to, cannot be read.
+// system's; the options' extra_ca is added to whichever it is. EH-N05 with "file" when extra_ca (then
+// with "setting", "set_by"), or the bundle that it is added to, cannot be read.
 Result<Certificates> certificates_for(const std::string& bundle, const TransferOptions& options);
 
 // The proxy that a request to the URL would take, without credentials and for messages only (libcurl weighs

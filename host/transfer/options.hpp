@@ -25,8 +25,9 @@ struct TransferOptions {
   bool offline = false;   // no socket is opened: EH-N10
   std::string ca_bundle;  // a PEM file used instead of the system's; empty: the system's
   std::string extra_ca;   // a PEM file whose certificates are trusted besides those; empty: none
-  std::string proxy;      // for every host but those of no_proxy; empty: what the environment says
-  std::string no_proxy;   // host names, separated by commas; empty: what the environment says
+  std::string extra_ca_set_by = "the configuration";  // who named that file, for messages
+  std::string proxy;     // for every host but those of no_proxy; empty: what the environment says
+  std::string no_proxy;  // host names, separated by commas; empty: what the environment says
   std::chrono::milliseconds connect_limit{20'000};
   std::chrono::milliseconds stall_limit{15'000};  // without a byte
   std::chrono::milliseconds document_limit{

@@ -357,5 +357,21 @@ TEST(Network, ATerminationRequestEndsAnOpeningAsInterrupted) {
   EXPECT_LT(run.duration, 10s);
 }
 
+// Nor is the server to blame for what this machine's configuration names.
+TEST(Network, AWrongFileOfExtraCertificatesIsToldWithWhoNamedIt) {
+  Served served;
+  served.publish();
+  const Workplace workplace;
+  workplace.configure(
+      Json::object().set("repositories_default", false).set("extra_ca", "/no/such/laboratory.pem"));
+  const Ended run = workplace.info(served.arguments());
+  EXPECT_EQ(run.code(), "EH-N05") << run.said();
+  EXPECT_THAT(run.diagnosis()["cause"].as_string(), HasSubstr("extra_ca, set by "));
+  EXPECT_THAT(run.diagnosis()["cause"].as_string(),
+              HasSubstr("config.json, names /no/such/laboratory.pem, which cannot be read: "));
+  ASSERT_EQ(run.diagnosis()["remedy"].as_array().size(), 1u) << run.said();
+  EXPECT_THAT(run.diagnosis()["remedy"].as_array()[0].as_string(), HasSubstr("config.json, names that file"));
+}
+
 }  // namespace
 }  // namespace enginehost::test

@@ -103,6 +103,8 @@ TEST_F(TlsTest, ExtraCertificatesThatCannotBeReadAreNamed) {
   options.extra_ca = "/no/such.pem";
   EXPECT_EQ(code(url("file")), "EH-N05");
   EXPECT_EQ(diagnosis.value("file"), "/no/such.pem");
+  EXPECT_EQ(diagnosis.value("setting"), "extra_ca");
+  EXPECT_EQ(diagnosis.value("set_by"), "the configuration");
   options.extra_ca = "/etc/passwd";
   EXPECT_EQ(code(url("file")), "EH-N05");
   EXPECT_EQ(diagnosis.value("file"), "/etc/passwd");
