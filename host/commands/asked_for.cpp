@@ -44,6 +44,7 @@ Result<resolve::Request> request_of(const std::string& program, const EngineWish
   request.require = !wish.require.empty();
   if (!request.flavor.empty()) request.flavor_source = request.require ? wish.require_flag : "--flavor";
   request.device = wish.device;
+  if (!request.device.empty()) request.device_source = "--device";
   if (const std::string wrong = settings::not_a_device(wish.device); !wrong.empty())
     return fail(wrong_usage(program, "--device \"" + wish.device + "\": " + wrong));
   return request;

@@ -116,7 +116,7 @@ Result<std::vector<Answer>> answer(const settings::Settings& settings, const Sit
     asked.flavor = wish.flavor;
     asked.device = wish.device;
     asked.require = wish.require;
-    asked.flavor_source = "the request";
+    asked.flavor_source = asked.device_source = "the request";
     asked.offline = settings.offline;
     TRY_ASSIGN(resolve::Plan plan, open::decide(world, std::move(asked)));
     Answer given{wish, {}, false, 0, {}};

@@ -75,6 +75,9 @@ void try_candidates(World& world, const OpenRequest& open, Outcome& outcome) {
       outcome.chosen = &candidate;
       return;
     }
+    const std::string& set_by = outcome.plan.request.device_source;
+    if (opened.error().code == "EH-S09" && !set_by.empty())
+      opened.error().with("device_set_by", set_by, "request");
     const bool ends = ends_the_search(opened.error()) || is_beyond_what_is_there(opened.error());
     // Who stopped it hears that it was stopped, whatever failed before.
     if (!outcome.diagnosis || opened.error().code == "EH-P10") outcome.diagnosis = opened.error();

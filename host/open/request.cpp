@@ -13,7 +13,11 @@ resolve::Request completed(resolve::Request request, const settings::Settings& s
     if (const auto* setting = settings.find("flavor"); setting != nullptr && !settings.flavor.empty())
       request.flavor_source = setting->source;
   }
-  if (request.device.empty()) request.device = settings.device;
+  if (request.device.empty() && !settings.device.empty()) {
+    request.device = settings.device;
+    if (const auto* setting = settings.find("device"); setting != nullptr)
+      request.device_source = setting->source;
+  }
   if (request.force.empty()) request.force = settings.force;
   request.offline = request.offline || settings.offline;
   return request;

@@ -224,6 +224,8 @@ void check_device(const Build& build, const Question& question, Findings& findin
     const std::string reason = join(reasons, "; ");
     Check check = told("device " + request.device, reason, "manifest");
     check.evidence = {{"device", request.device, "request"}, {"reason", reason, "manifest"}};
+    if (!request.device_source.empty())
+      check.evidence.push_back({"device_set_by", request.device_source, "request"});
     return check;
   });
 }

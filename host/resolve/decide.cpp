@@ -148,6 +148,8 @@ void add_refusing_wishes(const Plan& plan, const std::vector<Weighed*>& sorted, 
   if (flavors != 0 && !plan.request.flavor_source.empty())
     diagnosis.with("demanded_by", plan.request.flavor_source, "request");
   add("for_other_devices", devices);
+  if (devices != 0 && !plan.request.device_source.empty())
+    diagnosis.with("device_set_by", plan.request.device_source, "request");
 }
 
 Diagnosis nothing_fits(const Plan& plan, const std::vector<Weighed*>& sorted) {

@@ -20,6 +20,7 @@ struct Request {
   std::string flavor;   // wished for, or demanded with `require`
   std::string device;   // "cuda:0": must be opened; "cuda:0,cpu": the first if possible; empty: any
   std::string flavor_source;  // what set the flavor: "--require", "ENGINEHOST_FLAVOR", a file
+  std::string device_source;  // what set the device, the same way
   bool require = false;       // exactly `flavor` or an error, no fallback
   bool offline = false;
   std::string force;                // a build id that is tried in spite of quarantine, first

@@ -170,6 +170,7 @@ open::OpenRequest open_request(const enginehost_request& request, open::AskedSet
   if (HAS(&request, flavor)) open.request.flavor = text_or_empty(request.flavor);
   if (!open.request.flavor.empty()) open.request.flavor_source = "request.flavor";
   if (HAS(&request, device)) open.request.device = text_or_empty(request.device);
+  if (!open.request.device.empty()) open.request.device_source = "request.device";
   open.request.require = HAS(&request, require) && request.require != 0;
   open.attempt.probe = !(HAS(&request, no_probe) && request.no_probe != 0);
   if (HAS(&request, probe_seconds) && request.probe_seconds != 0)

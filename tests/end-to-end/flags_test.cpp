@@ -336,5 +336,15 @@ TEST_F(Flags, AMalformedDeviceIsToldWithWhatMendsItWhereItIsWritten) {
   EXPECT_THAT(file.diagnosis()["remedy"].dump(), HasSubstr("correct device in /"));
 }
 
+TEST_F(Flags, ADeviceThatWasSetElsewhereIsLeftOutThere) {
+  RunOptions options;
+  options.environment = {"ENGINEHOST_DEVICE=mps:0"};
+  const Ended fetched = workplace.run(
+      "engine-cache", {"fetch", "reference", "--repository", repository.root().native(), "--json"}, options);
+  EXPECT_EQ(fetched.status, 3) << fetched.said();
+  EXPECT_THAT(fetched.diagnosis()["remedy"].dump(), HasSubstr("leave the device out (ENGINEHOST_DEVICE)"));
+  EXPECT_THAT(fetched.diagnosis()["remedy"].dump(), Not(HasSubstr("--device")));
+}
+
 }  // namespace
 }  // namespace enginehost::test

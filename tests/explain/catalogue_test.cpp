@@ -182,6 +182,9 @@ TEST(Catalogue, WhereNothingFitsOnlyWhatTurnedBuildsDownIsToBeLeftOut) {
               ElementsAre(all, "demand no flavor (--require) to allow other flavors",
                           "leave the device out (--device) to allow builds for other devices"));
   EXPECT_THAT(
+      told(Diagnosis(plain).with("for_other_devices", "2").with("device_set_by", "ENGINEHOST_DEVICE")).remedy,
+      ElementsAre(all, "leave the device out (ENGINEHOST_DEVICE) to allow builds for other devices"));
+  EXPECT_THAT(
       told(Diagnosis(plain).with("of_other_flavors", "3").with("demanded_by", "request.flavor")).remedy,
       ElementsAre(all, "demand no flavor (request.flavor) to allow other flavors"));
   EXPECT_THAT(told(diagnose("EH-S04")

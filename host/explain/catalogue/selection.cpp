@@ -128,13 +128,16 @@ constexpr Entry entries[] = {
                 "none of {count} builds of {engine} fits this machine and request",
                 "no build of {engine} fits this machine and request",
                 "no build fits this machine and request"},
-     .remedies = {"{first_code=EH-S15}install the Visual C++ Redistributable for Visual Studio 2015-2022: "
-                  "https://learn.microsoft.com/cpp/windows/latest-supported-vc-redist",
-                  "ask for version {nearest_version}, or for none", see_all,
-                  "{?of_other_versions}leave the version out to allow other versions",
-                  "{?of_other_flavors}demand no flavor ({demanded_by}) to allow other flavors",
-                  "{?of_other_flavors}{!demanded_by}demand no flavor (--require) to allow other flavors",
-                  "{?for_other_devices}leave the device out (--device) to allow builds for other devices"},
+     .remedies =
+         {"{first_code=EH-S15}install the Visual C++ Redistributable for Visual Studio 2015-2022: "
+          "https://learn.microsoft.com/cpp/windows/latest-supported-vc-redist",
+          "ask for version {nearest_version}, or for none", see_all,
+          "{?of_other_versions}leave the version out to allow other versions",
+          "{?of_other_flavors}demand no flavor ({demanded_by}) to allow other flavors",
+          "{?of_other_flavors}{!demanded_by}demand no flavor (--require) to allow other flavors",
+          "{?for_other_devices}leave the device out ({device_set_by}) to allow builds for other devices",
+          "{?for_other_devices}{!device_set_by}leave the device out (--device) to allow builds for "
+          "other devices"},
      .exit_status = S::nothing_fits,
      .category = Category::request},
     {.code = "EH-S02",
@@ -207,7 +210,8 @@ constexpr Entry entries[] = {
                 "{device} was asked for; the engine offers {offered...}",
                 "{device} was asked for; the build offers {found}", "{device} was asked for: {reason}",
                 "the device asked for is not offered"},
-     .remedies = {see_all, "leave the device out (--device), or allow others: {device},cpu"},
+     .remedies = {see_all, "leave the device out ({device_set_by}), or allow others: {device},cpu",
+                  "{!device_set_by}leave the device out (--device), or allow others: {device},cpu"},
      .exit_status = S::nothing_fits,
      .category = history::Category::request},
     {.code = "EH-S10",
