@@ -62,7 +62,8 @@ int add(const settings::Settings& settings, const TrustFlags& flags, bool json) 
     trusted.key = *key;
     trusted.repository = repository;
     trusted.added = manifest::text_of_time(open::World::now());
-    if (const auto added = store.add(trusted); !added) return end_with(added.error(), json);
+    if (const auto added = settings::of_state(store.add(trusted), settings); !added)
+      return end_with(added.error(), json);
   }
   note(settings, "trust_add",
        Json::object()
@@ -121,7 +122,7 @@ int remove(const settings::Settings& settings, const TrustFlags& flags, bool jso
   };
   const std::string id = manifest::full_key_id(flags.key);
   if (id.empty()) return refuse("a key id is 16 upper-case hexadecimal digits");
-  const auto removed = open::trust_store(settings).remove(id);
+  const auto removed = settings::of_state(open::trust_store(settings).remove(id), settings);
   if (!removed) return end_with(removed.error(), json);
   if (!*removed)
     return refuse(with_given_flags("no key with this id was added here (engine-cache trust list)"));

@@ -29,13 +29,13 @@ enum class ExitStatus {
   interrupted = 130
 };
 
-// Up to ten templates; the first empty one ends the list.
+// Up to twelve templates; the first empty one ends the list.
 struct Lines {
-  std::string_view line[10]{};
+  std::string_view line[12]{};
   const std::string_view* begin() const { return line; }
   const std::string_view* end() const {
     const std::string_view* last = line;
-    while (last != line + 10 && !last->empty()) ++last;
+    while (last != line + 12 && !last->empty()) ++last;
     return last;
   }
 };

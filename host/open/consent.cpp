@@ -61,10 +61,12 @@ Result<std::vector<acquire::LicenseQuestion>> licenses_to_ask(const settings::Se
 Result<void> accept_license(const settings::Settings& settings, const settings::LicenseTerms& terms,
                             ConsentWay way) {
   if (settings.state_folder.empty()) return {};
-  TRY(settings::record_consent(settings.state_folder, settings::Consent::now(terms, way)));
+  TRY(settings::of_state(settings::record_consent(settings.state_folder, settings::Consent::now(terms, way)),
+                         settings));
   Json facts = Json::object().set("license", terms.id).set("how", settings::name_of(way));
   if (!terms.sha256.empty()) facts.set("text_sha256", terms.sha256);
-  return settings::AuditLog(settings.state_folder, settings.audit_rotate_bytes).add("consent", facts);
+  return settings::of_state(
+      settings::AuditLog(settings.state_folder, settings.audit_rotate_bytes).add("consent", facts), settings);
 }
 
 Diagnosis consent_missing(const std::string& build, const acquire::LicenseQuestion& license) {

@@ -335,19 +335,21 @@ Diagnosis by_policy(Diagnosis failure, const settings::Repository& repository, c
 
 // Any repository, with what its readers and its proof have in common.
 Result<manifest::RepositoryContent> load(const settings::Repository& repository,
-                                         const settings::Policy& policy, manifest::DocumentReader& reader,
+                                         const settings::Settings& settings, manifest::DocumentReader& reader,
                                          manifest::DocumentMemory* memory, std::int64_t now,
                                          const manifest::Trust* proof) {
-  auto content = manifest::load_repository(repository.location, reader, now, memory, proof);
-  if (!content) return fail(by_policy(std::move(content).error(), repository, policy, reader));
+  // What was seen of a signed repository is kept among this machine's records.
+  auto content = settings::of_state(
+      manifest::load_repository(repository.location, reader, now, memory, proof), settings);
+  if (!content) return fail(by_policy(std::move(content).error(), repository, settings.policy, reader));
   return content;
 }
 
 // With what only those need who know less of the repository than this machine.
 Result<manifest::RepositoryContent> read_whole(const settings::Repository& repository,
-                                               const settings::Policy& policy, WitnessedReader& reader,
+                                               const settings::Settings& settings, WitnessedReader& reader,
                                                std::int64_t now, const manifest::Trust* proof) {
-  TRY_ASSIGN(manifest::RepositoryContent content, load(repository, policy, reader, &reader, now, proof));
+  TRY_ASSIGN(manifest::RepositoryContent content, load(repository, settings, reader, &reader, now, proof));
   manifest::RepositoryFiles files(repository.location, reader);
   manifest::read_all_signatures(files);
   return content;
@@ -404,13 +406,13 @@ manifest::Catalogue load_catalogue(const settings::Settings& settings, const cac
     if (settings::is_url(repository.location)) {
       KeptReader reader(folder_of_copies(store, repository.location), transfer, now, origin, cancel,
                         spare_unreached && repository.source != "--repository");
-      add_repository(catalogue, load(repository, settings.policy, reader, &reader, now, proof),
-                     settings.mirrors, now, origin);
+      add_repository(catalogue, load(repository, settings, reader, &reader, now, proof), settings.mirrors,
+                     now, origin);
       catalogue.warnings.insert(catalogue.warnings.end(), reader.warnings.begin(), reader.warnings.end());
     } else {
       NotingReader reader(origin);
-      add_repository(catalogue, load(repository, settings.policy, reader, nullptr, now, proof),
-                     settings.mirrors, now, origin);
+      add_repository(catalogue, load(repository, settings, reader, nullptr, now, proof), settings.mirrors,
+                     now, origin);
     }
   }
   add_installed(catalogue, store);
@@ -435,11 +437,11 @@ Result<manifest::RepositoryContent> read_repository(const settings::Settings& se
   if (settings::is_url(repository.location)) {
     KeptReader kept(folder_of_copies(store, repository.location), transfer, now, origin, cancel);
     WitnessedReader reader(kept, &kept, witness);
-    return read_whole(repository, settings.policy, reader, now, proof);
+    return read_whole(repository, settings, reader, now, proof);
   }
   NotingReader folder(origin);
   WitnessedReader reader(folder, nullptr, witness);
-  return read_whole(repository, settings.policy, reader, now, proof);
+  return read_whole(repository, settings, reader, now, proof);
 }
 
 }  // namespace enginehost::open

@@ -226,6 +226,7 @@ Result<void> World::remember(history::Record record) {
   if (!written && written.error().code == "EH-F16" && written.error().value("place").empty() &&
       written.error().value("variable").empty())
     written.error().with("place", "state");
+  written = settings::of_state(std::move(written), settings());
   if (!written && !state_folder_.empty() && warnings_.empty())
     warnings_.push_back("what was learned about " + record.build +
                         " cannot be kept: " + std::string(written.error().value("folder")) +
@@ -246,7 +247,8 @@ Result<void> World::check_may_end(const std::string& build) {
 
 Result<void> World::forget(const std::string& build) {
   TRY(check_may_end(build));
-  if (!state_folder_.empty()) TRY(history::clear(state_folder_, build).map([](bool) {}));
+  if (!state_folder_.empty())
+    TRY(settings::of_state(history::clear(state_folder_, build), settings()).map([](bool) {}));
   history_->history.records.erase(build);
   return {};
 }

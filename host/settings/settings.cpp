@@ -239,6 +239,7 @@ void choose_places(Settings& settings, Weighing& weighing, const Environment& en
   }
   if (const auto state = weighing.pick("state", &Layer::state)) {
     settings.state_folder = path_of(*state) / machine_name(environment);
+    if (const Setting* setting = settings.find("state")) settings.state_set_by = setting->source;
   } else {
     const Place place = default_state(settings.cache_folder, environment, &settings.looks);
     settings.state_folder = place.folder;
@@ -424,6 +425,21 @@ Result<Settings> load_settings(const FlagValues& flags, const Environment& envir
   weighing.warn_of_unknown_locks();
   if (weighing.conflict()) return fail(*weighing.conflict());
   return settings;
+}
+
+Diagnosis of_state(Diagnosis diagnosis, const Settings& settings) {
+  // What lies in the way of a record is moved aside; the folder is right.
+  if (diagnosis.code != "EH-F16" || settings.state_set_by.empty() || !diagnosis.value("in_the_way").empty())
+    return diagnosis;
+  if (diagnosis.value("place").empty()) {
+    const fs::path named = settings.state_folder.parent_path();
+    if (!is_below(path_of(diagnosis.value("file")), named) &&
+        !is_below(path_of(diagnosis.value("folder")), named))
+      return diagnosis;
+    diagnosis.with("place", "state");
+  }
+  if (diagnosis.value("place") == "state") diagnosis.with("state_set_by", settings.state_set_by);
+  return diagnosis;
 }
 
 }  // namespace enginehost::settings

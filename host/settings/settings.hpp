@@ -115,6 +115,7 @@ struct Settings {
   std::vector<std::filesystem::path>
       installations;                   // of other programs, whose engines may be opened in place
   std::filesystem::path state_folder;  // empty: state lives in memory (a warning says so)
+  std::string state_set_by;            // who named that folder; empty: nobody did
   // The cache's own, where it cannot be written and state_folder is another: what was set aside or agreed to
   // there still counts. Else empty.
   std::filesystem::path read_state_folder;
@@ -152,6 +153,15 @@ struct Settings {
 // value cannot be used ("file" or "variable" or "flag", "key", "problem"). A configuration file that is not
 // JSON: EH-M01.
 Result<Settings> load_settings(const FlagValues& flags, const Environment& environment);
+
+// Says of a failure to write (EH-F16) where somebody named the state folder that it is there ("place" =
+// "state") and who did ("state_set_by"): no other cache would do. Any other stays as it is.
+Diagnosis of_state(Diagnosis diagnosis, const Settings& settings);
+template <class Value>
+Result<Value> of_state(Result<Value> result, const Settings& settings) {
+  if (!result) result.error() = of_state(std::move(result.error()), settings);
+  return result;
+}
 
 // Whether load_settings() asks for the variable of that name, beside home and folders (deciding.hpp).
 bool is_settings_variable(std::string_view name);

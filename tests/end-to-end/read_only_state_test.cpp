@@ -125,5 +125,22 @@ TEST_F(ReadOnlyState, WhoMayNotWriteTheLayerIsToldWhoMay) {
   EXPECT_THAT(ended.diagnosis()["remedy"].dump(), testing::Not(HasSubstr("--cache")));
 }
 
+// Another cache would not help who named a folder for the state.
+TEST_F(ReadOnlyState, WhoNamedTheFolderIsTold) {
+  const fs::path state = workplace.folder() / "state";
+  fs::create_directories(state);
+  workplace.configure(Json::object().set("repositories_default", false).set("state", state.native()));
+  RunOptions options;
+  options.launcher = with_read_only(state);
+  const std::string key = "RWQBAgMEBQYHCAABAgMEBQYHCAkKCwwNDg8QERITFBUWFxgZGhscHR4f";
+  for (const Ended& ended : {quarantine({"disable", "reference-good"}, options),
+                             workplace.run("engine-cache", {"trust", "add", key, "--json"}, options)}) {
+    EXPECT_EQ(ended.code(), "EH-F16") << ended.said();
+    EXPECT_THAT(ended.diagnosis()["remedy"].dump(),
+                HasSubstr("config.json, names the folder: name one that"));
+    EXPECT_THAT(ended.diagnosis()["remedy"].dump(), testing::Not(HasSubstr("--cache")));
+  }
+}
+
 }  // namespace
 }  // namespace enginehost::test

@@ -240,7 +240,9 @@ constexpr Entry entries[] = {
           "{!variable}{!place}{!format}let its owner fetch the build there, with engine-cache fetch",
           "{place=cache}{!variable}{!format}let the owner of {folder} do this, or let this user write there",
           "{?in_the_way}engine-cache verify --repair moves {in_the_way} aside",
-          "{place=state}{!in_the_way}name a cache that this user may write: --cache or ENGINEHOST_CACHE",
+          "{place=state}{!in_the_way}{!state_set_by}name a cache that this user may write: --cache or "
+          "ENGINEHOST_CACHE",
+          "{place=state}state, set by {state_set_by}, names the folder: name one that this user may write",
           "{place=argument}{errno=ENOENT}{?file}make the folder {folder} first",
           "{place=argument}{errno=ENAMETOOLONG}give it a shorter name",
           "{place=argument}name a place that this user may write"},
