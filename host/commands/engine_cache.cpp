@@ -2,6 +2,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
+#include <optional>
 
 #include "base/counted.hpp"
 #include "base/paths.hpp"
@@ -117,8 +118,11 @@ Result<Json> list(const cache::Store& store, const Flags& flags) {
   Json builds = Json::array();
   std::uint64_t total = 0;
   std::vector<Diagnosis> unread;
+  std::optional<Diagnosis> pins_unread;  // the first: where one cannot be looked for, hardly any can
   for (const cache::Installed& build : store.list(&unread)) {
-    TRY_ASSIGN(const bool pinned, store.is_pinned(build.build));
+    // What is installed is told all the same: pins matter to gc, which lets such a build lie.
+    const Result<bool> pinned = store.is_pinned(build.build);
+    if (!pinned && !pins_unread) pins_unread = pinned.error();
     total += build.size;
     builds.push(Json::object()
                     .set("build", build.build)
@@ -130,10 +134,13 @@ Result<Json> list(const cache::Store& store, const Flags& flags) {
                     .set("installed_at", build.installed_at)
                     .set("folder", path_text(build.folder))
                     .set("read_only", build.read_only)
-                    .set("pinned", pinned));
+                    .set("pinned", pinned ? Json(*pinned) : Json()));
     if (!flags.common.json)
       say("%-48s %10s%s%s\n", build.build.c_str(), format_bytes(build.size).c_str(),
-          build.read_only ? "  (read-only layer)" : "", pinned ? "  (pinned)" : "");
+          build.read_only ? "  (read-only layer)" : "",
+          !pinned   ? "  (its pin cannot be looked for)"
+          : *pinned ? "  (pinned)"
+                    : "");
   }
   // A list that lacks some is no list.
   if (!unread.empty()) return fail(std::move(unread.front()));
@@ -145,10 +152,11 @@ Result<Json> list(const cache::Store& store, const Flags& flags) {
           format_bytes(total).c_str());
   }
   // What lies in such a layer is there, and is neither listed nor opened.
-  const std::vector<Diagnosis> passed_over = cache::layers_passed_over(store.layers());
-  print_warnings({}, passed_over, flags.common.quiet || flags.common.json);
+  std::vector<Diagnosis> told = cache::layers_passed_over(store.layers());
+  if (pins_unread) told.push_back(std::move(*pins_unread));
+  print_warnings({}, told, flags.common.quiet || flags.common.json);
   Json warnings = Json::array();
-  for (const Diagnosis& warning : passed_over) warnings.push(explain::to_json(warning));
+  for (const Diagnosis& warning : told) warnings.push(explain::to_json(warning));
   return Json::object()
       .set("format", 1)
       .set("cache", path_text(store.root()))
