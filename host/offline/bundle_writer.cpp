@@ -56,6 +56,19 @@ bool is_bundle(const fs::path& file) {
   return first && *first && (*first)->name == list_entry;
 }
 
+// Parts lie beside a file of their name. Who imports by that name would get what lies there, so it must be a
+// bundle, which the parts replace.
+Result<void> check_beside(const fs::path& file) {
+  std::error_code error;
+  if (!fs::exists(fs::symlink_status(file, error)) || is_bundle(file)) return {};
+  return fail(diagnose("EH-P40")
+                  .with("program", "engine-cache")
+                  .with("problem", path_text(file) +
+                                       " is no bundle, and import would take it for the one whose parts "
+                                       "lie beside it: move it away, or give the bundle another name")
+                  .with("file", path_text(file)));
+}
+
 }  // namespace
 
 struct BundleWriter::State {
@@ -194,6 +207,7 @@ Result<std::unique_ptr<BundleWriter>> BundleWriter::create(fs::path file, std::u
       ::archive_write_header(to, entry) == ARCHIVE_OK;
   ::archive_entry_free(entry);
   if (!ready) return fail(self.problem());
+  if (largest_part != 0) TRY(check_beside(self.file));
   // Before anything is gathered: a place that cannot be written is told at once.
   TRY(self.next_part());
   return writer;

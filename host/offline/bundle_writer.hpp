@@ -23,7 +23,8 @@ struct WrittenPart {
 // with "file"; EH-F18 when another process writes the same bundle.
 class BundleWriter {
  public:
-  // `largest_part` 0: one file. Else FILE.001, FILE.002, … and the list FILE.parts, written last.
+  // `largest_part` 0: one file. Else FILE.001, FILE.002, … and the list FILE.parts, written last: EH-P40 when
+  // something that is no bundle has the name FILE.
   static Result<std::unique_ptr<BundleWriter>> create(std::filesystem::path file,
                                                       std::uint64_t largest_part = 0);
   ~BundleWriter();

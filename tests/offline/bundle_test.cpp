@@ -192,10 +192,15 @@ TEST_F(Bundle, AnExportReplacesTheEarlierOneOfItsNameInWhateverForm) {
   ASSERT_TRUE(site.export_to(request));
   EXPECT_EQ(names(), (std::set<std::string>{"lab.bundle", "lab.bundle.900"}));
 
+  // An import by this name would find that file and not the parts.
   test::write_text(folder / "lab.bundle", "no bundle");
   request.largest_part = 100'000;
-  ASSERT_TRUE(site.export_to(request));
+  const auto refused = site.export_to(request);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, "EH-P40");
+  EXPECT_EQ(refused.error().value("file"), path_text(folder / "lab.bundle"));
   EXPECT_EQ(read_text(folder / "lab.bundle"), "no bundle") << "it is somebody else's";
+  EXPECT_EQ(names(), (std::set<std::string>{"lab.bundle", "lab.bundle.900"})) << "nothing beside it";
 }
 
 TEST_F(Bundle, AMissingCutOrSwappedPartIsNamed) {
