@@ -137,6 +137,13 @@ TEST_F(Flags, AnEmptyValueIsToldWithWhatMayStandThere) {
   EXPECT_THAT(cause, HasSubstr("--device \"\""));
   EXPECT_THAT(cause, HasSubstr("a device that must be opened"));
   EXPECT_THAT(cause, HasSubstr("leave --device out"));
+  // Not the id that the manifest has, or none.
+  const Ended added =
+      workplace.run("engine-manifest", {"add", "repository", "toy", "--engine", "toy", "--version", "1",
+                                        "--flavor", "cpu", "--license", "toy", "--license-id", "", "--json"});
+  EXPECT_EQ(added.status, 2) << added.said();
+  EXPECT_THAT(added.diagnosis()["cause"].as_string(), HasSubstr("--license-id \"\" is empty"));
+  EXPECT_THAT(added.diagnosis()["cause"].as_string(), HasSubstr("its SPDX id"));
 }
 
 TEST_F(Flags, TheProgressBarIsWipedBeforeTheResultIsPrinted) {
