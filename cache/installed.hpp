@@ -37,9 +37,10 @@ struct Installed {
   std::vector<LoadableFile> files;
 
   // Not recorded, but filled in by the store that found it:
-  std::filesystem::path folder;  // the view, absolute
-  std::filesystem::path layer;   // root of the layer that holds it
-  bool read_only = false;        // that layer is one we do not write to
+  std::filesystem::path folder;    // the view, absolute
+  std::filesystem::path layer;     // root of the layer that holds it
+  bool read_only = false;          // that layer is one we do not write to
+  bool unlike_its_record = false;  // the manifest says otherwise now, and the record could not be written
 };
 
 // The record as it lies in refs/: one `key value` a line, flat because it is read at every open and 100 of

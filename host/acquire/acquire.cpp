@@ -61,6 +61,37 @@ std::optional<std::uint64_t> size_in_manifest(const manifest::Build& build, cons
   return sum;
 }
 
+std::vector<std::string> sorted(std::vector<std::string> texts) {
+  std::sort(texts.begin(), texts.end());
+  return texts;
+}
+
+// The publisher corrected how the same files are loaded, or an older EngineHost wrote the record.
+bool is_recorded_so(const cache::Installed& installed, const manifest::Build& build) {
+  const cache::Installed now = record_for(build, {});
+  auto was_set = installed.options, is_set = now.options;
+  std::sort(was_set.begin(), was_set.end());
+  std::sort(is_set.begin(), is_set.end());
+  return installed.plugin == now.plugin && installed.search == now.search && was_set == is_set &&
+         sorted(installed.lazy) == sorted(now.lazy) && sorted(installed.optional) == sorted(now.optional);
+}
+
+// Where the record cannot be written, in a layer above all, what the manifest says holds for this open.
+cache::Installed as_it_says(const manifest::Build& build, cache::Installed installed,
+                            const cache::Store& store) {
+  cache::Installed now = record_for(build, installed.trees);
+  if (!installed.read_only)
+    if (const auto alone = store.stage(cache::Store::key_of(build.id)))
+      if (auto written = store.write_ref(now)) return std::move(*written);
+  installed.plugin = std::move(now.plugin);
+  installed.search = std::move(now.search);
+  installed.lazy = std::move(now.lazy);
+  installed.optional = std::move(now.optional);
+  installed.options = std::move(now.options);
+  installed.unlike_its_record = true;
+  return installed;
+}
+
 // The same id may come to mean other bytes: then what is installed is not this build.
 bool is_current(const cache::Installed& installed, const manifest::Build& build) {
   const std::string wanted = build.artifacts_digest();
@@ -196,7 +227,8 @@ Result<Acquired> acquire(const manifest::Build& build, const cache::Store& store
     auto found = store.find(build.id);
     const bool look_no_further = attempt > 0 || !options.anew;
     if (found && *found && is_current(**found, build) && has_its_trees(**found, store) && look_no_further) {
-      acquired.installed = std::move(**found);
+      acquired.installed =
+          is_recorded_so(**found, build) ? std::move(**found) : as_it_says(build, std::move(**found), store);
       if (acquired.downloaded > 0 || acquired.repaired)
         acquired.seconds = std::chrono::duration<double>(Clock::now() - began).count();
       return acquired;

@@ -109,6 +109,7 @@ Json build_of(const manifest::Build& build) {
       .set("lazy", Json::strings(build.lazy))
       .set("capabilities", Json::strings(build.capabilities))
       .set("priority", build.priority);
+  if (build.probe_seconds != 0) result.set("probe_seconds", std::int64_t{build.probe_seconds});
   if (!build.yanked.empty()) result.set("yanked", build.yanked);
   if (!build.digest.empty()) result.set("digest", build.digest);
   return result;

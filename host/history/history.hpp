@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/files.hpp"
@@ -53,6 +54,12 @@ struct History {
   std::map<std::string, Record> records;
   const Record* find(const std::string& build_id) const;
 };
+
+// The part of `host` that is of the build, not of the machine: how its manifest says that its files are
+// loaded (manifest::Build::loading_digest()).
+inline constexpr std::string_view loading_part = "loading by the manifest";
+// Whether the record was made of the build as it is loaded now; true of one that does not tell.
+bool is_of_loading(const Record& record, std::string_view loading_digest);
 
 // Whether the build is not tried because of it, now (seconds since 1970).
 bool is_set_aside(const Record& record, std::int64_t now);

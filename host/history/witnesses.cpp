@@ -55,6 +55,12 @@ bool rests_on_a_limit(const Record& record) {
   });
 }
 
+bool is_of_loading(const Record& record, std::string_view loading_digest) {
+  return std::ranges::none_of(record.host, [&](const auto& part) {
+    return part.first == loading_part && part.second != loading_digest;
+  });
+}
+
 std::string what_changed(const Fingerprint& was, const Fingerprint& is) {
   const auto stays = [](const std::string& name, const std::string& value, const std::string& other) {
     if (is_a_limit(name)) return !allows_more(other, value);

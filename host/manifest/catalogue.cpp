@@ -51,6 +51,23 @@ std::string Build::artifacts_digest() const {
   return sha256_hex(text);
 }
 
+std::string Build::loading_digest() const {
+  std::string text = plugin_path + "\nprobe_seconds " + std::to_string(probe_seconds) + "\n";
+  const auto add = [&](std::string_view what, std::vector<std::string> lines, bool in_order) {
+    if (!in_order) std::sort(lines.begin(), lines.end());
+    for (const std::string& line : lines) text.append(what).append(line) += '\n';
+  };
+  std::vector<std::string> set, optional;
+  for (const auto& [name, value] : options) set.push_back(name + "=" + value);
+  for (const Component* component : all_components())
+    optional.insert(optional.end(), component->optional.begin(), component->optional.end());
+  add("search ", search, true);
+  add("lazy ", lazy, false);
+  add("option ", std::move(set), false);
+  add("optional ", std::move(optional), false);
+  return sha256_hex(text);
+}
+
 std::vector<std::string> Catalogue::engines() const {
   std::vector<std::string> names;
   for (const auto& build : builds) names.push_back(build->engine);

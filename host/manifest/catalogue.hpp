@@ -115,6 +115,10 @@ struct Build {
   // sha256 over the sorted artifact digests of plugin and components: known before anything is installed,
   // changes with any byte that would be. Empty when a digest is missing.
   std::string artifacts_digest() const;
+  // sha256 over what says how these files are loaded, and not which they are: the plugin's path, `search`,
+  // `lazy`, `options`, the components' optional files, how long a probe may take. A publisher who corrects
+  // one of them publishes the same files again.
+  std::string loading_digest() const;
   // Plugin component first, then `components`, in order.
   std::vector<const Component*> all_components() const;
 };

@@ -34,7 +34,6 @@ class Attempt {
       : world_(world), options_(options), log_(log), attempting_{world, devices, options, log} {}
 
   Result<std::shared_ptr<Opened>> build(const manifest::Build& build) {
-    const std::string artifacts = build.artifacts_digest();
     warn_of_suspicion(build);
     hinted_deadline_ = std::chrono::seconds(build.probe_seconds);
     for (int repairs = 0, retries = 0, removals = 0;;) {
@@ -52,7 +51,7 @@ class Attempt {
           return fail(explain::diagnosis_from_json(record->diagnosis));
         warn_of_suspicion(build);
       }
-      auto brought_up = bring_up(*opened, artifacts, build.engine);
+      auto brought_up = bring_up(*opened, build);
       Turn turn = std::move(turn_);
       if (brought_up) {
         forget_left_over(opened->installed);
@@ -77,7 +76,7 @@ class Attempt {
       // Another folder for the cache is no remedy then: the layer is looked into first.
       if (opened->installed.read_only && explain::category(failure) == history::Category::policy)
         failure.with("read_only_layer", path_text(opened->installed.layer));
-      const bool remembered = remember_failure(world_, proving_.basis(opened->installed, artifacts), failure);
+      const bool remembered = remember_failure(world_, proving_.basis(opened->installed, build), failure);
       note_left_over(opened->installed, {}, remembered);
       return fail(std::move(failure));
     }
@@ -190,8 +189,8 @@ class Attempt {
 
   // From an installed build to an engine in this process. Leaves the turn to load to whoever notes what came
   // of it.
-  Result<void> bring_up(Opened& opened, const std::string& artifacts, const std::string& engine) {
-    const bool proven = proving_.by_record(opened.installed);
+  Result<void> bring_up(Opened& opened, const manifest::Build& build) {
+    const bool proven = proving_.by_record(opened.installed, build);
     log_.proven_before = proven;
     if (proven) {
       TRY_ASSIGN(turn_, loading_turn(world_.cancel()));
@@ -201,12 +200,12 @@ class Attempt {
     }
     auto trial =
         std::make_shared<Trial>(Tried{world_.state_folder(), opened.installed.build, opened.installed.digest,
-                                      artifacts, proven, false, "", &opened.lease});
+                                      build.artifacts_digest(), proven, false, "", &opened.lease});
     TRY(loading_.load(opened, *trial));
-    if (!proven) warn_of_another_engine(opened, engine);
+    if (!proven) warn_of_another_engine(opened, build.engine);
     const bool crashed_once = proving_.crashed_once().has_value();
     if (!proven && log_.probed)
-      remember_success(world_, proving_.basis(opened.installed, artifacts), proving_.facts(),
+      remember_success(world_, proving_.basis(opened.installed, build), proving_.facts(),
                        proving_.crashed_once());
     if (!proven && !log_.probed) note_unproven(opened.installed);
     trial->opening_ended(proven || (log_.probed && !crashed_once));

@@ -1,5 +1,8 @@
 #include "host/open/crash.hpp"
 
+#include <algorithm>
+#include <iterator>
+
 #include "host/explain/explain.hpp"
 #include "host/open/this_machine.hpp"
 #include "host/settings/person.hpp"
@@ -28,8 +31,13 @@ history::Failure failure_of(const history::Crash& crash) {
 }
 
 void note_crash(World& world, const history::Crash& crash) {
-  if (auto record = history::after_failure(failure_of(crash), world.before(crash.build),
-                                           parts_for(world.fingerprint(), {}), World::now()))
+  const history::Record* before = world.before(crash.build);
+  history::Fingerprint machine = parts_for(world.fingerprint(), {});
+  // It died as it was proven.
+  if (before != nullptr)
+    std::ranges::copy_if(before->host, std::back_inserter(machine),
+                         [](const auto& part) { return part.first == history::loading_part; });
+  if (auto record = history::after_failure(failure_of(crash), before, machine, World::now()))
     static_cast<void>(world.remember(std::move(*record)));  // a warning says so
 }
 

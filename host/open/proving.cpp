@@ -32,9 +32,10 @@ Diagnosis of_the_static_check(Diagnosis failure) {
 
 }  // namespace
 
-bool Proving::by_record(const cache::Installed& installed) {
+bool Proving::by_record(const cache::Installed& installed, const manifest::Build& build) {
   const history::Record* record = attempting_.world.history().find(installed.build);
-  if (record == nullptr || record->state != history::State::proven || record->digest != installed.digest)
+  if (record == nullptr || record->state != history::State::proven || record->digest != installed.digest ||
+      !history::is_of_loading(*record, build.loading_digest()))
     return false;
   load_order_.clear();
   for (const Json& path : record->facts["load_order"].as_array())
@@ -143,9 +144,10 @@ Json Proving::facts() const {
   return facts;
 }
 
-Basis Proving::basis(const cache::Installed& installed, const std::string& artifacts) const {
+Basis Proving::basis(const cache::Installed& installed, const manifest::Build& build) const {
   const AttemptLog& log = attempting_.log;
-  return {&installed, artifacts, &spec_, depends_on_, log.probed || log.proven_before};
+  return {&installed,  build.artifacts_digest(),       build.loading_digest(), &spec_,
+          depends_on_, log.probed || log.proven_before};
 }
 
 preflight::Spec Proving::spec_of(const cache::Installed& installed) const {

@@ -29,7 +29,7 @@ class Proving {
 
   // By the record of an earlier success, if it still speaks of these very bytes on this machine. What the
   // child was seen to do is told again.
-  bool by_record(const cache::Installed& installed);
+  bool by_record(const cache::Installed& installed, const manifest::Build& build);
   // By a ticket, which holds the load order and the warnings of such a record.
   void by_ticket(const Ticket& ticket);
   // Checks the files, and tries them in a child unless `without_probe`: nothing is executed in this process.
@@ -57,7 +57,7 @@ class Proving {
   Json facts() const;
   // In the child, whose second try passed.
   const std::optional<Diagnosis>& crashed_once() const { return crashed_once_; }
-  Basis basis(const cache::Installed& installed, const std::string& artifacts) const;
+  Basis basis(const cache::Installed& installed, const manifest::Build& build) const;
 
  private:
   preflight::Spec spec_of(const cache::Installed& installed) const;

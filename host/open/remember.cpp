@@ -60,7 +60,10 @@ history::Failure failure_of(const Basis& basis, const Diagnosis& diagnosis, hist
 }
 
 history::Fingerprint machine_for(World& world, const Basis& basis) {
-  return parts_for(world.fingerprint(), basis.installed->read_only ? basis.installed->layer : fs::path());
+  history::Fingerprint parts =
+      parts_for(world.fingerprint(), basis.installed->read_only ? basis.installed->layer : fs::path());
+  if (!basis.loading.empty()) parts.emplace_back(history::loading_part, basis.loading);
+  return parts;
 }
 
 bool remember(World& world, const Basis& basis, const history::Failure& failure) {

@@ -14,7 +14,7 @@ namespace enginehost::open {
 // What an attempt knew of the build.
 struct Basis {
   const cache::Installed* installed = nullptr;
-  std::string artifacts;                          // manifest::Build::artifacts_digest()
+  std::string artifacts, loading;                 // manifest::Build::artifacts_digest(), loading_digest()
   const preflight::Spec* spec = nullptr;          // where libraries were looked for; may be empty
   std::vector<std::filesystem::path> depends_on;  // preflight::Report's
   bool works_elsewhere = false;                   // it passed in the probe: a failure is this program's

@@ -127,7 +127,7 @@ std::vector<std::string> TicketOffice::lasting_warnings(const Outcome& outcome) 
 bool TicketOffice::is_passing(const Outcome& outcome) const {
   using resolve::Verdict;
   if (outcome.state != State::opened || !outcome.proven_before || outcome.probed || outcome.downloaded != 0 ||
-      outcome.chosen == nullptr || outcome.chosen->rank != 1 ||
+      outcome.chosen == nullptr || outcome.chosen->rank != 1 || outcome.opened->installed.unlike_its_record ||
       outcome.warnings.size() > lasting_warnings(outcome).size())
     return true;
   const manifest::Catalogue& catalogue = world_.catalogue();

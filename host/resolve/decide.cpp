@@ -25,13 +25,16 @@ struct Weighed {
   std::string_view refusal;  // the code of its first "no"; a literal or the catalogue's
 };
 
-// A record counts for the build it was made with: same id and same artifacts. A build without known digests
-// is held to the digest of what was installed; what a user disabled by id alone stays so.
+// A record counts for the build it was made with: same id, same artifacts, loaded in the same way. A build
+// without known digests is held to the digest of what was installed. What a user disabled stays so however it
+// is loaded, and by id alone whatever it is.
 const Record* record_of(const Build& build, const history::History& history) {
   const auto found = history.records.find(build.id);
   if (found == history.records.end()) return nullptr;
   const Record& record = found->second;
   if (record.state == State::disabled && record.artifacts_digest.empty()) return &record;
+  if (record.state != State::disabled && !history::is_of_loading(record, build.loading_digest()))
+    return nullptr;
   const std::string artifacts = build.artifacts_digest();
   if (!artifacts.empty() || !record.artifacts_digest.empty())
     return artifacts == record.artifacts_digest ? &record : nullptr;

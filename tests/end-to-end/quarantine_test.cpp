@@ -3,11 +3,13 @@
 
 #include <functional>
 
+#include "base/files.hpp"
 #include "tests/end-to-end/fault.hpp"
 
 namespace enginehost::test {
 namespace {
 
+namespace fs = std::filesystem;
 using testing::HasSubstr;
 
 constexpr const char* plugin = "libengine_reference.so";
@@ -339,6 +341,68 @@ TEST(RaisedLimits, ABuildThatWasTooSlowIsTriedAgainWithMoreTime) {
   expect_tried_again(
       "#include <unistd.h>\n__attribute__((constructor)) static void begin(void) { usleep(5000000); }\n",
       "EH-R05", workplace, {}, [&] { configure(60); });
+}
+
+// The same files, loaded in another way.
+class CorrectedManifest : public testing::Test {
+ protected:
+  void publish(std::vector<std::string> search) {
+    fs::remove_all(root);
+    TestRepository repository(root);
+    TestBuild build = faulty_build(
+        {{"libengine_reference.so", plugin_that_needs({"libcalm.so"})}, {"lib/libcalm.so", calm}});
+    build.search = std::move(search);
+    repository.add(build);
+    repository.write();
+  }
+  Ended open(const std::vector<std::string>& more = {}) const {
+    std::vector<std::string> arguments = {"reference", "--repository", root.native(), "--json"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return workplace.info(arguments);
+  }
+
+  static bool was_probed(const Ended& run) { return run.outcome()["timings_ms"].find("probe") != nullptr; }
+
+  Workplace workplace;
+  const fs::path root = workplace.folder() / "repository";
+  const std::string calm = compile_library("int calm = 1;\n", {"-Wl,-soname,libcalm.so"});
+};
+
+TEST_F(CorrectedManifest, ReachesWhoInstalledTheBuildAndEndsWhatIsHeldAgainstIt) {
+  publish({});
+  EXPECT_EQ(open().status, 6);
+  EXPECT_EQ(open().code(), "EH-S14");
+  publish({"lib"});
+  const Ended corrected = open();
+  EXPECT_EQ(corrected.status, 0) << corrected.said();
+  EXPECT_TRUE(was_probed(corrected));
+  EXPECT_FALSE(was_probed(open()));
+  const Ended offline = open({"--offline"});
+  EXPECT_EQ(offline.status, 0) << offline.said();
+  EXPECT_FALSE(was_probed(offline)) << "the same manifest, kept with the build";
+  publish({});
+  EXPECT_NE(open().status, 0) << "what is published holds, not what once worked";
+}
+
+TEST_F(CorrectedManifest, HoldsForABuildOfALayerWhoseRecordStays) {
+  publish({});
+  const fs::path layer = workplace.folder() / "layer";
+  const Ended fetched = workplace.run(
+      "engine-cache", {"--cache", layer.native(), "fetch", "reference", "--repository", root.native()});
+  ASSERT_EQ(fetched.status, 0) << fetched.said();
+  const fs::path record = *fs::directory_iterator(layer / "refs");
+  const std::string before = *read_file(record);
+  workplace.configure(Json::object()
+                          .set("repositories_default", false)
+                          .set("system_layers", Json::array().push(layer.native())));
+  EXPECT_EQ(open().status, 6);
+  publish({"lib"});
+  for (const bool again : {false, true}) {
+    const Ended corrected = open();
+    EXPECT_EQ(corrected.status, 0) << corrected.said();
+    EXPECT_EQ(was_probed(corrected), !again);
+  }
+  EXPECT_EQ(*read_file(record), before);
 }
 
 // The loader looks there first; the folders did not exist when it was set aside.
