@@ -190,7 +190,7 @@ class Buffers {
 };
 
 // Reads what the file says of itself. Fails only when the file cannot be opened or read:
-//   EH-F01 file missing         file
+//   EH-F01 file missing         file; with errno: it is there, and the system would not read it
 //   EH-F11 not a readable file  file, problem ("directory", "dangling link", "link loop", "not a regular
 //   file"),
 //                               link and target of the broken link
@@ -203,6 +203,9 @@ class Buffers {
 // alone. Without it, or when there is no such slice, `machine` of the result joins all of them and the rest
 // is the first one's.
 Result<BinaryInfo> read_binary(const std::filesystem::path& file, std::string_view machine = {});
+// Whether a reader failed because there is no such file: a search goes on then. One that is there and cannot
+// be read has the same code.
+bool no_such_file(const Diagnosis& why);
 
 // The same for `name` in the folder with this descriptor (from open(2), O_PATH will do; AT_FDCWD with a whole
 // path as the name). `path` is how the file is told of. Nothing when there is no such file, or only a link

@@ -41,6 +41,8 @@ Result<BinaryInfo> read_binary(const std::filesystem::path& path, std::string_vi
   return info;
 }
 
+bool no_such_file(const Diagnosis& why) { return why.code == "EH-F01" && why.value("errno").empty(); }
+
 std::unique_ptr<Result<BinaryInfo>> read_binary_in(int folder, const std::string& name, std::string path,
                                                    Buffers* buffers) {
   auto file = FileView::open_in(folder, name, std::move(path), buffers);

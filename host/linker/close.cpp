@@ -28,6 +28,12 @@ constexpr std::size_t object_limit = 8192;
 // its path and what it is asked for by.
 constexpr std::size_t usual_objects = 320;
 
+// Why a file was not taken, in a word or two.
+std::string shortly(const Diagnosis& why) {
+  if (why.code == "EH-L25") return "permission denied";
+  return std::string(why.value(why.value("problem").empty() ? "errno" : "problem"));
+}
+
 class Walk {
  public:
   Walk(const Machine& machine, const Request& request, Reader& reader)
@@ -78,8 +84,7 @@ class Walk {
     const Result<binary::BinaryInfo>& read = reader_.read(path);
     if (!read) {
       const Diagnosis& why = read.error();
-      reject(path, path, -1,
-             {why.code == "EH-F01" ? "missing" : std::string(why.value("problem")), true, why});
+      reject(path, path, -1, {binary::no_such_file(why) ? "missing" : shortly(why), true, why});
       return;
     }
     if (serve_by_identity(path, *read) >= 0) return;
@@ -251,12 +256,11 @@ class Walk {
   // its list of folders after any other error, whereupon _dl_map_object tries the next list. musl's path_open
   // goes on after a path that is too long as well, and gives up after the rest.
   Search after_closed_file(const Diagnosis& why) const {
-    if (why.code == "EH-F01" || why.code == "EH-L25" || why.value("problem") == "dangling link")
-      return Search::goes_on;
+    if (why.code == "EH-L25" || why.value("problem") == "dangling link") return Search::goes_on;
     // It was opened, and reading it failed: an error for both.
-    const bool opened =
+    const bool no_file =
         why.code == "EH-F11" && why.value("problem") != "link loop" && why.value("errno").empty();
-    if (opened) return Search::is_over;
+    if (no_file || why.code == "EH-F01") return Search::is_over;
     if (machine_.libc == Libc::glibc) return Search::leaves_the_list;
     return why.code == "EH-L33" ? Search::goes_on : Search::is_over;
   }
@@ -265,10 +269,9 @@ class Walk {
                   int parent, const std::string& found_by) {
     if (!read) {
       const Diagnosis& why = read.error();
-      if (why.code == "EH-F01") return Search::goes_on;
+      if (binary::no_such_file(why)) return Search::goes_on;
       const Search search = after_closed_file(why);
-      std::string reason(why.code == "EH-L25" ? "permission denied" : why.value("problem"));
-      reject(name, path, parent, {std::move(reason), search == Search::is_over, why});
+      reject(name, path, parent, {shortly(why), search == Search::is_over, why});
       return search;
     }
     if (serve_by_identity(name, *read) >= 0) return Search::is_over;

@@ -124,7 +124,7 @@ class Walk {
                   .parent = parent,
                   .info = nullptr});
     const auto& read = reader_.read(on_disk(one.path));
-    if (!read && read.error().code == "EH-F01") return -1;
+    if (!read && binary::no_such_file(read.error())) return -1;
     if (std::optional<Rejected> refusal = refusal_of(one.path, read, false)) {
       refusal->name = name;
       refusal->needed_by = object(parent).path;
@@ -149,7 +149,7 @@ class Walk {
                                      bool direct) const {
     Rejected rejected{"", path, "", "", true, {}};
     if (!read) {
-      rejected.why = read.error().value("problem");
+      rejected.why = read.error().value(read.error().value("problem").empty() ? "errno" : "problem");
       rejected.diagnosis = read.error();
       return rejected;
     }

@@ -168,7 +168,7 @@ class Walk {
     Rejected rejected{name, path, parent >= 0 ? object(parent).path : std::string(), "", true, {}};
     if (!read) {
       rejected.diagnosis = read.error();
-      rejected.why = read.error().value("problem");
+      rejected.why = read.error().value(read.error().value("problem").empty() ? "errno" : "problem");
     } else if (!read->problems.empty()) {
       rejected.diagnosis = read->problems.front();
       rejected.why = read->kind == binary::Kind::pe ? "damaged" : read->sniffed;

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <filesystem>
 #include <system_error>
 
@@ -52,6 +53,15 @@ TEST(Describe, DoesNotSayTheSameTwice) {
       describe(diagnose("EH-F04").with("file", "/a/b.so").with("size", "10").with("needed_size", "99"));
   EXPECT_THAT(text, HasSubstr("/a/b.so ends after 10 of 99 needed bytes"));
   EXPECT_THAT(text, Not(HasSubstr("file: /a/b.so")));
+}
+
+TEST(Describe, ALibraryThatIsThereAndCannotBeReadIsNotCalledMissing) {
+  const std::string text = describe(diagnose_errno("EH-F01", EIO)
+                                        .with("file", "/a/b.so")
+                                        .with("library", "b.so")
+                                        .with("needed_by", "/a/c.so"));
+  EXPECT_THAT(text, HasSubstr("/a/b.so cannot be read: Input/output error"));
+  EXPECT_THAT(text, Not(HasSubstr("does not exist")));
 }
 
 TEST(Describe, NothingOfStrangersActsUponATerminalOrBeginsALine) {

@@ -6,6 +6,9 @@
 #include "host/linker/linker.hpp"
 #include "tests/support/this_architecture.hpp"
 #include "tests/support/workshop.hpp"
+#ifdef __linux__
+#include "tests/support/posix/failing_reads.hpp"
+#endif
 
 namespace enginehost::linker {
 namespace {
@@ -309,6 +312,35 @@ TEST_F(ClosureOf, L03_a_need_with_a_slash_is_told_as_it_is_written_and_as_the_on
   EXPECT_EQ(gone.value("tried"), "/gone/dep.so");
   EXPECT_EQ(gone.value("current_folder"), "");
 }
+
+#ifdef __linux__
+// glibc ends there ("cannot read file data"), and so does musl; neither takes the next folder's.
+TEST_F(ClosureOf, a_library_that_cannot_be_read_is_not_missing_and_ends_the_search) {
+  const std::vector<std::string> flags{"-nostdlib", "-Wl,--no-as-needed", "-Wl,--allow-shlib-undefined"};
+  // What a loader reads of it lies behind these bytes.
+  const std::string large = "const char bytes[300000] = {1};\nint f;\n";
+  part("b/dep.so");
+  const auto dependency = library("a/dep.so", large, flags);
+  const auto engine = part("engine.so", {"b/dep.so"}, {"-Wl,-rpath," + in("a") + ":" + in("b")});
+  const auto told = [&](const std::filesystem::path& file) {
+    return test::where_reads_fail_from(65536, [&] {
+      const Closure closure = close_over(file);
+      std::string all = closure.find("dep.so") == nullptr && closure.missing.empty() ? "" : "went on ";
+      for (const Rejected& one : closure.rejected) all += one.why + " " + (one.fatal ? "fatal " : "");
+      for (const Diagnosis& one : diagnose_closure(machine_, closure))
+        all += one.code + " " + std::string(one.value("file")) + " " + std::string(one.value("errno")) + " " +
+               std::string(one.value("needed_by")) + "\n";
+      return all;
+    });
+  };
+  const auto of_engine = told(engine);
+  if (!of_engine) GTEST_SKIP() << "no system call can be made to fail here";
+  EXPECT_EQ(*of_engine, "EIO fatal EH-F01 " + dependency.native() + " EIO " + engine.native() + "\n");
+  EXPECT_EQ(told(dependency), "EIO fatal EH-F01 " + dependency.native() + " EIO \n");
+  std::filesystem::remove(dependency);
+  EXPECT_EQ(told(dependency), "missing fatal EH-F01 " + dependency.native() + "  \n");
+}
+#endif
 
 TEST_F(ClosureOf, what_is_loaded_already_serves_its_name_whatever_lies_on_disk) {
   part("disk/dep.so");

@@ -4,6 +4,9 @@
 #include <gmock/gmock.h>
 
 #include "tests/support/workshop.hpp"
+#ifdef __linux__
+#include "tests/support/posix/failing_reads.hpp"
+#endif
 
 namespace enginehost::linker {
 namespace {
@@ -340,6 +343,31 @@ TEST_F(Dyld, X03_X04_another_format_and_a_missing_signature_are_told) {
   make("/a/libintel.dylib", {}, intel);
   EXPECT_TRUE(close_over("/a/libintel.dylib").loads());
 }
+
+#ifdef __linux__
+// dyld goes on, as it does whatever was wrong; that the file is there is told nevertheless.
+TEST_F(Dyld, a_library_that_cannot_be_read_is_not_told_as_missing) {
+  dylib("/engine/libdep.dylib");
+  dylib("/engine/libengine.dylib", {"/engine/libdep.dylib"}, {"-rpath", "@loader_path"});
+  const auto file = machine_.root / "engine/libdep.dylib";
+  // As the only slice of a universal file, which begins behind what can be read.
+  std::string universal("\xca\xfe\xba\xbe\0\0\0\x01\x01\0\0\x0c\0\0\0\0\0\x01\0\0\0\0\0\0\0\0\0\x0e", 28);
+  const std::string slice = bytes_of(file);
+  universal[22] = static_cast<char>(slice.size() >> 8);
+  universal[23] = static_cast<char>(slice.size());
+  universal.resize(65536);
+  std::ofstream(file, std::ios::binary) << universal + slice;
+  EXPECT_TRUE(close_over("/engine/libengine.dylib").loads());
+  const auto told = test::where_reads_fail_from(65536, [&] {
+    std::string all;
+    for (const Diagnosis& one : diagnose_macos(close_over("/engine/libengine.dylib")))
+      all += one.code + " " + std::string(one.value("file")) + " " + std::string(one.value("errno")) + "\n";
+    return all;
+  });
+  if (!told) GTEST_SKIP() << "no system call can be made to fail here";
+  EXPECT_EQ(*told, "EH-F01 " + file.native() + " EIO\n");
+}
+#endif
 
 }  // namespace
 }  // namespace enginehost::linker

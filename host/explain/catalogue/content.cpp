@@ -48,7 +48,8 @@ constexpr Entry entries[] = {
      .meaning =
          "A file that should be there cannot be opened: an installed build lost it, or a path is wrong.",
      .before = "stat of every file against the installed tree",
-     .causes = {"{build}: {problem}{!file}", "{library|name} of the build is missing: {file} does not exist",
+     .causes = {"{build}: {problem}{!file}", "{?errno}{file} cannot be read: {os_said}",
+                "{library|name} of the build is missing: {file} does not exist",
                 "{file} cannot be read: {os_said}",
                 "{file} has {size|bytes}, and at most {limit|bytes} of such a file are read",
                 "{file} cannot be read: it is {problem}", "{file} does not exist",
