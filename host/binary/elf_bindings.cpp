@@ -122,10 +122,7 @@ class Bindings {
   std::uint64_t begin_ = 0, end_ = 0;  // the segment that the last one lies in
 };
 
-}  // namespace
-
-Result<void> check_bindings(const std::filesystem::path& path) {
-  TRY_ASSIGN(FileView file, FileView::open(path));
+Result<void> check(FileView& file) {
   BinaryInfo info;
   ElfFile elf;
   info.file_size = file.size();
@@ -135,6 +132,13 @@ Result<void> check_bindings(const std::filesystem::path& path) {
   if (!info.problems.empty() || !known) return {};
   if (const char* problem = Bindings(elf).problem()) return fail(damaged(file, problem));
   return {};
+}
+
+}  // namespace
+
+Result<void> check_bindings(const std::filesystem::path& path) {
+  TRY_ASSIGN(FileView file, FileView::open(path));
+  return unless_failed(file, check(file));
 }
 
 }  // namespace enginehost::binary

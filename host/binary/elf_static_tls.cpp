@@ -66,8 +66,10 @@ std::optional<bool> takes_own_static_tls(const std::filesystem::path& path) {
   if ((elf.machine != EM_X86_64 && elf.machine != EM_AARCH64) || !elf.wide || elf.big_endian)
     return std::nullopt;
   if (!is_wide_little(elf)) return false;
-  return has_relocation(elf, elf.machine == EM_X86_64 ? R_X86_64_TPOFF64 : R_AARCH64_TLS_TPREL,
-                        [&](std::uint32_t symbol) { return is_own(elf, symbol); });
+  const bool own = has_relocation(elf, elf.machine == EM_X86_64 ? R_X86_64_TPOFF64 : R_AARCH64_TLS_TPREL,
+                                  [&](std::uint32_t symbol) { return is_own(elf, symbol); });
+  if (!own && file->failure()) return std::nullopt;
+  return own;
 }
 
 }  // namespace enginehost::binary

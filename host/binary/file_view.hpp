@@ -107,4 +107,12 @@ class FileView {
   int failed_ = 0;          // the errno of a read
 };
 
+// What a reader made of the file; EH-F01 instead where a read failed, which leaves less than the file holds:
+// damage that it has not, or nothing where there is something.
+template <class Made>
+Result<Made> unless_failed(const FileView& file, Result<Made> made) {
+  if (auto failure = file.failure()) return fail(std::move(*failure));
+  return made;
+}
+
 }  // namespace enginehost::binary

@@ -123,10 +123,7 @@ bool parts_of_pe(FileView& file, std::vector<Part>& parts) {
   return true;
 }
 
-}  // namespace
-
-Result<GpuCode> gpu_code(const std::filesystem::path& path) {
-  TRY_ASSIGN(FileView file, FileView::open(path));
+GpuCode look_through(FileView& file) {
   Fields magic;
   file.read_fields(0, 4, true, magic);
   std::vector<Part> parts;
@@ -142,6 +139,13 @@ Result<GpuCode> gpu_code(const std::filesystem::path& path) {
       scan.section(part.offset, part.offset + part.size);
   }
   return scan.result();
+}
+
+}  // namespace
+
+Result<GpuCode> gpu_code(const std::filesystem::path& path) {
+  TRY_ASSIGN(FileView file, FileView::open(path));
+  return unless_failed<GpuCode>(file, look_through(file));
 }
 
 }  // namespace enginehost::binary

@@ -31,17 +31,14 @@ std::string name_at(std::string_view text) {
   return std::string(text.substr(0, at));
 }
 
-}  // namespace
-
-Result<std::vector<std::string>> library_names(const std::filesystem::path& path, std::string_view prefix) {
-  TRY_ASSIGN(FileView file, FileView::open(path));
+std::vector<std::string> names_in(FileView& file, std::string_view prefix) {
   std::set<std::string> names;
   BinaryInfo info;
   info.file_size = file.size();
   ElfFile elf;
   Fields magic;
   const bool is_elf = file.read_fields(0, 4, true, magic) && magic.u32(0) == 0x7f454c46;
-  if (prefix.empty() || !is_elf || !read_elf_header(file, elf, info)) return std::vector<std::string>{};
+  if (prefix.empty() || !is_elf || !read_elf_header(file, elf, info)) return {};
   for (const ElfSection& section : elf.sections()) {
     if (!section.name.starts_with(".rodata")) continue;
     const auto bytes = file.bulk(section.offset, section.size, section_limit);
@@ -51,7 +48,14 @@ Result<std::vector<std::string>> library_names(const std::filesystem::path& path
       if (std::string name = name_at(text.substr(at, longest_name)); !name.empty())
         names.insert(std::move(name));
   }
-  return std::vector<std::string>(names.begin(), names.end());
+  return {names.begin(), names.end()};
+}
+
+}  // namespace
+
+Result<std::vector<std::string>> library_names(const std::filesystem::path& path, std::string_view prefix) {
+  TRY_ASSIGN(FileView file, FileView::open(path));
+  return unless_failed<std::vector<std::string>>(file, names_in(file, prefix));
 }
 
 }  // namespace enginehost::binary

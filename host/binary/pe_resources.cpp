@@ -101,10 +101,7 @@ std::vector<std::string> assemblies_of(std::string_view manifest) {
   return assemblies;
 }
 
-}  // namespace
-
-Result<PeResources> pe_resources(const std::filesystem::path& path) {
-  TRY_ASSIGN(FileView file, FileView::open(path));
+PeResources resources_of(FileView& file) {
   PeResources resources;
   Fields magic;
   if (!file.read_fields(0, 2, true, magic) || magic.u16(0) != 0x4d5a) return resources;
@@ -121,6 +118,13 @@ Result<PeResources> pe_resources(const std::filesystem::path& path) {
         resources.assemblies = assemblies_of(std::string(bytes->begin(), bytes->end()));
   }
   return resources;
+}
+
+}  // namespace
+
+Result<PeResources> pe_resources(const std::filesystem::path& path) {
+  TRY_ASSIGN(FileView file, FileView::open(path));
+  return unless_failed<PeResources>(file, resources_of(file));
 }
 
 }  // namespace enginehost::binary

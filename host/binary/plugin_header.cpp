@@ -1,5 +1,6 @@
 #include <array>
 
+#include "base/paths.hpp"
 #include "host/binary/elf_symbols.hpp"
 #include "host/binary/macho.hpp"
 #include "host/binary/macho_file.hpp"
@@ -85,11 +86,7 @@ Result<Place> place_in_macho(FileView& file, std::string_view machine, std::stri
   return place;
 }
 
-}  // namespace
-
-Result<PluginHeader> read_plugin_header(const std::filesystem::path& path, std::string_view symbol,
-                                        std::string_view machine) {
-  TRY_ASSIGN(FileView file, FileView::open(path));
+Result<PluginHeader> header_of(FileView& file, std::string_view symbol, std::string_view machine) {
   PluginHeader header;
   Place place;
   bool big_endian = false;
@@ -103,8 +100,7 @@ Result<PluginHeader> read_plugin_header(const std::filesystem::path& path, std::
   } else if (is_macho(file)) {
     TRY_ASSIGN(place, place_in_macho(file, machine, symbol, header.exports));
   } else {
-    if (auto failure = file.failure()) return fail(std::move(*failure));
-    TRY_ASSIGN(BinaryInfo other, read_binary(path));
+    TRY_ASSIGN(BinaryInfo other, read_binary(path_of(file.path())));
     if (!other.problems.empty()) return fail(other.problems.front());
     return fail(damaged(file, "it does not begin as any library format does"));
   }
@@ -132,6 +128,14 @@ Result<PluginHeader> read_plugin_header(const std::filesystem::path& path, std::
   header.reserved = head.u16(18);
   header.flags = head.u32(20);
   return header;
+}
+
+}  // namespace
+
+Result<PluginHeader> read_plugin_header(const std::filesystem::path& path, std::string_view symbol,
+                                        std::string_view machine) {
+  TRY_ASSIGN(FileView file, FileView::open(path));
+  return unless_failed(file, header_of(file, symbol, machine));
 }
 
 }  // namespace enginehost::binary

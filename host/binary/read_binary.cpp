@@ -37,8 +37,7 @@ Result<BinaryInfo> read_binary(const std::filesystem::path& path, std::string_vi
   TRY_ASSIGN(FileView file, FileView::open(path));
   Result<BinaryInfo> info(tl::in_place);
   look_into(file, machine, *info);
-  if (auto failure = file.failure()) return fail(std::move(*failure));
-  return info;
+  return unless_failed(file, std::move(info));
 }
 
 bool no_such_file(const Diagnosis& why) { return why.code == "EH-F01" && why.value("errno").empty(); }

@@ -33,8 +33,9 @@ void judge_gpu_code(const Spec& spec, const std::vector<std::string>& files,
   std::string first;
   for (const std::string& file : files) {
     const auto code = binary::gpu_code(path_of(file));
-    if (!code || code->entries.empty()) continue;
     // An incomplete list cannot show that something is not there.
+    if (!code) return;
+    if (code->entries.empty()) continue;
     if (!code->note.empty()) return;
     if (first.empty()) first = file;
     for (const auto& entry : code->entries) {

@@ -1,5 +1,7 @@
 #include "host/preflight/plugin_header.hpp"
 
+#include <algorithm>
+
 #include "base/paths.hpp"
 #include "host/binary/binary.hpp"
 #include "host/preflight/plugin_floors.hpp"
@@ -9,7 +11,17 @@ namespace enginehost::preflight {
 void judge_plugin_header(const std::filesystem::path& plugin, const std::filesystem::path& on_disk,
                          std::vector<Diagnosis>& diagnoses, std::vector<Diagnosis>& doubts) {
   const auto header = binary::read_plugin_header(on_disk);
-  if (!header) return;
+  if (!header) {
+    // What else is wrong with the file is told by whoever looked for its libraries.
+    const Diagnosis& why = header.error();
+    const auto told = [&](const Diagnosis& one) {
+      return one.code == why.code && one.value("file") == why.value("file");
+    };
+    if (why.code == "EH-F01" && !binary::no_such_file(why) &&
+        std::none_of(diagnoses.begin(), diagnoses.end(), told))
+      diagnoses.push_back(why);
+    return;
+  }
   // Another system's library: whatever it exports, that it cannot be loaded here has been said.
   for (const Diagnosis& told : diagnoses)
     if (told.code == "EH-F09") return;

@@ -254,7 +254,7 @@ class Check {
       if (index_.optional(file) || std::any_of(report_.diagnoses.begin(), report_.diagnoses.end(), told))
         continue;
       auto bindings = binary::check_bindings(reader_.on_disk(file));
-      if (!bindings && bindings.error().code == "EH-F08")
+      if (!bindings && is_content_problem(bindings.error()) && !binary::no_such_file(bindings.error()))
         report_.diagnoses.push_back(std::move(bindings).error());
     }
   }
@@ -399,6 +399,9 @@ Result<Report> inspect(const std::filesystem::path& file, bool symbols, const li
   if (auto code = binary::gpu_code(file)) {
     report.gpu_code = std::move(code->entries);
     report.facts.gpu_code_note = std::move(code->note);
+  } else {
+    const std::string_view said = code.error().value("os_said");
+    report.facts.gpu_code_note = "the file cannot be read" + (said.empty() ? "" : ": " + std::string(said));
   }
   return report;
 }

@@ -2,6 +2,9 @@
 #include <gtest/gtest.h>
 
 #include "tests/preflight/helpers.hpp"
+#ifdef __linux__
+#include "tests/support/posix/failing_reads.hpp"
+#endif
 
 namespace enginehost::preflight {
 namespace {
@@ -70,6 +73,26 @@ TEST_F(PluginHeader, ADescriptorFilledByCodeLeavesADoubt) {
   EXPECT_EQ(report.verdict, Verdict::unsure);
   EXPECT_EQ(first_code(report), "EH-R11");
 }
+
+#ifdef __linux__
+// Nobody else reads where it lies.
+TEST_F(PluginHeader, ThatCannotBeReadIsToldAndNotTakenForOneThatCodeFillsIn) {
+  const auto plugin = workshop_.library(
+      "libengine_x.so",
+      "__asm__(\".data\\n.zero 300000\\n.byte 1\\n.globl engine_plugin_v1\\n.type "
+      "engine_plugin_v1,%object\\n\"\n"
+      "\".size engine_plugin_v1,400\\nengine_plugin_v1: .ascii \\\"ENGPLUG\\\"\\n.zero 393\\n.text\");\n");
+  const auto told = test::where_reads_fail_from(200'000, [&] {
+    const Report report = judged(plugin);
+    std::string all = name_of(report.verdict);
+    for (const Diagnosis& one : report.diagnoses)
+      all += " " + one.code + " " + std::string(one.value("errno"));
+    return all;
+  });
+  if (!told) GTEST_SKIP() << "no system call can be made to fail here";
+  EXPECT_EQ(*told, "fails EH-F01 EIO");
+}
+#endif
 
 }  // namespace
 }  // namespace enginehost::preflight
