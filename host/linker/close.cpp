@@ -139,7 +139,7 @@ class Walk {
       const std::string path =
           name.front() != '/' ? path_text(machine_.current_directory / path_of(name)) : name;
       if (try_file(reader_.read(path), path, name, parent, "path") == Search::is_over || optional) return;
-      miss(name, parent, {}, path);
+      miss(written, parent, {}, path, name.front() != '/');
       return;
     }
     if (places.empty()) places = places_of(parent);
@@ -342,10 +342,11 @@ class Walk {
   }
 
   void miss(const std::string& name, int parent, const std::vector<const Place*>& places,
-            const std::string& tried = {}) {
+            const std::string& tried = {}, bool from_current_folder = false) {
     Missing missing;
     missing.name = name;
     missing.tried = tried;
+    missing.from_current_folder = from_current_folder;
     missing.needed_by = path_at(parent);
     for (int i = parent; i >= 0; i = closure_.objects[static_cast<std::size_t>(i)].parent)
       missing.chain.insert(missing.chain.begin(), path_at(i));
@@ -359,7 +360,7 @@ class Walk {
     }
     // Beside the libraries of the closure, where a person would see it lying.
     for (const Object& object : closure_.objects) {
-      if (name.empty() || name.front() == '/') break;
+      if (name.empty() || (!tried.empty() && !from_current_folder)) break;
       const std::string folder = folder_of_file(object.path);
       if (object.found_by == "already loaded" || !looked_at.insert(folder).second) continue;
       const std::string beside = folder + "/" + name;

@@ -35,11 +35,16 @@ std::string_view code_of(const VersionProblem& problem) {
   return "EH-L15";
 }
 
+// Of a name with a slash in it the loader looks at one file, whatever tokens the name is written with.
+bool is_about(const Rejected& file, const Missing& missing) {
+  return file.name == missing.name || (!missing.tried.empty() && file.path == missing.tried);
+}
+
 void add_rejected(const Machine& machine, const Closure& closure, bool fatal, std::vector<Diagnosis>& found) {
   for (const Rejected& file : closure.rejected) {
     // A file that was passed over matters only when nothing was found in its place.
     const bool unreplaced = std::any_of(closure.missing.begin(), closure.missing.end(),
-                                        [&](const Missing& missing) { return missing.name == file.name; });
+                                        [&](const Missing& missing) { return is_about(file, missing); });
     if (file.fatal != fatal || (!fatal && !unreplaced)) continue;
     Diagnosis diagnosis = file.diagnosis;
     // The development file libc.so is a script for the linker; only libraries built for musl ask for that
@@ -56,7 +61,7 @@ void add_missing(const Machine& machine, const Closure& closure, std::vector<Dia
   for (const Missing& missing : closure.missing) {
     const bool told =
         std::any_of(closure.rejected.begin(), closure.rejected.end(),
-                    [&](const Rejected& file) { return !file.fatal && file.name == missing.name; });
+                    [&](const Rejected& file) { return !file.fatal && is_about(file, missing); });
     if (told) continue;
     const std::pair<std::string_view, std::string_view> key{code_of(machine, closure, missing),
                                                             missing.needed_by};
@@ -75,8 +80,7 @@ void add_missing(const Machine& machine, const Closure& closure, std::vector<Dia
         diagnosis.with("searched", place.directory,
                        place.exists ? place.why : place.why + ", does not exist");
       if (is_path) diagnosis.with("tried", missing.tried, "a path in DT_NEEDED");
-      if (is_path && missing.name.front() != '/')
-        diagnosis.with("current_folder", path_text(machine.current_directory));
+      if (missing.from_current_folder) diagnosis.with("current_folder", path_text(machine.current_directory));
       found.push_back(std::move(diagnosis));
     }
     Diagnosis& diagnosis = found[at];

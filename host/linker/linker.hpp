@@ -89,9 +89,10 @@ struct Searched {
 };
 
 struct Missing {
-  std::string name;                     // as it is written
+  std::string name;                     // as it is written; one that is searched for with its tokens expanded
   std::string needed_by;                // path
   std::string tried;                    // of a name with a slash in it: the one path that the loader tries
+  bool from_current_folder = false;     // tried: the name is relative
   std::vector<std::string> chain;       // paths, the requested file first, needed_by last
   std::vector<Searched> searched;       // in the loader's order
   std::vector<std::string> present_at;  // files of that name beside the closure's libraries that the loader

@@ -275,8 +275,6 @@ TEST_F(ClosureOf, L32_an_empty_element_means_the_current_folder_and_is_warned_of
 TEST_F(ClosureOf, L32_a_path_that_begins_at_the_current_folder_is_warned_of) {
   part("here/dep.so");
   const auto engine = part("engine.so", {"here/dep.so"}, {"-Wl,-rpath,here"});
-  std::filesystem::remove(folder() / "here/dep.so");
-  part("here/dep.so");
   machine_.current_directory = folder();
   Closure closure = close_over(engine);
   ASSERT_EQ(closure.warnings.size(), 1u);
@@ -311,6 +309,27 @@ TEST_F(ClosureOf, L03_a_need_with_a_slash_is_told_as_it_is_written_and_as_the_on
   EXPECT_EQ(gone.value("library"), "/gone/dep.so");
   EXPECT_EQ(gone.value("tried"), "/gone/dep.so");
   EXPECT_EQ(gone.value("current_folder"), "");
+}
+
+// It is what patchelf --replace-needed has to be given.
+TEST_F(ClosureOf, L01_a_need_with_a_token_is_told_as_it_is_written) {
+  part("dep.so");
+  const auto engine = part("engine.so", {"dep.so"}, {"-Wl,-rpath,$ORIGIN"});
+  run({"patchelf", "--replace-needed", "dep.so", "$ORIGIN/libs/dep.so", engine.native()});
+  const Diagnosis gone = only(close_over(engine));
+  EXPECT_EQ(gone.code, "EH-L01");
+  EXPECT_EQ(gone.value("library"), "$ORIGIN/libs/dep.so");
+  EXPECT_EQ(gone.value("tried"), in("libs/dep.so"));
+  EXPECT_EQ(gone.value("current_folder"), "");
+  // A file there that is passed over is told, and told instead.
+  std::string other = bytes_of(folder() / "dep.so");
+  other[18] = static_cast<char>(machine_.architecture == "x86_64" ? 183 : 62);
+  write("libs/dep.so", other);
+  const Diagnosis foreign = only(close_over(engine));
+  EXPECT_EQ(foreign.code, "EH-L05");
+  EXPECT_EQ(foreign.value("file"), in("libs/dep.so"));
+  part("libs/dep.so");
+  EXPECT_TRUE(close_over(engine).loads());
 }
 
 #ifdef __linux__

@@ -16,8 +16,7 @@ constexpr std::string_view newer_system =
 constexpr std::string_view by_current_folder =
     "{needed_by|name} needs {library}, which begins at the current folder, {current_folder}: {tried} is not "
     "there";
-constexpr std::string_view by_path =
-    "{needed_by|name} needs {library} at that path, and it is not there{?tried}";
+constexpr std::string_view by_path = "{needed_by|name} needs {library}: {tried} is not there";
 constexpr std::string_view needed_by_name =
     "{?tried}publisher: let it be needed by its name alone, and found: patchelf --replace-needed "
     "{library|word} "
