@@ -101,15 +101,21 @@ class Check {
     return std::find(spec_.lazy.begin(), spec_.lazy.end(), name) != spec_.lazy.end();
   }
 
-  // What the loader would find is not known then; that the file itself is broken is.
+  // Whether it holds whatever else the loader finds: nothing but the file itself is at fault.
+  bool is_of_plugin_alone(const Diagnosis& one) const {
+    if (one.value("file") != path_text(spec_.plugin)) return false;
+    for (const char* other : {"needed_by", "required_by", "library", "largest"})
+      if (!one.value(other).empty()) return false;
+    return true;
+  }
+
+  // What the loader would find is not known then; that it cannot load the file itself is.
   void judge_steering() {
     if (!spec_.machine.root.empty()) return;
     const std::string by = linker::steered_by(spec_.machine, linker::steering_at_start());
-    const bool broken =
-        std::any_of(report_.diagnoses.begin(), report_.diagnoses.end(), [&](const Diagnosis& one) {
-          return is_content_problem(one) && one.value("file") == path_text(spec_.plugin);
-        });
-    if (by.empty() || broken) return;
+    const bool certain = std::any_of(report_.diagnoses.begin(), report_.diagnoses.end(),
+                                     [&](const Diagnosis& one) { return is_of_plugin_alone(one); });
+    if (by.empty() || certain) return;
     report_.verdict = Verdict::unsure;
     report_.notes.push_back("the loader's search is changed by " + by +
                             ", which is not followed here: only loading tells what it finds");

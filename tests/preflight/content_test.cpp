@@ -201,6 +201,11 @@ TEST_F(Content, WhatTheLoaderFindsIsUnsureWhereItsSearchIsChanged) {
   EXPECT_TRUE(told("LD_AUDIT=/nowhere/audit.so", need, "unsure"));
   EXPECT_TRUE(told("GLIBC_TUNABLES=glibc.cpu.hwcaps=-AVX2", need, "unsure"));
   EXPECT_TRUE(told("LD_AUDIT=/nowhere/audit.so", empty, "fails")) << "whatever is found";
+  workshop_.make_foreign(need);
+  EXPECT_TRUE(told("GLIBC_TUNABLES=glibc.cpu.hwcaps=-AVX2", need, "fails")) << "whatever is found";
+  // In place of what is needed another file may be found.
+  EXPECT_TRUE(told("LD_AUDIT=", user, "fails"));
+  EXPECT_TRUE(told("LD_AUDIT=/nowhere/audit.so", user, "unsure"));
 }
 
 }  // namespace
