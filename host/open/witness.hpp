@@ -53,6 +53,7 @@ bool is_settled(std::int64_t time_ns, std::int64_t moment_ns);
 // True when nothing happened to the file shortly before `moment` or since, not even a rename (which only
 // ctime tells).
 bool is_at_rest(const std::string& path, std::int64_t moment_ns);
+// Also of a folder that is not there; false for one that cannot be looked into.
 bool is_empty_folder(const char* folder);
 
 // Of what "content" and "names" compare, and what names the files of shortcuts: 32 hexadecimal digits, no

@@ -9,6 +9,7 @@
 #include "base/file_system.hpp"
 #include "base/files.hpp"
 #include "host/open/witness.hpp"
+#include "tests/support/posix/limit.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace enginehost::open {
@@ -224,6 +225,20 @@ TEST_F(ATestimony, LinesThatAreNoneNeverHold) {
   for (const char* line : {"stamp 1 2 3\n", "stamp x 2 3 4 /\n", "noexec maybe /\n", "content /\n",
                            "anything /\n", "still 1 2 /\n", "until never\n"})
     EXPECT_FALSE(holds(line)) << line;
+}
+
+// A sentinel of a process that died may lie there.
+TEST(Witness, AFolderThatCannotBeLookedIntoIsNotEmpty) {
+  const test::TemporaryFolder folder;
+  const auto is_empty = [&](const char* name) { return Witnesses(0).hold("empty", (folder / name).c_str()); };
+  fs::create_directory(folder / "empty");
+  test::write_text(folder / "full/one", "text");
+  EXPECT_TRUE(is_empty("empty"));
+  EXPECT_TRUE(is_empty("absent"));
+  EXPECT_FALSE(is_empty("full"));
+  const test::Limit no_descriptor(RLIMIT_NOFILE, 0);
+  EXPECT_FALSE(is_empty("empty"));
+  EXPECT_FALSE(is_empty("full"));
 }
 
 }  // namespace
