@@ -359,7 +359,8 @@ TEST(Files, FindsTheFolderOfTheProgramWithoutTheSystemsWord) {
   const auto child = run_child(request);
   ASSERT_TRUE(child);
   if (child->exit_code == 77) GTEST_SKIP() << "no system call can be forbidden here";
-  const std::string folder = fs::canonical(fs::path(BASE_FIXTURE).parent_path()).native();
+  // As it was started: of a link on the way nobody could know.
+  const std::string folder = fs::path(BASE_FIXTURE).parent_path().lexically_normal().native();
   EXPECT_EQ(child->output, folder + "\n" + folder + "\n");
 }
 #endif

@@ -1,9 +1,7 @@
 // A ready ticket leads to the engine that a decision would lead to, and never to another.
-#ifndef _WIN32
-#include <sys/resource.h>
-#endif
-
 #include <cstdlib>
+#include <optional>
+#include <utility>
 
 #include "base/child_process.hpp"
 #include "base/files.hpp"
@@ -12,6 +10,9 @@
 #include "host/history/sentinel.hpp"
 #include "host/open/document.hpp"
 #include "tests/open/fixture.hpp"
+#ifndef _WIN32
+#include "tests/support/posix/limit.hpp"
+#endif
 
 namespace enginehost::open {
 namespace {
@@ -262,25 +263,24 @@ TEST_F(ReadyTicket, StandsAsideWhileASentinelStands) {
 TEST_F(Opening, TheTicketOfAFallbackEndsWhenTheLimitThatItRestsOnIsRaised) {
   rlimit limit{};
   ASSERT_EQ(::getrlimit(RLIMIT_STACK, &limit), 0);
-  const rlim_t was = limit.rlim_cur;
   constexpr rlim_t narrow = rlim_t{1} << 20;
-  if (was < 2 * narrow) GTEST_SKIP() << "there is no larger stack to be had";
-  limit.rlim_cur = narrow;
-  ASSERT_EQ(::setrlimit(RLIMIT_STACK, &limit), 0);
+  if (limit.rlim_cur < 2 * narrow) GTEST_SKIP() << "there is no larger stack to be had";
+  std::optional<test::Limit> lower(std::in_place, RLIMIT_STACK, narrow);
   test::TestBuild better = test::good_build("reference-better");
   better.priority = 90;
   repository_.add(better);
   repository_.write();
   open();
-  history::Record record = *world_->history().find("reference-better");
+  const history::Record* const proof = world_->history().find("reference-better");
+  ASSERT_NE(proof, nullptr);
+  history::Record record = *proof;
   record.state = history::State::quarantined;
   record.retry_after = World::now() + 1000;
   record.host = history::process_limits();
   ASSERT_TRUE(history::write(state(), record));
   open_until_ready();
   EXPECT_TRUE(open().fallback);
-  limit.rlim_cur = was;
-  ASSERT_EQ(::setrlimit(RLIMIT_STACK, &limit), 0);
+  lower.reset();
   const Outcome outcome = open();
   EXPECT_FALSE(outcome.by_ticket);
   ASSERT_EQ(outcome.state, State::opened);
