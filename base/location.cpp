@@ -96,9 +96,26 @@ std::string without_needless_escapes(std::string_view text) {
   return result;
 }
 
+// Where "folder/.." leads: out of the folder that a link leads to, as the file system goes. Windows takes
+// ".." away before it looks, and so is it done here where there is nothing.
+fs::path out_of(const fs::path& folder) {
+  std::error_code error;
+  if (!letters_of_any_size && fs::is_symlink(fs::symlink_status(folder, error)))
+    if (const fs::path target = fs::canonical(folder, error); !error) return target.parent_path();
+  return folder.parent_path();
+}
+
 std::string plain_folder(std::string_view location) {
-  const fs::path folder = path_of(location).lexically_normal();
-  return path_text(folder.has_filename() || !folder.has_relative_path() ? folder : folder.parent_path());
+  const fs::path given = path_of(location);
+  fs::path folder = given.root_path();
+  folder.make_preferred();
+  for (const fs::path& element : given.relative_path()) {
+    if (element == "..")
+      folder = out_of(folder);
+    else if (!element.empty() && element != ".")
+      folder /= element;
+  }
+  return path_text(folder);
 }
 
 }  // namespace

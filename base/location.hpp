@@ -13,7 +13,8 @@ bool is_url(std::string_view location);  // http:// or https://, in letters of a
 // separators that say nothing; a URL as an HTTP client makes it before it asks (scheme and host in small
 // letters, no default port, no "." and ".." elements). Neither ends with a separator. What is neither (the
 // name that a bundle gives) stays as it is. Links are not followed: a link that changes its target stays the
-// same place.
+// same place. Only where ".." leads out of a link the file system is asked, and the link gives way to the
+// folder that it leads to now.
 std::string plain_location(std::string_view location);
 
 // What places are compared by; not to be read by. Also what only most servers and file systems take for the

@@ -168,8 +168,9 @@ Result<Layer> layer_of_flags(const FlagValues& flags, const Environment& environ
                               "https://, and \"" +
                                   location + "\" is neither")
                         .with("accepted", "a folder, http:// or https://"));
+      const fs::path folder = environment.current_folder / path_of(location);
       layer.repositories->push_back(
-          {plain_location(is_url(location) ? location : absolute(location)), true, "--repository"});
+          {plain_location(is_url(location) ? location : path_text(folder)), true, "--repository"});
     }
   }
   if (flags.cache) {

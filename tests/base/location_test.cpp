@@ -5,6 +5,9 @@
 #include <filesystem>
 #include <utility>
 
+#include "base/paths.hpp"
+#include "tests/base/temporary_folder.hpp"
+
 namespace enginehost {
 namespace {
 
@@ -55,6 +58,21 @@ TEST(Location, AFolderIsOneUnderEverySpelling) {
   EXPECT_EQ(identity_of_location(folder("/.")), folder("/"));
   EXPECT_NE(identity_of_location(folder("/srv/r2")), folder("/srv/r"));
 }
+
+#ifndef _WIN32  // which takes ".." away before it looks
+TEST(Location, DotsLeadOutOfWhatALinkLeadsTo) {
+  const TemporaryFolder place;
+  const std::filesystem::path root = std::filesystem::canonical(place.path());
+  const auto at = [&](const char* path) { return path_text(root / path); };
+  for (const char* made : {"srv/x", "mnt/a/b"}) std::filesystem::create_directories(root / made);
+  std::filesystem::create_directory_symlink("../mnt/a/b", root / "srv/current");
+  EXPECT_EQ(plain_location(at("srv/current/../r/")), at("mnt/a/r"));
+  EXPECT_EQ(identity_of_location(at("srv/current/../r")), at("mnt/a/r"));
+  EXPECT_EQ(plain_location(at("srv/current/../../r")), at("mnt/r"));
+  EXPECT_EQ(plain_location(at("srv/current/x/../r")), at("srv/current/r")) << "no link is left there";
+  EXPECT_EQ(plain_location(at("srv/x/../current/r")), at("srv/current/r"));
+}
+#endif
 
 TEST(Location, AUrlIsOneUnderEverySpelling) {
   for (const char* written :

@@ -53,6 +53,18 @@ TEST_F(PlacesTest, a_configured_repository_goes_before_the_default_one) {
   EXPECT_EQ(settings.repositories[1].source, "default");
 }
 
+TEST_F(PlacesTest, behind_a_link_dots_lead_where_they_lead_the_system) {
+  fs::create_directories(root_ / "disk/today");
+  fs::create_directory_symlink(root_ / "disk/today", root_ / "link");
+  const fs::path root = fs::canonical(root_);
+  environment_.current_folder = root_;
+  environment_.variables["ENGINEHOST_REPOSITORIES"] = (root_ / "link/../second").string();
+  flags_.repositories = {"link/../first"};
+  const Settings settings = load();
+  EXPECT_EQ(settings.repositories.at(0).location, (root / "disk/first").string());
+  EXPECT_EQ(settings.repositories.at(1).location, (root / "disk/second").string());
+}
+
 TEST_F(PlacesTest, a_repository_that_anyone_may_write_is_not_used) {
   set_mode(repository_, 0777);
   EXPECT_EQ(default_location(), "");
