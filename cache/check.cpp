@@ -71,10 +71,12 @@ class Checker {
     return problem ? problem : mode_problem_of(folder, entry);
   }
   // Of what a folder holds that cannot be read nothing is known. One that is not there holds nothing.
+  static bool is_unread(const std::error_code& error) {
+    return error && error != std::errc::no_such_file_or_directory && error != std::errc::not_a_directory;
+  }
   void note_unread(const char* invariant, const std::string& build, const fs::path& folder,
                    const std::error_code& error) {
-    if (!error || error == std::errc::no_such_file_or_directory || error == std::errc::not_a_directory)
-      return;
+    if (!is_unread(error)) return;
     if (!unread_.insert(folder).second) return;
     note(invariant, build,
          {Problem::Kind::unreadable, generic_text(folder.lexically_relative(root_)),
@@ -87,7 +89,7 @@ class Checker {
          it.increment(error))
       names.push_back(path_text(it->path().filename()));
     note_unread("I2", "", root_ / folder, error);
-    if (error) all_read_ = false;
+    if (is_unread(error)) all_read_ = false;
     std::sort(names.begin(), names.end());
     return names;
   }

@@ -123,6 +123,13 @@ TEST_F(Checking, I5_LeftoversAtRest) {
   EXPECT_THAT(found(true, true), ElementsAre("I5 unexpected stage/key", "I5 unexpected views/nobody"));
 }
 
+TEST_F(Checking, I5_LeftoversAreToldThoughAFolderOfTheCacheIsGone) {
+  fs::remove_all(folder / "cache/stage");
+  for (const char* left : {"trees/nobody", "views/nobody"}) fs::create_directories(folder / "cache" / left);
+  EXPECT_THAT(found(true, true), ElementsAre("I1 missing lists/nobody", "I5 unexpected trees/nobody",
+                                             "I5 unexpected views/nobody"));
+}
+
 TEST_F(Checking, TheFingerprintNoticesContentNameModeAndTime) {
   const std::string before = fingerprint_of(store.root());
   EXPECT_EQ(fingerprint_of(store.root()), before);
