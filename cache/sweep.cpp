@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <ctime>
+#include <utility>
 
 #include "base/file_calls.hpp"
 #include "base/files.hpp"
@@ -85,11 +86,20 @@ void sweep_temporary(const Sweep& sweep) {
   };
   for (const char* folder : {"", "refs", "pins", "locks", "leases", "blobs/sha256"})
     for (const fs::path& file : children_of(sweep.root / folder)) sweep_one(file);
-  // Other rooms' folders, in which they write as everybody does.
-  std::error_code error;
-  for (auto it = fs::recursive_directory_iterator(sweep.root / "state", error); !error && it != fs::end(it);
-       it.increment(error))
-    sweep_one(it->path());
+  // Other rooms' folders, in which they write as everybody does. One that may not be entered (another user's)
+  // keeps no other from being swept.
+  std::vector<fs::path> folders{sweep.root / "state"};
+  while (!folders.empty()) {
+    const std::vector<fs::path> children = children_of(std::exchange(folders.back(), {}));
+    folders.pop_back();
+    for (const fs::path& child : children) {
+      std::error_code gone;
+      if (fs::is_directory(fs::symlink_status(child, gone)))
+        folders.push_back(child);
+      else
+        sweep_one(child);
+    }
+  }
 }
 
 void sweep_unfinished(Sweep& sweep) {

@@ -2,6 +2,9 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#ifndef _WIN32
+#include <unistd.h>
+#endif
 
 #include <array>
 #include <barrier>
@@ -403,6 +406,36 @@ TEST_F(StoreTest, I5_WhatAKilledWriterLeftGoesAfterADay) {
   EXPECT_FALSE(fs::exists(of_others));
   EXPECT_TRUE(fs::exists(record));
 }
+
+#ifndef _WIN32
+// Several users may keep their state below one cache.
+TEST_F(StoreTest, I5_AStateFolderThatMayNotBeEnteredKeepsNoOther) {
+  install();
+  constexpr ::uid_t nobody = 65534;
+  std::vector<fs::path> old, closed;
+  for (int i = 0; i < 8; ++i) {
+    const std::string number = std::to_string(i);
+    old.push_back(folder / ("cache/state/open" + number + "/.one.json.ba9876543210"));
+    closed.push_back(folder / ("cache/state/closed" + number));
+    test::write_text(old.back(), "half");
+    fs::last_write_time(old.back(), fs::file_time_type::clock::now() - std::chrono::hours(25));
+    fs::create_directories(closed.back());
+  }
+  const bool as_root = ::geteuid() == 0;
+  if (as_root) {
+    ASSERT_EQ(::chown(folder.path().c_str(), nobody, nobody), 0);
+    for (const auto& entry : fs::recursive_directory_iterator(folder.path()))
+      ASSERT_EQ(::lchown(entry.path().c_str(), nobody, nobody), 0);
+  }
+  for (const fs::path& one : closed) fs::permissions(one, fs::perms::none);
+  ASSERT_TRUE(!as_root || ::seteuid(nobody) == 0);
+  const bool swept = store.sweep().has_value();
+  ASSERT_TRUE(!as_root || ::seteuid(0) == 0);
+  for (const fs::path& one : closed) fs::permissions(one, fs::perms::owner_all);
+  EXPECT_TRUE(swept);
+  for (const fs::path& one : old) EXPECT_FALSE(fs::exists(one)) << one;
+}
+#endif
 
 TEST_F(StoreTest, BuildIdsCannotNameFilesOutsideTheStore) {
   Installed record = install();
