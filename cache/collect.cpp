@@ -301,7 +301,13 @@ Result<Collected> Store::collect(const CollectOptions& options) const {
   report.left_to_maker = !swept;
   if (swept) std::move(swept->stayed.begin(), swept->stayed.end(), std::back_inserter(report.stayed));
   // A sweep that met the same has told it.
-  if (!records && report.stayed.empty()) report.stayed.push_back(records.error());
+  const auto is_told = [&](const Diagnosis& why) {
+    return std::ranges::any_of(report.stayed, [&](const Diagnosis& told) {
+      return told.code == why.code && told.value("file") == why.value("file") &&
+             told.value("folder") == why.value("folder");
+    });
+  };
+  if (!records && !is_told(records.error())) report.stayed.push_back(records.error());
   const Usage after = usage();
   report.logical_after = after.logical;
   report.physical_after = after.physical;

@@ -14,7 +14,9 @@
 #include "base/files.hpp"
 #include "base/sha256.hpp"
 #include "cache/check.hpp"
+#include "cache/lock.hpp"
 #include "cache/store.hpp"
+#include "cache/store_paths.hpp"
 #include "cache/sweep.hpp"
 #include "cache/unrecorded.hpp"
 #include "tests/cache/small_build.hpp"
@@ -199,6 +201,24 @@ TEST_F(Collecting, ARecordThatCannotBeReadIsToldAndNoBuildIsLostForIt) {
   fs::remove(folder / "cache/refs/bad.ref");
   EXPECT_THAT(collect(everything).stayed, IsEmpty());
   EXPECT_THAT(installed(), IsEmpty());
+}
+
+TEST_F(Collecting, ARecordThatCannotBeReadIsToldBesideWhatElseStays) {
+  install("one");
+  test::write_text(folder / "cache/refs/bad.ref", "no record\n");
+  test::write_text(folder / "cache/partial/half", "half");
+  const fs::path lock = inside::lock_file(store.root(), "archive-half");
+  fs::create_symlink(lock, lock);  // ELOOP, also for root
+  // Somebody is making something: the sweep, which would tell of the record, is left to them.
+  const auto making = FileLock::try_exclusive(inside::publishing_lock(store.root()), "another");
+  ASSERT_TRUE(making && *making);
+  CollectOptions everything;
+  everything.max_bytes = 0;
+  const Collected done = collect(everything);
+  EXPECT_TRUE(done.left_to_maker);
+  ASSERT_EQ(done.stayed.size(), 2u);
+  EXPECT_THAT(std::string(done.stayed[0].value("file")), testing::HasSubstr("archive-half"));
+  EXPECT_THAT(std::string(done.stayed[1].value("file")), testing::HasSubstr("bad.ref"));
 }
 
 TEST_F(Collecting, TreesThatLostTheirRecordsStayUnlessAskedFor) {
