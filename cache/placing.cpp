@@ -1,9 +1,8 @@
 // Files of trees under other names, and which of them a view holds.
-#include <array>
 #include <cerrno>
 
+#include "base/copy_file.hpp"
 #include "base/file_calls.hpp"
-#include "base/file_system.hpp"
 #include "base/files.hpp"
 #include "base/paths.hpp"
 #include "cache/store_paths.hpp"
@@ -18,27 +17,12 @@ Result<void> copy_file(const fs::path& from, const fs::path& to, const fs::path&
     return fail(diagnose_errno("EH-F01", errno).with("file", path_text(from)));
   if (!S_ISREG(status.st_mode))
     return fail(diagnose("EH-F11").with("file", path_text(from)).with("expected_kind", "file"));
-  // The signal SIGXFSZ would end the process.
-  if (static_cast<std::uint64_t>(status.st_size) > file_size_limit())
-    return fail(disk_failure(EFBIG, to, root));
   FileDescriptor target(calls::open(to.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
   if (!target.valid()) return fail(disk_failure(errno, to, root));
-  if (!clone_content(target.get(), source.get())) {
-    std::array<char, 1 << 16> buffer{};
-    for (;;) {
-      const ssize_t got = calls::read(source.get(), buffer.data(), buffer.size());
-      if (got < 0 && errno == EINTR) continue;
-      if (got < 0) return fail(diagnose_errno("EH-F01", errno).with("file", path_text(from)));
-      if (got == 0) break;
-      for (ssize_t at = 0; at < got;) {
-        const ssize_t written =
-            calls::write(target.get(), buffer.data() + at, static_cast<std::size_t>(got - at));
-        if (written < 0 && errno == EINTR) continue;
-        if (written < 0) return fail(disk_failure(errno, to, root));
-        at += written;
-      }
-    }
-  }
+  if (const auto failure = copy_bytes(source.get(), target.get()))
+    return failure->reading
+               ? fail(diagnose_errno("EH-F01", failure->error_number).with("file", path_text(from)))
+               : fail(disk_failure(failure->error_number, to, root));
   if (calls::fchmod(target.get(), status.st_mode & 0555) != 0 || calls::fsync(target.get()) != 0)
     return fail(disk_failure(errno, to, root));
   if (calls::close(target.release()) != 0) return fail(disk_failure(errno, to, root));

@@ -18,6 +18,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/copy_file.hpp"
 #include "base/files.hpp"
 
 namespace {
@@ -118,11 +119,12 @@ int main(int count, char** arguments) {
   if (mode == "write" && count > 3) return write_and_report(arguments[2], arguments[3]);
   if (mode == "copy" && count > 4)
     return report(enginehost::copy_into_place(arguments[2], arguments[3], arguments[4]));
-  if (mode == "write-limited" && count > 3) {  // where SIGXFSZ ends a process, as it does in an application
+  if (mode.ends_with("-limited") && count > 3) {  // where SIGXFSZ ends a process, as in an application
     ::signal(SIGXFSZ, SIG_DFL);
     const rlimit small{4096, 4096};
     if (::setrlimit(RLIMIT_FSIZE, &small) != 0) return 99;
-    return write_and_report(arguments[2], arguments[3]);
+    return mode == "copy-limited" ? report(enginehost::write_copy(arguments[2], arguments[3]))
+                                  : write_and_report(arguments[2], arguments[3]);
   }
 #ifdef __linux__
   if (mode == "where-without-links" && !forbid_reading_links()) return 77;

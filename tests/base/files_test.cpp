@@ -292,6 +292,18 @@ TEST(Files, TheFileSizeLimitIsF17) {
   EXPECT_TRUE(names_in(folder.path()).empty());
 }
 
+TEST(Files, TheFileSizeLimitEndsNoCopierEither) {
+  const TemporaryFolder folder;
+  ASSERT_TRUE(write_file(folder.path() / "f", std::string(100000, 'x')));
+  const ChildOutcome outcome = run({BASE_FIXTURE, "copy-limited", folder / "f", folder / "copy"});
+  EXPECT_EQ(outcome.signal, 0);
+  EXPECT_THAT(outcome.output, HasSubstr("code=EH-F17\nerrno=EFBIG\n"));
+  EXPECT_THAT(outcome.output, HasSubstr("\nlimit=4096\n"));
+  EXPECT_THAT(outcome.output, HasSubstr("/copy\n"));
+  EXPECT_THAT(outcome.output, HasSubstr("\nneeded=100000\n"));
+  EXPECT_THAT(names_in(folder.path()), ElementsAre("f"));
+}
+
 TEST(Files, WriteErrorsHaveTheCodeOfTheirRemedy) {
   EXPECT_EQ(code_of_write_error(ENOSPC), "EH-F15");
   EXPECT_EQ(code_of_write_error(EDQUOT), "EH-F15");
