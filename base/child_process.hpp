@@ -19,6 +19,7 @@ struct ChildRequest {
   std::string input;  // what the child finds on standard input, then end of file
   std::chrono::milliseconds deadline{30'000};
   std::size_t keep_bytes = 64 * 1024;    // the last ones of stderr, the first ones of stdout
+  std::optional<std::size_t> output_bytes;  // of stdout, where that is another bound
   std::size_t channel_bytes = 1u << 20;  // the first ones of the private channel
   bool private_channel = false;  // the child may write to file descriptor 3: arrives as ChildOutcome::channel
   bool discard_output = false;   // stdout goes to /dev/null

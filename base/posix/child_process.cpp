@@ -190,7 +190,8 @@ Result<ChildOutcome> run_child(const ChildRequest& request) {
   ChildOutcome outcome;
   std::vector<Stream> streams;
   if (output.read_end.valid())
-    streams.push_back({std::move(output.read_end), &outcome.output, request.keep_bytes, false});
+    streams.push_back({std::move(output.read_end), &outcome.output,
+                       request.output_bytes.value_or(request.keep_bytes), false});
   streams.push_back({std::move(error.read_end), &outcome.error, request.keep_bytes, true});
   if (channel.read_end.valid())
     streams.push_back({std::move(channel.read_end), &outcome.channel, request.channel_bytes, false});

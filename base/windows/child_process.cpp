@@ -290,7 +290,7 @@ Result<ChildOutcome> run_child(const ChildRequest& request) {
     if (pipe.read_end.valid())
       streams.emplace_back(std::make_unique<Stream>(std::move(pipe.read_end), keep, last), &into);
   };
-  follow(output, outcome.output, request.keep_bytes, false);
+  follow(output, outcome.output, request.output_bytes.value_or(request.keep_bytes), false);
   follow(error, outcome.error, request.keep_bytes, true);
   follow(channel, outcome.channel, request.channel_bytes, false);
   feed(std::move(input.write_end), request.input);

@@ -73,6 +73,8 @@ Result<ChildOutcome> run_helper(const ProbeRequest& request, const std::string& 
   child.deadline = request.deadline;
   child.channel_bytes = 16u << 20;  // lists of libraries and devices, and a loader's searches
   child.private_channel = true;
+  // Where the helper answers once its channel is closed under it, however much the build prints before.
+  child.output_bytes = child.channel_bytes;
   child.cancel = request.cancel;
   return run_child(child);
 }

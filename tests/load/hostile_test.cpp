@@ -129,6 +129,34 @@ TEST_F(Hostile, R09_WithNothingLeftToAnswerOnItIsNoQuietEnd) {
   EXPECT_EQ(explain::category(*result.diagnosis), history::Category::request);
 }
 
+// As code does that turns a program into a service.
+TEST_F(Hostile, R09_WithOtherFilesUnderAllNumbersItIsNoQuietEnd) {
+  const std::string closed = "for(int n=0;n<1024;n++)close(n);";
+  const ProbeResult result =
+      tried("-include fcntl.h -DAT_LOAD='" + closed + "open(\"/dev/null\",O_RDWR),dup(0),dup(0)'");
+  ASSERT_TRUE(result.diagnosis);
+  EXPECT_EQ(result.diagnosis->code, "EH-R09") << explain::describe(*result.diagnosis);
+  EXPECT_EQ(explain::category(*result.diagnosis), history::Category::request);
+}
+
+// Neither the number of the channel nor that of stdout is written to once a file of the library has it.
+TEST_F(Hostile, R09_NoFileOfTheLibraryIsWrittenTo) {
+  const std::string file = workshop_.path("of_its_own").native();
+  const ProbeResult result =
+      tried("-include fcntl.h -DAT_LOAD='for(int n=0;n<1024;n++)close(n);for(int n=0;n<1000;n++)open(\"" +
+            file + "\",O_RDWR|O_CREAT,0600)'");
+  ASSERT_TRUE(result.diagnosis);
+  EXPECT_EQ(result.diagnosis->code, "EH-R09") << explain::describe(*result.diagnosis);
+  EXPECT_EQ(std::filesystem::file_size(file), 0u);
+}
+
+TEST_F(Hostile, R09_WithTheChannelClosedTheAnswerIsHeardHoweverMuchItPrintsBefore) {
+  const ProbeResult result =
+      tried("-DAT_LOAD='for(int n=3;n<1024;n++)close(n);for(int n=0;n<20000;n++)puts(\"line after line\")'");
+  EXPECT_TRUE(result.passed) << explain::describe(*result.diagnosis);
+  ASSERT_NE(warning(result, "EH-R07"), nullptr);
+}
+
 TEST_F(Hostile, R09_WhatMakingAndTestingChangeIsToldToo) {
   const ProbeResult result = tried("-DAT_CREATE='umask(0)' -DAT_SELFTEST='signal(SIGPIPE,SIG_IGN)'");
   EXPECT_TRUE(result.passed);

@@ -9,6 +9,8 @@
 namespace enginehost::helper {
 namespace {
 
+constexpr int standard_output = 1;
+
 bool write_all(int to, const std::string& text) {
   for (std::size_t written = 0; written < text.size();) {
     const ssize_t more = calls::write(to, text.data() + written, text.size() - written);
@@ -21,24 +23,38 @@ bool write_all(int to, const std::string& text) {
 
 }  // namespace
 
-AnswerChannel::AnswerChannel(std::string nonce)
-    : nonce_(std::move(nonce)), channel_(take_private_channel()) {}
-
-int AnswerChannel::descriptor() const {
-  constexpr int standard_output = 1;
-  return private_channel() ? channel_.get() : standard_output;
+AnswerChannel::Way::Way(int descriptor) : number(descriptor) {
+  calls::Status status{};
+  if (number >= 0 && calls::fstat(number, &status) == 0) led_to = status;
 }
+
+bool AnswerChannel::Way::write(const std::string& text) const {
+  calls::Status now{};
+  if (led_to &&
+      (calls::fstat(number, &now) != 0 || now.st_dev != led_to->st_dev || now.st_ino != led_to->st_ino ||
+       now.st_mode != led_to->st_mode))  // all that Windows tells of what is no file
+    return false;
+  return write_all(number, text);
+}
+
+AnswerChannel::AnswerChannel(std::string nonce)
+    : nonce_(std::move(nonce)),
+      channel_(take_private_channel()),
+      to_channel_(channel_.get()),
+      to_output_(standard_output) {}
+
+int AnswerChannel::descriptor() const { return private_channel() ? to_channel_.number : to_output_.number; }
 
 bool AnswerChannel::write(const Json& answer) {
   Json document = Json::object();
   document.set("format", 1).set("nonce", nonce_);
   for (const auto& [name, value] : answer.as_object()) document.set(name, value);
   const std::string text = document.dump() + "\n";
-  if (write_all(descriptor(), text)) return true;
-  if (!private_channel()) return false;
+  if (!channel_.valid()) return to_output_.write(text);
+  if (!lost_ && to_channel_.write(text)) return true;
   lost_ = true;
   // Beside what libraries print: on a line of its own.
-  return write_all(descriptor(), "\n" + text);
+  return to_output_.write("\n" + text);
 }
 
 }  // namespace enginehost::helper
