@@ -12,16 +12,12 @@
 #include "cache/store_paths.hpp"
 
 namespace enginehost::cache {
-namespace {
 
 using namespace inside;
 
-// The folders that lead to what is loaded. Who may write one of them decides what code runs.
 std::vector<fs::path> leading_folders(const fs::path& root) {
   return {root, root / "refs", root / "views", root / "trees", root / "lists"};
 }
-
-}  // namespace
 
 std::optional<Diagnosis> layer_problem(const fs::path& layer) {
   for (const fs::path& folder : leading_folders(layer))

@@ -9,6 +9,10 @@
 
 namespace enginehost::cache {
 
+// The folders that lead to what is loaded, which all of this looks at. Who may write one of them decides what
+// code runs.
+std::vector<std::filesystem::path> leading_folders(const std::filesystem::path& root);
+
 // Why what lies in a layer that others look after must not be loaded: EH-F22 ("folder", "problem", "owner")
 // when the layer, or a folder of it that is searched, belongs to someone who is neither this user nor root,
 // or may be written by everybody. Nothing when it may be loaded, or does not exist.

@@ -149,6 +149,7 @@ std::optional<Outcome> open_by(World& world, const Ticket& ticket, resolve::Requ
   add_log(outcome, log);
   outcome.state = State::opened;
   outcome.by_ticket = true;
+  world.tell_passed_over(ticket.passed_over);
   outcome.fallback = ticket.fallback;
   outcome.opened = std::move(*opened);
   return outcome;

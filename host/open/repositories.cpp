@@ -417,8 +417,7 @@ manifest::Catalogue load_catalogue(const settings::Settings& settings, const cac
   }
   add_installed(catalogue, store);
   // A layer that nothing is taken from is not an empty one.
-  for (const Diagnosis& why : cache::layers_passed_over(store.layers()))
-    catalogue.warnings.push_back(explain::one_line(why));
+  origin.passed_over = cache::layers_passed_over(store.layers());
   add_installations(catalogue, settings, origin);
   block_and_expire(catalogue, settings, store_of_trust, store);
   return catalogue;

@@ -22,6 +22,7 @@ struct CatalogueOrigin {
   // kept ones of URLs. Manifests that were had by the digest in an index are not among them.
   std::vector<std::string> documents;
   std::int64_t fresh_until = INT64_MAX;  // seconds since 1970: when one is asked for again, or expires
+  std::vector<Diagnosis> passed_over;    // system layers that nothing is taken from, though they are there
   bool spared = false;                   // a repository was not asked, see load_catalogue's `spare_unreached`
 };
 

@@ -152,6 +152,8 @@ std::optional<Ready> Shortcut::find() const {
       ready.ticket.load_order.emplace_back(value);
     } else if (name == "warning") {
       ready.ticket.warnings.emplace_back(value);
+    } else if (name == "passed-over") {
+      ready.ticket.passed_over.emplace_back(value);
     } else if (!ours || !witnesses.hold(name, value)) {
       return std::nullopt;
     } else if (const std::string_view line(value);
@@ -212,6 +214,7 @@ void Shortcut::keep(World& world, const Outcome& outcome, const Ticket& ticket) 
   add("program", history::program_id());
   for (const std::string& path : ticket.load_order) add("load", path);
   for (const std::string& warning : ticket.warnings) add("warning", warning);
+  for (const std::string& told : ticket.passed_over) add("passed-over", told);
   text += *witnesses;
   add_block(text, "machine", platform::machine_words(machine, platform::Reach::decisive));
   const fs::path file = path_of(file_);

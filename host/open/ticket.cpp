@@ -1,13 +1,16 @@
 #include "host/open/ticket.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <set>
 
 #include "base/file_calls.hpp"
 #include "base/files.hpp"
+#include "base/passing_errors.hpp"
 #include "base/paths.hpp"
 #include "base/sha256.hpp"
 #include "base/text.hpp"
+#include "cache/place.hpp"
 #include "host/explain/explain.hpp"
 #include "host/open/moved.hpp"
 #include "host/open/open.hpp"
@@ -43,6 +46,14 @@ std::string key_of(const World& world, const OpenRequest& open) {
     add(setting.value);
   }
   return sha256_hex(text);
+}
+
+// Whether a layer is passed over for what is as it is until somebody changes one of its folders, which their
+// stamps tell. They do not tell when a link that leads nowhere changes.
+bool lasts(const Diagnosis& passed_over) {
+  calls::Status status{};
+  const std::string folder(passed_over.value("folder"));
+  return !may_pass(passed_over.value("errno")) && (calls::stat(folder, &status) == 0 || errno == EACCES);
 }
 
 }  // namespace
@@ -100,6 +111,8 @@ std::optional<Ticket> TicketOffice::find() const {
       ticket.load_order.emplace_back(value);
     } else if (name == "warning") {
       ticket.warnings.emplace_back(value);
+    } else if (name == "passed-over") {
+      ticket.passed_over.emplace_back(value);
     } else if (!witnesses.hold(name, value.data())) {
       return std::nullopt;
     }
@@ -131,8 +144,11 @@ bool TicketOffice::is_passing(const Outcome& outcome) const {
       outcome.warnings.size() > lasting_warnings(outcome).size())
     return true;
   const manifest::Catalogue& catalogue = world_.catalogue();
-  // Who is warned must be warned again; the settings' own warnings are told at every open.
-  if (!catalogue.failures.empty() || world_.warnings().size() != world_.settings().warnings.size())
+  // Who is warned must be warned again; the settings' own warnings are told at every open, and those of
+  // layers by the ticket.
+  const std::vector<Diagnosis>& passed_over = world_.catalogue_origin().passed_over;
+  if (!catalogue.failures.empty() || !std::ranges::all_of(passed_over, lasts) ||
+      world_.warnings().size() != world_.settings().warnings.size() + passed_over.size())
     return true;
   return std::any_of(outcome.plan.candidates.begin(), outcome.plan.candidates.end(),
                      [](const resolve::Candidate& candidate) {
@@ -197,10 +213,23 @@ void TicketOffice::keep(const Outcome& outcome) const {
     text += "load " + in_view_now(path.as_string(), outcome.opened->installed) + "\n";
   }
   for (const std::string& warning : lasting_warnings(outcome)) text += "warning " + warning + "\n";
-  for (const std::string& path : rests_on(outcome)) {
-    if (path.find('\n') != std::string::npos || !is_at_rest(path, began_ns_)) return;
-    text += stamp_line(path);
+  bool keepable = true;
+  const auto add_stamp = [&](const std::string& path, bool with_rights) {
+    keepable = keepable && path.find('\n') == std::string::npos && is_at_rest(path, began_ns_);
+    if (keepable) text += stamp_line(path, with_rights);
+  };
+  for (const std::string& path : rests_on(outcome)) add_stamp(path, false);
+  // What mends such a layer may change no more than the rights of a folder.
+  const std::vector<Diagnosis>& passed_over = world_.catalogue_origin().passed_over;
+  for (const Diagnosis& why : passed_over) {
+    const std::string told = explain::one_line(why);
+    keepable = keepable && told.find('\n') == std::string::npos;
+    text += "passed-over " + told + "\n";
   }
+  if (!passed_over.empty())
+    for (const fs::path& layer : world_.store().layers())
+      for (const fs::path& folder : cache::leading_folders(layer)) add_stamp(path_text(folder), true);
+  if (!keepable) return;
   if (!make_folders(file_.parent_path())) return;
   make_room(file_.parent_path());
   // Neither synced nor missed when it cannot be written: it is made again.

@@ -19,6 +19,7 @@ struct Ticket {
   bool fallback = false;                 // as Outcome::fallback
   std::vector<std::string> load_order;   // of the proof
   std::vector<std::string> warnings;     // that last, each a document in one line
+  std::vector<std::string> passed_over;  // what is told of system layers that nothing is taken from
   bool opened_before = false;            // this program is known to have survived that
   std::string program;                   // its name (history::program_id), where that was asked for before
   std::string machine;                   // the key
@@ -36,7 +37,8 @@ class TicketOffice {
   std::optional<Ticket> find() const;
 
   // Keeps a ticket of an outcome that rested on nothing passing: a proven build, the first in rank, no failed
-  // candidate, no warning but those that last, no repository that could not be read, every file at rest.
+  // candidate, no warning but those that last, no repository that could not be read, no system layer that is
+  // passed over for what may pass, every file at rest.
   // Else, and where the folder cannot be written, nothing happens.
   void keep(const Outcome& outcome) const;
 

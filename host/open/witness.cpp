@@ -66,7 +66,7 @@ bool is_absent(const char* path) {
 }  // namespace
 
 bool is_witness(std::string_view name) {
-  for (const std::string_view one : {"stamp", "absent", "empty", "until", "made", "limits"})
+  for (const std::string_view one : {"stamp", "rights", "absent", "empty", "until", "made", "limits"})
     if (name == one) return true;
   return false;
 }

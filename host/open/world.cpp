@@ -264,7 +264,12 @@ void World::note(std::string_view event, const Json& facts) {
 
 std::vector<std::string> World::warnings() const {
   std::vector<std::string> all = settings().warnings;
-  if (catalogue_) all.insert(all.end(), catalogue_->warnings.begin(), catalogue_->warnings.end());
+  if (catalogue_) {
+    all.insert(all.end(), catalogue_->warnings.begin(), catalogue_->warnings.end());
+    for (const Diagnosis& why : catalogue_origin_.passed_over) all.push_back(explain::one_line(why));
+  } else {
+    all.insert(all.end(), told_passed_over_.begin(), told_passed_over_.end());
+  }
   if (history_) all.insert(all.end(), history_->warnings.begin(), history_->warnings.end());
   all.insert(all.end(), warnings_.begin(), warnings_.end());
   return all;

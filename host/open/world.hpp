@@ -106,8 +106,10 @@ class World {
   // One line of the audit log (settings/audit.hpp); where it cannot be written warnings() says so once.
   void note(std::string_view event, const Json& facts);
 
-  // Of settings, catalogue and history, for people.
+  // Of settings, catalogue, system layers and history, for people.
   std::vector<std::string> warnings() const;
+  // What a ticket says of layers that are passed over: told until the catalogue is read, which looks itself.
+  void tell_passed_over(std::vector<std::string> told) { told_passed_over_ = std::move(told); }
   void warn(std::string text) { warnings_.push_back(std::move(text)); }
 
   static std::int64_t now();  // seconds since 1970
@@ -128,7 +130,7 @@ class World {
   std::optional<history::Fingerprint> fingerprint_;
   std::optional<history::ReadResult> history_;
   std::set<std::string> only_read_;  // builds that have a record in read_state_folder_
-  std::vector<std::string> warnings_;
+  std::vector<std::string> warnings_, told_passed_over_;
   bool audit_failed_ = false;
 };
 

@@ -80,6 +80,25 @@ TEST_F(AShortcut, EndsWhenTheUsersConfigurationChanges) {
   EXPECT_NE(way(), Way::shortcut);
 }
 
+TEST_F(AShortcut, TellsOfALayerThatIsPassedOverUntilThatIsMended) {
+  const fs::path layer = folder_ / "layer";
+  fs::create_directories(layer);
+  fs::permissions(layer, fs::perms::all);
+  test::write_text(user_config().native(),
+                   R"({"repositories_default": false, "system_layers": [")" + layer.native() + "\"]}");
+  SetUp();
+  std::ifstream kept(file());
+  const std::string text{std::istreambuf_iterator<char>(kept), {}};
+  EXPECT_NE(text.find("\npassed-over "), std::string::npos);
+  {
+    const auto engine = ask();
+    ASSERT_TRUE(engine);
+    EXPECT_NE((*engine)->report().find("is not trusted: everybody may write into it"), std::string::npos);
+  }
+  fs::permissions(layer, fs::perms::owner_all);
+  EXPECT_NE(way(), Way::shortcut);
+}
+
 TEST_F(AShortcut, EndsWhenTheUsersConfigurationGoes) {
   fs::remove(user_config());
   EXPECT_NE(way(), Way::shortcut);

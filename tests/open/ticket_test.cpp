@@ -102,6 +102,40 @@ TEST_F(ReadyTicket, TellsTheWarningsOfTheProofAgain) {
   EXPECT_EQ(outcome.warnings[0].value("output"), "two\nlines");
 }
 
+#ifndef _WIN32  // where rights are no numbers
+TEST_F(ReadyTicket, TellsAgainOfALayerThatIsPassedOverUntilThatIsMended) {
+  const fs::path layer = folder_ / "layer";
+  fs::create_directories(layer / "refs");
+  fs::permissions(layer, fs::perms::all);
+  test::write_text(test::config_of_tests(), "{\"repositories_default\": false, \"system_layers\": [" +
+                                                Json(path_text(layer)).dump() + "]}");
+  open_until_ready();
+  Outcome outcome = open();
+  ASSERT_TRUE(outcome.by_ticket);
+  const std::string why = path_text(layer) + " is not trusted: everybody may write into it";
+  ASSERT_EQ(world_->warnings().size(), 1u);
+  EXPECT_NE(world_->warnings()[0].find(why), std::string::npos) << world_->warnings()[0];
+  const Json document = open::document(*world_, outcome);
+  ASSERT_EQ(document["warnings"].as_array().size(), 1u) << "also where the layer was looked at anew";
+  EXPECT_EQ(document["warnings"].as_array()[0]["text"].as_string(), world_->warnings()[0]);
+  fs::permissions(layer, fs::perms::owner_all);
+  expect_decided_anew();
+  EXPECT_TRUE(world_->warnings().empty());
+}
+
+TEST_F(ReadyTicket, IsNotKeptWhereALayerIsPassedOverForWhatMayPass) {
+  const fs::path layer = folder_ / "layer";
+  fs::create_directory_symlink("nowhere", layer);
+  test::write_text(test::config_of_tests(), "{\"repositories_default\": false, \"system_layers\": [" +
+                                                Json(path_text(layer)).dump() + "]}");
+  for (int i = 0; i < 3; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(700));
+    EXPECT_FALSE(open().by_ticket);
+    EXPECT_EQ(world_->warnings().size(), 1u);
+  }
+}
+#endif
+
 TEST_F(ReadyTicket, EndsWhenAnotherBuildFailsOrIsProven) {
   history::Record other;
   other.build = "something-else";
