@@ -35,6 +35,35 @@ std::string conversion(std::string_view type) {
   return "save it again as numbers: numpy.save(file, array.astype('float32')), or 'int64'";
 }
 
+// The types of .npy that are read and written. Most others that an engine may have (int4, float8, several
+// lanes) have no name there, or one that means something else.
+bool is_supported(engine_dtype type) {
+  const auto one_of = [&](std::initializer_list<int> allowed) {
+    return std::find(allowed.begin(), allowed.end(), static_cast<int>(type.bits)) != allowed.end();
+  };
+  if (type.lanes != 1) return false;
+  switch (type.code) {
+    case ENGINE_FLOAT:
+      return one_of({16, 32, 64});
+    case ENGINE_INT:
+    case ENGINE_UINT:
+      return one_of({8, 16, 32, 64});
+    case ENGINE_COMPLEX:
+      return one_of({64, 128});
+    case ENGINE_BOOL:
+      return one_of({8});
+    default:
+      return false;
+  }
+}
+
+struct Letter {
+  char letter;
+  std::uint8_t code;
+};
+constexpr Letter letters[] = {
+    {'f', ENGINE_FLOAT}, {'i', ENGINE_INT}, {'u', ENGINE_UINT}, {'c', ENGINE_COMPLEX}, {'b', ENGINE_BOOL}};
+
 // "<f4" and its kin. The first character is the byte order: '<' little, '>' big, '|' not applicable, '='
 // native.
 std::optional<engine_dtype> type_of(std::string_view description) {
@@ -42,42 +71,18 @@ std::optional<engine_dtype> type_of(std::string_view description) {
   if (description.size() < 3 || orders.find(description[0]) == orders.npos) return {};
   const auto bytes = parse_integer(description.substr(2));
   if (!bytes || *bytes < 1 || *bytes > 16) return {};
-  const auto bits = static_cast<std::uint8_t>(*bytes * 8);
-  const auto one_of = [&](std::initializer_list<int> allowed) {
-    return std::find(allowed.begin(), allowed.end(), static_cast<int>(bits)) != allowed.end();
-  };
-  switch (description[1]) {
-    case 'f':
-      return one_of({16, 32, 64}) ? std::optional(engine_dtype{ENGINE_FLOAT, bits, 1}) : std::nullopt;
-    case 'i':
-      return one_of({8, 16, 32, 64}) ? std::optional(engine_dtype{ENGINE_INT, bits, 1}) : std::nullopt;
-    case 'u':
-      return one_of({8, 16, 32, 64}) ? std::optional(engine_dtype{ENGINE_UINT, bits, 1}) : std::nullopt;
-    case 'c':
-      return one_of({64, 128}) ? std::optional(engine_dtype{ENGINE_COMPLEX, bits, 1}) : std::nullopt;
-    case 'b':
-      return one_of({8}) ? std::optional(engine_dtype{ENGINE_BOOL, bits, 1}) : std::nullopt;
-    default:
-      return {};
+  for (const Letter& known : letters) {
+    const engine_dtype type{known.code, static_cast<std::uint8_t>(*bytes * 8), 1};
+    if (known.letter == description[1] && is_supported(type)) return type;
   }
+  return {};
 }
 
 std::optional<std::string> description_of(engine_dtype type) {
-  const std::string bytes = std::to_string(type.bits / 8);
-  switch (type.code) {
-    case ENGINE_FLOAT:
-      return "<f" + bytes;
-    case ENGINE_INT:
-      return (type.bits == 8 ? "|i" : "<i") + bytes;
-    case ENGINE_UINT:
-      return (type.bits == 8 ? "|u" : "<u") + bytes;
-    case ENGINE_COMPLEX:
-      return "<c" + bytes;
-    case ENGINE_BOOL:
-      return "|b1";
-    default:
-      return {};
-  }
+  for (const Letter& known : letters)
+    if (known.code == type.code && is_supported(type))
+      return (type.bits == 8 ? "|" : "<") + (known.letter + std::to_string(type.bits / 8));
+  return {};
 }
 
 // The header is a Python dictionary literal with three known keys; only those are looked for.

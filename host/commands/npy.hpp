@@ -30,8 +30,8 @@ Array make_array(engine_dtype type, std::vector<std::int64_t> shape);
 // EH-P47: no such file. EH-P30: not an .npy file or a kind of it that is not supported ("file", "problem").
 Result<Array> read_npy(const std::filesystem::path& file);
 
-// Written as version 1.0, replaced atomically. EH-P30 for a type that .npy has no name for (bfloat16,
-// strings).
+// Written as version 1.0, replaced atomically. EH-P30 for a type that .npy has no name for (bfloat16, int4,
+// strings), or that read_npy() would not read.
 Result<void> write_npy(const std::filesystem::path& file, engine_dtype type,
                        const std::vector<std::int64_t>& shape, const void* data);
 

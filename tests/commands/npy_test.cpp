@@ -9,6 +9,7 @@
 #include <numeric>
 #include <vector>
 
+#include "host/load/in_process/model.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace enginehost::commands {
@@ -98,6 +99,37 @@ TEST_F(Npy, ARemedyIsForTheProblemAtHand) {
   expect_refused(array("'<f4'", "").substr(0, 7), "cut off", "copy it again");
   expect_refused(std::string("PK\x03\x04", 4) + std::string(40, 'a'), ".npz", "numpy.load");
   expect_refused("hello, I am a text", "does not begin", "numpy.save");
+}
+
+TEST_F(Npy, WhatIsWrittenCanBeRead) {
+  const engine_dtype types[] = {{ENGINE_FLOAT, 16, 1}, {ENGINE_FLOAT, 64, 1},    {ENGINE_INT, 8, 1},
+                                {ENGINE_UINT, 8, 1},   {ENGINE_INT, 64, 1},      {ENGINE_UINT, 32, 1},
+                                {ENGINE_BOOL, 8, 1},   {ENGINE_COMPLEX, 128, 1}, {ENGINE_COMPLEX, 64, 1}};
+  const std::string data(2 * 16, '\1');
+  for (const engine_dtype type : types) {
+    SCOPED_TRACE(load::name_of_type(type));
+    ASSERT_TRUE(write_npy(folder_ / "y.npy", type, {2}, data.data()));
+    const auto again = read_npy(folder_ / "y.npy");
+    ASSERT_TRUE(again);
+    EXPECT_EQ(again->type.code, type.code);
+    EXPECT_EQ(again->type.bits, type.bits);
+    EXPECT_EQ(std::string(again->data(), again->bytes()), data.substr(0, type.bits / 4u));
+  }
+}
+
+TEST_F(Npy, ATypeWithoutANameIsNotWrittenAsAnother) {
+  const engine_dtype types[] = {{ENGINE_INT, 4, 1},   {ENGINE_INT, 12, 1},    {ENGINE_FLOAT, 8, 1},
+                                {ENGINE_FLOAT, 0, 1}, {ENGINE_FLOAT, 32, 2},  {ENGINE_BOOL, 1, 1},
+                                {ENGINE_UINT, 2, 1},  {ENGINE_BFLOAT, 16, 1}, {ENGINE_STRING, 128, 1}};
+  const std::string data(4 * 16, '\1');
+  for (const engine_dtype type : types) {
+    SCOPED_TRACE(load::name_of_type(type));
+    const auto written = write_npy(folder_ / "y.npy", type, {4}, data.data());
+    ASSERT_FALSE(written);
+    EXPECT_EQ(written.error().code, "EH-P30");
+    EXPECT_THAT(std::string(written.error().value("problem")), HasSubstr(load::name_of_type(type)));
+    EXPECT_FALSE(std::filesystem::exists(folder_ / "y.npy"));
+  }
 }
 
 }  // namespace

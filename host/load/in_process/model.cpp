@@ -142,7 +142,7 @@ std::string name_of_type(engine_dtype type) {
     case ENGINE_BFLOAT:
       return "bfloat" + bits;
     case ENGINE_BOOL:
-      return "bool";
+      return type.bits == 8 ? "bool" : "bool" + bits;
     case ENGINE_STRING:
       return "string";
     default:
