@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <string>
 
 namespace enginehost::load {
 namespace {
@@ -66,6 +67,32 @@ TEST(ResultsTest, AGivenTensorIsReleasedOnce) {
   EXPECT_EQ(outputs[0]->take(), &tensor);
   outputs.clear();
   EXPECT_EQ(released, 1) << "a tensor that was taken is the taker's to release";
+}
+
+// What is wrong with a float32[2, 3] of these strides; empty when it is an output.
+std::string refused(const std::int64_t* strides) {
+  static int released;
+  released = 0;
+  static const std::int64_t shape[] = {2, 3};
+  float data[6] = {};
+  engine_owned_tensor tensor{};
+  tensor.tensor = floats(shape, 2);
+  tensor.tensor.data = data;
+  tensor.tensor.strides = strides;
+  tensor.release = [](engine_owned_tensor*) noexcept { ++released; };
+  Results results;
+  results.get()->give(results.get(), 0, nullptr, &tensor);
+  EXPECT_EQ(results.outputs().empty(), !results.problem().empty());
+  EXPECT_EQ(released, results.outputs().empty() ? 1 : 0);
+  return results.problem();
+}
+
+TEST(ResultsTest, AGivenTensorLiesRowByRowWithoutGaps) {
+  const std::int64_t rows[] = {3, 1}, columns[] = {1, 2}, gaps[] = {4, 1}, backwards[] = {3, -1};
+  EXPECT_EQ(refused(nullptr), "");
+  EXPECT_EQ(refused(rows), "") << "strides that say what they would be without";
+  for (const std::int64_t* strides : {columns, gaps, backwards})
+    EXPECT_EQ(refused(strides), "a tensor with gaps between its elements, or in another order than by rows");
 }
 
 TEST(ResultsTest, ScalarsAndEmptyTensorsArePlaced) {

@@ -43,6 +43,9 @@ TEST_F(BrokenWord, OfARunIsToldAndTheModelGoesOn) {
             "EH-E01: run() succeeded but gave a tensor whose ndim is -5");
   EXPECT_EQ(refused_run(model.get(), "output without shape"),
             "EH-E01: run() succeeded but gave a tensor whose shape is NULL and whose ndim is 1");
+  EXPECT_EQ(refused_run(model.get(), "output with gaps"),
+            "EH-E01: run() succeeded but gave a tensor with gaps between its elements, or in another order "
+            "than by rows");
   EXPECT_EQ(refused_run(model.get(), ""), "");
 }
 

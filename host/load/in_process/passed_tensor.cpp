@@ -43,20 +43,6 @@ Result<std::uint64_t> bytes_of(std::string_view input, const engine_tensor& tens
   return bytes;
 }
 
-// Strides may be left out; those that are given must be what they would be. Those of an axis of length 1 say
-// nothing, and those of a tensor without elements neither.
-bool is_compact(const engine_tensor& tensor) {
-  if (tensor.strides == nullptr) return true;
-  for (std::int32_t i = 0; i < tensor.ndim; ++i)
-    if (tensor.shape[i] == 0) return true;
-  std::int64_t step = 1;
-  for (std::int32_t i = tensor.ndim - 1; i >= 0; --i) {
-    if (tensor.shape[i] != 1 && tensor.strides[i] != step) return false;
-    step *= tensor.shape[i];
-  }
-  return true;
-}
-
 bool in_host_memory(engine_device device) {
   return device.type == ENGINE_CPU || device.type == ENGINE_CUDA_HOST || device.type == ENGINE_ROCM_HOST;
 }

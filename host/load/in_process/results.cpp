@@ -27,6 +27,18 @@ bool tensor_bytes(const engine_tensor& tensor, std::uint64_t& bytes) {
   return true;
 }
 
+bool is_compact(const engine_tensor& tensor) {
+  if (tensor.strides == nullptr) return true;
+  for (std::int32_t i = 0; i < tensor.ndim; ++i)
+    if (tensor.shape[i] == 0) return true;
+  std::int64_t step = 1;
+  for (std::int32_t i = tensor.ndim - 1; i >= 0; --i) {
+    if (tensor.shape[i] != 1 && tensor.strides[i] != step) return false;
+    if (__builtin_mul_overflow(step, tensor.shape[i], &step)) return false;
+  }
+  return true;
+}
+
 std::string problem_of(engine_owned_tensor* given) {
   if (given == nullptr) return "no tensor";
   if (given->release == nullptr) given->release = [](engine_owned_tensor*) noexcept {};
@@ -37,6 +49,7 @@ std::string problem_of(engine_owned_tensor* given) {
     return "a tensor whose shape is NULL and whose ndim is " + std::to_string(tensor.ndim);
   for (std::int32_t i = 0; i < tensor.ndim; ++i)
     if (tensor.shape[i] < 0) return "a tensor with an extent of " + std::to_string(tensor.shape[i]);
+  if (!is_compact(tensor)) return "a tensor with gaps between its elements, or in another order than by rows";
   std::uint64_t bytes = 0;
   if (tensor.device.type == ENGINE_CPU && tensor.data == nullptr && tensor_bytes(tensor, bytes) && bytes > 0)
     return "a tensor whose data is NULL";

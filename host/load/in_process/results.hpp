@@ -26,7 +26,8 @@ struct ReleaseOwned {
 using OwnedTensor = std::unique_ptr<engine_owned_tensor, ReleaseOwned>;
 
 // What is wrong with it, after "gave": "no tensor", "a tensor whose ndim is -5". Empty when it can be read
-// and handed on; one without a release() is given one that does nothing, since whoever holds it calls it.
+// row by row and handed on; one without a release() is given one that does nothing, since whoever holds it
+// calls it.
 std::string problem_of(engine_owned_tensor* given);
 
 // One output. The tensor is valid as long as the object lives; a tensor the plugin gave must be gone before
@@ -78,5 +79,10 @@ class Results {
 
 // Bytes a tensor takes, or nothing when its shape or type overflows or is not a tensor's.
 bool tensor_bytes(const engine_tensor& tensor, std::uint64_t& bytes);
+
+// Row-major without gaps. Strides may be left out; those that are given must be what they would be. Those of
+// an axis of length 1 say nothing, and those of a tensor without elements neither. ndim and shape must be a
+// tensor's.
+bool is_compact(const engine_tensor& tensor);
 
 }  // namespace enginehost::load
