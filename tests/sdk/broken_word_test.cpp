@@ -46,6 +46,8 @@ TEST_F(BrokenWord, OfARunIsToldAndTheModelGoesOn) {
   EXPECT_EQ(refused_run(model.get(), "output with gaps"),
             "EH-E01: run() succeeded but gave a tensor with gaps between its elements, or in another order "
             "than by rows");
+  EXPECT_EQ(refused_run(model.get(), "output elsewhere"),
+            "EH-E01: run() succeeded but gave a tensor on cuda:0, where host memory was asked for");
   EXPECT_EQ(refused_run(model.get(), ""), "");
 }
 

@@ -77,15 +77,7 @@ bool fits(const engine_port& port, const engine_tensor& tensor) {
 
 // Where a plugin takes inputs from: host memory, or the device that computes.
 bool is_reachable(engine_device from, engine_device computing) {
-  switch (from.type) {
-    case ENGINE_CPU:
-    case ENGINE_CUDA_HOST:
-    case ENGINE_CUDA_MANAGED:
-    case ENGINE_ROCM_HOST:
-      return true;
-    default:
-      return from.type == computing.type && from.index == computing.index;
-  }
+  return is_host_memory(from) || (from.type == computing.type && from.index == computing.index);
 }
 
 std::string text_of(engine_device id) {
@@ -103,6 +95,9 @@ bool takes(const engine_function& function, const NamedTensor& input, std::size_
 // What a run that succeeded gave, against what the model says that it gives.
 std::string problem_of(const Results& results, const engine_function& function) {
   if (!results.problem().empty()) return results.problem();
+  for (const auto& output : results.outputs())
+    if (const engine_device where = output->tensor().device; !is_host_memory(where))
+      return "a tensor on " + text_of(where) + ", where host memory was asked for";
   for (std::size_t number = 0; number < function.output_count; ++number) {
     const engine_port& port = function.outputs[number];
     if ((port.flags & (ENGINE_PORT_OPTIONAL | ENGINE_PORT_REPEATED)) != 0) continue;

@@ -51,7 +51,8 @@ class Model {
   // Runs one function. Inputs by name; one that is not named may be given if the function has only one.
   // EH-P42: no such input ("input", "known"); EH-P45: two for one; EH-P43: one is missing; EH-P44: type or
   // shape does not fit, or no plugin could be given it ("input", "given", "wanted"); EH-E01, also for outputs
-  // that are missing or no tensors; EH-P10. Tensors are borrowed until it returns; outputs are the caller's.
+  // that are missing, no tensors or not in host memory; EH-P10. Tensors are borrowed until it returns;
+  // outputs are the caller's, compact and in host memory.
   Result<std::vector<std::unique_ptr<Output>>> run(const std::vector<NamedTensor>& inputs,
                                                    CallOptions call = {}, std::size_t function_number = 0);
 

@@ -27,6 +27,18 @@ bool tensor_bytes(const engine_tensor& tensor, std::uint64_t& bytes) {
   return true;
 }
 
+bool is_host_memory(engine_device device) {
+  switch (device.type) {
+    case ENGINE_CPU:
+    case ENGINE_CUDA_HOST:
+    case ENGINE_CUDA_MANAGED:
+    case ENGINE_ROCM_HOST:
+      return true;
+    default:
+      return false;
+  }
+}
+
 bool is_compact(const engine_tensor& tensor) {
   if (tensor.strides == nullptr) return true;
   for (std::int32_t i = 0; i < tensor.ndim; ++i)
@@ -51,7 +63,7 @@ std::string problem_of(engine_owned_tensor* given) {
     if (tensor.shape[i] < 0) return "a tensor with an extent of " + std::to_string(tensor.shape[i]);
   if (!is_compact(tensor)) return "a tensor with gaps between its elements, or in another order than by rows";
   std::uint64_t bytes = 0;
-  if (tensor.device.type == ENGINE_CPU && tensor.data == nullptr && tensor_bytes(tensor, bytes) && bytes > 0)
+  if (is_host_memory(tensor.device) && tensor.data == nullptr && tensor_bytes(tensor, bytes) && bytes > 0)
     return "a tensor whose data is NULL";
   return {};
 }

@@ -80,6 +80,9 @@ class Results {
 // Bytes a tensor takes, or nothing when its shape or type overflows or is not a tensor's.
 bool tensor_bytes(const engine_tensor& tensor, std::uint64_t& bytes);
 
+// What the processor reads by its address.
+bool is_host_memory(engine_device device);
+
 // Row-major without gaps. Strides may be left out; those that are given must be what they would be. Those of
 // an axis of length 1 say nothing, and those of a tensor without elements neither. ndim and shape must be a
 // tensor's.

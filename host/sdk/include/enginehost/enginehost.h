@@ -315,8 +315,8 @@ ENGINEHOST_API size_t enginehost_outputs_count(const enginehost_outputs* outputs
 /* The output's name; for a dictionary "name.key". */
 ENGINEHOST_API const char* enginehost_outputs_name(const enginehost_outputs* outputs,
                                                    size_t number) ENGINEHOST_NOEXCEPT;
-/* A DLTensor to look at, until the outputs are freed or the tensor is taken; NULL for a number that is too large or
- * taken. */
+/* A DLTensor to look at, in host memory, row-major and compact, until the outputs are freed or the tensor is taken; NULL
+ * for a number that is too large or taken. */
 ENGINEHOST_API const void* enginehost_outputs_tensor(const enginehost_outputs* outputs,
                                                      size_t number) ENGINEHOST_NOEXCEPT;
 /* The tensor with its memory, the caller's from here on: call its deleter, before the engine is freed.  NULL for a
