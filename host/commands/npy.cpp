@@ -25,6 +25,7 @@ Diagnosis unusable(const std::filesystem::path& file, std::string_view problem,
   return diagnosis;
 }
 
+constexpr std::string_view uncountable = "more than 18446744073709551615";
 constexpr std::string_view copy_again =
     "the file is not whole: copy it again, or save it again with numpy.save";
 
@@ -108,14 +109,13 @@ std::optional<std::vector<std::int64_t>> shape_of(std::string_view text) {
   return shape;
 }
 
-// The number of bytes, or nothing when it does not fit into what a file may hold.
+// Nothing when nobody could count them.
 std::optional<std::uint64_t> bytes_of(engine_dtype type, const std::vector<std::int64_t>& shape) {
+  // First, since the product of the other extents may be too large to count.
+  if (std::find(shape.begin(), shape.end(), 0) != shape.end()) return 0;
   std::uint64_t bytes = type.bits / 8u;
-  for (const std::int64_t extent : shape) {
-    if (extent < 0) return {};
-    if (extent != 0 && bytes > largest_file / static_cast<std::uint64_t>(extent)) return {};
-    bytes *= static_cast<std::uint64_t>(extent);
-  }
+  for (const std::int64_t extent : shape)
+    if (extent < 0 || __builtin_mul_overflow(bytes, static_cast<std::uint64_t>(extent), &bytes)) return {};
   return bytes;
 }
 
@@ -206,7 +206,7 @@ Result<Array> read_npy(const std::filesystem::path& file) {
   const auto wanted = bytes_of(*type, *shape);
   if (!wanted || *wanted != content.size())
     return fail(unusable(file,
-                         "its shape needs " + (wanted ? std::to_string(*wanted) : std::string("too many")) +
+                         "its shape needs " + (wanted ? std::to_string(*wanted) : std::string(uncountable)) +
                              " bytes and " + std::to_string(content.size()) + " follow the header",
                          copy_again));
   Array array = make_array(*type, std::move(*shape));
@@ -222,8 +222,16 @@ Result<void> write_npy(const std::filesystem::path& file, engine_dtype type,
                        const std::vector<std::int64_t>& shape, const void* data) {
   const auto description = description_of(type);
   const auto size = bytes_of(type, shape);
-  if (!description || !size)
-    return fail(unusable(file, ".npy has no name for the type " + load::name_of_type(type)));
+  if (!description)
+    return fail(unusable(file, ".npy has no name for the type " + load::name_of_type(type),
+                         "let the model convert it to a type that .npy has (float32, int64), or take it "
+                         "through the API (enginehost_outputs_tensor)"));
+  if (!size || *size > largest_file)
+    return fail(unusable(file,
+                         "it takes " + (size ? std::to_string(*size) : std::string(uncountable)) +
+                             " bytes; at most " + std::to_string(largest_file) + " are written to a file",
+                         "let the model give it in parts, or take it through the API "
+                         "(enginehost_outputs_tensor)"));
   std::vector<std::string> extents;
   for (const std::int64_t extent : shape) extents.push_back(std::to_string(extent));
   std::string header = "{'descr': '" + *description + "', 'fortran_order': False, 'shape': (" +

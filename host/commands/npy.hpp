@@ -31,7 +31,7 @@ Array make_array(engine_dtype type, std::vector<std::int64_t> shape);
 Result<Array> read_npy(const std::filesystem::path& file);
 
 // Written as version 1.0, replaced atomically. EH-P30 for a type that .npy has no name for (bfloat16, int4,
-// strings), or that read_npy() would not read.
+// strings) or read_npy() would not read, and for more than 16 GiB.
 Result<void> write_npy(const std::filesystem::path& file, engine_dtype type,
                        const std::vector<std::int64_t>& shape, const void* data);
 

@@ -132,5 +132,28 @@ TEST_F(Npy, ATypeWithoutANameIsNotWrittenAsAnother) {
   }
 }
 
+TEST_F(Npy, NothingIsNeverTooLarge) {
+  const std::vector<std::int64_t> shape = {INT64_MAX, INT64_MAX, 0};
+  ASSERT_TRUE(write_npy(folder_ / "y.npy", {ENGINE_FLOAT, 32, 1}, shape, nullptr));
+  const auto again = read_npy(folder_ / "y.npy");
+  ASSERT_TRUE(again);
+  EXPECT_EQ(again->shape, shape);
+  EXPECT_EQ(again->bytes(), 0u);
+}
+
+TEST_F(Npy, WhatIsTooLargeIsCalledSo) {
+  for (const std::vector<std::int64_t>& shape :
+       {std::vector<std::int64_t>{5LL << 30}, std::vector<std::int64_t>{INT64_MAX, INT64_MAX}}) {
+    const auto written = write_npy(folder_ / "y.npy", {ENGINE_FLOAT, 32, 1}, shape, nullptr);
+    ASSERT_FALSE(written);
+    EXPECT_EQ(written.error().code, "EH-P30");
+    EXPECT_THAT(std::string(written.error().value("problem")), HasSubstr("at most 17179869184 are written"));
+    EXPECT_THAT(std::string(written.error().value("problem")),
+                HasSubstr(shape.size() == 1 ? "it takes 21474836480 bytes" : "it takes more than"));
+  }
+  expect_refused(array("'<f4'", "abc", 1, 0, "False, 'shape': (9223372036854775807, 9223372036854775807)"),
+                 "needs more than 18446744073709551615 bytes and 3 follow", "copy it again");
+}
+
 }  // namespace
 }  // namespace enginehost::commands

@@ -102,6 +102,11 @@ TEST(ResultsTest, ScalarsAndEmptyTensorsArePlaced) {
   const std::int64_t none[] = {0, 4};
   engine_tensor empty = floats(none, 2);
   ASSERT_NE(results.get()->place(results.get(), 0, nullptr, &empty), nullptr);
+  const std::int64_t wide[] = {INT64_MAX, INT64_MAX, 0}, negative[] = {0, -1};
+  empty = floats(wide, 3);
+  EXPECT_NE(results.get()->place(results.get(), 0, nullptr, &empty), nullptr);
+  empty = floats(negative, 2);
+  EXPECT_EQ(results.get()->place(results.get(), 0, nullptr, &empty), nullptr);
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "host/load/in_process/results.hpp"
 
+#include <algorithm>
 #include <limits>
 #include <new>
 #include <utility>
@@ -17,11 +18,13 @@ bool tensor_bytes(const engine_tensor& tensor, std::uint64_t& bytes) {
   if (tensor.ndim < 0 || tensor.ndim > highest_rank || (tensor.ndim > 0 && tensor.shape == nullptr))
     return false;
   const std::uint64_t element = static_cast<std::uint64_t>(tensor.dtype.bits) * tensor.dtype.lanes;
-  std::uint64_t bits = element;
-  for (std::int32_t i = 0; i < tensor.ndim; ++i) {
-    if (tensor.shape[i] < 0) return false;
+  if (std::any_of(tensor.shape, tensor.shape + tensor.ndim, [](std::int64_t size) { return size < 0; }))
+    return false;
+  // Where one extent is 0, the product of the others does not matter.
+  const bool empty = std::find(tensor.shape, tensor.shape + tensor.ndim, 0) != tensor.shape + tensor.ndim;
+  std::uint64_t bits = empty ? 0 : element;
+  for (std::int32_t i = 0; i < tensor.ndim && !empty; ++i)
     if (__builtin_mul_overflow(bits, static_cast<std::uint64_t>(tensor.shape[i]), &bits)) return false;
-  }
   if (element == 0 || bits > std::numeric_limits<std::uint64_t>::max() - 7) return false;
   bytes = (bits + 7) / 8;
   return true;
