@@ -4,7 +4,6 @@
 #include <chrono>
 #include <cstdio>
 
-#include "base/files.hpp"
 #include "base/paths.hpp"
 #include "base/text.hpp"
 #include "host/commands/asked_for.hpp"
@@ -13,7 +12,7 @@
 #include "host/commands/given_flags.hpp"
 #include "host/commands/npy.hpp"
 #include "host/commands/opening.hpp"
-#include "host/commands/output_names.hpp"
+#include "host/commands/output_files.hpp"
 #include "host/commands/program.hpp"
 #include "host/commands/say.hpp"
 #include "host/explain/explain.hpp"
@@ -95,14 +94,15 @@ struct Run {
   std::vector<double> milliseconds;
 };
 
-std::vector<std::string> names_of(const engine_function& function, const Run& run) {
-  std::vector<std::string> names;
+std::vector<RunOutput> outputs_of(const engine_function& function, const Run& run) {
+  std::vector<RunOutput> outputs;
   for (const auto& output : run.outputs) {
-    names.push_back(output->number < function.output_count ? function.outputs[output->number].name
-                                                           : "output" + std::to_string(output->number));
-    if (!output->name.empty()) names.back() += "." + output->name;
+    const bool known = output->number < function.output_count;
+    const std::string port = known ? function.outputs[output->number].name : "";
+    const std::string name = known ? port : "output" + std::to_string(output->number);
+    outputs.push_back({port, output->name.empty() ? name : name + "." + output->name, &output->tensor()});
   }
-  return names;
+  return outputs;
 }
 
 Result<Run> run_model(load::Model& model, const std::vector<NamedArray>& inputs, const Flags& flags,
@@ -122,32 +122,11 @@ Result<Run> run_model(load::Model& model, const std::vector<NamedArray>& inputs,
   return run;
 }
 
-Result<Json> write_outputs(const engine_function& function, const Run& run, const std::string& folder) {
-  if (!folder.empty()) TRY(make_folders(path_of(folder)));
-  const std::vector<std::string> files = file_names_of(names_of(function, run));
-  Json list = Json::array();
-  for (std::size_t i = 0; i < run.outputs.size(); ++i) {
-    const auto& output = run.outputs[i];
-    const engine_tensor& tensor = output->tensor();
-    Json entry = Json::object()
-                     .set("output",
-                          output->number < function.output_count ? function.outputs[output->number].name : "")
-                     .set("type", load::describe_tensor(tensor));
-    if (!folder.empty()) {
-      const std::filesystem::path file = path_of(folder) / path_of(files[i] + ".npy");
-      const std::vector<std::int64_t> shape(tensor.shape, tensor.shape + tensor.ndim);
-      TRY(write_npy(file, tensor.dtype, shape, static_cast<const char*>(tensor.data) + tensor.byte_offset));
-      entry.set("file", path_text(file));
-    }
-    list.push(std::move(entry));
-  }
-  return list;
-}
-
 // What follows once the engine is open, for this request; the document is completed with what was done.
-Result<void> run_in(open::Opened& opened, const resolve::Request& opened_for,
-                    const std::vector<NamedArray>& inputs, const Flags& flags, const CancelToken& cancel,
-                    Json& document, std::string& text) {
+// What is given back are the failures of outputs that could not be written.
+Result<std::vector<Diagnosis>> run_in(open::Opened& opened, const resolve::Request& opened_for,
+                                      const std::vector<NamedArray>& inputs, const Flags& flags,
+                                      const CancelToken& cancel, Json& document, std::string& text) {
   load::ModelRequest request;
   std::error_code error;
   request.file = std::filesystem::absolute(path_of(flags.model), error);
@@ -167,7 +146,7 @@ Result<void> run_in(open::Opened& opened, const resolve::Request& opened_for,
   if (inputs.empty() && function.input_count > 0 && flags.output.empty()) {
     text += ports_text("input ", function.inputs, function.input_count) +
             ports_text("output", function.outputs, function.output_count);
-    return {};
+    return std::vector<Diagnosis>();
   }
   Result<Run> ran = run_model(*model, inputs, flags, cancel);
   // The API's argument is this command's flag.
@@ -177,22 +156,20 @@ Result<void> run_in(open::Opened& opened, const resolve::Request& opened_for,
   if (!ran && ran.error().value("status") == "ENGINE_CORRUPT")
     ran.error().with("model", path_text(request.file));
   TRY_ASSIGN(const Run run, std::move(ran));
-  TRY_ASSIGN(Json outputs, explain::of_argument(write_outputs(function, run, flags.output)));
-  for (const Json& output : outputs.as_array())
-    text += "  " + output["output"].as_string() + "  " + output["type"].as_string() +
-            (output["file"].is_string() ? "  " + output["file"].as_string() : "") + "\n";
+  TRY_ASSIGN(OutputFiles outputs, write_outputs(outputs_of(function, run), path_of(flags.output)));
+  text += outputs.text;
   char time[96];
   const double median = run.milliseconds[run.milliseconds.size() / 2];
   std::snprintf(time, sizeof time, "  ran in %.2f ms (median of %d)", median, flags.repeat);
   const CheckedDevice checked = check_one(opened, model->device_name(), cancel);
   text += time + (" on " + model->device_name() + "\n") + describe(std::vector{checked});
-  document.set("outputs", std::move(outputs))
+  document.set("outputs", std::move(outputs.document))
       .set("run", Json::object()
                       .set("repeat", flags.repeat)
                       .set("median_ms", median)
                       .set("device", model->device_name())
                       .set("checked", to_json(checked)));
-  return {};
+  return std::move(outputs.failures);
 }
 
 int run(int argc, char** argv) {
@@ -228,17 +205,16 @@ int run(int argc, char** argv) {
   }
   std::string text =
       outcome.opened->installed.build + (outcome.fallback ? "  (not what was asked for first)" : "") + "\n";
-  const Result<void> done =
-      run_in(*outcome.opened, outcome.plan.request, *inputs, flags, cancel, document, text);
+  const auto done = run_in(*outcome.opened, outcome.plan.request, *inputs, flags, cancel, document, text);
+  const std::vector<Diagnosis> failures = done ? *done : std::vector{done.error()};
   if (flags.common.json) {
-    document.set("diagnosis", done ? Json() : explain::to_json(done.error()));
+    document.set("diagnosis", failures.empty() ? Json() : explain::to_json(failures.front()));
     print(document);
-  } else if (done) {
-    say("%s", text.c_str());
+  } else {
+    if (done) say("%s", text.c_str());
+    for (const Diagnosis& failure : failures) say_aside("%s\n", described(failure).c_str());
   }
-  if (done) return 0;
-  if (!flags.common.json) say_aside("%s\n", described(done.error()).c_str());
-  return static_cast<int>(explain::exit_status(done.error()));
+  return failures.empty() ? 0 : static_cast<int>(explain::exit_status(failures.front()));
 }
 
 }  // namespace

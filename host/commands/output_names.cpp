@@ -8,7 +8,11 @@
 namespace enginehost::commands {
 namespace {
 
+// File systems take 255 bytes at most; a number and the ending follow.
+constexpr std::size_t longest = 200;
+
 std::string plain(std::string name) {
+  if (name.size() > longest) name.resize(longest);
   for (char& c : name)
     if (std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '.' && c != '-' && c != '_') c = '_';
   return name.empty() || name.front() == '.' ? "_" + name : name;

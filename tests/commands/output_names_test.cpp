@@ -19,6 +19,11 @@ TEST(OutputNames, AreNeverShared) {
   EXPECT_THAT(file_names_of({"y", "y"}), ElementsAre("y", "y_2"));
 }
 
+TEST(OutputNames, FitIntoAFilesName) {
+  const std::string long_name(300, 'y'), cut(200, 'y');
+  EXPECT_THAT(file_names_of({long_name, long_name + "z", cut}), ElementsAre(cut + "_2", cut + "_3", cut));
+}
+
 TEST(OutputNames, DifferByMoreThanCase) { EXPECT_THAT(file_names_of({"Y", "y"}), ElementsAre("Y", "y_2")); }
 
 }  // namespace

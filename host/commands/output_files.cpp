@@ -1,0 +1,52 @@
+#include "host/commands/output_files.hpp"
+
+#include <cstdint>
+
+#include "base/files.hpp"
+#include "base/paths.hpp"
+#include "host/commands/npy.hpp"
+#include "host/commands/output_names.hpp"
+#include "host/explain/explain.hpp"
+#include "host/load/in_process/model.hpp"
+
+namespace enginehost::commands {
+namespace {
+
+Result<void> write(const engine_tensor& tensor, const std::filesystem::path& file) {
+  const std::vector<std::int64_t> shape(tensor.shape, tensor.shape + tensor.ndim);
+  return write_npy(file, tensor.dtype, shape, static_cast<const char*>(tensor.data) + tensor.byte_offset);
+}
+
+}  // namespace
+
+Result<OutputFiles> write_outputs(const std::vector<RunOutput>& outputs,
+                                  const std::filesystem::path& folder) {
+  if (!folder.empty()) TRY(explain::of_argument(make_folders(folder)));
+  std::vector<std::string> names;
+  for (const RunOutput& output : outputs) names.push_back(output.name);
+  const std::vector<std::string> files = file_names_of(names);
+  OutputFiles done;
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    const std::string type = load::describe_tensor(*outputs[i].tensor);
+    Json entry = Json::object().set("output", outputs[i].port).set("type", type);
+    done.text += "  " + outputs[i].port + "  " + type;
+    if (!folder.empty()) {
+      const std::filesystem::path file = folder / path_of(files[i] + ".npy");
+      if (auto written = explain::of_argument(write(*outputs[i].tensor, file)); written) {
+        entry.set("file", path_text(file));
+        done.text += "  " + path_text(file);
+      } else {
+        Diagnosis& failure = written.error();
+        failure.with("output", outputs[i].name, "the model").with("type", type, "the engine");
+        entry.set("diagnosis", explain::to_json(failure));
+        done.text += "  not written";
+        done.failures.push_back(std::move(failure));
+      }
+    }
+    done.text += "\n";
+    done.document.push(std::move(entry));
+  }
+  return done;
+}
+
+}  // namespace enginehost::commands
