@@ -93,16 +93,26 @@ std::optional<std::string_view> value_after(std::string_view header, std::string
   const std::size_t colon = header.find(':', at);
   if (colon == std::string_view::npos) return {};
   std::string_view rest = header.substr(colon + 1);
-  rest.remove_prefix(std::min(rest.find_first_not_of(' '), rest.size()));
+  rest.remove_prefix(std::min(rest.find_first_not_of(" \t\r\n"), rest.size()));
   return rest;
+}
+
+// True or False; numbers, which Python takes for them, NumPy refuses too.
+std::optional<bool> truth_of(std::string_view text) {
+  const std::string_view word = trim(text.substr(0, text.find_first_of(",}")));
+  if (word == "True") return true;
+  if (word == "False") return false;
+  return {};
 }
 
 std::optional<std::vector<std::int64_t>> shape_of(std::string_view text) {
   if (text.empty() || text.front() != '(' || text.find(')') == std::string_view::npos) return {};
   std::vector<std::int64_t> shape;
   for (const std::string& part : split(text.substr(1, text.find(')') - 1), ',')) {
-    if (trim(part).empty()) continue;
-    const auto extent = parse_integer(trim(part));
+    std::string_view number = trim(part);
+    if (number.empty()) continue;
+    if (number.ends_with('L')) number.remove_suffix(1);  // as Python 2 wrote it
+    const auto extent = parse_integer(number);
     if (!extent || *extent < 0) return {};
     shape.push_back(*extent);
   }
@@ -203,14 +213,27 @@ Result<Array> read_npy(const std::filesystem::path& file) {
   }
   auto shape = shape_of(*shape_text);
   if (!shape) return fail(unusable(file, "its shape cannot be read"));
+  const auto by_columns = truth_of(*order);
+  if (!by_columns)
+    return fail(unusable(file,
+                         "its fortran_order is " +
+                             std::string(trim(order->substr(0, order->find_first_of(",}")))) +
+                             ", not True or False",
+                         "save the array with numpy.save"));
   const auto wanted = bytes_of(*type, *shape);
+  if (wanted && *wanted < content.size())
+    return fail(unusable(file,
+                         "its shape needs " + std::to_string(*wanted) + " bytes and " +
+                             std::to_string(content.size()) +
+                             " follow the header: something comes after the array",
+                         "save each array in a file of its own: numpy.save(file, array)"));
   if (!wanted || *wanted != content.size())
     return fail(unusable(file,
                          "its shape needs " + (wanted ? std::to_string(*wanted) : std::string(uncountable)) +
                              " bytes and " + std::to_string(content.size()) + " follow the header",
                          copy_again));
   Array array = make_array(*type, std::move(*shape));
-  if (order->starts_with("True"))
+  if (*by_columns)
     copy_columns(content, type->bits / 8u, array.shape, array.data());
   else
     std::memcpy(array.data(), content.data(), content.size());

@@ -72,6 +72,25 @@ TEST_F(Npy, WhatIsStoredColumnByColumnIsTurned) {
   EXPECT_THAT(empty->shape, testing::ElementsAre(0, 3));
 }
 
+TEST_F(Npy, TheOrderIsReadAsPythonReadsIt) {
+  const std::string columns = bytes_of({0, 0, 3, 0, 1, 0, 4, 0, 2, 0, 5, 0});
+  for (const char* word : {"True", "  True ", "\n True", "\tTrue\n"})
+    EXPECT_THAT(numbers_of<std::int16_t>(
+                    read(array("'<i2'", columns, 1, 0, std::string(word) + ", 'shape': (2, 3)"))),
+                testing::ElementsAre(0, 1, 2, 3, 4, 5))
+        << word;
+  for (const char* word : {"1", "0", "true", "Truely", "None", "'True'", ""})
+    expect_refused(array("'<i2'", columns, 1, 0, std::string(word) + ", 'shape': (2, 3)"),
+                   "its fortran_order is " + std::string(word), "numpy.save");
+}
+
+TEST_F(Npy, TheShapeMayBeOfPython2) {
+  const auto read = this->read(array("'<f4'", std::string(24, 'a'), 1, 0, "False, 'shape': (3L, 2L)"));
+  ASSERT_TRUE(read);
+  EXPECT_THAT(read->shape, testing::ElementsAre(3, 2));
+  expect_refused(array("'<f4'", "", 1, 0, "False, 'shape': (L,)"), "its shape cannot be read", "");
+}
+
 TEST_F(Npy, TheOtherByteOrderIsTurned) {
   EXPECT_THAT(numbers_of<float>(read(array("'>f4'", bytes_of({0x3f, 0xc0, 0, 0, 0xc0, 0, 0, 0})))),
               testing::ElementsAre(1.5F, -2.F));
@@ -95,6 +114,8 @@ TEST_F(Npy, ARemedyIsForTheProblemAtHand) {
   expect_refused(array("'<M8[ns]'", std::string(16, 'a')), "'<M8[ns]'", "astype");
   expect_refused(array("[('x', '<f4')]", std::string(8, 'a')), "[('x', '<f4')]", "each field");
   expect_refused(array("'<f4'", "abc"), "3 follow the header", "copy it again");
+  expect_refused(array("'<f4'", std::string(16, 'a')), "16 follow the header: something comes after",
+                 "of its own");
   expect_refused(array("'<f4'", "").substr(0, 40), "cut off", "copy it again");
   expect_refused(array("'<f4'", "").substr(0, 7), "cut off", "copy it again");
   expect_refused(std::string("PK\x03\x04", 4) + std::string(40, 'a'), ".npz", "numpy.load");
