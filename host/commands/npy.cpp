@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <bit>
 #include <cctype>
+#include <cerrno>
 #include <cstring>
+#include <new>
 #include <optional>
 
+#include "base/file_calls.hpp"
 #include "base/files.hpp"
 #include "base/paths.hpp"
 #include "base/text.hpp"
@@ -15,7 +18,9 @@ namespace enginehost::commands {
 namespace {
 
 constexpr std::string_view magic = "\x93NUMPY";
-constexpr std::uint64_t largest_file = std::uint64_t{16} << 30;
+constexpr std::uint64_t largest_array = std::uint64_t{16} << 30;
+constexpr std::uint32_t longest_header =
+    1u << 20;  // NumPy itself reads 10000 bytes, if it is not told otherwise
 static_assert(std::endian::native == std::endian::little, "'<' is copied as it lies in the file");
 
 Diagnosis unusable(const std::filesystem::path& file, std::string_view problem,
@@ -25,7 +30,7 @@ Diagnosis unusable(const std::filesystem::path& file, std::string_view problem,
   return diagnosis;
 }
 
-constexpr std::string_view uncountable = "more than 18446744073709551615";
+const std::string uncountable = "more than 18446744073709551615";
 constexpr std::string_view copy_again =
     "the file is not whole: copy it again, or save it again with numpy.save";
 
@@ -169,14 +174,49 @@ Array make_array(engine_dtype type, std::vector<std::int64_t> shape) {
   return array;
 }
 
-Result<Array> read_npy(const std::filesystem::path& file) {
-  const auto bytes = read_file(file, largest_file, "EH-P47");
-  if (!bytes) return fail(bytes.error());
-  const std::string_view text = *bytes;
+namespace {
+
+// A file that is read as far as what was read of it says: what is no array, however large, is not read whole.
+class Reading {
+ public:
+  explicit Reading(const std::filesystem::path& file) : file_(file) {}
+  Result<void> open() {
+    TRY_ASSIGN(opened_, open_to_read(file_, "EH-P47"));
+    return {};
+  }
+  // The next `size` bytes; fewer where the file ends. Room is made as they come, since the size is what the
+  // file says of itself.
+  Result<std::string> next(std::uint64_t size) {
+    constexpr std::uint64_t most_at_once = 1u << 24;
+    std::string bytes;
+    while (bytes.size() < size) {
+      const std::size_t before = bytes.size();
+      const auto step = static_cast<std::size_t>(std::min(size - before, most_at_once));
+      bytes.resize(before + step);
+      const ssize_t got = calls::read(opened_.get(), bytes.data() + before, step);
+      const int why = errno;
+      bytes.resize(before + static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+      if (got < 0 && why == EINTR) continue;
+      if (got < 0) return fail(diagnose_errno("EH-P47", why).with("file", path_text(file_)));
+      if (got == 0) break;
+    }
+    return bytes;
+  }
+
+ private:
+  const std::filesystem::path& file_;
+  FileDescriptor opened_;
+};
+
+Result<Array> read_once(const std::filesystem::path& file) {
+  Reading reading(file);
+  TRY(reading.open());
+  constexpr std::size_t length_at = magic.size() + 2;
+  TRY_ASSIGN(std::string text, reading.next(length_at + 2));
   if (text.starts_with("PK\x03\x04"))
     return fail(unusable(file, "it is an archive of arrays (.npz)",
                          "save the array alone: numpy.save(file, numpy.load(archive)[name])"));
-  if (magic.starts_with(text.substr(0, magic.size())) && text.size() < 12)
+  if (magic.starts_with(text.substr(0, magic.size())) && text.size() < length_at + 2)
     return fail(unusable(file, "its header is cut off", copy_again));
   if (!text.starts_with(magic))
     return fail(unusable(file, "it does not begin as an .npy file", "save the array with numpy.save"));
@@ -186,13 +226,20 @@ Result<Array> read_npy(const std::filesystem::path& file) {
                              std::to_string(static_cast<unsigned char>(text[7])) +
                              "; 1.0, 2.0 and 3.0 are known",
                          "save the array with numpy.save"));
-  const bool first_version = text[6] == 1;
-  const std::size_t length_at = magic.size() + 2, length_size = first_version ? 2 : 4;
+  if (text[6] > 1) {  // the length takes four bytes
+    TRY_ASSIGN(const std::string more, reading.next(2));
+    text += more;
+    if (more.size() < 2) return fail(unusable(file, "its header is cut off", copy_again));
+  }
   std::uint32_t length = 0;
-  std::memcpy(&length, text.data() + length_at, length_size);
-  const std::size_t begin = length_at + length_size;
-  if (length > text.size() - begin) return fail(unusable(file, "its header is cut off", copy_again));
-  const std::string_view header = text.substr(begin, length), content = text.substr(begin + length);
+  std::memcpy(&length, text.data() + length_at, text.size() - length_at);
+  if (length > longest_header)
+    return fail(unusable(file,
+                         "its header is said to take " + std::to_string(length) + " bytes; at most " +
+                             std::to_string(longest_header) + " are read",
+                         "save the array with numpy.save"));
+  TRY_ASSIGN(const std::string header, reading.next(length));
+  if (header.size() < length) return fail(unusable(file, "its header is cut off", copy_again));
 
   const auto description = value_after(header, "descr"), order = value_after(header, "fortran_order"),
              shape_text = value_after(header, "shape");
@@ -221,17 +268,17 @@ Result<Array> read_npy(const std::filesystem::path& file) {
                              ", not True or False",
                          "save the array with numpy.save"));
   const auto wanted = bytes_of(*type, *shape);
-  if (wanted && *wanted < content.size())
-    return fail(unusable(file,
-                         "its shape needs " + std::to_string(*wanted) + " bytes and " +
-                             std::to_string(content.size()) +
-                             " follow the header: something comes after the array",
+  const std::string needs = "its shape needs " + (wanted ? std::to_string(*wanted) : uncountable) + " bytes";
+  if (!wanted || *wanted > largest_array)
+    return fail(unusable(file, needs + "; at most " + std::to_string(largest_array) + " are read",
+                         "give an array that is not as large, as numpy.save writes it"));
+  TRY_ASSIGN(const std::string content, reading.next(*wanted + 1));
+  if (content.size() > *wanted)
+    return fail(unusable(file, needs + " and more follow the header: something comes after the array",
                          "save each array in a file of its own: numpy.save(file, array)"));
-  if (!wanted || *wanted != content.size())
-    return fail(unusable(file,
-                         "its shape needs " + (wanted ? std::to_string(*wanted) : std::string(uncountable)) +
-                             " bytes and " + std::to_string(content.size()) + " follow the header",
-                         copy_again));
+  if (content.size() < *wanted)
+    return fail(
+        unusable(file, needs + " and " + std::to_string(content.size()) + " follow the header", copy_again));
   Array array = make_array(*type, std::move(*shape));
   if (*by_columns)
     copy_columns(content, type->bits / 8u, array.shape, array.data());
@@ -239,6 +286,20 @@ Result<Array> read_npy(const std::filesystem::path& file) {
     std::memcpy(array.data(), content.data(), content.size());
   if (described.starts_with('>')) swap_bytes(array, content.size());
   return array;
+}
+
+}  // namespace
+
+// On NFS a file that another machine replaced by a rename is stale until it is opened by its name once more.
+Result<Array> read_npy(const std::filesystem::path& file) {
+  try {
+    for (int tries = 1;; ++tries) {
+      auto array = read_once(file);
+      if (array || tries == 3 || array.error().value("errno") != "ESTALE") return array;
+    }
+  } catch (const std::bad_alloc&) {
+    return fail(diagnose("EH-P51").with("file", path_text(file)));
+  }
 }
 
 Result<void> write_npy(const std::filesystem::path& file, engine_dtype type,
@@ -249,10 +310,10 @@ Result<void> write_npy(const std::filesystem::path& file, engine_dtype type,
     return fail(unusable(file, ".npy has no name for the type " + load::name_of_type(type),
                          "let the model convert it to a type that .npy has (float32, int64), or take it "
                          "through the API (enginehost_outputs_tensor)"));
-  if (!size || *size > largest_file)
+  if (!size || *size > largest_array)
     return fail(unusable(file,
-                         "it takes " + (size ? std::to_string(*size) : std::string(uncountable)) +
-                             " bytes; at most " + std::to_string(largest_file) + " are written to a file",
+                         "it takes " + (size ? std::to_string(*size) : uncountable) + " bytes; at most " +
+                             std::to_string(largest_array) + " are written to a file",
                          "let the model give it in parts, or take it through the API "
                          "(enginehost_outputs_tensor)"));
   std::vector<std::string> extents;

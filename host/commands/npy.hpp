@@ -26,8 +26,9 @@ struct Array {
 // Room for an array of that type and shape; contents are zero.
 Array make_array(engine_dtype type, std::vector<std::int64_t> shape);
 
-// What is stored column by column or with the other byte order is turned into an Array's.
-// EH-P47: no such file. EH-P30: not an .npy file or a kind of it that is not supported ("file", "problem").
+// What is stored column by column or with the other byte order is turned into an Array's. No
+// more is read than the header speaks of. EH-P47: no such file. EH-P30: not an .npy file or a kind of it that
+// is not supported ("file", "problem"). EH-P51: there is no memory for it ("file").
 Result<Array> read_npy(const std::filesystem::path& file);
 
 // Written as version 1.0, replaced atomically. EH-P30 for a type that .npy has no name for (bfloat16, int4,

@@ -103,6 +103,22 @@ TEST_F(Npy, TheOtherByteOrderIsTurned) {
   EXPECT_THAT(numbers_of<std::int16_t>(both), testing::ElementsAre(0, 1, 2, 3, 4, 5));
 }
 
+TEST_F(Npy, WhatIsNoneIsNotReadWhole) {
+  const std::filesystem::path endless = "/dev/zero";
+  if (!std::filesystem::exists(endless)) GTEST_SKIP() << "no file here has no end";
+  const auto read = read_npy(endless);
+  ASSERT_FALSE(read);
+  EXPECT_EQ(read.error().code, "EH-P30");
+  EXPECT_THAT(std::string(read.error().value("problem")), HasSubstr("does not begin as an .npy file"));
+}
+
+TEST_F(Npy, AHeaderIsShort) {
+  const std::string said = std::string("\x93NUMPY\x02") + std::string(1, '\0') + "\xff\xff\xff\x7f";
+  expect_refused(said + std::string(100, ' '),
+                 "its header is said to take 2147483647 bytes; at most 1048576 are read", "numpy.save");
+  expect_refused(said.substr(0, 10), "its header is cut off", "copy it again");
+}
+
 TEST_F(Npy, AnUnknownFormatIsNotGuessed) {
   expect_refused(array("'<f4'", std::string(8, 'a'), 4), "4.0", "numpy.save");
   expect_refused(array("'<f4'", std::string(8, 'a'), 0, 9), "0.9", "numpy.save");
@@ -114,7 +130,7 @@ TEST_F(Npy, ARemedyIsForTheProblemAtHand) {
   expect_refused(array("'<M8[ns]'", std::string(16, 'a')), "'<M8[ns]'", "astype");
   expect_refused(array("[('x', '<f4')]", std::string(8, 'a')), "[('x', '<f4')]", "each field");
   expect_refused(array("'<f4'", "abc"), "3 follow the header", "copy it again");
-  expect_refused(array("'<f4'", std::string(16, 'a')), "16 follow the header: something comes after",
+  expect_refused(array("'<f4'", std::string(16, 'a')), "more follow the header: something comes after",
                  "of its own");
   expect_refused(array("'<f4'", "").substr(0, 40), "cut off", "copy it again");
   expect_refused(array("'<f4'", "").substr(0, 7), "cut off", "copy it again");
@@ -173,7 +189,7 @@ TEST_F(Npy, WhatIsTooLargeIsCalledSo) {
                 HasSubstr(shape.size() == 1 ? "it takes 21474836480 bytes" : "it takes more than"));
   }
   expect_refused(array("'<f4'", "abc", 1, 0, "False, 'shape': (9223372036854775807, 9223372036854775807)"),
-                 "needs more than 18446744073709551615 bytes and 3 follow", "copy it again");
+                 "needs more than 18446744073709551615 bytes; at most 17179869184 are read", "not as large");
 }
 
 }  // namespace

@@ -195,6 +195,7 @@ constexpr Entry entries[] = {
      .meaning = "The process may have no more memory, or may start no further thread or program.",
      .after = "an allocation that failed, EAGAIN for a thread or a program, or EPERM for a thread",
      .causes = {"{program} could not be started: {os_said}", "no further thread can be started: {os_said}",
+                "no more memory is to be had for this process, which reads {file}",
                 "no more memory is to be had for this process"},
      .remedies =
          {"{?refused}the rules that this process runs under forbid it: most often an old seccomp profile of "
