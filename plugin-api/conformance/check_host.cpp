@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "loader.hpp"
+#include "supervision.hpp"
 
 namespace engineplugin {
 
@@ -65,6 +66,8 @@ CheckCall::CheckCall() {
     me.details_.emplace(key ? key : "", value ? value : "");
   };
 }
+
+CheckCall::~CheckCall() { end_copy(); }
 
 void CheckCall::give_up_after(std::chrono::milliseconds time) {
   timed_ = true;

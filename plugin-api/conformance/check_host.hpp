@@ -65,6 +65,7 @@ class CheckCall {
     std::string message;
   };
   CheckCall();
+  ~CheckCall();
   CheckCall(const CheckCall&) = delete;
   CheckCall& operator=(const CheckCall&) = delete;
 

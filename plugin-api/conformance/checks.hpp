@@ -29,9 +29,10 @@ class Instance {
   engine_instance* get() const { return engine_; }
   // Empty when create() answered as it should; else what was wrong.
   const std::string& problem() const { return problem_; }
+  const void* query(const char* id) const;
   template <class Table>
   const Table* table(const char* id) const {
-    return static_cast<const Table*>(plugin_.query(engine_, id));
+    return static_cast<const Table*>(query(id));
   }
   bool host_untouched() const { return host_.tail_untouched(); }
 

@@ -8,6 +8,7 @@
 #include "loader.hpp"
 #include "paths.hpp"
 #include "process_state.hpp"
+#include "supervision.hpp"
 
 namespace engineplugin {
 namespace {
@@ -100,7 +101,7 @@ void check_engine(Report& report, const Request& request, const engine_plugin& p
   report.end(untouched, untouched ? "nothing is written behind the engine_host it knows"
                                   : "bytes behind the engine_host it knows were written");
   report.begin("query.null");  // late: it is the one likely to end the process
-  const bool null_answer = plugin.query(instance.get(), nullptr) == nullptr;
+  const bool null_answer = instance.query(nullptr) == nullptr;
   report.end(null_answer, null_answer ? "NULL for NULL" : "a NULL id has an answer");
 }
 
@@ -131,6 +132,13 @@ Instance::Instance(const engine_plugin& plugin, const Request& request)
 
 Instance::~Instance() {
   if (engine_) plugin_.destroy(engine_);
+  end_copy();
+}
+
+const void* Instance::query(const char* id) const {
+  const void* table = plugin_.query(engine_, id);
+  end_copy();
+  return table;
 }
 
 void check_lifetime(Report& report, const Request& request, const engine_plugin& plugin) {

@@ -12,7 +12,11 @@ struct SharedProgress {
   std::atomic<int> begun;     // how many were begun: the parent's watch starts anew with each
   std::atomic<int> failures;  // lines that said FAIL
   std::atomic<int> finished;  // 1 when all checks were made
+  std::atomic<int> copies;    // forked by the plugin, come back from its call and ended; not told yet
 };
+
+// What is said of such copies.
+extern const char* const copy_came_back;
 
 class Report {
  public:
@@ -20,7 +24,8 @@ class Report {
 
   // Names the check whose code runs next.
   void begin(const std::string& name);
-  // Ends it with a line.
+  // Ends it with a line. A copy of the process that came back meanwhile makes that a FAIL; what is given back
+  // is about the check alone, for the others can be made all the same.
   bool end(bool passed, const std::string& detail);
   // Ends it at the first problem; without one, with "ok name: detail".
   bool end(const std::string& problem, const std::string& detail) {

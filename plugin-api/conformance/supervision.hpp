@@ -22,4 +22,9 @@ struct Supervised {
 // started anew with them, and this function does not return there. `error` says why there is no child.
 Supervised supervise(int count, char** arguments, const Checks& checks, int seconds, std::string& error);
 
+// Ends this process at once, and counts it, if it is a copy of the checking one that the plugin made and that
+// came back from its call: it would make every check once more, and with each call there would be twice as
+// many. To be called after every call into the plugin.
+void end_copy();
+
 }  // namespace engineplugin

@@ -60,7 +60,7 @@ bool check_tables(Report& report, const engine_plugin& plugin, const Instance& i
 
   report.begin("query.required");
   for (const char* id : {ENGINE_DEVICE_V1, ENGINE_SELFTEST_V1}) {
-    if (!plugin.query(instance.get(), id)) problem = std::string(id) + " is missing";
+    if (!instance.query(id)) problem = std::string(id) + " is missing";
   }
   if (!report.end(problem, "engine.device/1 and engine.selftest/1")) return false;
 
@@ -68,16 +68,16 @@ bool check_tables(Report& report, const engine_plugin& plugin, const Instance& i
   std::string offered;
   for (const char* id :
        {ENGINE_DEVICE_V1, ENGINE_SELFTEST_V1, ENGINE_TENSOR_V1, ENGINE_OP_V1, ENGINE_MODEL_V1}) {
-    const void* table = plugin.query(instance.get(), id);
+    const void* table = instance.query(id);
     if (table) offered += std::string(offered.empty() ? "" : " ") + id;
-    if (table != plugin.query(instance.get(), id)) problem = std::string(id) + " has two answers";
+    if (table != instance.query(id)) problem = std::string(id) + " has two answers";
   }
   report.end(problem, offered);
 
   report.begin("query.unknown");
   for (const char* id : {"", "engine.device", "engine.device/", "engine.device/10", "engine.model/9999",
                          "org.example.unknown/1", "ENGINE.DEVICE/1"}) {
-    if (plugin.query(instance.get(), id)) problem = std::string("\"") + id + "\" has an answer";
+    if (instance.query(id)) problem = std::string("\"") + id + "\" has an answer";
   }
   report.end(problem, "NULL for ids it cannot know");
   return true;

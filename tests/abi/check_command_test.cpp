@@ -112,6 +112,16 @@ TEST(CheckCommand, ARunWithoutInputsIsACheckOfItsOwn) {
   EXPECT_THAT(outcome.text, HasSubstr("FAIL model.run_without_inputs: "));
 }
 
+TEST(CheckCommand, ACopyOfTheProcessIsEndedAndToldWithTheCallThatMadeIt) {
+  const Outcome outcome = check(std::string(HOSTILE_DIRECTORY) + "/libhostile_forks.so");
+  EXPECT_EQ(outcome.status, 1) << outcome.text;
+  EXPECT_THAT(outcome.text, HasSubstr("FAIL create: a child that the plugin forked came back from its call"));
+  EXPECT_THAT(outcome.text, HasSubstr("FAIL create.repeat: a child"));
+  const std::string last = "ok   process.exit: ";
+  ASSERT_THAT(outcome.text, HasSubstr(last));
+  EXPECT_EQ(outcome.text.find(last), outcome.text.rfind(last)) << "two made the checks:\n" << outcome.text;
+}
+
 struct Hostile {
   const char* name;
   const char* finding;  // the check that must fail

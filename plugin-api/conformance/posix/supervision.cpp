@@ -2,6 +2,9 @@
 
 #include <signal.h>
 #include <sys/mman.h>
+#ifdef __linux__
+#include <sys/prctl.h>
+#endif
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -12,6 +15,20 @@
 
 namespace engineplugin {
 namespace {
+
+// Of the process that makes the checks.
+pid_t checking_process = 0;
+SharedProgress* shared_progress = nullptr;
+
+// The group of the checks, for handlers of signals.
+volatile pid_t group_of_checks = 0;
+
+// Whoever ends this process by hand means the checks too, which are in a group of their own.
+void end_with_checks(int number) {
+  kill(-group_of_checks, SIGKILL);
+  signal(number, SIG_DFL);
+  raise(number);
+}
 
 // Standard output becomes an unnamed file, so that what a plugin prints is seen; the report goes to the real
 // one.
@@ -24,11 +41,25 @@ std::FILE* put_stdout_aside() {
 }
 
 [[noreturn]] void run_checks(const Checks& checks, SharedProgress& progress) {
+  setpgid(0, 0);
+#ifdef __linux__
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+#endif
+  checking_process = getpid();
+  shared_progress = &progress;
   std::FILE* stream = put_stdout_aside();
   if (!stream) std::_Exit(3);
   checks(stream, progress);
   std::fclose(stream);
   std::exit(0);  // not _exit: what the plugin left for the end of the process is part of the check
+}
+
+// Ends what the plugin started, too. The child is waited for last: until then its number is nobody else's.
+int end_group(pid_t child) {
+  kill(-child, SIGKILL);
+  int status = 0;
+  waitpid(child, &status, 0);
+  return status;
 }
 
 // Waits for the child. Returns how it ended, "" for an exit with 0.
@@ -37,23 +68,23 @@ std::string wait_for(pid_t child, const SharedProgress& progress, int seconds) {
   int ticks = 0;
   constexpr int ticks_per_second = 50;
   for (;;) {
-    int status = 0;
-    const pid_t done = waitpid(child, &status, WNOHANG);
-    if (done == child && WIFSIGNALED(status)) {
-      return std::string("the process was killed by signal ") + std::to_string(WTERMSIG(status)) + " (" +
-             strsignal(WTERMSIG(status)) + ") in this check";
-    }
-    if (done == child) {
+    siginfo_t done{};
+    if (waitid(P_PID, static_cast<id_t>(child), &done, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+        done.si_pid == child) {
+      const int status = end_group(child);
+      if (WIFSIGNALED(status)) {
+        return std::string("the process was killed by signal ") + std::to_string(WTERMSIG(status)) + " (" +
+               strsignal(WTERMSIG(status)) + ") in this check";
+      }
       const int code = WEXITSTATUS(status);
-      if (progress.finished && code == 0) return "";
+      if (progress.finished && code == 0) return progress.copies > 0 ? copy_came_back : "";
       return "the process ended itself with status " + std::to_string(code) + " in this check";
     }
     if (progress.begun != seen) {
       seen = progress.begun;
       ticks = 0;
     } else if (++ticks > seconds * ticks_per_second) {
-      kill(child, SIGKILL);
-      waitpid(child, &status, 0);
+      end_group(child);
       return "no answer within " + std::to_string(seconds) + " s";
     }
     usleep(1000000 / ticks_per_second);
@@ -61,6 +92,12 @@ std::string wait_for(pid_t child, const SharedProgress& progress, int seconds) {
 }
 
 }  // namespace
+
+void end_copy() {
+  if (checking_process == 0 || getpid() == checking_process) return;
+  shared_progress->copies++;
+  _exit(1);  // nothing of this process is its own: no destructor, no exit handler, no buffer
+}
 
 Supervised supervise(int, char**, const Checks& checks, int seconds, std::string& error) {
   void* shared =
@@ -77,6 +114,11 @@ Supervised supervise(int, char**, const Checks& checks, int seconds, std::string
     return {};
   }
   if (child == 0) run_checks(checks, progress);
+  setpgid(child, child);  // here too: whichever comes first
+  group_of_checks = child;
+  for (const int number : {SIGHUP, SIGINT, SIGTERM}) {
+    if (signal(number, end_with_checks) == SIG_IGN) signal(number, SIG_IGN);
+  }
   std::string end = wait_for(child, progress, seconds);
   return {std::move(end), progress.check, progress.failures};
 }

@@ -108,4 +108,6 @@ Supervised supervise(int, char**, const Checks& checks, int seconds, std::string
   return {std::move(end), progress.check, progress.failures};
 }
 
+void end_copy() {}  // no process can be doubled here
+
 }  // namespace engineplugin
