@@ -230,9 +230,7 @@ void check_loaded(Report& report, const Request& request) {
                                         "destroy() had returned");
   report.begin("process.state");
   report.end(before.difference(ProcessState::now()),
-             "signals, locale, folder, environment and floating-point mode are as before");
-  report.begin("process.stdout");
-  report.end(stdout_bytes() == 0, std::to_string(stdout_bytes()) + " bytes were written to stdout");
+             "signals, locale, folder, environment, open files and floating-point mode are as before");
 }
 
 }  // namespace engineplugin

@@ -112,10 +112,10 @@ int engineplugin::check_command(int count, char** words) {
   arguments.request.root = path_text(std::filesystem::absolute(path_of(arguments.request.root), error));
 
   std::string problem;
-  auto [end, check, failures] = supervise(
+  auto [end, check, failures, stdout_bytes] = supervise(
       count, words,
-      [&](std::FILE* stream, SharedProgress& progress) {
-        Report report(stream, progress);
+      [&](SharedProgress& progress) {
+        Report report(progress);
         if (check_file(report, arguments.request)) check_loaded(report, arguments.request);
         report.begin("process.exit");
         report.finish();
@@ -124,6 +124,12 @@ int engineplugin::check_command(int count, char** words) {
   if (!problem.empty()) {
     std::cerr << "engine-plugin-check: " << problem << "\n";
     return 2;
+  }
+  // Destructors and exit handlers may have printed, too.
+  if (end.empty() || stdout_bytes > 0) {
+    std::printf("%s process.stdout: %ld bytes were written to stdout\n", stdout_bytes == 0 ? "ok  " : "FAIL",
+                stdout_bytes);
+    failures += stdout_bytes == 0 ? 0 : 1;
   }
   if (!end.empty()) {
     std::printf("FAIL %s: %s\n", check.c_str(), end.c_str());

@@ -1,5 +1,6 @@
 // What a plugin must leave as it found it.
 #pragma once
+#include <map>
 #include <string>
 #include <vector>
 
@@ -19,12 +20,11 @@ struct ProcessState {
   unsigned sse_mode = 0, x87_mode = 0;
   const void* thread_locale = nullptr;
   unsigned file_mask = 0;
+  // Where every open descriptor leads to; empty where files are not opened by number.
+  std::map<int, std::string> descriptors;
 };
 
 // Threads of this process, from /proc.
 int thread_count();
-
-// How much was written to standard output, which the tool has put aside into a file.
-long stdout_bytes();
 
 }  // namespace engineplugin

@@ -1,8 +1,9 @@
 // One line per check, "ok   name: detail", "FAIL name: detail"; and the name of the check under way, in
-// memory shared with the parent, so that a plugin that kills this process is blamed for the right one.
+// memory shared with the parent, so that a plugin that kills this process is blamed for the right one. The
+// lines go the same way: what a plugin does to descriptors cannot reach them.
 #pragma once
 #include <atomic>
-#include <cstdio>
+#include <cstdint>
 #include <string>
 
 namespace engineplugin {
@@ -13,14 +14,20 @@ struct SharedProgress {
   std::atomic<int> failures;  // lines that said FAIL
   std::atomic<int> finished;  // 1 when all checks were made
   std::atomic<int> copies;    // forked by the plugin, come back from its call and ended; not told yet
+  // Lines on their way to the parent, around in a ring. Both counts only grow, as unsigned numbers do.
+  std::atomic<std::uint32_t> written, taken;
+  char lines[1u << 16];
 };
+
+// In the parent: prints the lines that came since.
+void pass_lines_on(SharedProgress& progress);
 
 // What is said of such copies.
 extern const char* const copy_came_back;
 
 class Report {
  public:
-  Report(std::FILE* stream, SharedProgress& progress) : stream_(stream), progress_(progress) {}
+  explicit Report(SharedProgress& progress) : progress_(progress) {}
 
   // Names the check whose code runs next.
   void begin(const std::string& name);
@@ -35,7 +42,8 @@ class Report {
   void finish() { progress_.finished = 1; }
 
  private:
-  std::FILE* stream_;
+  // Waits for the parent to make room.
+  void write(const std::string& line);
   SharedProgress& progress_;
 };
 

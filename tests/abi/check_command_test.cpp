@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <string>
@@ -122,6 +123,16 @@ TEST(CheckCommand, ACopyOfTheProcessIsEndedAndToldWithTheCallThatMadeIt) {
   EXPECT_EQ(outcome.text.find(last), outcome.text.rfind(last)) << "two made the checks:\n" << outcome.text;
 }
 
+TEST(CheckCommand, NoLineIsLostToWhatAPluginDoesToDescriptors) {
+  const auto lines = [](const std::string& text) { return std::count(text.begin(), text.end(), '\n'); };
+  const Outcome outcome = check(std::string(HOSTILE_DIRECTORY) + "/libhostile_closes_files.so");
+  const Outcome other = check(std::string(HOSTILE_DIRECTORY) + "/libhostile_meddles.so");
+  EXPECT_EQ(outcome.status, 1) << outcome.text;
+  EXPECT_EQ(lines(outcome.text), lines(other.text)) << outcome.text;
+  EXPECT_THAT(outcome.text, HasSubstr("FAIL process.state: standard input was closed"));
+  EXPECT_THAT(outcome.text, HasSubstr("1 failed."));
+}
+
 struct Hostile {
   const char* name;
   const char* finding;  // the check that must fail
@@ -146,6 +157,7 @@ INSTANTIATE_TEST_SUITE_P(
         Hostile{"crash_in_constructor", "load.open"}, Hostile{"crash_in_destroy", "create"},
         Hostile{"crash_on_null_id", "query.null"}, Hostile{"dependency_only", "file.exports"},
         Hostile{"descriptor_in_bss", "file.descriptor"}, Hostile{"extra_exports", "file.exports"},
+        Hostile{"closes_stream", "process.state"}, Hostile{"loud_at_end", "process.stdout"},
         Hostile{"meddles", "process.state"}, Hostile{"overruns_info", "device.size"},
         Hostile{"exit_in_constructor", "load.open"}, Hostile{"exit_in_selftest", "selftest.0.cpu:0"},
         Hostile{"failing_selftest", "selftest.2.cpu:0"}, Hostile{"hang_in_constructor", "load.open"},

@@ -15,6 +15,7 @@
 #include <clocale>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 
 namespace engineplugin {
@@ -44,6 +45,28 @@ std::string changed(const char* what, unsigned from, unsigned to) {
   return what + std::string(text);
 }
 
+// Only those that are there before a plugin is loaded are compared: what it opens itself is its own.
+std::map<int, std::string> open_descriptors() {
+  std::vector<int> numbers;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd", error))
+    numbers.push_back(std::atoi(entry.path().filename().c_str()));
+  std::map<int, std::string> descriptors;
+  for (const int number : numbers) {
+    struct stat file {};
+    if (fstat(number, &file) != 0) continue;  // that of the folder itself
+    descriptors[number] =
+        std::to_string(file.st_dev) + " " + std::to_string(file.st_ino) + " " + std::to_string(file.st_rdev);
+  }
+  return descriptors;
+}
+
+std::string name_of_descriptor(int number) {
+  constexpr const char* streams[] = {"standard input", "standard output", "standard error"};
+  return number < 3 ? streams[number]
+                    : "descriptor " + std::to_string(number) + ", which the plugin did not open,";
+}
+
 }  // namespace
 
 ProcessState ProcessState::now() {
@@ -67,6 +90,7 @@ ProcessState ProcessState::now() {
   state.thread_locale = uselocale(static_cast<locale_t>(nullptr));
   state.file_mask = umask(0);
   umask(state.file_mask);
+  state.descriptors = open_descriptors();
   return state;
 }
 
@@ -84,6 +108,11 @@ std::string ProcessState::difference(const ProcessState& later) const {
   if (sse_mode != later.sse_mode) return changed("the floating-point mode (MXCSR)", sse_mode, later.sse_mode);
   if (x87_mode != later.x87_mode) return changed("the x87 control word", x87_mode, later.x87_mode);
   if (file_mask != later.file_mask) return "the file mode mask was changed";
+  for (const auto& [number, file] : descriptors) {
+    const auto now = later.descriptors.find(number);
+    if (now == later.descriptors.end()) return name_of_descriptor(number) + " was closed";
+    if (now->second != file) return name_of_descriptor(number) + " leads elsewhere";
+  }
   return "";
 }
 
@@ -93,12 +122,6 @@ int thread_count() {
   for ([[maybe_unused]] const auto& task : std::filesystem::directory_iterator("/proc/self/task", error))
     count++;
   return count;
-}
-
-long stdout_bytes() {
-  std::fflush(stdout);
-  struct stat status {};
-  return fstat(STDOUT_FILENO, &status) == 0 ? static_cast<long>(status.st_size) : 0;
 }
 
 }  // namespace engineplugin

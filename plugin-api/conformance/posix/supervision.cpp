@@ -5,6 +5,7 @@
 #ifdef __linux__
 #include <sys/prctl.h>
 #endif
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -30,27 +31,16 @@ void end_with_checks(int number) {
   raise(number);
 }
 
-// Standard output becomes an unnamed file, so that what a plugin prints is seen; the report goes to the real
-// one.
-std::FILE* put_stdout_aside() {
-  const int real = dup(STDOUT_FILENO);
-  const int aside = memfd_create("stdout", MFD_CLOEXEC);
-  if (real < 0 || aside < 0 || dup2(aside, STDOUT_FILENO) < 0) return nullptr;
-  close(aside);
-  return fdopen(real, "w");
-}
-
-[[noreturn]] void run_checks(const Checks& checks, SharedProgress& progress) {
+// `aside` stays open: a file of this program's that a plugin has no business with, as any host has some.
+[[noreturn]] void run_checks(const Checks& checks, SharedProgress& progress, int aside) {
+  if (dup2(aside, STDOUT_FILENO) < 0) _exit(3);
   setpgid(0, 0);
 #ifdef __linux__
   prctl(PR_SET_PDEATHSIG, SIGKILL);
 #endif
   checking_process = getpid();
   shared_progress = &progress;
-  std::FILE* stream = put_stdout_aside();
-  if (!stream) std::_Exit(3);
-  checks(stream, progress);
-  std::fclose(stream);
+  checks(progress);
   std::exit(0);  // not _exit: what the plugin left for the end of the process is part of the check
 }
 
@@ -63,7 +53,7 @@ int end_group(pid_t child) {
 }
 
 // Waits for the child. Returns how it ended, "" for an exit with 0.
-std::string wait_for(pid_t child, const SharedProgress& progress, int seconds) {
+std::string wait_for(pid_t child, SharedProgress& progress, int seconds) {
   int seen = -1;
   int ticks = 0;
   constexpr int ticks_per_second = 50;
@@ -72,6 +62,7 @@ std::string wait_for(pid_t child, const SharedProgress& progress, int seconds) {
     if (waitid(P_PID, static_cast<id_t>(child), &done, WEXITED | WNOHANG | WNOWAIT) == 0 &&
         done.si_pid == child) {
       const int status = end_group(child);
+      pass_lines_on(progress);
       if (WIFSIGNALED(status)) {
         return std::string("the process was killed by signal ") + std::to_string(WTERMSIG(status)) + " (" +
                strsignal(WTERMSIG(status)) + ") in this check";
@@ -80,11 +71,13 @@ std::string wait_for(pid_t child, const SharedProgress& progress, int seconds) {
       if (progress.finished && code == 0) return progress.copies > 0 ? copy_came_back : "";
       return "the process ended itself with status " + std::to_string(code) + " in this check";
     }
+    pass_lines_on(progress);
     if (progress.begun != seen) {
       seen = progress.begun;
       ticks = 0;
     } else if (++ticks > seconds * ticks_per_second) {
       end_group(child);
+      pass_lines_on(progress);
       return "no answer within " + std::to_string(seconds) + " s";
     }
     usleep(1000000 / ticks_per_second);
@@ -106,6 +99,11 @@ Supervised supervise(int, char**, const Checks& checks, int seconds, std::string
     error = "no shared memory";
     return {};
   }
+  const int aside = memfd_create("stdout", MFD_CLOEXEC);
+  if (aside < 0) {
+    error = "no file for standard output";
+    return {};
+  }
   auto& progress = *new (shared) SharedProgress{};
   std::cout.flush();
   const pid_t child = fork();
@@ -113,14 +111,17 @@ Supervised supervise(int, char**, const Checks& checks, int seconds, std::string
     error = "no child process";
     return {};
   }
-  if (child == 0) run_checks(checks, progress);
+  if (child == 0) run_checks(checks, progress, aside);
   setpgid(child, child);  // here too: whichever comes first
   group_of_checks = child;
   for (const int number : {SIGHUP, SIGINT, SIGTERM}) {
     if (signal(number, end_with_checks) == SIG_IGN) signal(number, SIG_IGN);
   }
   std::string end = wait_for(child, progress, seconds);
-  return {std::move(end), progress.check, progress.failures};
+  struct stat file {};
+  fstat(aside, &file);
+  close(aside);
+  return {std::move(end), progress.check, progress.failures, static_cast<long>(file.st_size)};
 }
 
 }  // namespace engineplugin

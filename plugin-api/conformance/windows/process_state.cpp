@@ -1,6 +1,5 @@
 #include "../process_state.hpp"
 
-#include <io.h>
 #include "../paths.hpp"
 #include "system.hpp"
 // After <windows.h>, which it needs.
@@ -9,7 +8,6 @@
 #include <cfenv>
 #include <clocale>
 #include <cstdint>
-#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 
@@ -47,11 +45,6 @@ int thread_count() {
     count += entry.th32OwnerProcessID == GetCurrentProcessId() ? 1 : 0;
   CloseHandle(snapshot);
   return count;
-}
-
-long stdout_bytes() {
-  std::fflush(stdout);
-  return _filelength(1);
 }
 
 }  // namespace engineplugin

@@ -1,9 +1,8 @@
 #include "../supervision.hpp"
 
-#include <fcntl.h>
-#include <io.h>
 #include "system.hpp"
 
+#include <cstdio>
 #include <cstdlib>
 #include <new>
 
@@ -18,26 +17,18 @@ SharedProgress* map(HANDLE memory) {
       MapViewOfFile(memory, FILE_MAP_READ | FILE_MAP_WRITE, 0, 0, sizeof(SharedProgress)));
 }
 
-// As elsewhere, in a file that goes with the process.
-std::FILE* put_stdout_aside() {
+// A file that goes with the last of its handles, which the child inherits.
+HANDLE make_aside(SECURITY_ATTRIBUTES& inherited) {
   wchar_t folder[MAX_PATH], name[MAX_PATH];
-  if (GetTempPathW(MAX_PATH, folder) == 0 || GetTempFileNameW(folder, L"out", 0, name) == 0) return nullptr;
-  const int real = _dup(1);
-  const HANDLE aside =
-      CreateFileW(name, GENERIC_READ | GENERIC_WRITE, FILE_SHARE_DELETE, nullptr, CREATE_ALWAYS,
-                  FILE_ATTRIBUTE_TEMPORARY | FILE_FLAG_DELETE_ON_CLOSE, nullptr);
-  const int opened = _open_osfhandle(reinterpret_cast<intptr_t>(aside), _O_BINARY);
-  if (real < 0 || opened < 0 || _dup2(opened, 1) < 0) return nullptr;
-  _close(opened);
-  return _fdopen(real, "wb");
+  if (GetTempPathW(MAX_PATH, folder) == 0 || GetTempFileNameW(folder, L"out", 0, name) == 0)
+    return INVALID_HANDLE_VALUE;
+  return CreateFileW(name, GENERIC_READ | GENERIC_WRITE, FILE_SHARE_DELETE, &inherited, CREATE_ALWAYS,
+                     FILE_ATTRIBUTE_TEMPORARY | FILE_FLAG_DELETE_ON_CLOSE, nullptr);
 }
 
 [[noreturn]] void run_checks(const Checks& checks, SharedProgress& progress) {
   SetErrorMode(SEM_FAILCRITICALERRORS | SEM_NOGPFAULTERRORBOX | SEM_NOOPENFILEERRORBOX);
-  std::FILE* stream = put_stdout_aside();
-  if (!stream) std::_Exit(3);
-  checks(stream, progress);
-  std::fclose(stream);
+  checks(progress);
   std::exit(0);
 }
 
@@ -48,19 +39,22 @@ std::string number_text(DWORD code) {
   return text;
 }
 
-std::string wait_for(HANDLE child, const SharedProgress& progress, int seconds) {
+std::string wait_for(HANDLE child, SharedProgress& progress, int seconds) {
   int seen = -1, ticks = 0;
   constexpr int ticks_per_second = 50;
   while (WaitForSingleObject(child, 1000 / ticks_per_second) != WAIT_OBJECT_0) {
+    pass_lines_on(progress);
     if (progress.begun != seen) {
       seen = progress.begun;
       ticks = 0;
     } else if (++ticks > seconds * ticks_per_second) {
       TerminateProcess(child, 1);
       WaitForSingleObject(child, 5000);
+      pass_lines_on(progress);
       return "no answer within " + std::to_string(seconds) + " s";
     }
   }
+  pass_lines_on(progress);
   DWORD code = 0;
   GetExitCodeProcess(child, &code);
   if (progress.finished && code == 0) return "";
@@ -88,6 +82,11 @@ Supervised supervise(int, char**, const Checks& checks, int seconds, std::string
     error = "no shared memory";
     return {};
   }
+  const HANDLE aside = make_aside(inherited);
+  if (aside == INVALID_HANDLE_VALUE) {
+    error = "no file for standard output";
+    return {};
+  }
   auto& progress = *new (static_cast<void*>(shared)) SharedProgress{};
   SetEnvironmentVariableW(variable, std::to_wstring(reinterpret_cast<std::uintptr_t>(memory)).c_str());
   wchar_t program[4096];
@@ -97,7 +96,7 @@ Supervised supervise(int, char**, const Checks& checks, int seconds, std::string
   start.cb = sizeof start;
   start.dwFlags = STARTF_USESTDHANDLES;
   start.hStdInput = GetStdHandle(STD_INPUT_HANDLE);
-  start.hStdOutput = GetStdHandle(STD_OUTPUT_HANDLE);
+  start.hStdOutput = aside;
   start.hStdError = GetStdHandle(STD_ERROR_HANDLE);
   PROCESS_INFORMATION made{};
   if (!CreateProcessW(program, line.data(), nullptr, nullptr, TRUE, 0, nullptr, nullptr, &start, &made)) {
@@ -105,7 +104,10 @@ Supervised supervise(int, char**, const Checks& checks, int seconds, std::string
     return {};
   }
   std::string end = wait_for(made.hProcess, progress, seconds);
-  return {std::move(end), progress.check, progress.failures};
+  LARGE_INTEGER bytes{};
+  GetFileSizeEx(aside, &bytes);
+  CloseHandle(aside);
+  return {std::move(end), progress.check, progress.failures, static_cast<long>(bytes.QuadPart)};
 }
 
 void end_copy() {}  // no process can be doubled here

@@ -1,5 +1,5 @@
-/* create() forks, and the child comes back as well: from there on there are two of the program. 12 times at most in all
- * processes together, so that whoever does not see it is only slow. */
+/* create() forks, and the child comes back as well: from there on there are two of the program. 12 times at
+ * most in all processes together, so that whoever does not see it is only slow. */
 #include <stdatomic.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
