@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <thread>
 
+#include "printable.hpp"
 #include "supervision.hpp"
 
 namespace engineplugin {
@@ -35,7 +36,7 @@ void Report::write(const std::string& line) {
 
 void Report::begin(const std::string& name) {
   end_copy();
-  std::snprintf(progress_.check, sizeof progress_.check, "%s", name.c_str());
+  std::snprintf(progress_.check, sizeof progress_.check, "%s", printable_line(name).c_str());
   progress_.begun++;
 }
 
@@ -44,7 +45,7 @@ bool Report::end(bool passed, const std::string& detail) {
   const bool copies = progress_.copies.exchange(0) > 0;
   const bool good = passed && !copies;
   const std::string told = !copies ? detail : passed ? copy_came_back : detail + "; " + copy_came_back;
-  write((good ? "ok   " : "FAIL ") + std::string(progress_.check) + ": " + told + "\n");
+  write((good ? "ok   " : "FAIL ") + std::string(progress_.check) + ": " + printable_line(told) + "\n");
   if (!good) progress_.failures++;
   return passed;
 }

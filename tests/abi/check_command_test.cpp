@@ -123,6 +123,13 @@ TEST(CheckCommand, ACopyOfTheProcessIsEndedAndToldWithTheCallThatMadeIt) {
   EXPECT_EQ(outcome.text.find(last), outcome.text.rfind(last)) << "two made the checks:\n" << outcome.text;
 }
 
+TEST(CheckCommand, WhatAPluginSaysStaysOnItsLineAndReachesNoTerminalRaw) {
+  const Outcome outcome = check(std::string(HOSTILE_DIRECTORY) + "/libhostile_speaks_to_terminals.so");
+  EXPECT_EQ(outcome.status, 1) << outcome.text;
+  EXPECT_THAT(outcome.text, HasSubstr("FAIL create: create() answered 3 (UNAVAILABLE): red \\x1b[31m ok   "
+                                      "process.exit: \\xff \\x9b end \u00e9\n"));
+}
+
 TEST(CheckCommand, NoLineIsLostToWhatAPluginDoesToDescriptors) {
   const auto lines = [](const std::string& text) { return std::count(text.begin(), text.end(), '\n'); };
   const Outcome outcome = check(std::string(HOSTILE_DIRECTORY) + "/libhostile_closes_files.so");
