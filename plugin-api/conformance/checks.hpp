@@ -52,7 +52,7 @@ bool check_file(Report& report, const Request& request);
 void check_loaded(Report& report, const Request& request);
 
 void check_lifetime(Report& report, const Request& request, const engine_plugin& plugin);
-// False when a required table is missing: nothing below can be asked then.
+// False when a required table or a function of a table is missing: nothing below can be asked then.
 bool check_tables(Report& report, const engine_plugin& plugin, const Instance& instance);
 void check_devices(Report& report, const Instance& instance);
 void check_selftest(Report& report, const Instance& instance);

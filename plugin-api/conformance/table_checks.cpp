@@ -17,6 +17,43 @@ std::string fact_problem(const engine_plugin& plugin, engine_instance* engine, s
   return version.empty() ? "the fact \"version\" is missing" : "";
 }
 
+// The members of the tables by name; they never change, so that a table of a newer plugin has these too.
+struct Member {
+  const char* name;
+  bool is_null;
+};
+
+std::vector<Member> members_of(const char* id, const void* table) {
+  if (!std::strcmp(id, ENGINE_DEVICE_V1)) {
+    const auto& device = *static_cast<const engine_device_v1*>(table);
+    return {{"count", !device.count}, {"info", !device.info}};
+  }
+  if (!std::strcmp(id, ENGINE_SELFTEST_V1))
+    return {{"run", !static_cast<const engine_selftest_v1*>(table)->run}};
+  if (!std::strcmp(id, ENGINE_TENSOR_V1)) {
+    const auto& tensor = *static_cast<const engine_tensor_v1*>(table);
+    return {{"create", !tensor.create}, {"copy", !tensor.copy}};
+  }
+  if (!std::strcmp(id, ENGINE_OP_V1)) return {{"run", !static_cast<const engine_op_v1*>(table)->run}};
+  const auto& model = *static_cast<const engine_model_v1*>(table);
+  return {{"load", !model.load}, {"unload", !model.unload}, {"info", !model.info}, {"run", !model.run}};
+}
+
+constexpr const char* table_ids[] = {ENGINE_DEVICE_V1, ENGINE_SELFTEST_V1, ENGINE_TENSOR_V1, ENGINE_OP_V1,
+                                     ENGINE_MODEL_V1};
+
+std::string null_members(const Instance& instance) {
+  std::string found;
+  for (const char* id : table_ids) {
+    const void* table = instance.query(id);
+    if (!table) continue;
+    for (const Member& member : members_of(id, table)) {
+      if (member.is_null) found += (found.empty() ? "" : ", ") + std::string(member.name) + " of " + id;
+    }
+  }
+  return found.empty() ? "" : "NULL where a function is due: " + found + "; a table is offered whole or not";
+}
+
 // info() under a `size` larger and smaller than this header's struct.
 std::string size_problem(const engine_device_v1& table, engine_instance* engine) {
   Enlarged<engine_device_info> large;
@@ -66,8 +103,7 @@ bool check_tables(Report& report, const engine_plugin& plugin, const Instance& i
 
   report.begin("query.stable");
   std::string offered;
-  for (const char* id :
-       {ENGINE_DEVICE_V1, ENGINE_SELFTEST_V1, ENGINE_TENSOR_V1, ENGINE_OP_V1, ENGINE_MODEL_V1}) {
+  for (const char* id : table_ids) {
     const void* table = instance.query(id);
     if (table) offered += std::string(offered.empty() ? "" : " ") + id;
     if (table != instance.query(id)) problem = std::string(id) + " has two answers";
@@ -80,13 +116,16 @@ bool check_tables(Report& report, const engine_plugin& plugin, const Instance& i
     if (instance.query(id)) problem = std::string("\"") + id + "\" has an answer";
   }
   report.end(problem, "NULL for ids it cannot know");
-  return true;
+
+  // After that: who answers every id with one table is not to be told that the others lack functions.
+  report.begin("query.functions");
+  return report.end(null_members(instance), "every function of the tables is there");
 }
 
 void check_devices(Report& report, const Instance& instance) {
   const auto& table = *instance.table<engine_device_v1>(ENGINE_DEVICE_V1);
-  const std::uint32_t count = table.count(instance.get());
   report.begin("device.info");
+  const std::uint32_t count = table.count(instance.get());
   std::string names, problem;
   std::set<std::pair<std::int32_t, std::int32_t>> seen;
   for (std::uint32_t number = 0; number < count; number++) {

@@ -172,9 +172,10 @@ INSTANTIATE_TEST_SUITE_P(
         Hostile{"host_minor_too_new", "file.host_minor"}, Hostile{"leaves_thread", "unload"},
         Hostile{"logs_after_destroy", "host.after_destroy"}, Hostile{"own_locale", "process.state"},
         Hostile{"loud", "process.stdout"}, Hostile{"lying_selftest", "op.Add.cpu:0"},
-        Hostile{"missing_runtime", "create"}, Hostile{"missing_symbol", "file.exports"},
-        Hostile{"silent_failure", "create"}, Hostile{"size_too_small", "file.size"},
-        Hostile{"throw_in_create", "create"}, Hostile{"wrong_magic", "file.magic"}),
+        Hostile{"missing_runtime", "create"}, Hostile{"missing_function", "query.functions"},
+        Hostile{"missing_symbol", "file.exports"}, Hostile{"silent_failure", "create"},
+        Hostile{"size_too_small", "file.size"}, Hostile{"throw_in_create", "create"},
+        Hostile{"wrong_magic", "file.magic"}),
     [](const testing::TestParamInfo<Hostile>& param) { return std::string(param.param.name); });
 
 #ifdef __x86_64__

@@ -1,5 +1,5 @@
-/* A small plugin that works, unless told otherwise: AT_LOAD, AT_CREATE, AT_SELFTEST, AT_DESTROY and AT_UNLOAD
- * are statements given on the compiler's command line and run at that moment. */
+/* A small plugin that works, unless told otherwise: AT_LOAD, AT_CREATE, AT_QUERY, AT_SELFTEST, AT_DESTROY and
+ * AT_UNLOAD are statements given on the compiler's command line and run at that moment. */
 #include <enginehost/engine_plugin.h>
 #include <locale.h>
 #include <math.h>
@@ -18,6 +18,9 @@
 #endif
 #ifndef DEVICES
 #define DEVICES 1
+#endif
+#ifndef AT_QUERY
+#define AT_QUERY
 #endif
 #ifndef AT_SELFTEST
 #define AT_SELFTEST
@@ -93,6 +96,7 @@ static const void* query(engine_instance* engine, const char* id) {
   static const engine_device_v1 devices = {device_count, device_info};
   static const engine_selftest_v1 test = {selftest};
   (void)engine;
+  AT_QUERY;
   if (id && !strcmp(id, ENGINE_DEVICE_V1)) return &devices;
   if (id && !strcmp(id, ENGINE_SELFTEST_V1)) return &test;
   return NULL;

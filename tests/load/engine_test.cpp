@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "host/explain/explain.hpp"
 #include "host/load/in_process/engine.hpp"
 #include "host/load/in_process/told_text.hpp"
 #include "tests/faults/workshop.hpp"
@@ -70,6 +71,34 @@ TEST_F(EngineOf, SuccessWithoutAnEngineIsThePluginsBug) {
   auto engine = Engine::create(loaded("-DAT_CREATE='return ENGINE_OK'"));
   ASSERT_FALSE(engine);
   EXPECT_EQ(engine.error().value("status"), "ENGINE_INTERNAL");
+}
+
+// It would be a jump to address 0 in the application.
+TEST_F(EngineOf, R12_AFunctionThatIsNullIsToldWithItsTable) {
+  const auto offering = [&](const std::string& table) {
+    return Engine::create(loaded("-DAT_QUERY='static const engine_" + table +
+                                 ";if(id&&!strcmp(id,offered_id))return &offered'"));
+  };
+  struct {
+    const char *table, *id, *member;
+  } const cases[] = {
+      {"device_v1 offered={device_count,0};const char*offered_id=ENGINE_DEVICE_V1", "engine.device/1",
+       "info"},
+      {"selftest_v1 offered={0};const char*offered_id=ENGINE_SELFTEST_V1", "engine.selftest/1", "run"},
+      {"tensor_v1 offered={0};const char*offered_id=ENGINE_TENSOR_V1", "engine.tensor/1", "create"},
+      {"op_v1 offered={0};const char*offered_id=ENGINE_OP_V1", "engine.op/1", "run"},
+      {"model_v1 offered={0};const char*offered_id=ENGINE_MODEL_V1", "engine.model/1", "load"},
+  };
+  for (const auto& one : cases) {
+    const auto engine = offering(one.table);
+    ASSERT_FALSE(engine) << one.table;
+    EXPECT_EQ(engine.error().code, "EH-R12");
+    EXPECT_EQ(engine.error().value("missing_table"), one.id);
+    EXPECT_EQ(engine.error().value("missing_function"), one.member);
+    EXPECT_THAT(
+        explain::describe(engine.error()),
+        ::testing::HasSubstr(std::string(" offers ") + one.id + ", but its " + one.member + " is NULL"));
+  }
 }
 
 TEST_F(EngineOf, DevicesAreReadAndWrittenAsText) {

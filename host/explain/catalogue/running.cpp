@@ -173,6 +173,7 @@ constexpr Entry entries[] = {
      .before = "the first 24 bytes of the plugin's descriptor",
      .after = "the descriptor in memory",
      .causes = {"{file|name} needs plugin ABI {plugin_abi}; this host offers {host_abi}",
+                "{file|name} offers {missing_table}, but its {missing_function} is NULL",
                 "{file|name} does not offer {missing_table}, which is required",
                 "{file|name} says that it is a plugin for {plugin_engine}; its manifest says {engine}",
                 "the plugin needs another host version"},

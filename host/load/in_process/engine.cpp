@@ -1,6 +1,7 @@
 #include "host/load/in_process/engine.hpp"
 
 #include <algorithm>
+#include <optional>
 
 #include "base/paths.hpp"
 #include "base/text.hpp"
@@ -26,6 +27,23 @@ Diagnosis missing_table(const LoadedPlugin& plugin, const char* id) {
   return diagnose("EH-R12")
       .with("file", path_text(plugin.file()))
       .with("missing_table", id, "query() of the plugin");
+}
+
+// The first member that is NULL; null for none. Tables never change: all of these were there from the start.
+const char* null_member(const engine_device_v1& table) {
+  return table.count == nullptr ? "count" : table.info == nullptr ? "info" : nullptr;
+}
+const char* null_member(const engine_selftest_v1& table) { return table.run == nullptr ? "run" : nullptr; }
+const char* null_member(const engine_tensor_v1& table) {
+  return table.create == nullptr ? "create" : table.copy == nullptr ? "copy" : nullptr;
+}
+const char* null_member(const engine_op_v1& table) { return table.run == nullptr ? "run" : nullptr; }
+const char* null_member(const engine_model_v1& table) {
+  return table.load == nullptr     ? "load"
+         : table.unload == nullptr ? "unload"
+         : table.info == nullptr   ? "info"
+         : table.run == nullptr    ? "run"
+                                   : nullptr;
 }
 
 }  // namespace
@@ -126,12 +144,20 @@ Result<std::unique_ptr<Engine>> Engine::create(std::shared_ptr<LoadedPlugin> plu
   }
   if (engine->instance_ == nullptr) return fail(gave_wrongly("create", "no engine"));
 
-  const auto query = [&](const char* id) { return table.query(engine->instance_, id); };
-  engine->devices_ = static_cast<const engine_device_v1*>(query(ENGINE_DEVICE_V1));
-  engine->selftest_ = static_cast<const engine_selftest_v1*>(query(ENGINE_SELFTEST_V1));
-  engine->tensors_ = static_cast<const engine_tensor_v1*>(query(ENGINE_TENSOR_V1));
-  engine->ops_ = static_cast<const engine_op_v1*>(query(ENGINE_OP_V1));
-  engine->models_ = static_cast<const engine_model_v1*>(query(ENGINE_MODEL_V1));
+  // Offered with a function missing it would end the program at the first call.
+  std::optional<Diagnosis> incomplete;
+  const auto ask = [&]<class Table>(const char* id, const Table*& offered) {
+    offered = static_cast<const Table*>(table.query(engine->instance_, id));
+    const char* const member = offered != nullptr ? null_member(*offered) : nullptr;
+    if (member != nullptr && !incomplete)
+      incomplete = missing_table(*engine->plugin_, id).with("missing_function", member, "NULL in the table");
+  };
+  ask(ENGINE_DEVICE_V1, engine->devices_);
+  ask(ENGINE_SELFTEST_V1, engine->selftest_);
+  ask(ENGINE_TENSOR_V1, engine->tensors_);
+  ask(ENGINE_OP_V1, engine->ops_);
+  ask(ENGINE_MODEL_V1, engine->models_);
+  if (incomplete) return fail(std::move(*incomplete));
   if (engine->devices_ == nullptr) return fail(missing_table(*engine->plugin_, ENGINE_DEVICE_V1));
   if (engine->selftest_ == nullptr) return fail(missing_table(*engine->plugin_, ENGINE_SELFTEST_V1));
 

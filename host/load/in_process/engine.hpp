@@ -50,7 +50,7 @@ const Device* usual_device(const std::vector<Device>& devices);
 class Engine {
  public:
   // EH-E01 (the plugin's own report), EH-P10; EH-R12 with "missing_table" when a required table is not
-  // offered.
+  // offered, and also with "missing_function" when any that is offered has that member NULL.
   static Result<std::unique_ptr<Engine>> create(std::shared_ptr<LoadedPlugin> plugin,
                                                 EngineOptions options = {});
   Engine(const Engine&) = delete;
