@@ -97,13 +97,29 @@ std::string CheckCall::problem_unless_failed(engine_status status,
   return told ? "" : "returned " + describe(status) + ", but no fail() reported that status";
 }
 
+namespace {
+
+// What nobody could read; "" for nothing.
+std::string unreadable(const engine_tensor& tensor) {
+  if (tensor.ndim < 0) return "a tensor of rank " + std::to_string(tensor.ndim);
+  if (tensor.ndim > 0 && !tensor.shape) return "a tensor whose shape is NULL";
+  return "";
+}
+
+}  // namespace
+
 CheckResults::CheckResults(bool offer) : offer_(offer) {
   engine_results& results = results_.value;
   results.host_data = this;
   results.place = [](engine_results* r, std::uint32_t output, const char*,
                      const engine_tensor* like) noexcept -> const engine_tensor* {
     CheckResults& me = self(r);
-    if (!me.offer_ || like->device.type != ENGINE_CPU) return nullptr;
+    if (!me.offer_) return nullptr;
+    if (const std::string wrong = like ? unreadable(*like) : "no tensor"; !wrong.empty()) {
+      me.problem_ = "place() was asked for " + wrong;
+      return nullptr;
+    }
+    if (like->device.type != ENGINE_CPU) return nullptr;
     if (like->dtype.code == ENGINE_STRING) me.problem_ = "place() was asked for strings";
     auto value = std::make_unique<Value>();
     value->output = output;
@@ -131,6 +147,10 @@ CheckResults::CheckResults(bool offer) : offer_(offer) {
     value->tensor = owned->tensor;
     value->owned.reset(owned);
     if (owned->major != ENGINE_DLPACK_MAJOR) me.problem_ = "give() got a tensor whose major is not DLPack 1";
+    if (std::string wrong = unreadable(owned->tensor); !wrong.empty())
+      me.problem_ = "give() got " + wrong;
+    else if (element_count(owned->tensor) > 0 && !owned->tensor.data)
+      me.problem_ = "give() got a tensor whose data is NULL";
     if (owned->tensor.strides) me.problem_ = "give() got strides; tensors are compact";
     me.values_.push_back(std::move(value));
   };

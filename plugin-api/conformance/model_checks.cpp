@@ -23,22 +23,38 @@ std::string refusal_problem(const engine_model_v1& table, engine_instance* engin
   return problem;
 }
 
+std::string port_problem(const engine_port* ports, size_t count, const std::string& of) {
+  if (!ports && count > 0) return of + " is NULL, and says that it has " + std::to_string(count);
+  for (size_t p = 0; p < count; p++) {
+    const engine_port& port = ports[p];
+    if (!port.name) return of + ": port " + std::to_string(p) + " has no name";
+    if (port.ndim > 0 && !port.shape)
+      return std::string("port \"") + port.name + "\" has a rank and no shape";
+    if (port.ndim < -1)
+      return std::string("port \"") + port.name + "\" has rank " + std::to_string(port.ndim);
+  }
+  return "";
+}
+
 std::string info_problem(const engine_model_info* info) {
   if (!info) return "info() is NULL";
   if (info->size < sizeof(engine_model_info)) return "info()->size is too small";
   if (info->function_count == 0) return "it has no function";
+  if (!info->functions)
+    return "`functions` is NULL, and `function_count` is " + std::to_string(info->function_count);
   for (size_t f = 0; f < info->function_count; f++) {
     const engine_function& function = info->functions[f];
     if (!function.name) return "a function has no name";
-    for (size_t p = 0; p < function.input_count + function.output_count; p++) {
-      const engine_port& port =
-          p < function.input_count ? function.inputs[p] : function.outputs[p - function.input_count];
-      if (!port.name) return "a port has no name";
-      if (port.ndim > 0 && !port.shape)
-        return std::string("port \"") + port.name + "\" has a rank and no shape";
-      if (port.ndim < -1)
-        return std::string("port \"") + port.name + "\" has rank " + std::to_string(port.ndim);
-    }
+    const std::string of = std::string(" of function \"") + function.name + "\"";
+    std::string problem = port_problem(function.inputs, function.input_count, "`inputs`" + of);
+    if (problem.empty()) problem = port_problem(function.outputs, function.output_count, "`outputs`" + of);
+    if (!problem.empty()) return problem;
+  }
+  if (!info->metadata && info->metadata_count > 0)
+    return "`metadata` is NULL, and `metadata_count` is " + std::to_string(info->metadata_count);
+  for (size_t i = 0; i < info->metadata_count; i++) {
+    if (!info->metadata[i].key || !info->metadata[i].value)
+      return "metadata " + std::to_string(i) + " has a NULL";
   }
   return "";
 }

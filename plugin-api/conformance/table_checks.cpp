@@ -1,4 +1,5 @@
 // query(), facts, devices and the self-test.
+#include <algorithm>
 #include <cstring>
 #include <set>
 
@@ -10,8 +11,10 @@ namespace {
 std::string fact_problem(const engine_plugin& plugin, engine_instance* engine, std::string& version) {
   size_t count = 0;
   const engine_entry* facts = plugin.facts(engine, &count);
+  if (!facts && count > 0) return "facts() is NULL, and says that it has " + std::to_string(count);
   for (size_t i = 0; i < count; i++) {
-    if (!facts[i].key || !facts[i].value) return "a fact has a NULL";
+    if (!facts[i].key) return "the key of fact " + std::to_string(i) + " is NULL";
+    if (!facts[i].value) return std::string("the value of fact \"") + facts[i].key + "\" is NULL";
     if (!std::strcmp(facts[i].key, "version")) version = facts[i].value;
   }
   return version.empty() ? "the fact \"version\" is missing" : "";
@@ -76,15 +79,19 @@ std::string size_problem(const engine_device_v1& table, engine_instance* engine)
 
 }  // namespace
 
+constexpr std::uint32_t most_devices = 4096;  // that a host looks at
+
 std::vector<engine_device_info> devices_of(const Instance& instance) {
   std::vector<engine_device_info> devices;
   const auto* table = instance.table<engine_device_v1>(ENGINE_DEVICE_V1);
-  const std::uint32_t count = table->count(instance.get());
+  const std::uint32_t count = std::min(table->count(instance.get()), most_devices);
   for (std::uint32_t number = 0; number < count; number++) {
     engine_device_info info{};
     info.size = sizeof info;
     CheckCall call;
-    if (table->info(instance.get(), number, &info, call.get()) == ENGINE_OK) devices.push_back(info);
+    if (table->info(instance.get(), number, &info, call.get()) != ENGINE_OK) continue;
+    if (!info.kind) info.kind = "(NULL)";  // told there, too; the other checks of the device go on
+    devices.push_back(info);
   }
   return devices;
 }
@@ -96,12 +103,14 @@ bool check_tables(Report& report, const engine_plugin& plugin, const Instance& i
   report.end(problem, "version = " + version);
 
   report.begin("query.required");
+  problem.clear();
   for (const char* id : {ENGINE_DEVICE_V1, ENGINE_SELFTEST_V1}) {
     if (!instance.query(id)) problem = std::string(id) + " is missing";
   }
   if (!report.end(problem, "engine.device/1 and engine.selftest/1")) return false;
 
   report.begin("query.stable");
+  problem.clear();
   std::string offered;
   for (const char* id : table_ids) {
     const void* table = instance.query(id);
@@ -111,6 +120,7 @@ bool check_tables(Report& report, const engine_plugin& plugin, const Instance& i
   report.end(problem, offered);
 
   report.begin("query.unknown");
+  problem.clear();
   for (const char* id : {"", "engine.device", "engine.device/", "engine.device/10", "engine.model/9999",
                          "org.example.unknown/1", "ENGINE.DEVICE/1"}) {
     if (instance.query(id)) problem = std::string("\"") + id + "\" has an answer";
@@ -127,6 +137,11 @@ void check_devices(Report& report, const Instance& instance) {
   report.begin("device.info");
   const std::uint32_t count = table.count(instance.get());
   std::string names, problem;
+  if (count > most_devices) {
+    report.end(false, "count() says " + std::to_string(count) + " devices; hosts look at no more than " +
+                          std::to_string(most_devices));
+    return;
+  }
   std::set<std::pair<std::int32_t, std::int32_t>> seen;
   for (std::uint32_t number = 0; number < count; number++) {
     engine_device_info info{};

@@ -130,6 +130,19 @@ TEST(CheckCommand, WhatAPluginSaysStaysOnItsLineAndReachesNoTerminalRaw) {
                                       "process.exit: \\xff \\x9b end \u00e9\n"));
 }
 
+TEST(CheckCommand, WhatIsNullIsNamedAndTheOtherChecksAreMade) {
+  const std::string folder = HOSTILE_DIRECTORY;
+  for (const auto& [name, finding] :
+       {std::pair("null_facts", "FAIL facts: facts() is NULL, and says that it has 3"),
+        std::pair("null_kind", "FAIL device.info: device 0: a string is NULL")}) {
+    const Outcome outcome = check(folder + "/libhostile_" + name + ".so");
+    EXPECT_EQ(outcome.status, 1) << outcome.text;
+    EXPECT_THAT(outcome.text, HasSubstr(finding));
+    EXPECT_THAT(outcome.text, HasSubstr("ok   process.exit: "));
+    EXPECT_THAT(outcome.text, HasSubstr("\n1 failed.")) << outcome.text;
+  }
+}
+
 TEST(CheckCommand, NoLineIsLostToWhatAPluginDoesToDescriptors) {
   const auto lines = [](const std::string& text) { return std::count(text.begin(), text.end(), '\n'); };
   const Outcome outcome = check(std::string(HOSTILE_DIRECTORY) + "/libhostile_closes_files.so");

@@ -2,10 +2,10 @@
  * defining one of these before it includes this.
  *
  * Statements at the beginning of a function: HOSTILE_CREATE, HOSTILE_DESTROY, HOSTILE_SELFTEST, HOSTILE_INFO,
- * and HOSTILE_QUERY (only for an id; HOSTILE_NULL_ID is what query() does for none).
+ * HOSTILE_FACTS, and HOSTILE_QUERY (only for an id; HOSTILE_NULL_ID is what query() does for none).
  *
- * Fields of the descriptor: HOSTILE_MAGIC, HOSTILE_SIZE, HOSTILE_ABI, HOSTILE_FLOOR, HOSTILE_FLAGS.
- * HOSTILE_NO_DESCRIPTOR leaves it out. */
+ * The kind of its device: HOSTILE_KIND. Fields of the descriptor: HOSTILE_MAGIC, HOSTILE_SIZE, HOSTILE_ABI,
+ * HOSTILE_FLOOR, HOSTILE_FLAGS. HOSTILE_NO_DESCRIPTOR leaves it out. */
 #ifndef HOSTILE_H
 #define HOSTILE_H
 #include <enginehost/engine_plugin.h>
@@ -23,6 +23,12 @@
 #endif
 #ifndef HOSTILE_INFO
 #define HOSTILE_INFO
+#endif
+#ifndef HOSTILE_FACTS
+#define HOSTILE_FACTS
+#endif
+#ifndef HOSTILE_KIND
+#define HOSTILE_KIND "cpu"
 #endif
 #ifndef HOSTILE_NULL_ID
 #define HOSTILE_NULL_ID return NULL;
@@ -64,7 +70,7 @@ static engine_status hostile_info(engine_instance* engine, uint32_t number, engi
   engine_device_info info = {0};
   info.size = out->size;
   info.device.type = ENGINE_CPU;
-  info.kind = "cpu";
+  info.kind = HOSTILE_KIND;
   info.name = info.architecture = info.driver = "";
   memcpy(out, &info, out->size < sizeof info ? out->size : sizeof info);
   return ENGINE_OK;
@@ -100,6 +106,7 @@ static void hostile_destroy(engine_instance* engine) {
 }
 
 static const engine_entry* hostile_facts(engine_instance* engine, size_t* count) {
+  HOSTILE_FACTS
   *count = 1;
   return engine->facts;
 }

@@ -1,0 +1,3 @@
+/* A device without a kind. */
+#define HOSTILE_KIND NULL
+#include "hostile.h"
