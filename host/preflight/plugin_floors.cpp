@@ -29,15 +29,15 @@ Result<void> check_floors(const PluginFloors& plugin, const std::filesystem::pat
                     .with("problem", "its descriptor says it is " + std::to_string(plugin.size) +
                                          " bytes long, fewer than " + std::to_string(sizeof(engine_plugin))));
   // Two floors, never equality: the plugin may know newer things as long as it can do without them.
-  if (plugin.abi_major != ENGINE_ABI_MAJOR || plugin.host_minor > ENGINE_ABI_NEWEST_MINOR)
-    return fail(diagnose("EH-R12")
+  if (plugin.abi_major == ENGINE_ABI_MAJOR && plugin.host_minor <= ENGINE_ABI_NEWEST_MINOR) return {};
+  const unsigned minor = plugin.abi_major == ENGINE_ABI_MAJOR ? plugin.host_minor : plugin.abi_minor;
+  Diagnosis diagnosis =
+      std::move(diagnose("EH-R12")
                     .with("file", path_text(file))
-                    .with("plugin_abi",
-                          version(plugin.abi_major, plugin.abi_major == ENGINE_ABI_MAJOR ? plugin.host_minor
-                                                                                         : plugin.abi_minor),
-                          "the plugin's descriptor")
+                    .with("plugin_abi", version(plugin.abi_major, minor), "the plugin's descriptor")
                     .with("host_abi", version(ENGINE_ABI_MAJOR, ENGINE_ABI_NEWEST_MINOR)));
-  return {};
+  if (plugin.abi_major < ENGINE_ABI_MAJOR) diagnosis.with("plugin_is", "older");
+  return fail(std::move(diagnosis));
 }
 
 Result<void> check_object_size(std::uint64_t size, const std::filesystem::path& file) {

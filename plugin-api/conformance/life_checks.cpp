@@ -22,7 +22,10 @@ std::string descriptor_problem(const engine_plugin& plugin) {
   if (!plugin.engine || !*plugin.engine) return "`engine` is empty";
   if (!plugin.version || !plugin.build) return "`version` or `build` is NULL";
   if (!plugin.capabilities) return "`capabilities` is NULL";
-  if (!plugin.create || !plugin.destroy || !plugin.facts || !plugin.query) return "a function is NULL";
+  if (!plugin.create) return "`create` is NULL";
+  if (!plugin.destroy) return "`destroy` is NULL";
+  if (!plugin.facts) return "`facts` is NULL";
+  if (!plugin.query) return "`query` is NULL";
   for (const char* const* name = plugin.capabilities; *name; name++) {
     if (!std::strchr(*name, '.')) return std::string("capability \"") + *name + "\" has no dot";
     if (name != plugin.capabilities && std::strcmp(name[-1], *name) >= 0) {

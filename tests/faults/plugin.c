@@ -46,6 +46,9 @@
 #ifndef ENGINE
 #define ENGINE "fixture"
 #endif
+#ifndef CREATE
+#define CREATE create
+#endif
 #ifndef DESCRIPTOR
 #define DESCRIPTOR engine_plugin_v1
 #endif
@@ -113,7 +116,7 @@ ENGINE_EXPORT const engine_plugin DESCRIPTOR = {ENGINE_PLUGIN_MAGIC,
                                                 "1.2.3",
                                                 "test",
                                                 capabilities,
-                                                create,
+                                                CREATE,
                                                 destroy,
                                                 facts,
                                                 query};

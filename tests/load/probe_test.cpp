@@ -189,6 +189,13 @@ TEST_F(ProbeOf, WithoutADescriptorItIsR11) {
   expect(probe(request(workshop_.library("libengine_x.so", "int f(void){return 1;}"))), "EH-R11", "entry");
 }
 
+TEST_F(ProbeOf, R11_WhatIsNullInTheDescriptorIsNamed) {
+  const ProbeResult result = tried("-DENGINE=NULL");
+  expect(result, "EH-R11", "entry");
+  EXPECT_EQ(result.diagnosis->value("problem"), "`engine` of its descriptor is NULL");
+  EXPECT_EQ(tried("-D'CREATE=NULL'").diagnosis->value("problem"), "`create` of its descriptor is NULL");
+}
+
 TEST_F(ProbeOf, ADescriptorOfADependencyIsNotThePlugins) {
   workshop_.plugin("libinner.so", "-Wl,-soname,libinner.so");
   const auto plugin = workshop_.library(
@@ -231,6 +238,14 @@ TEST_F(ProbeOf, ADeviceThatIsNotOfferedIsG16) {
   const ProbeResult result = probe(request);
   expect(result, "EH-G16", "selftest");
   EXPECT_EQ(result.diagnosis->value("devices"), "cpu:0");
+}
+
+TEST_F(ProbeOf, G16_WhatIsOfferedInsteadOfAGpuIsNamed) {
+  ProbeRequest request = this->request(workshop_.plugin("libengine_x.so"));
+  request.devices = {"gpu"};
+  const ProbeResult result = probe(request);
+  expect(result, "EH-G16", "selftest");
+  EXPECT_THAT(explain::describe(*result.diagnosis), HasSubstr("offers cpu:0, but gpu was asked for"));
 }
 
 TEST_F(ProbeOf, ADeviceBeyondThoseOfItsKindIsTheRequestsMistake) {

@@ -33,6 +33,15 @@ TEST_F(PluginHeader, AnotherMajorIsR12) {
   EXPECT_EQ(report.verdict, Verdict::fails);
   ASSERT_EQ(first_code(report), "EH-R12");
   EXPECT_EQ(report.diagnoses.front().value("plugin_abi"), "2.0");
+  EXPECT_THAT(explain::describe(report.diagnoses.front()), ::testing::HasSubstr("fix: update EngineHost"));
+}
+
+TEST_F(PluginHeader, R12_AnOlderMajorWantsANewerPlugin) {
+  const Report report = judged(workshop_.plugin("libengine_x.so", "-DMAJOR=0"));
+  ASSERT_EQ(first_code(report), "EH-R12");
+  const std::string told = explain::describe(report.diagnoses.front());
+  EXPECT_THAT(told, ::testing::HasSubstr("fix: use a newer version of the plugin"));
+  EXPECT_THAT(told, ::testing::Not(::testing::HasSubstr("update EngineHost")));
 }
 
 TEST_F(PluginHeader, ANewerHostFloorIsR12) {

@@ -177,7 +177,8 @@ constexpr Entry entries[] = {
                 "{file|name} does not offer {missing_table}, which is required",
                 "{file|name} says that it is a plugin for {plugin_engine}; its manifest says {engine}",
                 "the plugin needs another host version"},
-     .remedies = {"update EngineHost, or use an older version of the plugin{?plugin_abi}",
+     .remedies = {"{!plugin_is}update EngineHost, or use an older version of the plugin{?plugin_abi}",
+                  "{plugin_is=older}use a newer version of the plugin, or an EngineHost of its time",
                   "tell the publisher of the plugin{?missing_table}",
                   "tell the publisher: manifest and plugin name different engines{?plugin_engine}",
                   "{!plugin_abi}{!missing_table}{!plugin_engine}update EngineHost, or use another version of "

@@ -174,7 +174,7 @@ class Probe {
       warnings_.clear();
       return fail(std::move(*first));
     }
-    Diagnosis why = no_device(level, diagnose("EH-G16").with("devices", "no device"));
+    Diagnosis why = no_device(level, diagnose("EH-G16").with("devices", offered()));
     // Having no device is no error where none but the processor was promised.
     if (why.code == "EH-G16" && !promises_accelerator()) return {};
     return fail(std::move(why));
@@ -212,7 +212,6 @@ class Probe {
       if (any != devices_.end()) text = any->text();
     }
     engine_device wanted{};
-    std::string offered;
     const bool is_device = parse_device(text, wanted);
     bool same_kind = false;
     if (is_device)
@@ -223,14 +222,17 @@ class Probe {
           if (!tested) return fail(std::move(tested.error().with("device", device.text())));
           return {};
         }
-        offered += (offered.empty() ? "" : ", ") + device.text();
       }
     // There are such devices, and not so many: a mistake of who asked, which says nothing of the build.
     if ((!is_device && text != "gpu") || same_kind || (wanted.type == ENGINE_CPU && !devices_.empty()))
       return fail(no_such_device(text));
-    return fail(no_device(
-        level,
-        diagnose("EH-G16").with("device", text).with("devices", offered.empty() ? "no device" : offered)));
+    return fail(no_device(level, diagnose("EH-G16").with("device", text).with("devices", offered())));
+  }
+
+  std::string offered() const {
+    std::string list;
+    for (const Device& device : devices_) list += (list.empty() ? "" : ", ") + device.text();
+    return list.empty() ? "no device" : list;
   }
 
   Diagnosis no_such_device(const std::string& text) const {

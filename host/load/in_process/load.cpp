@@ -36,6 +36,16 @@ bool same_file(const std::string& a, const std::filesystem::path& b) {
                                of_a.st_dev == of_b.st_dev && of_a.st_ino == of_b.st_ino);
 }
 
+// Of those that every descriptor fills; null when it does.
+const char* null_member(const engine_plugin& plugin) {
+  return plugin.engine == nullptr    ? "engine"
+         : plugin.create == nullptr  ? "create"
+         : plugin.destroy == nullptr ? "destroy"
+         : plugin.facts == nullptr   ? "facts"
+         : plugin.query == nullptr   ? "query"
+                                     : nullptr;
+}
+
 // The descriptor in memory. dlsym searches the plugin's dependencies too, so the address must lie in the file
 // itself.
 Result<const engine_plugin*> descriptor_of(const std::filesystem::path& file, const OpenLibrary& library) {
@@ -53,11 +63,10 @@ Result<const engine_plugin*> descriptor_of(const std::filesystem::path& file, co
   TRY(preflight::check_floors(
       {{magic, sizeof plugin->magic}, plugin->size, plugin->abi_major, plugin->abi_minor, plugin->host_minor},
       file));
-  if (plugin->engine == nullptr || plugin->create == nullptr || plugin->destroy == nullptr ||
-      plugin->facts == nullptr || plugin->query == nullptr)
+  if (const char* const member = null_member(*plugin))
     return fail(diagnose("EH-R11")
                     .with("file", path_text(file))
-                    .with("problem", "its descriptor has empty functions"));
+                    .with("problem", std::string("`") + member + "` of its descriptor is NULL"));
   return plugin;
 }
 
