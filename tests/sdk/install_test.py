@@ -223,6 +223,37 @@ def check_commands(system, prefix, environment):
         fail("the helper that is used is not the installed one: %s" % where)
 
 
+def check_links(pages):
+    """Every link of every page that is installed leads to something that is."""
+    count = 0
+    for page in sorted(pages.rglob("*.md")):
+        for link in re.findall(r"\]\(([^)\s]+)\)", page.read_text(encoding="utf-8")):
+            target = link.partition("#")[0]
+            if not target or re.match("[a-z]+:", target):
+                continue
+            count += 1
+            if not (page.parent / target).exists():
+                fail("%s leads to %s, which is not installed" % (page.relative_to(pages), target))
+    if count < 20:
+        fail("only %d links were found in %s" % (count, pages))
+
+
+def check_authors_page(prefix):
+    """The first commands of the page for engine authors, where it is installed; and with the header's other place."""
+    pages = prefix / "share/doc/enginehost"
+    page = (pages / "docs/engine-authors.md").read_text(encoding="utf-8")
+    shown = re.search(r"```console\n\$ (cc .*?)\n\$ (engine-plugin-check .*?)\n", page, re.DOTALL)
+    if not shown:
+        fail("docs/engine-authors.md does not begin with a compiler's command and a check")
+        return
+    path = dict(os.environ, PATH="%s:%s" % (prefix / "bin", os.environ["PATH"]))
+    for include in ("plugin-api/include", str(prefix / "include")):
+        command = shown[1].replace("-I plugin-api/include", "-I '%s'" % include)
+        said = run(["sh", "-c", "%s && %s" % (command, shown[2])], cwd=pages, env=path).stdout
+        if "All checks passed." not in said:
+            fail("what docs/engine-authors.md shows does not pass: " + said)
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--source", type=pathlib.Path, required=True)
@@ -244,6 +275,9 @@ def main():
                            ENGINEHOST_CACHE=system.path(scratch / "cache"), **system.environment(library))
         (scratch / "home").mkdir()
         check_files(system, prefix, arguments.source)
+        check_links(prefix / "share/doc/enginehost")
+        if not arguments.wine:
+            check_authors_page(prefix)
         check_exports(system, library / system.library)
         check_header(system, prefix / "include", scratch)
         check_examples(system, arguments, prefix, scratch, environment)
