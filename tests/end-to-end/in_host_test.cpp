@@ -386,5 +386,33 @@ TEST(Measured, EngineRunTakesTheAcceleratorUnlessTheProcessorIsWishedFor) {
   EXPECT_EQ(ran_on({"--device", "gpu,cpu"}, {"ENGINEHOST_DEVICE=cpu"}), "cuda:0");
 }
 
+TEST(Measured, ARunWhoseOutputCannotBeWrittenIsToldAllTheSame) {
+  const Workplace workplace;
+  TestRepository repository(workplace.folder() / "repository");
+  TestBuild build = good_build();
+  build.files = {{build.plugin, fixture_plugin("device_plugin.c")}};
+  repository.add(build);
+  repository.write();
+  const std::string x = (workplace.folder() / "x.npy").native();
+  write_array(x, "(2,)", {1, 2});
+  RunOptions options;
+  options.environment = {"DEVICE_BEHAVIOUR=output of bfloat16"};
+  std::vector<std::string> arguments = {"reference",    x,
+                                        "--input",      "x=" + x,
+                                        "--repository", repository.root().native(),
+                                        "--output",     (workplace.folder() / "out").native()};
+  const Ended told = workplace.run("engine-run", arguments, options);
+  EXPECT_EQ(told.status, 2) << told.said();
+  EXPECT_THAT(told.output, testing::HasSubstr("seen  bfloat16[5]  not written"));
+  EXPECT_THAT(told.output, testing::HasSubstr("ran in "));
+  EXPECT_THAT(told.said(), testing::HasSubstr("the output seen, bfloat16[5], is not in "));
+  arguments.emplace_back("--json");
+  const Ended run = workplace.run("engine-run", arguments, options);
+  EXPECT_EQ(run.status, 2) << run.said();
+  EXPECT_EQ(run.code(), "EH-P30") << run.said();
+  EXPECT_EQ(run.document["outputs"].as_array().at(0)["diagnosis"]["code"].as_string(), "EH-P30");
+  EXPECT_EQ(run.document["run"]["repeat"].as_number(), 1);
+}
+
 }  // namespace
 }  // namespace enginehost::test

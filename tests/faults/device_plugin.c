@@ -11,8 +11,8 @@
  * size, its rank, its lanes and the type of the model's device. Two runs of one model at once are a failure.
  * It gives less than it says, with ENGINE_OK: "no model", "no description", "no function", "no name" and "no
  * shape" of the input, "rank -3" of the output when a model is loaded; "no output", "output NULL", "output of
- * rank -5", "output without shape", "output with gaps", "output elsewhere" and "output without release" when
- * it runs; "no tensor" when one is made.
+ * rank -5", "output without shape", "output with gaps", "output elsewhere", "output of bfloat16" and "output
+ * without release" when it runs; "no tensor" when one is made.
  */
 #include <enginehost/engine_plugin.h>
 #include <stdatomic.h>
@@ -231,6 +231,7 @@ static engine_status model_run(engine_model* model, const engine_run* what, engi
   if (behaves("output without shape")) seen->tensor.shape = NULL;
   static const int64_t two[] = {2};
   if (behaves("output with gaps")) seen->tensor.strides = two;
+  if (behaves("output of bfloat16")) seen->tensor.dtype = (engine_dtype){ENGINE_BFLOAT, 16, 1};
   if (behaves("output elsewhere")) seen->tensor.device.type = ENGINE_CUDA;
   if (behaves("no output") || behaves("output NULL") || behaves("output without release")) {
     static int64_t kept[5];
