@@ -211,6 +211,8 @@ Diagnosis why(const ChildOutcome& outcome, const Told& told, const ProbeRequest&
 
 void refine_report(Diagnosis& diagnosis) {
   if (diagnosis.code != "EH-E01") return;
+  // Nothing failed, and the same is told by the program that made the engine itself.
+  if (!diagnosis.value("overcome").empty()) return;
   if (diagnosis.value("origin") == "cuda") {
     const auto native = parse_integer(diagnosis.value("native"));
     const std::string_view code = native ? explain::class_of_cuda_error(*native) : std::string_view();

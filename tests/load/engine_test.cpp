@@ -67,6 +67,21 @@ TEST_F(EngineOf, AFailedCreateCarriesThePluginsWords) {
   EXPECT_EQ(engine.error().value("then"), "second");
 }
 
+TEST_F(EngineOf, WhatCreateOvercameIsAWarning) {
+  const auto engine =
+      Engine::create(loaded("-DAT_CREATE='call->detail(call,\"missing_library\",\"libfast.so.1\");"
+                            "call->fail(call,ENGINE_UNAVAILABLE,\"fast\",7,\"no fast code\")'"));
+  ASSERT_TRUE(engine);
+  ASSERT_EQ((*engine)->warnings().size(), 1u);
+  const Diagnosis& warning = (*engine)->warnings().front();
+  EXPECT_EQ(warning.code, "EH-E01");
+  EXPECT_EQ(warning.value("status"), "ENGINE_OK");
+  EXPECT_EQ(warning.value("missing_library"), "libfast.so.1");
+  EXPECT_THAT(explain::describe(warning),
+              ::testing::HasSubstr("create() succeeded, and told what it overcame: "
+                                   "no fast code (fast 7)"));
+}
+
 TEST_F(EngineOf, SuccessWithoutAnEngineIsThePluginsBug) {
   auto engine = Engine::create(loaded("-DAT_CREATE='return ENGINE_OK'"));
   ASSERT_FALSE(engine);

@@ -219,6 +219,15 @@ TEST_F(ProbeOf, WhatThePluginReportsIsKept) {
   EXPECT_THAT(explain::describe(*result.diagnosis), HasSubstr("cuDNN 8"));
 }
 
+TEST_F(ProbeOf, WhatCreateOvercameIsAWarningAndNoFailureOfItsKind) {
+  const ProbeResult result = tried(
+      "-DAT_CREATE='call->fail(call,ENGINE_UNAVAILABLE,\"cuda\",100,\"no device, used the processor\")'");
+  ASSERT_TRUE(result.passed);
+  ASSERT_EQ(result.warnings.size(), 1u);
+  EXPECT_EQ(result.warnings[0].code, "EH-E01");
+  EXPECT_EQ(result.warnings[0].value("message"), "no device, used the processor");
+}
+
 TEST_F(ProbeOf, CudaNumbersBecomeTheirClasses) {
   const ProbeResult old = tried(
       "-DAT_CREATE='return call->fail(call,ENGINE_UNAVAILABLE,\"cuda\",35,\"CUDA driver version is "

@@ -14,7 +14,10 @@ constexpr Entry entries[] = {
      .title = "the engine reports an error",
      .meaning = "The plugin itself said what went wrong; its message and facts are in the evidence.",
      .after = "the plugin's report (status, origin, native code, message)",
-     .causes = {"{message} ({origin} {native}; {missing_library} is missing)",
+     .causes = {"{overcome} succeeded, and told what it overcame: {message} ({origin} {native})",
+                "{overcome} succeeded, and told what it overcame: {message}",
+                "{overcome} succeeded, and told that it overcame something, without a message",
+                "{message} ({origin} {native}; {missing_library} is missing)",
                 "{message} ({origin} {native})", "{message}", "the plugin gave {status} without a message"},
      .remedies =
          {"install what provides {missing_library}: {provided_by...}",

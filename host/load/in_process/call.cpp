@@ -85,6 +85,15 @@ Result<void> Call::finish(engine_status status) const {
   if (status == ENGINE_CANCELLED && cancelled())
     return enginehost::fail(
         diagnose("EH-P10").with("reason", timed_out() ? "the time was over" : "on request"));
+  return enginehost::fail(report(status));
+}
+
+std::optional<Diagnosis> Call::overcome(std::string_view function) const {
+  if (reports().empty()) return std::nullopt;
+  return std::move(report(ENGINE_OK).with("overcome", function));
+}
+
+Diagnosis Call::report(engine_status status) const {
   Diagnosis diagnosis = diagnose("EH-E01").with("status", name_of_status(status), "the plugin");
   const std::vector<Report> told = reports();
   // The first report is the cause, later ones are context.
@@ -100,7 +109,7 @@ Result<void> Call::finish(engine_status status) const {
   }
   for (const auto& [key, value] : details())
     if (!key.empty()) diagnosis.with(key, value, "the plugin");
-  return enginehost::fail(std::move(diagnosis));
+  return diagnosis;
 }
 
 Diagnosis gave_wrongly(std::string_view function, std::string_view what) {

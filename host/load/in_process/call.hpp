@@ -47,8 +47,13 @@ class Call {
   // detail under its key. ENGINE_CANCELLED and a time that ran out are EH-P10 with "reason".
   Result<void> finish(engine_status status) const;
 
+  // What was reported before ENGINE_OK: EH-E01 as above with "overcome", which names the function; nothing
+  // when nothing was.
+  std::optional<Diagnosis> overcome(std::string_view function) const;
+
  private:
   friend struct CallAccess;
+  Diagnosis report(engine_status status) const;
   bool timed_out() const;
   bool cancelled() const;
   CallOptions options_;

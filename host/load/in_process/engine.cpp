@@ -143,6 +143,8 @@ Result<std::unique_ptr<Engine>> Engine::create(std::shared_ptr<LoadedPlugin> plu
     TRY(call.finish(status));
   }
   if (engine->instance_ == nullptr) return fail(gave_wrongly("create", "no engine"));
+  if (auto overcome = call.overcome("create()"))
+    engine->warnings_.push_back(std::move(overcome->with("file", path_text(engine->plugin_->file()))));
 
   // Offered with a function missing it would end the program at the first call.
   std::optional<Diagnosis> incomplete;

@@ -58,7 +58,8 @@ class Engine {
   ~Engine();
 
   const LoadedPlugin& plugin() const { return *plugin_; }
-  // EH-R08 and EH-R09 for what kept.hpp keeps, was changed by create() and was set back.
+  // EH-R08 and EH-R09 for what kept.hpp keeps, was changed by create() and was set back; EH-E01 with
+  // "overcome" for what create() reported and overcame.
   const std::vector<Diagnosis>& warnings() const { return warnings_; }
   engine_instance* instance() const { return instance_; }
   // What its work has shown. Every piece of work on a device is told there.

@@ -58,7 +58,7 @@ typedef struct engine_model engine_model;       /* plugin-private */
  * ENGINE_OK comes with at least one fail(). */
 typedef int32_t engine_status;
 enum {
-  ENGINE_OK = 0,          /* what was reported meanwhile was overcome: warnings */
+  ENGINE_OK = 0,          /* what was reported meanwhile was overcome: of create() a warning, else not told */
   ENGINE_INVALID = 1,     /* the request is wrong or refused; repeating it cannot help */
   ENGINE_UNSUPPORTED = 2, /* fine request, wrong engine build: try the next candidate */
   ENGINE_UNAVAILABLE = 3, /* this machine lacks a driver, library or device: try the next candidate */
