@@ -173,7 +173,8 @@ Result<Sentinel> Sentinel::raise(const std::filesystem::path& state_folder, std:
   Crash told = crash_while_loading(build, digest, artifacts_digest);
   told.phase = phase;
   told.boot = boot_id();
-  constexpr int attempts = 8;
+  // A collector that does not rest takes up to every second draft on a busy machine.
+  constexpr int attempts = 100;
   for (int attempt = 1;; ++attempt) {
     const std::string name =
         std::string(digest) + "." + std::to_string(told.pid) + "." + std::to_string(++number);
