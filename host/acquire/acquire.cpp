@@ -61,6 +61,18 @@ std::optional<std::uint64_t> size_in_manifest(const manifest::Build& build, cons
   return sum;
 }
 
+// How the manifest says that the files are loaded (manifest::Build::loading_digest(), but for the time).
+void set_loading(cache::Installed& installed, const manifest::Build& build) {
+  installed.plugin = build.plugin_path;
+  installed.search = build.search;
+  installed.lazy = build.lazy;
+  installed.options = build.options;
+  installed.optional.clear();
+  for (const manifest::Component* component : build.all_components())
+    installed.optional.insert(installed.optional.end(), component->optional.begin(),
+                              component->optional.end());
+}
+
 std::vector<std::string> sorted(std::vector<std::string> texts) {
   std::sort(texts.begin(), texts.end());
   return texts;
@@ -68,7 +80,8 @@ std::vector<std::string> sorted(std::vector<std::string> texts) {
 
 // The publisher corrected how the same files are loaded, or an older EngineHost wrote the record.
 bool is_recorded_so(const cache::Installed& installed, const manifest::Build& build) {
-  const cache::Installed now = record_for(build, {});
+  cache::Installed now;
+  set_loading(now, build);
   auto was_set = installed.options, is_set = now.options;
   std::sort(was_set.begin(), was_set.end());
   std::sort(is_set.begin(), is_set.end());
@@ -76,18 +89,24 @@ bool is_recorded_so(const cache::Installed& installed, const manifest::Build& bu
          sorted(installed.lazy) == sorted(now.lazy) && sorted(installed.optional) == sorted(now.optional);
 }
 
+Result<void> check_plugin(const manifest::Build& build, const std::filesystem::path& view) {
+  std::error_code error;
+  if (std::filesystem::is_regular_file(view / path_of(build.plugin_path), error)) return {};
+  return fail(diagnose("EH-F01")
+                  .with("build", build.id)
+                  .with("file", path_text(view / path_of(build.plugin_path)))
+                  .with("component", build.plugin_component)
+                  .with("problem", "the plugin's archive does not hold it"));
+}
+
 // Where the record cannot be written, in a layer above all, what the manifest says holds for this open.
-cache::Installed as_it_says(const manifest::Build& build, cache::Installed installed,
-                            const cache::Store& store) {
-  cache::Installed now = record_for(build, installed.trees);
+Result<cache::Installed> as_it_says(const manifest::Build& build, cache::Installed installed,
+                                    const cache::Store& store) {
+  TRY(check_plugin(build, installed.folder));
   if (!installed.read_only)
     if (const auto alone = store.stage(cache::Store::key_of(build.id)))
-      if (auto written = store.write_ref(now)) return std::move(*written);
-  installed.plugin = std::move(now.plugin);
-  installed.search = std::move(now.search);
-  installed.lazy = std::move(now.lazy);
-  installed.optional = std::move(now.optional);
-  installed.options = std::move(now.options);
+      if (auto written = store.write_ref(record_for(build, installed.trees))) return std::move(*written);
+  set_loading(installed, build);
   installed.unlike_its_record = true;
   return installed;
 }
@@ -142,13 +161,7 @@ Result<cache::Installed> install(Work& work) {
   }
   if (work.cancel && work.cancel->cancelled()) return fail(diagnose("EH-P10").with("build", build.id));
   TRY_ASSIGN(const std::filesystem::path view, work.store.make_view(trees, stage));
-  std::error_code error;
-  if (!std::filesystem::is_regular_file(view / path_of(build.plugin_path), error))
-    return fail(diagnose("EH-F01")
-                    .with("build", build.id)
-                    .with("file", path_text(view / path_of(build.plugin_path)))
-                    .with("component", build.plugin_component)
-                    .with("problem", "the plugin's archive does not hold it"));
+  TRY(check_plugin(build, view));
   auto installed = work.store.write_ref(record_for(build, std::move(trees)));
   work.acquired.published = installed.has_value();
   return installed;
@@ -173,16 +186,11 @@ cache::Installed record_for(const manifest::Build& build, std::vector<std::strin
   record.flavor = build.flavor;
   record.artifacts_digest = build.artifacts_digest();
   record.trees = std::move(trees);
-  record.plugin = build.plugin_path;
-  record.search = build.search;
+  set_loading(record, build);
   if (build.in_place) {
     record.in_place = build.in_place->path;
     record.root = build.in_place->root;
   }
-  record.lazy = build.lazy;
-  for (const manifest::Component* component : build.all_components())
-    record.optional.insert(record.optional.end(), component->optional.begin(), component->optional.end());
-  record.options = build.options;
   record.manifest = manifest_of(build);
   return record;
 }
@@ -227,8 +235,10 @@ Result<Acquired> acquire(const manifest::Build& build, const cache::Store& store
     auto found = store.find(build.id);
     const bool look_no_further = attempt > 0 || !options.anew;
     if (found && *found && is_current(**found, build) && has_its_trees(**found, store) && look_no_further) {
-      acquired.installed =
-          is_recorded_so(**found, build) ? std::move(**found) : as_it_says(build, std::move(**found), store);
+      acquired.installed = std::move(**found);
+      if (!is_recorded_so(acquired.installed, build)) {
+        TRY_ASSIGN(acquired.installed, as_it_says(build, std::move(acquired.installed), store));
+      }
       if (acquired.downloaded > 0 || acquired.repaired)
         acquired.seconds = std::chrono::duration<double>(Clock::now() - began).count();
       return acquired;
