@@ -159,6 +159,21 @@ TEST_F(Audit, WhatWasMappedIsToldFromWhatCame) {
   ::dlclose(theirs);
 }
 
+// What was unloaded since moves all others up in the loader's list.
+TEST_F(Audit, WhatCameIsToldThoughSomethingElseWent) {
+  void* theirs = ::dlopen(foreign_.c_str(), RTLD_NOW | RTLD_LOCAL);
+  ASSERT_NE(theirs, nullptr);
+  const MappedPaths before = MappedPaths::now();
+  ::dlclose(theirs);
+  EXPECT_TRUE(mapped_since(before).empty());
+  void* ours = ::dlopen(build_.c_str(), RTLD_NOW | RTLD_LOCAL);
+  ASSERT_NE(ours, nullptr);
+  const auto came = mapped_since(before);
+  ASSERT_EQ(came.size(), 1u);
+  EXPECT_EQ(came.front().path, build_.native());
+  ::dlclose(ours);
+}
+
 // So the loader names what it finds by a relative folder of LD_LIBRARY_PATH.
 TEST_F(Audit, ALibraryOfARelativeNameIsToldByItsPathThoughTheFolderIsAnotherNow) {
   const std::filesystem::path here = std::filesystem::current_path();

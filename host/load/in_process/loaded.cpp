@@ -33,19 +33,10 @@ bool MappedPaths::has(std::string_view path) const {
 }
 
 bool MappedPaths::may_lie_below(std::string_view folder) const {
-  // Written in another way than the one it has by itself. By searches for one character each: this runs at
-  // every open.
-  const auto is_odd = [](std::string_view text) {
-    if (text.find('\\') != std::string_view::npos) return true;
-    for (std::size_t at = text.find('/'); at != std::string_view::npos; at = text.find('/', at + 1)) {
-      const std::string_view next = text.substr(at + 1);
-      if (next.empty() || next.front() == '/') return true;
-      if (next.front() == '.' && (next.starts_with("./") || next.starts_with("../"))) return true;
-    }
-    return false;
-  };
-  return any_of([&](std::string_view one) { return one.starts_with(folder); }) || is_odd(text()) ||
-         is_odd(folder);
+  // A path that leads there has the folder's own name in it, however it is written: one search, since this
+  // runs at every open.
+  const std::string_view name = folder.substr(folder.find_last_of("/\\") + 1);
+  return name.empty() || name == "." || name == ".." || text().find(name) != std::string_view::npos;
 }
 
 std::vector<Library> mapped_then(const MappedPaths& before) {

@@ -31,6 +31,13 @@ class MappedPaths {
   // Each path between two zero bytes, in load order.
   std::string_view text() const { return text_; }
 
+  // Where the loader numbers what it holds: how many objects that were, and how many had been unloaded since
+  // the process began. While none was unloaded since, the first ones are still these.
+  struct Numbers {
+    std::uint64_t objects = 0, unloaded = 0;
+  };
+  const Numbers& numbers() const { return numbers_; }
+
  private:
   template <class Predicate>
   bool any_of(Predicate predicate) const {
@@ -42,6 +49,7 @@ class MappedPaths {
     return false;
   }
   std::string text_ = std::string(1, '\0');
+  Numbers numbers_;
 };
 
 // Those of mapped_libraries() that are not among `before`, and those that are. Any thread.

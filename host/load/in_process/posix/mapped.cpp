@@ -12,7 +12,8 @@ namespace {
 
 // The program itself has an empty name, and what the kernel brings one that is no path.
 bool is_library(const dl_phdr_info* object) {
-  return object->dlpi_name != nullptr && std::strchr(object->dlpi_name, '/') != nullptr;
+  return object->dlpi_name != nullptr &&
+         (object->dlpi_name[0] == '/' || std::strchr(object->dlpi_name, '/') != nullptr);
 }
 
 // A relative name, as a relative folder of LD_LIBRARY_PATH gives it, is below a folder that need no longer be
@@ -33,23 +34,18 @@ int collect(dl_phdr_info* object, std::size_t, void* into) {
 
 struct Since {
   const MappedPaths& before;
-  std::size_t at = 1;  // where the next path would stand
+  std::uint64_t number = 0;  // of the next object
   std::vector<Library> came{};
-
-  // The loader puts what comes at the end: an older one is nearly always where it was.
-  bool was_there(std::string_view path) {
-    const std::string_view rest = before.text().substr(at);
-    if (!rest.starts_with(path) || rest[path.size()] != '\0') return before.has(path);
-    at += path.size() + 1;
-    return true;
-  }
 };
 
 int collect_new(dl_phdr_info* object, std::size_t size, void* into) {
   auto& since = *static_cast<Since*>(into);
+  const MappedPaths::Numbers& then = since.before.numbers();
+  // What comes is put behind what is there.
+  if (since.number++ < then.objects && object->dlpi_subs == then.unloaded) return 0;
   std::string room;
-  const bool is_new = is_library(object) && !since.was_there(path_of_object(*object, room));
-  return is_new ? collect(object, size, &since.came) : 0;
+  if (!is_library(object) || since.before.has(path_of_object(*object, room))) return 0;
+  return collect(object, size, &since.came);
 }
 
 }  // namespace
@@ -81,12 +77,15 @@ std::vector<Library> mapped_libraries() {
 
 MappedPaths MappedPaths::now() {
   // Most lie in a folder of the system. In one piece: what is given back is touched and of no more use.
-  constexpr std::size_t usual_path = 56;
+  constexpr std::size_t usual_path = 40;
   MappedPaths paths;
   ::dl_iterate_phdr(
       [](dl_phdr_info* object, std::size_t, void* into) {
         auto& all = *static_cast<MappedPaths*>(into);
-        if (all.text_.size() == 1) all.text_.reserve((object->dlpi_adds - object->dlpi_subs) * usual_path);
+        if (all.numbers_.objects++ == 0) {
+          all.numbers_.unloaded = object->dlpi_subs;
+          all.text_.reserve((object->dlpi_adds - object->dlpi_subs) * usual_path);
+        }
         std::string room;
         if (is_library(object)) all.add(path_of_object(*object, room));
         return 0;
