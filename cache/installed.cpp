@@ -27,6 +27,7 @@ std::string escaped(std::string_view text) {
 }
 
 std::string unescaped(std::string_view text) {
+  if (text.find('\\') == std::string_view::npos) return std::string(text);
   std::string result;
   result.reserve(text.size());
   while (!text.empty()) {
@@ -74,8 +75,16 @@ constexpr std::array<ListMember, 4> list_members{{{"tree", &Installed::trees},
                                                   {"lazy", &Installed::lazy},
                                                   {"optional", &Installed::optional}}};
 
-// False when the value is not what the key needs.
-bool take_line(Installed& installed, std::string_view key, std::string_view value) {
+void add_line(std::string& text, std::string_view key, std::string_view value) {
+  text += key;
+  text += ' ';
+  text += value;
+  text += '\n';
+}
+
+}  // namespace
+
+bool take_record_line(Installed& installed, std::string_view key, std::string_view value) {
   for (const TextMember& text : text_members)
     if (key == text.key) {
       installed.*text.member = unescaped(value);
@@ -105,16 +114,9 @@ bool take_line(Installed& installed, std::string_view key, std::string_view valu
   return true;
 }
 
-}  // namespace
-
-std::string write_record(const Installed& installed) {
-  std::string text(first_line);
-  const auto line = [&](std::string_view key, std::string_view value) {
-    text += '\n';
-    text += key;
-    text += ' ';
-    text += value;
-  };
+std::string record_lines(const Installed& installed) {
+  std::string text;
+  const auto line = [&](std::string_view key, std::string_view value) { add_line(text, key, value); };
   for (const TextMember& member : text_members)
     // The manifest goes last; of most builds the other two say nothing.
     if (member.key != "manifest" &&
@@ -129,8 +131,15 @@ std::string write_record(const Installed& installed) {
   for (const LoadableFile& file : installed.files)
     line("file", std::to_string(file.size) + ' ' + std::to_string(file.modified_ns) + ' ' +
                      std::to_string(file.inode) + ' ' + escaped(file.path));
-  line("manifest", escaped(installed.manifest));
-  text += "\nend\n";
+  return text;
+}
+
+std::string write_record(const Installed& installed) {
+  std::string text(first_line);
+  text += '\n';
+  text += record_lines(installed);
+  add_line(text, "manifest", escaped(installed.manifest));
+  text += "end\n";
   return text;
 }
 
@@ -154,7 +163,7 @@ Result<Installed> read_record(std::string_view text, std::string_view name, bool
     const std::string_view key = line.substr(0, space);
     ended = key == "end" || (summary && (key == "file" || key == "manifest"));
     if (ended || space == std::string_view::npos) continue;
-    if (!take_line(installed, key, line.substr(space + 1))) return no_record("malformed line");
+    if (!take_record_line(installed, key, line.substr(space + 1))) return no_record("malformed line");
   }
   if (!ended && !summary) return no_record("cut off");
   if (installed.build.empty() || installed.digest.empty()) return no_record("incomplete");

@@ -47,6 +47,11 @@ struct Installed {
 // them are listed in a millisecond. Lines it does not know are skipped; a newer "format" is an error.
 std::string write_record(const Installed& installed);
 
+// The same without its first line, its manifest and its end, for who keeps what an open needs elsewhere; and
+// one of those lines taken back. False when the value is not what the key needs.
+std::string record_lines(const Installed& installed);
+bool take_record_line(Installed& installed, std::string_view key, std::string_view value);
+
 // `summary`: leaves `manifest` and `files` out. EH-F08 with "file" = name and "problem" when it is no record.
 Result<Installed> read_record(std::string_view text, std::string_view name, bool summary = false);
 

@@ -171,4 +171,20 @@ Result<Store::Leased> Store::find_leased(std::string_view build, std::string_vie
   return leased;
 }
 
+Result<Lease> Store::lease_as_recorded(Installed& record) const {
+  record.folder = inside::view_folder(root_, record.digest);
+  record.layer =
+      std::filesystem::path(root_);  // to be moved: assigning takes more of the first steps of a process
+  auto lock = FileLock::shared_at_once(text_below(root_, {"leases", record.digest}).append(".lk"));
+  // Who takes files of a build away has the lock alone: what is there now stays.
+  if (!lock || !inside::are_as_stamped(record)) return fail(diagnose("EH-F01").with("build", record.build));
+  lock->note_use();
+  Lease lease;
+  lease.lock_ = std::move(*lock);
+  lease.may_leave_words_ = true;
+  return lease;
+}
+
+bool Store::keeps_locks() const { return inside::locks_are_kept(root_); }
+
 }  // namespace enginehost::cache

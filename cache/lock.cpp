@@ -172,6 +172,16 @@ Result<FileLock> FileLock::shared_existing(const std::filesystem::path& file, co
   return FileLock(std::move(locked), status.st_size, status.st_mtime);
 }
 
+std::optional<FileLock> FileLock::shared_at_once(const std::string& file) {
+  FileDescriptor opened(calls::open(file, O_RDWR | O_CLOEXEC | O_NOFOLLOW));
+  calls::Status status{};
+  // One that was removed before it was locked has no name any more.
+  if (!opened.valid() || calls::flock(opened.get(), LOCK_SH | LOCK_NB) != 0 ||
+      calls::fstat(opened.get(), &status) != 0 || status.st_nlink == 0)
+    return std::nullopt;
+  return FileLock(std::move(opened), status.st_size, status.st_mtime);
+}
+
 void FileLock::note_use() const {
   constexpr std::int64_t one_hour = 3600;
   if (std::abs(std::time(nullptr) - modified_) <= one_hour) return;

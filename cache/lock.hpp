@@ -51,6 +51,9 @@ class FileLock {
   // The same for a file that is already there; makes none. EH-F16 when there is none.
   static Result<FileLock> shared_existing(const std::filesystem::path& file, const WaitOptions& wait = {});
 
+  // The same without waiting, and without telling why there is none.
+  static std::optional<FileLock> shared_at_once(const std::string& file);
+
   bool held() const { return file_.valid(); }
   int descriptor() const { return file_.get(); }
   // Of a shared lock: the file's bytes when it was taken.

@@ -82,6 +82,11 @@ Result<void> check_bytes(const fs::path& root, const Installed& installed, const
                   .with("problem", "not in the list of any tree of the build"));
 }
 
+bool is_as_stamped(const calls::Status& status, const LoadableFile& file) {
+  return S_ISREG(status.st_mode) && static_cast<std::uint64_t>(status.st_size) == file.size &&
+         status.st_ino == file.inode && calls::modified_ns(status) == file.modified_ns;
+}
+
 // Says which loadable file is not as it was installed. `renewed`: some file has other stamps but the right
 // bytes.
 Result<bool> check_files(const fs::path& root, Installed& installed) {
@@ -94,14 +99,10 @@ Result<bool> check_files(const fs::path& root, Installed& installed) {
       return fail(diagnose_errno("EH-F01", errno)
                       .with("file", path_text(installed.folder / path_of(file.path)))
                       .with("needed_size", std::to_string(file.size)));
-    const auto size = static_cast<std::uint64_t>(status.st_size);
-    const std::int64_t modified = calls::modified_ns(status);
-    if (S_ISREG(status.st_mode) && size == file.size && status.st_ino == file.inode &&
-        modified == file.modified_ns)
-      continue;
+    if (is_as_stamped(status, file)) continue;
     TRY(check_bytes(root, installed, file));
     file.inode = status.st_ino;
-    file.modified_ns = modified;
+    file.modified_ns = calls::modified_ns(status);
     renewed = true;
   }
   return renewed;
@@ -163,6 +164,17 @@ Result<std::optional<Installed>> read_ref(const fs::path& root, std::string_view
   installed.layer = root;
   installed.read_only = read_only;
   return std::optional<Installed>(std::move(installed));
+}
+
+bool are_as_stamped(const Installed& installed) {
+  std::string path = path_text(installed.folder) + static_cast<char>(fs::path::preferred_separator);
+  const std::size_t folder = path.size();
+  for (const LoadableFile& file : installed.files) {
+    calls::Status status{};
+    path.resize(folder);
+    if (calls::lstat(path.append(file.path), &status) != 0 || !is_as_stamped(status, file)) return false;
+  }
+  return true;
 }
 
 Result<void> check_format(const fs::path& root) {

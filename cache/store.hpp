@@ -103,6 +103,13 @@ class Store {
   };
   Result<Leased> find_leased(std::string_view build, std::string_view digest) const;
 
+  // The same for who knows the record, of a build in the cache itself where that keeps_locks(), and knows
+  // that nobody has written it since: only the lock and the files are looked at. Fills in the folder. EH-F01
+  // ("build") where anything is in the way: look the build up then.
+  Result<Lease> lease_as_recorded(Installed& record) const;
+  // Whether locks are kept on the cache's file system, which stays so while it is the same.
+  bool keeps_locks() const;
+
   // --- making ---
   // The key under which a build is installed, mended and removed.
   static std::string key_of(std::string_view build) { return "build-" + std::string(build); }

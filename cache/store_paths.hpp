@@ -80,6 +80,9 @@ Result<std::optional<Installed>> read_ref(const fs::path& root, std::string_view
 // The loadable files that are not as the record has stamped them: what an open would hash.
 std::set<std::string> files_with_other_stamps(const fs::path& view, const Installed& installed);
 
+// Whether none is: without a path object or a look at anything else, since this runs at every open.
+bool are_as_stamped(const Installed& installed);
+
 // One entry of a tree under a new name: a second name of the same file where the file system allows it.
 Result<void> place(const TreeEntry& entry, const fs::path& from, const fs::path& to, const fs::path& root);
 Result<void> copy_file(const fs::path& from, const fs::path& to, const fs::path& root);

@@ -21,7 +21,7 @@ function(enginehost_warm_sources target folder)
 endfunction()
 # Made for size, a literal's length is counted each time it is compared with; and the rest of these serves more than opens.
 set(made_for_speed
-  "/(shortcut|witness|deciding|machine_key|settings|loader_environment|environment|installed|diagnosis|files|text|machine|store)\\.cpp$")
+  "/(settings|loader_environment|environment|diagnosis|files|text)\\.cpp$")
 
 enginehost_warm_sources(enginehost_base_core base
   diagnosis.cpp files.cpp text.cpp posix/environment.cpp posix/file_system.cpp posix/per_process.cpp posix/process.cpp

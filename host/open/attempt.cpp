@@ -82,11 +82,16 @@ class Attempt {
     }
   }
 
-  Result<std::shared_ptr<Opened>> ready(const Ticket& ticket) {
+  Result<std::shared_ptr<Opened>> ready(const Ticket& ticket, cache::Installed* record) {
     auto opened = std::make_shared<Opened>();
-    TRY_ASSIGN(cache::Store::Leased found, world_.store().find_leased(ticket.build, ticket.digest));
-    opened->installed = std::move(found.installed);
-    opened->lease = std::move(found.lease);
+    if (record != nullptr) {
+      opened->installed = std::move(*record);
+      TRY_ASSIGN(opened->lease, world_.store().lease_as_recorded(opened->installed));
+    } else {
+      TRY_ASSIGN(cache::Store::Leased found, world_.store().find_leased(ticket.build, ticket.digest));
+      opened->installed = std::move(found.installed);
+      opened->lease = std::move(found.lease);
+    }
     TRY_ASSIGN(const Turn turn, loading_turn(world_.cancel()));
     // The ticket does not know the names that they would be asked for by; whoever decides anew does.
     if (anything_left_over() || engine_beside(ticket.digest))
@@ -304,10 +309,10 @@ Result<std::shared_ptr<Opened>> attempt(World& world, const manifest::Build& bui
   return opened;
 }
 
-Result<std::shared_ptr<Opened>> attempt_ready(World& world, const Ticket& ticket,
+Result<std::shared_ptr<Opened>> attempt_ready(World& world, const Ticket& ticket, cache::Installed* record,
                                               const std::vector<std::string>& devices,
                                               const AttemptOptions& options, AttemptLog& log) {
-  return Attempt(world, devices, options, log).ready(ticket);
+  return Attempt(world, devices, options, log).ready(ticket, record);
 }
 
 Result<std::shared_ptr<Opened>> attempt_file(World& world, const std::filesystem::path& plugin,

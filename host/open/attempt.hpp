@@ -64,11 +64,12 @@ Result<std::shared_ptr<Opened>> attempt(World& world, const manifest::Build& bui
                                         const std::vector<std::string>& devices,
                                         const AttemptOptions& options, AttemptLog& log);
 
-// The same for a build that a ticket vouches for: its record is looked at and its files are stat'ed, nothing
-// else. On failure nothing is remembered and nothing is mended: who decides anew will meet it again. EH-F01
-// with "build" when it is not installed, or is another than the ticket's.
+// The same for a build that a ticket vouches for: its record is looked at, unless that is known already
+// (`record`, which is taken; else null), and its files are stat'ed, nothing else. On failure nothing is
+// remembered and nothing is mended: who decides anew will meet it again. EH-F01 with "build" when it is not
+// installed, or is another than the ticket's.
 struct Ticket;
-Result<std::shared_ptr<Opened>> attempt_ready(World& world, const Ticket& ticket,
+Result<std::shared_ptr<Opened>> attempt_ready(World& world, const Ticket& ticket, cache::Installed* record,
                                               const std::vector<std::string>& devices,
                                               const AttemptOptions& options, AttemptLog& log);
 

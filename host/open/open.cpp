@@ -137,14 +137,16 @@ Outcome open_file(World& world, const OpenRequest& open) {
 }
 
 // Straight to loading, since a ticket says that this is where the decision would lead.
-std::optional<Outcome> open_by(World& world, const Ticket& ticket, resolve::Request request,
-                               const AttemptOptions& options, std::chrono::steady_clock::time_point begin) {
+// `record`: the build's, to be taken; null where it has to be read.
+std::optional<Outcome> open_by(World& world, const Ticket& ticket, cache::Installed* record,
+                               resolve::Request request, const AttemptOptions& options,
+                               std::chrono::steady_clock::time_point begin) {
   Outcome outcome;
   outcome.plan.request = std::move(request);
   AttemptLog log;
   const std::chrono::duration<double, std::milli> looking = std::chrono::steady_clock::now() - begin;
   log.timings_ms.emplace_back("ticket", looking.count());
-  auto opened = attempt_ready(world, ticket, demanded_devices(outcome.plan.request), options, log);
+  auto opened = attempt_ready(world, ticket, record, demanded_devices(outcome.plan.request), options, log);
   if (!opened) return std::nullopt;
   add_log(outcome, log);
   outcome.state = State::opened;
@@ -159,7 +161,8 @@ std::optional<Outcome> open_ready(World& world, const OpenRequest& open, const T
   const auto begin = std::chrono::steady_clock::now();
   const auto ticket = office.find();
   if (!ticket) return std::nullopt;
-  auto outcome = open_by(world, *ticket, completed(open.request, world.settings()), open.attempt, begin);
+  auto outcome =
+      open_by(world, *ticket, nullptr, completed(open.request, world.settings()), open.attempt, begin);
   if (outcome) outcome->ticket = std::make_shared<Ticket>(*ticket);
   return outcome;
 }
@@ -266,14 +269,15 @@ int Outcome::exit_status() const {
   return static_cast<int>(diagnosis ? explain::exit_status(*diagnosis) : explain::ExitStatus::bug);
 }
 
-std::optional<Outcome> open_engine(World& world, const OpenRequest& open, const Ready& ready,
+std::optional<Outcome> open_engine(World& world, const OpenRequest& open, Ready& ready,
                                    std::chrono::steady_clock::time_point begin) {
   if (world.cancel() && world.cancel()->cancelled()) return std::nullopt;
   resolve::Request request = open.request;
   if (request.flavor.empty() && !request.require) request.flavor = ready.flavor;
   if (request.device.empty()) request.device = ready.device;
   request.offline = request.offline || ready.offline;
-  return open_by(world, ready.ticket, std::move(request), open.attempt, begin);
+  cache::Installed* const record = ready.installed.digest == ready.ticket.digest ? &ready.installed : nullptr;
+  return open_by(world, ready.ticket, record, std::move(request), open.attempt, begin);
 }
 
 Outcome open_engine(World& world, const OpenRequest& open) {

@@ -58,9 +58,9 @@ bool ends_the_search(const Diagnosis& failure);
 Outcome open_engine(World& world, const OpenRequest& request);
 
 // The same where a shortcut leads, in a world made of its places. Nothing when the build does not come up
-// that way: then open it with settings.
+// that way: then open it with settings. Takes the record out of `ready`.
 struct Ready;
-std::optional<Outcome> open_engine(World& world, const OpenRequest& request, const Ready& ready,
+std::optional<Outcome> open_engine(World& world, const OpenRequest& request, Ready& ready,
                                    std::chrono::steady_clock::time_point begin);
 
 // Fills in the plan of an outcome that a ready ticket led to. For people: candidates are weighed as of now.

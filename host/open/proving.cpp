@@ -64,12 +64,12 @@ Result<void> Proving::by_trying(const cache::Installed& installed, bool without_
   preflight::Report report;
   {
     const Stopwatch watch(log, "preflight");
-    report = preflight::check(spec_);
+    report = preflight::check(*spec_);
   }
   depends_on_ = report.depends_on;
   // What the plugin opens of an installation only when it is asked is not in the closure.
   if (!installed.in_place.empty())
-    depends_on_.insert(depends_on_.end(), spec_.search.begin(), spec_.search.end());
+    depends_on_.insert(depends_on_.end(), spec_->search.begin(), spec_->search.end());
   // What the process holds in place of a library of the build.
   own_.clear();
   for (const Diagnosis& warning : report.warnings)
@@ -102,7 +102,7 @@ Result<void> Proving::by_trying(const cache::Installed& installed, bool without_
 Result<void> Proving::beside_others(const cache::Installed& installed) {
   const Stopwatch watch(attempting_.log, "preflight");
   spec_ = spec_of(installed);
-  preflight::Report report = preflight::check(spec_);
+  preflight::Report report = preflight::check(*spec_);
   if (auto conflict = conflict_with_engines(identity_of(installed), report.warnings))
     return fail(of_the_static_check(std::move(*conflict)));
   for (Diagnosis& warning : report.warnings) attempting_.log.warn(std::move(warning));
@@ -115,9 +115,9 @@ Result<void> Proving::beside_left_over(const cache::Installed& installed) const 
 }
 
 Diagnosis Proving::explained(Diagnosis failure, const cache::Installed& installed) {
-  if (spec_.plugin.empty()) spec_ = spec_of(installed);
+  if (!spec_) spec_ = spec_of(installed);
   load::refine_report(failure);
-  Diagnosis told = load::recheck(std::move(failure), spec_);
+  Diagnosis told = load::recheck(std::move(failure), *spec_);
   add_gpu_facts(attempting_.world.platform(), installed, told);
   return told;
 }
@@ -130,12 +130,11 @@ void Proving::note(Diagnosis warning) {
 }
 
 load::LoadRequest Proving::load_request(const cache::Installed& installed) const {
-  load::LoadRequest request;
-  request.view = installed.folder;
-  request.root = path_of(installed.root);
-  request.plugin = path_of(text_below(installed.folder, {installed.plugin}));
-  request.preload = load_order_;
-  return request;
+  return {.plugin = path_of(text_below(installed.folder, {installed.plugin})),
+          .view = installed.folder,
+          .preload = load_order_,
+          .on_stage = {},
+          .root = path_of(installed.root)};
 }
 
 Json Proving::facts() const {
@@ -146,7 +145,7 @@ Json Proving::facts() const {
 
 Basis Proving::basis(const cache::Installed& installed, const manifest::Build& build) const {
   const AttemptLog& log = attempting_.log;
-  return {&installed,  build.artifacts_digest(),       build.loading_digest(), &spec_,
+  return {&installed,  build.artifacts_digest(),       build.loading_digest(), spec_ ? &*spec_ : nullptr,
           depends_on_, log.probed || log.proven_before};
 }
 

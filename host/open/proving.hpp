@@ -69,7 +69,7 @@ class Proving {
   void set_deadline(load::ProbeRequest& request, std::chrono::seconds hinted) const;
 
   const Attempting& attempting_;
-  preflight::Spec spec_;
+  std::optional<preflight::Spec> spec_;  // large, and seldom asked for
   std::vector<std::filesystem::path> load_order_, through_program_, depends_on_;
   bool checked_whole_ = false;
   std::vector<load::Library> own_;

@@ -31,7 +31,7 @@ void add_absence(const Basis& basis, const Diagnosis& failure, std::vector<histo
     all.push_back(history::witness_of(path_of(library)));
     return;
   }
-  if (basis.spec == nullptr || basis.spec->plugin.empty()) return;
+  if (basis.spec == nullptr) return;
   const linker::Machine& machine = basis.spec->machine;
   std::vector<fs::path> folders;
   for (const std::string& folder : linker::library_path_folders(machine)) folders.push_back(path_of(folder));

@@ -15,7 +15,7 @@ namespace enginehost::open {
 struct Basis {
   const cache::Installed* installed = nullptr;
   std::string artifacts, loading;                 // manifest::Build::artifacts_digest(), loading_digest()
-  const preflight::Spec* spec = nullptr;          // where libraries were looked for; may be empty
+  const preflight::Spec* spec = nullptr;          // where libraries were looked for; or null
   std::vector<std::filesystem::path> depends_on;  // preflight::Report's
   bool works_elsewhere = false;                   // it passed in the probe: a failure is this program's
 };

@@ -213,8 +213,8 @@ Result<std::shared_ptr<SharedEngine>> open_shared(const SharedRequest& request) 
     return engine;
   };
   const Shortcut shortcut(flags, open);
-  if (const auto ready = cancelled ? std::nullopt : shortcut.find()) {
-    world = std::make_unique<World>(ready->places, read_settings, request.cancel);
+  if (const auto ready = cancelled ? nullptr : shortcut.find()) {
+    world = std::make_unique<World>(std::move(ready->places), read_settings, request.cancel);
     if (open_already && leads_to(ready->ticket, *open_already)) {
       Table::of_this_process().put(request.key, open_already, *world, looked_at, ready->folders);
       return open_already;

@@ -4,6 +4,7 @@
 
 #include "base/file_calls.hpp"
 #include "base/files.hpp"
+#include "base/first_bytes.hpp"
 #include "base/paths.hpp"
 #include "base/text.hpp"
 #include "host/history/firsts.hpp"
@@ -21,8 +22,9 @@ namespace enginehost::open {
 namespace {
 
 namespace fs = std::filesystem;
+using namespace std::string_view_literals;
 
-constexpr std::string_view first_line = "enginehost-shortcut 4\n";
+constexpr std::string_view first_line = "enginehost-shortcut 5\n";
 
 // "NAME SIZE", and that many bytes, whatever they are.
 void add_block(std::string& text, std::string_view name, std::string_view bytes) {
@@ -35,16 +37,17 @@ class Reader {
   Reader(char* text, std::size_t size) : at_(text), end_(text + size) {}
   bool at_end() const { return at_ == end_; }
   // "NAME VALUE"; false for what is no line.
-  bool line(std::string_view& name, char*& value) {
+  bool line(std::string_view& name, std::string_view& value) {
     char* const begin = at_;
     char* const newline = static_cast<char*>(std::memchr(begin, '\n', left()));
     if (newline == nullptr) return false;
     *newline = '\0';
     at_ = newline + 1;
-    value = static_cast<char*>(std::memchr(begin, ' ', static_cast<std::size_t>(newline - begin)));
-    if (value == nullptr) return false;
-    name = std::string_view(begin, static_cast<std::size_t>(value - begin));
-    ++value;
+    const std::string_view all(begin, static_cast<std::size_t>(newline - begin));
+    const std::size_t space = all.find(' ');
+    if (space == std::string_view::npos) return false;
+    name = all.substr(0, space);
+    value = all.substr(space + 1);
     return true;
   }
   std::optional<std::string_view> block(std::string_view size) {
@@ -68,9 +71,9 @@ std::string key_of(const settings::Deciding& deciding, const OpenRequest& open) 
   for (const std::string* part :
        {&open.request.engine, &open.request.version, &open.request.flavor, &open.request.device})
     add(*part);
-  add(open.request.require ? "require" : "");
-  add(open.request.offline ? "offline" : "");
-  add(open.attempt.probe ? "probe" : "");
+  add(open.request.require ? "require"sv : ""sv);
+  add(open.request.offline ? "offline"sv : ""sv);
+  add(open.attempt.probe ? "probe"sv : ""sv);
   if (open.attempt.probe_deadline) add(history::deadline_text(*open.attempt.probe_deadline));
   // A script is started by its own name: another release of its interpreter is told by this.
   add(history::program_build_id());
@@ -80,6 +83,92 @@ std::string key_of(const settings::Deciding& deciding, const OpenRequest& open) 
 
 bool may_take_one(const OpenRequest& open) {
   return !open.plan_only && !open.decide_anew && open.plugin.empty() && open.request.force.empty();
+}
+
+// All but what the way rests on. False where the text is none of ours.
+bool read_way(Reader& reader, Ready& ready) {
+  Ticket& ticket = ready.ticket;
+  for (std::string_view name, value; reader.line(name, value);) {
+    std::string* text = nullptr;
+    std::vector<std::string>* list = nullptr;
+    switch (first_bytes(name)) {
+      case first_bytes("cache"):
+        ready.places.cache_folder = path_of(value);
+        continue;
+      case first_bytes("state"):
+        ready.places.state_folder = path_of(value);
+        continue;
+      case first_bytes("layer"):
+        ready.places.system_layers.push_back(path_of(value));
+        continue;
+      case first_bytes("offline"):
+        ready.offline = value == "yes"sv;
+        continue;
+      case first_bytes("fallback"):
+        ticket.fallback = value == "yes"sv;
+        continue;
+      case first_bytes("opened"):
+        ticket.opened_before = value == "before"sv;
+        continue;
+      case first_bytes("record"): {
+        const std::size_t space = value.find(' ');
+        if (space == std::string_view::npos ||
+            !cache::take_record_line(ready.installed, value.substr(0, space), value.substr(space + 1)))
+          return false;
+        continue;
+      }
+      case first_bytes("looks"):
+        return !ticket.digest.empty() && !ready.places.state_folder.empty();
+      case first_bytes("flavor"):
+        text = &ready.flavor;
+        break;
+      case first_bytes("device"):
+        text = &ready.device;
+        break;
+      case first_bytes("build"):
+        text = &ticket.build;
+        break;
+      case first_bytes("digest"):
+        text = &ticket.digest;
+        break;
+      case first_bytes("artifacts"):
+        text = &ticket.artifacts;
+        break;
+      case first_bytes("program"):
+        text = &ticket.program;
+        break;
+      case first_bytes("load"):
+        list = &ticket.load_order;
+        break;
+      case first_bytes("warning"):
+        list = &ticket.warnings;
+        break;
+      case first_bytes("passed-over"):
+        list = &ticket.passed_over;
+        break;
+      default:
+        return false;
+    }
+    if (list != nullptr) text = &list->emplace_back();
+    *text = value;
+  }
+  return false;
+}
+
+// Whether all that it rests on is as it was. Remembers how the folders of builds and records were.
+bool looks_stay(Reader& reader, Ready& ready) {
+  const std::string builds = builds_folder(ready.places.cache_folder),
+                    records = records_folder(ready.places.state_folder);
+  Witnesses witnesses(World::now());
+  for (std::string_view name, value; !reader.at_end();) {
+    if (!reader.line(name, value) || !witnesses.hold(name, value)) return false;
+    if (name != "stamp"sv || !(value.ends_with(builds) || value.ends_with(records))) continue;
+    FileStamp stamp = stamp_in(value);
+    stamp.size = 0;
+    if (value == builds) ready.folders.builds = stamp;
+    if (value == records) ready.folders.records = stamp;
+  }
+  return true;
 }
 
 }  // namespace
@@ -94,80 +183,24 @@ Shortcut::Shortcut(const settings::FlagValues& flags, const OpenRequest& open) {
   began_ns_ = wall_clock_ns();
 }
 
-std::optional<Ready> Shortcut::find() const {
-  if (key_.empty()) return std::nullopt;
+std::unique_ptr<Ready> Shortcut::find() const {
+  if (key_.empty()) return nullptr;
   Content content(file_.c_str());
   const std::string_view text = content.text();
   constexpr std::size_t checksum_size = 32;
-  if (!text.starts_with(first_line) || text.size() < first_line.size() + checksum_size) return std::nullopt;
+  if (!text.starts_with(first_line) || text.size() < first_line.size() + checksum_size) return nullptr;
   const std::string_view told = text.substr(0, text.size() - checksum_size);
   // A file that a power cut left half empty is none.
-  if (checksum(told) != text.substr(told.size())) return std::nullopt;
-  Reader reader(content.data(), told.size());
-  Ready ready;
-  std::string records;
-  platform::DetectRequest machine;
-  machine.cache_folder = path_of(cache_);
-  const std::string builds = builds_folder(machine.cache_folder);
-  std::string_view words;
-  Witnesses witnesses(World::now());
-  bool ours = false;
-  for (std::string_view name; !reader.at_end();) {
-    char* value = nullptr;
-    if (!reader.line(name, value)) return std::nullopt;
-    if (name == "enginehost-shortcut") continue;
-    if (name == "key" || name == "machine") {
-      const auto block = reader.block(value);
-      if (!block || (name == "key" && *block != key_)) return std::nullopt;
-      if (name == "key") ours = true;
-      if (name == "machine") words = *block;
-    } else if (name == "state") {
-      ready.places.state_folder = path_of(value);
-      records = records_folder(ready.places.state_folder);
-    } else if (name == "layer") {
-      ready.places.system_layers.push_back(path_of(value));
-    } else if (name == "helper") {
-      machine.helper = path_of(value);
-    } else if (name == "launcher") {
-      machine.helper_launcher.emplace_back(value);
-    } else if (name == "flavor") {
-      ready.flavor = value;
-    } else if (name == "device") {
-      ready.device = value;
-    } else if (name == "offline") {
-      ready.offline = std::string_view(value) == "yes";
-    } else if (name == "build") {
-      ready.ticket.build = value;
-    } else if (name == "digest") {
-      ready.ticket.digest = value;
-    } else if (name == "artifacts") {
-      ready.ticket.artifacts = value;
-    } else if (name == "fallback") {
-      ready.ticket.fallback = std::string_view(value) == "yes";
-    } else if (name == "opened") {
-      ready.ticket.opened_before = std::string_view(value) == "before";
-    } else if (name == "program") {
-      ready.ticket.program = value;
-    } else if (name == "load") {
-      ready.ticket.load_order.emplace_back(value);
-    } else if (name == "warning") {
-      ready.ticket.warnings.emplace_back(value);
-    } else if (name == "passed-over") {
-      ready.ticket.passed_over.emplace_back(value);
-    } else if (!ours || !witnesses.hold(name, value)) {
-      return std::nullopt;
-    } else if (const std::string_view line(value);
-               name == "stamp" && (line.ends_with(builds) || line.ends_with(records))) {
-      FileStamp stamp = stamp_in(value);
-      stamp.size = 0;
-      if (value == builds) ready.folders.builds = stamp;
-      if (value == records) ready.folders.records = stamp;
-    }
-  }
-  if (!ours || ready.ticket.digest.empty() || ready.places.state_folder.empty() || words.empty() ||
-      platform::machine_words(machine, platform::Reach::decisive) != words)
-    return std::nullopt;
-  ready.places.cache_folder = std::move(machine.cache_folder);
+  if (checksum(told) != text.substr(told.size())) return nullptr;
+  Reader reader(content.data() + first_line.size(), told.size() - first_line.size());
+  const auto is_block = [&](std::string_view wanted, std::string_view bytes) {
+    std::string_view name, size;
+    return reader.line(name, size) && name == wanted && reader.block(size) == bytes;
+  };
+  if (!is_block("key", key_) || !is_block("machine", platform::machine_words(platform::Reach::decisive)))
+    return nullptr;
+  auto ready = std::make_unique<Ready>();
+  if (!read_way(reader, *ready) || !looks_stay(reader, *ready)) return nullptr;
   return ready;
 }
 
@@ -182,6 +215,7 @@ void Shortcut::keep(World& world, const Outcome& outcome, const Ticket& ticket) 
   for (const std::string& file : settings.looks.runnable) testimony.add_runnable(file);
   for (const std::string& file : settings.looks.files) testimony.add_rights(file);
   testimony.add_lines(ticket.witnesses);
+  testimony.leave_out(platform::files_in_machine_words());
   for (const platform::MachineLook& look : platform::machine_looks(machine, platform::Reach::decisive))
     testimony.add(look);
   // Of this program: the key tells it.
@@ -194,15 +228,15 @@ void Shortcut::keep(World& world, const Outcome& outcome, const Ticket& ticket) 
   if (!witnesses || platform::machine_key(machine, platform::Reach::decisive) != ticket.machine) return;
   std::string text(first_line);
   add_block(text, "key", key_);
+  add_block(text, "machine", platform::machine_words(platform::Reach::decisive));
   bool plain = true;
   const auto add = [&](std::string_view name, std::string_view value) {
     plain = plain && value.find('\n') == std::string_view::npos;
     text.append(name).append(" ").append(value).append("\n");
   };
+  add("cache", cache_);
   add("state", path_text(world.state_folder()));
   for (const fs::path& layer : world.store().layers()) add("layer", path_text(layer));
-  add("helper", path_text(settings.helper));
-  for (const std::string& word : settings.probe_launcher) add("launcher", word);
   add("flavor", settings.flavor);
   add("device", settings.device);
   add("offline", settings.offline ? "yes" : "no");
@@ -215,8 +249,12 @@ void Shortcut::keep(World& world, const Outcome& outcome, const Ticket& ticket) 
   for (const std::string& path : ticket.load_order) add("load", path);
   for (const std::string& warning : ticket.warnings) add("warning", warning);
   for (const std::string& told : ticket.passed_over) add("passed-over", told);
+  const cache::Installed& installed = outcome.opened->installed;
+  if (!installed.read_only && installed.layer == world.store().root() && world.store().keeps_locks())
+    for (const std::string& line : split(cache::record_lines(installed), '\n'))
+      if (!line.empty()) add("record", line);
+  add("looks", "");
   text += *witnesses;
-  add_block(text, "machine", platform::machine_words(machine, platform::Reach::decisive));
   const fs::path file = path_of(file_);
   if (!plain || !make_folders(file.parent_path())) return;
   make_room(file.parent_path());

@@ -25,6 +25,8 @@ struct Folders {
 struct Ready {
   World::Places places;
   Ticket ticket;
+  // As its record has it, but for the manifest; without a digest where the store has to read it.
+  cache::Installed installed;
   std::string flavor, device;  // of the settings
   bool offline = false;
   Folders folders;  // when the way was looked at
@@ -38,7 +40,7 @@ class Shortcut {
 
   // The way, if there is one and nothing that it rests on has changed: one small file is read, and what it
   // names is looked at. The build's own files are for the store to look at.
-  std::optional<Ready> find() const;
+  std::unique_ptr<Ready> find() const;
 
   // Keeps the way that an open took by its ticket, for who asks the same with every file at rest. Else, and
   // where the folder cannot be written, nothing happens.

@@ -144,6 +144,7 @@ void Testimony::add_lines(std::string_view lines) {
 }
 
 bool Testimony::is_told_elsewhere(const Line& line) const {
+  if (line.name == "stamp" && std::ranges::count(told_elsewhere_, line.path) != 0) return true;
   const Line* const rights = find("rights", line.path);
   const Line* const stamp = rights != nullptr ? rights : find("stamp", line.path);
   if (line.name == "stamp" || line.name == "runnable") return rights != nullptr;

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "host/platform/machine_key.hpp"
@@ -26,6 +27,8 @@ class Testimony {
   void add(const platform::MachineLook& look);
   // Lines of a ticket, which are taken as they stand.
   void add_lines(std::string_view lines);
+  // Files that are told by other means: a stamp of theirs is left out.
+  void leave_out(std::vector<std::string> files) { told_elsewhere_ = std::move(files); }
 
   // All of it; nothing where a file was not at rest, has two stamps, or cannot be told in a line.
   std::optional<std::string> text() const;
@@ -47,6 +50,7 @@ class Testimony {
 
   std::int64_t began_ns_;
   bool usable_ = true;
+  std::vector<std::string> told_elsewhere_;
   std::vector<Line> lines_;
 };
 

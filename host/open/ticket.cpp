@@ -113,7 +113,7 @@ std::optional<Ticket> TicketOffice::find() const {
       ticket.warnings.emplace_back(value);
     } else if (name == "passed-over") {
       ticket.passed_over.emplace_back(value);
-    } else if (!witnesses.hold(name, value.data())) {
+    } else if (!witnesses.hold(name, value)) {
       return std::nullopt;
     }
     if (is_witness(name)) ticket.witnesses.append(line).push_back('\n');

@@ -10,6 +10,7 @@
 
 #include "base/file_calls.hpp"
 #include "base/file_system.hpp"
+#include "base/first_bytes.hpp"
 #include "base/paths.hpp"
 #include "base/process.hpp"
 #include "base/text.hpp"
@@ -48,19 +49,31 @@ bool is_absent(const char* path) {
   return calls::stat(path, &status) != 0;
 }
 
-// By itself: what it reads into would lie on the stack of every other line.
-[[gnu::noinline]] bool says_the_same(std::string_view name, const char* value) {
+bool says_the_same(std::string_view name, const char* value) {
   const char* const path = std::strchr(value, ' ');
   if (path == nullptr) return false;
   return (name == "names" ? checksum(names_in(path + 1)) : checksum(Content(path + 1).text())) ==
          std::string_view(value, static_cast<std::size_t>(path - value));
 }
 
-// By itself, as rarely needed.
-[[gnu::noinline, gnu::cold]] std::string limits_now() {
+// Of a folder whose time is another now. `value`: of "still".
+[[gnu::noinline]] bool is_still_empty(const char* value) {
+  for (int numbers = 0; numbers < 3; ++numbers)
+    if (std::uint64_t ignored = 0; !take(value, ignored)) return false;
+  return is_empty_folder(value);
+}
+
+std::string limits_now() {
   std::vector<std::string> texts;
   for (const auto& [name, value] : history::process_limits()) texts.push_back(value);
   return join(texts, ", ");
+}
+
+// Lines that few shortcuts have. By itself: what they read into would lie on the stack of every other line.
+[[gnu::noinline, gnu::cold]] bool holds_seldom(std::string_view name, const char* value) {
+  if (name == "content" || name == "names") return says_the_same(name, value);
+  if (name == "noexec") return forbids_execution(value);
+  return name == "limits" && limits_now() == value;
 }
 
 }  // namespace
@@ -71,22 +84,22 @@ bool is_witness(std::string_view name) {
   return false;
 }
 
-FileStamp stamp_in(char*& value) {
+FileStamp stamp_in(std::string_view& value) {
   FileStamp stamp;
-  const char* at = value;
+  const char* at = value.data();
   static_cast<void>(take(at, stamp.device) && take(at, stamp.inode) && take(at, stamp.size) &&
                     take(at, stamp.modified_ns));
-  value += at - value;
+  value.remove_prefix(static_cast<std::size_t>(at - value.data()));
   return stamp;
 }
 
-bool Witnesses::file_stayed(const char* value, std::string_view name) {
-  const bool rights = name == "rights", stamp = rights || name == "stamp", identity = name == "identity";
+// `of`: what of a file the line has.
+bool Witnesses::file_stayed(Of of, const char* value) {
   std::uint64_t device = 0, inode = 0, size = 0;
   std::int64_t modified = 0, changed = 0;
+  const bool stamp = of == Of::stamp || of == Of::rights, change = of == Of::rights || of == Of::change;
   if (!take(value, device) || !take(value, inode) ||
-      (stamp && (!take(value, size) || !take(value, modified))) ||
-      (!identity && (rights || !stamp) && !take(value, changed)))
+      (stamp && (!take(value, size) || !take(value, modified))) || (change && !take(value, changed)))
     return false;
   // Not stamp_of(): a path object for each of them costs more than the calls.
   calls::Status now{};
@@ -94,41 +107,50 @@ bool Witnesses::file_stayed(const char* value, std::string_view name) {
          now.st_ino == inode &&
          (!stamp ||
           (static_cast<std::uint64_t>(now.st_size) == size && calls::modified_ns(now) == modified)) &&
-         (identity || (stamp && !rights) || calls::changed_ns(now) == changed);
+         (!change || calls::changed_ns(now) == changed);
 }
 
-bool Witnesses::hold(std::string_view name, const char* value) {
-  if (name == "stamp" || name == "rights" || name == "identity")
-    return folder_stayed_ = file_stayed(value, name);
-  if (name == "if-absent") return folder_stayed_ || is_absent(value);
-  if (name == "if-there") return folder_stayed_ || calls::access(value, F_OK) == 0;
-  if (name == "absent") return is_absent(value);
-  if (name == "folder") {
-    folder_stayed_ = file_stayed(value, name);
-    return true;
+bool Witnesses::hold(std::string_view name, std::string_view value) {
+  const char* const text = value.data();
+  switch (first_bytes(name)) {
+    case first_bytes("stamp"):
+      return folder_stayed_ = file_stayed(Of::stamp, text);
+    case first_bytes("rights"):
+      return folder_stayed_ = file_stayed(Of::rights, text);
+    case first_bytes("identity"):
+      return folder_stayed_ = file_stayed(Of::identity, text);
+    case first_bytes("folder"):
+      folder_stayed_ = file_stayed(Of::change, text);
+      return true;
+    case first_bytes("if-absent"):
+      return folder_stayed_ || is_absent(text);
+    case first_bytes("if-there"):
+      return folder_stayed_ || calls::access(text, F_OK) == 0;
+    case first_bytes("absent"):
+      return is_absent(text);
+    case first_bytes("there"):
+      return calls::access(text, F_OK) == 0;
+    case first_bytes("writable"):
+      return calls::access(text, W_OK | X_OK) == 0;
+    case first_bytes("runnable"):
+      return calls::access(text, X_OK) == 0;
+    case first_bytes("still"):
+      return file_stayed(Of::change, text) || is_still_empty(text);
+    case first_bytes("empty"):
+      return is_empty_folder(text);
+    case first_bytes("boot"): {
+      const char* at = text;
+      std::int64_t before = 0;
+      return take(at, before) && std::abs(boot_moment_ns() - before) <= between_two_clocks_ns;
+    }
+    case first_bytes("until"):
+      return parse_integer(value).value_or(0) > now_;
+    case first_bytes("made"):
+      // A clock that was set back would make it live for too long.
+      return parse_integer(value).value_or(INT64_MAX) <= now_ + 1;
+    default:
+      return holds_seldom(name, text);
   }
-  if (name == "still") {
-    if (file_stayed(value, name)) return true;
-    for (int numbers = 0; numbers < 3; ++numbers)
-      if (std::uint64_t ignored = 0; !take(value, ignored)) return false;
-    return is_empty_folder(value);
-  }
-  if (name == "empty") return is_empty_folder(value);
-  if (name == "there") return calls::access(value, F_OK) == 0;
-  if (name == "writable") return calls::access(value, W_OK | X_OK) == 0;
-  if (name == "runnable") return calls::access(value, X_OK) == 0;
-  if (name == "content" || name == "names") return says_the_same(name, value);
-  if (name == "noexec") return forbids_execution(value);
-  if (name == "boot") {
-    std::int64_t before = 0;
-    return take(value, before) && std::abs(boot_moment_ns() - before) <= between_two_clocks_ns;
-  }
-  if (name == "limits") return limits_now() == value;
-  const auto seconds = parse_integer(value);
-  if (!seconds) return false;
-  if (name == "until") return *seconds > now_;
-  // A clock that was set back would make it live for too long.
-  return name == "made" && *seconds <= now_ + 1;
 }
 
 std::string stamp_line(const std::string& path, bool with_rights) {
@@ -162,29 +184,30 @@ bool is_empty_folder(const char* folder) {
   return empty && (why == 0 || why == ENOENT || why == ENOTDIR);
 }
 
-// Not SHA-256: the first use of the library that has it takes longer than all the rest of an open.
+// Not SHA-256: the first use of the library that has it takes longer than all the rest of an open. Two words
+// at a time, each into a sum of its own.
 std::string checksum(std::string_view text) {
-  std::uint64_t one = 0x9E3779B97F4A7C15u, two = text.size();
-  const auto mix = [&](std::uint64_t word) {
-    one = (one ^ word) * 0xBF58476D1CE4E5B9u;
+  std::uint64_t one = 0x9E3779B97F4A7C15u ^ text.size(), two = text.size();
+  std::uint64_t words[2];
+  const auto add = [&] {
+    one = (one ^ words[0]) * 0xBF58476D1CE4E5B9u;
     one ^= one >> 29;
-    two = (two + word + one) * 0x94D049BB133111EBu;
+    two = (two ^ words[1]) * 0x94D049BB133111EBu;
     two ^= two >> 31;
   };
-  std::uint64_t word = 0;
-  for (; text.size() >= sizeof word; text.remove_prefix(sizeof word)) {
-    std::memcpy(&word, text.data(), sizeof word);
-    mix(word);
+  for (; text.size() >= sizeof words; text.remove_prefix(sizeof words)) {
+    std::memcpy(words, text.data(), sizeof words);
+    add();
   }
-  word = 0;
-  std::memcpy(&word, text.data(), text.size());
-  if (!text.empty()) mix(word);
+  words[0] = words[1] = 0;
+  std::memcpy(words, text.data(), text.size());
+  add();
   static constexpr char digits[] = "0123456789abcdef";
-  std::string name;
-  name.reserve(32);
-  for (const std::uint64_t half : {one, two})
-    for (int shift = 60; shift >= 0; shift -= 4) name.push_back(digits[(half >> shift) & 15]);
-  return name;
+  char name[32];
+  char* place = name;
+  for (const std::uint64_t half : {one + two, one ^ two * 0xD6E8FEB86659FD93u})
+    for (int shift = 60; shift >= 0; shift -= 4) *place++ = digits[(half >> shift) & 15];
+  return std::string(name, sizeof name);
 }
 
 Content::Content(const char* file) {

@@ -26,11 +26,12 @@ class Witnesses {
   explicit Witnesses(std::int64_t now) : now_(now) {}
 
   // True when the line still tells the truth; false for what is no such line. One or two system calls, or
-  // none. `value` is what follows the name.
-  bool hold(std::string_view name, const char* value);
+  // none. `value` is what follows the name; a zero byte stands behind it.
+  bool hold(std::string_view name, std::string_view value);
 
  private:
-  bool file_stayed(const char* value, std::string_view name);
+  enum class Of { identity, stamp, change, rights };
+  static bool file_stayed(Of of, const char* value);
 
   std::int64_t now_;
   bool folder_stayed_ = false;
@@ -38,8 +39,8 @@ class Witnesses {
 
 bool is_witness(std::string_view name);
 
-// Of the value of a "stamp" that was made here; moves `value` on to the path.
-FileStamp stamp_in(char*& value);
+// Of the value of a "stamp" that was made here, with a zero byte behind it; takes all up to the path off it.
+FileStamp stamp_in(std::string_view& value);
 
 // The line of a file as it is now. `with_rights`: also whether its owner or its rights were changed.
 std::string stamp_line(const std::string& path, bool with_rights = false);
@@ -73,7 +74,7 @@ class Content {
   std::string_view text() { return {data(), size_}; }
 
  private:
-  std::array<char, 8192> short_;
+  std::array<char, 4608> short_;
   std::string long_;
   std::size_t size_ = 0;
 };

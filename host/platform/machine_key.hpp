@@ -43,11 +43,16 @@ struct MachineLook {
 };
 
 // The same in two parts, for who compares what was seen before with each file by itself (open/shortcut): the
-// text that takes no look at a file, and the files whose answers are the rest. While the first is equal and
-// all the answers of the second stay, so does machine_text(). Where the system is asked by other means than
-// files (macOS, Windows), all is in the first. Of this machine only: `request.root` is "/". Any thread.
-std::string machine_words(const DetectRequest& request, Reach reach);
+// text that takes no look at a file, and the files whose answers are the rest. While the first is equal, all
+// the answers of the second stay and the request is the same, so does machine_text(). Where the system is
+// asked by other means than files (macOS, Windows), nearly all is in the first. Of this machine only:
+// `request.root` is "/". Any thread.
+std::string machine_words(Reach reach);
 std::vector<MachineLook> machine_looks(const DetectRequest& request, Reach reach);
+
+// Libraries of the system that the words tell as this process holds them, by build id: what becomes of their
+// files is nothing to what it loads. Any thread.
+std::vector<std::string> files_in_machine_words();
 
 // The files that facts were read from and that machine_key() cannot know of: a driver library, toolkits,
 // cuDNN. A missing stamp: the file was not there.

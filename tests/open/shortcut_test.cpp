@@ -63,6 +63,43 @@ TEST_F(AShortcut, LeadsToTheSameEngineAgainAndAgain) {
   }
 }
 
+// What an open needs of the build's record rides along, and is what the record says.
+TEST_F(AShortcut, HoldsTheRecordOfTheBuild) {
+  const auto engine = ask();
+  ASSERT_TRUE(engine);
+  const cache::Installed& known = (*engine)->opened().installed;
+  const auto store = cache::Store::open(folder_ / "cache");
+  const auto recorded = store.record_of("reference-good");
+  ASSERT_TRUE(recorded && *recorded);
+  EXPECT_EQ(cache::record_lines(known), cache::record_lines(**recorded));
+  EXPECT_EQ(known.folder, (*recorded)->folder);
+  EXPECT_EQ(known.layer, (*recorded)->layer);
+  EXPECT_EQ(known.manifest, "");
+  EXPECT_NE(read_file(file())->find("\nrecord engine reference\n"), std::string::npos);
+}
+
+// Who removes it waits until the engine is closed, as with any other open.
+TEST_F(AShortcut, KeepsTheBuildInUse) {
+  const auto engine = ask();
+  ASSERT_TRUE(engine);
+  const fs::path lease = folder_ / "cache" / "leases" / ((*engine)->opened().installed.digest + ".lk");
+  const auto lock = cache::FileLock::try_exclusive(lease, "");
+  ASSERT_TRUE(lock);
+  EXPECT_FALSE(lock->has_value());
+}
+
+TEST_F(AShortcut, StandsAsideWhereTheBuildIsBeingTakenAway) {
+  const fs::path leases = folder_ / "cache" / "leases";
+  const auto name = fs::directory_iterator(leases)->path();
+  {
+    const auto lock = cache::FileLock::exclusive(name, "");
+    ASSERT_TRUE(lock);
+    EXPECT_NE(way(), Way::shortcut) << "somebody takes it away, or its lock";
+  }
+  fs::remove(name);
+  EXPECT_NE(way(), Way::shortcut) << "it has no lock any more";
+}
+
 TEST_F(AShortcut, LeavesSettingsAndCandidatesToWhoAsksForThem) {
   const auto engine = ask();
   ASSERT_TRUE(engine);

@@ -140,6 +140,16 @@ TEST_F(ATestimony, TheStrictestLineOfAFileIsEnough) {
   EXPECT_FALSE(holds(text));
 }
 
+TEST_F(ATestimony, AFileThatIsToldElsewhereIsLeftOut) {
+  Testimony testimony(later());
+  testimony.add_lines(stamp_line(at("here/file")) + stamp_line(at("here/deep")));
+  testimony.leave_out({at("here/file")});
+  const auto text = testimony.text();
+  ASSERT_TRUE(text);
+  EXPECT_THAT(*text, Not(HasSubstr("here/file")));
+  EXPECT_THAT(*text, HasSubstr("here/deep"));
+}
+
 TEST_F(ATestimony, TwoStampsOfOneFileAreNoTestimony) {
   testimony_.add({What::stamp, at("here/file")});
   EXPECT_NE(told(), "nothing");
@@ -228,6 +238,21 @@ TEST_F(ATestimony, LinesThatAreNoneNeverHold) {
 }
 
 // A sentinel of a process that died may lie there.
+TEST(Witness, AChecksumChangesWithEachByteAndWithTheLength) {
+  for (const std::size_t length : {0u, 1u, 7u, 8u, 15u, 16u, 17u, 33u, 4096u}) {
+    std::string text(length, 'x');
+    const std::string whole = checksum(text);
+    EXPECT_EQ(whole.size(), 32u);
+    EXPECT_EQ(whole, checksum(text));
+    for (std::size_t i = 0; i < length; ++i) {
+      text[i] ^= 1;
+      EXPECT_NE(checksum(text), whole) << i << " of " << length;
+      text[i] ^= 1;
+    }
+    EXPECT_NE(checksum(text + std::string(1, '\0')), whole) << length;
+  }
+}
+
 TEST(Witness, AFolderThatCannotBeLookedIntoIsNotEmpty) {
   const test::TemporaryFolder folder;
   const auto is_empty = [&](const char* name) { return Witnesses(0).hold("empty", (folder / name).c_str()); };

@@ -9,6 +9,7 @@
 #include "base/child_process.hpp"
 #include "base/files.hpp"
 #include "base/process.hpp"
+#include "host/binary/binary.hpp"
 #include "host/platform/remembered.hpp"
 #include "tests/platform/fixtures.hpp"
 
@@ -46,6 +47,35 @@ TEST_F(MachineKey, ChangesWithTheDriverItsDevicesAndItsLibraries) {
   expect_changed_by("a library in a folder", [&] { root_.file("/usr/lib/libcuda.so.1", ""); });
   expect_changed_by("AMD's list", [&] { root_.file("/sys/class/kfd/kfd/topology/generation_id", "2\n"); });
   expect_changed_by("WSL's library", [&] { root_.file("/usr/lib/wsl/lib/libcuda.so.1", ""); });
+}
+
+// One look tells that nothing of NVIDIA's module is there, where the kernel lists modules.
+TEST_F(MachineKey, ChangesWithTheModuleOfTheDriver) {
+  root_.folder("/sys/module");
+  expect_changed_by("module", [&] { root_.folder("/sys/module/nvidia"); });
+  expect_changed_by("its version", [&] { root_.file("/sys/module/nvidia/version", "535.1\n"); });
+  expect_changed_by("what it says",
+                    [&] { root_.file("/proc/driver/nvidia/version", "NVRM version: 535.1\n"); });
+}
+
+TEST_F(MachineKey, ChangesWithTheFirstDeviceOfAmds) {
+  expect_changed_by("device", [&] { root_.file("/dev/kfd", ""); });
+}
+
+TEST_F(MachineKey, TellsTheLibrariesOfTheProcessByTheirBuildIds) {
+  const std::string words = machine_words(Reach::decisive);
+  const auto files = files_in_machine_words();
+  for (const char* name : {"/libc.so.6", "/libstdc++.so.6"}) {
+    const auto file = std::find_if(files.begin(), files.end(),
+                                   [&](const std::string& path) { return path.ends_with(name); });
+    ASSERT_NE(file, files.end()) << name;
+    const auto read = binary::read_binary(*file);
+    ASSERT_TRUE(read);
+    EXPECT_NE(words.find("loaded=" + *file + "\nas=" + read->build_id + "\n"), std::string::npos) << words;
+    const auto looks = machine_looks(request_, Reach::decisive);
+    EXPECT_EQ(std::find(looks.begin(), looks.end(), MachineLook{MachineLook::What::stamp, *file}),
+              looks.end());
+  }
 }
 
 TEST_F(MachineKey, ChangesWithTheLoadersCacheAndTheSystem) {
@@ -89,17 +119,17 @@ TEST(MachineLooks, AreTheFilesBesideTheWords) {
   EXPECT_TRUE(asks(MachineLook::What::presence, "/dev/nvidiactl"));
   EXPECT_TRUE(asks(MachineLook::What::boot, "/proc/sys/kernel/random/boot_id"));
   EXPECT_TRUE(asks(MachineLook::What::noexec, "/tmp"));
-  const std::string words = machine_words(request, Reach::decisive);
-  EXPECT_EQ(words, machine_words(request, Reach::decisive));
+  const std::string words = machine_words(Reach::decisive);
+  EXPECT_EQ(words, machine_words(Reach::decisive));
   EXPECT_EQ(words.find("ld.so.cache"), std::string::npos);
   EXPECT_TRUE(machine_text(request, Reach::decisive).starts_with(words));
   const Variable visible("CUDA_VISIBLE_DEVICES", "1");
-  EXPECT_NE(words, machine_words(request, Reach::decisive));
+  EXPECT_NE(words, machine_words(Reach::decisive));
 }
 
 // What the program below runs.
 TEST(ProgramThatLooks, DISABLED_TellsItsWords) {
-  std::ofstream(std::getenv("ENGINEHOST_TEST_TEXT")) << machine_words(DetectRequest(), Reach::decisive);
+  std::ofstream(std::getenv("ENGINEHOST_TEST_TEXT")) << machine_words(Reach::decisive);
 }
 
 // The loader goes by what the variable was at the start of the program, whatever becomes of it then.
@@ -124,7 +154,7 @@ TEST_F(MachineKey, HoldsTheLoadersFoldersAsTheyWereAtTheStart) {
   EXPECT_NE(loaders_folders(one + ":" + two), loaders_folders(two + ":" + one));
   EXPECT_EQ(loaders_folders(""), none);
   const Variable later("LD_LIBRARY_PATH", one.c_str());
-  EXPECT_EQ(machine_words(request_, Reach::decisive).find("the loader's folders=" + one), std::string::npos);
+  EXPECT_EQ(machine_words(Reach::decisive).find("the loader's folders=" + one), std::string::npos);
 }
 
 TEST_F(MachineKey, OfEverythingAlsoHoldsWhatIsOnlyTold) {

@@ -62,21 +62,37 @@ bool drop_back(Folders& folders, const Folders& back) {
 
 }  // namespace
 
-std::vector<std::string> searched_by_loader() {
-  Folders folders;
+namespace {
+
+// Calls action(folder) for each, in the loader's order.
+template <class Action>
+void for_each_searched([[maybe_unused]] Action action) {
 #ifdef __GLIBC__
   const std::unique_ptr<void, int (*)(void*)> program(::dlopen(nullptr, RTLD_LAZY), &::dlclose);
   // dlinfo(3): the size first, then room of that size for all. glibc sets no flags that would tell which is
   // which.
   Dl_serinfo size{};
-  if (program == nullptr || ::dlinfo(program.get(), RTLD_DI_SERINFOSIZE, &size) != 0) return folders;
+  if (program == nullptr || ::dlinfo(program.get(), RTLD_DI_SERINFOSIZE, &size) != 0) return;
   const std::unique_ptr<std::byte[]> room(new std::byte[size.dls_size]);
   auto* const all = reinterpret_cast<Dl_serinfo*>(room.get());
   *all = size;
-  if (::dlinfo(program.get(), RTLD_DI_SERINFO, all) != 0) return folders;
-  for (unsigned i = 0; i < all->dls_cnt; ++i) folders.emplace_back(all->dls_serpath[i].dls_name);
+  if (::dlinfo(program.get(), RTLD_DI_SERINFO, all) != 0) return;
+  for (unsigned i = 0; i < all->dls_cnt; ++i) action(all->dls_serpath[i].dls_name);
 #endif
+}
+
+}  // namespace
+
+std::vector<std::string> searched_by_loader() {
+  Folders folders;
+  for_each_searched([&](const char* folder) { folders.emplace_back(folder); });
   return folders;
+}
+
+std::string loader_folders_at_start() {
+  std::string folders;  // one text, since it is asked for at every open
+  for_each_searched([&](const char* folder) { folders.append(folder).push_back(':'); });
+  return folders.empty() ? library_path_at_start().value_or("") : folders;
 }
 
 ListedFolders listed_folders([[maybe_unused]] const Machine& machine) {

@@ -226,12 +226,6 @@ const std::optional<std::string>& library_path_at_start() {
   return text;
 }
 
-std::string loader_folders_at_start() {
-  std::string folders;
-  for (const std::string& folder : searched_by_loader()) folders.append(folder).push_back(':');
-  return folders.empty() ? library_path_at_start().value_or("") : folders;
-}
-
 std::vector<std::string> library_path_folders_at_start() {
   const std::optional<std::string>& text = library_path_at_start();
   if (!text || text->empty()) return {};

@@ -11,7 +11,7 @@ namespace enginehost::platform {
 namespace {
 
 // Changed when detect() looks at something else, so that what an older version remembered is not taken over.
-constexpr std::string_view version = "machine key of macOS 1";
+constexpr std::string_view version = "machine key of macOS 2";
 
 class Gathering {
  public:
@@ -36,36 +36,48 @@ class Gathering {
 }  // namespace
 
 // The system's libraries and drivers change with its version only: all of it is sealed.
-std::string machine_text(const DetectRequest& request, Reach reach) {
-  Gathering key;
-  key.add("version", version);
-  key.add("reach", reach == Reach::everything ? "everything" : "decisive");
-  key.add("boot", boot_id());
-  key.add("system", kernel::text("kern.osversion"));
-  key.add("processor", kernel::text("machdep.cpu.brand_string"));
-  key.add("translated", kernel::number("sysctl.proc_translated").value_or(0));
-  key.add("pointer", sizeof(void*));
-  key.add("user", effective_user());
-  key.add("root", path_text(request.root));
-  key.add("helper", path_text(request.helper));
-  if (!request.helper.empty()) key.stamp(request.helper);
-  for (const std::string& word : request.helper_launcher) key.add("launcher", word);
-  key.add("cache", path_text(request.cache_folder));
-  if (!request.cache_folder.empty())
-    key.add("noexec", forbids_execution(request.cache_folder) ? "yes" : "no");
+std::string machine_words(Reach reach) {
+  Gathering words;
+  words.add("version", version);
+  words.add("reach", reach == Reach::everything ? "everything" : "decisive");
+  words.add("boot", boot_id());
+  words.add("system", kernel::text("kern.osversion"));
+  words.add("processor", kernel::text("machdep.cpu.brand_string"));
+  words.add("translated", kernel::number("sysctl.proc_translated").value_or(0));
+  words.add("pointer", sizeof(void*));
+  words.add("user", effective_user());
   for (const auto& [name, value] : process_variables())
     if (is_loader_variable(name) ||
         (reach == Reach::everything && (name == "PATH" || name == "CONDA_DEFAULT_ENV")))
-      key.add(name, value);
-  if (reach == Reach::everything) key.add("processors", kernel::number("hw.activecpu").value_or(0));
-  return key.text();
+      words.add(name, value);
+  if (reach == Reach::everything) words.add("processors", kernel::number("hw.activecpu").value_or(0));
+  return words.text();
+}
+
+std::vector<MachineLook> machine_looks(const DetectRequest& request, Reach) {
+  std::vector<MachineLook> looks;
+  if (!request.helper.empty()) looks.push_back({MachineLook::What::stamp, path_text(request.helper)});
+  if (!request.cache_folder.empty())
+    looks.push_back({MachineLook::What::noexec, path_text(request.cache_folder)});
+  return looks;
+}
+
+std::string machine_text(const DetectRequest& request, Reach reach) {
+  Gathering rest;
+  rest.add("root", path_text(request.root));
+  rest.add("helper", path_text(request.helper));
+  if (!request.helper.empty()) rest.stamp(request.helper);
+  for (const std::string& word : request.helper_launcher) rest.add("launcher", word);
+  rest.add("cache", path_text(request.cache_folder));
+  if (!request.cache_folder.empty())
+    rest.add("noexec", forbids_execution(request.cache_folder) ? "yes" : "no");
+  return machine_words(reach) + rest.text();
 }
 
 std::string machine_key(const DetectRequest& request, Reach reach) {
   return sha256_hex(machine_text(request, reach));
 }
 
-std::string machine_words(const DetectRequest& request, Reach reach) { return machine_text(request, reach); }
-std::vector<MachineLook> machine_looks(const DetectRequest&, Reach) { return {}; }
+std::vector<std::string> files_in_machine_words() { return {}; }
 
 }  // namespace enginehost::platform

@@ -13,6 +13,8 @@
 #include <cstring>
 #include <iterator>
 
+#include "base/first_bytes.hpp"
+#include "base/posix/mapped_build_id.hpp"
 #include "base/sha256.hpp"
 #include "base/text.hpp"
 #include "host/linker/machine.hpp"
@@ -26,9 +28,10 @@ namespace enginehost::platform {
 namespace {
 
 using What = MachineLook::What;
+using namespace std::string_view_literals;
 
 // Changed when detect() looks at something else, so that what an older version remembered is not taken over.
-constexpr std::string_view version = "machine key 2";
+constexpr std::string_view version = "machine key 3";
 
 // Nothing here goes through std::filesystem: this runs at every open.
 class Text {
@@ -65,23 +68,39 @@ void add_environment(Text& words, Reach reach) {
   }
 }
 
-// Calls action(path) for each library in this process that serves every need of its name, wherever files of
-// that name lie.
+// Of a library that serves every need of its name, wherever files of that name lie, and that builds are
+// chosen or proven by. `name`: the file's, after "lib" or in whole.
+bool is_told(const char* name) {
+  struct Beginning {
+    std::uint64_t bytes, mask;
+  };
+  static constexpr auto begins = [](std::string_view text) {
+    return Beginning{first_bytes(text),
+                     text.size() < 8 ? (std::uint64_t{1} << 8 * text.size()) - 1 : ~std::uint64_t{0}};
+  };
+  static constexpr Beginning told[] = {begins("stdc++."), begins("cuda."),  begins("nvidia-m"),
+                                       begins("cudart."), begins("cudnn."), begins("c.so."),
+                                       begins("m.so."),   begins("gcc_s."), begins("ld-linux"),
+                                       begins("dl.so."),  begins("rt.so."), begins("pthread.")};
+  const std::uint64_t bytes = first_bytes({name, ::strnlen(name, 8)});
+  for (const Beginning& one : told)
+    if ((bytes & one.mask) == one.bytes) return true;
+  return false;
+}
+
+// Calls action(object, path) for each such library in this process.
 template <class Action>
 void for_each_loaded_library(Action action) {
   ::dl_iterate_phdr(
       [](dl_phdr_info* library, std::size_t, void* into) {
-        static constexpr std::string_view names[] = {"/libstdc++.", "/libcuda.", "/libnvidia-ml.",
-                                                     "/libcudart.", "/libcudnn."};
         const char* file = library->dlpi_name != nullptr ? std::strrchr(library->dlpi_name, '/') : nullptr;
         if (file == nullptr) return 0;
-        const std::string_view name(file);
-        if (std::any_of(std::begin(names), std::end(names),
-                        [&](std::string_view one) { return name.starts_with(one); }))
+        if (is_told(std::strncmp(file, "/lib", 4) == 0 ? file + 4 : file + 1))
           // A relative path was meant from the folder that was the current one then.
           (*static_cast<Action*>(into))(
-              library->dlpi_name[0] == '/' ? library->dlpi_name
-                                           : linker::file_mapped_at(linker::first_address(*library)).c_str());
+              *library, library->dlpi_name[0] == '/'
+                            ? library->dlpi_name
+                            : linker::file_mapped_at(linker::first_address(*library)).c_str());
         return 0;
       },
       &action);
@@ -114,8 +133,6 @@ class Looks {
     for (const std::string& folder : linker::split_library_path(linker::loader_folders_at_start()))
       if (!folder.empty() && !is_compiled_in(folder)) at_search_folder(folder);
     at(What::stamp, "/etc/ld.so.cache");
-    // /lib and /lib64 are links into /usr on most systems; both are followed, so that nothing has to be known
-    // of it.
 #if defined(__x86_64__)
     for (const char* folder : {"/usr/lib/x86_64-linux-gnu", "/usr/lib64", "/usr/lib", "/lib"})
 #elif defined(__aarch64__)
@@ -123,19 +140,26 @@ class Looks {
 #else
     for (const char* folder : {"/usr/lib64", "/usr/lib", "/lib", "/usr/local/lib"})
 #endif
-      at_search_folder(folder);
+      // A link into /usr on most systems, and looked at there.
+      if (folder != "/lib"sv || root_.resolve(folder) != "/usr/lib") at_search_folder(folder);
   }
   void at_devices() {
     // A version that can be read means that the module is loaded; its list of devices follows hot plugging.
-    static constexpr const char* nvidia = "/proc/driver/nvidia/version";
-    at(What::content, nvidia);
-    if (root_.exists(nvidia)) at(What::names, "/proc/driver/nvidia/gpus");
-    at(What::content, "/sys/module/nvidia/version");
+    static constexpr const char *nvidia = "/proc/driver/nvidia/version", *module = "/sys/module/nvidia";
+    if (root_.exists(nvidia) || root_.exists(module) || !root_.exists("/sys/module")) {
+      at(What::content, nvidia);
+      if (root_.exists(nvidia)) at(What::names, "/proc/driver/nvidia/gpus");
+      at(What::content, "/sys/module/nvidia/version");
+    } else {
+      at(What::presence, module);  // nothing of it comes without the module; these are slow paths
+    }
     for (const char* device :
          {"/dev/nvidiactl", "/dev/nvidia0", "/dev/nvidia1", "/dev/nvidia-uvm", "/dev/dxg"})
       at(What::presence, device);
-    // The kernel counts changes of its list of AMD's devices.
-    at(What::content, "/sys/class/kfd/kfd/topology/generation_id");
+    // The kernel counts changes of its list of AMD's devices. A first one comes with a device file.
+    static constexpr const char* devices_of_amd = "/sys/class/kfd/kfd/topology/generation_id";
+    if (root_.exists(devices_of_amd)) at(What::content, devices_of_amd);
+    at(What::presence, "/dev/kfd");
     at(What::stamp, "/usr/lib/wsl/lib/libcuda.so.1");
     at(What::stamp, "/opt/rocm/.info/version");
   }
@@ -167,11 +191,15 @@ class Looks {
 std::vector<MachineLook> looks_below(const Root& root, const DetectRequest& request, Reach reach) {
   Looks looks(root);
   looks.at(What::boot, "/proc/sys/kernel/random/boot_id");
-  looks.at(What::identity, "/");
-  looks.at(What::stamp, "/etc/os-release");
+  // Of another root file system it is another file.
+  static constexpr const char* system = "/etc/os-release";
+  looks.at(What::stamp, system);
+  if (!root.exists(system)) looks.at(What::identity, "/");
   if (!request.helper.empty()) looks.at(What::stamp, request.helper.native());
   if (!request.cache_folder.empty()) looks.at(What::noexec, request.cache_folder.native());
-  for_each_loaded_library([&](const char* path) { looks.at(What::stamp, path); });
+  for_each_loaded_library([&](const dl_phdr_info& library, const char* path) {
+    if (mapped_build_id(library).empty()) looks.at(What::stamp, path);
+  });
   looks.at_loader();
   looks.at_devices();
   if (reach == Reach::everything) looks.at_what_is_told();
@@ -212,7 +240,7 @@ void add_answer(Text& text, const Root& root, const DetectRequest& request, cons
 
 }  // namespace
 
-std::string machine_words(const DetectRequest& request, Reach reach) {
+std::string machine_words(Reach reach) {
   Text words;
   words.add(version);
   words.add(reach == Reach::everything ? "everything" : "decisive");
@@ -224,11 +252,11 @@ std::string machine_words(const DetectRequest& request, Reach reach) {
   }
   words.add("pointer", sizeof(void*));  // a 32-bit program on the same system
   words.add("user", ::geteuid());       // who may open a device
-  words.add("helper", request.helper.native());
-  for (const std::string& word : request.helper_launcher) words.add("launcher", word);
-  words.add("cache", request.cache_folder.native());
   add_environment(words, reach);
-  for_each_loaded_library([&](const char* path) { words.add("loaded", path); });
+  for_each_loaded_library([&](const dl_phdr_info& library, const char* path) {
+    words.add("loaded", path);
+    words.add("as", mapped_build_id(library));
+  });
   words.add("the loader's folders", linker::loader_folders_at_start());
   if (reach == Reach::everything) {
     cpu_set_t usable;
@@ -243,11 +271,22 @@ std::vector<MachineLook> machine_looks(const DetectRequest& request, Reach reach
   return looks_below(Root(), request, reach);
 }
 
+std::vector<std::string> files_in_machine_words() {
+  std::vector<std::string> files;
+  for_each_loaded_library([&](const dl_phdr_info& library, const char* path) {
+    if (!mapped_build_id(library).empty()) files.emplace_back(path);
+  });
+  return files;
+}
+
 std::string machine_text(const DetectRequest& request, Reach reach) {
   const Root root(request.root);
-  Text answers;
-  for (const MachineLook& look : looks_below(root, request, reach)) add_answer(answers, root, request, look);
-  return machine_words(request, reach) + answers.take();
+  Text rest;
+  rest.add("helper", request.helper.native());
+  for (const std::string& word : request.helper_launcher) rest.add("launcher", word);
+  rest.add("cache", request.cache_folder.native());
+  for (const MachineLook& look : looks_below(root, request, reach)) add_answer(rest, root, request, look);
+  return machine_words(reach) + rest.take();
 }
 
 std::string machine_key(const DetectRequest& request, Reach reach) {

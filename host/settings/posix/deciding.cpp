@@ -61,11 +61,13 @@ class Gathering {
   // The name, the folder that it leads to (a file may have a name in several) and the file: while they stay,
   // so does what settings say of the file's folder, and it is the same release.
   bool add_file(const std::string& file) {
+    calls::Status status{};
+    return calls::stat(file, &status) == 0 && add_file(file, status);
+  }
+  bool add_file(const std::string& file, const calls::Status& status) {
     const std::size_t slash = file.rfind('/');
-    calls::Status folder{}, status{};
-    if (slash == std::string::npos || calls::stat(file.substr(0, slash + 1), &folder) != 0 ||
-        calls::stat(file, &status) != 0)
-      return false;
+    calls::Status folder{};
+    if (slash == std::string::npos || calls::stat(file.substr(0, slash + 1), &folder) != 0) return false;
     add(file);
     for (const std::int64_t number :
          {static_cast<std::int64_t>(folder.st_dev), static_cast<std::int64_t>(folder.st_ino),
@@ -101,7 +103,7 @@ std::string cache_of(const FlagValues& flags) {
 }
 
 // The running program's file, by a name that leads there without a link at its end.
-std::string program_file() {
+bool add_program(Gathering& text) {
 #ifdef __linux__
   // As it was started: to be told by the system (executable_path) takes longer than all else here, since it
   // is the first use of /proc. Of a script this is the script.
@@ -110,9 +112,9 @@ std::string program_file() {
   calls::Status status{};
   if (started_by != nullptr && *started_by == '/' && calls::lstat(started_by, &status) == 0 &&
       S_ISREG(status.st_mode))
-    return started_by;
+    return text.add_file(started_by, status);
 #endif
-  return executable_path();
+  return text.add_file(executable_path());
 }
 
 }  // namespace
@@ -138,7 +140,7 @@ std::optional<Deciding> deciding(const FlagValues& flags) {
       text.add_variable(one.substr(0, end), one.substr(end + 1));
   }
   text.add(std::to_string(::getuid()) + " " + std::to_string(::geteuid()));
-  if (!text.add_file(program_file())) return std::nullopt;
+  if (!add_program(text)) return std::nullopt;
   if (const std::string library = library_name(); !library.empty() && !text.add_file(library))
     return std::nullopt;
   // A home folder may be that of several machines; which one this is, Settings::looks has.

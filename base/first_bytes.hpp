@@ -1,0 +1,24 @@
+// A switch over words.
+#pragma once
+#include <bit>
+#include <cstdint>
+#include <cstring>
+#include <string_view>
+#include <type_traits>
+
+namespace enginehost {
+
+// The first eight bytes of a word as one number, for a switch over words that differ there: to compare with
+// each of twenty words by itself is twenty calls.
+constexpr std::uint64_t first_bytes(std::string_view word) {
+  std::uint64_t bytes = 0;
+  if (!std::is_constant_evaluated() && std::endian::native == std::endian::little) {
+    std::memcpy(&bytes, word.data(), word.size() < sizeof bytes ? word.size() : sizeof bytes);
+    return bytes;
+  }
+  for (std::size_t i = 0; i < word.size() && i < sizeof bytes; ++i)
+    bytes |= static_cast<std::uint64_t>(static_cast<unsigned char>(word[i])) << (8 * i);
+  return bytes;
+}
+
+}  // namespace enginehost
