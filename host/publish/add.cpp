@@ -197,20 +197,17 @@ bool uses(const Json& build, const std::string& component) {
 }
 
 // Builds of one engine share the names of components; other files under one would change those builds, too.
-// The engine's files of `build` itself are replaced as it is.
+// Those of `build` itself are replaced as it is.
 Result<void> put_component(Json& manifest, const std::string& id, Json component, const std::string& build,
                            const fs::path& file) {
   Json components = manifest["components"];
   if (const Json* known = components.find(id); known != nullptr && are_other_files(*known, component))
-    for (const Json& other : manifest["builds"].as_array()) {
-      const bool replaced =
-          other["id"].as_string() == build && other["plugin"]["component"].as_string() != id;
-      if (uses(other, id) && !replaced)
+    for (const Json& other : manifest["builds"].as_array())
+      if (uses(other, id) && other["id"].as_string() != build)
         return fail(refusal(
             file,
             "component " + id + " has other bytes already, and " + other["id"].as_string() + " uses them",
             "give the build another --version, or remove the old one from the manifest"));
-    }
   components.set(id, std::move(component));
   manifest.set("components", std::move(components));
   return {};

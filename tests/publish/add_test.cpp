@@ -159,6 +159,20 @@ TEST_F(PublisherTest, a_build_is_replaced_by_one_with_its_own_id) {
   write("toy/more.txt", "more");
   add_toy();
   EXPECT_THAT(problems(), IsEmpty());
+  // With a corrected plugin as well: beside the engine's files, and among them.
+  const std::string before = bytes_of(workspace().engine_file("toy"));
+  std::ofstream(folder() / plugin_name, std::ios::app | std::ios::binary) << "corrected";
+  add_toy();
+  EXPECT_NE(bytes_of(workspace().engine_file("toy")), before);
+  AddRequest together = request("2.0.0");
+  together.plugin.clear();
+  fs::copy_file(folder() / plugin_name, folder() / "toy" / plugin_name);
+  for (const char* text : {"one", "other"}) {
+    write("toy/more.txt", text);
+    const auto added = publish::add(workspace(), together);
+    EXPECT_TRUE(added) << added.error().value("problem");
+  }
+  EXPECT_THAT(problems(), IsEmpty());
 }
 
 TEST_F(PublisherTest, a_licence_keeps_its_id) {
