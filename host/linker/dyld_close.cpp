@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <map>
-#include <system_error>
 #include <unordered_map>
 
 #include "base/paths.hpp"
@@ -235,10 +234,9 @@ class Walk {
     // Beside the images on the way, where a person would see it lying.
     for (const Image& image : chain) {
       const std::string beside = image.first.substr(0, image.first.rfind('/') + 1) + leaf;
-      std::error_code ignored;
       const bool tried =
           std::any_of(tries.begin(), tries.end(), [&](const auto& one) { return one.path == beside; });
-      if (!tried && std::filesystem::exists(on_disk(beside), ignored) &&
+      if (!tried && reader_.file_exists(on_disk(beside)) &&
           std::find(missing.present_at.begin(), missing.present_at.end(), beside) == missing.present_at.end())
         missing.present_at.push_back(beside);
     }

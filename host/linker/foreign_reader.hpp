@@ -5,9 +5,11 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <vector>
 
 #include "base/result.hpp"
 #include "host/binary/binary.hpp"
+#include "host/linker/described_files.hpp"
 
 namespace enginehost::linker {
 
@@ -16,13 +18,19 @@ namespace enginehost::linker {
 class ForeignReader {
  public:
   // `machine` chooses the slice of universal Mach-O files (binary::read_binary).
-  explicit ForeignReader(std::string machine = {}) : machine_(std::move(machine)) {}
+  // With `described`, which must outlive it, no disk is looked at; what is described is of that machine.
+  explicit ForeignReader(std::string machine = {}, const DescribedFiles* described = nullptr)
+      : machine_(std::move(machine)), described_(described) {}
 
   // The library, or why it could not be read. The reference lives as long as the reader.
   const Result<binary::BinaryInfo>& read(const std::filesystem::path& file);
   // The file of that name in the folder, upper and lower case taken as one; empty when there is none.
   std::filesystem::path find_ignoring_case(const std::filesystem::path& folder, std::string_view name);
   bool folder_exists(const std::filesystem::path& folder);
+  bool file_exists(const std::filesystem::path& file) const;
+  // Of what lies in the folder, sorted; as far as it can be told.
+  std::vector<std::string> names_in(const std::filesystem::path& folder) const;
+  bool is_described() const { return described_ != nullptr; }
 
  private:
   using Listing = std::unordered_map<std::string, std::string>;  // name in lower case -> name
@@ -33,6 +41,7 @@ class ForeignReader {
   const Folder& folder(const std::filesystem::path& path);
 
   std::string machine_;
+  const DescribedFiles* described_;
   std::map<std::string, Result<binary::BinaryInfo>> files_;
   std::map<std::string, Folder> folders_;
 };

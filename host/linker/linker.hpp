@@ -11,6 +11,7 @@
 #include "base/files.hpp"
 #include "base/result.hpp"
 #include "host/binary/binary.hpp"
+#include "host/linker/described_files.hpp"
 #include "host/linker/machine.hpp"
 
 namespace enginehost::linker {
@@ -28,6 +29,8 @@ class Reader {
   };
 
   explicit Reader(std::filesystem::path root = {});
+  // These files and nothing else: no disk is looked at. They must outlive it.
+  explicit Reader(const DescribedFiles& files) : described_(&files) {}
   ~Reader();
   Reader(Reader&&) noexcept;
   Reader& operator=(Reader&&) noexcept;
@@ -44,6 +47,10 @@ class Reader {
   bool folder_exists(const std::string& path) { return folder(path).exists; }
   // Whether a file of that name exists; answers without reading it.
   bool file_exists(const std::string& path);
+  // A file, and no folder, also behind links.
+  bool is_file(const std::string& path) const;
+  // Of what lies in the folder, sorted; as far as it can be told.
+  std::vector<std::string> names_in(const std::string& folder) const;
   const std::filesystem::path& root() const { return root_; }
   // The path under root(), with the machine's absolute links kept inside it.
   std::filesystem::path on_disk(const std::string& path) const;
@@ -52,6 +59,7 @@ class Reader {
 
  private:
   std::filesystem::path root_;
+  const DescribedFiles* described_ = nullptr;
   binary::Buffers buffers_;
   std::unordered_map<std::string, std::unique_ptr<Result<binary::BinaryInfo>>> files_;
   std::unordered_map<std::string, Folder> folders_;

@@ -1,4 +1,5 @@
 
+#include <algorithm>
 #include <cerrno>
 #include <system_error>
 #include <vector>
@@ -57,6 +58,12 @@ std::filesystem::path Reader::on_disk(const std::string& path) const {
 
 const Result<binary::BinaryInfo>& Reader::read(const std::string& path) {
   auto known = files_.find(path);
+  if (known == files_.end() && described_ != nullptr) {
+    const binary::BinaryInfo* info = described_->find(path);
+    Result<binary::BinaryInfo> read = fail(diagnose("EH-F01").with("file", path));
+    if (info != nullptr) read = *info;
+    known = files_.emplace(path, std::make_unique<Result<binary::BinaryInfo>>(std::move(read))).first;
+  }
   if (known == files_.end())
     known =
         files_.emplace(path, std::make_unique<Result<binary::BinaryInfo>>(binary::read_binary(on_disk(path))))
@@ -71,6 +78,7 @@ const Result<binary::BinaryInfo>* Reader::find(const Folder& folder, const std::
     return *known->second || is_told(known->second->error()) || file_exists(path) ? known->second.get()
                                                                                   : nullptr;
   }
+  if (described_ != nullptr) return file_exists(path) ? &read(path) : nullptr;
   if (!root_.empty()) {
     const bool there = file_exists(path) || errno == ELOOP || errno == ENAMETOOLONG;
     return there ? &read(path) : nullptr;
@@ -90,6 +98,10 @@ const Reader::Folder& Reader::folder(const std::string& path) {
   if (!added) return folder;
   constexpr std::size_t most_open = 32;
   folder.path = path;
+  if (described_ != nullptr) {
+    folder.exists = described_->is_folder(path);
+    return folder;
+  }
   if (root_.empty() && folders_open_ < most_open) {
     folder.descriptor = FileDescriptor(calls::open(path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
     folder.exists = folder.descriptor.valid();
@@ -102,8 +114,26 @@ const Reader::Folder& Reader::folder(const std::string& path) {
 }
 
 bool Reader::file_exists(const std::string& path) {
+  if (described_ != nullptr) return described_->find(path) != nullptr;
   if (auto known = files_.find(path); known != files_.end() && *known->second) return true;
   return (root_.empty() ? calls::access(path, F_OK) : calls::access(on_disk(path), F_OK)) == 0;
+}
+
+bool Reader::is_file(const std::string& path) const {
+  if (described_ != nullptr) return described_->find(path) != nullptr;
+  std::error_code error;
+  return std::filesystem::is_regular_file(on_disk(path), error);
+}
+
+std::vector<std::string> Reader::names_in(const std::string& folder) const {
+  if (described_ != nullptr) return described_->names_in(folder);
+  std::vector<std::string> names;
+  std::error_code error;
+  for (std::filesystem::directory_iterator at(on_disk(folder), error), end; !error && at != end;
+       at.increment(error))
+    names.push_back(path_text(at->path().filename()));
+  std::sort(names.begin(), names.end());
+  return names;
 }
 
 }  // namespace enginehost::linker

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <map>
 #include <set>
-#include <system_error>
 
 #include "base/files.hpp"
 #include "base/paths.hpp"
@@ -53,14 +52,8 @@ class Check {
     std::vector<std::filesystem::path> folders = spec_.search;
     folders.push_back(spec_.file.parent_path());
     for (const std::filesystem::path& folder : folders) {
-      std::vector<std::string> names;
-      std::error_code error;
-      for (std::filesystem::directory_iterator at(folder, error), end; !error && at != end;
-           at.increment(error))
-        if (std::string name = path_text(at->path().filename()); loader_->looks_like_library(name))
-          names.push_back(std::move(name));
-      std::sort(names.begin(), names.end());
-      for (const std::string& name : names) {
+      for (const std::string& name : loader_->names_in(folder)) {
+        if (!loader_->looks_like_library(name)) continue;
         const std::string path = path_text(folder / path_of(name));
         if (path != path_text(spec_.file) && by_name_.emplace(loader_->key(name), path).second)
           libraries_.push_back(path);
@@ -114,9 +107,9 @@ class Check {
     const bool certain = lazy(library);
     auto& into = certain ? report_.diagnoses : doubts_;
     into.insert(into.end(), outcome.diagnoses.begin(), outcome.diagnoses.end());
+    auto& missing = certain ? report_.missing : report_.missing_later;
+    missing.insert(missing.end(), outcome.closure.missing.begin(), outcome.closure.missing.end());
     if (!certain) return;
-    report_.missing.insert(report_.missing.end(), outcome.closure.missing.begin(),
-                           outcome.closure.missing.end());
     report_.rejected.insert(report_.rejected.end(), outcome.closure.rejected.begin(),
                             outcome.closure.rejected.end());
   }
@@ -144,7 +137,8 @@ class Check {
 }  // namespace
 
 Report check_foreign(const ForeignSpec& spec) {
-  const Result<binary::BinaryInfo> info = binary::read_binary(spec.file);
+  linker::ForeignReader reader({}, spec.described);
+  const Result<binary::BinaryInfo>& info = reader.read(spec.file);
   if (info && (info->kind == binary::Kind::pe || info->kind == binary::Kind::macho))
     return Check(spec, *info).run();
   Report report;

@@ -25,6 +25,8 @@ struct ForeignSpec {
   const linker::WindowsMachine* machine = nullptr;
   // macOS likewise.
   const linker::AppleMachine* mac = nullptr;
+  // The files there are, in the place of a disk; null: those on the disk.
+  const linker::DescribedFiles* described = nullptr;
   // Told the closure of the file, whose pointers live no longer, and the report so far; may be empty.
   std::function<void(const linker::Closure&, Report&)> on_closure;
   bool symbols = false;  // Windows: look for functions that are not exported (EH-W03)

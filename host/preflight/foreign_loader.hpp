@@ -21,6 +21,7 @@ class ForeignLoader {
   // Under which name a file serves such a need: of a path or of a need.
   virtual std::string key(const std::string& name) const = 0;
   virtual bool looks_like_library(const std::string& name) const = 0;
+  virtual std::vector<std::string> names_in(const std::filesystem::path& folder) const = 0;
   virtual Outcome close(const std::string& file, const std::vector<std::string>& preloaded) = 0;
   // The symbol pass over the closure that was made last.
   virtual std::vector<Diagnosis> missing_symbols() = 0;

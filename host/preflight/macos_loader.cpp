@@ -23,7 +23,7 @@ std::string architecture_for(const ForeignSpec& spec, const binary::BinaryInfo& 
 class MacosLoader final : public ForeignLoader {
  public:
   MacosLoader(const ForeignSpec& spec, const binary::BinaryInfo& file)
-      : reader_(architecture_for(spec, file)) {
+      : reader_(architecture_for(spec, file), spec.described) {
     if (spec.mac != nullptr) machine_ = *spec.mac;
     machine_.architecture = architecture_for(spec, file);
     if (spec.mac == nullptr && spec.platform != nullptr && spec.platform->distribution.is_known())
@@ -39,6 +39,9 @@ class MacosLoader final : public ForeignLoader {
   bool looks_like_library(const std::string& name) const override {
     return name.ends_with(".dylib") || name.ends_with(".so");
   }
+  std::vector<std::string> names_in(const std::filesystem::path& folder) const override {
+    return reader_.names_in(folder);
+  }
 
   Outcome close(const std::string& file, const std::vector<std::string>& preloaded) override {
     linker::AppleRequest request;
@@ -47,7 +50,7 @@ class MacosLoader final : public ForeignLoader {
     closure_ = linker::close_macos(machine_, request, reader_);
     Outcome outcome{closure_, linker::diagnose_macos(closure_), {}};
     for (const linker::Object& object : closure_.objects)
-      if (!object.path.empty())
+      if (!object.path.empty() && !reader_.is_described())
         if (auto marked = linker::quarantine_problem(path_of(object.path)))
           outcome.doubts.push_back(std::move(*marked));
     return outcome;

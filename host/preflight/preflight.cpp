@@ -16,6 +16,7 @@
 #include "host/preflight/memory.hpp"
 #include "host/preflight/native.hpp"
 #include "host/preflight/opened_by_name.hpp"
+#include "host/preflight/opening.hpp"
 #include "host/preflight/origins.hpp"
 #include "host/preflight/plugin_header.hpp"
 #include "host/preflight/recorded.hpp"
@@ -26,12 +27,6 @@ namespace enginehost::preflight {
 namespace {
 
 using linker::Closure;
-
-std::vector<std::filesystem::path> as_paths(const std::vector<std::string>& files) {
-  std::vector<std::filesystem::path> paths;
-  for (const std::string& file : files) paths.push_back(path_of(file));
-  return paths;
-}
 
 // The bytes are wrong, whoever asks for them.
 bool is_content_problem(const Diagnosis& diagnosis) {
@@ -47,9 +42,8 @@ class Check {
 
   Report run() {
     if (const auto& info = reader_.read(path_text(spec_.plugin))) report_.kind = info->kind;
-    index_.add_needs(path_text(spec_.plugin), order_);
-    std::vector<std::string> later = run_time_libraries();
-    for (const std::string& library : later) add_needs_of_later(library);
+    auto [before, later] = opening_of(spec_, index_, reader_);
+    order_ = std::move(before);
     add_parts_out_of_reach();
 
     const Closure closure = close(path_text(spec_.plugin), order_);
@@ -89,16 +83,7 @@ class Check {
 
  private:
   Closure close(const std::string& file, const std::vector<std::string>& preloaded) {
-    linker::Request request;
-    request.file = path_of(file);
-    request.preloaded = as_paths(preloaded);
-    if (spec_.machine.root.empty()) request.tunables = linker::loader_tunables_at_start();
-    return linker::close(spec_.machine, request, reader_);
-  }
-
-  bool lazy(const std::string& path) const {
-    const std::string name = path_text(path_of(path).filename());
-    return std::find(spec_.lazy.begin(), spec_.lazy.end(), name) != spec_.lazy.end();
+    return close_after(spec_, reader_, file, preloaded);
   }
 
   // Whether it holds whatever else the loader finds: nothing but the file itself is at fault.
@@ -119,24 +104,6 @@ class Check {
     report_.verdict = Verdict::unsure;
     report_.notes.push_back("the loader's search is changed by " + by +
                             ", which is not followed here: only loading tells what it finds");
-  }
-
-  // What the plugin does not need by name but may open while it runs.
-  std::vector<std::string> run_time_libraries() const {
-    std::vector<std::string> later;
-    for (const std::string& library : index_.libraries())
-      if (std::find(order_.begin(), order_.end(), library) == order_.end()) later.push_back(library);
-    return later;
-  }
-
-  // A library that the plugin opens later finds its neighbours only if they are on its own path, or open
-  // already.
-  void add_needs_of_later(const std::string& library) {
-    if (index_.optional(library)) return;
-    bool neighbour_missing = false;
-    for (const linker::Missing& missing : close(library, order_).missing)
-      neighbour_missing |= !index_.find(missing.name).empty();
-    if (neighbour_missing) index_.add_needs(library, order_);
   }
 
   // Only what is whole: nothing of the plugin's own fails for want of a part that nobody may ask for.
@@ -201,12 +168,13 @@ class Check {
           std::move(found.front().with("left_out", library, "optional in the manifest")));
       return;
     }
-    const bool certain =
-        lazy(library) || (is_content_problem(found.front()) && found.front().value("file") == library);
+    const bool certain = is_lazy(spec_, library) ||
+                         (is_content_problem(found.front()) && found.front().value("file") == library);
     auto& into = certain ? report_.diagnoses : doubts_;
     into.insert(into.end(), found.begin(), found.end());
+    auto& missing = certain ? report_.missing : report_.missing_later;
+    missing.insert(missing.end(), closure.missing.begin(), closure.missing.end());
     if (certain) {
-      report_.missing.insert(report_.missing.end(), closure.missing.begin(), closure.missing.end());
       report_.rejected.insert(report_.rejected.end(), closure.rejected.begin(), closure.rejected.end());
     }
   }

@@ -39,9 +39,10 @@ struct Report {
   Verdict verdict = Verdict::loads;
   std::filesystem::path file;  // the plugin, or the inspected file
   binary::Kind kind = binary::Kind::unknown;
-  BinaryFacts facts;                       // filled by inspect() only
-  std::vector<linker::Missing> missing;    // of what must be there
-  std::vector<linker::Rejected> rejected;  // found, but not taken
+  BinaryFacts facts;                           // filled by inspect() only
+  std::vector<linker::Missing> missing;        // of what must be there
+  std::vector<linker::Missing> missing_later;  // of what the plugin may open while it runs
+  std::vector<linker::Rejected> rejected;      // found, but not taken
   struct Item {
     std::string name, path, needed_by;
   };

@@ -1,7 +1,6 @@
 #include "host/preflight/view_index.hpp"
 
 #include <algorithm>
-#include <system_error>
 
 #include "base/files.hpp"
 #include "base/paths.hpp"
@@ -27,19 +26,13 @@ ViewIndex::ViewIndex(const Spec& spec, linker::Reader& reader) : spec_(spec), re
   std::vector<std::filesystem::path> folders = spec.search;
   if (!spec.view.empty()) folders.push_back(spec.plugin.parent_path());
   for (const std::filesystem::path& folder : folders) {
-    std::vector<std::string> names;
-    std::error_code error;
-    if (std::filesystem::is_regular_file(reader.on_disk(path_text(folder)), error)) {
+    if (reader.is_file(path_text(folder))) {
       if (by_name_.emplace(path_text(folder.filename()), path_text(folder)).second)
         libraries_.push_back(path_text(folder));
       continue;
     }
-    for (std::filesystem::directory_iterator at(reader.on_disk(path_text(folder)), error), end;
-         !error && at != end; at.increment(error))
-      if (std::string name = path_text(at->path().filename()); looks_like_library(name))
-        names.push_back(std::move(name));
-    std::sort(names.begin(), names.end());
-    for (const std::string& name : names) {
+    for (const std::string& name : reader.names_in(path_text(folder))) {
+      if (!looks_like_library(name)) continue;
       const std::string path = path_text(folder / path_of(name));
       if (path == path_text(spec.plugin)) continue;
       if (!by_name_.emplace(name, path).second) continue;  // the earlier folder wins

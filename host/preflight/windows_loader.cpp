@@ -10,7 +10,8 @@ namespace {
 
 class WindowsLoader final : public ForeignLoader {
  public:
-  WindowsLoader(const ForeignSpec& spec, const binary::BinaryInfo& file) : spec_(spec) {
+  WindowsLoader(const ForeignSpec& spec, const binary::BinaryInfo& file)
+      : spec_(spec), reader_({}, spec.described) {
     if (spec.machine != nullptr) {
       machine_ = *spec.machine;
       return;
@@ -32,6 +33,9 @@ class WindowsLoader final : public ForeignLoader {
     return base.find('.') == std::string::npos ? base + ".dll" : base;
   }
   bool looks_like_library(const std::string& name) const override { return to_lower(name).ends_with(".dll"); }
+  std::vector<std::string> names_in(const std::filesystem::path& folder) const override {
+    return reader_.names_in(folder);
+  }
 
   Outcome close(const std::string& file, const std::vector<std::string>& preloaded) override {
     linker::WindowsRequest request;
