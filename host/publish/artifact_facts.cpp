@@ -20,6 +20,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// Earlier ones are read as well, and earlier versions read these: more members are all that was added.
+constexpr int format_with_paths = 2;
+
 // "GLIBC_2.34" raises `newest` of its family.
 void raise(std::string& newest, std::string_view version, std::string_view family) {
   if (!version.starts_with(family)) return;
@@ -60,6 +63,9 @@ Result<LibraryFacts> facts_of(const fs::path& file, std::string path, const bina
   facts.machine = info.machine;
   facts.soname = info.soname;
   facts.needed = info.needed;
+  if (info.has_rpath || (info.kind == binary::Kind::macho && !info.rpath.empty())) facts.rpath = info.rpath;
+  if (info.has_runpath) facts.runpath = info.runpath;
+  facts.dependent_load_flags = info.pe->dependent_load_flags;
   facts.minimum_os = info.kind == binary::Kind::macho ? info.minimum_os : "";
   facts.isa = level_of(info.isa_needed);
   for (const binary::VersionNeed& need : info.version_needs) {
@@ -108,12 +114,16 @@ Result<ArtifactFacts> look_into(const manifest::Artifact& artifact, const fs::pa
   ArtifactFacts facts;
   facts.tree = list.id();
   facts.unpacked_as = acquire::archive_key(artifact);
+  facts.tells_paths = true;
   TRY_ASSIGN(const std::vector<fs::path> entries, entries_below(root));
   for (const fs::path& one : entries) {
     const fs::path path = root / one;
     std::string view_path = generic_text(one);
     facts.files.push_back(view_path);
-    if (!fs::is_regular_file(fs::symlink_status(path, error))) continue;
+    const fs::file_type type = fs::symlink_status(path, error).type();
+    if (type == fs::file_type::symlink)
+      facts.links.emplace(facts.files.back(), generic_text(fs::read_symlink(path, error)));
+    if (type != fs::file_type::regular) continue;
     const auto info = binary::read_binary(path);
     const bool is_library = info && info->kind != binary::Kind::unknown && info->problems.empty();
     if (!is_library) continue;
@@ -129,8 +139,8 @@ Result<ArtifactFacts> look_into(const manifest::Artifact& artifact, const fs::pa
 
 Json to_json(const ArtifactFacts& facts) {
   Json libraries = Json::array();
-  for (const LibraryFacts& one : facts.libraries)
-    libraries.push(Json::object()
+  for (const LibraryFacts& one : facts.libraries) {
+    Json library = Json::object()
                        .set("path", one.path)
                        .set("kind", one.kind)
                        .set("machine", one.machine)
@@ -143,13 +153,22 @@ Json to_json(const ArtifactFacts& facts) {
                        .set("isa", one.isa)
                        .set("sass", Json::strings(one.sass))
                        .set("ptx", Json::strings(one.ptx))
-                       .set("plugin", one.plugin));
-  return Json::object()
-      .set("format", 1)
-      .set("tree", facts.tree)
-      .set("unpacked_as", facts.unpacked_as)
-      .set("files", Json::strings(facts.files))
-      .set("libraries", std::move(libraries));
+                       .set("plugin", one.plugin);
+    if (one.rpath) library.set("rpath", Json::strings(*one.rpath));
+    if (one.runpath) library.set("runpath", Json::strings(*one.runpath));
+    if (one.dependent_load_flags != 0) library.set("dependent_load_flags", one.dependent_load_flags);
+    libraries.push(std::move(library));
+  }
+  Json document = Json::object()
+                      .set("format", facts.tells_paths ? format_with_paths : 1)
+                      .set("tree", facts.tree)
+                      .set("unpacked_as", facts.unpacked_as)
+                      .set("files", Json::strings(facts.files))
+                      .set("libraries", std::move(libraries));
+  Json links = Json::object();
+  for (const auto& [link, target] : facts.links) links.set(link, target);
+  if (!facts.links.empty()) document.set("links", std::move(links));
+  return document;
 }
 
 ArtifactFacts facts_from_json(const Json& document) {
@@ -157,6 +176,9 @@ ArtifactFacts facts_from_json(const Json& document) {
   facts.tree = document["tree"].as_string();
   facts.unpacked_as = document["unpacked_as"].as_string();
   facts.files = texts_of(document["files"]);
+  facts.tells_paths = document["format"].as_integer() >= format_with_paths;
+  for (const auto& [link, target] : document["links"].as_object())
+    facts.links.emplace(link, target.as_string());
   for (const Json& one : document["libraries"].as_array()) {
     LibraryFacts library;
     library.path = one["path"].as_string();
@@ -165,6 +187,9 @@ ArtifactFacts facts_from_json(const Json& document) {
     library.soname = one["soname"].as_string();
     library.minimum_os = one["minimum_os"].as_string();
     library.needed = texts_of(one["needed"]);
+    if (const Json* rpath = one.find("rpath")) library.rpath = texts_of(*rpath);
+    if (const Json* runpath = one.find("runpath")) library.runpath = texts_of(*runpath);
+    library.dependent_load_flags = one["dependent_load_flags"].as_integer();
     library.glibc = one["glibc"].as_string();
     library.glibcxx = one["glibcxx"].as_string();
     library.cxxabi = one["cxxabi"].as_string();

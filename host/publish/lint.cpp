@@ -15,6 +15,7 @@
 #include "cache/tree_list.hpp"
 #include "host/acquire/component.hpp"
 #include "host/publish/add.hpp"
+#include "host/publish/reach.hpp"
 #include "host/publish/requirements.hpp"
 #include "host/publish/signing.hpp"
 #include "host/publish/wheel_name.hpp"
@@ -84,7 +85,7 @@ class Look {
     // A plugin that was not compiled is no mistake: the build says so. Its engine's files are there all the
     // same.
     const bool built = build.not_built.empty();
-    std::vector<ArtifactFacts> parts;
+    std::vector<ArtifactFacts> parts, all_parts;  // the first without what the build can do without
     std::vector<std::string> unseen;
     bool whole = true;
     for (const Component* component : build.all_components()) {
@@ -92,9 +93,10 @@ class Look {
       whole = whole && !component->artifacts.empty();
       if (component->artifacts.empty())
         error("components." + component->id, "it has no artifact", "add it: engine-manifest add");
-      else if (auto facts = facts_of(*component, build))
-        parts.push_back(std::move(*facts));
-      else
+      else if (auto facts = facts_of(*component)) {
+        all_parts.push_back(*facts);
+        parts.push_back(without_optional(std::move(*facts), *component, build));
+      } else
         unseen.push_back(component->id);
     }
     if (!whole) return;
@@ -104,6 +106,7 @@ class Look {
     if (built) plugin(build, parts, place);
     system(build, parts, place);
     libraries(build, parts, place);
+    reach(build, all_parts, place);
     lazy(build, parts, place);
     requirements(build, parts, place);
   }
@@ -123,19 +126,20 @@ class Look {
     findings_.warnings.push_back(finding(member, problem, remedy));
   }
 
-  // Without the libraries that the build can do without: what those need, a user may lack.
-  std::optional<ArtifactFacts> facts_of(const Component& component, const Build& build) const {
-    for (const Artifact& one : component.artifacts) {
-      auto facts = workspace_.facts_of(one);
-      if (!facts) continue;
-      std::erase_if(facts->libraries, [&](const LibraryFacts& library) {
-        return std::any_of(component.optional.begin(), component.optional.end(), [&](const auto& pattern) {
-          return library.path != build.plugin_path && matches_pattern(library.path, pattern);
-        });
-      });
-      return facts;
-    }
+  std::optional<ArtifactFacts> facts_of(const Component& component) const {
+    for (const Artifact& one : component.artifacts)
+      if (auto facts = workspace_.facts_of(one)) return facts;
     return std::nullopt;
+  }
+
+  // Without the libraries that the build can do without: what those need, a user may lack.
+  static ArtifactFacts without_optional(ArtifactFacts facts, const Component& component, const Build& build) {
+    std::erase_if(facts.libraries, [&](const LibraryFacts& library) {
+      return std::any_of(component.optional.begin(), component.optional.end(), [&](const auto& pattern) {
+        return library.path != build.plugin_path && matches_pattern(library.path, pattern);
+      });
+    });
+    return facts;
   }
 
   void artifact(const Artifact& artifact, const Component& component, const std::string& place) {
@@ -292,6 +296,12 @@ class Look {
       if (!declared.contains(one.name))
         error(place, one.needed_by + " needs " + one.name + ", which is in none of its components",
               "add a component that brings it, or name it in requires.libraries");
+  }
+
+  void reach(const Build& build, const std::vector<ArtifactFacts>& parts, const std::string& place) {
+    for (const OutOfReach& one : out_of_reach(build, parts))
+      one.certain ? error(place + ".search", one.problem, one.remedy)
+                  : warning(place + ".search", one.problem, one.remedy);
   }
 
   void lazy(const Build& build, const std::vector<ArtifactFacts>& parts, const std::string& place) {

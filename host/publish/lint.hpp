@@ -15,11 +15,11 @@ struct Findings {
 // digest and a size for every archive; sources whose form can be resolved (https, files that are there with
 // the right digest, wheels named as the package index names them, of the component's version and the build's
 // system); a text for every licence that wants acceptance; a plugin that is one and is of the build's system;
-// every needed library inside the build's components or named in requires.libraries, but for those that only
-// an optional library needs; requirements not below what the files say; lazy libraries present in the search
-// folders; no build's id in two manifests; no root that was edited since it was signed, or is one of another
-// name. The engine's files of a build whose plugin was not compiled are held to the same. What was never
-// looked into is a warning.
+// every needed library inside the build's components, where it is found (reach.hpp), or named in
+// requires.libraries, but for those that only an optional library needs; requirements not below what the
+// files say; lazy libraries present in the search folders; no build's id in two manifests; no root that was
+// edited since it was signed, or is one of another name. The engine's files of a build whose plugin was not
+// compiled are held to the same. What was never looked into is a warning.
 Findings lint(const Workspace& workspace);
 
 }  // namespace enginehost::publish

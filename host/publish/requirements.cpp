@@ -53,9 +53,9 @@ bool is_among(const std::array<std::string_view, size>& names, std::string_view 
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-bool is_system_library(const LibraryFacts& by, const std::string& needed) {
-  if (by.kind == "elf") return is_among(linux_runtime, needed);
-  if (by.kind == "macho") return needed.starts_with("/usr/lib/") || needed.starts_with("/System/");
+bool is_system_library(const std::string& kind, const std::string& needed) {
+  if (kind == "elf") return is_among(linux_runtime, needed);
+  if (kind == "macho") return needed.starts_with("/usr/lib/") || needed.starts_with("/System/");
   const std::string name = to_lower(needed);
   return is_among(windows_system, name) || is_vcruntime(name) || name.starts_with("api-ms-win-") ||
          name.starts_with("ext-ms-");
@@ -78,6 +78,11 @@ struct Version {
 
 }  // namespace
 
+bool is_of_system(const std::string& kind, const std::string& needed, const std::string& flavor) {
+  const std::string name = kind == "pe" ? to_lower(needed) : file_name(needed);
+  return is_system_library(kind, needed) || (is_gpu_flavor(flavor) && is_among(nvidia_driver, name));
+}
+
 std::vector<Outside> outside(const std::vector<ArtifactFacts>& parts, const std::string& flavor) {
   std::set<std::string> inside;
   for (const ArtifactFacts& part : parts) {
@@ -95,8 +100,7 @@ std::vector<Outside> outside(const std::vector<ArtifactFacts>& parts, const std:
       for (const std::string& needed : library.needed) {
         const std::string name = library.kind == "pe" ? to_lower(needed) : file_name(needed);
         // glibc takes a need without a name for the program itself.
-        if (name.empty() || inside.contains(name) || is_system_library(library, needed)) continue;
-        if (is_gpu_flavor(flavor) && is_among(nvidia_driver, name)) continue;
+        if (name.empty() || inside.contains(name) || is_of_system(library.kind, needed, flavor)) continue;
         if (told.insert(name).second) found.push_back({name, library.path});
       }
   return found;
@@ -151,7 +155,8 @@ std::optional<Json> adapter_of(const LibraryFacts& plugin) {
   if (plugin.kind != "elf") return std::nullopt;
   std::vector<std::string> needs;
   for (const std::string& needed : plugin.needed)
-    if (!file_name(needed).empty() && !is_system_library(plugin, needed)) needs.push_back(file_name(needed));
+    if (!file_name(needed).empty() && !is_system_library(plugin.kind, needed))
+      needs.push_back(file_name(needed));
   if (needs.empty()) return std::nullopt;
   Json adapter = Json::object().set("needs", Json::strings(needs));
   if (!plugin.cxx11_abi.empty()) adapter.set("cxx11_abi", plugin.cxx11_abi);

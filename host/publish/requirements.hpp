@@ -19,6 +19,10 @@ struct Outside {
 // flavor are left out.
 std::vector<Outside> outside(const std::vector<ArtifactFacts>& parts, const std::string& flavor);
 
+// Whether a library of that kind ("elf", "pe", "macho") finds this name on every system that the build is
+// for: what outside() leaves out.
+bool is_of_system(const std::string& kind, const std::string& needed, const std::string& flavor);
+
 // The member "requires": glibc, glibcxx, cxxabi, libc, cpu, cuda (toolkit from the flavor, architectures from
 // the files), os_version, libraries. Empty members are left out.
 Json requirements_of(const std::vector<ArtifactFacts>& parts, const std::string& flavor);
