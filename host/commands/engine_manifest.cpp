@@ -31,7 +31,7 @@ struct ManifestFlags {
   std::string folder, name, out;
   publish::AddRequest add;
   std::string file, plugin;
-  std::vector<std::string> keys, add_keys;
+  std::vector<std::string> keys, add_keys, add_root_keys, add_index_keys;
   std::int64_t root_threshold = 0, index_threshold = 0;
   int passphrase_fd = -1;
   publish::RootChange change;
@@ -163,16 +163,25 @@ int lint(const ManifestFlags& flags) {
   return findings.errors.empty() ? 0 : static_cast<int>(explain::exit_status(findings.errors.front()));
 }
 
-Result<Json> sign(ManifestFlags& flags) {
-  TRY_ASSIGN(const publish::Workspace workspace, publish::Workspace::open(absolute(flags.folder)));
-  for (const std::string& text : flags.add_keys) {
+// Of files, or of the lines themselves.
+Result<std::vector<manifest::PublicKey>> public_keys(const std::vector<std::string>& given) {
+  std::vector<manifest::PublicKey> keys;
+  for (const std::string& text : given) {
     std::error_code error;
     const bool is_file = fs::exists(path_of(text), error);
     TRY_ASSIGN(const std::string bytes,
                is_file ? read_file(absolute(text), 64u << 10, "EH-M15") : Result<std::string>(text));
     TRY_ASSIGN(manifest::PublicKey key, manifest::read_public_key(bytes, text));
-    flags.change.add.push_back(std::move(key));
+    keys.push_back(std::move(key));
   }
+  return keys;
+}
+
+Result<Json> sign(ManifestFlags& flags) {
+  TRY_ASSIGN(const publish::Workspace workspace, publish::Workspace::open(absolute(flags.folder)));
+  TRY_ASSIGN(flags.change.add, public_keys(flags.add_keys));
+  TRY_ASSIGN(flags.change.add_for_root, public_keys(flags.add_root_keys));
+  TRY_ASSIGN(flags.change.add_for_index, public_keys(flags.add_index_keys));
   if (flags.root_threshold > 0) flags.change.root_threshold = flags.root_threshold;
   if (flags.index_threshold > 0) flags.change.index_threshold = flags.index_threshold;
   TRY_ASSIGN(const std::vector<publish::SecretKey> keys, secret_keys(flags));
@@ -230,7 +239,15 @@ void sign_options(CLI::App& signing, ManifestFlags& flags) {
   repeatable(signing.add_option("--key", flags.keys, "a secret key of minisign; repeatable"))->required();
   signing.add_option("--passphrase-fd", flags.passphrase_fd,
                      "read the passphrases from this descriptor, one a line, instead of the terminal");
-  repeatable(signing.add_option("--add-key", flags.add_keys, "a public key for the next root; repeatable"));
+  repeatable(
+      signing.add_option("--add-key", flags.add_keys,
+                         "a public key that may sign root and index from the next root on; repeatable"));
+  repeatable(
+      signing.add_option("--add-index-key", flags.add_index_keys,
+                         "one that may sign the index alone, also where it could sign more; repeatable"));
+  repeatable(
+      signing.add_option("--add-root-key", flags.add_root_keys,
+                         "one that may sign the root alone, also where it could sign more; repeatable"));
   repeatable(signing.add_option("--remove-key", flags.change.remove,
                                 "a key id to leave out of the next root; repeatable"));
   repeatable(signing.add_option("--revoke-key", flags.change.revoke,

@@ -1,10 +1,12 @@
 #include "host/publish/signing.hpp"
 
 #include <algorithm>
+#include <map>
 #include <system_error>
 
 #include "base/files.hpp"
 #include "base/paths.hpp"
+#include "base/text.hpp"
 #include "host/manifest/trust/signed_repository.hpp"
 #include "host/publish/listing.hpp"
 
@@ -29,34 +31,110 @@ fs::path numbered(const Workspace& workspace, std::int64_t version) {
   return workspace.folder() / "roots" / (path_of(std::to_string(version) + ".json"));
 }
 
+Result<Root> read_root_of(const fs::path& file) {
+  TRY_ASSIGN(const std::string text, read_file(file, 8u << 20));
+  TRY_ASSIGN(const Json document, parse_json(text, path_text(file)));
+  return manifest::read_root(document, path_text(file));
+}
+
 bool lists(const Root& root, const manifest::PublicKey& key, Role role) {
   const auto keys = root.keys_for(role);
   return std::find(keys.begin(), keys.end(), key) != keys.end();
 }
 
-Result<Root> changed(const Workspace& workspace, Root root, const RootChange& change) {
-  for (const manifest::PublicKey& key : change.add) {
-    // It would be listed and never count: a root does not take back that a key was lost.
-    if (root.is_revoked(key.id))
-      return fail(refusal(workspace, "its root has revoked the key " + key.id + ", which never counts again",
+// Of two flags that say something of one key, which would hold?
+Result<void> check_unambiguous(const Workspace& workspace, const RootChange& change) {
+  std::map<std::string, const char*> said;
+  const auto take = [&](const std::string& id, const char* flag) -> Result<void> {
+    const auto [known, added] = said.emplace(id, flag);
+    if (added || known->second == std::string_view(flag)) return {};
+    return fail(refusal(workspace, std::string(known->second) + " and " + flag + " both name the key " + id,
+                        "leave one of them out"));
+  };
+  for (const auto& key : change.add) TRY(take(key.id, "--add-key"));
+  for (const auto& key : change.add_for_root) TRY(take(key.id, "--add-root-key"));
+  for (const auto& key : change.add_for_index) TRY(take(key.id, "--add-index-key"));
+  for (const auto& id : change.remove) TRY(take(manifest::full_key_id(id), "--remove-key"));
+  for (const auto& id : change.revoke) TRY(take(manifest::full_key_id(id), "--revoke-key"));
+  return {};
+}
+
+Result<void> put_key(const Workspace& workspace, Root& root, const manifest::RootKey& put) {
+  // It would be listed and never count: a root does not take back that a key was lost.
+  if (root.is_revoked(put.key.id))
+    return fail(refusal(workspace,
+                        "its root has revoked the key " + put.key.id + ", which never counts again",
+                        "make a new one (minisign -G), and --add-key that"));
+  for (manifest::RootKey& known : root.keys) {
+    if (known.key.id != put.key.id) continue;
+    if (known.key.bytes != put.key.bytes)
+      return fail(refusal(workspace,
+                          "its root has another key of the id " + put.key.id + ", " + known.key.text(),
                           "make a new one (minisign -G), and --add-key that"));
-    const auto same = [&](const manifest::RootKey& known) { return known.key.id == key.id; };
-    if (std::none_of(root.keys.begin(), root.keys.end(), same)) root.keys.push_back({key, true, true});
+    known = put;
+    return {};
   }
+  root.keys.push_back(put);
+  return {};
+}
+
+std::string ids_of(const Root& root) {
+  std::vector<std::string> ids;
+  for (const manifest::RootKey& key : root.keys) ids.push_back(key.key.id);
+  return join(ids, ", ");
+}
+
+// Whether this root or one before it has had the key.
+Result<bool> was_listed(const Workspace& workspace, const Root& root, const std::string& id) {
+  const auto lists_it = [&](const Root& one) {
+    return std::any_of(one.keys.begin(), one.keys.end(), [&](const auto& key) { return key.key.id == id; });
+  };
+  if (lists_it(root)) return true;
+  for (std::int64_t version = root.version; version > 0; --version) {
+    const fs::path file = numbered(workspace, version);
+    TRY_ASSIGN(const bool there, is_there(file));
+    if (!there) continue;
+    TRY_ASSIGN(const Root before, read_root_of(file));
+    if (lists_it(before)) return true;
+  }
+  return false;
+}
+
+Result<Root> changed(const Workspace& workspace, Root root, const RootChange& change) {
+  TRY(check_unambiguous(workspace, change));
+  for (const auto& key : change.add) TRY(put_key(workspace, root, {key, true, true}));
+  for (const auto& key : change.add_for_root) TRY(put_key(workspace, root, {key, true, false}));
+  for (const auto& key : change.add_for_index) TRY(put_key(workspace, root, {key, false, true}));
   for (const std::vector<std::string>* ids : {&change.remove, &change.revoke})
     for (const std::string& given : *ids) {
       const std::string id = manifest::full_key_id(given);
-      if (std::erase_if(root.keys, [&](const manifest::RootKey& key) { return key.key.id == id; }) == 0)
-        return fail(refusal(workspace, "its root has no key " + given,
-                            "engine-manifest sign with the ids of its keys, or without it"));
-      if (ids == &change.revoke && !root.is_revoked(id)) root.revoked.push_back(id);
+      const bool revoked = ids == &change.revoke;
+      // One that was left out before it was lost is revoked as well.
+      TRY_ASSIGN(const bool known, was_listed(workspace, root, id));
+      const auto removed =
+          std::erase_if(root.keys, [&](const manifest::RootKey& key) { return key.key.id == id; });
+      if (removed == 0 && !(revoked && known))
+        return fail(refusal(workspace,
+                            "its root has no key " + given + " (its keys are " + ids_of(root) + ")",
+                            "name one of these, or leave the flag out"));
+      if (revoked && !root.is_revoked(id)) root.revoked.push_back(id);
     }
   root.root_threshold = change.root_threshold.value_or(root.root_threshold);
   root.index_threshold = change.index_threshold.value_or(root.index_threshold);
   for (const Role role : {Role::root, Role::index})
     if (static_cast<std::size_t>(root.threshold_for(role)) > root.keys_for(role).size())
-      return fail(refusal(workspace, "fewer keys would be left than must sign",
+      return fail(refusal(workspace,
+                          std::string("fewer keys would be left for the ") +
+                              (role == Role::root ? "root" : "index") + " than must sign it (" +
+                              std::to_string(root.threshold_for(role)) + ")",
                           "--add-key another, or lower the threshold"));
+  if (root.keys.size() > manifest::most_root_keys)
+    return fail(refusal(workspace,
+                        "its root would have " + std::to_string(root.keys.size()) +
+                            " keys, and no reader "
+                            "takes more than " +
+                            std::to_string(manifest::most_root_keys),
+                        "--remove-key those that are not used any more"));
   return root;
 }
 
@@ -75,12 +153,6 @@ Result<void> write_root(const Workspace& workspace, const Root& root) {
 bool half_over(const Root& root, std::int64_t now) {
   const auto created = manifest::seconds_of_time(root.created), end = manifest::seconds_of_time(root.expires);
   return created && end && now - *created > (*end - *created) / 2;
-}
-
-Result<Root> read_root_of(const fs::path& file) {
-  TRY_ASSIGN(const std::string text, read_file(file, 8u << 20));
-  TRY_ASSIGN(const Json document, parse_json(text, path_text(file)));
-  return manifest::read_root(document, path_text(file));
 }
 
 enum class Copy { none, same, other };
@@ -132,7 +204,8 @@ Result<NextRoot> root_to_sign(const Workspace& workspace, const std::vector<Secr
   TRY_ASSIGN(std::optional<Root> root, workspace.root());
   if (!root) {
     root.emplace();
-    for (const SecretKey& key : keys) root->keys.push_back({key.public_key(), true, true});
+    for (const SecretKey& key : keys)  // the same one may be given twice
+      if (!lists(*root, key.public_key(), Role::root)) root->keys.push_back({key.public_key(), true, true});
   } else {
     TRY_ASSIGN(const Copy copy, copy_of(workspace, *root));
     if (copy == Copy::none) next.without_copy = root->version;
@@ -158,6 +231,8 @@ Result<NextRoot> root_to_sign(const Workspace& workspace, const std::vector<Secr
   ++next.root.version;
   next.root.created = manifest::text_of_time(now);
   next.root.expires = manifest::text_of_time(now + workspace.expires_days() * root_lifetime_in_indexes * day);
+  const fs::path file = workspace.folder() / "root.json";
+  TRY(manifest::read_root(to_json(next.root), path_text(file)).map([](const Root&) {}));
   return next;
 }
 

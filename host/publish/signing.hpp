@@ -11,11 +11,14 @@ namespace enginehost::publish {
 
 // What a new root changes about the one before.
 struct RootChange {
-  std::vector<manifest::PublicKey> add;
-  std::vector<std::string> remove, revoke;  // key ids, leading zeros or not; a revoked key is told as such
+  // For both roles, or for one alone; what the root has already gets the role that is named here instead.
+  std::vector<manifest::PublicKey> add, add_for_root, add_for_index;
+  // Key ids, leading zeros or not. A revoked key is told as such, and may have been left out before.
+  std::vector<std::string> remove, revoke;
   std::optional<std::int64_t> root_threshold, index_threshold;
   bool empty() const {
-    return add.empty() && remove.empty() && revoke.empty() && !root_threshold && !index_threshold;
+    return add.empty() && add_for_root.empty() && add_for_index.empty() && remove.empty() && revoke.empty() &&
+           !root_threshold && !index_threshold;
   }
 };
 
@@ -29,7 +32,8 @@ struct Signed {
 // root.json or the repository's name was edited, or when half of its time is over, and a new index when
 // something changed or half of its time is over; then signs with every given key what that key may sign and
 // has not signed. Several keepers sign one after the other. EH-M17 ("folder", "problem") for a key that the
-// root does not know or has revoked, or a root that could not be signed by its keys; nothing is changed then.
+// root does not know or has revoked, a change that says two things of one key, or a root that could not be
+// signed by its keys; EH-M02 for one that no reader would take. Nothing is changed then.
 Result<Signed> sign(const Workspace& workspace, const std::vector<SecretKey>& keys, const RootChange& change,
                     std::int64_t now);
 

@@ -215,6 +215,112 @@ TEST_F(Signing, a_root_without_its_copy_gets_it_back_with_every_keepers_signatur
   EXPECT_EQ(problems(), "");
 }
 
+TEST_F(Signing, a_key_gets_the_roles_that_it_is_added_for_and_no_hand_edits_the_root) {
+  RootChange daily;
+  daily.add_for_index = {test_key(2).public_key()};
+  ASSERT_TRUE(sign_with({1}, daily));
+  const auto root = [&] { return workspace().root()->value(); };
+  EXPECT_THAT(root().keys_for(manifest::Role::root), testing::ElementsAre(test_key(1).public_key()));
+  EXPECT_EQ(root().keys_for(manifest::Role::index).size(), 2u);
+  ASSERT_EQ(code_for(1), "");
+  add_toy("1.0.1");
+  ASSERT_TRUE(sign_with({2}));
+  EXPECT_EQ(code_for(1), "") << "signed by the key for every day";
+  EXPECT_EQ(code_for(2), "EH-M10") << "which leads nobody to a root";
+  // Its thief makes a root, and nobody follows.
+  const auto before = files();
+  RootChange thief;
+  thief.add = {test_key(3).public_key()};
+  thief.remove = {test_key(1).public_key().id};
+  EXPECT_THAT(sign_with({2, 3}, thief)->missing, testing::Not(IsEmpty()));
+  EXPECT_EQ(code_for(1), "EH-M10");
+  for (const char* left : {"root.json", "roots"}) fs::remove_all(repository() / left);
+  for (const auto& [name, bytes] : before) write("repository/" + name, bytes);
+  ASSERT_EQ(code_for(1), "");
+  // The roles of a key that is there change as the flags say.
+  RootChange apart;
+  apart.add_for_root = {test_key(1).public_key()};
+  ASSERT_TRUE(sign_with({1}, apart));
+  EXPECT_THAT(root().keys_for(manifest::Role::index), testing::ElementsAre(test_key(2).public_key()));
+  add_toy("1.0.2");
+  EXPECT_THAT(sign_with({1})->missing, testing::ElementsAre(HasSubstr("index.json has 0 of 1")));
+  ASSERT_TRUE(sign_with({2}));
+  EXPECT_EQ(code_for(1), "");
+  RootChange both;
+  both.add = {test_key(2).public_key()};
+  ASSERT_TRUE(sign_with({1, 2}, both));
+  EXPECT_EQ(root().keys_for(manifest::Role::root).size(), 2u);
+  EXPECT_EQ(problems(), "");
+}
+
+TEST_F(Signing, a_root_that_nobody_could_sign_or_read_is_not_made) {
+  ASSERT_TRUE(sign_with({1}));
+  const auto before = files();
+  const manifest::PublicKey own = test_key(1).public_key(), other = test_key(2).public_key();
+  RootChange none, twice, clash, strange, unknown;
+  none.add_for_index = {own};
+  twice.add = {other};
+  twice.add_for_index = {other};
+  clash.add = {other};
+  clash.revoke = {other.id};
+  strange.add = {own};
+  strange.add[0].bytes[0] ^= 1;
+  unknown.revoke = {"ABC"};
+  const std::pair<RootChange*, std::string> refused[] = {
+      {&none, "fewer keys would be left for the root than must sign it (1)"},
+      {&twice, "--add-key and --add-index-key both name the key " + other.id},
+      {&clash, "--add-key and --revoke-key both name the key " + other.id},
+      {&strange, "its root has another key of the id " + own.id},
+      {&unknown, "its root has no key ABC (its keys are " + own.id + ")"}};
+  for (const auto& [change, problem] : refused) {
+    const auto result = sign_with({1}, *change);
+    ASSERT_FALSE(result) << problem;
+    EXPECT_EQ(result.error().code, "EH-M17");
+    EXPECT_THAT(std::string(result.error().value("problem")), HasSubstr(problem));
+  }
+  RootChange many;
+  for (int number = 0; number < 64; ++number) {
+    manifest::PublicKey key = other;
+    key.bytes[0] = static_cast<unsigned char>(number);
+    key.id[15] = "0123456789ABCDEF"[number % 16];
+    key.id[14] = "0123456789ABCDEF"[number / 16];
+    many.add_for_index.push_back(key);
+  }
+  const auto result = sign_with({1}, many);
+  ASSERT_FALSE(result);
+  EXPECT_THAT(std::string(result.error().value("problem")),
+              HasSubstr("65 keys, and no reader takes more than 64"));
+  // One key under two ids would count twice.
+  RootChange copy;
+  copy.add = {own};
+  copy.add[0].id = other.id;
+  EXPECT_EQ(sign_with({1}, copy).error().code, "EH-M02");
+  EXPECT_EQ(files(), before);
+}
+
+TEST_F(Signing, a_key_that_is_given_twice_makes_a_root_that_can_be_read) {
+  const auto result = sign_with({1, 1});
+  ASSERT_TRUE(result) << result.error().value("problem");
+  EXPECT_EQ(result->documents.size(), 2u);
+  EXPECT_EQ(workspace().root()->value().keys.size(), 1u);
+  EXPECT_EQ(code_for(1), "");
+}
+
+TEST_F(Signing, a_key_that_was_left_out_before_it_was_lost_can_be_revoked) {
+  const std::string id = test_key(2).public_key().id;
+  RootChange two, out, lost;
+  two.add_for_index = {test_key(2).public_key()};
+  out.remove = {id};
+  lost.revoke = {id};
+  ASSERT_TRUE(sign_with({1}, two));
+  ASSERT_TRUE(sign_with({1}, out));
+  const auto result = sign_with({1}, lost);
+  ASSERT_TRUE(result) << result.error().value("problem");
+  EXPECT_TRUE(workspace().root()->value().is_revoked(id));
+  EXPECT_EQ(code_for(1), "");
+  EXPECT_FALSE(sign_with({1}, two));
+}
+
 TEST_F(Signing, a_copy_of_a_root_that_never_came_is_neither_published_nor_believed) {
   ASSERT_TRUE(sign_with({1}));
   fs::copy_file(repository() / "roots/1.json", repository() / "roots/2.json");

@@ -10,8 +10,6 @@
 namespace enginehost::manifest {
 namespace {
 
-constexpr std::size_t most_keys = 64;
-
 void read_roles(Reading& reading, Fields& fields, RootKey& key) {
   std::vector<std::string> roles;
   fields.texts("roles", Need::optional, is_text, roles);
@@ -47,8 +45,8 @@ void read_key(Reading& reading, const Json& object, Root& root) {
 void read_thresholds(Reading& reading, Fields& fields, Root& root) {
   if (const Json* thresholds = fields.object("thresholds", Need::optional)) {
     Fields members(reading, *thresholds, fields.place_of("thresholds"));
-    members.number("root", Need::optional, 1, most_keys, root.root_threshold);
-    members.number("index", Need::optional, 1, most_keys, root.index_threshold);
+    members.number("root", Need::optional, 1, most_root_keys, root.root_threshold);
+    members.number("index", Need::optional, 1, most_root_keys, root.index_threshold);
     members.warn_of_unknown();
   }
   for (const Role role : {Role::root, Role::index})
@@ -112,7 +110,7 @@ Result<Root> read_root(const Json& document, const std::string& name) {
   fields.texts("critical", Need::optional, is_text, critical);
   fields.texts("revoked", Need::optional, is_key_id, root.revoked);
   if (const Json* keys = fields.array("keys", Need::required)) {
-    if (keys->as_array().size() > most_keys) reading.refuse("keys", "there are more than 64");
+    if (keys->as_array().size() > most_root_keys) reading.refuse("keys", "there are more than 64");
     for (std::size_t i = 0; i < keys->as_array().size() && !reading.mistake; ++i)
       read_key(reading, keys->as_array()[i], root);
   }

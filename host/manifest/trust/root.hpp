@@ -31,6 +31,8 @@ struct RootKey {
   bool root = true, index = true;  // what it may sign
 };
 
+inline constexpr std::size_t most_root_keys = 64;
+
 struct Root {
   std::string name;  // the repository's: an index of another name is not this one's
   std::int64_t version = 0;
