@@ -7,6 +7,8 @@
 #include <exception>
 #include <sstream>
 
+#include "base/location.hpp"
+#include "base/paths.hpp"
 #include "base/printable.hpp"
 #include "base/text.hpp"
 #include "host/commands/arguments.hpp"
@@ -147,6 +149,12 @@ Result<settings::Settings> settings_without_configuration(const CommonFlags& fla
     for (settings::Setting& setting : settings->effective)
       if (setting.key == "offline") setting.source = "the configuration was left out";
   return settings;
+}
+
+std::filesystem::path given_path(const std::string& path) {
+  std::error_code error;  // the current folder may be gone
+  const std::filesystem::path whole = std::filesystem::absolute(path_of(path), error);
+  return error ? path_of(path) : path_of(plain_location(path_text(whole)));
 }
 
 int end_with(const Diagnosis& diagnosis, bool json) {

@@ -1,6 +1,7 @@
 // What the commands share: flags, settings, consent, progress, and one way to end.
 #pragma once
 #include <CLI/App.hpp>
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -30,9 +31,13 @@ struct CommonFlags {
 // of its own, not one more value.
 CLI::Option* repeatable(CLI::Option* option);
 
+// The whole path of a file or folder named on the command line, without "." and "..": behind a link ".."
+// leads where it leads the file system.
+std::filesystem::path given_path(const std::string& path);
+
 // Thrown by nothing: a command returns its exit status. Reads argv into the app; a wrong argument, an empty
-// value among them, is printed with the remedy (and, with --json among the arguments, as a document) and
-// gives 2, --help and --version give 0. Nothing means go on.
+// value among them, is printed with the remedy (and, with --json among the arguments, as a document)
+// and gives 2, --help and --version give 0. Nothing means go on.
 std::optional<int> parse(CLI::App& app, int argc, char** argv);
 
 // Settings from flags, environment and configuration files.

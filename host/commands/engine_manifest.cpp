@@ -37,13 +37,6 @@ struct ManifestFlags {
   publish::RootChange change;
 };
 
-// Not fs::absolute() alone: it throws when the current folder is gone.
-fs::path absolute(const std::string& path) {
-  std::error_code error;
-  const fs::path complete = fs::absolute(path_of(path), error);
-  return (error ? path_of(path) : complete).lexically_normal();
-}
-
 // No file or folder that this command reads or writes is of the cache.
 Diagnosis of_arguments(Diagnosis failure) {
   return failure.code.starts_with("EH-F") ? explain::of_argument(std::move(failure)) : failure;
@@ -68,7 +61,7 @@ Result<std::string> passphrase(const std::string& file, int descriptor) {
 Result<std::vector<publish::SecretKey>> secret_keys(const ManifestFlags& flags) {
   std::vector<publish::SecretKey> keys;
   for (const std::string& file : flags.keys) {
-    TRY_ASSIGN(const std::string text, read_file(absolute(file), 64u << 10, "EH-M15"));
+    TRY_ASSIGN(const std::string text, read_file(given_path(file), 64u << 10, "EH-M15"));
     TRY_ASSIGN(publish::SecretKey key, publish::read_secret_key(text, file, [&](const std::string& name) {
                  return passphrase(name, flags.passphrase_fd);
                }));
@@ -79,7 +72,7 @@ Result<std::vector<publish::SecretKey>> secret_keys(const ManifestFlags& flags) 
 
 Result<Json> init(const ManifestFlags& flags) {
   TRY_ASSIGN(const publish::Workspace workspace,
-             publish::Workspace::create(absolute(flags.folder), flags.name));
+             publish::Workspace::create(given_path(flags.folder), flags.name));
   if (!flags.json) say("%s is a repository now: %s\n", flags.folder.c_str(), flags.name.c_str());
   return Json::object().set("format", 1).set("folder", path_text(workspace.folder())).set("name", flags.name);
 }
@@ -118,7 +111,7 @@ Result<void> check_added(const ManifestFlags& flags) {
       return fail(
           wrong_usage("engine-manifest", "--url \"" + url + "\" is no address: http://… or https://…"));
   std::error_code error;
-  if (!flags.add.urls.empty() && fs::is_directory(absolute(flags.file), error))
+  if (!flags.add.urls.empty() && fs::is_directory(given_path(flags.file), error))
     return fail(wrong_usage("engine-manifest", "--url with the folder " + flags.file +
                                                    ": a folder is packed here, and no address has the same "
                                                    "archive; add the archive that lies there"));
@@ -127,9 +120,9 @@ Result<void> check_added(const ManifestFlags& flags) {
 
 Result<Json> add(ManifestFlags& flags) {
   TRY(check_added(flags));
-  TRY_ASSIGN(const publish::Workspace workspace, publish::Workspace::open(absolute(flags.folder)));
-  flags.add.file = absolute(flags.file);
-  if (!flags.plugin.empty()) flags.add.plugin = absolute(flags.plugin);
+  TRY_ASSIGN(const publish::Workspace workspace, publish::Workspace::open(given_path(flags.folder)));
+  flags.add.file = given_path(flags.file);
+  if (!flags.plugin.empty()) flags.add.plugin = given_path(flags.plugin);
   TRY_ASSIGN(const publish::Added added, publish::add(workspace, flags.add));
   if (!flags.json)
     say("%s  added to %s\n  requires %s\n", added.build.c_str(), path_text(added.manifest).c_str(),
@@ -142,7 +135,7 @@ Result<Json> add(ManifestFlags& flags) {
 }
 
 int lint(const ManifestFlags& flags) {
-  const auto workspace = publish::Workspace::open_to_look(absolute(flags.folder));
+  const auto workspace = publish::Workspace::open_to_look(given_path(flags.folder));
   if (!workspace) return end_with(of_arguments(workspace.error()), flags.json);
   publish::Findings findings = publish::lint(*workspace);
   for (Diagnosis& one : findings.errors) one = of_arguments(std::move(one));
@@ -170,7 +163,7 @@ Result<std::vector<manifest::PublicKey>> public_keys(const std::vector<std::stri
     std::error_code error;
     const bool is_file = fs::exists(path_of(text), error);
     TRY_ASSIGN(const std::string bytes,
-               is_file ? read_file(absolute(text), 64u << 10, "EH-M15") : Result<std::string>(text));
+               is_file ? read_file(given_path(text), 64u << 10, "EH-M15") : Result<std::string>(text));
     TRY_ASSIGN(manifest::PublicKey key, manifest::read_public_key(bytes, text));
     keys.push_back(std::move(key));
   }
@@ -178,7 +171,7 @@ Result<std::vector<manifest::PublicKey>> public_keys(const std::vector<std::stri
 }
 
 Result<Json> sign(ManifestFlags& flags) {
-  TRY_ASSIGN(const publish::Workspace workspace, publish::Workspace::open(absolute(flags.folder)));
+  TRY_ASSIGN(const publish::Workspace workspace, publish::Workspace::open(given_path(flags.folder)));
   TRY_ASSIGN(flags.change.add, public_keys(flags.add_keys));
   TRY_ASSIGN(flags.change.add_for_root, public_keys(flags.add_root_keys));
   TRY_ASSIGN(flags.change.add_for_index, public_keys(flags.add_index_keys));
@@ -200,9 +193,9 @@ Result<Json> sign(ManifestFlags& flags) {
 }
 
 Result<Json> publish_folder(const ManifestFlags& flags) {
-  TRY_ASSIGN(const publish::Workspace workspace, publish::Workspace::open(absolute(flags.folder)));
+  TRY_ASSIGN(const publish::Workspace workspace, publish::Workspace::open(given_path(flags.folder)));
   TRY_ASSIGN(const publish::Published done,
-             publish::publish(workspace, absolute(flags.out), open::World::now()));
+             publish::publish(workspace, given_path(flags.out), open::World::now()));
   if (!flags.json)
     say(done.changed ? "%s holds index %lld of %s%s\n" : "%s holds index %lld of %s already%s\n",
         flags.out.c_str(), static_cast<long long>(done.serial), workspace.name().c_str(),

@@ -59,12 +59,6 @@ std::optional<int> OfflineCommands::run(const settings::Settings& settings, cons
   return std::nullopt;
 }
 
-std::filesystem::path given_path(const std::string& file) {
-  std::error_code error;
-  const auto absolute = std::filesystem::absolute(path_of(file), error);
-  return error ? path_of(file) : absolute.lexically_normal();
-}
-
 Result<std::uint64_t> given_size(const std::string& option, const std::string& text) {
   if (text.empty()) return 0;
   const char unit = static_cast<char>(std::toupper(static_cast<unsigned char>(text.back())));

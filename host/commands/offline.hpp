@@ -42,8 +42,6 @@ class OfflineCommands {
   std::vector<std::pair<CLI::App*, Result<Json> (*)(const OfflineRun&)>> commands_;
 };
 
-// A file named on the command line, absolute.
-std::filesystem::path given_path(const std::string& file);
 // "650M", "4G", "2000000": bytes, K, M and G are powers of 1024. EH-P40 with "problem" for anything else, and
 // for less than 1M.
 Result<std::uint64_t> given_size(const std::string& option, const std::string& text);

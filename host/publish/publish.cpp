@@ -11,6 +11,7 @@
 #include "base/file_calls.hpp"
 #include "base/file_system.hpp"
 #include "base/files.hpp"
+#include "base/location.hpp"
 #include "base/paths.hpp"
 #include "base/remove_tree.hpp"
 #include "base/sha256.hpp"
@@ -271,8 +272,7 @@ bool same_bytes(const fs::path& one, const fs::path& other) {
 Result<Published> publish(const Workspace& workspace, const fs::path& given, std::int64_t now) {
   std::error_code unknown;
   fs::path out = fs::absolute(given, unknown);
-  out = (unknown ? given : out).lexically_normal();
-  if (!out.has_filename()) out = out.parent_path();
+  out = path_of(plain_location(path_text(unknown ? given : out)));
   TRY_ASSIGN(out, where_it_leads(std::move(out)));
   // What is checked is what is copied. Who may only read the folder publishes what is signed already.
   auto unchanged = workspace.lock("engine-manifest publish");

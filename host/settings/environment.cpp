@@ -2,6 +2,7 @@
 #include <system_error>
 
 #include "base/files.hpp"
+#include "base/location.hpp"
 #include "base/paths.hpp"
 #include "base/text.hpp"
 #include "host/settings/layer.hpp"
@@ -152,8 +153,7 @@ Result<Layer> layer_of_flags(const FlagValues& flags, const Environment& environ
   Layer layer;
   layer.source = "flag";
   const auto absolute = [&](const std::string& folder) {
-    const fs::path path(path_of(folder));
-    return path.is_absolute() ? folder : path_text((environment.current_folder / path).lexically_normal());
+    return plain_location(path_text(environment.current_folder / path_of(folder)));
   };
   if (!flags.repositories.empty()) {
     layer.repositories.emplace();

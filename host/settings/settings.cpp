@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/files.hpp"
+#include "base/location.hpp"
 #include "base/paths.hpp"
 #include "base/printable.hpp"
 #include "base/process.hpp"
@@ -211,7 +212,7 @@ void add_repositories(Settings& settings, Weighing& weighing, const Environment&
 
 void choose_places(Settings& settings, Weighing& weighing, const Environment& environment) {
   if (const auto cache = weighing.pick("cache", &Layer::cache)) {
-    settings.cache_folder = path_of(*cache).lexically_normal();
+    settings.cache_folder = path_of(plain_location(*cache));
   } else {
     const Place place = default_cache(environment);
     settings.cache_folder = place.folder;
@@ -228,7 +229,7 @@ void choose_places(Settings& settings, Weighing& weighing, const Environment& en
                         .with("problem", "\"" + printable_line(text) + "\" is not UTF-8"));
   for (const std::string& folder :
        weighing.pick("installations", &Layer::installations).value_or(std::vector<std::string>{}))
-    settings.installations.push_back(path_of(folder).lexically_normal());
+    settings.installations.push_back(path_of(plain_location(folder)));
   const auto layers = weighing.pick("system_layers", &Layer::system_layers);
   for (const std::string& layer : layers.value_or(std::vector<std::string>{}))
     settings.system_layers.push_back(path_of(layer));

@@ -8,6 +8,7 @@
 #include "base/sha256.hpp"
 #include "tests/end-to-end/repository.hpp"
 #include "tests/end-to-end/workplace.hpp"
+#include "tests/support/this_architecture.hpp"
 
 namespace enginehost::test {
 namespace {
@@ -284,6 +285,37 @@ TEST_F(NamedFiles, AManifestThatLeadsNowhereIsAWrongArgumentToLint) {
   std::filesystem::create_symlink("nowhere", std::filesystem::path(folder) / "engines/.#reference.json");
   const Ended run = workplace.run("engine-manifest", {"lint", folder});
   EXPECT_EQ(run.status, 2) << run.said();
+}
+
+TEST_F(NamedFiles, BehindALinkDotsLeadWhereTheyLeadTheSystem) {
+  const fs::path disk = fs::canonical(workplace.folder()) / "disk";
+  fs::create_directories(disk / "today");
+  fs::create_directory_symlink(disk / "today", named("link"));
+  const std::string by_link = named("link") + "/../";
+  write_text(disk / "toy/libengine_reference.so", reference_plugin());
+  write_text(disk / "key.pub",
+             "untrusted comment: minisign public key 5DCB5B9399CE8D14\n"
+             "RWQUjc6Zk1vLXaSIPCqpNnEv3FHhSKRLLULbgnzKpxXSLZJaDX5co+Zj\n");
+  const auto succeeds = [&](const char* program, std::vector<std::string> arguments) {
+    arguments.push_back("--json");
+    const Ended run = workplace.run(program, std::move(arguments));
+    EXPECT_EQ(run.status, 0) << run.said();
+  };
+  succeeds("engine-manifest", {"init", by_link + "made", "--name", "x"});
+  succeeds("engine-manifest", {"add", by_link + "made", by_link + "toy", "--engine", "reference", "--version",
+                               "1.0.0", "--flavor", "cpu"});
+  succeeds("engine-manifest", {"lint", by_link + "made"});
+  succeeds("engine-manifest", {"publish", by_link + "made", by_link + "www/engines/"});
+  succeeds("engine-cache", {"trust", "add", by_link + "key.pub"});
+  succeeds("engine-cache",
+           {"fetch", "reference", "--repository", by_link + "www/engines", "--cache", by_link + "cache"});
+  succeeds("engine-cache",
+           {"export", by_link + "x.bundle", "reference-1.0.0-cpu-linux-" + std::string(architecture),
+            "--redistribute", "unknown", "--cache", by_link + "cache"});
+  for (const char* made :
+       {"made/engines/reference.json", "www/engines/index.json", "cache/views", "x.bundle"})
+    EXPECT_TRUE(fs::exists(disk / made)) << made;
+  for (const char* other : {"made", "www", "x.bundle"}) EXPECT_FALSE(fs::exists(named(other))) << other;
 }
 
 TEST_F(NamedFiles, PartsHaveALeastSizeAndAreNotAllOpenAtOnce) {

@@ -60,7 +60,11 @@ TEST_F(PlacesTest, behind_a_link_dots_lead_where_they_lead_the_system) {
   environment_.current_folder = root_;
   environment_.variables["ENGINEHOST_REPOSITORIES"] = (root_ / "link/../second").string();
   flags_.repositories = {"link/../first"};
+  flags_.cache = "link/../cache";
+  flags_.installations = {(root_ / "link/../engines/").string()};
   const Settings settings = load();
+  EXPECT_EQ(settings.cache_folder, root / "disk/cache");
+  EXPECT_EQ(settings.installations.at(0), root / "disk/engines");
   EXPECT_EQ(settings.repositories.at(0).location, (root / "disk/first").string());
   EXPECT_EQ(settings.repositories.at(1).location, (root / "disk/second").string());
 }
