@@ -40,21 +40,26 @@ std::vector<std::string> arguments_of(int argc, char** argv) {
   return arguments;
 }
 
-// What was given an empty value, in the command or in those of its subcommands that were called. No option
-// takes one: it is what an unset variable of a shell leaves, and would silently drop a condition.
-std::optional<std::string> empty_value(const CLI::App& app) {
+bool is_blank(std::string_view value) {
+  return value.find_first_not_of(" \t\r\n\v\f") == std::string_view::npos;
+}
+
+// What was given an empty value or one of blanks alone, in the command or in those of its subcommands that
+// were called. No option takes one: it is what an unset variable of a shell leaves, and would silently drop a
+// condition, or name a thing so that nobody sees the name.
+std::optional<std::string> blank_value(const CLI::App& app) {
   for (const CLI::Option* option : app.get_options([](const CLI::Option* one) { return one->count() > 0; })) {
     const std::vector<std::string>& values = option->results();
-    if (std::none_of(values.begin(), values.end(), [](const std::string& value) { return value.empty(); }))
-      continue;
+    const auto blank = std::find_if(values.begin(), values.end(), is_blank);
+    if (blank == values.end()) continue;
     const std::string name = option->get_name();
     const std::string meaning = option->get_description();
-    return name + " \"\" is empty: give it a value" +
+    return name + " \"" + *blank + "\" is " + (blank->empty() ? "empty" : "blank") + ": give it a value" +
            (option->nonpositional() ? ", or leave " + name + " out" : "") +
            (meaning.empty() ? "" : " (" + name + ": " + meaning + ")");
   }
   for (const CLI::App* called : app.get_subcommands())
-    if (auto found = empty_value(*called)) return found;
+    if (auto found = blank_value(*called)) return found;
   return std::nullopt;
 }
 
@@ -118,7 +123,7 @@ std::optional<int> parse(CLI::App& app, int argc, char** argv) {
     return end_with(wrong_usage(words.command, words.unknown ? *words.unknown : error.what()), json);
   }
   note_given_flags(app);
-  if (const auto empty = empty_value(app)) return end_with(wrong_usage(words.command, *empty), json);
+  if (const auto blank = blank_value(app)) return end_with(wrong_usage(words.command, *blank), json);
   return std::nullopt;
 }
 

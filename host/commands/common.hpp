@@ -36,7 +36,7 @@ CLI::Option* repeatable(CLI::Option* option);
 std::filesystem::path given_path(const std::string& path);
 
 // Thrown by nothing: a command returns its exit status. Reads argv into the app; a wrong argument, an empty
-// value among them, is printed with the remedy (and, with --json among the arguments, as a document)
+// or blank value among them, is printed with the remedy (and, with --json among the arguments, as a document)
 // and gives 2, --help and --version give 0. Nothing means go on.
 std::optional<int> parse(CLI::App& app, int argc, char** argv);
 

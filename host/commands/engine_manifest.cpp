@@ -8,6 +8,7 @@
 #include "base/counted.hpp"
 #include "base/files.hpp"
 #include "base/paths.hpp"
+#include "base/printable.hpp"
 #include "base/text.hpp"
 #include "host/commands/asked_for.hpp"
 #include "host/commands/common.hpp"
@@ -70,7 +71,22 @@ Result<std::vector<publish::SecretKey>> secret_keys(const ManifestFlags& flags) 
   return keys;
 }
 
+// What people read or compare, such as a licence's id: a blank at its end is seen by nobody.
+bool is_one_line(std::string_view text) {
+  const auto is_control = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; };
+  return is_utf8(text) && !text.starts_with(' ') && !text.ends_with(' ') &&
+         std::none_of(text.begin(), text.end(), is_control);
+}
+
+Result<void> check_one_line(const char* flag, const std::string& value) {
+  if (is_one_line(value)) return {};
+  return fail(wrong_usage(
+      "engine-manifest",
+      std::string(flag) + " \"" + value + "\" is not one line of UTF-8 text without blanks at its ends"));
+}
+
 Result<Json> init(const ManifestFlags& flags) {
+  TRY(check_one_line("--name", flags.name));
   TRY_ASSIGN(const publish::Workspace workspace,
              publish::Workspace::create(given_path(flags.folder), flags.name));
   if (!flags.json) say("%s is a repository now: %s\n", flags.folder.c_str(), flags.name.c_str());
@@ -103,13 +119,11 @@ Result<void> check_added(const ManifestFlags& flags) {
   };
   for (const Listed& one : {Listed{"--select", flags.add.select, manifest::is_view_path},
                             Listed{"--lazy", flags.add.lazy, manifest::is_file_name},
-                            Listed{"--capability", flags.add.capabilities, manifest::is_text}})
+                            Listed{"--url", flags.add.urls, manifest::is_url_text}})
     for (const std::string& value : one.values)
       if (!one.shape(value)) return fail(not_of_shape(one.flag, value, one.shape));
-  for (const std::string& url : flags.add.urls)
-    if (!settings::is_url(url))
-      return fail(
-          wrong_usage("engine-manifest", "--url \"" + url + "\" is no address: http://… or https://…"));
+  TRY(check_one_line("--license-id", flags.add.license_id));
+  for (const std::string& value : flags.add.capabilities) TRY(check_one_line("--capability", value));
   std::error_code error;
   if (!flags.add.urls.empty() && fs::is_directory(given_path(flags.file), error))
     return fail(wrong_usage("engine-manifest", "--url with the folder " + flags.file +

@@ -146,6 +146,46 @@ TEST_F(Flags, AnEmptyValueIsToldWithWhatMayStandThere) {
   EXPECT_THAT(added.diagnosis()["cause"].as_string(), HasSubstr("its SPDX id"));
 }
 
+TEST_F(Flags, ABlankValueIsToldWithTheRuleAndNothingIsMadeOfIt) {
+  const auto refused = [&](std::vector<std::string> arguments, const std::string& said) {
+    SCOPED_TRACE(said);
+    arguments.push_back("--json");
+    const Ended run = workplace.run("engine-manifest", std::move(arguments));
+    EXPECT_EQ(run.status, 2) << run.said();
+    EXPECT_THAT(run.diagnosis()["cause"].as_string(), HasSubstr(said));
+  };
+  const std::string folder = (workplace.folder() / "blank").native();
+  refused({"init", folder, "--name", " "},
+          "--name \" \" is blank: give it a value, or leave --name out (--name: what users see)");
+  refused({"init", folder, "--name", "Toy "},
+          "--name \"Toy \" is not one line of UTF-8 text without blanks at its ends");
+  refused({"init", folder, "--name", "Toy\nengines"}, "is not one line of UTF-8 text");
+  refused({"init", folder, "--name", "T\xff"}, "is not one line of UTF-8 text");
+  EXPECT_FALSE(std::filesystem::exists(folder));
+  // What may be named wrongly, beside a correct rest.
+  const auto add = [&](const std::string& flag, const std::string& value, const std::string& said) {
+    std::vector<std::string> arguments = {"add", folder, "toy"};
+    std::map<std::string, std::string> flags = {
+        {"--engine", "toy"}, {"--version", "1"}, {"--flavor", "cpu"}, {"--license", "toy"}};
+    flags[flag] = value;
+    for (const auto& [name, given] : flags) arguments.insert(arguments.end(), {name, given});
+    refused(std::move(arguments), said);
+  };
+  for (const char* flag : {"--engine", "--version", "--flavor", "--license", "--license-id", "--id",
+                           "--plugin", "--url", "--select", "--lazy", "--capability"})
+    add(flag, " \t", std::string(flag) + " \" ");
+  add("--license-id", "Apache-2.0 ", "--license-id \"Apache-2.0 \" is not one line");
+  add("--capability", " device.cuda", "--capability \" device.cuda\" is not one line");
+  add("--url", "https://files.example/a toy.whl",
+      "--url \"https://files.example/a toy.whl\" is not an http or https URL");
+  add("--url", "files/toy.whl", "is not an http or https URL");
+  for (const char* flag :
+       {"--key", "--add-key", "--add-index-key", "--add-root-key", "--remove-key", "--revoke-key"})
+    refused({"sign", folder, "--key", "k", flag, "  "}, std::string(flag) + " \"  \" is blank");
+  refused({"publish", folder, " "}, "OUT \" \" is blank");
+  refused({"lint", " "}, "DIR \" \" is blank");
+}
+
 TEST_F(Flags, TheProgressBarIsWipedBeforeTheResultIsPrinted) {
   RunOptions terminal;
   terminal.launcher = on_a_terminal();
