@@ -42,14 +42,17 @@ bool is_at_least(const std::string& bound, const std::string& version) {
   return false;
 }
 
-// Which document of the repository has the build of that id.
-using DocumentOfBuild = std::map<std::string, std::string>;
+// What is seen of all manifests together.
+struct Seen {
+  std::map<std::string, std::string> document_of_build;      // by the build's id
+  std::map<fs::path, std::optional<std::string>> digest_of;  // of files/: builds share large ones
+};
 
 // One manifest being looked at.
 class Look {
  public:
-  Look(const Workspace& workspace, const std::string& document, Findings& findings)
-      : workspace_(workspace), document_(document), findings_(findings) {}
+  Look(const Workspace& workspace, const std::string& document, Seen& seen, Findings& findings)
+      : workspace_(workspace), document_(document), seen_(seen), findings_(findings) {}
 
   void license(const std::string& key, const manifest::License& license,
                const std::map<std::string, Component>& components) {
@@ -73,8 +76,8 @@ class Look {
   }
 
   // Users get one of the two, and withdrawing the other is not seen.
-  void id_of(const Build& build, DocumentOfBuild& documents) {
-    const auto [first, is_new] = documents.emplace(build.id, document_);
+  void id_of(const Build& build) {
+    const auto [first, is_new] = seen_.document_of_build.emplace(build.id, document_);
     if (!is_new)
       error("builds." + build.id, first->second + " has a build of this id, too", "rename or remove one");
   }
@@ -226,7 +229,7 @@ class Look {
       return warning(place, source.location + " is a path of your machine", "put the file below files/");
     const auto file = workspace_.file_of(source.location);
     if (!file) return error(place, source.location + " leaves the repository", "put the file below files/");
-    const auto digest = sha256_of_file(*file);
+    const auto& digest = digest_of(*file);
     if (!digest)
       error(place, source.location + " is not in the repository", "put it there, or name a url");
     else if (!artifact.sha256.empty() && *digest != artifact.sha256)
@@ -238,6 +241,14 @@ class Look {
             source.location + " has " + counted(size, "byte", "bytes") + ", the manifest says " +
                 std::to_string(*artifact.size),
             "correct \"size\"");
+  }
+
+  // Nothing when it cannot be read.
+  const std::optional<std::string>& digest_of(const fs::path& file) {
+    const auto [known, is_new] = seen_.digest_of.try_emplace(file);
+    if (is_new)
+      if (auto digest = sha256_of_file(file)) known->second = std::move(*digest);
+    return known->second;
   }
 
   void digest(const Build& build, const std::vector<ArtifactFacts>& parts, const std::string& place) {
@@ -348,6 +359,7 @@ class Look {
 
   const Workspace& workspace_;
   const std::string& document_;
+  Seen& seen_;
   Findings& findings_;
 };
 
@@ -381,8 +393,7 @@ void odd(const std::string& warning, const std::string& document, Findings& find
                                 .with("remedy", "correct the spelling, or remove the field"));
 }
 
-void look_at(const Workspace& workspace, const fs::path& file, DocumentOfBuild& documents,
-             Findings& findings) {
+void look_at(const Workspace& workspace, const fs::path& file, Seen& seen, Findings& findings) {
   const std::string name = path_text(file);
   const auto text = read_file(file, 8u << 20);
   if (!text) return findings.errors.push_back(text.error());
@@ -392,7 +403,7 @@ void look_at(const Workspace& workspace, const fs::path& file, DocumentOfBuild& 
   const auto manifest = manifest::read_manifest(*document, path_text(workspace.folder()), name);
   if (!manifest) return findings.errors.push_back(manifest.error());
   for (const std::string& warning : (*manifest)->warnings) odd(warning, name, findings);
-  Look look(workspace, name, findings);
+  Look look(workspace, name, seen, findings);
   std::set<std::string> used;
   for (const auto& build : (*manifest)->builds)
     for (const Component* component : build->all_components()) used.insert(component->id);
@@ -400,7 +411,7 @@ void look_at(const Workspace& workspace, const fs::path& file, DocumentOfBuild& 
     look.license(key, license, (*manifest)->components);
   for (const auto& [id, component] : (*manifest)->components) look.component(component, used.contains(id));
   for (const auto& build : (*manifest)->builds) {
-    look.id_of(*build, documents);
+    look.id_of(*build);
     look.build(*build);
   }
 }
@@ -422,9 +433,9 @@ Findings lint(const Workspace& workspace) {
   for (const std::string& warning : workspace.warnings()) odd(warning, "repository.json", findings);
   if (index && *index)
     for (const std::string& warning : (*index)->warnings) odd(warning, "index.json", findings);
-  DocumentOfBuild documents;
+  Seen seen;
   if (files)
-    for (const fs::path& file : *files) look_at(workspace, file, documents, findings);
+    for (const fs::path& file : *files) look_at(workspace, file, seen, findings);
   if (auto root = root_contradictions(workspace); !root)
     findings.errors.push_back(std::move(root).error());
   else

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <map>
 #include <set>
 #include <system_error>
 
@@ -33,15 +34,18 @@ Diagnosis disk_failure(const fs::path& file, int error_number) {
       .with("folder", path_text(file.parent_path()));
 }
 
-// What belongs to the repository, relative to the folder. `root_version`: 0 when it is not signed.
-Result<std::vector<std::string>> documents_of(const Workspace& workspace, const manifest::Index& index,
-                                              std::int64_t root_version) {
-  std::set<std::string> paths = {"index.json"};
+// What belongs to the repository, by its path in the folder: the digest that a document gives it, or nothing.
+using Documents = std::map<std::string, std::string>;
+
+// `root_version`: 0 when it is not signed.
+Result<Documents> documents_of(const Workspace& workspace, const manifest::Index& index,
+                               std::int64_t root_version) {
+  Documents paths = {{"index.json", ""}};
   if (root_version != 0) {
     for (const char* document : {"index.json", "root.json"}) {
-      paths.insert(document);
+      paths.emplace(document, "");
       TRY_ASSIGN(const auto signatures, signatures_of(workspace.folder() / document));
-      for (const fs::path& signature : signatures) paths.insert(path_text(signature.filename()));
+      for (const fs::path& signature : signatures) paths.emplace(path_text(signature.filename()), "");
     }
     TRY_ASSIGN(const auto roots, children_of(workspace.folder() / "roots"));
     for (const fs::path& root : roots) {
@@ -49,18 +53,19 @@ Result<std::vector<std::string>> documents_of(const Workspace& workspace, const 
       // Of a killed one, and of a root that a killed one never came to.
       if (name.starts_with('.') || parse_integer(name.substr(0, name.find('.'))).value_or(0) > root_version)
         continue;
-      paths.insert("roots/" + name);
+      paths.emplace("roots/" + name, "");
     }
   }
   for (const manifest::IndexEntry& entry : index.manifests) {
-    paths.insert(entry.path);
+    paths.insert_or_assign(entry.path, entry.sha256);
     const fs::path file = workspace.folder() / path_of(entry.path);
     TRY_ASSIGN(const std::string text, read_file(file, 8u << 20));
     TRY_ASSIGN(const Json document, parse_json(text, path_text(file)));
     TRY_ASSIGN(const auto manifest, manifest::read_manifest(document, "", path_text(file)));
     for (const auto& [id, component] : manifest->components)
       for (const manifest::Artifact& artifact : component.artifacts)
-        for (const auto* sources : {&artifact.sources, &artifact.chunks_sources})
+        for (const auto& [sources, digest] : {std::pair(&artifact.sources, &artifact.sha256),
+                                              std::pair(&artifact.chunks_sources, &artifact.chunks_sha256)})
           for (const manifest::Source& source : *sources)
             if (source.kind == manifest::Source::Kind::file && !path_of(source.location).is_absolute()) {
               // Lint said so of engines/; what is copied, and to where, is said here.
@@ -69,10 +74,10 @@ Result<std::vector<std::string>> documents_of(const Workspace& workspace, const 
                                 .with("file", path_text(file))
                                 .with("problem", source.location + " leaves the repository")
                                 .with("remedy", "put the file below files/"));
-              paths.insert(source.location);
+              paths.insert_or_assign(source.location, *digest);
             }
   }
-  return std::vector<std::string>(paths.begin(), paths.end());
+  return paths;
 }
 
 // A second name for the same bytes, or a copy where the file system has no such thing.
@@ -258,13 +263,22 @@ Result<void> check_root(const Workspace& workspace, const std::optional<manifest
   return {};
 }
 
-// What cannot be read of either is for the copying to tell.
-bool same_bytes(const fs::path& one, const fs::path& other) {
+// Whether the published file is what the folder has. Lint has held what a digest is known of to that digest:
+// large archives are read once on each side. What cannot be read of either is for the copying to tell.
+bool same_bytes(const fs::path& one, const fs::path& published, const std::string& known_digest) {
   std::error_code error;
   const auto size = fs::file_size(one, error);
-  if (error || fs::file_size(other, error) != size || error) return false;
-  const auto digest = sha256_of_file(one), digest_of_other = sha256_of_file(other);
-  return digest && digest_of_other && *digest == *digest_of_other;
+  if (error || fs::file_size(published, error) != size || error) return false;
+  const auto digest = known_digest.empty() ? sha256_of_file(one) : Result<std::string>(known_digest);
+  const auto published_digest = sha256_of_file(published);
+  return digest && published_digest && *digest == *published_digest;
+}
+
+constexpr fs::perms mode_of_files = fs::perms(0644);
+
+bool is_for_everybody(const fs::path& file) {
+  std::error_code error;
+  return fs::status(file, error).permissions() == mode_of_files;
 }
 
 }  // namespace
@@ -308,9 +322,11 @@ Result<Published> publish(const Workspace& workspace, const fs::path& given, std
   Published published;
   published.serial = index->serial;
   published.root_version = root ? root->version : 0;
-  TRY_ASSIGN(const std::vector<std::string> paths, documents_of(workspace, *index, published.root_version));
-  for (const std::string& path : paths)
-    published.files += same_bytes(workspace.folder() / path_of(path), out / path_of(path)) ? 0 : 1;
+  TRY_ASSIGN(const Documents documents, documents_of(workspace, *index, published.root_version));
+  std::set<std::string> same;
+  for (const auto& [path, digest] : documents)
+    if (same_bytes(workspace.folder() / path_of(path), out / path_of(path), digest)) same.insert(path);
+  published.files = documents.size() - same.size();
   if (there) TRY(check_root(workspace, root, out));
   // The same index may have got more signatures meanwhile, and what is there may have been damaged.
   if (there && *there == bytes && published.files == 0) return published;
@@ -326,13 +342,15 @@ Result<Published> publish(const Workspace& workspace, const fs::path& given, std
     TRY_ASSIGN(const auto signatures, signatures_of(made / document));
     for (const fs::path& old : signatures) fs::remove(old, error);
   }
-  for (const std::string& path : paths) {
-    // Copies: the keeper edits the files of the workspace, and a second name would change with them.
+  for (const auto& [path, digest] : documents) {
     const fs::path to = made / path_of(path);
+    // It was looked at just now, and has its second name here.
+    if (!digest.empty() && same.contains(path) && is_for_everybody(to)) continue;
+    // Copies: the keeper edits the files of the workspace, and a second name would change with them.
     TRY(make_folders(to.parent_path()));
     fs::remove(to, error);
     TRY(write_copy(workspace.folder() / path_of(path), to));
-    fs::permissions(to, fs::perms(0644), error);
+    fs::permissions(to, mode_of_files, error);
   }
   TRY(sync_all(made));
   TRY(take_place(made, out));

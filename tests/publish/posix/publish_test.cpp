@@ -1,6 +1,7 @@
 // Readers at the same time, and a publisher that is killed in the middle.
 #include <signal.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -44,6 +45,45 @@ TEST_F(Publish, a_reader_sees_the_old_or_the_new_repository_and_nothing_between)
   EXPECT_GT(reads, 0);
   EXPECT_EQ(refused, 0);
   EXPECT_THAT(beside(), testing::UnorderedElementsAre("engines", ".engines.lock"));
+}
+
+// A small change of a large repository writes what is new: archives need not fit on the disk twice.
+TEST_F(Publish, what_did_not_change_is_not_written_again) {
+  ASSERT_TRUE(sign_with({1}));
+  ASSERT_TRUE(to_out());
+  const auto archives = [&] {
+    std::map<std::string, ino_t> files;
+    for (const auto& entry : fs::directory_iterator(out() / "files")) {
+      struct stat status {};
+      EXPECT_EQ(::stat(entry.path().c_str(), &status), 0);
+      EXPECT_EQ(status.st_nlink, 1u) << entry.path();
+      EXPECT_EQ(status.st_mode & 0777u, 0644u) << entry.path();
+      files[entry.path().filename().native()] = status.st_ino;
+    }
+    return files;
+  };
+  const auto before = archives();
+  ASSERT_EQ(before.size(), 2u);
+  write("toy/more.txt", "more");
+  add_toy("1.0.1");
+  ASSERT_TRUE(sign_with({1}));
+  ASSERT_TRUE(to_out());
+  const auto after = archives();
+  EXPECT_EQ(after.size(), 3u) << "the plugin is the same";
+  for (const auto& [name, inode] : before) EXPECT_EQ(after.at(name), inode) << name;
+  // Nor is one with other bytes kept, however old it looks, or one that the web server may not read.
+  const fs::path damaged = out() / "files" / before.begin()->first,
+                 closed = out() / "files" / before.rbegin()->first;
+  const std::string whole = bytes_of(damaged);
+  std::string turned = whole;
+  turned.back() ^= 1;
+  const auto time = fs::last_write_time(damaged);
+  { std::ofstream(damaged, std::ios::binary | std::ios::in) << turned; }
+  fs::last_write_time(damaged, time);
+  fs::permissions(closed, fs::perms(0600));
+  ASSERT_TRUE(to_out()->changed);
+  EXPECT_EQ(bytes_of(damaged), whole);
+  EXPECT_EQ(archives().size(), 3u);
 }
 
 TEST_F(Publish, a_killed_publisher_leaves_the_old_or_the_new_repository) {
@@ -105,6 +145,7 @@ class SmallFiles {
 
 TEST_F(Publish, what_cannot_be_written_leaves_nothing_beside_the_old_repository) {
   ASSERT_TRUE(to_out());
+  std::ofstream(folder() / plugin_name, std::ios::app | std::ios::binary) << "another";
   add_toy("1.0.1");
   {
     const SmallFiles small(8192);
