@@ -416,9 +416,16 @@ void look_at(const Workspace& workspace, const fs::path& file, Seen& seen, Findi
   }
 }
 
+void look_at_date(const Workspace& workspace, std::int64_t now, Findings& findings) {
+  auto date = root_date(workspace, now);
+  const auto expired = root_has_expired(workspace, now);
+  if (!date || !expired) return;  // what cannot be read of it is told as a contradiction
+  if (*date) (*expired ? findings.errors : findings.warnings).push_back(std::move(**date));
+}
+
 }  // namespace
 
-Findings lint(const Workspace& workspace) {
+Findings lint(const Workspace& workspace, std::optional<std::int64_t> now) {
   Findings findings;
   const auto files = workspace.engine_files();
   if (!files) findings.errors.push_back(files.error());
@@ -440,6 +447,7 @@ Findings lint(const Workspace& workspace) {
     findings.errors.push_back(std::move(root).error());
   else
     for (Diagnosis& one : *root) findings.errors.push_back(std::move(one));
+  if (now) look_at_date(workspace, *now, findings);
   return findings;
 }
 

@@ -1,5 +1,7 @@
 // engine-manifest lint: what would fail on the machines of those who use the repository.
 #pragma once
+#include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "host/publish/workspace.hpp"
@@ -20,6 +22,7 @@ struct Findings {
 // files say; lazy libraries present in the search folders; no build's id in two manifests; no root that was
 // edited since it was signed, or is one of another name. The engine's files of a build whose plugin was not
 // compiled are held to the same. What was never looked into is a warning.
-Findings lint(const Workspace& workspace);
+// With `now` the root's date is looked at as well: a warning from half of its time on, then an error.
+Findings lint(const Workspace& workspace, std::optional<std::int64_t> now = std::nullopt);
 
 }  // namespace enginehost::publish

@@ -117,6 +117,37 @@ Result<fs::path> where_it_leads(fs::path out) {
                   .with("remedy", "make that folder, or name another"));
 }
 
+// What is replaced as a whole is a folder, and not one that the repository is made in.
+Result<void> check_target(const Workspace& workspace, const fs::path& out) {
+  const auto refused = [&](std::string_view problem, std::string_view remedy) {
+    return fail(
+        diagnose("EH-M17").with("folder", path_text(out)).with("problem", problem).with("remedy", remedy));
+  };
+  TRY_ASSIGN(const fs::file_type type, type_of(out));
+  if (type == fs::file_type::not_found) return {};
+  if (type != fs::file_type::directory)
+    return refused(type == fs::file_type::regular ? "it is a file, and a folder would take its place"
+                                                  : "it is no folder, and one would take its place",
+                   "name a folder");
+  std::error_code error;
+  const fs::path target = fs::canonical(out, error), own = fs::canonical(workspace.folder(), error);
+  if (!error && is_below(own, target))
+    return refused(own == target ? "it is the folder that is published from"
+                                 : "the folder that is published from, " + path_text(own) + ", lies in it",
+                   "name another folder, which the web server serves");
+  return {};
+}
+
+// To the keeper, who is the one to sign.
+Diagnosis to_be_signed(Diagnosis missing, const manifest::Root& root) {
+  const bool index = path_of(std::string(missing.value("document"))).filename() == "index.json";
+  std::vector<std::string> ids;
+  for (const manifest::PublicKey& key : root.keys_for(index ? manifest::Role::index : manifest::Role::root))
+    ids.push_back(key.id);
+  return missing.with("remedy",
+                      "engine-manifest sign, with --key of " + join(ids, " or ") + ", then publish again");
+}
+
 // Everything below the folder reaches the disk.
 Result<void> sync_all(const fs::path& folder) {
   if (!write_out_below(folder)) return fail(disk_failure(folder, errno));
@@ -288,21 +319,23 @@ Result<Published> publish(const Workspace& workspace, const fs::path& given, std
   fs::path out = fs::absolute(given, unknown);
   out = path_of(plain_location(path_text(unknown ? given : out)));
   TRY_ASSIGN(out, where_it_leads(std::move(out)));
+  TRY(check_target(workspace, out));
   // What is checked is what is copied. Who may only read the folder publishes what is signed already.
   auto unchanged = workspace.lock("engine-manifest publish");
   if (!unchanged && unchanged.error().code != "EH-F16") return fail(std::move(unchanged).error());
-  if (Findings findings = lint(workspace); !findings.errors.empty())
+  if (Findings findings = lint(workspace, now); !findings.errors.empty())
     return fail(std::move(findings.errors.front().with("errors", std::to_string(findings.errors.size()))));
   TRY_ASSIGN(const std::optional<manifest::Root> root, workspace.root());
   TRY_ASSIGN(const bool new_index, workspace.prepare(now));
   if (root && new_index)
-    return fail(diagnose("EH-M08")
-                    .with("document", path_text(workspace.folder() / "index.json"))
-                    .with("repository", path_text(workspace.folder()))
-                    .with("expected", std::to_string(root->index_threshold))
-                    .with("found", "0"));
+    return fail(to_be_signed(diagnose("EH-M08")
+                                 .with("document", path_text(workspace.folder() / "index.json"))
+                                 .with("repository", path_text(workspace.folder()))
+                                 .with("expected", std::to_string(root->index_threshold))
+                                 .with("found", "0"),
+                             *root));
   TRY_ASSIGN(std::vector<Diagnosis> missing, missing_signatures(workspace));
-  if (!missing.empty()) return fail(std::move(missing.front()));
+  if (!missing.empty()) return fail(to_be_signed(std::move(missing.front()), *root));
 
   TRY_ASSIGN(const std::optional<manifest::Index> index, workspace.index());
   if (!index)
@@ -322,6 +355,7 @@ Result<Published> publish(const Workspace& workspace, const fs::path& given, std
   Published published;
   published.serial = index->serial;
   published.root_version = root ? root->version : 0;
+  TRY_ASSIGN(published.root_date, root_date(workspace, now));
   TRY_ASSIGN(const Documents documents, documents_of(workspace, *index, published.root_version));
   std::set<std::string> same;
   for (const auto& [path, digest] : documents)

@@ -287,6 +287,26 @@ Result<std::vector<Diagnosis>> root_contradictions(const Workspace& workspace) {
   return found;
 }
 
+Result<bool> root_has_expired(const Workspace& workspace, std::int64_t now) {
+  TRY_ASSIGN(const std::optional<Root> root, workspace.root());
+  const auto end = root ? manifest::seconds_of_time(root->expires) : std::nullopt;
+  return end && now >= *end;
+}
+
+Result<std::optional<Diagnosis>> root_date(const Workspace& workspace, std::int64_t now) {
+  TRY_ASSIGN(const std::optional<Root> root, workspace.root());
+  TRY_ASSIGN(const bool expired, root_has_expired(workspace, now));
+  if (!root || (!expired && !half_over(*root, now))) return std::nullopt;
+  std::vector<std::string> ids;
+  for (const manifest::PublicKey& key : root->keys_for(Role::root)) ids.push_back(key.id);
+  Diagnosis found = diagnose("EH-M16");
+  found.with("document", path_text(workspace.folder() / "root.json"))
+      .with("problem", expired ? "it expired at " + root->expires + ": users' machines install nothing more"
+                               : "it holds until " + root->expires + ", and no index renews it")
+      .with("remedy", "engine-manifest sign, with --key of " + join(ids, " or "));
+  return std::optional(std::move(found));
+}
+
 Result<std::vector<Diagnosis>> missing_signatures(const Workspace& workspace) {
   std::vector<Diagnosis> missing;
   TRY_ASSIGN(const std::optional<Root> root, workspace.root());

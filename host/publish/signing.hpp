@@ -41,6 +41,13 @@ Result<Signed> sign(const Workspace& workspace, const std::vector<SecretKey>& ke
 // would be led by the one or by the other. Errors of reading.
 Result<std::vector<Diagnosis>> root_contradictions(const Workspace& workspace);
 
+// What the root's own date asks for, once half of its time is over: EH-M16. It is renewed by a key that may
+// sign roots alone, whatever the others sign each day. Nothing before, and where nothing is signed. Errors of
+// reading.
+Result<std::optional<Diagnosis>> root_date(const Workspace& workspace, std::int64_t now);
+// Whether it is over: then users' machines install nothing of the repository any more.
+Result<bool> root_has_expired(const Workspace& workspace, std::int64_t now);
+
 // What is missing for users to believe the folder as it stands: too few signatures of the index, of the root,
 // or of the root by the keys before it. Nothing: it may be published. Errors of reading.
 Result<std::vector<Diagnosis>> missing_signatures(const Workspace& workspace);

@@ -174,6 +174,85 @@ TEST_F(Publish, what_lint_refuses_and_a_folder_of_somebody_else_are_left_alone) 
   EXPECT_EQ(to_out().error().code, "EH-M16");
 }
 
+TEST_F(Publish, what_is_no_folder_stays_what_it_is) {
+  write("www/engines", "notes of somebody");
+  const auto refused = to_out();
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, "EH-M17");
+  EXPECT_EQ(refused.error().value("problem"), "it is a file, and a folder would take its place");
+  EXPECT_EQ(bytes_of(out()), "notes of somebody");
+  EXPECT_EQ(beside().size(), 1u);
+}
+
+TEST_F(Publish, the_folder_that_is_published_from_is_not_replaced) {
+  ASSERT_TRUE(sign_with({1}));
+  const auto into = [&](const fs::path& target) {
+    const auto published = publish::publish(workspace(), target, in_2026);
+    EXPECT_FALSE(published) << target;
+    return published ? "" : std::string(published.error().value("problem"));
+  };
+  EXPECT_EQ(into(repository()), "it is the folder that is published from");
+  fs::create_directory_symlink(repository(), folder() / "link");
+  EXPECT_EQ(into(folder() / "link"), "it is the folder that is published from");
+  // One that publish wrote once, and in which somebody keeps the repository now.
+  ASSERT_TRUE(to_out());
+  fs::copy(repository(), out() / "work", fs::copy_options::recursive);
+  const auto published = publish::publish(*Workspace::open(out() / "work"), out(), in_2026);
+  ASSERT_FALSE(published);
+  EXPECT_THAT(std::string(published.error().value("problem")), HasSubstr("lies in it"));
+  // The other way round there is nothing to lose.
+  EXPECT_TRUE(publish::publish(workspace(), repository() / "www", in_2026));
+}
+
+TEST_F(Publish, a_keeper_is_told_to_sign_and_with_which_keys) {
+  RootChange daily;
+  daily.add_for_index = {test_key(2).public_key()};
+  ASSERT_TRUE(sign_with({1}, daily));
+  add_toy("1.0.1");
+  const std::string keys = test_key(1).public_key().id + " or " + test_key(2).public_key().id;
+  for (const char* time : {"no signature is left", "the index is made already"}) {
+    SCOPED_TRACE(time);
+    const auto refused = to_out();
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().value("remedy"),
+              "engine-manifest sign, with --key of " + keys + ", then publish again");
+  }
+  RootChange third;
+  third.add = {test_key(3).public_key()};
+  ASSERT_TRUE(sign_with({2}, third));
+  EXPECT_THAT(std::string(to_out().error().value("remedy")),
+              HasSubstr("--key of " + test_key(1).public_key().id));
+}
+
+// Who signs every day with a key for the index alone never renews the root.
+TEST_F(Publish, a_root_whose_time_ends_is_told_before_it_stops_everybody) {
+  RootChange daily;
+  daily.add_for_index = {test_key(2).public_key()};
+  ASSERT_TRUE(sign_with({1}, daily));
+  constexpr std::int64_t year = 365 * 86'400;
+  const auto at = [&](std::int64_t now) {
+    EXPECT_TRUE(sign_with({2}, {}, now));
+    return publish::publish(workspace(), out(), now);
+  };
+  const auto first = at(in_2026);
+  ASSERT_TRUE(first);
+  EXPECT_FALSE(first->root_date);
+  EXPECT_THAT(lint(workspace(), in_2026).warnings, testing::IsEmpty());
+  const auto second = at(in_2026 + 2 * year);
+  ASSERT_TRUE(second) << second.error().value("problem");
+  ASSERT_TRUE(second->root_date);
+  EXPECT_THAT(std::string(second->root_date->value("problem")), HasSubstr("and no index renews it"));
+  EXPECT_EQ(second->root_date->value("remedy"),
+            "engine-manifest sign, with --key of " + test_key(1).public_key().id);
+  EXPECT_EQ(lint(workspace(), in_2026 + 2 * year).warnings.size(), 1u);
+  const auto third = at(in_2026 + 3 * year);
+  ASSERT_FALSE(third);
+  EXPECT_EQ(third.error().code, "EH-M16");
+  EXPECT_THAT(std::string(third.error().value("problem")), HasSubstr("it expired at"));
+  ASSERT_TRUE(sign_with({1}, {}, in_2026 + 3 * year));
+  EXPECT_FALSE(at(in_2026 + 3 * year)->root_date);
+}
+
 TEST_F(Keepers, publishers_at_the_same_time_take_turns_and_the_newest_wins) {
   constexpr int count = 6;
   for (int number = 0; number < count; ++number) {

@@ -15,11 +15,12 @@ constexpr Entry entries[] = {
      .before = "the .minisig files beside the document",
      .causes = {"{document} is signed by {found} of the {expected} keys that must sign it",
                 "{document} is not signed"},
-     .remedies =
-         {"its keeper: engine-manifest sign with the keys {key_id...}, then publish again",
-          "if you want this repository unsigned: \"unsigned\": true beside its \"location\" {repository} "
-          "in the configuration",
-          "what is installed still opens"},
+     .remedies = {"{remedy}",
+                  "{!remedy}its keeper: engine-manifest sign with the keys {key_id...}, then publish again",
+                  "{!remedy}if you want this repository unsigned: \"unsigned\": true beside its \"location\" "
+                  "{repository} "
+                  "in the configuration",
+                  "{!remedy}what is installed still opens"},
      .exit_status = S::wrong_bytes,
      .category = Category::request},
     {.code = "EH-M09",
@@ -29,9 +30,10 @@ constexpr Entry entries[] = {
      .causes = {"the signature {signature} of {document} by the key {key_id} is wrong: {problem}",
                 "{document} is not what its signers signed: {problem}",
                 "the signature {signature} cannot be used: {problem}"},
-     .remedies = {"try again later: the repository may just be being published",
-                  "if it stays so, tell the keeper of {repository}, and use another mirror meanwhile",
-                  "what is installed still opens"},
+     .remedies =
+         {"{remedy}", "{!remedy}try again later: the repository may just be being published",
+          "{!remedy}if it stays so, tell the keeper of {repository}, and use another mirror meanwhile",
+          "{!remedy}what is installed still opens"},
      .exit_status = S::wrong_bytes,
      .category = Category::request},
     {.code = "EH-M10",
@@ -41,11 +43,14 @@ constexpr Entry entries[] = {
      .causes = {"{document} is not signed by a key that is trusted for {repository} ({key_id...})",
                 "no key is trusted for the repository {repository}"},
      .remedies =
-         {"get the publisher's public key from a place you trust: engine-cache trust add KEY "
+         {"{remedy}",
+          "{!remedy}get the publisher's public key from a place you trust: engine-cache trust add KEY "
           "--repository {repository|word}",
-          "if you want this repository unsigned: \"unsigned\": true beside its \"location\" {repository} "
+          "{!remedy}{?key_id}take the key that signs root.json: one that signs the index alone does not do",
+          "{!remedy}if you want this repository unsigned: \"unsigned\": true beside its \"location\" "
+          "{repository} "
           "in the configuration",
-          "what is installed still opens"},
+          "{!remedy}what is installed still opens"},
      .exit_status = S::wrong_bytes,
      .category = Category::request},
     {.code = "EH-M11",
@@ -80,9 +85,10 @@ constexpr Entry entries[] = {
      .meaning = "The repository's root has withdrawn the key that made the signature.",
      .before = "the list of revoked keys in root.json",
      .causes = {"{document} is signed with the key {key_id}, which its root has revoked"},
-     .remedies = {"get the publisher's new key from a place you trust: engine-cache trust remove {key_id}, "
-                  "then engine-cache trust add KEY --repository {repository|word}",
-                  "its keeper: sign with a key that is not revoked"},
+     .remedies = {"{remedy}",
+                  "{!remedy}get the publisher's new key from a place you trust: engine-cache trust remove "
+                  "{key_id}, then engine-cache trust add KEY --repository {repository|word}",
+                  "{!remedy}its keeper: sign with a key that is not revoked"},
      .exit_status = S::wrong_bytes,
      .category = Category::request},
     {.code = "EH-M14",
@@ -100,7 +106,8 @@ constexpr Entry entries[] = {
      .before = "the format of the key, and the key's own check",
      .causes = {"{file} cannot be used as a key: {problem}", "{file} cannot be read: {os_said}",
                 "{file} is larger than any key: {size} bytes"},
-     .remedies = {"{!os_said}give minisign.pub, or the line in it that begins with RW; for signing, "
+     .remedies = {"{remedy}",
+                  "{!os_said}{!remedy}give minisign.pub, or the line in it that begins with RW; for signing, "
                   "minisign.key",
                   "{?os_said}name a file that is there and that this user may read: {file} is none"},
      .exit_status = S::usage,
