@@ -61,7 +61,8 @@ Result<void> check_unpacked(const manifest::Artifact& artifact, UnpackedTree& tr
     return fail(diagnose("EH-F21")
                     .with("archive", artifact.archive)
                     .with("problem", "it holds nothing that is selected")
-                    .with("select", join(artifact.select, " ")));
+                    .with("select", join(artifact.select, " "))
+                    .with("strip", std::to_string(artifact.strip)));
   return {};
 }
 

@@ -1,6 +1,7 @@
 #include "host/publish/add.hpp"
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <system_error>
 
@@ -37,6 +38,16 @@ struct Part {
   bool packed = false;                            // by us, in the scratch folder
 };
 
+// The repository would come along: all its archives, and what else a publisher keeps beside them.
+Result<void> check_folder(const fs::path& given, const fs::path& scratch) {
+  std::error_code error;
+  const fs::path folder = fs::canonical(given, error);
+  const fs::path own = fs::weakly_canonical(scratch, error).parent_path().parent_path();
+  if (error || !is_below(own, folder)) return {};
+  return fail(refusal(given, "the repository lies in it, " + path_text(own),
+                      "name the folder of the engine's files alone"));
+}
+
 Result<Part> take(const fs::path& given, const AddRequest& request, bool is_main, const fs::path& scratch) {
   Part part;
   part.file = given;
@@ -53,6 +64,7 @@ Result<Part> take(const fs::path& given, const AddRequest& request, bool is_main
                     .with("problem", type == fs::file_type::fifo ? "a named pipe, not a file"
                                                                  : "neither a file nor a folder"));
   if (is_folder) {
+    TRY(check_folder(given, scratch));
     TRY(make_folders(scratch));
     part.file = scratch / (path_text(given.lexically_normal().filename()) + ".tar.zst");
     if (part.file.filename() == ".tar.zst") part.file = scratch / "folder.tar.zst";
@@ -70,11 +82,19 @@ Result<Part> take(const fs::path& given, const AddRequest& request, bool is_main
   part.artifact.size = fs::file_size(part.file, error);
   if (is_main && !is_folder)
     for (const std::string& url : request.urls) part.sources.push(Json::object().set("url", url));
+  if (name.ends_with(".whl") && part.sources.as_array().empty() && !read_wheel_name(name))
+    return fail(refusal(
+        given, "it is not named as wheels are: no package index has it under that name",
+        "give it back its name (NAME-VERSION-PYTHON-ABI-PLATFORM.whl), or say where it lies: --url URL"));
   if (name.ends_with(".whl") && part.sources.as_array().empty())
     part.sources.push(Json::object().set(
         "package_index",
         Json::object().set("project", normal_project(name.substr(0, name.find('-')))).set("file", name)));
-  TRY_ASSIGN(part.facts, look_into(part.artifact, part.file, scratch / "unpacked"));
+  auto facts = look_into(part.artifact, part.file, scratch / "unpacked");
+  // What is wrong with an archive is told of the file that was given.
+  if (!facts && (facts.error().code == "EH-F19" || facts.error().code == "EH-F21"))
+    facts.error().with("file", path_text(given));
+  TRY_ASSIGN(part.facts, std::move(facts));
   return part;
 }
 
@@ -241,6 +261,26 @@ void put_build(Json& manifest, Json build) {
   manifest.set("builds", std::move(builds));
 }
 
+Diagnosis of_several_systems(const std::vector<Part>& parts, const AddRequest& request) {
+  std::map<std::string, std::string> first;  // of each system, the library that was met first
+  for (std::size_t i = 0; i < parts.size(); ++i)
+    for (const LibraryFacts& library : parts[i].facts.libraries) {
+      ArtifactFacts alone;
+      alone.libraries = {library};
+      const System system = system_of({alone});
+      first.emplace(system.os + " " + system.arch,
+                    i == 0 ? library.path : path_text(request.plugin.filename()));
+    }
+  if (first.empty())
+    return refusal(request.file, "it holds no library, as far as it is unpacked",
+                   "name the engine's files, and see whether --select leaves any of them");
+  std::vector<std::string> told;
+  for (const auto& [system, library] : first) told.push_back(library + " is for " + system);
+  return refusal(request.file, "its libraries are not for one system and processor: " + join(told, ", "),
+                 parts.size() > 1 ? "pair plugin and engine of one system, or choose with --select"
+                                  : "choose with --select");
+}
+
 Result<std::string> plugin_path(const std::vector<ArtifactFacts>& parts, const AddRequest& request) {
   std::vector<std::string> plugins;
   for (const ArtifactFacts& part : parts)
@@ -284,9 +324,7 @@ Result<Added> add(const Workspace& workspace, const AddRequest& request) {
     trees.push_back(part.facts.tree);
   }
   const System system = system_of(facts);
-  if (system.os.empty())
-    return fail(refusal(request.file, "it holds no library, or libraries of several systems or processors",
-                        "choose with --select"));
+  if (system.os.empty()) return fail(of_several_systems(parts, request));
   TRY_ASSIGN(const std::string plugin, plugin_path(facts, request));
 
   const std::string platform = system.os + "-" + system.arch;

@@ -196,7 +196,7 @@ class Look {
         file_source(source, artifact, place);
         break;
       case Source::Kind::package_index:
-        wheel(source, component, place);
+        wheel(source, artifact, component, place);
         break;
       case Source::Kind::oci:
         if (source.location.find("@sha256:") == std::string::npos)
@@ -211,7 +211,8 @@ class Look {
   }
 
   // The index lists a file under its own project only, and the file's name says which version it is.
-  void wheel(const Source& source, const Component& component, const std::string& place) {
+  void wheel(const Source& source, const Artifact& artifact, const Component& component,
+             const std::string& place) {
     if (!source.file.ends_with(".whl"))
       return warning(place, source.file + " is no wheel", "name the wheel's file");
     const auto name = read_wheel_name(source.file);
@@ -221,6 +222,13 @@ class Look {
     if (!component.version.empty() && name->version != component.version)
       warning(place, source.file + " is version " + name->version + ", the component " + component.version,
               "correct \"version\"");
+    const auto facts = workspace_.facts_of(artifact);
+    const auto own = facts && artifact.strip == 0 ? name_within(facts->files) : std::nullopt;
+    if (own && (own->project != name->project || compare_versions(own->version, name->version) != 0))
+      error(place,
+            source.file + " is " + own->project + " " + own->version +
+                " by what it holds: the package index has other bytes under that name",
+            "add it under the name that the index has for it");
   }
 
   void file_source(const Source& source, const Artifact& artifact, const std::string& place) {

@@ -16,6 +16,17 @@ std::optional<WheelName> read_wheel_name(const std::string& file) {
   return WheelName{normal_project(std::string(parts[0])), std::string(parts[1]), std::string(parts.back())};
 }
 
+std::optional<WheelName> name_within(const std::vector<std::string>& files) {
+  constexpr std::string_view ending = ".dist-info";
+  for (const std::string& file : files) {
+    const std::string folder = file.substr(0, file.find('/'));
+    if (folder.size() == file.size() || !folder.ends_with(ending)) continue;
+    const auto parts = split(folder.substr(0, folder.size() - ending.size()), '-');
+    if (parts.size() == 2) return WheelName{normal_project(std::string(parts[0])), std::string(parts[1]), ""};
+  }
+  return std::nullopt;
+}
+
 std::string normal_project(std::string name) {
   name = to_lower(name);
   std::replace_if(

@@ -2,6 +2,7 @@
 #pragma once
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace enginehost::publish {
 
@@ -13,6 +14,10 @@ struct WheelName {
 
 // Nothing for a name that is no wheel's: NAME-VERSION[-BUILD]-PYTHON-ABI-PLATFORM.whl.
 std::optional<WheelName> read_wheel_name(const std::string& file);
+
+// What the files of an unpacked wheel say it is, by the folder NAME-VERSION.dist-info; the platform stays
+// empty.
+std::optional<WheelName> name_within(const std::vector<std::string>& files);
 
 // "Toy_Engine" is "toy-engine": how two spellings of a project are compared.
 std::string normal_project(std::string name);

@@ -35,6 +35,20 @@ Result<std::optional<Json>> document_of(const fs::path& file) {
   return std::optional(std::move(document));
 }
 
+Diagnosis no_workspace(const fs::path& folder) {
+  const auto there = is_there(folder), index = is_there(folder / "index.json");
+  if (there && !*there)
+    return refusal(folder, "there is no such folder", "check the path; engine-manifest init makes one");
+  if (index && *index)
+    return refusal(
+        folder,
+        "there is no repository.json in it: its index.json is that of a repository that was published, "
+        "or written by hand",
+        "name the folder that it is published from");
+  return refusal(folder, "there is no repository.json in it",
+                 "name the folder of a repository; engine-manifest init makes one");
+}
+
 }  // namespace
 
 Result<std::vector<fs::path>> signatures_of(const fs::path& document) {
@@ -48,6 +62,15 @@ Result<std::vector<fs::path>> signatures_of(const fs::path& document) {
 }
 
 Result<Workspace> Workspace::create(const fs::path& folder, const std::string& name) {
+  TRY_ASSIGN(const fs::file_type type, type_of(folder));
+  if (type != fs::file_type::not_found && type != fs::file_type::directory)
+    return fail(refusal(folder, "it is no folder", "choose another name"));
+  TRY_ASSIGN(const bool published, is_there(folder / "index.json"));
+  TRY_ASSIGN(const bool made_before, is_there(folder / "repository.json"));
+  if (published && !made_before)
+    return fail(refusal(folder,
+                        "it has an index.json, and so is a repository that was published or written by hand",
+                        "choose another folder, to publish from"));
   TRY(make_folders(folder));
   Workspace workspace;
   workspace.folder_ = folder;
@@ -67,9 +90,7 @@ Result<Workspace> Workspace::create(const fs::path& folder, const std::string& n
 Result<Workspace> Workspace::open(const fs::path& folder) {
   const fs::path file = folder / "repository.json";
   TRY_ASSIGN(const std::optional<Json> document, document_of(file));
-  if (!document)
-    return fail(refusal(folder, "there is no repository.json",
-                        "engine-manifest init " + path_text(folder) + " --name NAME"));
+  if (!document) return fail(no_workspace(folder));
   Workspace workspace;
   workspace.folder_ = folder;
   manifest::Reading reading{path_text(file), {}, {}};

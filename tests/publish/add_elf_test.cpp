@@ -112,6 +112,30 @@ TEST_F(PublisherTest, a_wheel_is_left_to_the_package_index_and_a_url_is_taken_as
   EXPECT_THAT(bytes_of(workspace().engine_file("toy")), HasSubstr("\"https://files.example/toy.whl\""));
 }
 
+TEST_F(PublisherTest, lint_sees_a_wheel_under_the_name_of_another_one) {
+  const auto problems_of = [&](const std::string& name, const std::string& within) {
+    run({"python3", "-c",
+         "import sys,zipfile\n"
+         "with zipfile.ZipFile(sys.argv[2],'w') as z:\n"
+         "  z.write(sys.argv[1],'toy/lib/libtoy.so')\n"
+         "  z.writestr(sys.argv[3]+'.dist-info/METADATA','Name: toy')\n",
+         (folder() / "toy/lib/libtoy.so").native(), (folder() / name).native(), within});
+    AddRequest wheel = request("1.0");
+    wheel.file = folder() / name;
+    const auto added = publish::add(workspace(), wheel);
+    EXPECT_TRUE(added) << added.error().value("problem");
+    return problems();
+  };
+  EXPECT_THAT(problems_of("Toy_Engine-1.0-py3-none-any.whl", "toy_engine-1.0"), IsEmpty());
+  EXPECT_THAT(
+      problems_of("toy_engine-1.0-py3-none-any.whl", "toy_engine-1.1"),
+      HasSubstr(
+          "toy_engine-1.0-py3-none-any.whl is toy-engine 1.1 by what it holds: the package index has other "
+          "bytes under that name"));
+  EXPECT_THAT(problems_of("toy_engine-1.0-py3-none-any.whl", "toy_motor-1.0"),
+              HasSubstr("is toy-motor 1.0 by what"));
+}
+
 TEST_F(PublisherTest, lint_sees_a_glibc_that_is_too_old_for_the_files) {
   add_toy();
   edit("\"glibc\": \">=2.", "\"glibc\": \">=1.");

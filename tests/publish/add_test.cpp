@@ -199,6 +199,97 @@ TEST_F(PublisherTest, without_a_plugin_nothing_is_added) {
   EXPECT_THAT(*workspace().engine_files(), IsEmpty());
 }
 
+TEST_F(PublisherTest, a_folder_that_is_no_workspace_is_told_as_what_it_is) {
+  const auto problem_of = [&](const fs::path& place) {
+    const auto opened = Workspace::open_to_look(place);
+    EXPECT_FALSE(opened) << place;
+    EXPECT_EQ(Workspace::open(place).error().code, "EH-M17");
+    return opened ? "" : std::string(opened.error().value("problem"));
+  };
+  EXPECT_EQ(problem_of(folder() / "nowhere"), "there is no such folder");
+  EXPECT_EQ(problem_of(folder() / "toy"), "there is no repository.json in it");
+  add_toy();
+  ASSERT_TRUE(publish::publish(workspace(), out(), in_2026));
+  ASSERT_TRUE(Workspace::open_to_look(out()));
+  const auto published = Workspace::open(out());
+  ASSERT_FALSE(published);
+  EXPECT_THAT(std::string(published.error().value("problem")),
+              HasSubstr("its index.json is that of a repository"));
+  EXPECT_THAT(std::string(published.error().value("remedy")), testing::Not(HasSubstr("init")));
+  // Nor is one started there, or in the place of a file.
+  const auto started = Workspace::create(out(), "Toy");
+  ASSERT_FALSE(started);
+  EXPECT_EQ(started.error().value("remedy"), "choose another folder, to publish from");
+  EXPECT_FALSE(fs::exists(out() / "repository.json"));
+  EXPECT_EQ(Workspace::create(folder() / plugin_name, "Toy").error().value("problem"), "it is no folder");
+}
+
+TEST_F(PublisherTest, the_folder_that_the_repository_lies_in_is_not_packed) {
+  AddRequest all = request();
+  all.file = folder();
+  for (const fs::path& given : {folder(), repository()}) {
+    all.file = given;
+    const auto refused = publish::add(workspace(), all);
+    ASSERT_FALSE(refused) << given;
+    EXPECT_EQ(refused.error().code, "EH-M17");
+    EXPECT_THAT(std::string(refused.error().value("problem")), HasSubstr("the repository lies in it"));
+  }
+  // What lies in the repository's folder may be added.
+  fs::copy(folder() / "toy", repository() / "toy", fs::copy_options::recursive);
+  all.file = repository() / "toy";
+  EXPECT_TRUE(publish::add(workspace(), all));
+}
+
+TEST_F(PublisherTest, a_wheel_that_was_renamed_is_refused_unless_it_says_where_it_lies) {
+  AddRequest wheel = request();
+  wheel.file = folder() / "toy.whl";
+  write("toy.whl", "whatever it holds");
+  const auto refused = publish::add(workspace(), wheel);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, "EH-M17");
+  EXPECT_EQ(refused.error().value("file"), path_text(wheel.file));
+  EXPECT_THAT(std::string(refused.error().value("problem")), HasSubstr("not named as wheels are"));
+  wheel.urls = {"https://files.example/toy.whl"};
+  const auto with_url = publish::add(workspace(), wheel);
+  ASSERT_FALSE(with_url) << "it is no archive";
+  EXPECT_EQ(with_url.error().code, "EH-F21");
+}
+
+TEST_F(PublisherTest, a_damaged_archive_is_told_by_the_name_that_was_given) {
+  AddRequest cut = request();
+  cut.file = folder() / "toy.tar.zst";
+  ASSERT_TRUE(pack_folder(folder() / "toy", cut.file));
+  fs::resize_file(cut.file, fs::file_size(cut.file) / 2);
+  const auto refused = publish::add(workspace(), cut);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, "EH-F21");
+  EXPECT_EQ(refused.error().value("file"), path_text(cut.file));
+}
+
+TEST_F(PublisherTest, libraries_of_several_systems_are_told_apart) {
+  AddRequest two = request();
+  write("toy/lib/other.dll", bytes_of(toy()));
+  std::string other = bytes_of(toy());
+  // Another processor by its ELF header; on other systems than Linux there is none to turn.
+  if (other.starts_with("\x7f"
+                        "ELF")) {
+    other[18] = static_cast<char>(0xf3);  // EM_RISCV
+    other[19] = 0;
+    write("toy/lib/libother.so", other);
+    const auto refused = publish::add(workspace(), two);
+    ASSERT_FALSE(refused);
+    EXPECT_THAT(std::string(refused.error().value("problem")),
+                AllOf(HasSubstr("not for one system and processor: "),
+                      HasSubstr("lib/libother.so is for linux riscv64"),
+                      HasSubstr("is for " + std::string(ENGINEHOST_OS) + " " + test::architecture)));
+  }
+  two.file = folder() / "texts";
+  two.plugin.clear();
+  write("texts/readme.txt", "no library");
+  EXPECT_EQ(publish::add(workspace(), two).error().value("problem"),
+            "it holds no library, as far as it is unpacked");
+}
+
 TEST_F(PublisherTest, lint_tells_what_would_fail_on_users_machines) {
   add_toy();
   ASSERT_THAT(problems(), IsEmpty());
@@ -304,6 +395,12 @@ TEST(WheelName, says_project_version_and_platform) {
   EXPECT_TRUE(wheel_is_for(*read_wheel_name("a-1-py3-none-macosx_11_0_universal2.whl"), "macos", "arm64"));
   EXPECT_TRUE(wheel_is_for(*read_wheel_name("a-1-py3-none-win_amd64.whl"), "windows", "x86_64"));
   EXPECT_TRUE(wheel_is_for(*read_wheel_name("a-1-py3-none-any.whl"), "macos", "x86_64"));
+  const auto within =
+      name_within({"toy/x.so", "Toy_Engine-1.0+cu118.dist-info/METADATA", "other-2.dist-info"});
+  ASSERT_TRUE(within);
+  EXPECT_EQ(within->project, "toy-engine");
+  EXPECT_EQ(within->version, "1.0+cu118");
+  EXPECT_FALSE(name_within({"toy/_vendor/x-1.dist-info/METADATA", "x-1.dist-info", "x.dist-info/METADATA"}));
   for (const char* wrong : {"a.whl", "a-1.whl", "a-1-py3-none-any.zip", "-1-py3-none-any.whl"})
     EXPECT_FALSE(read_wheel_name(wrong)) << wrong;
 }

@@ -15,10 +15,11 @@ constexpr Entry entries[] = {
          "An archive holds an entry that a safe build does not: a path that leaves the folder, a device, a "
          "link that leads out, the same path twice, or more bytes than allowed.",
      .before = "every entry, before anything is written for it",
-     .causes = {"the entry {entry} of the archive is refused: {problem}", "an entry is refused: {problem}",
+     .causes = {"the entry {entry} of {file} is refused: {problem}",
+                "the entry {entry} of the archive is refused: {problem}", "an entry is refused: {problem}",
                 "an entry of the archive is not one that a safe build has"},
      .remedies = {"{!place}tell whoever publishes the build; nothing of it was installed",
-                  "{place=argument}correct --strip or --select, or name another archive"},
+                  "{place=argument}leave it out with --select, or name another archive"},
      .exit_status = S::wrong_bytes,
      .category = Category::request},
     {.code = "EH-F20",
