@@ -6,11 +6,11 @@
 #include <filesystem>
 #include <system_error>
 
-#include "base/files.hpp"
+#include "base/location.hpp"
 #include "base/paths.hpp"
 #include "base/text.hpp"
 #include "host/commands/common.hpp"
-#include "host/commands/given_flags.hpp"
+#include "host/commands/given_key.hpp"
 #include "host/commands/say.hpp"
 #include "host/manifest/repository.hpp"
 #include "host/manifest/trust/trust_store.hpp"
@@ -22,17 +22,16 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A file that holds the key, or the key itself.
-Result<manifest::PublicKey> key_of(const std::string& text) {
+// It may come yet, on a disk that is not mounted; a URL whose https:// was forgotten never does.
+std::vector<std::string> folders_that_are_not_there(const std::vector<std::string>& repositories) {
+  std::vector<std::string> warnings;
   std::error_code error;
-  if (!fs::exists(path_of(text), error)) {
-    auto key = manifest::read_public_key(text, text);
-    // What is no key was meant as a file, unless it begins as a key does.
-    if (!key && !text.starts_with("RW")) TRY(stamp_of(path_of(text), "EH-P47").map([](const FileStamp&) {}));
-    return key;
-  }
-  TRY_ASSIGN(const std::string bytes, read_file(path_of(text), 64u << 10, "EH-M15"));
-  return manifest::read_public_key(bytes, text);
+  for (const std::string& location : repositories)
+    if (!is_url(location) && !fs::exists(path_of(location), error))
+      warnings.push_back("there is no folder " + location +
+                         ": the key counts once a repository lies there; an address "
+                         "begins with https:// or http://");
+  return warnings;
 }
 
 Json to_json(const manifest::TrustedKey& key) {
@@ -50,11 +49,12 @@ void note(const settings::Settings& settings, std::string_view event, const Json
 
 int add(const settings::Settings& settings, const TrustFlags& flags, bool json) {
   const manifest::TrustStore store = open::trust_store(settings);
-  const auto key = key_of(flags.key);
+  const auto key = given_public_key(flags.key);
   if (!key) return end_with(key.error(), json);
   std::vector<std::string> repositories;
   for (const settings::Repository& repository : settings.repositories)
     if (repository.source == "--repository") repositories.push_back(repository.location);
+  const std::vector<std::string> warnings = folders_that_are_not_there(repositories);
   const bool for_all = repositories.empty();
   if (for_all) repositories.emplace_back();
   for (const std::string& repository : repositories) {
@@ -70,11 +70,13 @@ int add(const settings::Settings& settings, const TrustFlags& flags, bool json) 
            .set("key_id", key->id)
            .set("repositories", Json::strings(for_all ? std::vector<std::string>{"*"} : repositories)),
        json);
+  print_warnings(warnings, {}, json);
   if (json)
     print(Json::object()
               .set("format", 1)
               .set("added", key->id)
-              .set("repositories", Json::strings(for_all ? std::vector<std::string>{} : repositories)));
+              .set("repositories", Json::strings(for_all ? std::vector<std::string>{} : repositories))
+              .set("warnings", Json::strings(warnings)));
   else
     say("%s is trusted for %s\n", key->id.c_str(),
         for_all ? "every repository" : join(repositories, ", ").c_str());
@@ -118,14 +120,17 @@ int list(const settings::Settings& settings, bool json) {
 
 int remove(const settings::Settings& settings, const TrustFlags& flags, bool json) {
   const auto refuse = [&](std::string_view problem) {
-    return end_with(diagnose("EH-M15").with("file", flags.key).with("problem", problem), json);
+    return end_with(diagnose("EH-M15")
+                        .with("file", flags.key)
+                        .with("problem", problem)
+                        .with("remedy", "give one of the ids that engine-cache trust list shows"),
+                    json);
   };
   const std::string id = manifest::full_key_id(flags.key);
   if (id.empty()) return refuse("a key id is 16 upper-case hexadecimal digits");
   const auto removed = settings::of_state(open::trust_store(settings).remove(id), settings);
   if (!removed) return end_with(removed.error(), json);
-  if (!*removed)
-    return refuse(with_given_flags("no key with this id was added here (engine-cache trust list)"));
+  if (!*removed) return refuse("no key with this id was added here");
   note(settings, "trust_remove", Json::object().set("key_id", id), json);
   if (json)
     print(Json::object().set("format", 1).set("removed", id));

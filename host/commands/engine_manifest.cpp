@@ -12,6 +12,8 @@
 #include "base/text.hpp"
 #include "host/commands/asked_for.hpp"
 #include "host/commands/common.hpp"
+#include "host/commands/given_flags.hpp"
+#include "host/commands/given_key.hpp"
 #include "host/commands/program.hpp"
 #include "host/commands/say.hpp"
 #include "host/explain/explain.hpp"
@@ -78,24 +80,25 @@ bool is_one_line(std::string_view text) {
          std::none_of(text.begin(), text.end(), is_control);
 }
 
-Result<void> check_one_line(const char* flag, const std::string& value) {
+Result<void> check_one_line(const char* command, const char* flag, const std::string& value) {
   if (is_one_line(value)) return {};
-  return fail(wrong_usage(
-      "engine-manifest",
-      std::string(flag) + " \"" + value + "\" is not one line of UTF-8 text without blanks at its ends"));
+  return fail(wrong_usage(command, std::string(flag) + " \"" + value +
+                                       "\" is not one line of UTF-8 text without blanks at its ends"));
 }
 
 Result<Json> init(const ManifestFlags& flags) {
-  TRY(check_one_line("--name", flags.name));
+  TRY(check_one_line("engine-manifest init", "--name", flags.name));
   TRY_ASSIGN(const publish::Workspace workspace,
              publish::Workspace::create(given_path(flags.folder), flags.name));
   if (!flags.json) say("%s is a repository now: %s\n", flags.folder.c_str(), flags.name.c_str());
   return Json::object().set("format", 1).set("folder", path_text(workspace.folder())).set("name", flags.name);
 }
 
+constexpr const char* add_command = "engine-manifest add";
+
 Diagnosis not_of_shape(const char* flag, const std::string& value, manifest::Shape shape) {
-  return wrong_usage("engine-manifest", std::string(flag) + " \"" + value + "\" is not " +
-                                            std::string(manifest::describe(shape)));
+  return wrong_usage(
+      add_command, std::string(flag) + " \"" + value + "\" is not " + std::string(manifest::describe(shape)));
 }
 
 // What no manifest could hold is wrong before there is one; and what would be left out without a word.
@@ -122,13 +125,14 @@ Result<void> check_added(const ManifestFlags& flags) {
                             Listed{"--url", flags.add.urls, manifest::is_url_text}})
     for (const std::string& value : one.values)
       if (!one.shape(value)) return fail(not_of_shape(one.flag, value, one.shape));
-  TRY(check_one_line("--license-id", flags.add.license_id));
-  for (const std::string& value : flags.add.capabilities) TRY(check_one_line("--capability", value));
+  TRY(check_one_line(add_command, "--license-id", flags.add.license_id));
+  for (const std::string& value : flags.add.capabilities)
+    TRY(check_one_line(add_command, "--capability", value));
   std::error_code error;
   if (!flags.add.urls.empty() && fs::is_directory(given_path(flags.file), error))
-    return fail(wrong_usage("engine-manifest", "--url with the folder " + flags.file +
-                                                   ": a folder is packed here, and no address has the same "
-                                                   "archive; add the archive that lies there"));
+    return fail(wrong_usage(add_command, "--url with the folder " + flags.file +
+                                             ": a folder is packed here, and no address has the same "
+                                             "archive; add the archive that lies there"));
   return {};
 }
 
@@ -148,10 +152,17 @@ Result<Json> add(ManifestFlags& flags) {
       .set("requires", added.requirements);
 }
 
+void say_finding(const char* kind, Diagnosis finding) {
+  explain::complete(finding);
+  say("%s: %s\n", kind, explain::one_line(finding).c_str());
+  if (!finding.remedy.empty())
+    say("  fix: %s\n", printable_line(with_given_flags(finding.remedy.front())).c_str());
+}
+
 int lint(const ManifestFlags& flags) {
   const auto workspace = publish::Workspace::open_to_look(given_path(flags.folder));
   if (!workspace) return end_with(of_arguments(workspace.error()), flags.json);
-  publish::Findings findings = publish::lint(*workspace);
+  publish::Findings findings = publish::lint(*workspace, open::World::now());
   for (Diagnosis& one : findings.errors) one = of_arguments(std::move(one));
   Json errors = Json::array(), warnings = Json::array();
   for (const Diagnosis& one : findings.errors) errors.push(explain::to_json(one));
@@ -162,8 +173,8 @@ int lint(const ManifestFlags& flags) {
               .set("errors", std::move(errors))
               .set("warnings", std::move(warnings)));
   } else {
-    for (const Diagnosis& one : findings.warnings) say("warning: %s\n", explain::one_line(one).c_str());
-    for (const Diagnosis& one : findings.errors) say("error: %s\n", explain::one_line(one).c_str());
+    for (const Diagnosis& one : findings.warnings) say_finding("warning", one);
+    for (const Diagnosis& one : findings.errors) say_finding("error", one);
     say("%s, %s\n", counted(findings.errors.size(), "error", "errors").c_str(),
         counted(findings.warnings.size(), "warning", "warnings").c_str());
   }
@@ -174,11 +185,7 @@ int lint(const ManifestFlags& flags) {
 Result<std::vector<manifest::PublicKey>> public_keys(const std::vector<std::string>& given) {
   std::vector<manifest::PublicKey> keys;
   for (const std::string& text : given) {
-    std::error_code error;
-    const bool is_file = fs::exists(path_of(text), error);
-    TRY_ASSIGN(const std::string bytes,
-               is_file ? read_file(given_path(text), 64u << 10, "EH-M15") : Result<std::string>(text));
-    TRY_ASSIGN(manifest::PublicKey key, manifest::read_public_key(bytes, text));
+    TRY_ASSIGN(manifest::PublicKey key, given_public_key(text));
     keys.push_back(std::move(key));
   }
   return keys;
@@ -210,6 +217,9 @@ Result<Json> publish_folder(const ManifestFlags& flags) {
   TRY_ASSIGN(const publish::Workspace workspace, publish::Workspace::open(given_path(flags.folder)));
   TRY_ASSIGN(const publish::Published done,
              publish::publish(workspace, given_path(flags.out), open::World::now()));
+  Json warnings = Json::array();
+  if (done.root_date) warnings.push(explain::to_json(*done.root_date));
+  if (done.root_date) print_warnings({}, {*done.root_date}, flags.quiet || flags.json);
   if (!flags.json)
     say(done.changed ? "%s holds index %lld of %s%s\n" : "%s holds index %lld of %s already%s\n",
         flags.out.c_str(), static_cast<long long>(done.serial), workspace.name().c_str(),
@@ -219,7 +229,8 @@ Result<Json> publish_folder(const ManifestFlags& flags) {
       .set("serial", done.serial)
       .set("root", done.root_version)
       .set("files", static_cast<std::int64_t>(done.files))
-      .set("changed", done.changed);
+      .set("changed", done.changed)
+      .set("warnings", std::move(warnings));
 }
 
 void add_options(CLI::App& adding, ManifestFlags& flags) {

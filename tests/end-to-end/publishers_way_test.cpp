@@ -134,6 +134,65 @@ TEST_F(PublishersWay, LintEndsWithItsFirstErrorsStatus) {
   EXPECT_THAT(linted.output, HasSubstr("its libraries are for " + std::string(system_name)));
 }
 
+TEST_F(PublishersWay, LintSaysWhatToDoAboutEachOfItsFindings) {
+  ASSERT_EQ(add().status, 0);
+  std::string text = read_text(manifest_file());
+  const std::string right = "\"size\": ";
+  text.replace(text.find(right), right.size(), "\"size\": 9");
+  write_text(manifest_file(), text);
+  const Ended linted = publisher_.run("engine-manifest", {"lint", at("repository")});
+  EXPECT_EQ(linted.status, 2) << linted.said();
+  EXPECT_THAT(linted.output,
+              testing::ContainsRegex("error: EH-M16 .*the manifest says 9[0-9]+\n  fix: correct \"size\"\n"));
+}
+
+TEST_F(PublishersWay, AKeyForTheIndexAloneLeadsNoUserToTheRepository) {
+  ASSERT_EQ(add().status, 0);
+  ASSERT_EQ(
+      manifest({"sign", at("repository"), "--key", at("next.key"), "--add-index-key", at("open.pub")}).status,
+      0);
+  ASSERT_EQ(sign("open.key").status, 0);
+  ASSERT_EQ(publish().status, 0);
+  configure_user();
+  ASSERT_EQ(trust("open.pub").status, 0);
+  const Ended daily = open();
+  EXPECT_EQ(daily.status, 5) << daily.said();
+  EXPECT_EQ(daily.code(), "EH-M10");
+  EXPECT_THAT(daily.diagnosis()["remedy"].dump(), HasSubstr("take the key that signs root.json"));
+  ASSERT_EQ(trust("next.pub").status, 0);
+  EXPECT_EQ(open().status, 0);
+  // Nothing but the documents of a keeper is said to the keeper.
+  ASSERT_EQ(add("1.0.1").status, 0);
+  const Ended refused = publish();
+  EXPECT_EQ(refused.code(), "EH-M08") << refused.said();
+  EXPECT_EQ(refused.diagnosis()["remedy"].as_array().size(), 1u) << refused.said();
+  EXPECT_THAT(refused.diagnosis()["remedy"].dump(),
+              HasSubstr("with --key of 010CF968149F3E2A or 5DCB5B9399CE8D14"));
+}
+
+TEST_F(PublishersWay, AKeyThatIsNoFileIsToldAsAFileThatIsMissing) {
+  ASSERT_EQ(add().status, 0);
+  for (const char* flag : {"--add-key", "--add-index-key", "--add-root-key"}) {
+    const Ended missing = manifest({"sign", at("repository"), "--key", at("open.key"), flag, at("gone.pub")});
+    EXPECT_EQ(missing.status, 2) << missing.said();
+    EXPECT_EQ(missing.code(), "EH-P47") << flag;
+  }
+  EXPECT_FALSE(fs::exists(folder() / "repository" / "root.json"));
+}
+
+TEST_F(PublishersWay, AKeyForAFolderThatIsNotThereIsWarnedOf) {
+  const Ended added = user_.run(
+      "engine-cache", {"trust", "add", at("open.pub"), "--repository", "engines.example/toy", "--json"});
+  EXPECT_EQ(added.status, 0) << added.said();
+  EXPECT_THAT(added.document["warnings"].dump(), HasSubstr("an address begins with https:// or http://"));
+  const Ended right =
+      user_.run("engine-cache", {"trust", "add", at("open.pub"), "--repository", at("repository"), "--json"});
+  EXPECT_THAT(right.document["warnings"].as_array(), IsEmpty());
+  const Ended gone = user_.run("engine-cache", {"trust", "remove", "123", "--json"});
+  EXPECT_EQ(gone.status, 2) << gone.said();
+  EXPECT_THAT(gone.diagnosis()["remedy"].dump(), HasSubstr("engine-cache trust list"));
+}
+
 TEST_F(PublishersWay, WhatIsNoPluginIsNotAdded) {
   const Ended added = manifest(
       {"add", at("repository"), at("toy"), "--engine", "reference", "--version", "1.0.0", "--flavor", "cpu"});
