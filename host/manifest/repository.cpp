@@ -192,6 +192,20 @@ Result<std::string> FolderReader::read(const std::string& location, std::uint64_
   return bytes;
 }
 
+std::vector<Blocked> read_blocked(Reading& reading, Fields& fields) {
+  std::vector<Blocked> all;
+  if (const Json* blocked = fields.array("blocked", Need::optional))
+    for (const Json& object : blocked->as_array()) {
+      Blocked one;
+      Fields members(reading, object, "blocked[" + std::to_string(all.size()) + "]");
+      members.text("sha256", Need::required, is_digest, one.sha256);
+      members.text("reason", Need::required, is_text, one.reason);
+      members.warn_of_unknown();
+      all.push_back(std::move(one));
+    }
+  return all;
+}
+
 Result<Index> read_index(const Json& document, const std::string& name) {
   if (auto too_new = check_format(document, name)) return fail(std::move(*too_new));
   if (auto unknown = check_critical(document, name)) return fail(std::move(*unknown));
@@ -224,15 +238,7 @@ Result<Index> read_index(const Json& document, const std::string& name) {
       members.warn_of_unknown();
       index.manifests.push_back(std::move(entry));
     }
-  if (const Json* blocked = fields.array("blocked", Need::optional))
-    for (const Json& object : blocked->as_array()) {
-      Blocked one;
-      Fields members(reading, object, "blocked[" + std::to_string(index.blocked.size()) + "]");
-      members.text("sha256", Need::required, is_digest, one.sha256);
-      members.text("reason", Need::required, is_text, one.reason);
-      members.warn_of_unknown();
-      index.blocked.push_back(std::move(one));
-    }
+  index.blocked = read_blocked(reading, fields);
   fields.warn_of_unknown();
   if (reading.mistake) return fail(std::move(*reading.mistake));
   index.warnings = std::move(reading.warnings);

@@ -70,6 +70,11 @@ struct Index {
   std::vector<std::string> warnings;
 };
 
+struct Reading;
+class Fields;
+// The member "blocked", which a publisher's repository.json has as the index has it.
+std::vector<Blocked> read_blocked(Reading& reading, Fields& fields);
+
 // EH-M02, EH-M03 and EH-M04 as read_manifest; EH-M06 when a manifest's path would leave the repository
 // ("path").
 Result<Index> read_index(const Json& document, const std::string& name);

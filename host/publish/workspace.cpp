@@ -99,7 +99,8 @@ Result<Workspace> Workspace::open(const fs::path& folder) {
   fields.number("format", manifest::Need::required, 1, 1, format);
   fields.text("name", manifest::Need::required, manifest::is_text, workspace.name_);
   fields.number("expires_days", manifest::Need::optional, 1, 36500, workspace.expires_days_);
-  if (const Json* blocked = fields.array("blocked", manifest::Need::optional)) workspace.blocked_ = *blocked;
+  read_blocked(reading, fields);
+  if (const Json* blocked = document->find("blocked")) workspace.blocked_ = *blocked;
   fields.find("$schema", manifest::Need::optional);
   fields.warn_of_unknown();
   if (reading.mistake) return fail(std::move(*reading.mistake));
@@ -205,6 +206,9 @@ Result<bool> Workspace::prepare(std::int64_t now) const {
   TRY_ASSIGN(const std::vector<fs::path> files, engine_files());
   for (const fs::path& file : files) {
     TRY_ASSIGN(const std::string bytes, read_file(file, 8u << 20));
+    // An index of what no reader takes would be signed for nobody.
+    TRY_ASSIGN(const Json document, parse_json(bytes, path_text(file)));
+    TRY(manifest::read_manifest(document, path_text(folder_), path_text(file)).map([](const auto&) {}));
     const std::string digest = sha256_hex(bytes);
     const std::string path = "manifests/" + path_text(file.stem()) + "-" + digest.substr(0, 16) + ".json";
     const auto made = read_file(folder_ / path_of(path));
@@ -234,11 +238,11 @@ Result<bool> Workspace::prepare(std::int64_t now) const {
       .set("expires", manifest::text_of_time(now + expires_days_ * day))
       .set("manifests", std::move(entries));
   if (!blocked.as_array().empty()) index.set("blocked", blocked);
+  TRY(manifest::read_index(index, path_text(place)).map([](const auto&) {}));
   TRY_ASSIGN(const std::vector<fs::path> signatures, signatures_of(place));
   std::error_code error;
   for (const fs::path& signature : signatures) fs::remove(signature, error);
   TRY(write_json(place, index));
-  TRY(manifest::read_index(index, path_text(place)).map([](const auto&) {}));
   return true;
 }
 

@@ -215,6 +215,27 @@ TEST_F(Signing, a_root_without_its_copy_gets_it_back_with_every_keepers_signatur
   EXPECT_EQ(problems(), "");
 }
 
+TEST_F(Signing, an_index_that_nobody_could_read_is_neither_made_nor_signed) {
+  ASSERT_TRUE(sign_with({1}));
+  const auto before = files();
+  const std::string repository_json = bytes_of(repository() / "repository.json");
+  write("repository/repository.json",
+        R"({"format": 1, "name": "Toy", "blocked": [{"sha256": "abc", "reason": "wrong sums"}]})");
+  const auto opened = Workspace::open(repository());
+  ASSERT_FALSE(opened) << "lint, sign and publish say so alike";
+  EXPECT_EQ(opened.error().code, "EH-M02");
+  EXPECT_THAT(std::string(opened.error().value("document")), HasSubstr("repository.json"));
+  EXPECT_EQ(opened.error().value("member"), "blocked[0].sha256");
+  write("repository/repository.json", repository_json);
+  for (const char* text : {"{", R"({"format": 1, "engine": "other"})"}) {
+    write("repository/engines/other.json", text);
+    EXPECT_FALSE(sign_with({1})) << text;
+    EXPECT_FALSE(publish::publish(workspace(), out(), in_2026)) << text;
+    fs::remove(repository() / "engines/other.json");
+    EXPECT_EQ(files(), before);
+  }
+}
+
 TEST_F(Signing, a_key_gets_the_roles_that_it_is_added_for_and_no_hand_edits_the_root) {
   RootChange daily;
   daily.add_for_index = {test_key(2).public_key()};
