@@ -1,7 +1,9 @@
 // engine-manifest: the publisher's way from files to a signed repository (docs/publishing.md).
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
 #include <system_error>
 
@@ -47,13 +49,24 @@ Diagnosis of_arguments(Diagnosis failure) {
 
 // From the descriptor that was named, else from the terminal without echo.
 Result<std::string> passphrase(const std::string& file, int descriptor) {
-  if (descriptor >= 0) return read_line(descriptor);
+  if (descriptor >= 0) {
+    auto line = read_line(descriptor);
+    if (line) return std::move(*line);
+    const int why = errno;
+    return fail(diagnose("EH-M15")
+                    .with("file", file)
+                    .with("problem", "it is encrypted, and its passphrase cannot be read from descriptor " +
+                                         std::to_string(descriptor) + ": " +
+                                         (why != 0 ? std::strerror(why) : "no line is left there"))
+                    .with("remedy", "hand over one line for each encrypted --key, in their order: " +
+                                        std::string(descriptor == 0 ? "--passphrase-fd 0 < FILE"
+                                                                    : "--passphrase-fd N N< FILE")));
+  }
   if (!is_terminal(standard_input))
-    return fail(
-        diagnose("EH-M15")
-            .with("file", file)
-            .with("problem",
-                  "it is encrypted, and there is no terminal to ask for its passphrase (--passphrase-fd)"));
+    return fail(diagnose("EH-M15")
+                    .with("file", file)
+                    .with("problem", "it is encrypted, and there is no terminal to ask for its passphrase")
+                    .with("remedy", "sign in a terminal, or hand the passphrase over: --passphrase-fd N"));
   say_aside("passphrase of %s: ", file.c_str());
   std::fflush(stderr);
   std::string line = read_line_unseen();
@@ -255,8 +268,10 @@ void add_options(CLI::App& adding, ManifestFlags& flags) {
 
 void sign_options(CLI::App& signing, ManifestFlags& flags) {
   repeatable(signing.add_option("--key", flags.keys, "a secret key of minisign; repeatable"))->required();
-  signing.add_option("--passphrase-fd", flags.passphrase_fd,
-                     "read the passphrases from this descriptor, one a line, instead of the terminal");
+  signing
+      .add_option("--passphrase-fd", flags.passphrase_fd,
+                  "read the passphrases from this descriptor, one a line, instead of the terminal")
+      ->check(CLI::Range(0, 1'000'000));
   repeatable(
       signing.add_option("--add-key", flags.add_keys,
                          "a public key that may sign root and index from the next root on; repeatable"));

@@ -97,7 +97,10 @@ Result<SecretKey> read_secret_key(std::string_view text, const std::string& name
   wipe(secret);
   // The public half that belongs to the seed tells a right passphrase from a wrong one.
   if (const auto own = ed25519_public_key(seed); !own || *own != public_key.bytes)
-    return wrong("the passphrase is wrong, or the key is damaged");
+    return fail(diagnose("EH-M15")
+                    .with("file", name)
+                    .with("problem", "the passphrase is wrong, or the key is damaged")
+                    .with("remedy", "give the passphrase that minisign -G asked for when it made the key"));
   return SecretKey(std::move(public_key), std::move(seed));
 }
 

@@ -230,9 +230,20 @@ TEST_F(PublishersWay, TheKeysPassphraseIsReadFromADescriptorAndAWrongOneIsTold) 
   EXPECT_EQ(wrong.code(), "EH-M15");
   EXPECT_THAT(wrong.output, HasSubstr("the passphrase is wrong"));
   EXPECT_FALSE(fs::exists(folder() / "repository" / "root.json"));
+  EXPECT_THAT(wrong.diagnosis()["remedy"].dump(), HasSubstr("the passphrase that minisign -G asked for"));
   const Ended unasked = sign("locked.key");
   EXPECT_EQ(unasked.status, 2) << unasked.said();
   EXPECT_THAT(unasked.output, HasSubstr("--passphrase-fd"));
+  const Ended none = manifest(with_passphrase, "");
+  EXPECT_EQ(none.status, 2) << none.said();
+  EXPECT_THAT(none.diagnosis()["cause"].as_string(), HasSubstr("from descriptor 0: no line is left there"));
+  const Ended closed =
+      manifest({"sign", at("repository"), "--key", at("locked.key"), "--passphrase-fd", "99"});
+  EXPECT_EQ(closed.code(), "EH-M15") << closed.said();
+  EXPECT_THAT(closed.diagnosis()["cause"].as_string(), HasSubstr("from descriptor 99: "));
+  const Ended below =
+      manifest({"sign", at("repository"), "--key", at("locked.key"), "--passphrase-fd", "-5"});
+  EXPECT_EQ(below.code(), "EH-P40") << below.said();
   // Lines end as the system's editors end them.
   const Ended signed_now = manifest(with_passphrase, system_name[0] == 'w' ? "a toy\r\n" : "a toy\n");
   ASSERT_EQ(signed_now.status, 0) << signed_now.said();

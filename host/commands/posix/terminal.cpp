@@ -4,6 +4,8 @@
 #include <termios.h>
 #include <unistd.h>
 
+#include <cerrno>
+
 #include "host/history/sentinel.hpp"
 
 namespace enginehost::commands {
@@ -30,10 +32,13 @@ void on_signal(int signal) {
 
 bool is_terminal(int descriptor) { return ::isatty(descriptor) == 1; }
 
-std::string read_line(int descriptor) {
+std::optional<std::string> read_line(int descriptor) {
   std::string line;
   char c = 0;
-  while (::read(descriptor, &c, 1) == 1 && c != '\n') line += c;
+  ssize_t got = 0;
+  errno = 0;
+  while ((got = ::read(descriptor, &c, 1)) == 1 && c != '\n') line += c;
+  if (got <= 0 && line.empty()) return std::nullopt;
   return line;
 }
 
@@ -43,7 +48,7 @@ std::string read_line_unseen() {
   termios silent = before;
   silent.c_lflag &= ~static_cast<tcflag_t>(ECHO);
   ::tcsetattr(STDIN_FILENO, TCSAFLUSH, &silent);
-  std::string line = read_line(STDIN_FILENO);
+  std::string line = read_line(STDIN_FILENO).value_or("");
   ::tcsetattr(STDIN_FILENO, TCSAFLUSH, &before);
   return line;
 }

@@ -2,6 +2,8 @@
 
 #include <io.h>
 
+#include <cerrno>
+
 #include "base/windows/system.hpp"
 #include "base/windows/wide.hpp"
 #include "host/history/sentinel.hpp"
@@ -42,12 +44,15 @@ bool is_terminal(int descriptor) {
   return ::GetConsoleMode(reinterpret_cast<HANDLE>(::_get_osfhandle(descriptor)), &mode) != 0;
 }
 
-std::string read_line(int descriptor) {
+std::optional<std::string> read_line(int descriptor) {
   if (is_terminal(descriptor))
     return read_console_line(reinterpret_cast<HANDLE>(::_get_osfhandle(descriptor)));
   std::string line;
   char c = 0;
-  while (::_read(descriptor, &c, 1) == 1 && c != '\n') line += c;
+  int got = 0;
+  errno = 0;
+  while ((got = ::_read(descriptor, &c, 1)) == 1 && c != '\n') line += c;
+  if (got <= 0 && line.empty()) return std::nullopt;
   if (line.ends_with('\r')) line.pop_back();
   return line;
 }
