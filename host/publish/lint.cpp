@@ -104,7 +104,11 @@ class Look {
     }
     if (!whole) return;
     if (!unseen.empty())
-      return warning(place, join(unseen, ", ") + " was never looked into", "add it with engine-manifest add");
+      return warning(
+          place, join(unseen, ", ") + (unseen.size() == 1 ? " was" : " were") + " never looked into",
+          workspace_.has_engines_folder()
+              ? "add the build with engine-manifest add"
+              : "what its files need can be told where engine-manifest init and add made the repository");
     if (built) digest(build, parts, place);
     if (built) plugin(build, parts, place);
     system(build, parts, place);
@@ -383,7 +387,8 @@ void as_its_index_says(const Workspace& workspace, const std::string& name, cons
       findings.errors.push_back(diagnose("EH-M05")
                                     .with("document", name)
                                     .with("expected", entry.sha256, "index.json")
-                                    .with("found", digest, "document"));
+                                    .with("found", digest, "document")
+                                    .with("remedy", "write its \"sha256\" and \"size\" in index.json anew"));
     else if (entry.size != 0 && entry.size != text.size())
       findings.errors.push_back(diagnose("EH-M16")
                                     .with("document", "index.json")
