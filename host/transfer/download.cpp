@@ -285,6 +285,13 @@ std::optional<Diagnosis> Download::judge(Lane& lane) {
     give_up(lane.mirror(), diagnosis, true);
     return {};
   }
+  // The system gives no more for this connection: those that are under way go on.
+  if (diagnosis.code == "EH-P51" && lanes_.size() > 1) {
+    if (lane.received() == 0) give_back(range);
+    refused_ = true;
+    target_ = lanes_.size() - 1;
+    return {};
+  }
   if (!diagnosis.code.starts_with("EH-N")) return diagnosis;
   if (diagnosis.value("problem") == sends_whole_files) {
     mirror.ranges = false;

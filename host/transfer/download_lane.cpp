@@ -1,6 +1,8 @@
 #include "host/transfer/download_lane.hpp"
 
 #include <algorithm>
+#include <exception>
+#include <new>
 
 namespace enginehost::transfer {
 
@@ -19,7 +21,14 @@ Lane::Lane(Order order, PartSink& sink, MayRestart may_restart, std::function<vo
     request.authorization = order_.from->authorization;
     request.expected_size = order_.size;
     request.etag = order_.etag;
-    outcome_ = fetch_url(request, *this, order_.options, {}, stop_);
+    // Nothing that is thrown leaves a thread.
+    try {
+      outcome_ = fetch_url(request, *this, order_.options, {}, stop_);
+    } catch (const std::bad_alloc&) {
+      outcome_ = fail(diagnose("EH-P51"));
+    } catch (const std::exception& thrown) {
+      outcome_ = fail(diagnose("EH-P99").with("problem", thrown.what()));
+    }
     ended_ = true;
     on_end();
   });

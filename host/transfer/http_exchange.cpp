@@ -3,6 +3,8 @@
 #include <curl/curl.h>
 
 #include <algorithm>
+#include <exception>
+#include <utility>
 
 #include "base/text.hpp"
 #include "host/transfer/connection_settings.hpp"
@@ -110,6 +112,7 @@ struct HttpClient::State {
   bool page_cut = false;    // of a page that nobody asked for, the rest was not waited for
   std::optional<Clock::time_point> headers_end;  // of the answer itself; none: they are under way
   std::optional<Diagnosis> stopped;
+  std::exception_ptr thrown;  // by a callback
   std::uint64_t body_bytes = 0;
   char said[CURL_ERROR_SIZE] = {};
   std::string error_page;
@@ -121,6 +124,16 @@ struct HttpClient::State {
     if (!stopped) stopped = std::move(diagnosis);
     return false;
   }
+  // What a callback throws waits until the library, which is C, has returned. `failed` tells the library.
+  template <class Callback>
+  std::size_t within_library(std::size_t failed, Callback callback) noexcept {
+    try {
+      return callback();
+    } catch (...) {
+      thrown = std::current_exception();
+      return failed;
+    }
+  }
   bool headers_complete();
   bool wants_body() const { return answer.status >= 200 && answer.status <= 299; }
   bool page_is_late(Clock::time_point now) const;
@@ -128,6 +141,7 @@ struct HttpClient::State {
   void read_header(std::string_view line);
   static std::size_t header_callback(char* data, std::size_t size, std::size_t count, void* self);
   static std::size_t upload_callback(char* to, std::size_t size, std::size_t count, void* self);
+  std::size_t take_body(std::string_view bytes);
   void authorize(const HttpRequest& request, const std::string& url);
   static std::size_t body_callback(char* data, std::size_t size, std::size_t count, void* self);
   void prepare(const HttpRequest& request, const std::string& url, curl_slist* headers);
@@ -173,9 +187,11 @@ std::size_t HttpClient::State::header_callback(char* data, std::size_t size, std
   // What comes behind the body says nothing new. None of these is progress: whoever sends them without end
   // keeps nobody waiting.
   if (state.answered) return size * count;
-  state.read_header(line);
-  if (trim(line).empty() && state.answer.status >= 200) state.headers_end = Clock::now();
-  return size * count;
+  return state.within_library(0, [&] {
+    state.read_header(line);
+    if (trim(line).empty() && state.answer.status >= 200) state.headers_end = Clock::now();
+    return size * count;
+  });
 }
 
 // A proxy's 407 is answered by the library, which then asks again, and so is 417.
@@ -186,27 +202,32 @@ bool HttpClient::State::page_is_late(Clock::time_point now) const {
 
 std::size_t HttpClient::State::body_callback(char* data, std::size_t size, std::size_t count, void* self) {
   auto& state = *static_cast<State*>(self);
-  if (!state.headers_complete()) return 0;
-  if (!state.wants_body()) {
-    state.error_page.append(data, std::min(size * count, error_page_bytes - state.error_page.size()));
+  return state.within_library(0, [&] { return state.take_body(std::string_view(data, size * count)); });
+}
+
+// How much of it was taken.
+std::size_t HttpClient::State::take_body(std::string_view bytes) {
+  if (!headers_complete()) return 0;
+  if (!wants_body()) {
+    error_page.append(bytes.data(), std::min(bytes.size(), error_page_bytes - error_page.size()));
     // A page that came whole leaves the connection open for what is asked next.
-    const bool whole = state.answer.length == size * count;
-    state.page_cut = !whole && (state.redirected || state.error_page.size() == error_page_bytes);
-    return state.page_cut ? 0 : size * count;
+    const bool whole = answer.length == bytes.size();
+    page_cut = !whole && (redirected || error_page.size() == error_page_bytes);
+    return page_cut ? 0 : bytes.size();
   }
-  state.last_byte = Clock::now();
-  state.body_bytes += size * count;
-  if (auto taken = (*state.on_body)(std::string_view(data, size * count)); !taken) {
-    state.stop(std::move(taken.error()));
+  last_byte = Clock::now();
+  body_bytes += bytes.size();
+  if (auto taken = (*on_body)(bytes); !taken) {
+    stop(std::move(taken.error()));
     return 0;
   }
-  return size * count;
+  return bytes.size();
 }
 
 std::size_t HttpClient::State::upload_callback(char* to, std::size_t size, std::size_t count, void* self) {
   auto& state = *static_cast<State*>(self);
   state.last_byte = Clock::now();
-  return state.upload->read(to, size * count);
+  return state.within_library(CURL_READFUNC_ABORT, [&] { return state.upload->read(to, size * count); });
 }
 
 void HttpClient::State::authorize(const HttpRequest& request, const std::string& url) {
@@ -440,6 +461,7 @@ HttpOutcome HttpClient::exchange(const HttpRequest& request, const OnAnswer& on_
     state.prepare(request, url, headers);
     const CURLcode result = state.run(on_tick);
     ::curl_slist_free_all(headers);
+    if (state.thrown) std::rethrow_exception(std::exchange(state.thrown, nullptr));
     if ((result == CURLE_OK || state.page_cut) && !state.stopped)
       state.headers_complete();  // an answer without a body
     outcome.answered = state.answered || state.headers_end;

@@ -112,6 +112,29 @@ TEST_F(DownloadTest, ItGoesOnWithTheThreadsThatItGets) {
 }
 #endif
 
+// Where it is the second connection that the system gives nothing, the first goes on; an application's
+// process is not ended by either.
+TEST_F(DownloadTest, AConnectionThatFindsNoMemoryLeavesTheRestToTheOthers) {
+  test::NginxServer server("limit_rate 2m;");
+  test::write_text(server.root() / "file", payload);
+  options.rate_window = 150ms;
+  sink.throws_from = payload.size() / 2;  // half of it is what a second connection is given
+  const auto report = get({server.url("file")});
+  ASSERT_TRUE(report) << report.error().code;
+  EXPECT_TRUE(sink.bytes == payload);
+  EXPECT_GE(report->connections, 2);
+  EXPECT_TRUE(failures.empty());
+}
+
+TEST_F(DownloadTest, WithoutMemoryForTheOnlyConnectionItEndsInAnOrderlyWay) {
+  test::NginxServer server;
+  test::write_text(server.root() / "file", payload);
+  sink.throws_from = 0;
+  const auto report = get({server.url("file")});
+  ASSERT_FALSE(report);
+  EXPECT_EQ(report.error().code, "EH-P51");
+}
+
 TEST_F(DownloadTest, ConnectionsThatBringNothingAreGivenBack) {
   // All connections together get 8 MB/s.
   std::mutex wire;

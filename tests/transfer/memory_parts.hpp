@@ -1,7 +1,10 @@
 // A file of parts in memory, as a download's sink.
 #pragma once
 #include <algorithm>
+#include <atomic>
 #include <mutex>
+#include <new>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,6 +31,7 @@ class MemoryParts : public transfer::PartSink {
     return gaps;
   }
   Result<void> write_at(std::uint64_t offset, std::string_view more) override {
+    if (throws_from && offset >= *throws_from && !threw_.exchange(true)) throw std::bad_alloc();
     const std::lock_guard lock(mutex_);
     if (offset + more.size() > bytes.size()) return fail(diagnose("EH-N07"));
     if (full) return fail(diagnose("EH-F15"));
@@ -45,8 +49,10 @@ class MemoryParts : public transfer::PartSink {
   std::string bytes;
   int restarts = 0;
   bool full = false;
+  std::optional<std::uint64_t> throws_from;  // once, for what comes behind that
 
  private:
+  std::atomic<bool> threw_ = false;
   mutable std::mutex mutex_;
   std::vector<bool> have_;
 };
