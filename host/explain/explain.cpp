@@ -156,7 +156,8 @@ history::Category category(const Diagnosis& diagnosis) {
   }
   // Memory was short for a moment, unless it was found what there is too little of.
   const auto found = [&](std::string_view what) { return !diagnosis.value(what).empty(); };
-  if (diagnosis.code == "EH-L23" && !found("limit") && !found("memory") && !found("zero_filled"))
+  if (diagnosis.code == "EH-L23" && !found("limit") && !found("data_limit") && !found("memory") &&
+      !found("zero_filled"))
     return history::Category::transient;
   if (diagnosis.code == "EH-R05" && waits_for_a_driver(diagnosis)) return history::Category::transient;
   // Whoever asked gave it less time than it may have.

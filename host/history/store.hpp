@@ -111,11 +111,13 @@ inline constexpr std::string_view program_part = "program";
 inline constexpr std::string_view helper_part = "probe helper";
 
 // And what this process, and every child that it starts, may take: a build that ran out of one is tried again
-// by whoever has more. The longest probe that is allowed is one of them (EH-R05); the stack (EH-R06) and the
-// address space (EH-L23) are told as `ulimit -s` and `ulimit -v` do, and left out where a system has none.
+// by whoever has more. The longest probe that is allowed is one of them (EH-R05); the stack (EH-R06), the
+// address space and the data (EH-L23) are told as `ulimit -s`, `-v` and `-d` do, and left out where a system
+// has none.
 inline constexpr std::string_view deadline_part = "probe deadline";
 inline constexpr std::string_view stack_part = "stack limit";
 inline constexpr std::string_view address_space_part = "address space limit";
+inline constexpr std::string_view data_part = "data limit";
 std::string deadline_text(std::chrono::seconds deadline);
 Fingerprint process_limits();
 // Whether the record rests on one of process_limits().

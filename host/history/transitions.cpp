@@ -44,7 +44,7 @@ struct Limited {
   std::string_view code, part;
 };
 constexpr Limited by_limits[] = {
-    {"EH-R05", deadline_part}, {"EH-R06", stack_part}, {"EH-L23", address_space_part}};
+    {"EH-R05", deadline_part}, {"EH-R06", stack_part}, {"EH-L23", address_space_part}, {"EH-L23", data_part}};
 
 void keep_the_limit_of(Fingerprint& host, const Json& diagnosis) {
   for (const Limited& one : by_limits)

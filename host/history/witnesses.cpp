@@ -11,7 +11,7 @@ namespace enginehost::history {
 namespace {
 
 bool is_a_limit(std::string_view part) {
-  return part == deadline_part || part == stack_part || part == address_space_part;
+  return part == deadline_part || part == stack_part || part == address_space_part || part == data_part;
 }
 
 // "30 s", "8192 KiB", "unlimited".
@@ -50,9 +50,8 @@ std::vector<Witness> witnesses_of_absence(std::string_view library,
 std::string deadline_text(std::chrono::seconds deadline) { return std::to_string(deadline.count()) + " s"; }
 
 bool rests_on_a_limit(const Record& record) {
-  return std::ranges::any_of(record.host, [](const auto& part) {
-    return part.first == stack_part || part.first == address_space_part;
-  });
+  return std::ranges::any_of(
+      record.host, [](const auto& part) { return part.first != deadline_part && is_a_limit(part.first); });
 }
 
 bool is_of_loading(const Record& record, std::string_view loading_digest) {

@@ -89,17 +89,23 @@ std::filesystem::path file_of(const Diagnosis& said, const preflight::Spec& spec
   return spec.plugin;
 }
 
-// "failed to map segment from shared object" although a page of it can be mapped: a limit, or a policy.
+// "failed to map segment from shared object" although a page of it can be mapped: a limit, memory that is
+// short just now, or a policy.
 Diagnosis why_not_mapped(const Diagnosis& said, const std::filesystem::path& file) {
-  if (const auto limit = preflight::address_space_limit()) {
+  const auto info = binary::read_binary(file);
+  const auto address_space = preflight::address_space_limit();
+  if (address_space || said.code == "EH-L23" ||
+      (info && preflight::lacks_memory_for(file, info->memory_size))) {
     Diagnosis diagnosis = diagnose("EH-L23");
     diagnosis.with("file", path_text(file));
-    if (const auto info = binary::read_binary(file))
-      diagnosis.with("needed", std::to_string(info->memory_size), "segments of the file");
-    diagnosis.with("limit", std::to_string(*limit), "RLIMIT_AS");
+    if (info) diagnosis.with("needed", std::to_string(info->memory_size), "segments of the file");
+    if (address_space)
+      diagnosis.with("limit", std::to_string(*address_space), "RLIMIT_AS");
+    else if (const auto data = preflight::data_limit())
+      diagnosis.with("data_limit", std::to_string(*data), "RLIMIT_DATA");
     return merged(std::move(diagnosis), said);
   }
-  // One page can be mapped, memory is not limited: what refuses looks at more than one page.
+  // All of it could be mapped, memory is not limited: what refuses looks at more than one page.
   Diagnosis diagnosis = diagnose("EH-L24");
   diagnosis.with("file", path_text(file)).with("folder", path_text(file.parent_path()));
   return merged(std::move(diagnosis), said);

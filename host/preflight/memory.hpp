@@ -9,6 +9,12 @@ namespace enginehost::preflight {
 
 // The bytes of address space that this process may have (RLIMIT_AS); nothing where there is no such limit.
 std::optional<std::uint64_t> address_space_limit();
+// The same of what it may have to write into (RLIMIT_DATA).
+std::optional<std::uint64_t> data_limit();
+
+// Whether this process is refused, for want of memory, what the loader asks for to load a file whose segments
+// are as large: tried and given back. False where that is not known.
+bool lacks_memory_for(const std::filesystem::path& file, std::uint64_t bytes);
 
 // EH-L23 among the diagnoses when the segments of the closure, with what the process has mapped already, are
 // more than the limit on its address space: the loader will then fail for certain. Among the warnings when

@@ -256,7 +256,8 @@ TEST(Restart, EndsOnlyTheRecordsThatARestartMends) {
 TEST(Limits, EndOnlyTheRecordsWhoseRemedyIsToRaiseThem) {
   const Fingerprint tight = {{std::string(deadline_part), "1 s"},
                              {std::string(stack_part), "8192 KiB"},
-                             {std::string(address_space_part), "1500000 KiB"}};
+                             {std::string(address_space_part), "1500000 KiB"},
+                             {std::string(data_part), "200000 KiB"}};
   const auto ended_by = [&](const char* code, std::string_view part, const char* value) {
     Failure failure;
     failure.build = "b";
@@ -268,6 +269,8 @@ TEST(Limits, EndOnlyTheRecordsWhoseRemedyIsToRaiseThem) {
   EXPECT_TRUE(ended_by("EH-R06", stack_part, "unlimited"));
   EXPECT_TRUE(ended_by("EH-R06", stack_part, "16384 KiB"));
   EXPECT_TRUE(ended_by("EH-L23", address_space_part, "unlimited"));
+  EXPECT_TRUE(ended_by("EH-L23", data_part, "unlimited"));
+  EXPECT_FALSE(ended_by("EH-R06", data_part, "unlimited"));
   EXPECT_FALSE(ended_by("EH-R05", stack_part, "unlimited"));
   EXPECT_FALSE(ended_by("EH-R06", deadline_part, "30 s"));
   EXPECT_FALSE(ended_by("EH-R06", stack_part, "8192 KiB"));

@@ -191,6 +191,39 @@ TEST_F(AmbiguousText, NotMapped_L23_TheAddressSpaceIsLimited) {
   EXPECT_THAT(explain::describe(told), HasSubstr("64 GiB of address space"));
 }
 
+// The loader asks for memory beside what it maps of the file; no policy says so.
+TEST_F(AmbiguousText, NotMapped_L23_WhatTheLoaderCouldNotAllocateIsNoPolicy) {
+  const auto plugin = workshop_.plugin("libengine_x.so");
+  for (const std::string& said :
+       {plugin.native() + ": cannot change memory protections: Cannot allocate memory",
+        std::string("out of memory")}) {
+    const auto hint = explain::read_loader_text(said);
+    ASSERT_TRUE(hint) << said;
+    const Diagnosis told = recheck(explain::to_diagnosis(*hint, said), spec(plugin));
+    EXPECT_EQ(told.code, "EH-L23") << explain::describe(told);
+    EXPECT_EQ(explain::category(told), history::Category::transient) << said;
+    EXPECT_THAT(explain::describe(told), HasSubstr("end other programs"));
+  }
+}
+
+// Which is what the loader allocates from; the segments that it maps do not count.
+TEST_F(AmbiguousText, NotMapped_L23_TheDataIsLimited) {
+  const auto plugin = workshop_.plugin("libengine_x.so");
+  const auto hint = explain::read_loader_text("out of memory");
+  ASSERT_TRUE(hint);
+  struct rlimit before {};
+  ASSERT_EQ(::getrlimit(RLIMIT_DATA, &before), 0);
+  struct rlimit limited = before;
+  limited.rlim_cur = 1ul << 34;
+  ASSERT_EQ(::setrlimit(RLIMIT_DATA, &limited), 0);
+  const Diagnosis told = recheck(explain::to_diagnosis(*hint, "out of memory"), spec(plugin));
+  ::setrlimit(RLIMIT_DATA, &before);
+  EXPECT_EQ(told.code, "EH-L23") << explain::describe(told);
+  EXPECT_EQ(explain::category(told), history::Category::host);
+  EXPECT_THAT(explain::describe(told), HasSubstr("of data this process may have 16 GiB"));
+  EXPECT_THAT(explain::describe(told), HasSubstr("ulimit -d unlimited"));
+}
+
 TEST_F(AmbiguousText, NotMapped_NeitherMountNorLimitRefusesIt) {
   const auto plugin = workshop_.plugin("libengine_x.so");
   const std::string text = plugin.native() + ": " + not_mapped;

@@ -352,11 +352,15 @@ constexpr Entry entries[] = {
      .category = Category::policy},
     {.code = "EH-L23",
      .title = "no address space or memory for the library",
-     .meaning = "The limit on the process's memory is smaller than the libraries.",
+     .meaning =
+         "The limit on the process's memory is smaller than the libraries, or the system had none left.",
      .before = "sum of the segments against RLIMIT_AS",
-     .after = "\"failed to map segment from shared object\", and a trial mapping gives ENOMEM",
+     .after = "\"Cannot allocate memory\", or \"failed to map segment from shared object\" and a trial "
+              "mapping gives ENOMEM",
      .causes =
          {"{file|name} needs {needed|bytes} of address space, the limit of this process is {limit|bytes}",
+          "{file|name} needs up to {needed|bytes} of memory, and of data this process may have "
+          "{data_limit|bytes}",
           "{largest|name} cannot be mapped: its segments want {zero_filled|bytes} of memory beside what is "
           "in "
           "the "
@@ -364,9 +368,12 @@ constexpr Entry entries[] = {
           "{file|name} needs {needed|bytes}, this machine or container has {memory|bytes}",
           "{file|name} could not be mapped: {os_said}",
           "the limit on the process's memory is smaller than the libraries"},
-     .remedies = {"raise the limit: ulimit -v unlimited{!zero_filled}{!memory}",
-                  "{?memory}free memory, or raise the limit of the container",
-                  "{?zero_filled}tell the publisher, if the file is not meant to be so large"}},
+     .remedies =
+         {"raise the limit: ulimit -v unlimited{?limit}", "raise the limit: ulimit -d unlimited{?data_limit}",
+          "{!limit}{!data_limit}{!memory}{!zero_filled}end other programs, or raise what this one may "
+          "have: a container's or a job's memory, vm.max_map_count, vm.overcommit_memory",
+          "{?memory}free memory, or raise the limit of the container",
+          "{?zero_filled}tell the publisher, if the file is not meant to be so large"}},
     {.code = "EH-L24",
      .title = "security policy forbids loading the library",
      .meaning = "SELinux, fapolicyd, a seccomp filter or the like refuses to map the file as code.",

@@ -159,6 +159,20 @@ std::optional<LoaderHint> symbol_missing(std::string_view text) {
   return hint;
 }
 
+// X: WHAT IT WANTED MEMORY FOR: Cannot allocate memory     out of memory
+std::optional<LoaderHint> out_of_memory(std::string_view text) {
+  LoaderHint hint;
+  hint.code = "EH-L23";
+  // No word of which library (elf/dl-exception.c, oom_exception).
+  if (text == "out of memory") return hint;
+  const std::size_t end = text.rfind(": Cannot allocate memory");
+  if (end == std::string_view::npos) return std::nullopt;
+  const std::size_t wanted = text.rfind(": cannot ", end - 1);
+  if (end == 0 || wanted == std::string_view::npos) return std::nullopt;
+  take_subject(text.substr(0, wanted), hint);
+  return hint;
+}
+
 // ERROR: ld.so: object '/x.so' from LD_PRELOAD cannot be preloaded (REASON): ignored.
 std::optional<LoaderHint> bad_preload(std::string_view text) {
   if (!contains(text, "from LD_PRELOAD cannot be preloaded")) return std::nullopt;
@@ -175,6 +189,7 @@ std::optional<LoaderHint> read_glibc(std::string_view text) {
   if (auto hint = cannot_open(text)) return hint;
   if (auto hint = version_missing(text)) return hint;
   if (auto hint = symbol_missing(text)) return hint;
+  if (auto hint = out_of_memory(text)) return hint;
   for (const Phrase& phrase : phrases)
     if (const std::size_t at = text.find(phrase.text); at != std::string_view::npos) {
       LoaderHint hint;

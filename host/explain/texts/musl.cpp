@@ -51,7 +51,7 @@ std::optional<LoaderHint> cannot_relocate(std::string_view text) {
     hint.code = "EH-L29";
     hint.subject = after(rest, "dynamic definition in ");
   } else if (contains(rest, "RELRO protection failed")) {
-    hint.code = "EH-L24";
+    hint.code = contains(rest, "Out of memory") ? "EH-L23" : "EH-L24";
   } else {
     return std::nullopt;
   }

@@ -15,6 +15,7 @@ Fingerprint process_limits() {
   };
   add(stack_part, RLIMIT_STACK);
   add(address_space_part, RLIMIT_AS);
+  add(data_part, RLIMIT_DATA);
   return limits;
 }
 

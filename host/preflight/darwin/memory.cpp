@@ -8,6 +8,8 @@ namespace enginehost::preflight {
 
 // macOS takes RLIMIT_AS and keeps nobody to it.
 std::optional<std::uint64_t> address_space_limit() { return std::nullopt; }
+std::optional<std::uint64_t> data_limit() { return std::nullopt; }
+bool lacks_memory_for(const std::filesystem::path&, std::uint64_t) { return false; }
 
 void judge_memory(const Spec& spec, const linker::Closure& closure, Report& report) {
   std::uint64_t needed = 0;

@@ -10,6 +10,7 @@
 #include <fstream>
 #include <string>
 
+#include "base/files.hpp"
 #include "base/paths.hpp"
 
 namespace enginehost::preflight {
@@ -22,6 +23,13 @@ std::uint64_t mapped_now() {
   file >> pages;
   const long page = ::sysconf(_SC_PAGESIZE);
   return pages * static_cast<std::uint64_t>(page > 0 ? page : 4096);
+}
+
+template <class Resource>
+std::optional<std::uint64_t> limit_of(Resource resource) {
+  rlimit limit{};
+  if (::getrlimit(resource, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return std::nullopt;
+  return limit.rlim_cur;
 }
 
 // What a library's segments want beside the bytes of its file is memory that the loader asks for when it maps
@@ -42,10 +50,21 @@ std::uint64_t refused_memory(const linker::Closure& closure) {
 
 }  // namespace
 
-std::optional<std::uint64_t> address_space_limit() {
-  rlimit limit{};
-  if (::getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return std::nullopt;
-  return limit.rlim_cur;
+std::optional<std::uint64_t> address_space_limit() { return limit_of(RLIMIT_AS); }
+std::optional<std::uint64_t> data_limit() { return limit_of(RLIMIT_DATA); }
+
+bool lacks_memory_for(const std::filesystem::path& file, std::uint64_t bytes) {
+  const auto opened = open_to_read(file);
+  if (!opened || bytes == 0) return false;
+  // First its segments as they are in the file, then what of them is written to.
+  const auto refused = [&](int protection, int flags, int descriptor) {
+    void* const tried = ::mmap(nullptr, bytes, protection, MAP_PRIVATE | flags, descriptor, 0);
+    if (tried == MAP_FAILED) return errno == ENOMEM;
+    ::munmap(tried, bytes);
+    return false;
+  };
+  return refused(PROT_READ | PROT_EXEC, 0, opened->get()) ||
+         refused(PROT_READ | PROT_WRITE, MAP_ANONYMOUS, -1);
 }
 
 void judge_memory(const Spec& spec, const linker::Closure& closure, Report& report) {
@@ -77,8 +96,9 @@ void judge_memory(const Spec& spec, const linker::Closure& closure, Report& repo
     }
   }
   if (const std::uint64_t zero_filled = refused_memory(closure); zero_filled != 0) {
-    report.diagnoses.push_back(std::move(
-        told("zero_filled", zero_filled, "a trial mapping").with("os_said", std::strerror(ENOMEM), "mmap")));
+    Diagnosis refused = told("zero_filled", zero_filled, "a trial mapping");
+    if (const auto limit = data_limit()) refused.with("data_limit", std::to_string(*limit), "RLIMIT_DATA");
+    report.diagnoses.push_back(std::move(refused.with("os_said", std::strerror(ENOMEM), "mmap")));
     return;
   }
   if (spec.platform == nullptr || !spec.platform->memory.is_known()) return;

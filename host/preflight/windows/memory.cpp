@@ -8,6 +8,8 @@
 namespace enginehost::preflight {
 
 std::optional<std::uint64_t> address_space_limit() { return std::nullopt; }
+std::optional<std::uint64_t> data_limit() { return std::nullopt; }
+bool lacks_memory_for(const std::filesystem::path&, std::uint64_t) { return false; }
 
 // Only the written part of a DLL counts against what can be committed, so that the sum is a warning.
 void judge_memory(const Spec& spec, const linker::Closure& closure, Report& report) {

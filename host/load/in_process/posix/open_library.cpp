@@ -6,6 +6,7 @@
 #include <boost/dll/shared_library.hpp>
 
 #include <atomic>
+#include <new>
 
 #include "base/paths.hpp"
 #include "host/explain/loader_text.hpp"
@@ -56,6 +57,8 @@ Result<OpenLibrary> OpenLibrary::open(const std::filesystem::path& file) {
     opened.state_ = std::make_unique<State>();
     opened.state_->library = dll::shared_library(file, dll::load_mode::rtld_now | dll::load_mode::rtld_local);
     return opened;
+  } catch (const std::bad_alloc& none_left) {
+    return fail(diagnose("EH-L23").with("file", path_text(file)).with("os_said", none_left.what()));
   } catch (const std::exception& error) {
     return fail(failed_to_open(file, loader_said(error.what())));
   }
