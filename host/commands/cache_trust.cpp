@@ -53,7 +53,7 @@ int add(const settings::Settings& settings, const TrustFlags& flags, bool json) 
   if (!key) return end_with(key.error(), json);
   std::vector<std::string> repositories;
   for (const settings::Repository& repository : settings.repositories)
-    if (repository.source == "--repository") repositories.push_back(repository.location);
+    if (repository.by_caller) repositories.push_back(repository.location);
   const std::vector<std::string> warnings = folders_that_are_not_there(repositories);
   const bool for_all = repositories.empty();
   if (for_all) repositories.emplace_back();

@@ -47,7 +47,9 @@ Result<std::vector<acquire::LicenseQuestion>> licenses_to_ask(const settings::Se
     const settings::LicenseTerms terms = terms_of(license.license);
     const bool by_policy = settings::accepts_license(settings.policy, terms.id, terms.sha256);
     if (by_policy || (consents->find(terms, uid) == nullptr && named(settings.accept_licenses, license))) {
-      const ConsentWay way = by_policy ? ConsentWay::policy : ConsentWay::flag;
+      const ConsentWay way = by_policy                 ? ConsentWay::policy
+                             : settings.by_application ? ConsentWay::api
+                                                       : ConsentWay::flag;
       if (!is_recorded(*consents, terms, uid, way)) TRY(accept_license(settings, terms, way));
       continue;
     }

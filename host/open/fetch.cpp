@@ -45,7 +45,7 @@ std::optional<Diagnosis> why_nothing_is_known(const manifest::Catalogue& catalog
 
 std::optional<Diagnosis> forbidden_by_name(const manifest::Catalogue& catalogue) {
   for (const Diagnosis& failure : catalogue.failures)
-    if (failure.code == "EH-P01" && failure.value("flag") == "--repository") return failure;
+    if (failure.code == "EH-P01" && !failure.value("flag").empty()) return failure;
   return std::nullopt;
 }
 

@@ -328,8 +328,7 @@ Diagnosis by_policy(Diagnosis failure, const settings::Repository& repository, c
         settings::unsigned_refused(policy, "the repository " + repository.location + ", which nobody signed")
             .with("repository", repository.location));
   // Whoever names what is forbidden is refused (fetch.hpp); what a configuration names is left out.
-  if (failure.code == "EH-P01" && repository.source == "--repository")
-    failure.with("flag", repository.source);
+  if (failure.code == "EH-P01" && repository.by_caller) failure.with("flag", repository.source);
   return failure;
 }
 
@@ -405,7 +404,7 @@ manifest::Catalogue load_catalogue(const settings::Settings& settings, const cac
         origin.documents.push_back(path_text(file));
     if (settings::is_url(repository.location)) {
       KeptReader reader(folder_of_copies(store, repository.location), transfer, now, origin, cancel,
-                        spare_unreached && repository.source != "--repository");
+                        spare_unreached && !repository.by_caller);
       add_repository(catalogue, load(repository, settings, reader, &reader, now, proof), settings.mirrors,
                      now, origin);
       catalogue.warnings.insert(catalogue.warnings.end(), reader.warnings.begin(), reader.warnings.end());

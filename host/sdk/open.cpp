@@ -73,6 +73,7 @@ Result<void> check_request(const enginehost_request* request) {
 
 settings::FlagValues flags_of(const enginehost_request& request) {
   settings::FlagValues flags;
+  flags.by_application = true;
   if (HAS(&request, offline) && request.offline != 0) flags.offline = true;
   if (HAS(&request, cache) && request.cache != nullptr) flags.cache = request.cache;
   if (HAS(&request, helper) && request.helper != nullptr) flags.helper = request.helper;
@@ -160,7 +161,9 @@ Result<void> consent(const enginehost_request& request, const settings::Settings
                       .with("asked", "request.on_consent", "the request"));
   }
   if (licenses.empty()) return {};
-  return fail(open::consent_missing(asked.build, licenses.front()));
+  return fail(std::move(
+      open::consent_missing(asked.build, licenses.front())
+          .with("asked", callback ? "request.on_consent" : "request.accepted_licenses", "the request")));
 }
 
 open::OpenRequest open_request(const enginehost_request& request, open::AskedSettings settings) {

@@ -52,6 +52,11 @@ bool is_device(std::string_view text) {
   return !number.empty() && number.size() < 6 && std::all_of(number.begin(), number.end(), is_digit);
 }
 
+// Where the application says it, in enginehost.h.
+std::string member_of_request(std::string_view key) {
+  return "request." + std::string(key == "accept_licenses" ? "accepted_licenses" : key);
+}
+
 }  // namespace
 
 const std::string* Environment::find(const std::string& name) const {
@@ -149,47 +154,61 @@ Result<Layer> layer_of_environment(const Environment& environment) {
   return layer;
 }
 
+std::string said_by(std::string_view key, bool by_application) {
+  if (by_application) return "the application (" + member_of_request(key) + ")";
+  if (key == "repositories") return "--repository";  // repeated, one each
+  if (key == "installations") return "--installation";
+  if (key == "accept_licenses") return "--accept-license";
+  if (key == "log") return "--verbose";
+  std::string flag = "--" + std::string(key);
+  std::replace(flag.begin(), flag.end(), '_', '-');
+  return flag;
+}
+
 Result<Layer> layer_of_flags(const FlagValues& flags, const Environment& environment) {
   Layer layer;
-  layer.source = "flag";
+  layer.source = flags.by_application ? "application" : "flag";
   const auto absolute = [&](const std::string& folder) {
     return plain_location(path_text(environment.current_folder / path_of(folder)));
+  };
+  const auto refused = [&](const char* key, const std::string& problem) {
+    return flags.by_application
+               ? diagnose("EH-P45").with("argument", member_of_request(key)).with("problem", problem)
+               : unusable("flag", said_by(key, false), key, problem);
   };
   if (!flags.repositories.empty()) {
     layer.repositories.emplace();
     for (const std::string& location : flags.repositories) {
-      if (location.empty())
-        return fail(unusable("flag", "--repository", "repositories", "the location is empty"));
+      if (location.empty()) return fail(refused("repositories", "the location is empty"));
+      const std::string neither =
+          "a folder or a URL that begins with http:// or https://, and \"" + location + "\" is neither";
+      if (is_other_url(location) && flags.by_application)
+        return fail(refused("repositories", "each is " + neither));
       if (is_other_url(location))
         return fail(diagnose("EH-P40")
                         .with("flag", "--repository")
-                        .with("problem",
-                              "--repository takes a folder or a URL that begins with http:// or "
-                              "https://, and \"" +
-                                  location + "\" is neither")
+                        .with("problem", "--repository takes " + neither)
                         .with("accepted", "a folder, http:// or https://"));
       const fs::path folder = environment.current_folder / path_of(location);
-      layer.repositories->push_back(
-          {plain_location(is_url(location) ? location : path_text(folder)), true, "--repository"});
+      layer.repositories->push_back({plain_location(is_url(location) ? location : path_text(folder)), true,
+                                     said_by("repositories", flags.by_application), true});
     }
   }
   if (flags.cache) {
-    if (flags.cache->empty()) return fail(unusable("flag", "--cache", "cache", "the folder is empty"));
+    if (flags.cache->empty()) return fail(refused("cache", "the folder is empty"));
     layer.cache = absolute(*flags.cache);
   }
   if (!flags.installations.empty()) {
     layer.installations.emplace();
     for (const std::string& folder : flags.installations) {
-      if (folder.empty())
-        return fail(unusable("flag", "--installation", "installations", "the folder is empty"));
+      if (folder.empty()) return fail(refused("installations", "the folder is empty"));
       layer.installations->push_back(absolute(folder));
     }
   }
   if (flags.log && !is_log_level(*flags.log))
-    return fail(
-        unusable("flag", "--log", "log", "\"" + *flags.log + "\" is none of error, warning, info, debug"));
+    return fail(refused("log", "\"" + *flags.log + "\" is none of error, warning, info, debug"));
   if (flags.helper) {
-    if (flags.helper->empty()) return fail(unusable("flag", "--helper", "helper", "the file is empty"));
+    if (flags.helper->empty()) return fail(refused("helper", "the file is empty"));
     layer.helper = absolute(*flags.helper);
   }
   layer.flavor = flags.flavor;

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/json.hpp"
@@ -13,7 +14,10 @@ namespace enginehost::settings {
 
 // What one source sets; the rest is for a weaker source to say.
 struct Layer {
-  std::string source;  // as it is shown: "--cache", "ENGINEHOST_CACHE" are derived from it per key
+  // As it is shown: "--cache", "the application (request.cache)", "ENGINEHOST_CACHE" are derived per key of
+  // "flag", "application", "environment".
+  std::string source;
+  bool is_callers() const { return source == "flag" || source == "application"; }
   std::optional<std::vector<Repository>> repositories;
   std::optional<bool> repositories_default, offline;
   std::optional<std::string> cache, state, flavor, device, log, force, helper, package_index;
@@ -46,6 +50,9 @@ Result<Layer> layer_of_environment(const Environment& environment);
 
 // The flags; relative folders are completed.
 Result<Layer> layer_of_flags(const FlagValues& flags, const Environment& environment);
+
+// Who said what a flag or the API says: "--repository", "the application (request.repositories)".
+std::string said_by(std::string_view key, bool by_application);
 
 // "true", "1", "yes", "on" and their opposites.
 std::optional<bool> parse_switch(const std::string& text);

@@ -57,7 +57,7 @@ class Weighing {
         record(key, text_of(*said), source);
         return said;
       }
-      overrule(key, source, shown(key, text_of(*said)), layer->source == "flag", by_value,
+      overrule(key, source, shown(key, text_of(*said)), layer->is_callers(), by_value,
                fixed ? shown(key, text_of(*fixed)) : "its default");
     }
     if (fixed) record(key, text_of(*fixed), by_value ? locked_.source : layers_.back()->source);
@@ -65,16 +65,17 @@ class Weighing {
   }
 
   // Someone below said something else than what stands.
-  void overrule(const std::string& key, const std::string& source, const std::string& said, bool by_flag,
+  void overrule(const std::string& key, const std::string& source, const std::string& said, bool by_caller,
                 bool by_value, const std::string& standing) {
     const std::string rule = by_value ? "policy." + key : "policy.locked";
-    if (by_flag)
+    if (by_caller)
       refuse(diagnose("EH-P01")
                  .with("file", settings_.policy.file)
                  .with("key", rule)
                  .with("policy",
                        by_value ? rule + " = " + standing : "policy.locked = " + join(locked_keys_, " "))
-                 .with("what", source + " " + said)
+                 .with("what", settings_.by_application ? "\"" + said + "\", which " + source + " asks for"
+                                                        : source + " " + said)
                  .with("flag", source));
     else
       settings_.warnings.push_back(source + " sets " + key + " to \"" + said + "\"; the policy of " +
@@ -123,12 +124,7 @@ class Weighing {
     return key == "proxy" ? without_passwords(value) : value;
   }
   static std::string source_of(const Layer& layer, std::string key) {
-    if (layer.source == "flag") {
-      if (key == "installations") return "--installation";  // repeated, one folder each
-      if (key == "log") return "--verbose";
-      std::replace(key.begin(), key.end(), '_', '-');
-      return "--" + key;
-    }
+    if (layer.is_callers()) return said_by(key, layer.source == "application");
     if (layer.source != "environment") return layer.source;
     std::transform(key.begin(), key.end(), key.begin(),
                    [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; });
@@ -176,19 +172,19 @@ void add_repositories(Settings& settings, Weighing& weighing, const Environment&
     for (Repository repository : layer->repositories.value_or(std::vector<Repository>{})) {
       if (lists(settings, repository.location)) continue;
       if (locked && layer != weighing.layers().back()) {
-        weighing.overrule("repositories", repository.source, repository.location, layer->source == "flag",
-                          false, "the system's list");
+        weighing.overrule("repositories", repository.source, repository.location, layer->is_callers(), false,
+                          "the system's list");
         continue;
       }
       if (!lies_in(repository.location, settings.policy.allowed_repositories)) {
-        if (layer->source == "flag")
+        if (layer->is_callers())
           weighing.refuse(
               diagnose("EH-P01")
                   .with("file", settings.policy.file)
                   .with("key", "policy.repositories")
                   .with("policy", rule_text("repositories", *settings.policy.allowed_repositories))
                   .with("what", "the repository " + repository.location)
-                  .with("flag", "--repository"));
+                  .with("flag", repository.source));
         else
           settings.warnings.push_back("the repository " + repository.location + " (" + repository.source +
                                       ") is not used: the policy of " + settings.policy.file +
@@ -196,11 +192,11 @@ void add_repositories(Settings& settings, Weighing& weighing, const Environment&
         continue;
       }
       // Of another source it is left out when it would be asked, and told then.
-      if (layer->source == "flag" && is_url(repository.location))
+      if (layer->is_callers() && is_url(repository.location))
         if (auto permitted = check_host(settings.policy, repository.location); !permitted)
           weighing.refuse(std::move(permitted.error()
                                         .with("repository", without_passwords(repository.location))
-                                        .with("flag", "--repository")));
+                                        .with("flag", repository.source)));
       repository.unsigned_allowed = repository.unsigned_allowed && settings.policy.unsigned_repositories &&
                                     !settings.policy.require_signatures;
       settings.repositories.push_back(std::move(repository));
@@ -371,6 +367,7 @@ Result<Settings> load_settings(const FlagValues& flags, const Environment& envir
   TRY_ASSIGN(ConfigFile system, read_config_file(environment.system_config, true, false));
 
   Settings settings;
+  settings.by_application = flags.by_application;
   for (const fs::path* looked_at : {&user_file, &environment.system_config, &environment.system_layer})
     if (!looked_at->empty()) settings.looks.files.push_back(path_text(*looked_at));
   settings.looks.files.insert(settings.looks.files.end(), environment.machine_files.begin(),
@@ -414,12 +411,12 @@ Result<Settings> load_settings(const FlagValues& flags, const Environment& envir
   for (const AcceptedLicense& license : settings.policy.accepted_licenses)
     if (license.sha256.empty()) settings.accept_licenses.push_back(license.id);
   const bool consent_locked = weighing.lock("accept_licenses");
+  const std::string accepted_by = said_by("accept_licenses", flags.by_application);
   for (const std::string& license : flags.accept_licenses) {
     if (auto forbidden = forbidden_license(settings.policy, license))
-      weighing.refuse(std::move(forbidden->with("flag", "--accept-license")));
+      weighing.refuse(std::move(forbidden->with("flag", accepted_by)));
     if (consent_locked)
-      weighing.overrule("accept_licenses", "--accept-license", license, true, false,
-                        "policy.accept_licenses");
+      weighing.overrule("accept_licenses", accepted_by, license, true, false, "policy.accept_licenses");
     settings.accept_licenses.push_back(license);
   }
   if (!settings.policy.file.empty()) record_policy(settings.policy, system.locked.source, weighing);

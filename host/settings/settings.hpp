@@ -20,6 +20,7 @@ struct Repository {
   bool unsigned_allowed =
       false;           // named on the command line, said so in a configuration file, or trusted by its place
   std::string source;  // "--repository", "ENGINEHOST_REPOSITORIES", the configuration file, "default"
+  bool by_caller = false;  // a flag, or the API
 };
 
 // One effective value and where it came from, for engine-info.
@@ -43,6 +44,7 @@ struct FlagValues {
   std::optional<bool> offline;
   std::optional<std::vector<std::string>> probe_launcher;
   std::vector<std::string> accept_licenses;
+  bool by_application = false;  // through the API: there are no flags that could be spoken of
 };
 
 // The world that settings are read from, as a value: tests build one, programs take that of the process.
@@ -140,6 +142,7 @@ struct Settings {
   Policy policy;
   std::vector<std::string>
       accept_licenses;                // ids, of the flags or the API, and the policy's whatever the text
+  bool by_application = false;        // as FlagValues says
   std::vector<Setting> effective;     // every value above, policy and the proxies, with its source
   std::vector<std::string> warnings;  // unknown keys, values that policy overrode, a repository not trusted
   Looks looks;
@@ -150,8 +153,8 @@ struct Settings {
 // Strongest first: flags, ENGINEHOST_* variables, the user's file, the system's file, defaults; the system
 // file's policy block stands above all. Lists of repositories add up in that order. Reads files, creates
 // nothing, any thread. EH-P01: a flag contradicts policy ("file", "key", "policy", "what", "flag"). EH-P02: a
-// value cannot be used ("file" or "variable" or "flag", "key", "problem"). A configuration file that is not
-// JSON: EH-M01.
+// value cannot be used ("file" or "variable" or "flag", "key", "problem"); EH-P45 of the API ("argument",
+// "problem"). A configuration file that is not JSON: EH-M01.
 Result<Settings> load_settings(const FlagValues& flags, const Environment& environment);
 
 // Says of a failure to write (EH-F16) where somebody named the state folder that it is there ("place" =

@@ -148,6 +148,25 @@ TEST_F(Sdk, APlanThatFailsIsGivenOutAllTheSame) {
   EXPECT_NE(error, nullptr);
 }
 
+TEST_F(Sdk, WhatTheApplicationSetIsToldAsItsOwn) {
+  publish();
+  const Handle<enginehost_engine> engine = open(request());
+  ASSERT_TRUE(engine) << said();
+  const auto report = parse_json(enginehost_engine_report(engine.get()), "the report");
+  ASSERT_TRUE(report);
+  std::string cache;
+  for (const Json& setting : (*report)["config"].as_array()) {
+    EXPECT_THAT(setting["source"].as_string(), Not(HasSubstr("--"))) << setting["key"].as_string();
+    if (setting["key"].as_string() == "cache") cache = setting["source"].as_string();
+  }
+  EXPECT_EQ(cache, "the application (request.cache)");
+  enginehost_request nowhere = request();
+  nowhere.cache = "";
+  EXPECT_EQ(open(nowhere), nullptr);
+  EXPECT_EQ(status_, ENGINEHOST_INVALID);
+  EXPECT_THAT(said(), HasSubstr("request.cache: the folder is empty"));
+}
+
 TEST_F(Sdk, AnUnknownEngineIsToldWithTheNearestName) {
   publish();
   enginehost_request wrong = request();
@@ -236,6 +255,8 @@ TEST_F(Sdk, ALicenceIsNeverAcceptedByDefault) {
   EXPECT_EQ(status_, ENGINEHOST_FORBIDDEN);
   EXPECT_EQ(code(), "EH-P03");
   EXPECT_THAT(said(), HasSubstr("https://licenses.example/vendor"));
+  EXPECT_THAT(said(), HasSubstr("LicenseRef-vendor in request.accepted_licenses"));
+  EXPECT_THAT(said(), Not(HasSubstr("--accept-license")));
   enginehost_request accepting = request();
   const char* licenses[] = {"LicenseRef-vendor"};
   accepting.accepted_licenses = licenses;

@@ -8,6 +8,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 
 TEST_F(SettingsTest, without_any_source_everything_has_its_default) {
   const Settings settings = load();
@@ -240,6 +241,62 @@ TEST_F(SettingsTest, a_flag_that_contradicts_policy_is_refused_naming_file_and_k
   EXPECT_EQ(diagnosis.value("key"), "policy.offline");
   EXPECT_EQ(diagnosis.value("policy"), "policy.offline = true");
   EXPECT_EQ(diagnosis.value("what"), "--offline false");
+}
+
+// A program that embeds this has no flags that its user could have given.
+TEST_F(SettingsTest, what_came_through_the_api_is_told_as_the_applications) {
+  flags_.by_application = true;
+  flags_.cache = absolute("/srv/c");
+  flags_.offline = true;
+  flags_.helper = absolute("/opt/enginehost-probe");
+  flags_.installations = {absolute("/opt/tools")};
+  flags_.repositories = {absolute("/srv/r")};
+  const Settings settings = load();
+  for (const char* key : {"cache", "offline", "helper", "installations"})
+    EXPECT_EQ(source_of(settings, key), std::string("the application (request.") + key + ")");
+  EXPECT_EQ(source_of(settings, "repository"), "the application (request.repositories)");
+  for (const Setting& setting : settings.effective)
+    EXPECT_THAT(setting.source, Not(HasSubstr("--"))) << setting.key;
+  EXPECT_TRUE(settings.repositories.at(0).by_caller);
+}
+
+TEST_F(SettingsTest, what_the_application_gives_and_cannot_be_used_is_its_argument) {
+  flags_.by_application = true;
+  const auto told = [&](const FlagValues& flags) {
+    const auto refused = load_settings(flags, environment_);
+    return refused ? std::string()
+                   : refused.error().code + " " + std::string(refused.error().value("argument"));
+  };
+  FlagValues flags = flags_;
+  flags.cache = "";
+  EXPECT_EQ(told(flags), "EH-P45 request.cache");
+  flags = flags_;
+  flags.helper = "";
+  EXPECT_EQ(told(flags), "EH-P45 request.helper");
+  for (const char* location : {"", "ftp://h.example/r"}) {
+    flags = flags_;
+    flags.repositories = {location};
+    EXPECT_EQ(told(flags), "EH-P45 request.repositories");
+  }
+  flags = flags_;
+  flags.installations = {""};
+  EXPECT_EQ(told(flags), "EH-P45 request.installations");
+}
+
+TEST_F(SettingsTest, what_policy_forbids_the_application_is_told_without_flags) {
+  system_file(R"({"policy": {"cache": "/srv/policy", "forbid_licenses": ["X"], "repositories": []}})");
+  flags_.by_application = true;
+  const FlagValues before = flags_;
+  flags_.cache = absolute("/srv/mine");
+  EXPECT_EQ(refusal().value("flag"), "the application (request.cache)");
+  EXPECT_EQ(refusal().value("what"),
+            "\"" + absolute("/srv/mine") + "\", which the application (request.cache) asks for");
+  flags_ = before;
+  flags_.accept_licenses = {"X"};
+  EXPECT_EQ(refusal().value("flag"), "the application (request.accepted_licenses)");
+  flags_ = before;
+  flags_.repositories = {absolute("/srv/r")};
+  EXPECT_EQ(refusal().value("flag"), "the application (request.repositories)");
 }
 
 TEST_F(SettingsTest, policy_overrides_environment_and_user_file_with_a_warning) {

@@ -40,9 +40,15 @@ constexpr Entry entries[] = {
                 "the licence {license} wants acceptance",
                 "{bytes} would be downloaded, and that was declined", "consent was not given"},
      .remedies =
-         {"read {license_text} and accept it: --accept-license {license|word}",
-          "{!license_text}read {url} and accept it: --accept-license {license|word}",
-          "{!license_text}{!url}accept it: --accept-license {license|word}",
+         {"{!asked}read {license_text} and accept it: --accept-license {license|word}",
+          "{!asked}{!license_text}read {url} and accept it: --accept-license {license|word}",
+          "{!asked}{!license_text}{!url}accept it: --accept-license {license|word}",
+          "{?asked}{?license_text}read {license_text} and accept it: {license} in "
+          "request.accepted_licenses, or let request.on_consent agree (return nonzero)",
+          "{?asked}{!license_text}read {url} and accept it: {license} in request.accepted_licenses, or let "
+          "request.on_consent agree (return nonzero)",
+          "{?asked}{!license_text}{!url}accept it: {license} in request.accepted_licenses, or let "
+          "request.on_consent agree (return nonzero)",
           "{!license}{!asked}agree when asked, or run without a terminal: size alone then needs no consent",
           "{!license}let {asked} agree (return nonzero), or set none: size alone then needs no consent"},
      .exit_status = S::forbidden,
