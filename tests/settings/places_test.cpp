@@ -69,6 +69,29 @@ TEST_F(PlacesTest, behind_a_link_dots_lead_where_they_lead_the_system) {
   EXPECT_EQ(settings.repositories.at(1).location, (root / "disk/second").string());
 }
 
+// Also where the folder itself is still to be made.
+TEST_F(PlacesTest, behind_a_link_cache_and_installations_lie_where_the_system_has_them) {
+  fs::create_directories(root_ / "disk/today");
+  fs::create_directory_symlink(root_ / "disk/today", root_ / "link");
+  const fs::path root = fs::canonical(root_);
+  environment_.current_folder = root_;
+  const std::string there = (root_ / "link/../").string();
+  flags_.cache = "link/../first";
+  flags_.installations = {"link/../tools", there + "other/./", "not/../made"};
+  Settings settings = load();
+  EXPECT_EQ(settings.cache_folder, root / "disk/first");
+  EXPECT_THAT(settings.installations, ElementsAre(root / "disk/tools", root / "disk/other", root_ / "made"));
+  flags_ = FlagValues();
+  environment_.variables["ENGINEHOST_CACHE"] = there + "second";
+  environment_.variables["ENGINEHOST_INSTALLATIONS"] = there + "tools";
+  settings = load();
+  EXPECT_EQ(settings.cache_folder, root / "disk/second");
+  EXPECT_THAT(settings.installations, ElementsAre(root / "disk/tools"));
+  environment_.variables.clear();
+  user_file(R"({"cache": ")" + there + R"(third"})");
+  EXPECT_EQ(load().cache_folder, root / "disk/third");
+}
+
 TEST_F(PlacesTest, a_repository_that_anyone_may_write_is_not_used) {
   set_mode(repository_, 0777);
   EXPECT_EQ(default_location(), "");
