@@ -3,6 +3,7 @@
 #pragma once
 #include <exception>
 #include <filesystem>
+#include <iterator>
 #include <span>
 #include <string>
 #include <string_view>
@@ -29,13 +30,13 @@ enum class ExitStatus {
   interrupted = 130
 };
 
-// Up to twelve templates; the first empty one ends the list.
+// Some templates; the first empty one ends the list.
 struct Lines {
-  std::string_view line[12]{};
+  std::string_view line[14]{};
   const std::string_view* begin() const { return line; }
   const std::string_view* end() const {
     const std::string_view* last = line;
-    while (last != line + 12 && !last->empty()) ++last;
+    while (last != std::end(line) && !last->empty()) ++last;
     return last;
   }
 };
@@ -46,7 +47,7 @@ struct Lines {
 // noun; and conditions that print nothing: "{?key}" (it is there), "{!key}" (it is not, or is empty),
 // "{+key}" (there are several) and
 // "{key=value}" (its first value is that one). A template is used only when all its keys are there and its
-// conditions hold.
+// conditions hold. In "engine-info ENGINE" stands the value of "engine", where it is there.
 struct Entry {
   std::string_view code{};     // "EH-L01"
   std::string_view title{};    // a few words, no evidence

@@ -94,13 +94,25 @@ std::optional<std::string> slot(std::string_view inner, const Diagnosis& diagnos
   return text;
 }
 
+// "engine-info ENGINE --plan" means the engine that failed, where that is known.
+std::string with_engine(std::string_view literal, const Diagnosis& diagnosis) {
+  constexpr std::string_view written = "engine-info ENGINE ";
+  const std::string_view engine = diagnosis.value("engine");
+  std::string text(literal);
+  if (engine.empty()) return text;
+  const std::string named = "engine-info " + shell_word(engine) + " ";
+  for (std::size_t at = 0; (at = text.find(written, at)) != std::string::npos; at += named.size())
+    text.replace(at, written.size(), named);
+  return text;
+}
+
 }  // namespace
 
 std::optional<std::string> fill(std::string_view text, const Diagnosis& diagnosis) {
   std::string sentence;
   while (!text.empty()) {
     const std::size_t open = text.find('{');
-    sentence += text.substr(0, open);
+    sentence += with_engine(text.substr(0, open), diagnosis);
     if (open == std::string_view::npos) break;
     const std::size_t close = text.find('}', open);
     if (close == std::string_view::npos) return std::nullopt;

@@ -71,6 +71,7 @@ class Attempt {
         log_.warnings.resize(warnings);  // the next try tells them again
         continue;
       }
+      if (failure.value("engine").empty()) failure.with("engine", build.engine, "manifest");
       if (repairs > 0) failure.with("fetched_again", std::to_string(repairs));
       if (retries > 0) failure.with("tried_again", std::to_string(retries));
       // Another folder for the cache is no remedy then: the layer is looked into first.

@@ -116,6 +116,9 @@ Result<void> Proving::beside_left_over(const cache::Installed& installed) const 
 
 Diagnosis Proving::explained(Diagnosis failure, const cache::Installed& installed) {
   if (!spec_) spec_ = spec_of(installed);
+  // While the engine is made, which is all that reports so: nobody asked it for anything yet.
+  if (failure.code == "EH-E01" && failure.value("stage").empty()) failure.with("stage", "create");
+  tell_whose_option(installed, failure);
   load::refine_report(failure);
   Diagnosis told = load::recheck(std::move(failure), *spec_);
   add_gpu_facts(attempting_.world.platform(), installed, told);
@@ -173,6 +176,17 @@ std::vector<load::Library> Proving::libraries_in(const Json& facts) const {
   std::erase_if(libraries, [](const load::Library& library) { return library.origin != "cache"; });
   std::ranges::move(opened_first(), std::back_inserter(libraries));
   return libraries;
+}
+
+// What is passed to create() are the manifest's options: whoever opens a build cannot set one.
+void Proving::tell_whose_option(const cache::Installed& installed, Diagnosis& failure) {
+  if (failure.code != "EH-E01") return;
+  const std::string_view option = failure.value("option");
+  for (const auto& [key, value] : installed.options)
+    if (key == option)
+      failure.with("option_value", value, "options of the build")
+          .with("option_set_by", "manifest", "options of the build")
+          .with("build", installed.build, "manifest");
 }
 
 Result<void> Proving::probe(const cache::Installed& installed, std::chrono::seconds hinted) {

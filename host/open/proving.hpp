@@ -65,6 +65,7 @@ class Proving {
   std::vector<load::Library> libraries_in(const Json& facts) const;
   Result<void> probe(const cache::Installed& installed, std::chrono::seconds hinted);
   void tell_who_chose_helper(Diagnosis& diagnosis) const;
+  static void tell_whose_option(const cache::Installed& installed, Diagnosis& failure);
   std::pair<std::chrono::seconds, std::string> allowed_deadline(std::chrono::seconds hinted) const;
   void set_deadline(load::ProbeRequest& request, std::chrono::seconds hinted) const;
 

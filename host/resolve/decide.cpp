@@ -193,6 +193,7 @@ std::optional<Diagnosis> forced_in_vain(const manifest::Catalogue& catalogue, co
   const std::string& force = plan.request.force;
   if (force.empty()) return std::nullopt;
   Diagnosis diagnosis = diagnose("EH-S22").with("build", force, "request");
+  diagnosis.with("engine", plan.request.engine, "request");
   std::vector<std::string> known;
   for (const Candidate& candidate : plan.candidates) {
     known.push_back(candidate.build->id);

@@ -97,6 +97,7 @@ std::optional<Check> decisive_check(const Candidate& candidate) {
 
 Diagnosis diagnosis_of(const manifest::Build& build, const Check& check) {
   Diagnosis diagnosis = diagnose(check.code).with("build", build.id, "catalogue");
+  diagnosis.with("engine", build.engine, "catalogue");
   diagnosis.with("requirement", check.requirement, "manifest").with("observed", check.observed, check.source);
   for (const Evidence& evidence : check.evidence) diagnosis.evidence.push_back(evidence);
   if (diagnosis.value("required").empty()) diagnosis.with("required", check.requirement, "manifest");

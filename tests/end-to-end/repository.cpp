@@ -94,6 +94,7 @@ void TestRepository::add_build(const TestBuild& build, const std::vector<std::st
   if (build.probe_seconds != 0) document.set("probe_seconds", build.probe_seconds);
   if (!build.lazy.empty()) document.set("lazy", Json::strings(build.lazy));
   if (!build.search.empty()) document.set("search", Json::strings(build.search));
+  if (!build.options.as_object().empty()) document.set("options", build.options);
   builds_.push(std::move(document));
 }
 

@@ -25,7 +25,7 @@ struct TestBuild {
   int probe_seconds = 0;  // 0: none is written
   std::vector<std::string> search;
   std::vector<std::string> optional, lazy;  // of the manifest
-  Json requirements = Json::object();
+  Json requirements = Json::object(), options = Json::object();
   std::string arch = {};  // empty: this machine's
   std::string license;    // an id that wants explicit acceptance; empty: none
   Json terms;             // of the licence, in place of those that TestRepository makes up

@@ -155,5 +155,31 @@ TEST(RunningFaults, AnAdapterWhoseRuntimeIsMissingIsBelieved) {
   expect_fault({faulty_build({{plugin, hostile("missing_runtime")}}), "EH-E01", {"libnosuchruntime.so.1"}});
 }
 
+// Whoever opens the build has asked for nothing that could be corrected.
+TEST(RunningFaults, AnOptionThatTheManifestSetsIsTheManifests) {
+  for (const std::vector<std::string>& flags : {std::vector<std::string>{}, {"--no-probe"}}) {
+    const Workplace workplace;
+    TestRepository repository(workplace.folder() / "repository");
+    TestBuild build = faulty_build({{plugin, reference_plugin()}});
+    build.options.set("reference.speed", "high");
+    repository.add(build);
+    repository.write();
+    std::vector<std::string> arguments = {"reference", "--repository", repository.root().native(), "--json"};
+    arguments.insert(arguments.end(), flags.begin(), flags.end());
+    const Ended run = workplace.info(arguments);
+    EXPECT_EQ(run.status, 6) << run.said();
+    EXPECT_EQ(run.code(), "EH-E01") << run.said();
+    EXPECT_EQ(evidence(run.diagnosis(), "option"), "reference.speed");
+    const auto& remedies = run.diagnosis()["remedy"].as_array();
+    ASSERT_EQ(remedies.size(), 2u) << run.said();
+    EXPECT_EQ(remedies[0].as_string(),
+              "correct \"options\" of " + build.id +
+                  " in its manifest, which sets reference.speed, or tell its publisher");
+    EXPECT_EQ(remedies[1].as_string(), "use another version or build: engine-info --repository " +
+                                           repository.root().native() +
+                                           " reference --plan --explain lists them");
+  }
+}
+
 }  // namespace
 }  // namespace enginehost::test

@@ -19,6 +19,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 TEST(Catalogue, EveryClassHasTitleMeaningAndRemedyAndIsThereOnce) {
   std::set<std::string_view> seen;
@@ -272,6 +273,35 @@ TEST(Catalogue, WhateverThePluginSaysSomethingCanBeDone) {
     complete(said);
     EXPECT_EQ(said.remedy.size(), 1u) << status;
   }
+}
+
+TEST(Catalogue, TheEngineIsNamedInCommandsWhereItIsKnown) {
+  Diagnosis said = diagnose("EH-E01").with("status", "ENGINE_UNSUPPORTED").with("message", "no ENGINE here");
+  Diagnosis known = said;
+  known.with("engine", "onnxruntime", "the plugin's descriptor");
+  complete(said);
+  complete(known);
+  EXPECT_THAT(said.remedy,
+              ElementsAre("use another build or engine: engine-info ENGINE --plan --explain lists them"));
+  EXPECT_THAT(
+      known.remedy,
+      ElementsAre("use another build or engine: engine-info onnxruntime --plan --explain lists them"));
+  EXPECT_EQ(known.cause, "no ENGINE here");
+  EXPECT_THAT(describe(known), Not(HasSubstr("engine: onnxruntime")));
+}
+
+TEST(Catalogue, WhatAPluginRefusesWhileItIsOpenedIsNotTheRequests) {
+  Diagnosis said =
+      diagnose("EH-E01").with("status", "ENGINE_INVALID").with("message", "no").with("stage", "create");
+  Diagnosis by_option = said;
+  by_option.with("option", "threads").with("option_set_by", "manifest").with("build", "x-1");
+  complete(said);
+  complete(by_option);
+  EXPECT_THAT(said.remedy, ElementsAre(HasSubstr("tell the publisher of this one what it said")));
+  EXPECT_THAT(by_option.remedy,
+              ElementsAre("correct \"options\" of x-1 in its manifest, which sets threads, or "
+                          "tell its publisher",
+                          HasSubstr("use another version or build")));
 }
 
 TEST(Catalogue, AnOlderLibraryIsMendedByWhatNamesItsFile) {

@@ -170,6 +170,18 @@ TEST_F(SdkModel, AModelThatIsNotThereOrIsNoneIsTold) {
   enginehost_error_free(error);
 }
 
+TEST_F(SdkModel, WhatTheEngineCannotDoNamesTheEngine) {
+  enginehost_model* model = nullptr;
+  enginehost_error* error = nullptr;
+  write_text(folder_ / "some.model", "");
+  EXPECT_NE(enginehost_model_load(engine_.get(), path_text(folder_ / "some.model").c_str(), "onnx", nullptr,
+                                  nullptr, &model, &error),
+            ENGINEHOST_OK);
+  EXPECT_STREQ(enginehost_error_code(error), "EH-S18");
+  EXPECT_THAT(enginehost_error_text(error), HasSubstr("engine-info reference lists its capabilities"));
+  enginehost_error_free(error);
+}
+
 #ifndef _WIN32
 // Opened to be read it would wait for a writer, where no cancel reaches it.
 TEST_F(SdkModel, ANamedPipeIsNoModel) {

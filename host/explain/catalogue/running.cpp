@@ -40,7 +40,13 @@ constexpr Entry entries[] = {
           "them), "
           "and "
           "tell the publisher of this one what it said",
-          "{status=ENGINE_INVALID}correct the request"}},
+          "{status=ENGINE_INVALID}{?option_set_by}correct \"options\" of {build} in its manifest, which sets "
+          "{option}, or tell its publisher",
+          "{status=ENGINE_INVALID}{?option_set_by}use another version or build: engine-info ENGINE --plan "
+          "--explain lists them",
+          "{status=ENGINE_INVALID}{!option_set_by}{?stage}use another version or build (engine-info ENGINE "
+          "--plan --explain lists them), and tell the publisher of this one what it said",
+          "{status=ENGINE_INVALID}{!stage}correct the request"}},
     {.code = "EH-R01",
      .title = "illegal instruction",
      .meaning = "The build ran an instruction this processor does not have, or ran into a trap.",

@@ -8,17 +8,17 @@ Result<OwnedTensor> create_tensor(Engine& engine, engine_tensor like, const Call
   like.strides = nullptr;
   engine_owned_tensor* made = nullptr;
   Call call(options);
-  TRY(call.finish(engine.tensor_table()->create(engine.instance(), &like, &made, call.get())));
+  TRY(engine.named(call.finish(engine.tensor_table()->create(engine.instance(), &like, &made, call.get()))));
   OwnedTensor owned(made);
   if (const std::string problem = problem_of(made); !problem.empty())
-    return fail(gave_wrongly("create", problem));
+    return engine.named(Result<OwnedTensor>(fail(gave_wrongly("create", problem))));
   return owned;
 }
 
 Result<void> copy_tensor(Engine& engine, const engine_tensor& from, const engine_tensor& to,
                          const CallOptions& options) {
   Call call(options);
-  return call.finish(engine.tensor_table()->copy(engine.instance(), &from, &to, call.get()));
+  return engine.named(call.finish(engine.tensor_table()->copy(engine.instance(), &from, &to, call.get())));
 }
 
 }  // namespace enginehost::load

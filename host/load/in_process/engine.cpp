@@ -174,6 +174,11 @@ Engine::~Engine() {
   if (instance_ != nullptr) plugin_->plugin().destroy(instance_);
 }
 
+void Engine::name_in(Diagnosis& failure) const {
+  if (failure.value("engine").empty())
+    failure.with("engine", told_text(plugin_->plugin().engine), "the plugin's descriptor");
+}
+
 std::vector<std::string> Engine::capabilities() const {
   std::vector<std::string> names;
   const char* const* list = plugin_->plugin().capabilities;
@@ -220,7 +225,7 @@ std::string Engine::name_of(engine_device wanted) const {
 Result<void> Engine::self_test(std::int32_t level, engine_device device, CallOptions options) {
   Call call(std::move(options));
   Work work = work_on(name_of(device));
-  return work.ended(call.finish(selftest_->run(instance_, level, device, call.get())));
+  return work.ended(named(call.finish(selftest_->run(instance_, level, device, call.get()))));
 }
 
 }  // namespace enginehost::load

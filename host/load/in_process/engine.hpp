@@ -62,6 +62,12 @@ class Engine {
   // "overcome" for what create() reported and overcame.
   const std::vector<Diagnosis>& warnings() const { return warnings_; }
   engine_instance* instance() const { return instance_; }
+  // With the engine's name ("engine") in a failure, so that its remedies can name it.
+  template <class T>
+  Result<T> named(Result<T> result) const {
+    if (!result) name_in(result.error());
+    return result;
+  }
   // What its work has shown. Every piece of work on a device is told there.
   const std::shared_ptr<Health>& health() const { return health_; }
   // Its number there.
@@ -89,6 +95,7 @@ class Engine {
 
  private:
   Engine() = default;
+  void name_in(Diagnosis& failure) const;
   struct Host;
   std::shared_ptr<LoadedPlugin> plugin_;
   std::unique_ptr<Host> host_;

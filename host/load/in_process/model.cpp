@@ -168,6 +168,11 @@ std::string describe_tensor(const engine_tensor& tensor) {
 
 Result<std::unique_ptr<Model>> Model::load(Engine& engine, const ModelRequest& request, CallOptions options) {
   TRY(check_file(request.file));
+  return engine.named(load_in(engine, request, std::move(options)));
+}
+
+Result<std::unique_ptr<Model>> Model::load_in(Engine& engine, const ModelRequest& request,
+                                              CallOptions options) {
   if (engine.model_table() == nullptr) return fail(diagnose("EH-S18").with("table", "engine.model/1"));
   TRY_ASSIGN(const std::string format, format_for(engine, request));
   TRY_ASSIGN(const Device device, device_for(engine, request.device));
@@ -251,6 +256,18 @@ Result<Model::Arranged> Model::arrange(const engine_function& function,
   return arranged;
 }
 
+Result<std::vector<std::unique_ptr<Output>>> Model::run_in(const engine_run& run,
+                                                           const engine_function& function,
+                                                           CallOptions options) {
+  Results results;
+  Call call(std::move(options));
+  Work work = engine_.work_on(device_name_);
+  TRY(work.ended(call.finish(engine_.model_table()->run(model_, &run, results.get(), call.get()))));
+  if (const std::string problem = problem_of(results, function); !problem.empty())
+    return fail(gave_wrongly("run", problem));
+  return results.take();
+}
+
 Result<std::vector<std::unique_ptr<Output>>> Model::run(const std::vector<NamedTensor>& inputs,
                                                         CallOptions options, std::size_t function_number) {
   TRY_ASSIGN(const Arranged arranged, arrange(function(function_number), inputs));
@@ -260,13 +277,7 @@ Result<std::vector<std::unique_ptr<Output>>> Model::run(const std::vector<NamedT
   run.inputs = arranged.values.data();
   run.input_count = arranged.values.size();
   run.output_device = {ENGINE_CPU, 0};
-  Results results;
-  Call call(std::move(options));
-  Work work = engine_.work_on(device_name_);
-  TRY(work.ended(call.finish(engine_.model_table()->run(model_, &run, results.get(), call.get()))));
-  if (const std::string problem = problem_of(results, function(function_number)); !problem.empty())
-    return fail(gave_wrongly("run", problem));
-  return results.take();
+  return engine_.named(run_in(run, function(function_number), std::move(options)));
 }
 
 }  // namespace enginehost::load

@@ -58,6 +58,10 @@ class Model {
 
  private:
   Model(Engine& engine, engine_model* model, const Device& device);
+  static Result<std::unique_ptr<Model>> load_in(Engine& engine, const ModelRequest& request,
+                                                CallOptions options);
+  Result<std::vector<std::unique_ptr<Output>>> run_in(const engine_run& run, const engine_function& function,
+                                                      CallOptions options);
   // What a plugin is given; values point at the tensors.
   struct Arranged {
     std::vector<PassedTensor> tensors;
