@@ -17,6 +17,7 @@
 #include "host/commands/say.hpp"
 #include "host/explain/explain.hpp"
 #include "host/load/in_process/model.hpp"
+#include "host/load/in_process/told_text.hpp"
 #include "host/open/document.hpp"
 
 namespace enginehost::commands {
@@ -76,7 +77,7 @@ Json ports_document(const engine_port* ports, std::size_t count) {
   Json list = Json::array();
   for (std::size_t i = 0; i < count; ++i)
     list.push(Json::object()
-                  .set("name", ports[i].name)
+                  .set("name", load::told_text(ports[i].name))
                   .set("type", load::describe_port(ports[i]))
                   .set("optional", (ports[i].flags & ENGINE_PORT_OPTIONAL) != 0));
   return list;
@@ -85,7 +86,8 @@ Json ports_document(const engine_port* ports, std::size_t count) {
 std::string ports_text(const char* label, const engine_port* ports, std::size_t count) {
   std::string text;
   for (std::size_t i = 0; i < count; ++i)
-    text += std::string("  ") + label + "  " + ports[i].name + "  " + load::describe_port(ports[i]) + "\n";
+    text += std::string("  ") + label + "  " + load::told_text(ports[i].name) + "  " +
+            load::describe_port(ports[i]) + "\n";
   return text;
 }
 
@@ -98,9 +100,10 @@ std::vector<RunOutput> outputs_of(const engine_function& function, const Run& ru
   std::vector<RunOutput> outputs;
   for (const auto& output : run.outputs) {
     const bool known = output->number < function.output_count;
-    const std::string port = known ? function.outputs[output->number].name : "";
+    const std::string port = known ? load::told_text(function.outputs[output->number].name) : "";
     const std::string name = known ? port : "output" + std::to_string(output->number);
-    outputs.push_back({port, output->name.empty() ? name : name + "." + output->name, &output->tensor()});
+    outputs.push_back(
+        {port, output->name.empty() ? name : name + "." + load::told_text(output->name), &output->tensor()});
   }
   return outputs;
 }

@@ -7,6 +7,7 @@
 #include "base/paths.hpp"
 #include "host/explain/explain.hpp"
 #include "host/history/sentinel.hpp"
+#include "host/load/in_process/told_text.hpp"
 #include "host/open/crash.hpp"
 #include "host/open/install.hpp"
 #include "host/open/left_over.hpp"
@@ -226,7 +227,7 @@ class Attempt {
     if (told == nullptr || told == engine) return;
     proving_.note(std::move(diagnose("EH-R12")
                                 .with("file", path_text(opened.plugin->file()))
-                                .with("plugin_engine", told, "the plugin's descriptor")
+                                .with("plugin_engine", load::told_text(told), "the plugin's descriptor")
                                 .with("engine", engine, "the manifest")));
   }
 

@@ -196,7 +196,17 @@ static const engine_model_info* model_info(engine_model* model) {
                                             {sizeof *infos, 0, &functions[2], 1, NULL, 0},
                                             {sizeof *infos, 0, &functions[3], 1, NULL, 0},
                                             {sizeof *infos, 0, functions, 0, NULL, 0}};
+  /* "long name" and "long name, no output": a megabyte for input, output and each dimension */
+  static char name[1 << 20];
+  static const char* const names[] = {name, name};
+  static const int64_t open_ended[] = {-1, -1};
+  static const engine_port long_in = {name, open_ended, names, 2, {0, 0, 1}, 0, 0},
+                           long_out = {name, NULL, NULL, -1, {ENGINE_INT, 64, 1}, 0, 0};
+  static const engine_function long_function = {"", &long_in, &long_out, 1, 1};
+  static const engine_model_info long_info = {sizeof long_info, 0, &long_function, 1, NULL, 0};
+  memset(name, 'n', sizeof name - 1);
   (void)model;
+  if (behaves("long name") || behaves("long name, no output")) return &long_info;
   if (behaves("no description")) return NULL;
   return &infos[behaves("no name")       ? 1
                 : behaves("no shape")    ? 2
@@ -233,7 +243,8 @@ static engine_status model_run(engine_model* model, const engine_run* what, engi
   if (behaves("output with gaps")) seen->tensor.strides = two;
   if (behaves("output of bfloat16")) seen->tensor.dtype = (engine_dtype){ENGINE_BFLOAT, 16, 1};
   if (behaves("output elsewhere")) seen->tensor.device.type = ENGINE_CUDA;
-  if (behaves("no output") || behaves("output NULL") || behaves("output without release")) {
+  const int none = behaves("no output") || behaves("long name, no output");
+  if (none || behaves("output NULL") || behaves("output without release")) {
     static int64_t kept[5];
     static engine_owned_tensor unreleased;
     release(seen);
@@ -242,7 +253,7 @@ static engine_status model_run(engine_model* model, const engine_run* what, engi
     unreleased.tensor.data = kept;
     unreleased.tensor.shape = kept;
     kept[0] = 5;
-    if (!behaves("no output")) results->give(results, 0, NULL, behaves("output NULL") ? NULL : &unreleased);
+    if (!none) results->give(results, 0, NULL, behaves("output NULL") ? NULL : &unreleased);
   } else {
     results->give(results, 0, NULL, seen);
   }

@@ -51,6 +51,42 @@ TEST_F(BrokenWord, OfARunIsToldAndTheModelGoesOn) {
   EXPECT_EQ(refused_run(model.get(), ""), "");
 }
 
+// What is told is cut as other words of a plugin are; what is looked up is not.
+TEST_F(BrokenWord, NamesWithoutMeasureMakeNoMessageWithoutMeasure) {
+  constexpr std::size_t sane = std::size_t{64} << 10;
+  behave("long name");
+  const auto model = load("cpu");
+  ASSERT_TRUE(model) << said();
+  enginehost_port port{};
+  port.size = sizeof port;
+  ASSERT_EQ(enginehost_model_input(model.get(), 0, &port, nullptr), ENGINEHOST_OK);
+  EXPECT_LT(std::string(port.type).size(), sane);
+  const std::string name = port.name;
+  ASSERT_GT(name.size(), sane);
+  const Numbers numbers({1, 2});
+  DLTensor flat = numbers.tensor;
+  flat.ndim = 1;
+  const auto told = [&](const char* input, const DLTensor& tensor, std::size_t count) {
+    const enginehost_input inputs[] = {{input, &tensor}, {input, &tensor}};
+    enginehost_outputs* outputs = nullptr;
+    enginehost_error* error = nullptr;
+    enginehost_model_run(model.get(), inputs, count, nullptr, &outputs, &error);
+    const Handle<enginehost_outputs> owned(outputs);
+    error_.reset(error);
+    if (error != nullptr) {
+      EXPECT_LT(std::string(enginehost_error_json(error)).size(), 4 * sane) << code();
+    }
+    return error != nullptr ? code() : std::string();
+  };
+  EXPECT_EQ(told(name.c_str(), numbers.tensor, 1), "");
+  EXPECT_EQ(told("x", numbers.tensor, 1), "EH-P42");
+  EXPECT_EQ(told(name.c_str(), numbers.tensor, 0), "EH-P43");
+  EXPECT_EQ(told(name.c_str(), flat, 1), "EH-P44");
+  EXPECT_EQ(told(name.c_str(), numbers.tensor, 2), "EH-P45");
+  behave("long name, no output");
+  EXPECT_EQ(told(name.c_str(), numbers.tensor, 1), "EH-E01");
+}
+
 TEST_F(BrokenWord, AnOutputThatCannotBeReleasedHasADeleterAllTheSame) {
   const auto model = load("cpu");
   ASSERT_TRUE(model) << said();

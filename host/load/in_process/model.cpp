@@ -9,6 +9,7 @@
 #include "base/text.hpp"
 #include "host/load/in_process/floating_point.hpp"
 #include "host/load/in_process/model_problem.hpp"
+#include "host/load/in_process/told_text.hpp"
 
 namespace enginehost::load {
 namespace {
@@ -104,16 +105,18 @@ std::string problem_of(const Results& results, const engine_function& function) 
     const auto& outputs = results.outputs();
     if (std::none_of(outputs.begin(), outputs.end(),
                      [&](const std::unique_ptr<Output>& output) { return output->number == number; }))
-      return "no output " + std::string(port.name);
+      return "no output " + told_text(port.name);
   }
   return {};
 }
 
 std::string names_of(const engine_function& function) {
+  constexpr std::size_t most_names = 64;  // each may be long
   std::vector<std::string> names;
-  for (std::size_t i = 0; i < function.input_count; ++i)
-    names.push_back(std::string(function.inputs[i].name) + " (" + describe_port(function.inputs[i]) + ")");
-  return join(names, ", ");
+  for (std::size_t i = 0; i < std::min(function.input_count, most_names); ++i)
+    names.push_back(told_text(function.inputs[i].name) + " (" + describe_port(function.inputs[i]) + ")");
+  const std::size_t left = function.input_count - names.size();
+  return join(names, ", ") + (left > 0 ? " and " + std::to_string(left) + " more" : "");
 }
 
 }  // namespace
@@ -152,7 +155,9 @@ std::string describe_port(const engine_port& port) {
   for (std::int32_t i = 0; i < port.ndim; ++i) {
     const bool named =
         port.dimensions != nullptr && port.dimensions[i] != nullptr && port.dimensions[i][0] != '\0';
-    extents.push_back(port.shape[i] >= 0 ? std::to_string(port.shape[i]) : named ? port.dimensions[i] : "?");
+    extents.push_back(port.shape[i] >= 0 ? std::to_string(port.shape[i])
+                      : named            ? told_text(port.dimensions[i])
+                                         : "?");
   }
   return type + "[" + join(extents, ", ") + "]";
 }
@@ -217,8 +222,9 @@ Result<Model::Arranged> Model::arrange(const engine_function& function,
   // A name that the model does not know first: it is most often why another one seems to be missing.
   for (const NamedTensor& input : inputs)
     if (!takes(function, input, inputs.size()))
-      return fail(
-          diagnose("EH-P42").with("input", input.name).with("known", names_of(function), "the model"));
+      return fail(diagnose("EH-P42")
+                      .with("input", told_text(input.name))
+                      .with("known", names_of(function), "the model"));
   Arranged arranged;
   arranged.tensors.reserve(function.input_count * inputs.size());  // they stay where they are
   for (std::size_t number = 0; number < function.input_count; ++number) {
@@ -228,19 +234,19 @@ Result<Model::Arranged> Model::arrange(const engine_function& function,
       const bool unnamed = input.name.empty() && inputs.size() == 1 && function.input_count == 1;
       if (!unnamed && input.name != port.name) continue;
       if (given && (port.flags & ENGINE_PORT_REPEATED) == 0)
-        return fail(
-            diagnose("EH-P45")
-                .with("argument", "inputs")
-                .with("problem", "two tensors are given for the input " + input.name + ", which takes one"));
+        return fail(diagnose("EH-P45")
+                        .with("argument", "inputs")
+                        .with("problem", "two tensors are given for the input " + told_text(port.name) +
+                                             ", which takes one"));
       TRY_ASSIGN(PassedTensor passed, PassedTensor::take(port.name, *input.tensor));
       if (!is_reachable(input.tensor->device, device_))
         return fail(diagnose("EH-P49")
-                        .with("input", port.name)
+                        .with("input", told_text(port.name))
                         .with("found_on", text_of(input.tensor->device))
                         .with("device", device_name_));
       if (!fits(port, *input.tensor))
         return fail(diagnose("EH-P44")
-                        .with("input", port.name)
+                        .with("input", told_text(port.name))
                         .with("given", describe_tensor(*input.tensor))
                         .with("wanted", describe_port(port), "the model"));
       engine_value value{};
@@ -250,8 +256,9 @@ Result<Model::Arranged> Model::arrange(const engine_function& function,
       given = true;
     }
     if (!given && (port.flags & (ENGINE_PORT_OPTIONAL | ENGINE_PORT_REPEATED)) == 0)
-      return fail(
-          diagnose("EH-P43").with("input", port.name).with("wanted", describe_port(port), "the model"));
+      return fail(diagnose("EH-P43")
+                      .with("input", told_text(port.name))
+                      .with("wanted", describe_port(port), "the model"));
   }
   return arranged;
 }

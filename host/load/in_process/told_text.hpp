@@ -16,11 +16,12 @@ inline std::size_t told_length(const char* text, std::size_t most = longest_fiel
   return length;
 }
 
-// A copy; NULL is empty. No more than `most` bytes are read: a text that is as long as that counts as cut
-// off, which " [cut]" at the end tells.
-inline std::string told_text(const char* text, std::size_t most = longest_field) {
-  const std::size_t length = told_length(text, most);
-  std::string copy(text != nullptr ? text : "", length);
+// Names of a model's inputs and outputs stay whole where they are looked up, and are told so.
+
+// A copy. A text of `most` bytes and more counts as cut off, which " [cut]" at the end tells.
+inline std::string told_text(std::string_view text, std::size_t most = longest_field) {
+  const std::size_t length = text.size() < most ? text.size() : most;
+  std::string copy(text.substr(0, length));
   if (length < most) return copy;
   // Not within a character of UTF-8: its later bytes are 10xxxxxx.
   const auto follows = [](char byte) { return (static_cast<unsigned char>(byte) & 0xc0) == 0x80; };
@@ -28,6 +29,11 @@ inline std::string told_text(const char* text, std::size_t most = longest_field)
   while (end > 0 && length - end < 4 && follows(copy[end - 1])) --end;
   if (end > 0 && static_cast<unsigned char>(copy[end - 1]) >= 0xc0) copy.resize(end - 1);
   return copy + " [cut]";
+}
+
+// The same; NULL is empty, and no more than `most` bytes are read.
+inline std::string told_text(const char* text, std::size_t most = longest_field) {
+  return told_text(std::string_view(text != nullptr ? text : "", told_length(text, most)), most);
 }
 
 }  // namespace enginehost::load
