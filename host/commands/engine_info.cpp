@@ -10,6 +10,7 @@
 #include "host/commands/bench.hpp"
 #include "host/commands/checked.hpp"
 #include "host/commands/common.hpp"
+#include "host/commands/engine_log.hpp"
 #include "host/commands/given_flags.hpp"
 #include "host/commands/info_flags.hpp"
 #include "host/commands/installations.hpp"
@@ -187,6 +188,7 @@ open::OpenRequest open_request(const InfoFlags& flags, resolve::Request request,
   open.attempt.probe = !flags.no_probe;
   open.attempt.consent = consent_for(world, &bar);
   open.attempt.progress = bar.callback();
+  log_to_standard_error(open.attempt, flags.common.quiet);
   open.decide_anew = true;  // every candidate is told
   return open;
 }

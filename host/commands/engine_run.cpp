@@ -9,6 +9,7 @@
 #include "host/commands/asked_for.hpp"
 #include "host/commands/checked.hpp"
 #include "host/commands/common.hpp"
+#include "host/commands/engine_log.hpp"
 #include "host/commands/given_flags.hpp"
 #include "host/commands/npy.hpp"
 #include "host/commands/opening.hpp"
@@ -195,6 +196,7 @@ int run(int argc, char** argv) {
   transfer::ProgressBar bar(stderr, flags.common.quiet);
   request.attempt.consent = consent_for(world, &bar);
   request.attempt.progress = bar.callback();
+  log_to_standard_error(request.attempt, flags.common.quiet);
   open::Outcome& outcome = open_in_command(world, request, flags.common.json);
   bar.clear();
   Json document = flags.common.json ? open::document(world, outcome) : Json::object();

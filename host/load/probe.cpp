@@ -1,6 +1,7 @@
 #include "host/load/probe.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 #include "base/child_process.hpp"
 #include "base/files.hpp"
@@ -19,6 +20,7 @@ Json request_document(const ProbeRequest& request, const std::string& nonce) {
   document.set("format", 1).set("nonce", nonce);
   add_load_request(document, request.load);
   document.set("options", pairs_to_wire(request.options))
+      .set("log_level", request.log_level)
       .set("devices", Json::strings(request.devices))
       .set("self_test", request.self_test)
       .set("unload", request.unload);
@@ -91,6 +93,8 @@ ProbeResult probe(const ProbeRequest& request) {
     if (const std::int64_t kills = count_oom_kills().value_or(-1); kills_before >= 0 && kills > kills_before)
       second.diagnosis->with("oom_kills", std::to_string(kills - kills_before), "control group");
   second.duration += first.duration;
+  second.log.insert(second.log.begin(), std::make_move_iterator(first.log.begin()),
+                    std::make_move_iterator(first.log.end()));
   if (second.passed) {
     second.warnings.push_back(*first.diagnosis);
     second.crashed_once = std::move(first.diagnosis);

@@ -1,6 +1,7 @@
 // Running a build for the first time in a child process: what crashes, hangs or lies does it there.
 #pragma once
 #include <chrono>
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -11,6 +12,7 @@
 #include "base/json.hpp"
 #include "base/result.hpp"
 #include "host/load/in_process/engine.hpp"
+#include "host/load/in_process/engine_log.hpp"
 #include "host/load/in_process/load.hpp"
 
 namespace enginehost::load {
@@ -20,6 +22,7 @@ struct ProbeRequest {
   std::vector<std::string> launcher;  // a prefix for its command line (ENGINEHOST_PROBE_LAUNCHER)
   LoadRequest load;
   std::vector<std::pair<std::string, std::string>> options;  // for create()
+  std::int32_t log_level = 0;  // ENGINE_LOG_*, from which on the plugin's log is brought; 0: none
   // "cuda:0": must be opened. Empty: the first device of each kind that the engine offers, where one that
   // fails to open is a warning as long as another opens.
   std::vector<std::string> devices;
@@ -44,6 +47,7 @@ struct ProbeResult {
   std::vector<Library> libraries;         // where each was loaded from, in the child
   std::optional<Diagnosis> crashed_once;  // it passed, but only the second time: what happened first
   std::string error_output;               // the last 64 KiB of the child's standard error
+  std::vector<LogLine> log;               // of the plugin, of all tries; a mebibyte of each at most
   std::chrono::milliseconds duration{0};
   Json to_json() const;  // for a proof's facts: devices, facts, stages, duration, warnings
 };

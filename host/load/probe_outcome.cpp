@@ -23,6 +23,7 @@ struct Told {
   Json failed;
   Json crash;
   Json warnings = Json::array();
+  std::vector<LogLine> log;
   bool ok = false, unloaded = false, overdue = false;
 };
 
@@ -34,6 +35,9 @@ Told read_channel(const std::string& channel, const std::string& nonce) {
     if (!parsed || (*parsed)["nonce"].as_string() != nonce) continue;
     const Json& one = *parsed;
     if (const Json* stage = one.find("stage")) told.stages.push_back(stage->as_string());
+    if (const auto& log = one["log"].as_array(); log.size() == 3)
+      told.log.push_back(
+          {static_cast<std::int32_t>(log[0].as_integer()), log[1].as_string(), log[2].as_string()});
     if (const Json* failed = one.find("failed")) told.failed = *failed;
     if (const Json* crash = one.find("crash")) told.crash = *crash;
     if (const Json* warnings = one.find("warnings")) told.warnings = *warnings;
@@ -239,6 +243,7 @@ ProbeResult judge(const ChildOutcome& outcome, const std::string& nonce, const P
   Told told = read_channel(outcome.channel + "\n" + answered, nonce);
   ProbeResult result;
   result.stages = told.stages;
+  result.log = std::move(told.log);
   result.stage = told.stages.empty() ? "start" : told.stages.back();
   result.error_output = outcome.error;
   result.duration = outcome.duration;

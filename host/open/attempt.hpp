@@ -11,6 +11,7 @@
 #include "cache/store.hpp"
 #include "host/acquire/acquire.hpp"
 #include "host/load/in_process/engine.hpp"
+#include "host/load/in_process/engine_log.hpp"
 #include "host/open/world.hpp"
 #include "host/resolve/plan.hpp"
 #include "host/transfer/progress.hpp"
@@ -24,8 +25,8 @@ struct AttemptOptions {
   std::optional<std::chrono::seconds> probe_deadline;             // not set: the settings' or the manifest's
   std::function<Result<void>(const acquire::Question&)> consent;  // not set: everything is agreed to
   transfer::ProgressCallback progress;
-  std::function<void(std::int32_t level, std::string_view topic, std::string_view message)>
-      log;  // the plugin's
+  std::shared_ptr<load::EngineLog> log;  // of the plugin, here and in the probe; null: nobody wants it
+  std::int32_t log_level = 0;            // ENGINE_LOG_*: from there on; 0: as settings say
 };
 
 // An engine in this process with what keeps it usable. Destroy its models and tensors first. Members are
@@ -34,6 +35,7 @@ struct Opened {
   cache::Lease lease;
   cache::Installed installed;  // of a plugin without manifest: only `plugin` and `folder`
   std::shared_ptr<load::LoadedPlugin> plugin;
+  std::shared_ptr<load::EngineLog> log;                // as it was asked for
   load::EngineOptions engine_options;                  // it was made with
   std::vector<std::unique_ptr<load::Engine>> retired;  // lost their device; kept for their models and tensors
   std::unique_ptr<load::Engine> engine;

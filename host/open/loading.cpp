@@ -35,7 +35,14 @@ Result<void> Loading::load_between(Opened& opened, Trial& trial,
   opened.plugin = std::move(*loaded);
   trial.enter("create");
   opened.engine_options.options = opened.installed.options;
-  opened.engine_options.log = attempting_.options.log;
+  opened.log = attempting_.options.log;
+  if (opened.log) {
+    opened.engine_options.log_level = log_level(attempting_);
+    opened.engine_options.log = [log = opened.log](std::int32_t level, std::string_view topic,
+                                                   std::string_view message) {
+      log->tell({level, topic, message, false});
+    };
+  }
   load::EngineOptions engine_options = opened.engine_options;
   engine_options.call.cancel = attempting_.world.cancel();
   engine_options.streams = streams;

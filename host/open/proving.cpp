@@ -32,6 +32,15 @@ Diagnosis of_the_static_check(Diagnosis failure) {
 
 }  // namespace
 
+std::int32_t log_level(const Attempting& attempting) {
+  if (attempting.options.log_level != 0) return attempting.options.log_level;
+  const std::string& level = attempting.world.settings().log;
+  return level == "debug"   ? ENGINE_LOG_DEBUG
+         : level == "info"  ? ENGINE_LOG_INFO
+         : level == "error" ? ENGINE_LOG_ERROR
+                            : ENGINE_LOG_WARNING;
+}
+
 bool Proving::by_record(const cache::Installed& installed, const manifest::Build& build) {
   const history::Record* record = attempting_.world.history().find(installed.build);
   if (record == nullptr || record->state != history::State::proven || record->digest != installed.digest ||
@@ -203,7 +212,11 @@ Result<void> Proving::probe(const cache::Installed& installed, std::chrono::seco
   request.devices = attempting_.devices;
   set_deadline(request, hinted);
   request.cancel = attempting_.world.cancel();
+  const auto& listening = attempting_.options.log;
+  if (listening) request.log_level = log_level(attempting_);
   load::ProbeResult result = load::probe(request);
+  for (const load::LogLine& line : result.log)
+    if (listening) listening->tell({line.level, line.topic, line.message, true});
   for (Diagnosis& warning : result.warnings) add_gpu_facts(attempting_.world.platform(), installed, warning);
   probe_facts_ = result.to_json();
   for (Diagnosis& warning : result.warnings) log.warn(std::move(warning));

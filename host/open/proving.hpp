@@ -1,6 +1,7 @@
 // That a build will load: by a proof on record, or by its static check and a probe in a child.
 #pragma once
 #include <chrono>
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -21,6 +22,9 @@ struct Attempting {
   const AttemptOptions& options;
   AttemptLog& log;
 };
+
+// ENGINE_LOG_*, from which on the plugin's log is wanted.
+std::int32_t log_level(const Attempting& attempting);
 
 // Of one build, which may be proven more than once. Use from one thread.
 class Proving {

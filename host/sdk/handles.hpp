@@ -39,6 +39,8 @@ struct enginehost_engine {
   std::string requested_device;                      // at opening; empty: as configured
   std::shared_ptr<enginehost::load::Health> health;  // where the application's callback is registered
   std::size_t listener = 0;
+  std::shared_ptr<enginehost::load::EngineLog> log;  // the same
+  std::size_t log_listener = 0;
   std::unique_ptr<enginehost::open::DeviceWatch> watch;
 
   enginehost_engine() = default;
@@ -46,6 +48,7 @@ struct enginehost_engine {
   enginehost_engine& operator=(const enginehost_engine&) = delete;
   ~enginehost_engine() {
     if (health) health->remove_listener(listener);
+    if (log) log->remove(log_listener);
   }
 };
 

@@ -39,6 +39,20 @@ Result<void> check_list(const char* argument, const char* const* list, std::size
   return {};
 }
 
+// As settings call it; empty for none.
+std::string name_of_level(std::int32_t level) {
+  return level == ENGINEHOST_LOG_DEBUG     ? "debug"
+         : level == ENGINEHOST_LOG_INFO    ? "info"
+         : level == ENGINEHOST_LOG_WARNING ? "warning"
+         : level == ENGINEHOST_LOG_ERROR   ? "error"
+                                           : "";
+}
+
+bool listens(const enginehost_request& request) { return HAS(&request, on_log) && request.on_log != nullptr; }
+std::int32_t level_of(const enginehost_request& request) {
+  return HAS(&request, log_level) ? request.log_level : 0;
+}
+
 Result<void> check_request(const enginehost_request* request) {
   if (request == nullptr) return fail(sdk::wrong_argument("request", "it is NULL"));
   if (!HAS(request, engine))
@@ -68,6 +82,9 @@ Result<void> check_request(const enginehost_request* request) {
     return fail(sdk::wrong_argument("request.probe_seconds",
                                     "it is " + std::to_string(request->probe_seconds) + "; at most " +
                                         std::to_string(longest_probe) + " are allowed"));
+  if (HAS(request, log_level) && request->log_level != 0 && name_of_level(request->log_level).empty())
+    return fail(sdk::wrong_argument("request.log_level", "it is " + std::to_string(request->log_level) +
+                                                             "; 0 and ENGINEHOST_LOG_... are accepted"));
   return {};
 }
 
@@ -77,6 +94,7 @@ settings::FlagValues flags_of(const enginehost_request& request) {
   if (HAS(&request, offline) && request.offline != 0) flags.offline = true;
   if (HAS(&request, cache) && request.cache != nullptr) flags.cache = request.cache;
   if (HAS(&request, helper) && request.helper != nullptr) flags.helper = request.helper;
+  if (level_of(request) != 0) flags.log = name_of_level(level_of(request));
   if (HAS(&request, repository_count))
     flags.repositories.assign(request.repositories, request.repositories + request.repository_count);
   if (HAS(&request, installation_count))
@@ -120,6 +138,8 @@ std::string key_of(const enginehost_request& request) {
       relative = relative || is_relative(request.installations[i]);
     }
   }
+  // An engine logs from one level on.
+  if (listens(request)) key += "l" + std::to_string(level_of(request)) + '\0';
   // What a relative folder means depends on where we are.
   std::error_code ignored;
   if (relative) add(path_text(std::filesystem::current_path(ignored)).c_str());
@@ -213,6 +233,20 @@ void listen(enginehost_engine& engine, const enginehost_request& request) {
       });
 }
 
+// The application's function among the listeners, and its number there.
+std::size_t add_to(load::EngineLog& log, const enginehost_request& request) {
+  return log.add([callback = request.on_log, user_data = request.user_data](const load::LogMessage& said) {
+    const std::string topic(said.topic), message(said.message);
+    enginehost_log told{};
+    told.size = sizeof told;
+    told.level = said.level;
+    told.in_probe = said.in_probe ? 1 : 0;
+    told.topic = topic.c_str();
+    told.message = message.c_str();
+    callback(&told, user_data);
+  });
+}
+
 Diagnosis why_nothing(const open::Outcome& outcome) {
   return outcome.diagnosis ? *outcome.diagnosis : diagnose("EH-S01");
 }
@@ -228,14 +262,26 @@ enginehost_status enginehost_open(const enginehost_request* request, enginehost_
     open::SharedRequest wanted;
     wanted.key = key_of(*request);
     wanted.flags = [request] { return flags_of(*request); };
-    wanted.request = [request](open::AskedSettings settings) {
-      return open_request(*request, std::move(settings));
+    auto engine = std::make_unique<enginehost_engine>();
+    if (listens(*request)) {
+      engine->log = std::make_shared<load::EngineLog>();
+      engine->log_listener = add_to(*engine->log, *request);
+    }
+    wanted.request = [request, &engine](open::AskedSettings settings) {
+      open::OpenRequest open = open_request(*request, std::move(settings));
+      open.attempt.log = engine->log;
+      open.attempt.log_level = level_of(*request);
+      return open;
     };
     if (HAS(request, cancel) && request->cancel != nullptr) wanted.cancel = request->cancel->token;
-    auto engine = std::make_unique<enginehost_engine>();
     if (HAS(request, device)) engine->requested_device = text_or_empty(request->device);
     TRY_ASSIGN(engine->shared, open::open_shared(wanted));
     listen(*engine, *request);
+    // It was open already: it tells those who opened it.
+    if (const auto& log = engine->shared->opened().log; engine->log && log && engine->log != log) {
+      engine->log = log;
+      engine->log_listener = add_to(*log, *request);
+    }
     *out = engine.release();
     return {};
   });

@@ -54,7 +54,9 @@ bool is_device(std::string_view text) {
 
 // Where the application says it, in enginehost.h.
 std::string member_of_request(std::string_view key) {
-  return "request." + std::string(key == "accept_licenses" ? "accepted_licenses" : key);
+  return "request." + std::string(key == "accept_licenses" ? "accepted_licenses"
+                                  : key == "log"           ? "log_level"
+                                                           : key);
 }
 
 }  // namespace

@@ -4,8 +4,10 @@
 #include <fstream>
 #include <thread>
 
+#include "base/paths.hpp"
 #include "tests/end-to-end/fault.hpp"
 #include "tests/support/nginx_server.hpp"
+#include "tests/support/played_plugin.hpp"
 
 namespace enginehost::test {
 namespace {
@@ -23,6 +25,41 @@ TEST(Commands, VersionAndHelpEndWithZero) {
     EXPECT_EQ(help.status, 0);
     EXPECT_THAT(help.output, HasSubstr("--json"));
   }
+}
+
+// On standard error, so that a document stays one.
+TEST(Commands, WhatAnEngineLogsIsToldFromTheLevelThatSettingsSay) {
+  const Workplace workplace;
+  TestRepository repository(workplace.folder() / "repository");
+  TestBuild build = good_build();
+  build.files = {{build.plugin, played_plugin()}};
+  repository.add(build);
+  repository.write();
+  const auto said = [&](std::vector<std::string> arguments, const std::string& level = {}) {
+    arguments.insert(arguments.begin(), {"reference", "--repository", repository.root().native()});
+    RunOptions options;
+    options.environment = {"DEVICE_BEHAVIOUR=logs"};
+    if (!level.empty()) options.environment.push_back("ENGINEHOST_LOG=" + level);
+    const Ended run = workplace.info(arguments, options);
+    EXPECT_EQ(run.status, 0) << run.said();
+    return run.error;
+  };
+  const std::string first = said({"--json"});
+  EXPECT_THAT(first, HasSubstr("warning: played (in the probe): made\n"));
+  EXPECT_THAT(first, HasSubstr("warning: played: made\n"));
+  EXPECT_THAT(first, Not(HasSubstr("details")));
+  EXPECT_THAT(said({"--self-test"}), HasSubstr("warning: engine: tested\n"));
+  EXPECT_THAT(said({}, "debug"), HasSubstr("debug: played: details\n"));
+  EXPECT_THAT(said({}, "error"), Not(HasSubstr("played: made")));
+  EXPECT_THAT(said({"--quiet"}), Not(HasSubstr("played: made")));
+  write_text(workplace.folder() / "any.played", "");
+  RunOptions options;
+  options.environment = {"DEVICE_BEHAVIOUR=logs"};
+  const Ended run = workplace.run("engine-run",
+                                  {"reference", path_text(workplace.folder() / "any.played"), "--repository",
+                                   repository.root().native(), "--json"},
+                                  options);
+  EXPECT_THAT(run.error, HasSubstr("warning: played: made\n")) << run.said();
 }
 
 // Known before a byte is fetched: which of the builds asks for what this system lacks.

@@ -12,7 +12,8 @@
  * It gives less than it says, with ENGINE_OK: "no model", "no description", "no function", "no name" and "no
  * shape" of the input, "rank -3" of the output when a model is loaded; "no output", "output NULL", "output of
  * rank -5", "output without shape", "output with gaps", "output elsewhere", "output of bfloat16" and "output
- * without release" when it runs; "no tensor" when one is made.
+ * without release" when it runs; "no tensor" when one is made. "logs" logs a detail and a warning when it is
+ * made, and a warning at each self-test.
  */
 #include <enginehost/engine_plugin.h>
 #include <stdatomic.h>
@@ -46,6 +47,10 @@ static engine_status create(const engine_host* host, const engine_entry* options
   (void)options, (void)count, (void)call;
   *out = calloc(1, sizeof **out);
   (*out)->host = host;
+  if (behaves("logs")) {
+    host->log(host, ENGINE_LOG_DEBUG, "played", "details");
+    host->log(host, ENGINE_LOG_WARNING, "played", "made");
+  }
   return ENGINE_OK;
 }
 static void destroy(engine_instance* engine) { free(engine); }
@@ -91,6 +96,7 @@ static engine_status reported(engine_instance* engine, int32_t type, engine_call
 
 static engine_status selftest(engine_instance* engine, int32_t level, engine_device device,
                               engine_call* call) {
+  if (behaves("logs")) engine->host->log(engine->host, ENGINE_LOG_WARNING, NULL, "tested");
   return (void)level, reported(engine, device.type, call);
 }
 

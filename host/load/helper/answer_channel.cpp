@@ -50,6 +50,7 @@ bool AnswerChannel::write(const Json& answer) {
   document.set("format", 1).set("nonce", nonce_);
   for (const auto& [name, value] : answer.as_object()) document.set(name, value);
   const std::string text = document.dump() + "\n";
+  const std::lock_guard lock(writing_);
   if (!channel_.valid()) return to_output_.write(text);
   if (!lost_ && to_channel_.write(text)) return true;
   lost_ = true;

@@ -1,5 +1,6 @@
 // How the helper answers its parent: one JSON document on file descriptor 3.
 #pragma once
+#include <mutex>
 #include <optional>
 #include <string>
 
@@ -10,7 +11,7 @@
 namespace enginehost::helper {
 
 // Takes descriptor 3 away from its number, so that a library that prints or writes where it should not cannot
-// reach it by accident. The nonce that the parent gave proves that the document is the helper's own. One
+// reach it by accident. The nonce that the parent gave proves that the document is the helper's own. Any
 // thread.
 class AnswerChannel {
  public:
@@ -37,6 +38,7 @@ class AnswerChannel {
   };
 
   std::string nonce_;
+  std::mutex writing_;  // a plugin's threads log while its stages are told
   FileDescriptor channel_;
   Way to_channel_, to_output_;
   bool lost_ = false;

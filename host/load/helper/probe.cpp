@@ -1,6 +1,7 @@
 #include "host/load/helper/probe.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstdint>
 #include <cstdio>
@@ -62,10 +63,15 @@ class Probe {
     for (const Json& option : request_["options"].as_array())
       if (option.as_array().size() == 2)
         options.options.emplace_back(option.as_array()[0].as_string(), option.as_array()[1].as_string());
-    // A plugin's own log goes where the parent keeps what was printed last.
-    options.log = [](std::int32_t, std::string_view topic, std::string_view message) {
+    const auto log_level = static_cast<std::int32_t>(request_["log_level"].as_integer(0));
+    if (log_level != 0) options.log_level = log_level;
+    // A plugin's own log goes where the parent keeps what was printed last, and to who asked for it.
+    options.log = [this, log_level](std::int32_t level, std::string_view topic, std::string_view message) {
       std::fprintf(stderr, "%.*s: %.*s\n", static_cast<int>(topic.size()), topic.data(),
                    static_cast<int>(message.size()), message.data());
+      const auto size = static_cast<std::int64_t>(topic.size() + message.size());
+      if (log_level != 0 && log_left_.fetch_sub(size) >= size)
+        channel_.write(Json::object().set("log", Json::array().push(level).push(topic).push(message)));
     };
     auto engine = Engine::create(plugin_, std::move(options));
     if (!engine) return failed(std::move(engine).error());
@@ -245,6 +251,7 @@ class Probe {
   const std::string& nonce_;  // lives until the very end
   helper::AnswerChannel& channel_;
   std::string stage_ = "start";
+  std::atomic<std::int64_t> log_left_{std::int64_t{1} << 20};  // bytes; the channel is for the answer, too
   std::shared_ptr<LoadedPlugin> plugin_;
   std::unique_ptr<Engine> engine_;
   std::vector<Device> devices_;

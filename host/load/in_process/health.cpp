@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <vector>
+#include <utility>
 
 #include "base/text.hpp"
 
@@ -19,31 +19,6 @@ bool tells_of_a_lost_device(const Diagnosis& failure) {
   return native && std::find(std::begin(sticky), std::end(sticky), *native) != std::end(sticky);
 }
 
-std::size_t Health::add_listener(Listener listener) {
-  const std::lock_guard lock(mutex_);
-  listeners_.push_back({next_listener_, std::make_shared<const Listener>(std::move(listener)), {}});
-  return next_listener_++;
-}
-
-Health::Registered* Health::find(std::size_t number) {
-  const auto known = std::find_if(listeners_.begin(), listeners_.end(),
-                                  [&](const Registered& registered) { return registered.number == number; });
-  return known != listeners_.end() ? &*known : nullptr;
-}
-
-void Health::remove_listener(std::size_t number) {
-  std::unique_lock lock(mutex_);
-  const auto runs_elsewhere = [&] {
-    const Registered* const known = find(number);
-    return known != nullptr &&
-           std::any_of(known->running.begin(), known->running.end(),
-                       [](std::thread::id thread) { return thread != std::this_thread::get_id(); });
-  };
-  if (Registered* const known = find(number)) known->listener.reset();
-  ended_.wait(lock, [&] { return !runs_elsewhere(); });
-  std::erase_if(listeners_, [&](const Registered& registered) { return registered.number == number; });
-}
-
 void Health::tell_first_work(std::shared_ptr<FirstWork> first) {
   const std::lock_guard lock(mutex_);
   first_ = std::move(first);
@@ -55,26 +30,6 @@ bool Health::is_lost(const std::string& device) const {
   const std::lock_guard lock(mutex_);
   const auto known = lost_.find(device);
   return known != lost_.end() && known->second;
-}
-
-void Health::tell(const DeviceEvent& event) {
-  const std::thread::id here = std::this_thread::get_id();
-  std::unique_lock lock(mutex_);
-  // By number, since others may come and go while one is called.
-  for (std::size_t number = 0; number < next_listener_; ++number) {
-    Registered* known = find(number);
-    if (known == nullptr || !known->listener) continue;
-    const std::shared_ptr<const Listener> listener = known->listener;
-    known->running.push_back(here);
-    lock.unlock();
-    (*listener)(event);
-    lock.lock();
-    known = find(number);
-    if (known == nullptr) continue;
-    auto& running = known->running;
-    running.erase(std::find(running.begin(), running.end(), here));
-    ended_.notify_all();
-  }
 }
 
 std::uint64_t Health::add_engine() {
@@ -96,7 +51,7 @@ void Health::lost(const std::string& device, const Diagnosis& why, std::uint64_t
     any_lost_ = true;
     if (std::exchange(lost_[device], true)) return;
   }
-  tell({device, true, why});
+  listeners_.tell({device, true, why});
 }
 
 void Health::back(const std::string& device) {
@@ -106,7 +61,7 @@ void Health::back(const std::string& device) {
     const auto known = lost_.find(device);
     if (known == lost_.end() || !std::exchange(known->second, false)) return;
   }
-  tell({device, false, {}});
+  listeners_.tell({device, false, {}});
 }
 
 std::shared_ptr<FirstWork> Health::work_begins() {

@@ -1,19 +1,15 @@
 // What calls into an engine have shown: that it works at all, and which of its devices are lost.
 #pragma once
 #include <atomic>
-#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <string>
-#include <string_view>
-#include <thread>
-#include <vector>
 
 #include "base/result.hpp"
+#include "host/load/in_process/listeners.hpp"
 
 namespace enginehost::load {
 
@@ -45,13 +41,11 @@ bool tells_of_a_lost_device(const Diagnosis& failure);
 // it.
 class Health {
  public:
-  using Listener = std::function<void(const DeviceEvent&)>;
-
-  // Listeners are called on the thread whose call showed the change, while nothing of ours is locked; they
-  // must not throw. remove_listener() waits until the listener runs on no other thread: what it uses may go
-  // then.
-  std::size_t add_listener(Listener listener);
-  void remove_listener(std::size_t number);
+  // Called on the thread whose call showed the change (listeners.hpp).
+  std::size_t add_listener(Listeners<DeviceEvent>::Listener listener) {
+    return listeners_.add(std::move(listener));
+  }
+  void remove_listener(std::size_t number) { listeners_.remove(number); }
 
   // Before the first operation; forgotten once one went well.
   void tell_first_work(std::shared_ptr<FirstWork> first);
@@ -73,18 +67,8 @@ class Health {
   void work_ended(const std::shared_ptr<FirstWork>& first, bool well);
 
  private:
-  struct Registered {
-    std::size_t number;
-    std::shared_ptr<const Listener> listener;
-    std::vector<std::thread::id> running;  // it is being called there
-  };
-  // Null where there is none (any more). Good until one is added or removed.
-  Registered* find(std::size_t number);
-  void tell(const DeviceEvent& event);
+  Listeners<DeviceEvent> listeners_;
   mutable std::mutex mutex_;
-  std::condition_variable ended_;
-  std::vector<Registered> listeners_;
-  std::size_t next_listener_ = 1;
   std::map<std::string, bool> lost_;
   std::uint64_t last_engine_ = 0, engine_ = 0;  // that has a number; that counts
   std::atomic<bool> any_lost_{false}, untried_{false};

@@ -66,12 +66,20 @@ class AtOnce : public Neighbours {
     repository_.add(telling("second", library, 2, 90));
     repository_.write();
   }
+  // The engine logs while it is made.
+  static std::shared_ptr<load::EngineLog> telling_of(std::function<void()> made) {
+    auto log = std::make_shared<load::EngineLog>();
+    log->add([made = std::move(made)](const load::LogMessage& message) {
+      if (!message.in_probe) made();
+    });
+    return log;
+  }
   // As open(), in a world of its own.
   Outcome open_here(const std::string& flavor, std::function<void()> while_made = {}) const {
     World world(settings());
     OpenRequest request = request_;
     request.request.flavor = flavor;
-    if (while_made) request.attempt.log = [while_made](auto, auto, auto) { while_made(); };
+    if (while_made) request.attempt.log = telling_of(while_made);
     return open_engine(world, request);
   }
   Result<std::shared_ptr<SharedEngine>> share(const std::string& flavor,
@@ -86,7 +94,7 @@ class AtOnce : public Neighbours {
     request.request = [this, flavor, while_made](AskedSettings) {
       OpenRequest open = request_;
       open.request.flavor = flavor;
-      if (while_made) open.attempt.log = [while_made](auto, auto, auto) { while_made(); };
+      if (while_made) open.attempt.log = telling_of(while_made);
       return open;
     };
     request.cancel = std::move(cancel);
@@ -187,10 +195,10 @@ TEST_F(AtOnce, WhoTriesAgainLaterLetsOthersLoadMeanwhile) {
     busy.request.flavor = "first";
     busy.request.require = true;
     busy.attempt.probe = false;
-    busy.attempt.log = [&](auto, auto, auto) {
+    busy.attempt.log = telling_of([&] {
       last_try = Clock::now();
       if (++tries == 3) waits.open();
-    };
+    });
     EXPECT_EQ(open_engine(world, busy).state, State::failed);
   });
   EXPECT_TRUE(waits.wait(20s));

@@ -121,6 +121,20 @@ typedef struct enginehost_device_event {
   const enginehost_error* error; /* all that is known of the loss, until the callback returns; NULL when it is back */
 } enginehost_device_event;
 
+typedef struct enginehost_log {
+  size_t size;
+  int32_t level;    /* ENGINEHOST_LOG_... */
+  int32_t in_probe; /* nonzero: said in the child process that tried the build, and told when that had ended */
+  const char* topic; /* one word, or "" */
+  const char* message;
+} enginehost_log;
+enum {
+  ENGINEHOST_LOG_DEBUG = 10,
+  ENGINEHOST_LOG_INFO = 20,
+  ENGINEHOST_LOG_WARNING = 30,
+  ENGINEHOST_LOG_ERROR = 40
+};
+
 typedef struct enginehost_request {
   size_t size;
   const char* engine;   /* "onnxruntime" */
@@ -154,10 +168,16 @@ typedef struct enginehost_request {
   /* Folders of conda or Python environments, or of a system's libraries, whose engine may be opened where it lies. */
   const char* const* installations;
   size_t installation_count;
+  /* What the engine logs, while it is opened and as long as the handle is open, so `user_data` must last as long.
+   * Called on whatever thread the engine logs on, also on several at once; it must return quickly and not call into the
+   * engine.  Freeing the handle waits until it runs no more. */
+  void (*on_log)(const enginehost_log* message, void* user_data);
+  int32_t log_level; /* what is below it is not told: ENGINEHOST_LOG_...; 0: as configured ("log", ENGINEHOST_LOG) */
+  int32_t reserved_log;
 } enginehost_request;
 #define ENGINEHOST_REQUEST_INIT                                                                                  \
   {sizeof(enginehost_request), NULL, NULL, NULL, NULL, 0, 0, 0, 0, NULL, NULL, NULL, 0, NULL, 0, NULL, NULL, NULL, \
-   NULL, NULL, 0, 0, NULL, 0}
+   NULL, NULL, 0, 0, NULL, 0, NULL, 0, 0}
 
 /* Chooses, fetches, verifies, proves and loads a build; when one fails, the next best in the same call.  Blocks; [any],
  * also at the same time for different requests.  What this process has open already by the same request is given again

@@ -80,6 +80,9 @@ struct Request {
   std::function<void(const enginehost_device_event&)> on_device = nullptr;  // as long as the engine is open
   std::uint32_t probe_seconds = 0;                                          // 0: as configured
   std::vector<std::string> installations = {};  // whose engine may be opened where it lies
+  // On the engine's threads, as long as the engine is open; what it throws ends the program.
+  std::function<void(const enginehost_log&)> on_log = nullptr;
+  int log_level = 0;  // ENGINEHOST_LOG_...; 0: as configured
 };
 
 // What a small computation on a device showed; see enginehost_engine_check.
@@ -395,6 +398,11 @@ class Engine {
         c.on_device = [](const enginehost_device_event* event, void* data) noexcept {
           static_cast<const Asked*>(data)->request.on_device(*event);
         };
+      if (request.on_log)
+        c.on_log = [](const enginehost_log* message, void* data) noexcept {
+          static_cast<const Asked*>(data)->request.on_log(*message);
+        };
+      c.log_level = request.log_level;
     }
     Borrowed(const Borrowed&) = delete;
     Borrowed& operator=(const Borrowed&) = delete;

@@ -1,0 +1,81 @@
+// Who wants to hear of what an engine tells, which may be called from several threads.
+#pragma once
+#include <algorithm>
+#include <condition_variable>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace enginehost::load {
+
+// Any thread.
+template <class Event>
+class Listeners {
+ public:
+  using Listener = std::function<void(const Event&)>;
+
+  // Called on the thread that tells, while nothing of ours is locked; it must not throw.
+  std::size_t add(Listener listener) {
+    const std::lock_guard lock(mutex_);
+    listeners_.push_back({next_, std::make_shared<const Listener>(std::move(listener)), {}});
+    return next_++;
+  }
+
+  // Waits until the listener runs on no other thread: what it uses may go then.
+  void remove(std::size_t number) {
+    std::unique_lock lock(mutex_);
+    const auto runs_elsewhere = [&] {
+      const Registered* const known = find(number);
+      return known != nullptr &&
+             std::any_of(known->running.begin(), known->running.end(),
+                         [](std::thread::id thread) { return thread != std::this_thread::get_id(); });
+    };
+    if (Registered* const known = find(number)) known->listener.reset();
+    ended_.wait(lock, [&] { return !runs_elsewhere(); });
+    std::erase_if(listeners_, [&](const Registered& registered) { return registered.number == number; });
+  }
+
+  void tell(const Event& event) {
+    const std::thread::id here = std::this_thread::get_id();
+    std::unique_lock lock(mutex_);
+    // By number, since others may come and go while one is called.
+    for (std::size_t number = 0; number < next_; ++number) {
+      Registered* known = find(number);
+      if (known == nullptr || !known->listener) continue;
+      const std::shared_ptr<const Listener> listener = known->listener;
+      known->running.push_back(here);
+      lock.unlock();
+      (*listener)(event);
+      lock.lock();
+      known = find(number);
+      if (known == nullptr) continue;
+      auto& running = known->running;
+      running.erase(std::find(running.begin(), running.end(), here));
+      ended_.notify_all();
+    }
+  }
+
+ private:
+  struct Registered {
+    std::size_t number;
+    std::shared_ptr<const Listener> listener;
+    std::vector<std::thread::id> running;  // it is being called there
+  };
+  // Null where there is none (any more). Good until one is added or removed.
+  Registered* find(std::size_t number) {
+    const auto known = std::find_if(listeners_.begin(), listeners_.end(), [&](const Registered& registered) {
+      return registered.number == number;
+    });
+    return known != listeners_.end() ? &*known : nullptr;
+  }
+
+  std::mutex mutex_;
+  std::condition_variable ended_;
+  std::vector<Registered> listeners_;
+  std::size_t next_ = 1;
+};
+
+}  // namespace enginehost::load

@@ -1,0 +1,130 @@
+// What an engine logs, told to the application that opened it.
+#include <enginehost/enginehost.hpp>
+#include <mutex>
+
+#include "tests/sdk/played_engine.hpp"
+
+namespace enginehost::test {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+class Log : public PlayedEngine {
+ protected:
+  struct Told {
+    std::mutex mutex;
+    std::vector<std::string> lines;
+  };
+  void SetUp() override {
+    PlayedEngine::SetUp();
+    cache_ = path_text(folder_ / "other cache");  // nothing is proven there
+    set_variable("DEVICE_BEHAVIOUR", "logs");
+  }
+  enginehost_request listening(Told& told) const {
+    enginehost_request request = this->request();
+    request.user_data = &told;
+    request.on_log = [](const enginehost_log* message, void* data) {
+      EXPECT_EQ(message->size, sizeof *message);
+      auto* into = static_cast<Told*>(data);
+      const std::lock_guard lock(into->mutex);
+      into->lines.push_back(std::string(message->in_probe != 0 ? "probe " : "") +
+                            std::to_string(message->level) + " " + message->topic + ": " + message->message);
+    };
+    return request;
+  }
+  static std::vector<std::string> take(Told& told) {
+    const std::lock_guard lock(told.mutex);
+    return std::exchange(told.lines, {});
+  }
+  static void test(enginehost_engine* engine) {
+    EXPECT_EQ(enginehost_engine_self_test(engine, 0, "cpu", nullptr), ENGINEHOST_OK);
+  }
+};
+
+TEST_F(Log, IsToldFromTheConfiguredLevelOnAlsoOfTheProbe) {
+  Told told;
+  auto engine = open(listening(told));
+  ASSERT_TRUE(engine) << said();
+  const auto of_probe = take(told);
+  EXPECT_THAT(of_probe,
+              testing::IsSupersetOf({"probe 30 played: made", "probe 30 : tested", "30 played: made"}));
+  EXPECT_THAT(of_probe, testing::Each(testing::Not(HasSubstr("details"))));
+  test(engine.get());
+  EXPECT_THAT(take(told), ElementsAre("30 : tested"));
+  // Proven: there is no probe any more.
+  engine.reset();
+  ASSERT_TRUE(engine = open(listening(told))) << said();
+  EXPECT_THAT(take(told), ElementsAre("30 played: made"));
+}
+
+TEST_F(Log, TheLevelIsTheRequestsWhereItHasOne) {
+  Told told;
+  enginehost_request request = listening(told);
+  request.no_probe = 1;
+  request.log_level = ENGINEHOST_LOG_DEBUG;
+  ASSERT_TRUE(open(request)) << said();
+  EXPECT_THAT(take(told), ElementsAre("10 played: details", "30 played: made"));
+  request.log_level = ENGINEHOST_LOG_ERROR;
+  ASSERT_TRUE(open(request)) << said();
+  EXPECT_THAT(take(told), IsEmpty());
+  request.log_level = 7;
+  EXPECT_FALSE(open(request));
+  EXPECT_EQ(status_, ENGINEHOST_INVALID);
+  EXPECT_THAT(said(), HasSubstr("request.log_level: it is 7"));
+}
+
+TEST_F(Log, TheLevelIsTheConfiguredOneWhereTheRequestHasNone) {
+  write_text(configuration_, "{\"repositories_default\": false, \"log\": \"debug\"}");
+  Told told;
+  enginehost_request request = listening(told);
+  request.no_probe = 1;
+  ASSERT_TRUE(open(request)) << said();
+  EXPECT_THAT(take(told), ElementsAre("10 played: details", "30 played: made"));
+}
+
+// As long as each is there, and not for one that is gone.
+TEST_F(Log, EveryHandleOfASharedEngineHearsIt) {
+  Told first, second;
+  auto one = open(listening(first));
+  ASSERT_TRUE(one) << said();
+  auto other = open(listening(second));
+  ASSERT_TRUE(other) << said();
+  EXPECT_THAT(take(second), IsEmpty()) << "it was open already";
+  take(first);
+  test(one.get());
+  EXPECT_THAT(take(first), ElementsAre("30 : tested"));
+  EXPECT_THAT(take(second), ElementsAre("30 : tested"));
+  one.reset();
+  test(other.get());
+  EXPECT_THAT(take(first), IsEmpty());
+  EXPECT_THAT(take(second), ElementsAre("30 : tested"));
+}
+
+TEST_F(Log, ACallerWhoKnowsNothingOfItIsNotReadThatFar) {
+  Told told;
+  enginehost_request older = listening(told);
+  older.size = offsetof(enginehost_request, on_log);
+  const auto engine = open(older);
+  ASSERT_TRUE(engine) << said();
+  test(engine.get());
+  EXPECT_THAT(take(told), IsEmpty());
+}
+
+TEST_F(Log, TheCppFaceTellsItToo) {
+  sdk::Request request;
+  request.engine = "reference";
+  request.cache = cache_;
+  request.repositories = {repository_path_};
+  request.probe = false;
+  request.log_level = ENGINEHOST_LOG_DEBUG;
+  std::vector<std::string> lines;
+  request.on_log = [&](const enginehost_log& message) { lines.emplace_back(message.message); };
+  sdk::Engine engine = sdk::Engine::open(request);
+  engine.self_test(0, "cpu");
+  EXPECT_THAT(lines, ElementsAre("details", "made", "tested"));
+}
+
+}  // namespace
+}  // namespace enginehost::test
