@@ -5,6 +5,7 @@
 
 #include "base/copy_file.hpp"
 #include "base/files.hpp"
+#include "base/location.hpp"
 #include "base/paths.hpp"
 #include "base/remove_tree.hpp"
 #include "base/text.hpp"
@@ -56,6 +57,33 @@ Result<std::string> cxx11_abi_of(const fs::path& file) {
   return abi;
 }
 
+// What every loader of this system looks into for any name.
+bool is_default_folder(std::string_view folder) {
+  constexpr std::string_view usual[] = {"/lib", "/lib64", "/usr/lib", "/usr/lib64"};
+  // "/usr/lib/x86_64-linux-gnu"
+  const std::size_t slash = folder.rfind('/');
+  if (folder.substr(slash).find("-linux-") != std::string_view::npos) folder = folder.substr(0, slash);
+  return std::find(std::begin(usual), std::end(usual), folder) != std::end(usual);
+}
+
+// A folder that is written as it is, where the library was linked most likely; "$ORIGIN/…" is in the build.
+std::vector<std::pair<std::string, std::string>> found_by_own_path(const binary::BinaryInfo& info) {
+  std::vector<std::pair<std::string, std::string>> found;
+  if (info.kind != binary::Kind::elf) return found;
+  std::error_code error;
+  for (const std::string& name : info.needed)
+    for (const std::string& element : info.has_runpath ? info.runpath : info.rpath) {
+      if (name.empty() || name.find('/') != std::string::npos || !element.starts_with('/') ||
+          element.find('$') != std::string::npos)
+        continue;
+      const std::string folder = plain_location(element);
+      if (is_default_folder(folder) || !fs::exists(path_of(folder) / path_of(name), error)) continue;
+      found.emplace_back(name, folder);
+      break;
+    }
+  return found;
+}
+
 Result<LibraryFacts> facts_of(const fs::path& file, std::string path, const binary::BinaryInfo& info) {
   LibraryFacts facts;
   facts.path = std::move(path);
@@ -66,6 +94,7 @@ Result<LibraryFacts> facts_of(const fs::path& file, std::string path, const bina
   if (info.has_rpath || (info.kind == binary::Kind::macho && !info.rpath.empty())) facts.rpath = info.rpath;
   if (info.has_runpath) facts.runpath = info.runpath;
   facts.dependent_load_flags = info.pe->dependent_load_flags;
+  facts.found_by_own_path = found_by_own_path(info);
   facts.minimum_os = info.kind == binary::Kind::macho ? info.minimum_os : "";
   facts.isa = level_of(info.isa_needed);
   for (const binary::VersionNeed& need : info.version_needs) {
@@ -157,6 +186,11 @@ Json to_json(const ArtifactFacts& facts) {
     if (one.rpath) library.set("rpath", Json::strings(*one.rpath));
     if (one.runpath) library.set("runpath", Json::strings(*one.runpath));
     if (one.dependent_load_flags != 0) library.set("dependent_load_flags", one.dependent_load_flags);
+    if (!one.found_by_own_path.empty()) {
+      Json found = Json::object();
+      for (const auto& [name, folder] : one.found_by_own_path) found.set(name, folder);
+      library.set("found_by_own_path", std::move(found));
+    }
     libraries.push(std::move(library));
   }
   Json document = Json::object()
@@ -197,6 +231,8 @@ ArtifactFacts facts_from_json(const Json& document) {
     library.sass = texts_of(one["sass"]);
     library.ptx = texts_of(one["ptx"]);
     library.plugin = one["plugin"].as_bool();
+    for (const auto& [name, folder] : one["found_by_own_path"].as_object())
+      library.found_by_own_path.emplace_back(name, folder.as_string());
     facts.libraries.push_back(std::move(library));
   }
   return facts;

@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/json.hpp"
@@ -25,6 +26,9 @@ struct LibraryFacts {
   bool plugin = false;                    // exports engine_plugin_v1
   // Of a plugin that asks names of libtorch: "1" when std::string is the newer one in them, else "0".
   std::string cxx11_abi;
+  // Of an ELF library: what it needs and its own RUNPATH or RPATH leads to, outside the archive, where it was
+  // looked into: the name, and that folder.
+  std::vector<std::pair<std::string, std::string>> found_by_own_path;
 };
 
 struct ArtifactFacts {

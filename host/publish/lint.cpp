@@ -315,10 +315,22 @@ class Look {
     std::set<std::string> declared;
     for (const std::string& name : build.requires_.libraries)
       declared.insert(windows ? to_lower(name) : name);
-    for (const Outside& one : outside(parts, build.flavor))
-      if (!declared.contains(one.name))
+    for (const Outside& one : outside(parts, build.flavor)) {
+      if (!one.found_in.empty() && declared.contains(one.name))
+        warning(place + ".requires.libraries",
+                one.needed_by + " finds " + one.name + " in " + one.found_in +
+                    ", and a machine that has it nowhere else is said not to have it",
+                "leave it out: the check before loading looks where the library does");
+      else if (!one.found_in.empty())
+        warning(place,
+                one.needed_by + " finds " + one.name + " in " + one.found_in +
+                    ", a folder of the machine that it was linked on",
+                "add a component that brings it, and a RUNPATH from $ORIGIN; else machines without that "
+                "folder learn of it only once the build was fetched");
+      else if (!declared.contains(one.name))
         error(place, one.needed_by + " needs " + one.name + ", which is in none of its components",
               "add a component that brings it, or name it in requires.libraries");
+    }
   }
 
   void reach(const Build& build, const std::vector<ArtifactFacts>& parts, const std::string& place) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
+#include <map>
 #include <set>
 #include <string_view>
 
@@ -93,6 +94,11 @@ std::vector<Outside> outside(const std::vector<ArtifactFacts>& parts, const std:
     for (const LibraryFacts& library : part.libraries)
       if (!library.soname.empty()) inside.insert(file_name(library.soname));
   }
+  // Whoever is loaded with it first brings it for all.
+  std::map<std::string, std::string> by_own_path;
+  for (const ArtifactFacts& part : parts)
+    for (const LibraryFacts& library : part.libraries)
+      by_own_path.insert(library.found_by_own_path.begin(), library.found_by_own_path.end());
   std::vector<Outside> found;
   std::set<std::string> told;
   for (const ArtifactFacts& part : parts)
@@ -101,7 +107,9 @@ std::vector<Outside> outside(const std::vector<ArtifactFacts>& parts, const std:
         const std::string name = library.kind == "pe" ? to_lower(needed) : file_name(needed);
         // glibc takes a need without a name for the program itself.
         if (name.empty() || inside.contains(name) || is_of_system(library.kind, needed, flavor)) continue;
-        if (told.insert(name).second) found.push_back({name, library.path});
+        if (!told.insert(name).second) continue;
+        const auto own = by_own_path.find(name);
+        found.push_back({name, library.path, own != by_own_path.end() ? own->second : std::string()});
       }
   return found;
 }
@@ -146,7 +154,8 @@ Json requirements_of(const std::vector<ArtifactFacts>& parts, const std::string&
                                  .set("sass", Json::strings({sass.begin(), sass.end()}))
                                  .set("ptx", Json::strings({ptx.begin(), ptx.end()})));
   std::vector<std::string> libraries;
-  for (const Outside& one : outside(parts, flavor)) libraries.push_back(one.name);
+  for (const Outside& one : outside(parts, flavor))
+    if (one.found_in.empty()) libraries.push_back(one.name);
   if (!libraries.empty()) requirements.set("libraries", Json::strings(libraries));
   return requirements;
 }

@@ -12,6 +12,7 @@ namespace enginehost::publish {
 // A library that nothing in the build brings, and that is not part of every system of its kind.
 struct Outside {
   std::string name, needed_by;
+  std::string found_in;  // the folder that a needer's own RUNPATH or RPATH leads to; empty: none does
 };
 
 // Names that are needed and lie in none of the parts. The C library, the C++ runtime (their versions are
@@ -24,7 +25,9 @@ std::vector<Outside> outside(const std::vector<ArtifactFacts>& parts, const std:
 bool is_of_system(const std::string& kind, const std::string& needed, const std::string& flavor);
 
 // The member "requires": glibc, glibcxx, cxxabi, libc, cpu, cuda (toolkit from the flavor, architectures from
-// the files), os_version, libraries. Empty members are left out.
+// the files), os_version, libraries. Empty members are left out. Libraries are what the system must have
+// under its name: one that a needer's own path leads to is for the check before loading, which follows that
+// path.
 Json requirements_of(const std::vector<ArtifactFacts>& parts, const std::string& flavor);
 
 // The member "adapter" of the component that holds this plugin: the libraries of its runtime that it names

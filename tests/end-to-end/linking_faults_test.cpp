@@ -1,5 +1,5 @@
 // EH-L: the plugin is whole, but what it needs is not there or does not fit.
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
 #include "tests/end-to-end/fault.hpp"
 
@@ -43,6 +43,40 @@ TEST(LinkingFaults, L01_AMissingLibraryIsNamedWithTheFileThatNeedsItAndTheFolder
   expect_fault({faulty_build({{plugin, plugin_that_needs({"libmissing_math.so.3"}, "$ORIGIN/lib")}}),
                 "EH-L01",
                 {"libmissing_math.so.3", plugin, "/lib"}});
+}
+
+// Its loader finds it there, so no machine that has the folder is said to lack it.
+TEST(LinkingFaults, L01_WhatAPluginFindsByAFolderOfItsOwnPathIsMissingOnlyWhereThatFolderIs) {
+  const Workplace workplace;
+  const std::filesystem::path folder = workplace.folder() / "vendor", file = folder / "libvendor.so.1";
+  write_text(file, provider("libvendor.so.1"));
+  write_text(workplace.folder() / plugin, plugin_that_needs({"libvendor.so.1"}, folder.native()));
+  const std::string repository = workplace.folder() / "repository",
+                    published = workplace.folder() / "published";
+  const auto manifest = [&](std::vector<std::string> arguments) {
+    arguments.push_back("--json");
+    const Ended run = workplace.run("engine-manifest", arguments);
+    EXPECT_EQ(run.status, 0) << run.said();
+    return run;
+  };
+  manifest({"init", repository, "--name", "Vendor"});
+  manifest({"add", repository, workplace.folder() / plugin, "--engine", "reference", "--version", "1.0",
+            "--flavor", "cpu"});
+  const Ended lint = manifest({"lint", repository});
+  EXPECT_THAT(lint.document.dump(), testing::HasSubstr("finds libvendor.so.1 in " + folder.native()));
+  manifest({"publish", repository, published});
+  const std::vector<std::string> open = {"reference", "--repository", published, "--json"};
+  const Ended opened = workplace.info(open);
+  EXPECT_EQ(opened.status, 0) << opened.said();
+  bool brought = false;
+  for (const Json& library : opened.outcome()["loaded"].as_array())
+    brought = brought || (library["path"].as_string() == file && library["origin"].as_string() == "system");
+  EXPECT_TRUE(brought) << "where it came from is told";
+  std::filesystem::remove(file);
+  const Ended gone = workplace.info(open);
+  EXPECT_EQ(gone.status, 6) << gone.said();
+  EXPECT_EQ(gone.code(), "EH-L01") << gone.said();
+  EXPECT_THAT(evidence_list(gone.diagnosis(), "searched"), testing::HasSubstr(folder.native()));
 }
 
 TEST(LinkingFaults, L01_AllMissingLibrariesAreNamedAtOnce) {

@@ -442,6 +442,27 @@ TEST(Requirements, a_need_without_a_name_is_none) {
   EXPECT_EQ((*adapter_of(library))["needs"].dump(), R"(["libwhole.so.1"])");
 }
 
+TEST(Requirements, what_a_librarys_own_path_leads_to_is_not_asked_of_the_system_by_name) {
+  LibraryFacts library;
+  library.path = "lib/libengine_x.so";
+  library.kind = "elf";
+  library.needed = {"libelsewhere.so.1", "libsystem.so.1"};
+  LibraryFacts other = library;
+  other.path = "lib/libother.so";
+  other.found_by_own_path = {{"libelsewhere.so.1", "/opt/vendor/lib"}};
+  ArtifactFacts part;
+  part.files = {library.path, other.path};
+  part.libraries = {library, other};
+  EXPECT_EQ(requirements_of({part}, "cpu")["libraries"].dump(), R"(["libsystem.so.1"])");
+  const auto found = outside({part}, "cpu");
+  ASSERT_EQ(found.size(), 2u);
+  EXPECT_EQ(found[0].found_in, "/opt/vendor/lib");
+  EXPECT_EQ(found[1].found_in, "");
+  const ArtifactFacts again = facts_from_json(to_json(part));
+  EXPECT_EQ(again.libraries[1].found_by_own_path, other.found_by_own_path);
+  EXPECT_EQ(to_json(part)["libraries"].as_array()[0].find("found_by_own_path"), nullptr);
+}
+
 TEST(Requirements, of_macos_and_windows_libraries) {
   ArtifactFacts mac;
   mac.files = {"lib/libmac.dylib"};
