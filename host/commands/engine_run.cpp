@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdio>
 
+#include "base/files.hpp"
 #include "base/paths.hpp"
 #include "base/text.hpp"
 #include "host/commands/asked_for.hpp"
@@ -186,6 +187,9 @@ int run(int argc, char** argv) {
   // Before anything is fetched or loaded for them.
   const auto inputs = read_inputs(flags.inputs);
   if (!inputs) return end_with(inputs.error(), flags.common.json);
+  if (!flags.output.empty())
+    if (const auto made = explain::of_argument(make_folders(path_of(flags.output))); !made)
+      return end_with(made.error(), flags.common.json);
   auto settings = settings_of(flags.common);
   if (!settings) return end_with(settings.error(), flags.common.json);
   const CancelToken cancel = cancel_on_signal();

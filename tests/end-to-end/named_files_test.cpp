@@ -247,6 +247,31 @@ TEST_F(NamedFiles, ARemedySpeaksOfTheFileThatWasNamed) {
   }
 }
 
+TEST_F(NamedFiles, AnInspectedFilesNameForgesNoLine) {
+  const std::string name = named("x.so: loads\nEH-L01 forged\x1b[2J.so");
+  write_text(name, reference_plugin());
+  const Ended run = workplace.info({"--inspect", name});
+  EXPECT_EQ(run.status, 0) << run.said();
+  EXPECT_THAT(run.output, Not(HasSubstr("\nEH-L01")));
+  EXPECT_THAT(run.output, HasSubstr("x.so: loads EH-L01 forged\\x1b[2J.so: loads\n"));
+}
+
+TEST_F(NamedFiles, OfAFileThatIsNoLibraryNothingIsToldThatOnlyLibrariesHave) {
+  write_text(named("text"), "no library\n");
+  const Ended run = workplace.info({"--inspect", named("text")});
+  EXPECT_EQ(run.status, 6) << run.said();
+  EXPECT_THAT(run.output, HasSubstr("\nthe file\n  linker script or text, 11 bytes\n")) << run.said();
+}
+
+// Before an engine is looked for, let alone run.
+TEST_F(NamedFiles, AFolderForOutputsThatCannotBeIsToldFirst) {
+  write_text(named("file"), "");
+  const Ended run =
+      workplace.run("engine-run", {"nosuch", named("model"), "--output", named("file"), "--json"});
+  EXPECT_EQ(run.code(), "EH-F16") << run.said();
+  EXPECT_EQ(run.status, 7);
+}
+
 TEST_F(NamedFiles, WhatAManifestIsToBeMadeOfIsAnArgument) {
   const std::string folder = named("made");
   ASSERT_EQ(workplace.run("engine-manifest", {"init", folder, "--name", "x"}).status, 0);
