@@ -188,7 +188,7 @@ open::OpenRequest open_request(const InfoFlags& flags, resolve::Request request,
   open.attempt.probe = !flags.no_probe;
   open.attempt.consent = consent_for(world, &bar);
   open.attempt.progress = bar.callback();
-  log_to_standard_error(open.attempt, flags.common.quiet);
+  log_to_standard_error(open.attempt, bar, flags.common.quiet);
   open.decide_anew = true;  // every candidate is told
   return open;
 }
@@ -197,7 +197,7 @@ int engine(const InfoFlags& flags, resolve::Request asked_for, open::World& worl
   if (!flags.plot.empty())
     if (const auto possible = can_plot(path_of(flags.plot)); !possible)
       return end_with(possible.error(), flags.common.json);
-  transfer::ProgressBar bar(stderr, flags.common.quiet);
+  auto& bar = *new transfer::ProgressBar(stderr, flags.common.quiet);  // an engine logs to the very end
   open::Outcome& outcome =
       open_in_command(world, open_request(flags, std::move(asked_for), world, bar), flags.common.json);
   bar.clear();

@@ -24,9 +24,12 @@ std::string describe(const load::LogMessage& message) {
   return line + ": " + printable_line(message.message);
 }
 
-void log_to_standard_error(open::AttemptOptions& attempt, bool quiet) {
+void log_to_standard_error(open::AttemptOptions& attempt, transfer::ProgressBar& bar, bool quiet) {
   attempt.log = std::make_shared<load::EngineLog>();
-  attempt.log->add([](const load::LogMessage& message) { say_aside("%s\n", describe(message).c_str()); });
+  attempt.log->add([&bar](const load::LogMessage& message) {
+    bar.clear();
+    say_aside("%s\n", describe(message).c_str());
+  });
   if (quiet) attempt.log_level = ENGINE_LOG_ERROR;
 }
 

@@ -197,10 +197,10 @@ int run(int argc, char** argv) {
 
   open::OpenRequest request;
   request.request = *asked_for;
-  transfer::ProgressBar bar(stderr, flags.common.quiet);
+  auto& bar = *new transfer::ProgressBar(stderr, flags.common.quiet);  // an engine logs to the very end
   request.attempt.consent = consent_for(world, &bar);
   request.attempt.progress = bar.callback();
-  log_to_standard_error(request.attempt, flags.common.quiet);
+  log_to_standard_error(request.attempt, bar, flags.common.quiet);
   open::Outcome& outcome = open_in_command(world, request, flags.common.json);
   bar.clear();
   Json document = flags.common.json ? open::document(world, outcome) : Json::object();

@@ -53,8 +53,7 @@ ProgressBar::ProgressBar(std::FILE* stream, bool quiet) : stream_(stream) {
 ProgressBar::~ProgressBar() { clear(); }
 
 void ProgressBar::clear() {
-  if (!drawn_) return;
-  drawn_ = false;
+  if (!drawn_.exchange(false)) return;
   std::fputs("\r\033[K", stream_);
   std::fflush(stream_);
 }

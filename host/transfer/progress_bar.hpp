@@ -1,5 +1,6 @@
 // A progress bar for people.
 #pragma once
+#include <atomic>
 #include <cstdio>
 #include <memory>
 
@@ -9,7 +10,7 @@ namespace enginehost::transfer {
 
 // Draws on a terminal (bytes, rate, time left) and is silent elsewhere. NO_COLOR and TERM=dumb are obeyed.
 // The line is wiped by clear(), which stands before whatever else is printed, and when the bar is destroyed.
-// One thread at a time.
+// One thread at a time, but for clear().
 class ProgressBar {
  public:
   explicit ProgressBar(std::FILE* stream = stderr, bool quiet = false);
@@ -25,7 +26,8 @@ class ProgressBar {
 
  private:
   std::FILE* stream_;
-  bool visible_ = false, color_ = false, drawn_ = false;
+  bool visible_ = false, color_ = false;
+  std::atomic<bool> drawn_ = false;
 };
 
 // One line of at most `columns` characters: "downloading  [=====>    ]  120 MiB of 317 MiB  95 MiB/s  2 s
