@@ -70,8 +70,9 @@ int explain_codes(const InfoFlags& flags) {
 }
 
 std::string inspect_report(const preflight::Report& report, bool symbols, bool recorded) {
-  std::string text = path_text(report.file) + ": " + preflight::name_of(report.verdict) + "\n";
-  for (const std::string& note : report.notes) text += "  " + note + "\n";
+  std::string text =
+      printable_line(path_text(report.file)) + ": " + preflight::name_of(report.verdict) + "\n";
+  for (const std::string& note : report.notes) text += "  " + printable_line(note) + "\n";
   for (const Diagnosis& diagnosis : report.diagnoses) text += "\n" + described(diagnosis) + "\n";
   text += "\nthe file\n";
   const bool listed = !report.closure.empty();
@@ -86,7 +87,9 @@ std::string inspect_report(const preflight::Report& report, bool symbols, bool r
                                                      : item.path)) +
             "\n";
   for (const linker::HighestVersion& version : report.highest)
-    text += "needs " + version.family + " " + version.version + " (" + version.required_by + ")\n";
+    text +=
+        printable_line("needs " + version.family + " " + version.version + " (" + version.required_by + ")") +
+        "\n";
   for (const binary::GpuCode::Entry& code : report.gpu_code)
     text += "GPU code " + code.kind + " " + code.arch + " (" + std::to_string(code.count) + ")\n";
   // Of an ELF file for this machine they were, though they are no part of the verdict: see the notes.

@@ -6,6 +6,7 @@
 
 #include "base/files.hpp"
 #include "base/paths.hpp"
+#include "base/printable.hpp"
 #include "base/text.hpp"
 #include "host/commands/asked_for.hpp"
 #include "host/commands/checked.hpp"
@@ -88,8 +89,8 @@ Json ports_document(const engine_port* ports, std::size_t count) {
 std::string ports_text(const char* label, const engine_port* ports, std::size_t count) {
   std::string text;
   for (std::size_t i = 0; i < count; ++i)
-    text += std::string("  ") + label + "  " + load::told_text(ports[i].name) + "  " +
-            load::describe_port(ports[i]) + "\n";
+    text += std::string("  ") + label + "  " +
+            printable_line(load::told_text(ports[i].name) + "  " + load::describe_port(ports[i])) + "\n";
   return text;
 }
 

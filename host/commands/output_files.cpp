@@ -4,6 +4,7 @@
 
 #include "base/files.hpp"
 #include "base/paths.hpp"
+#include "base/printable.hpp"
 #include "host/commands/npy.hpp"
 #include "host/commands/output_names.hpp"
 #include "host/explain/explain.hpp"
@@ -29,12 +30,12 @@ Result<OutputFiles> write_outputs(const std::vector<RunOutput>& outputs,
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     const std::string type = load::describe_tensor(*outputs[i].tensor);
     Json entry = Json::object().set("output", outputs[i].port).set("type", type);
-    done.text += "  " + outputs[i].port + "  " + type;
+    done.text += "  " + printable_line(outputs[i].port + "  " + type);
     if (!folder.empty()) {
       const std::filesystem::path file = folder / path_of(files[i] + ".npy");
       if (auto written = explain::of_argument(write(*outputs[i].tensor, file)); written) {
         entry.set("file", path_text(file));
-        done.text += "  " + path_text(file);
+        done.text += "  " + printable_line(path_text(file));
       } else {
         Diagnosis& failure = written.error();
         failure.with("output", outputs[i].name, "the model").with("type", type, "the engine");

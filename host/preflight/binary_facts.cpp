@@ -175,11 +175,15 @@ void add_file_lines(const BinaryInfo& info, bool with_needs, std::vector<std::st
 std::string head_line(const BinaryInfo& info) {
   std::string line = std::string(info.sniffed.empty() ? "file" : info.sniffed);
   if (!info.machine.empty()) line += " for " + info.machine;
-  line += ", " + std::string(info.kind == Kind::macho && !info.macho->file_type.empty()
-                                 ? info.macho->file_type
-                                 : binary::name_of(info.type));
-  return line + ", " + format_bytes(info.file_size) + " (" + format_bytes(info.needed_size) + " needed, " +
-         format_bytes(info.memory_size) + " in memory)";
+  if (info.kind != Kind::unknown)
+    line += ", " + std::string(info.kind == Kind::macho && !info.macho->file_type.empty()
+                                   ? info.macho->file_type
+                                   : binary::name_of(info.type));
+  line += ", " + format_bytes(info.file_size);
+  // What is not mapped has no segments that could be cut.
+  if (info.needed_size == 0 && info.memory_size == 0) return line;
+  return line + " (" + format_bytes(info.needed_size) + " needed, " + format_bytes(info.memory_size) +
+         " in memory)";
 }
 
 }  // namespace

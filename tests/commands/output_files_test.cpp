@@ -49,6 +49,13 @@ TEST_F(OutputFilesTest, ThoseThatCanBeWrittenAre) {
   EXPECT_THAT(done->text, HasSubstr("d.npy\n"));
 }
 
+TEST_F(OutputFilesTest, ANameForgesNoLine) {
+  const auto done = write_outputs({{"a\n  b", "a\n  b", &whole_}}, {});
+  ASSERT_TRUE(done);
+  EXPECT_EQ(done->text, "  a   b  int64[2]\n");
+  EXPECT_EQ(done->document.as_array()[0]["output"].as_string(), "a\n  b");
+}
+
 TEST_F(OutputFilesTest, OneThatCannotIsToldWithItsNameAndTypeAndWhatToDo) {
   auto done = write_outputs({{"b", "b.left", &half_}}, folder_ / "out");
   ASSERT_TRUE(done);
