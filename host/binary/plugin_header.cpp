@@ -35,7 +35,10 @@ Result<Place> place_in_elf(FileView& file, std::string_view symbol, std::vector<
     if (!raw.exported()) return true;
     std::optional<std::string> name = elf.string_at(raw.name);
     if (name && *name == symbol) found = raw;
-    if (name && !found) keep_example(std::move(*name), others);
+    // What names a version of the library is nothing that could be called.
+    constexpr std::uint16_t SHN_ABS = 0xfff1;
+    const bool version = raw.section == SHN_ABS && raw.size == 0;
+    if (name && !found && !version) keep_example(std::move(*name), others);
     return !found;
   });
   if (!found && !followed) return fail(damaged(file, "the symbol table cannot be followed"));

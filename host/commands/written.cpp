@@ -30,6 +30,7 @@ int all_written(int status) {
   if (first_error == 0 && std::ferror(stream) == 0) return status;
   Diagnosis diagnosis = first_error != 0 ? diagnose_errno("EH-P50", first_error) : diagnose("EH-P50");
   const OutputFile file = file_behind(stream);
+  if (first_error == EBADF) diagnosis.with("closed", "yes");
   if (!file.name.empty()) diagnosis.with("file", file.name);
   if (file.size) diagnosis.with("size", std::to_string(*file.size));
   std::fprintf(stderr, "%s\n", explain::describe(diagnosis).c_str());

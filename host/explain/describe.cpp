@@ -108,9 +108,9 @@ std::string headline(const Diagnosis& diagnosis) {
 
 void tell_other_facts(const Diagnosis& diagnosis, std::string& text) {
   static const auto& told = *new std::set<std::string_view>{
-      "library",     "needed_by", "chain",  "searched",         "os_said",      "errno",
-      "provided_by", "build",     "mended", "from_environment", "last_words",   "stage",
-      "place",       "named_by",  "remedy", "engine",           "option_set_by"};
+      "library",     "needed_by", "chain",  "searched",         "os_said",       "errno",
+      "provided_by", "build",     "mended", "from_environment", "last_words",    "stage",
+      "place",       "named_by",  "remedy", "engine",           "option_set_by", "closed"};
   std::size_t count = 0;
   std::set<std::string_view> values;
   for (const Evidence& fact : diagnosis.evidence) {

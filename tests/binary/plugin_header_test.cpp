@@ -89,6 +89,14 @@ TEST_F(Header, without_the_symbol_the_exports_are_named_instead) {
   EXPECT_EQ(header.exports, std::vector<std::string>{"engine_create"});
 }
 
+TEST_F(Header, the_names_of_a_librarys_versions_are_no_exports) {
+  const std::string map = write("v.map", "V1 { global: engine_create; local: *; };\n").native();
+  const PluginHeader header =
+      read("int engine_create(void) { return 0; }\n", {"-Wl,--version-script=" + map});
+  EXPECT_EQ(header.state, State::symbol_absent);
+  EXPECT_EQ(header.exports, std::vector<std::string>{"engine_create"});
+}
+
 TEST_F(Header, a_hidden_object_is_absent) {
   const PluginHeader header = read(
       "__attribute__((visibility(\"hidden\"))) struct plugin engine_plugin_v1 = {\"ENGPLUG\", 32, 1, 0, 0, "

@@ -275,6 +275,23 @@ TEST(Catalogue, WhateverThePluginSaysSomethingCanBeDone) {
   }
 }
 
+TEST(Catalogue, ALibraryOfAnotherSystemThatSomebodyNamedCanBeJudgedForItsOwn) {
+  Diagnosis of_build = diagnose("EH-F09").with("file", "/x.dll").with("format", "PE/COFF (Windows)");
+  Diagnosis named = of_argument(of_build);
+  complete(of_build);
+  complete(named);
+  EXPECT_EQ(of_build.remedy.size(), 1u);
+  EXPECT_THAT(named.remedy,
+              ElementsAre(HasSubstr("engine-info ENGINE --plan"), HasSubstr("--platform FILE")));
+}
+
+TEST(Catalogue, WhatIsAskedOfAModelIsTheRequests) {
+  Diagnosis said =
+      diagnose("EH-E01").with("status", "ENGINE_INVALID").with("message", "no").with("model", "/m");
+  complete(said);
+  EXPECT_THAT(said.remedy, ElementsAre(HasSubstr("correct the request: /m, its format, or the device")));
+}
+
 TEST(Catalogue, TheEngineIsNamedInCommandsWhereItIsKnown) {
   Diagnosis said = diagnose("EH-E01").with("status", "ENGINE_UNSUPPORTED").with("message", "no ENGINE here");
   Diagnosis known = said;

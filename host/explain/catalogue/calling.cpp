@@ -183,12 +183,16 @@ constexpr Entry entries[] = {
      .meaning = "What a command printed did not all arrive: the disk is full, or the reader is gone.",
      .after = "the result of writing to standard output",
      .causes =
-         {"standard output could not be written to {file}: {os_said}; it has {size|bytes}, and the largest "
+         {"standard output could not be written: it is closed{?closed}",
+          "standard output could not be written to {file}: {os_said}; it has {size|bytes}, and the largest "
           "file that this process may write has {limit|bytes}",
           "standard output could not be written to {file}: {os_said}; it has {size|bytes}",
           "standard output could not be written: {os_said}", "standard output could not be written"},
-     .remedies = {"{errno=EFBIG}raise the limit: ulimit -f unlimited",
-                  "free space where the output goes, or send it elsewhere, and run the command again"},
+     .remedies =
+         {"{?closed}run the command again with an open standard output (>/dev/null where nobody "
+          "reads it)",
+          "{errno=EFBIG}raise the limit: ulimit -f unlimited",
+          "{!closed}free space where the output goes, or send it elsewhere, and run the command again"},
      .exit_status = S::cache,
      .category = Category::request},
     {.code = "EH-P51",

@@ -157,7 +157,10 @@ constexpr Entry entries[] = {
      .after = "the loader says \"invalid ELF header\" (Windows: error 193)",
      .causes = {"{file} is a library for another system: {format}", "{file} is a library for another system",
                 "the file is a library for another operating system"},
-     .remedies = {"use the build for this operating system; engine-info ENGINE --plan --explain lists them"}},
+     .remedies =
+         {"use the build for this operating system; engine-info ENGINE --plan --explain lists them",
+          "{place=argument}engine-info --inspect with --platform FILE judges it for a machine of its own "
+          "system; engine-info --platform-json writes FILE there"}},
     {.code = "EH-F10",
      .title = "not a shared library",
      .meaning = "An executable, an object file or a static archive, which cannot be loaded.",

@@ -46,7 +46,10 @@ constexpr Entry entries[] = {
           "--explain lists them",
           "{status=ENGINE_INVALID}{!option_set_by}{?stage}use another version or build (engine-info ENGINE "
           "--plan --explain lists them), and tell the publisher of this one what it said",
-          "{status=ENGINE_INVALID}{!stage}correct the request"}},
+          "{status=ENGINE_INVALID}{!stage}{?model}correct the request: {model}, its format, or the device "
+          "that "
+          "it was to be loaded on",
+          "{status=ENGINE_INVALID}{!stage}{!model}correct the request"}},
     {.code = "EH-R01",
      .title = "illegal instruction",
      .meaning = "The build ran an instruction this processor does not have, or ran into a trap.",
