@@ -34,9 +34,7 @@ Result<void> write_all(int file, std::string_view bytes) {
 }
 
 Diagnosis write_failure(int error_number, const fs::path& file) {
-  return std::move(diagnose_errno(code_of_write_error(error_number), error_number)
-                       .with("file", path_text(file))
-                       .with("folder", path_text(file.parent_path())));
+  return enginehost::write_failure(error_number, file, file.parent_path());
 }
 
 // An absolute path that lexically_normal() would leave as it is: no empty element, none that is "." or "..",
@@ -266,6 +264,16 @@ std::string_view code_of_write_error(int error_number) {
     default:
       return "EH-F16";
   }
+}
+
+Diagnosis write_failure(int error_number, const fs::path& file, const fs::path& folder) {
+  Diagnosis diagnosis = diagnose_errno(code_of_write_error(error_number), error_number);
+  diagnosis.with("file", path_text(file)).with("folder", path_text(folder));
+  // "No space left" is said of inodes, too, and df then shows room.
+  if (const auto space = error_number == ENOSPC ? space_below(folder) : std::nullopt;
+      space && space->no_more_files)
+    diagnosis.with("free_inodes", "0", "statvfs");
+  return diagnosis;
 }
 
 namespace {

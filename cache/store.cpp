@@ -12,6 +12,7 @@
 #include "base/process.hpp"
 #include "base/sha256.hpp"
 #include "base/text.hpp"
+#include "cache/folder_trust.hpp"
 #include "cache/odd_places.hpp"
 #include "cache/place.hpp"
 #include "cache/sharing.hpp"
@@ -234,9 +235,12 @@ Result<TreeList> load_list(const fs::path& root, std::string_view tree_id) {
 }
 
 Diagnosis disk_failure(int error_number, const fs::path& file, const fs::path& root) {
-  return std::move(diagnose_errno(code_of_write_error(error_number), error_number)
-                       .with("file", path_text(file))
-                       .with("folder", path_text(root)));
+  Diagnosis diagnosis = write_failure(error_number, file, root);
+  if (error_number == EXDEV) diagnosis.with("crossed", path_text(file));
+  if (error_number != EACCES && error_number != EPERM) return diagnosis;
+  if (const auto foreign = made_by_another(root, file))
+    diagnosis.with("foreign", path_text(foreign->path)).with("foreign_owner", foreign->owner, "stat");
+  return diagnosis;
 }
 
 }  // namespace inside

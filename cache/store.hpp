@@ -158,8 +158,8 @@ class Store {
   Result<std::vector<std::string>> reject_damaged(std::string_view build, Stage& stage) const;
   // EH-F18 ("build", "file") when it is in use; EH-S23 when it is not installed in the writable layer. Its
   // pin goes, too. Returns the bytes freed: none while something is being made, whose maker frees them when
-  // it is done.
-  Result<std::uint64_t> remove(std::string_view build) const;
+  // it is done. `stayed` gets why each thing that nothing refers to any more is still there.
+  Result<std::uint64_t> remove(std::string_view build, std::vector<Diagnosis>* stayed = nullptr) const;
   // Removes what nothing refers to (trees, views, stages of dead owners), unless something is just being
   // made. Returns the bytes freed.
   Result<std::uint64_t> sweep() const;

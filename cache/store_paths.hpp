@@ -91,6 +91,8 @@ Result<void> copy_file(const fs::path& from, const fs::path& to, const fs::path&
 // file.
 Result<std::uint64_t> discard(const fs::path& root, const fs::path& what);
 
+// As write_failure(), with what else is to be told of a cache: "foreign" and "foreign_owner" where something
+// that another user made is in the way, "crossed" where folders of it lie on several file systems.
 Diagnosis disk_failure(int error_number, const fs::path& file, const fs::path& root);
 
 }  // namespace enginehost::cache::inside

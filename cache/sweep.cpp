@@ -254,11 +254,14 @@ Result<std::uint64_t> discard(const fs::path& root, const fs::path& what) {
          it.increment(error))
       count(it->path());
   // Gone from its place in one step; a death while removing leaves something that the next sweep finds in
-  // stage/.
-  const fs::path trash = root / "stage" / ("trash-" + random_hex(8));
+  // stage/. Where a folder does not move (overlayfs, when it came with a container's image) it is removed
+  // where it is: moving its files one by one would first copy each. What a death leaves then is damaged to
+  // who wants it again.
+  fs::path trash = root / "stage" / ("trash-" + random_hex(8));
   if (calls::rename(what.c_str(), trash.c_str()) != 0) {
     if (errno == ENOENT) return 0;
-    return fail(disk_failure(errno, what, root));
+    if (errno != EXDEV) return fail(disk_failure(errno, what, root));
+    trash = what;
   }
   remove_tree(trash, error);
   if (error) return fail(disk_failure(error.value(), trash, root));
@@ -323,7 +326,7 @@ Result<std::optional<Swept>> sweep_alone(const fs::path& root, std::string_view 
 
 using namespace inside;
 
-Result<std::uint64_t> Store::remove(std::string_view build) const {
+Result<std::uint64_t> Store::remove(std::string_view build, std::vector<Diagnosis>* stayed) const {
   TRY(check_place());
   // No cache is made for the sake of a build that is not there. In one that is there the key's lock is asked
   // first: a build that is just being made is in use (EH-F18), though it has no record yet.
@@ -332,7 +335,8 @@ Result<std::uint64_t> Store::remove(std::string_view build) const {
   TRY(prepare());
   TRY_ASSIGN(const Released released, release(root_, build, program_));
   calls::unlink(pin_file(root_, build).c_str());
-  TRY_ASSIGN(const auto freed, sweep_alone(root_, released.digest, program_));
+  TRY_ASSIGN(auto freed, sweep_alone(root_, released.digest, program_));
+  if (freed && stayed != nullptr) *stayed = std::move(freed->stayed);
   return freed ? freed->bytes : 0;
 }
 

@@ -10,6 +10,7 @@
 #include "base/sha256.hpp"
 #include "base/text.hpp"
 #include "cache/list_again.hpp"
+#include "cache/moving.hpp"
 #include "cache/sharing.hpp"
 #include "cache/store_paths.hpp"
 #include "cache/view.hpp"
@@ -26,8 +27,8 @@ Result<FileLock> lock_tree(const fs::path& root, std::string_view tree, std::str
 
 Result<void> set_aside(const fs::path& root, const fs::path& what) {
   const fs::path aside = root / "rejected" / path_of(path_text(what.filename()) + "." + random_hex(4));
-  if (calls::rename(what.c_str(), aside.c_str()) != 0 && errno != ENOENT)
-    return fail(disk_failure(errno, what, root));
+  if (const int why = move_away(what, aside); why != 0 && why != ENOENT)
+    return fail(disk_failure(why, what, root));
   return sync_folder(what.parent_path());
 }
 
@@ -76,8 +77,8 @@ Result<void> put_aside(const fs::path& root, std::string_view tree) {
     if (path_text(it->path().filename()).starts_with(start)) earlier.push_back(it->path());
   for (const fs::path& old : earlier) static_cast<void>(discard(root, old));
   const fs::path aside = root / "rejected" / path_of(start + random_hex(4));
-  if (calls::rename(folder.c_str(), aside.c_str()) != 0 && errno != ENOENT)
-    return fail(disk_failure(errno, folder, root));
+  if (const int why = move_away(folder, aside); why != 0 && why != ENOENT)
+    return fail(disk_failure(why, folder, root));
   return sync_folder(root / "trees");
 }
 

@@ -38,9 +38,7 @@ struct TreeWriter::State {
   WriteBehind behind;  // its digests become identities in settle()
 
   Diagnosis disk_failure(int error_number, std::string_view path) const {
-    return std::move(diagnose_errno(code_of_write_error(error_number), error_number)
-                         .with("file", path_text(folder / path_of(path)))
-                         .with("folder", path_text(folder)));
+    return write_failure(error_number, folder / path_of(path), folder);
   }
   Result<void> spell(const std::string& path, std::string_view entry_path);
   Result<void> make_parents(std::string_view path);

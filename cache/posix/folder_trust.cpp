@@ -7,6 +7,7 @@
 #include <string>
 
 #include "base/file_calls.hpp"
+#include "base/files.hpp"
 #include "base/paths.hpp"
 #include "base/posix/local_accounts.hpp"
 
@@ -53,6 +54,16 @@ std::optional<std::string> owner_shut_out(const fs::path& folder) {
   calls::Status status{};
   if (::geteuid() != 0 || calls::stat(folder.c_str(), &status) != 0 || status.st_uid == 0) return {};
   return std::to_string(status.st_uid);
+}
+
+std::optional<Foreign> made_by_another(const fs::path& root, const fs::path& file) {
+  const uid_t user = ::geteuid();
+  calls::Status status{};
+  if (user == 0 || calls::stat(root.c_str(), &status) != 0 || status.st_uid != user) return {};
+  for (fs::path at = file; at != root && is_below(at, root); at = at.parent_path())
+    if (calls::lstat(at.c_str(), &status) == 0 && status.st_uid != user)
+      return Foreign{at, std::to_string(status.st_uid)};
+  return {};
 }
 
 std::optional<Diagnosis> group_problem(const fs::path& folder) {

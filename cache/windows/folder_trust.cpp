@@ -101,6 +101,8 @@ std::optional<Diagnosis> folder_problem(const fs::path& folder) {
 // An administrator's files are their folder's to govern: its access list is inherited.
 std::optional<std::string> owner_shut_out(const std::filesystem::path&) { return {}; }
 
+std::optional<Foreign> made_by_another(const fs::path&, const fs::path&) { return {}; }
+
 std::optional<Diagnosis> group_problem(const fs::path&) { return {}; }
 
 }  // namespace enginehost::cache::inside

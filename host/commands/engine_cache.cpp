@@ -168,12 +168,23 @@ Result<Json> remove(const settings::Settings& settings, const Flags& flags) {
   open::World world(settings);
   TRY(world.store().check_readable());
   TRY(open::mend_places(world));
-  const auto freed = world.store().remove(flags.build);
+  std::vector<Diagnosis> stayed;
+  const auto freed = world.store().remove(flags.build, &stayed);
   if (!freed) return fail(explain::of_this_cache(freed.error()));
   world.note("remove", Json::object().set("build", flags.build).set("freed", *freed));
-  print_warnings(world.warnings(), {}, flags.common.quiet || flags.common.json);
   if (!flags.common.json) say("%s removed, %s freed\n", flags.build.c_str(), format_bytes(*freed).c_str());
-  return Json::object().set("format", 1).set("removed", flags.build).set("freed", *freed);
+  // The build is gone; what is left of it takes its room all the same. The reasons are mostly one, several times.
+  const bool quiet = flags.common.quiet || flags.common.json;
+  for (Diagnosis& why : stayed) why = explain::of_this_cache(std::move(why));
+  print_warnings(world.warnings(), stayed, quiet);
+  if (!stayed.empty() && !quiet) say_aside("%s\n", described(stayed.front()).c_str());
+  Json left = Json::array();
+  for (const Diagnosis& why : stayed) left.push(explain::to_json(why));
+  return Json::object()
+      .set("format", 1)
+      .set("removed", flags.build)
+      .set("freed", *freed)
+      .set("stayed", std::move(left));
 }
 
 int run(int argc, char** argv) {

@@ -435,6 +435,27 @@ TEST_F(StoreTest, I5_AStateFolderThatMayNotBeEnteredKeepsNoOther) {
   EXPECT_TRUE(swept);
   for (const fs::path& one : old) EXPECT_FALSE(fs::exists(one)) << one;
 }
+
+// Root worked in it once, without --reference to whose it is.
+TEST_F(StoreTest, WhatAnotherUserMadeInAUsersCacheIsNamedWithItsOwner) {
+  if (::geteuid() != 0) GTEST_SKIP() << "giving a cache to another user needs root";
+  const Installed record = install();
+  constexpr ::uid_t nobody = 65534;
+  ASSERT_EQ(::chown(folder.path().c_str(), nobody, nobody), 0);
+  for (const auto& entry : fs::recursive_directory_iterator(folder.path()))
+    ASSERT_EQ(::lchown(entry.path().c_str(), nobody, nobody), 0);
+  const fs::path foreign = folder / "cache/trees" / record.trees.at(0);
+  ASSERT_EQ(::chown(foreign.c_str(), 0, 0), 0);
+  ASSERT_EQ(::seteuid(nobody), 0);
+  std::vector<Diagnosis> stayed;
+  const auto freed = store.remove(record.build, &stayed);
+  ASSERT_EQ(::seteuid(0), 0);
+  ASSERT_TRUE(freed) << freed.error().code;
+  ASSERT_EQ(stayed.size(), 1u) << "its record and its view are the user's own";
+  EXPECT_EQ(stayed[0].code, "EH-F16");
+  EXPECT_EQ(stayed[0].value("foreign"), foreign.native());
+  EXPECT_EQ(stayed[0].value("foreign_owner"), "0");
+}
 #endif
 
 TEST_F(StoreTest, BuildIdsCannotNameFilesOutsideTheStore) {

@@ -164,6 +164,70 @@ TEST_F(UnusableCache, WhatMayNotBeChangedNamesWhatMendsThat) {
                     HasSubstr("use the EngineHost that made this cache"), Not(HasSubstr("owner"))));
 }
 
+TEST_F(UnusableCache, WhatRootMadeInAUsersCacheIsToldWithWhatGivesItBack) {
+  if (::geteuid() != 0) GTEST_SKIP() << "acting as two users needs root";
+  fetch();
+  for (const auto& entry : fs::recursive_directory_iterator(workplace.folder()))
+    ASSERT_EQ(::lchown(entry.path().c_str(), 65534, 65534), 0);
+  for (const auto& entry : fs::recursive_directory_iterator(workplace.cache() / "trees"))
+    ASSERT_EQ(::lchown(entry.path().c_str(), 0, 0), 0);
+  const Ended removed = cache({"remove", "reference-good"}, as_nobody({}));
+  if (removed.status == 126 || removed.status == 127) GTEST_SKIP() << "the build is closed to others";
+  EXPECT_EQ(removed.status, 0) << "the build is gone: " << removed.said();
+  EXPECT_THAT(removed.error, AllOf(HasSubstr("belongs to user 0, who made it in this user's cache"),
+                                   HasSubstr("chown -R --reference=" + workplace.cache().native() + " ")));
+}
+
+// A cache that came with a container's image lies on the lower layer of an overlay, where no folder can be
+// renamed.
+class CacheOfAnImage : public UnusableCache {
+ protected:
+  void SetUp() override {
+    if (!can_mount()) GTEST_SKIP() << "mounting needs root with CAP_SYS_ADMIN";
+    fetch();
+    fs::create_directory(workplace.folder() / "layers");
+    if (in_a_container("true").status != 0) GTEST_SKIP() << "no overlay can be mounted here";
+  }
+  // Both layers of the container are in the memory of one mount namespace, so the commands run one behind the
+  // other.
+  Ended in_a_container(const std::string& commands) const {
+    RunOptions options;
+    options.launcher = {"unshare",
+                        "-m",
+                        "sh",
+                        "-ec",
+                        "layers=$1 cache=$2; mount -t tmpfs none \"$layers\"; mkdir \"$layers/upper\" "
+                        "\"$layers/work\"; mount -t overlay -o \"lowerdir=$cache,upperdir=$layers/upper,"
+                        "workdir=$layers/work\" none \"$cache\"; shift 2; " +
+                            commands,
+                        "sh",
+                        (workplace.folder() / "layers").native(),
+                        workplace.cache().native()};
+    return cache({"list"}, options);
+  }
+};
+
+TEST_F(CacheOfAnImage, WhatItHoldsCanBeRemoved) {
+  const Ended ended = in_a_container(
+      "\"$1\" remove reference-good; test -z \"$(ls \"$cache/trees\" \"$cache/views\" | grep -v :)\"; "
+      "\"$1\" verify; \"$1\" gc; \"$@\"");
+  EXPECT_EQ(ended.status, 0) << ended.said();
+  EXPECT_THAT(ended.output, HasSubstr("reference-good removed, "));
+  EXPECT_THAT(ended.error, Not(HasSubstr("EH-")));
+}
+
+TEST_F(CacheOfAnImage, WhatIsDamagedInItIsMovedAsideAndMended) {
+  const Ended ended = in_a_container(
+      "library=$(find \"$cache/trees\" -name 'libengine_reference.so'); chmod u+w \"$library\"; "
+      "echo broken > \"$library\"; rm -r \"$cache/views\"/*; "
+      "\"$1\" verify --deep --repair --repository '" +
+      repository.root().native() +
+      "'; "
+      "\"$1\" verify --deep; ls \"$cache/rejected\"; \"$@\"");
+  EXPECT_EQ(ended.status, 0) << ended.said();
+  EXPECT_THAT(ended.output, HasSubstr("every byte is right"));
+}
+
 TEST_F(UnusableCache, AFileInPlaceOfTheStateIsNoSecretAndStopsNoCollection) {
   fetch();
   fs::remove_all(workplace.cache() / "state");

@@ -234,15 +234,23 @@ constexpr Entry entries[] = {
      .after = "EROFS, EACCES, EPERM",
      .causes = {"{problem}{?variable}", "{problem}{place=state}", "{folder}: {problem}{?format}",
                 "{folder} cannot be made: {obstacle}", "{file} cannot be written: {os_said}{place=argument}",
+                "{foreign} belongs to user {foreign_owner}, who made it in this user's cache: {os_said}",
+                "{crossed} cannot be moved within {folder}, whose folders lie on several file systems: {os_said}",
                 "{folder} cannot be written: {os_said}", "{file} cannot be written: {os_said}",
                 "the folder cannot be written"},
      .remedies =
-         {"{?variable}set {variable}, or name a folder for the cache: --cache or ENGINEHOST_CACHE",
-          "{?format}use the EngineHost that made this cache, or name another: --cache or ENGINEHOST_CACHE",
-          "{!variable}{!place}{!format}name a cache that this user may write: --cache or "
+         {"{?foreign}as root, chown -R --reference={folder|word} {folder|word} gives back to its owner what "
+          "others made there",
+          "{?crossed}have all folders of {folder} on one file system, or name another cache: --cache or "
           "ENGINEHOST_CACHE",
-          "{!variable}{!place}{!format}let its owner fetch the build there, with engine-cache fetch",
-          "{place=cache}{!variable}{!format}let the owner of {folder} do this, or let this user write there",
+          "{?variable}set {variable}, or name a folder for the cache: --cache or ENGINEHOST_CACHE",
+          "{?format}use the EngineHost that made this cache, or name another: --cache or ENGINEHOST_CACHE",
+          "{!variable}{!place}{!format}{!foreign}{!crossed}name a cache that this user may write: --cache "
+          "or ENGINEHOST_CACHE",
+          "{!variable}{!place}{!format}{!foreign}{!crossed}let its owner fetch the build there, with "
+          "engine-cache fetch",
+          "{place=cache}{!variable}{!format}{!foreign}{!crossed}let the owner of {folder} do this, or let this "
+          "user write there",
           "{?in_the_way}engine-cache verify --repair moves {in_the_way} aside",
           "{place=state}{!in_the_way}{!state_set_by}name a cache that this user may write: --cache or "
           "ENGINEHOST_CACHE",
