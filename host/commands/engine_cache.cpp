@@ -173,7 +173,8 @@ Result<Json> remove(const settings::Settings& settings, const Flags& flags) {
   if (!freed) return fail(explain::of_this_cache(freed.error()));
   world.note("remove", Json::object().set("build", flags.build).set("freed", *freed));
   if (!flags.common.json) say("%s removed, %s freed\n", flags.build.c_str(), format_bytes(*freed).c_str());
-  // The build is gone; what is left of it takes its room all the same. The reasons are mostly one, several times.
+  // The build is gone; what is left of it takes its room all the same. The reasons are mostly one, several
+  // times.
   const bool quiet = flags.common.quiet || flags.common.json;
   for (Diagnosis& why : stayed) why = explain::of_this_cache(std::move(why));
   print_warnings(world.warnings(), stayed, quiet);

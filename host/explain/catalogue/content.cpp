@@ -232,12 +232,13 @@ constexpr Entry entries[] = {
      .meaning = "Read-only, not permitted, or no home folder to write to.",
      .before = "a trial write",
      .after = "EROFS, EACCES, EPERM",
-     .causes = {"{problem}{?variable}", "{problem}{place=state}", "{folder}: {problem}{?format}",
-                "{folder} cannot be made: {obstacle}", "{file} cannot be written: {os_said}{place=argument}",
-                "{foreign} belongs to user {foreign_owner}, who made it in this user's cache: {os_said}",
-                "{crossed} cannot be moved within {folder}, whose folders lie on several file systems: {os_said}",
-                "{folder} cannot be written: {os_said}", "{file} cannot be written: {os_said}",
-                "the folder cannot be written"},
+     .causes =
+         {"{problem}{?variable}", "{problem}{place=state}", "{folder}: {problem}{?format}",
+          "{folder} cannot be made: {obstacle}", "{file} cannot be written: {os_said}{place=argument}",
+          "{foreign} belongs to user {foreign_owner}, who made it in this user's cache: {os_said}",
+          "{crossed} cannot be moved within {folder}, whose folders lie on several file systems: {os_said}",
+          "{folder} cannot be written: {os_said}", "{file} cannot be written: {os_said}",
+          "the folder cannot be written"},
      .remedies =
          {"{?foreign}as root, chown -R --reference={folder|word} {folder|word} gives back to its owner what "
           "others made there",
@@ -249,7 +250,8 @@ constexpr Entry entries[] = {
           "or ENGINEHOST_CACHE",
           "{!variable}{!place}{!format}{!foreign}{!crossed}let its owner fetch the build there, with "
           "engine-cache fetch",
-          "{place=cache}{!variable}{!format}{!foreign}{!crossed}let the owner of {folder} do this, or let this "
+          "{place=cache}{!variable}{!format}{!foreign}{!crossed}let the owner of {folder} do this, or let "
+          "this "
           "user write there",
           "{?in_the_way}engine-cache verify --repair moves {in_the_way} aside",
           "{place=state}{!in_the_way}{!state_set_by}name a cache that this user may write: --cache or "
