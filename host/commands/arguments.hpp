@@ -1,10 +1,10 @@
 // What the words of a command line are, told where the parser tells too little.
 #pragma once
-#include <CLI/App.hpp>
 #include <optional>
 #include <string>
 
 #include "base/result.hpp"
+#include "host/commands/cli.hpp"
 
 namespace enginehost::commands {
 

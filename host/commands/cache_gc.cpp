@@ -193,6 +193,8 @@ std::optional<std::chrono::seconds> parse_age(std::string_view text) {
   return std::chrono::seconds(static_cast<std::int64_t>(seconds));
 }
 
+bool GcFlags::parsed() const { return collecting->parsed() || pinning->parsed() || unpinning->parsed(); }
+
 void add_gc(CLI::App& app, GcFlags& flags) {
   flags.collecting = app.add_subcommand("gc", "remove builds by age and size, and everything unfinished");
   flags.collecting->add_option("--max-size", flags.max_size,

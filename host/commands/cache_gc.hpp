@@ -1,9 +1,9 @@
 // engine-cache gc, pin, unpin: what may go, and what may not.
 #pragma once
-#include <CLI/App.hpp>
 #include <string>
 
 #include "cache/store.hpp"
+#include "host/commands/cli.hpp"
 #include "host/settings/settings.hpp"
 
 namespace enginehost::commands {
@@ -13,7 +13,7 @@ struct GcFlags {
   bool dry_run = false, unrecorded = false;
   CLI::App *collecting = nullptr, *pinning = nullptr, *unpinning = nullptr;
 
-  bool parsed() const { return collecting->parsed() || pinning->parsed() || unpinning->parsed(); }
+  bool parsed() const;
 };
 
 // `flags` must outlive the app.

@@ -1,5 +1,6 @@
 #include "host/commands/cache_push.hpp"
 
+#include <CLI/CLI.hpp>
 #include <cstdio>
 
 #include "base/counted.hpp"

@@ -1,10 +1,10 @@
 // `engine-cache push`: installed builds into an OCI registry.
 #pragma once
-#include <CLI/App.hpp>
 #include <string>
 #include <vector>
 
 #include "base/cancel.hpp"
+#include "host/commands/cli.hpp"
 #include "host/settings/settings.hpp"
 
 namespace enginehost::commands {

@@ -1,8 +1,8 @@
 // engine-cache trust: whose signatures count.
 #pragma once
-#include <CLI/App.hpp>
 #include <string>
 
+#include "host/commands/cli.hpp"
 #include "host/settings/settings.hpp"
 
 namespace enginehost::commands {

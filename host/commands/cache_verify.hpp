@@ -1,9 +1,9 @@
 // engine-cache verify: what is wrong in the cache, and mending it.
 #pragma once
-#include <CLI/App.hpp>
 #include <string>
 
 #include "base/cancel.hpp"
+#include "host/commands/cli.hpp"
 #include "host/settings/settings.hpp"
 
 namespace enginehost::commands {

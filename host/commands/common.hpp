@@ -1,6 +1,5 @@
 // What the commands share: flags, settings, consent, progress, and one way to end.
 #pragma once
-#include <CLI/App.hpp>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -11,6 +10,7 @@
 #include "base/json.hpp"
 #include "base/result.hpp"
 #include "host/acquire/acquire.hpp"
+#include "host/commands/cli.hpp"
 #include "host/commands/terminal.hpp"
 #include "host/open/open.hpp"
 #include "host/settings/settings.hpp"

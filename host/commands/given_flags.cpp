@@ -1,5 +1,6 @@
 #include "host/commands/given_flags.hpp"
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 
 #include "base/shell_word.hpp"

@@ -1,12 +1,12 @@
 // The flags that say where builds, the cache and the machine are: a command that is printed as a remedy needs
 // those that the command which failed was given, or it asks something else.
 #pragma once
-#include <CLI/App.hpp>
 #include <string>
 #include <string_view>
 
 #include "base/diagnosis.hpp"
 #include "base/json.hpp"
+#include "host/commands/cli.hpp"
 
 namespace enginehost::commands {
 

@@ -1,9 +1,9 @@
 // engine-cache licenses: what covers the engines, what of it was accepted, and by whom.
 #pragma once
-#include <CLI/App.hpp>
 #include <string>
 
 #include "base/cancel.hpp"
+#include "host/commands/cli.hpp"
 #include "host/commands/common.hpp"
 
 namespace enginehost::commands {

@@ -1,12 +1,12 @@
 // `engine-cache export`, `import`, `request` and `fulfil`: builds for machines without a network.
 #pragma once
-#include <CLI/App.hpp>
 #include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "host/commands/cli.hpp"
 #include "host/commands/common.hpp"
 
 namespace enginehost::commands {

@@ -1,8 +1,8 @@
 // `engine-cache quarantine`: what is set aside on this machine, why, and how to take it back.
 #pragma once
-#include <CLI/App.hpp>
 #include <string>
 
+#include "host/commands/cli.hpp"
 #include "host/settings/settings.hpp"
 
 namespace enginehost::commands {
