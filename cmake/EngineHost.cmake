@@ -77,6 +77,12 @@ if(ENGINEHOST_SANITIZE)
   add_link_options(-fsanitize=${ENGINEHOST_SANITIZE})
   if(ENGINEHOST_SANITIZE MATCHES "undefined")
     add_compile_options(-fno-sanitize-recover=undefined)
+    # clang's looks whether memory can be read by a write of it, and ends the program where a test makes writes fail.
+    add_compile_options($<$<CXX_COMPILER_ID:Clang>:-fno-sanitize=vptr>)
+  endif()
+  # As GCC tells it; clang 14 does not.
+  if(CMAKE_CXX_COMPILER_ID MATCHES "Clang" AND ENGINEHOST_SANITIZE MATCHES "address")
+    add_compile_definitions(__SANITIZE_ADDRESS__=1)
   endif()
 endif()
 
@@ -85,6 +91,29 @@ if(ENGINEHOST_FUZZ)
   add_compile_options(-fsanitize=fuzzer-no-link)
   add_link_options(-fsanitize=fuzzer-no-link)
 endif()
+
+# Headers that are read once, where everything is built anew (scripts/test.sh). Not by default: ccache cannot share between
+# folders what is compiled with them.
+set(nothing_but_headers "${CMAKE_BINARY_DIR}/nothing_but_headers.cpp")
+file(CONFIGURE OUTPUT "${nothing_but_headers}" CONTENT "int main() {}\n" @ONLY)
+function(enginehost_headers target)
+  target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}")
+  target_precompile_headers(${target} PRIVATE ${ARGN})
+  enginehost_readable_by_ccache(${target})
+endfunction()
+function(enginehost_precompile target headers)
+  target_precompile_headers(${target} REUSE_FROM ${headers})
+  enginehost_readable_by_ccache(${target})
+endfunction()
+# Without it ccache does not see what a precompiled header holds, or takes the same for another.
+function(enginehost_readable_by_ccache target)
+  target_compile_options(${target} PRIVATE
+    $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess> "$<$<CXX_COMPILER_ID:Clang>:SHELL:-Xclang -fno-pch-timestamp>")
+endfunction()
+
+# What nearly every file of a room includes is half of what most take to compile. One build is to do without, the main one,
+# so that a file which forgets to include what it uses is noticed.
+option(ENGINEHOST_PRECOMPILED_ROOMS "precompile what most files of the rooms include" OFF)
 
 # enginehost_room(NAME SOURCES a.cpp ... [DEPENDS room ...] [LIBRARIES Foo::Foo ...])
 # A room is a static library enginehost_NAME; DEPENDS names rooms above it, LIBRARIES third parties, which stay private.
@@ -95,6 +124,16 @@ function(enginehost_room name)
   target_include_directories(enginehost_${name} PUBLIC "${PROJECT_SOURCE_DIR}")
   list(TRANSFORM ROOM_DEPENDS PREPEND enginehost_)
   target_link_libraries(enginehost_${name} PUBLIC ${ROOM_DEPENDS} PRIVATE enginehost_warnings ${ROOM_LIBRARIES})
+  if(ENGINEHOST_PRECOMPILED_ROOMS)
+    if(NOT TARGET enginehost_room_headers)
+      add_library(enginehost_room_headers STATIC "${nothing_but_headers}")
+      enginehost_headers(enginehost_room_headers <algorithm> <chrono> <cstdint> <filesystem> <functional> <map> <memory> <mutex>
+        <optional> <set> <string> <string_view> <system_error> <thread> <utility> <vector> "${PROJECT_SOURCE_DIR}/base/json.hpp"
+        "${PROJECT_SOURCE_DIR}/base/result.hpp")
+      target_link_libraries(enginehost_room_headers PRIVATE enginehost_warnings)
+    endif()
+    enginehost_precompile(enginehost_${name} enginehost_room_headers)
+  endif()
 endfunction()
 
 # enginehost_plugin(NAME SOURCES ... [LIBRARIES ...]) builds engines/libengine_NAME.so (.dylib, .dll), which exports one
@@ -123,24 +162,8 @@ if(WIN32 AND CMAKE_CROSSCOMPILING)
   set(ENGINEHOST_DRIVE "Z:")
 endif()
 
-# GoogleTest's headers are what most of a test's compile time goes to: read once where everything is built anew
-# (scripts/test.sh). Not by default: ccache cannot share between folders what is compiled with them.
-option(ENGINEHOST_PRECOMPILED_TESTS "precompile GoogleTest's headers for the tests (GCC)" OFF)
-function(enginehost_precompile name)
-  if(NOT ENGINEHOST_PRECOMPILED_TESTS OR NOT CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-    return()
-  endif()
-  if(NOT TARGET enginehost_test_headers)
-    file(CONFIGURE OUTPUT "${CMAKE_BINARY_DIR}/test_headers.cpp" CONTENT "int main() {}\n" @ONLY)
-    add_executable(enginehost_test_headers "${CMAKE_BINARY_DIR}/test_headers.cpp")
-    enginehost_test_options(enginehost_test_headers)
-    # Without it ccache does not see what a precompiled header holds.
-    target_compile_options(enginehost_test_headers PRIVATE -fpch-preprocess)
-    target_precompile_headers(enginehost_test_headers PRIVATE <gmock/gmock.h> <gtest/gtest.h>)
-  endif()
-  target_compile_options(${name} PRIVATE -fpch-preprocess)
-  target_precompile_headers(${name} REUSE_FROM enginehost_test_headers)
-endfunction()
+# GoogleTest's headers are what most of a test's compile time goes to.
+option(ENGINEHOST_PRECOMPILED_TESTS "precompile GoogleTest's headers for the tests" OFF)
 
 # How every test is compiled. What is tested is optimised as it is for users; optimising the tests themselves costs a third
 # of their compile time.
@@ -163,7 +186,14 @@ function(enginehost_test name)
   target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}")
   target_link_libraries(${name} PRIVATE ${TEST_LIBRARIES})
   enginehost_test_options(${name})
-  enginehost_precompile(${name})
+  if(ENGINEHOST_PRECOMPILED_TESTS)
+    if(NOT TARGET enginehost_test_headers)
+      add_executable(enginehost_test_headers "${nothing_but_headers}")
+      enginehost_headers(enginehost_test_headers <gmock/gmock.h> <gtest/gtest.h>)
+      enginehost_test_options(enginehost_test_headers)
+    endif()
+    enginehost_precompile(${name} enginehost_test_headers)
+  endif()
   if(NOT TEST_LABELS)
     set(TEST_LABELS unit)
   endif()

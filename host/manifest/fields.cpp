@@ -7,7 +7,7 @@
 namespace enginehost::manifest {
 namespace {
 
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
   // A hostile document does not get to fill the screen.
   return "\"" + std::string(text.substr(0, 100)) + (text.size() > 100 ? "…\"" : "\"");
 }
@@ -57,7 +57,7 @@ void Fields::text(std::string_view name, Need need, Shape shape, std::string& ta
   if (value == nullptr) return;
   if (!shape(value->as_string()))
     return reading_.refuse(place_of(name),
-                           quoted(value->as_string()) + " is not " + std::string(describe(shape)));
+                           in_quotes(value->as_string()) + " is not " + std::string(describe(shape)));
   target = value->as_string();
 }
 
@@ -73,7 +73,7 @@ void Fields::texts(std::string_view name, Need need, Shape shape, std::vector<st
     const std::string place = place_of(name) + "[" + std::to_string(target.size()) + "]";
     if (!element.is_string())
       return reading_.refuse(place, std::string("expected a string, found ") + element.type_name());
-    return reading_.refuse(place, quoted(element.as_string()) + " is not " + std::string(describe(shape)));
+    return reading_.refuse(place, in_quotes(element.as_string()) + " is not " + std::string(describe(shape)));
   }
 }
 

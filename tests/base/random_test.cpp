@@ -50,7 +50,7 @@ int names_where_refused(const std::vector<long>& numbers, unsigned error) {
 }
 
 TEST(Random, NamesAreMadeWhereTheKernelGivesNoRandomBytes) {
-  for (const unsigned error : {ENOSYS, EPERM}) {
+  for (const unsigned error : {unsigned{ENOSYS}, unsigned{EPERM}}) {
     const int ended = names_where_refused({SYS_getrandom}, error);
     if (ended == cannot_be_tried) GTEST_SKIP() << "no filter of system calls can be set here";
     EXPECT_EQ(ended, 0) << error;
