@@ -185,6 +185,7 @@ Shortcut::Shortcut(const settings::FlagValues& flags, const OpenRequest& open) {
 
 std::unique_ptr<Ready> Shortcut::find() const {
   if (key_.empty()) return nullptr;
+  words_ = platform::machine_words(platform::Reach::decisive);
   Content content(file_.c_str());
   const std::string_view text = content.text();
   constexpr std::size_t checksum_size = 32;
@@ -197,8 +198,7 @@ std::unique_ptr<Ready> Shortcut::find() const {
     std::string_view name, size;
     return reader.line(name, size) && name == wanted && reader.block(size) == bytes;
   };
-  if (!is_block("key", key_) || !is_block("machine", platform::machine_words(platform::Reach::decisive)))
-    return nullptr;
+  if (!is_block("key", key_) || !is_block("machine", words_)) return nullptr;
   auto ready = std::make_unique<Ready>();
   if (!read_way(reader, *ready) || !looks_stay(reader, *ready)) return nullptr;
   return ready;
@@ -206,7 +206,7 @@ std::unique_ptr<Ready> Shortcut::find() const {
 
 void Shortcut::keep(World& world, const Outcome& outcome, const Ticket& ticket) const {
   const settings::Settings& settings = world.settings();
-  if (key_.empty() || !outcome.by_ticket || world.store().root() != path_of(cache_) ||
+  if (words_.empty() || !outcome.by_ticket || world.store().root() != path_of(cache_) ||
       !settings.force.empty() || world.state_folder().parent_path() != world.store().root() / "state")
     return;
   const platform::DetectRequest machine = world.detect_request();
@@ -215,7 +215,7 @@ void Shortcut::keep(World& world, const Outcome& outcome, const Ticket& ticket) 
   for (const std::string& file : settings.looks.runnable) testimony.add_runnable(file);
   for (const std::string& file : settings.looks.files) testimony.add_rights(file);
   testimony.add_lines(ticket.witnesses);
-  testimony.leave_out(platform::files_in_machine_words());
+  testimony.leave_out(platform::files_in_machine_words(words_));
   for (const platform::MachineLook& look : platform::machine_looks(machine, platform::Reach::decisive))
     testimony.add(look);
   // Of this program: the key tells it.
@@ -225,10 +225,11 @@ void Shortcut::keep(World& world, const Outcome& outcome, const Ticket& ticket) 
   if (opened_before) testimony.add_there(opened);
   const auto witnesses = testimony.text();
   // Only now: what was looked at is what the ticket knows.
-  if (!witnesses || platform::machine_key(machine, platform::Reach::decisive) != ticket.machine) return;
+  if (!witnesses || platform::machine_key(machine, platform::Reach::decisive, words_) != ticket.machine)
+    return;
   std::string text(first_line);
   add_block(text, "key", key_);
-  add_block(text, "machine", platform::machine_words(platform::Reach::decisive));
+  add_block(text, "machine", words_);
   bool plain = true;
   const auto add = [&](std::string_view name, std::string_view value) {
     plain = plain && value.find('\n') == std::string_view::npos;

@@ -42,14 +42,16 @@ class Shortcut {
   // names is looked at. The build's own files are for the store to look at.
   std::unique_ptr<Ready> find() const;
 
-  // Keeps the way that an open took by its ticket, for who asks the same with every file at rest. Else, and
-  // where the folder cannot be written, nothing happens.
+  // After find(). Keeps the way that an open took by its ticket, for who asks the same with every file at
+  // rest. Else, and where the folder cannot be written, nothing happens.
   void keep(World& world, const Outcome& outcome, const Ticket& ticket) const;
 
  private:
   std::string key_;  // empty: there is none for this request
   std::string cache_, file_;
   std::int64_t began_ns_ = 0;
+  mutable std::string
+      words_;  // platform::machine_words() when a way was asked for: what a load brings is not in them
 };
 
 }  // namespace enginehost::open

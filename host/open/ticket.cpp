@@ -65,7 +65,8 @@ TicketOffice::TicketOffice(World& world, const OpenRequest& open)
               open.request.force.empty() && world.settings().force.empty()),
       key_(usable_ ? key_of(world, open) : ""),
       file_(usable_ ? world.state_folder() / "ready" / key_.substr(0, 32) : fs::path()),
-      began_ns_(wall_clock_ns()) {}
+      began_ns_(wall_clock_ns()),
+      machine_(usable_ ? platform::machine_key(world.detect_request(), platform::Reach::decisive) : "") {}
 
 std::optional<Ticket> TicketOffice::find() const {
   if (!usable_) return std::nullopt;
@@ -118,10 +119,7 @@ std::optional<Ticket> TicketOffice::find() const {
     }
     if (is_witness(name)) ticket.witnesses.append(line).push_back('\n');
   }
-  if (!ours || ticket.build.empty() || ticket.digest.empty() || machine.empty()) return std::nullopt;
-  // Asked last, since it costs the most.
-  if (platform::machine_key(world_.detect_request(), platform::Reach::decisive) != machine)
-    return std::nullopt;
+  if (!ours || ticket.build.empty() || ticket.digest.empty() || machine != machine_) return std::nullopt;
   ticket.machine = machine;
   return ticket;
 }
@@ -202,8 +200,7 @@ void TicketOffice::keep(const Outcome& outcome) const {
     return;
   std::string text(first_line);
   text += "\nkey " + key_ + "\nmade " + std::to_string(World::now()) + "\nuntil " +
-          std::to_string(valid_until()) + "\nmachine " +
-          platform::machine_key(world_.detect_request(), platform::Reach::decisive) + "\nbuild " +
+          std::to_string(valid_until()) + "\nmachine " + machine_ + "\nbuild " +
           outcome.opened->installed.build + "\ndigest " + outcome.opened->installed.digest + "\nartifacts " +
           proof->artifacts_digest + "\nfallback " + (outcome.fallback ? "yes" : "no") + "\nempty " +
           path_text(sentinels) + "\n";

@@ -29,7 +29,8 @@ struct Ticket {
 // One request under one set of settings; its ticket lies in <state>/ready.
 class TicketOffice {
  public:
-  // `open` is the request as it was made. Remembers the time: what changes from here on is not settled.
+  // `open` is the request as it was made. Remembers the time and the machine: what changes from here on is
+  // not settled, and what is loaded from here on is in no other process that asks the same.
   TicketOffice(World& world, const OpenRequest& open);
 
   // The ticket, if there is one and nothing that it rests on has changed: one small file is read, and what it
@@ -54,6 +55,7 @@ class TicketOffice {
   std::string key_;
   std::filesystem::path file_;
   std::int64_t began_ns_;
+  std::string machine_;
 };
 
 }  // namespace enginehost::open

@@ -22,6 +22,9 @@ enum class Reach {
 // themselves (free memory, free space) are not in it, and neither are files found by detect() in unusual
 // places: see file_witnesses(). Any thread, as long as nobody changes the environment.
 std::string machine_key(const DetectRequest& request, Reach reach);
+// The same with the words (machine_words) as they were: before a load brought libraries into this process. On Windows
+// nothing is told by them, and these are those of now.
+std::string machine_key(const DetectRequest& request, Reach reach, const std::string& words);
 
 // What machine_key() is the digest of: lines of text, for who compares it without one.
 std::string machine_text(const DetectRequest& request, Reach reach);
@@ -51,8 +54,8 @@ std::string machine_words(Reach reach);
 std::vector<MachineLook> machine_looks(const DetectRequest& request, Reach reach);
 
 // Libraries of the system that the words tell as this process holds them, by build id: what becomes of their
-// files is nothing to what it loads. Any thread.
-std::vector<std::string> files_in_machine_words();
+// files is nothing to what it loads. `words`: those of machine_words(). Any thread.
+std::vector<std::string> files_in_machine_words(const std::string& words);
 
 // The files that facts were read from and that machine_key() cannot know of: a driver library, toolkits,
 // cuDNN. A missing stamp: the file was not there.

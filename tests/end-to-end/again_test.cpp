@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <chrono>
+#include <thread>
 
 #include "base/files.hpp"
 #include "tests/end-to-end/fault.hpp"
@@ -209,6 +211,35 @@ TEST_F(Again, ACrashThatDoesNotRepeatIsASuspicionUntilTheNextSuccess) {
   EXPECT_THAT(second.document["warnings"].dump(), testing::HasSubstr("EH-R02")) << "warned of what was seen";
   EXPECT_EQ(probes(), 3);
   EXPECT_THAT(read_text(record_of(faulty)), testing::HasSubstr("\"proven\""));
+}
+
+// A build for CUDA brings its runtime along, one of the libraries that a process is told by. The next process
+// has not loaded it when it asks: its ticket is not to rest on that.
+TEST_F(Again, ATicketServesTheNextProcessThatHasNotLoadedWhatTheBuildBrings) {
+  const std::string library = "libcudart.so.13";
+  TestBuild build =
+      with_library(library, compile_library("int number(void) { return 13; }\n", {"-Wl,-soname," + library}));
+  build.id = "bringing";
+  build.priority = 90;
+  publish(build);
+  // engine-info decides anew each time, to tell of every candidate.
+  const std::vector<std::string> arguments = {"reference", ENGINEHOST_SOURCE_DIR "/examples/two-layers.model",
+                                              "--repository", repository.root().native(), "--json"};
+  std::string last;
+  for (int time = 0; time < 3; ++time) {
+    const Ended run = workplace.run("engine-run", arguments);
+    ASSERT_EQ(run.status, 0) << run.said();
+    std::string tickets;
+    for (const auto& file : std::filesystem::recursive_directory_iterator(workplace.cache() / "state"))
+      if (file.is_regular_file() && file.path().parent_path().filename() == "ready")
+        tickets += read_text(file.path());
+    if (time == 2) {
+      EXPECT_THAT(tickets, testing::HasSubstr("\nbuild bringing\n"));
+      EXPECT_EQ(tickets, last) << "it was decided anew";
+    }
+    last = tickets;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1100));  // at rest, and made in another second
+  }
 }
 
 TEST_F(Again, DamagedFilesAreFetchedAgainTwiceAndThenTheDiskOrTheMirrorIsBlamed) {

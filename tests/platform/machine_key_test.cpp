@@ -64,7 +64,7 @@ TEST_F(MachineKey, ChangesWithTheFirstDeviceOfAmds) {
 
 TEST_F(MachineKey, TellsTheLibrariesOfTheProcessByTheirBuildIds) {
   const std::string words = machine_words(Reach::decisive);
-  const auto files = files_in_machine_words();
+  const auto files = files_in_machine_words(words);
   for (const char* name : {"/libc.so.6", "/libstdc++.so.6"}) {
     const auto file = std::find_if(files.begin(), files.end(),
                                    [&](const std::string& path) { return path.ends_with(name); });

@@ -62,7 +62,9 @@ std::vector<MachineLook> machine_looks(const DetectRequest& request, Reach) {
   return looks;
 }
 
-std::string machine_text(const DetectRequest& request, Reach reach) {
+namespace {
+
+std::string rest_of_text(const DetectRequest& request) {
   Gathering rest;
   rest.add("root", path_text(request.root));
   rest.add("helper", path_text(request.helper));
@@ -71,13 +73,23 @@ std::string machine_text(const DetectRequest& request, Reach reach) {
   rest.add("cache", path_text(request.cache_folder));
   if (!request.cache_folder.empty())
     rest.add("noexec", forbids_execution(request.cache_folder) ? "yes" : "no");
-  return machine_words(reach) + rest.text();
+  return rest.text();
+}
+
+}  // namespace
+
+std::string machine_text(const DetectRequest& request, Reach reach) {
+  return machine_words(reach) + rest_of_text(request);
 }
 
 std::string machine_key(const DetectRequest& request, Reach reach) {
   return sha256_hex(machine_text(request, reach));
 }
 
-std::vector<std::string> files_in_machine_words() { return {}; }
+std::string machine_key(const DetectRequest& request, Reach, const std::string& words) {
+  return sha256_hex(words + rest_of_text(request));
+}
+
+std::vector<std::string> files_in_machine_words(const std::string&) { return {}; }
 
 }  // namespace enginehost::platform

@@ -80,8 +80,7 @@ bool is_told(const char* name) {
   };
   static constexpr Beginning told[] = {begins("stdc++."), begins("cuda."),  begins("nvidia-m"),
                                        begins("cudart."), begins("cudnn."), begins("c.so."),
-                                       begins("m.so."),   begins("gcc_s."), begins("ld-linux"),
-                                       begins("dl.so."),  begins("rt.so."), begins("pthread.")};
+                                       begins("m.so."),   begins("gcc_s."), begins("ld-linux")};
   const std::uint64_t bytes = first_bytes({name, ::strnlen(name, 8)});
   for (const Beginning& one : told)
     if ((bytes & one.mask) == one.bytes) return true;
@@ -271,26 +270,40 @@ std::vector<MachineLook> machine_looks(const DetectRequest& request, Reach reach
   return looks_below(Root(), request, reach);
 }
 
-std::vector<std::string> files_in_machine_words() {
+std::vector<std::string> files_in_machine_words(const std::string& words) {
   std::vector<std::string> files;
   for_each_loaded_library([&](const dl_phdr_info& library, const char* path) {
-    if (!mapped_build_id(library).empty()) files.emplace_back(path);
+    const std::string id(mapped_build_id(library));
+    if (!id.empty() && words.find("\nloaded=" + std::string(path) + "\nas=" + id + "\n") != std::string::npos)
+      files.emplace_back(path);
   });
   return files;
 }
 
-std::string machine_text(const DetectRequest& request, Reach reach) {
+namespace {
+
+std::string rest_of_text(const DetectRequest& request, Reach reach) {
   const Root root(request.root);
   Text rest;
   rest.add("helper", request.helper.native());
   for (const std::string& word : request.helper_launcher) rest.add("launcher", word);
   rest.add("cache", request.cache_folder.native());
   for (const MachineLook& look : looks_below(root, request, reach)) add_answer(rest, root, request, look);
-  return machine_words(reach) + rest.take();
+  return rest.take();
+}
+
+}  // namespace
+
+std::string machine_text(const DetectRequest& request, Reach reach) {
+  return machine_words(reach) + rest_of_text(request, reach);
 }
 
 std::string machine_key(const DetectRequest& request, Reach reach) {
   return sha256_hex(machine_text(request, reach));
+}
+
+std::string machine_key(const DetectRequest& request, Reach reach, const std::string& words) {
+  return sha256_hex(words + rest_of_text(request, reach));
 }
 
 }  // namespace enginehost::platform

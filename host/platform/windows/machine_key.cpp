@@ -129,9 +129,13 @@ std::string machine_key(const DetectRequest& request, Reach reach) {
   return sha256_hex(machine_text(request, reach));
 }
 
+std::string machine_key(const DetectRequest& request, Reach reach, const std::string&) {
+  return machine_key(request, reach);
+}
+
 std::string machine_words(Reach reach) { return machine_text({}, reach); }
 std::vector<MachineLook> machine_looks(const DetectRequest&, Reach) { return {}; }
 
-std::vector<std::string> files_in_machine_words() { return {}; }
+std::vector<std::string> files_in_machine_words(const std::string&) { return {}; }
 
 }  // namespace enginehost::platform
