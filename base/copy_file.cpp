@@ -11,17 +11,7 @@
 #include "base/paths.hpp"
 
 namespace enginehost {
-namespace {
-
 namespace fs = std::filesystem;
-
-Diagnosis write_failure(int error_number, const fs::path& file) {
-  return std::move(diagnose_errno(code_of_write_error(error_number), error_number)
-                       .with("file", path_text(file))
-                       .with("folder", path_text(file.parent_path())));
-}
-
-}  // namespace
 
 // Not std::filesystem::copy_file, which says EIO where the disk is full, and not which of the two failed.
 std::optional<CopyFailure> copy_bytes(int source, int target) {

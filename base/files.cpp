@@ -33,8 +33,14 @@ Result<void> write_all(int file, std::string_view bytes) {
   return {};
 }
 
-Diagnosis write_failure(int error_number, const fs::path& file) {
-  return enginehost::write_failure(error_number, file, file.parent_path());
+// "No space left" is said of inodes, too, and df then shows room.
+void tell_inodes(Diagnosis& diagnosis, int error_number, const fs::path& folder) {
+  if (error_number != ENOSPC) return;
+  auto space = space_below(folder);
+  // It may be the folder that could not be made.
+  for (fs::path above = folder; !space && above.has_relative_path(); space = space_below(above))
+    above = above.parent_path();
+  if (space && space->no_more_files) diagnosis.with("free_inodes", "0", "statvfs");
 }
 
 // An absolute path that lexically_normal() would leave as it is: no empty element, none that is "." or "..",
@@ -190,7 +196,9 @@ Result<void> make_folders(const fs::path& folder) {
   Diagnosis diagnosis = diagnose_errno(code_of_write_error(why), why);
   if (const std::string obstacle = link_to_nothing(folder); !obstacle.empty())
     diagnosis.with("obstacle", obstacle);
-  return fail(std::move(diagnosis.with("folder", path_text(folder))));
+  diagnosis.with("folder", path_text(folder));
+  tell_inodes(diagnosis, why, folder);
+  return fail(std::move(diagnosis));
 }
 
 Result<void> write_file(const fs::path& file, std::string_view bytes, bool durable) {
@@ -266,13 +274,14 @@ std::string_view code_of_write_error(int error_number) {
   }
 }
 
+Diagnosis write_failure(int error_number, const fs::path& file) {
+  return write_failure(error_number, file, file.parent_path());
+}
+
 Diagnosis write_failure(int error_number, const fs::path& file, const fs::path& folder) {
   Diagnosis diagnosis = diagnose_errno(code_of_write_error(error_number), error_number);
   diagnosis.with("file", path_text(file)).with("folder", path_text(folder));
-  // "No space left" is said of inodes, too, and df then shows room.
-  if (const auto space = error_number == ENOSPC ? space_below(folder) : std::nullopt;
-      space && space->no_more_files)
-    diagnosis.with("free_inodes", "0", "statvfs");
+  tell_inodes(diagnosis, error_number, folder);
   return diagnosis;
 }
 

@@ -75,8 +75,9 @@ Result<void> sync_folder(const std::filesystem::path& folder);
 // The code that fits an errno of a write: EH-F15 ENOSPC/EDQUOT, EH-F17 EFBIG, EH-F24 EMFILE/ENFILE, EH-F16 otherwise.
 std::string_view code_of_write_error(int error_number);
 
-// Of writing `file`, which lies somewhere below `folder`: that code with "file", "folder" and the errno facts, and
-// "free_inodes" where it is files that there is no more room for.
+// Of writing `file`, which lies in or below `folder` (else its own): that code with "file", "folder" and the errno facts,
+// and "free_inodes" where it is files that there is no more room for.
+Diagnosis write_failure(int error_number, const std::filesystem::path& file);
 Diagnosis write_failure(int error_number, const std::filesystem::path& file, const std::filesystem::path& folder);
 
 // Lower-case hexadecimal digits for names, two per byte: random, or at least no other call's. No secrets.

@@ -8,6 +8,7 @@
 
 #include "base/file_calls.hpp"
 #include "base/file_system.hpp"
+#include "base/files.hpp"
 #include "base/paths.hpp"
 #include "base/text.hpp"
 #include "cache/lock_owner.hpp"
@@ -29,10 +30,7 @@ Result<FileDescriptor> open_lock(const std::filesystem::path& file, Missing miss
   if (!opened.valid()) {
     const int why = errno;
     opened = FileDescriptor(calls::open(file.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW));
-    if (!opened.valid())
-      return fail(diagnose_errno(code_of_write_error(why), why)
-                      .with("file", path_text(file))
-                      .with("folder", path_text(file.parent_path())));
+    if (!opened.valid()) return fail(write_failure(why, file));
   }
   return opened;
 }

@@ -67,10 +67,7 @@ Result<void> try_locks(const fs::path& root) {
     return FileDescriptor(calls::open(file.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | flags, 0600));
   };
   const FileDescriptor first = open(O_CREAT | O_EXCL);
-  if (!first.valid())
-    return fail(diagnose_errno(code_of_write_error(errno), errno)
-                    .with("file", path_text(file))
-                    .with("folder", path_text(root)));
+  if (!first.valid()) return fail(write_failure(errno, file, root));
   const FileDescriptor second = open(0);
   bool without_locks = false;
   if (second.valid()) {

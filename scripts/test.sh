@@ -15,7 +15,7 @@ source "$(dirname "$0")/common.sh"
 cd "$root" || exit 1
 
 address_targets=(base_tests binary_tests linker_tests manifest_tests resolve_tests cache_tests explain_tests
-  preflight_tests)
+  preflight_tests elf_fuzz pe_fuzz macho_fuzz symbols_fuzz gpu_code_fuzz sniff_fuzz)
 thread_targets=(base_tests cache_tests acquire_tests open_tests sdk_tests)
 
 sanitizers=true

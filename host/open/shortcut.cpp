@@ -181,11 +181,11 @@ Shortcut::Shortcut(const settings::FlagValues& flags, const OpenRequest& open) {
   cache_ = deciding->cache;
   file_ = cache_ + "/state/shortcuts/" + checksum(key_);
   began_ns_ = wall_clock_ns();
+  words_ = platform::machine_words(platform::Reach::decisive);
 }
 
 std::unique_ptr<Ready> Shortcut::find() const {
   if (key_.empty()) return nullptr;
-  words_ = platform::machine_words(platform::Reach::decisive);
   Content content(file_.c_str());
   const std::string_view text = content.text();
   constexpr std::size_t checksum_size = 32;
@@ -206,7 +206,7 @@ std::unique_ptr<Ready> Shortcut::find() const {
 
 void Shortcut::keep(World& world, const Outcome& outcome, const Ticket& ticket) const {
   const settings::Settings& settings = world.settings();
-  if (words_.empty() || !outcome.by_ticket || world.store().root() != path_of(cache_) ||
+  if (key_.empty() || !outcome.by_ticket || world.store().root() != path_of(cache_) ||
       !settings.force.empty() || world.state_folder().parent_path() != world.store().root() / "state")
     return;
   const platform::DetectRequest machine = world.detect_request();

@@ -35,15 +35,16 @@ struct Ready {
 // One request under one set of flags; its shortcut lies in <cache>/state/shortcuts.
 class Shortcut {
  public:
-  // Remembers the time, and the flags and the environment as they are: make it before settings are read.
+  // Remembers the time, the flags, the environment and what is loaded as they are: make it before settings
+  // are read.
   Shortcut(const settings::FlagValues& flags, const OpenRequest& open);
 
   // The way, if there is one and nothing that it rests on has changed: one small file is read, and what it
   // names is looked at. The build's own files are for the store to look at.
   std::unique_ptr<Ready> find() const;
 
-  // After find(). Keeps the way that an open took by its ticket, for who asks the same with every file at
-  // rest. Else, and where the folder cannot be written, nothing happens.
+  // Keeps the way that an open took by its ticket, for who asks the same with every file at rest. Else, and
+  // where the folder cannot be written, nothing happens.
   void keep(World& world, const Outcome& outcome, const Ticket& ticket) const;
 
  private:

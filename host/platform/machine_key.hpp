@@ -22,8 +22,8 @@ enum class Reach {
 // themselves (free memory, free space) are not in it, and neither are files found by detect() in unusual
 // places: see file_witnesses(). Any thread, as long as nobody changes the environment.
 std::string machine_key(const DetectRequest& request, Reach reach);
-// The same with the words (machine_words) as they were: before a load brought libraries into this process. On Windows
-// nothing is told by them, and these are those of now.
+// The same with the words (machine_words) as they were: before a load brought libraries into this process. On
+// Windows nothing is told by them, and these are those of now.
 std::string machine_key(const DetectRequest& request, Reach reach, const std::string& words);
 
 // What machine_key() is the digest of: lines of text, for who compares it without one.

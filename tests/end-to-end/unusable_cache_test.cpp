@@ -178,6 +178,19 @@ TEST_F(UnusableCache, WhatRootMadeInAUsersCacheIsToldWithWhatGivesItBack) {
                                    HasSubstr("chown -R --reference=" + workplace.cache().native() + " ")));
 }
 
+TEST_F(UnusableCache, FoldersOnSeveralFileSystemsAreToldAsThat) {
+  if (!can_mount()) GTEST_SKIP() << "mounting needs root with CAP_SYS_ADMIN";
+  fs::create_directories(workplace.cache() / "trees");
+  RunOptions options;
+  options.launcher = with_tmpfs(workplace.cache() / "trees", "mode=0755");
+  const Ended run =
+      cache({"fetch", "reference", "--repository", repository.root().native(), "--json"}, options);
+  EXPECT_EQ(run.status, 7) << run.said();
+  EXPECT_EQ(run.code(), "EH-F16") << run.said();
+  EXPECT_THAT(run.diagnosis()["cause"].as_string(), HasSubstr("whose folders lie on several file systems"));
+  EXPECT_THAT(run.diagnosis()["remedy"].dump(), HasSubstr("on one file system, or name another cache"));
+}
+
 // A cache that came with a container's image lies on the lower layer of an overlay, where no folder can be
 // renamed.
 class CacheOfAnImage : public UnusableCache {
