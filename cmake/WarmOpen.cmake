@@ -16,6 +16,8 @@ function(enginehost_warm_sources target folder)
   foreach(source IN LISTS ARGN)
     if(NOT source MATCHES "${made_for_speed}")
       set_property(SOURCE ${source} TARGET_DIRECTORY ${target} APPEND PROPERTY COMPILE_OPTIONS -Os)
+      # What was precompiled for speed cannot be used.
+      set_property(SOURCE ${source} TARGET_DIRECTORY ${target} PROPERTY SKIP_PRECOMPILE_HEADERS ON)
     endif()
   endforeach()
 endfunction()
