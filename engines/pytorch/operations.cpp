@@ -5,6 +5,7 @@
 #include "engines/pytorch/attributes.hpp"
 #include "engines/pytorch/results.hpp"
 #include "engines/pytorch/tensors.hpp"
+#include "engines/support/onnx_rules.hpp"
 
 namespace enginehost::engines::pytorch {
 namespace {
@@ -46,7 +47,6 @@ at::Tensor convolution(const Inputs& in, const Attributes& attributes) {
   std::vector<int64_t> strides = attributes.integers("strides", std::vector<int64_t>(axes, 1), axes);
   std::vector<int64_t> dilations = attributes.integers("dilations", std::vector<int64_t>(axes, 1), axes);
   std::vector<int64_t> pads = attributes.integers("pads", std::vector<int64_t>(2 * axes, 0), 2 * axes);
-  attributes.integers("kernel_shape", {}, axes);
   std::vector<int64_t> both(axes), extra;  // `extra`: before and after, the last axis first
   for (size_t i = 0; i < axes; i++) both[i] = std::min(pads[i], pads[axes + i]);
   for (size_t i = axes; i-- > 0;) {
@@ -54,6 +54,12 @@ at::Tensor convolution(const Inputs& in, const Attributes& attributes) {
     extra.push_back(pads[axes + i] - both[i]);
   }
   at::Tensor data = in[0];
+  if (data.size(1) == 0 || in[1].size(0) == 0) {
+    throw Failure{ENGINE_UNSUPPORTED,
+                  "Conv without channels or without features is not computed by this adapter: ATen refuses "
+                  "the one and gives "
+                  "the other a wrong shape."};
+  }
   if (std::any_of(extra.begin(), extra.end(), [](int64_t one) { return one != 0; }))
     data = at::constant_pad_nd(data, extra, 0);
   c10::optional<at::Tensor> bias;
@@ -145,7 +151,9 @@ engine_status run_operation(engine_instance* engine, const char* name, const eng
       borrowed.push_back(borrow(*inputs[i], input.c_str(), engine, call));
     }
     check_devices(operation, borrowed);
-    at::Tensor out = operation.compute(borrowed, Attributes(name, attributes, attribute_count, call));
+    const Attributes given(name, attributes, attribute_count, call);
+    check_onnx_rules(name, inputs, input_count, given);
+    at::Tensor out = operation.compute(borrowed, given);
     if (call->is_cancelled(call) != 0) throw Failure{ENGINE_CANCELLED, "The operation was stopped."};
     Giver giver(results, c10::nullopt, borrowed);
     giver.give(0, "", std::move(out));

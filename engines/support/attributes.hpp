@@ -64,8 +64,11 @@ std::vector<int64_t> Attributes<Failure>::integers(const char* key, std::vector<
   while (readable && more) {
     char* end = nullptr;
     errno = 0;
+    while (*at == ' ') at++;
+    const bool begins =
+        *at == '-' || *at == '+' || (*at >= '0' && *at <= '9');  // strtoll would skip any white space
     out.push_back(std::strtoll(at, &end, 10));
-    readable = end != at && errno == 0;
+    readable = begins && end != at && errno == 0;
     while (*end == ' ') end++;
     more = *end == ',';
     readable = readable && (more || *end == '\0');

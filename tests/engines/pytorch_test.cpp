@@ -106,10 +106,47 @@ TEST_F(PyTorch, RefusesOperationsWithTheReason) {
     return call.message();
   };
   EXPECT_THAT(refused("Nonsense", {}, ENGINE_UNSUPPORTED), HasSubstr("it has Add, Conv"));
-  EXPECT_THAT(refused("Add", {}, ENGINE_INVALID), HasSubstr("must match"));
+  EXPECT_THAT(refused("Add", {}, ENGINE_INVALID), HasSubstr("[2,3] and [2,2]: each pair of sizes"));
   EXPECT_THAT(refused("Relu", {}, ENGINE_INVALID), HasSubstr("takes 1 inputs, not 2"));
-  EXPECT_THAT(refused("Add", {{"axis", "1"}}, ENGINE_INVALID), HasSubstr("no attribute \"axis\""));
+  EXPECT_THAT(refused("Gemm", {{"axis", "1"}}, ENGINE_INVALID), HasSubstr("no attribute \"axis\""));
   EXPECT_THAT(refused("Gemm", {{"transB", "yes"}}, ENGINE_INVALID), HasSubstr("\"yes\""));
+  EXPECT_TRUE(results.values.empty());
+}
+
+// ATen takes each of these, and some of them for something else.
+TEST_F(PyTorch, RefusesWhatOnnxDoesNotAllow) {
+  Floats number({}, {1}), row({1, 3}, {1, 2, 3}), image({1, 1, 4, 4}, std::vector<float>(16, 1)),
+      kernel({1, 1, 2, 2}, {1, 1, 1, 1});
+  const auto refused = [&](const char* name, std::vector<const engine_tensor*> inputs,
+                           engine_entry attribute) {
+    Results results;
+    Call call;
+    EXPECT_EQ(engine.run(name, inputs, results, call, {attribute}), ENGINE_INVALID)
+        << name << attribute.value;
+    return call.message();
+  };
+  EXPECT_THAT(refused("Softmax", {&number.tensor}, {"axis", "0"}), HasSubstr("no such axis"));
+  for (const char* axis : {"\t1", "\n1", "", " "})
+    EXPECT_THAT(refused("Softmax", {&row.tensor}, {"axis", axis}), HasSubstr("not 1 integers"));
+  const std::vector<const engine_tensor*> both = {&image.tensor, &kernel.tensor};
+  EXPECT_THAT(refused("Conv", both, {"kernel_shape", "2,3"}), HasSubstr("differs from the weights"));
+  // ATen would take the lower 32 bits.
+  EXPECT_THAT(refused("Conv", both, {"strides", "9223372036854775807,1"}), HasSubstr("end at 2^31 - 1"));
+  EXPECT_THAT(refused("Conv", both, {"dilations", "4294967297,1"}), HasSubstr("end at 2^31 - 1"));
+  EXPECT_THAT(refused("Conv", both, {"pads", "-1,0,0,0"}), HasSubstr("pads at 0"));
+  EXPECT_THAT(refused("Conv", both, {"dilations", "4,1"}), HasSubstr("larger than the padded image"));
+  EXPECT_THAT(refused("Conv", both, {"auto_pad", "same_upper"}), HasSubstr("auto_pad is NOTSET"));
+  EXPECT_THAT(refused("Conv", {&image.tensor, &kernel.tensor, &row.tensor}, {"group", "1"}),
+              HasSubstr("one bias"));
+}
+
+TEST_F(PyTorch, HasNoConvWithoutChannelsOrFeatures) {
+  Floats image({1, 0, 4, 4}, {}), channels({3, 0, 2, 2}, {}), full({1, 1, 4, 4}, std::vector<float>(16, 1)),
+      features({0, 1, 2, 2}, {});
+  Results results;
+  Call first, second;
+  EXPECT_EQ(engine.run("Conv", {&image.tensor, &channels.tensor}, results, first), ENGINE_UNSUPPORTED);
+  EXPECT_EQ(engine.run("Conv", {&full.tensor, &features.tensor}, results, second), ENGINE_UNSUPPORTED);
   EXPECT_TRUE(results.values.empty());
 }
 
