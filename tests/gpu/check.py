@@ -8,7 +8,9 @@ What it does, each step a row of the report:
 - installations that the machine has (PyTorch, ONNX Runtime, CUDA's libraries in Python packages) opened where they lie;
   the PyTorch adapter is compiled for the PyTorch found where no carried one fits and a C++ compiler is there;
 - --bench on every engine that opened with a GPU;
-- compute-sanitizer over the CUDA engine's self-test, where that tool is installed.
+- every operation of the CUDA engine on many inputs against the reference engine, in host memory and on the device, by a
+  program that opens both through the SDK (gpu_compare_operations), with the times of opening;
+- compute-sanitizer over the CUDA engine's self-test and over that program, where that tool is installed.
 What cannot be done here, because its files are not carried or a tool is missing, is listed as not run, with the reason.
 
     python3 check.py --output REPORT [--keep FOLDER]
@@ -29,6 +31,7 @@ import tarfile
 import tempfile
 
 RUN_SECONDS = 600
+COMPARE_SECONDS = 50  # no case begins later; all of this page is to end within four minutes
 
 
 def run(argv, environment=None, seconds=RUN_SECONDS):
@@ -36,7 +39,10 @@ def run(argv, environment=None, seconds=RUN_SECONDS):
     try:
         ended = subprocess.run(argv, env=environment, capture_output=True, text=True, timeout=seconds, check=False)
         return ended.returncode, ended.stdout, ended.stderr
-    except (OSError, subprocess.TimeoutExpired) as error:
+    except subprocess.TimeoutExpired as error:
+        told = [error.stdout or "", error.stderr or ""]  # bytes, whatever `text` says
+        return None, *(one.decode(errors="replace") if isinstance(one, bytes) else one for one in told)
+    except OSError as error:
         return None, "", str(error)
 
 
@@ -220,8 +226,60 @@ def check_bench(host, report, opened, places):
     return figures
 
 
+def comparison(host, engine, flavor, places, *more):
+    return [os.path.join(host.bin, "gpu_compare_operations"), "--first", "reference", "--second", engine, "--second-require",
+            flavor, "--offline", "--trace", "--seconds", str(COMPARE_SECONDS), *more, *places]
+
+
+def last_case(errors):
+    return next((line for line in reversed(errors.splitlines()) if re.match(r"\d+: ", line)), "no case begun")
+
+
+def check_operations(host, report, engine, flavor, places):
+    """The operations of an engine against those of the reference engine, from a cache that knows neither. The output."""
+    step = f"{engine} {flavor} against reference"
+    with tempfile.TemporaryDirectory(prefix="enginehost-compare-") as cache:
+        status, output, errors = run(comparison(host, engine, flavor, places), dict(host.environment, ENGINEHOST_CACHE=cache),
+                                     2 * COMPARE_SECONDS)
+    for line in output.splitlines():
+        tallied = re.match(r"(\w+): (\d+ agree, .*?, (\d+) disagree; .*)", line)
+        if tallied:
+            name, observed, disagree = tallied.groups()
+            report.add(f"{step}: {name}", "0 disagree", observed, "agrees" if disagree == "0" else "FAILED")
+        elif line.startswith("opening "):
+            report.add(f"{step}: {line.partition(': ')[0]}", "", line.partition(": ")[2], "agrees")
+        elif line.endswith("in the time given") or line.startswith("DISAGREE"):
+            report.add(step, "", line, "FAILED" if line.startswith("DISAGREE") else "not run")
+    if status not in (0, 1):
+        why = {3: first_line(errors), None: f"not at its end after {2 * COMPARE_SECONDS} s, in " + last_case(errors)}
+        report.add(step, "status 0", why.get(status, f"status {status} in {last_case(errors)}"), "FAILED")
+    return output
+
+
+def sanitizer():
+    return shutil.which("compute-sanitizer") or next(iter(glob.glob("/usr/local/cuda*/bin/compute-sanitizer")), None)
+
+
+def check_operations_with_sanitizer(host, report, engine, flavor, places):
+    tool, step = sanitizer(), f"compute-sanitizer over {engine} {flavor} against reference"
+    if tool is None:
+        report.add(step, "", "the tool is not installed", "not run")
+        return
+    # Each instruction takes many times as long there: small inputs, and what is not begun in time is left out.
+    argv = [tool, "--tool", "memcheck", "--error-exitcode", "99",
+            *comparison(host, engine, flavor, places, "--quick", "--no-probe")]
+    status, output, errors = run(argv, host.environment, 2 * COMPARE_SECONDS)
+    if status is None:
+        report.add(step, "0 errors", "not at its end in time, in " + last_case(errors), "not run")
+        return
+    summary = re.search(r"ERROR SUMMARY: .*", output + errors)
+    left_out = re.search(r"\d+ of \d+ cases were not run", output)
+    observed = (summary.group(0) if summary else f"status {status}") + (", " + left_out.group(0) if left_out else "")
+    report.add(step, "0 errors", observed, "agrees" if status == 0 else "FAILED")
+
+
 def check_with_sanitizer(host, report, opened, places):
-    tool = shutil.which("compute-sanitizer") or next(iter(glob.glob("/usr/local/cuda*/bin/compute-sanitizer")), None)
+    tool = sanitizer()
     cuda = next((what for what in opened if what[0] == "cuda"), None)
     if tool is None or cuda is None:
         why = "the tool is not installed" if tool is None else "the cuda engine did not open"
@@ -234,7 +292,7 @@ def check_with_sanitizer(host, report, opened, places):
                "agrees" if status == 0 else "FAILED")
 
 
-def write(report, figures, document, output):
+def write(report, figures, compared, document, output):
     gpu = next((row["observed"] for row in report.rows if row["step"] == "device 0: name"), "no GPU")
     lines = [f"# Checked on {platform.node() or 'a machine'}: {gpu}", "", "| step | expected | observed | |", "|---|---|---|---|"]
     lines += ["| " + " | ".join(str(row[key]).replace("|", "\\|").replace("\n", " ")
@@ -242,7 +300,7 @@ def write(report, figures, document, output):
     with open(output + ".md", "w", encoding="utf-8") as file:
         file.write("\n".join(lines) + "\n")
     with open(output + ".json", "w", encoding="utf-8") as file:
-        json.dump({"rows": report.rows, "bench": figures, "platform": document.get("platform")}, file, indent=1)
+        json.dump({"rows": report.rows, "bench": figures, "compared": compared, "platform": document.get("platform")}, file, indent=1)
     print(f"written: {output}.md, {output}.json")
 
 
@@ -272,8 +330,12 @@ def main():
             check_engine(host, report, engine, places, opened)
         check_pytorch_of_this_python(host, folder, work, report, opened)
         figures = check_bench(host, report, opened, places)
+        compared = ""
+        for engine, flavor in [what for what in opened if what[0] == "cuda"]:
+            compared += check_operations(host, report, engine, flavor, places)
+            check_operations_with_sanitizer(host, report, engine, flavor, places)
         check_with_sanitizer(host, report, opened, places)
-        write(report, figures, document, arguments.output)
+        write(report, figures, compared, document, arguments.output)
         if not value_of(document.get("platform", {}).get("cuda", {}).get("devices")):
             print("there is no NVIDIA GPU that EngineHost could see here", file=sys.stderr)
             return 3

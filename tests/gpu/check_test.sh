@@ -26,6 +26,39 @@ assert rows["cuda cu130"]["expected"] == "foretold: rejected", rows["cuda cu130"
 assert "CUDA 13.0" in rows["cuda cu130"]["observed"], rows["cuda cu130"]
 assert all(row["verdict"] != "FAILED" for row in rows.values()), rows
 PYTHON
+# The comparison of operations, whose engine needs a GPU, with the reference engine in its place; and what becomes of it when a
+# disagreement is told, or the program dies.
+mkdir "$work/unpacked"
+tar -C "$work/unpacked" -xJf "$work/carried/enginehost.tar.xz"
+PYTHONPATH=$work/carried PYTHONDONTWRITEBYTECODE=1 python3 - "$work/unpacked/enginehost" "$work" <<'PYTHON'
+import check, os, sys
+folder, work = sys.argv[1:]
+host, report = check.Host(folder, work), check.Report()
+places = ["--repository", host.repository]
+check.check_operations(host, report, "reference", "cpu", places)
+rows = {row["step"]: row for row in report.rows}
+for name in ("Add", "Conv", "MatMul", "Mul", "Relu", "Softmax"):
+    row = rows["reference cpu against reference: " + name]
+    assert row["verdict"] == "agrees" and ", 0 disagree; " in row["observed"], row
+assert sum(step.startswith("reference cpu against reference: opening ") for step in rows) == 3, rows
+assert not report.failed(), rows
+
+carried = os.path.join(folder, "bin", "gpu_compare_operations")
+os.remove(carried)
+
+def verdicts_of(program):
+    with open(carried, "w", encoding="utf-8") as file:
+        file.write("#!/bin/sh\n" + program)
+    os.chmod(carried, 0o755)
+    report = check.Report()
+    check.check_operations(host, report, "reference", "cpu", places)
+    return [(row["verdict"], row["observed"]) for row in report.rows]
+
+told = verdicts_of("echo 'DISAGREE Add [3] in host memory: x'; echo 'Add: 1 agree, 0 refused by both, 1 disagree; x'; exit 1")
+assert [verdict for verdict, _ in told] == ["FAILED", "FAILED"], told
+died = verdicts_of("echo '17: Conv [1]' >&2; kill -SEGV $$")
+assert died == [("FAILED", "status -11 in 17: Conv [1]")], died
+PYTHON
 # Without a GPU it says so.
 status=0
 python3 "$work/carried/check.py" --output "$work/none" >/dev/null 2>"$work/said" || status=$?

@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # Makes the folder that is carried to a machine with a GPU: check.py, and enginehost.tar.xz with the commands, every
-# library they need but the C library's, the local repository (reference engine, CUDA engine where a toolkit was found,
-# adapters) and the source of the PyTorch adapter. At most 60 MB: such machines are often reached through narrow doors.
+# library they need but the C library's, the program that compares operations with the SDK that it uses, the local repository
+# (reference engine, CUDA engine where a toolkit was found, adapters) and the source of the PyTorch adapter. At most 60 MB: such machines are often reached through narrow doors.
 # Its glibc must be as new as this machine's; check.py says so where it is not.
 #
 #   tests/gpu/pack.sh BUILD FOLDER       (FOLDER must not exist)
 #
 # Then, there:  python3 FOLDER/check.py --output REPORT
 set -euo pipefail
-[ $# -eq 2 ] || { sed -n '2,9s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+[ $# -eq 2 ] || { sed -n '2,10s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 source_folder=$(cd "$(dirname "$0")/../.." && pwd)
 build=$1
 carried=$2
@@ -22,13 +22,14 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 folder=$work/enginehost
 cmake --install "$build" --prefix "$folder" --strip >/dev/null
-rm -rf "$folder/include" "$folder/lib/cmake" "$folder/lib/pkgconfig" "$folder"/lib/libenginehost* \
-  "$folder/bin/engine-manifest" "$folder/bin/engine-plugin-check"
+rm -rf "$folder/include" "$folder/lib/cmake" "$folder/lib/pkgconfig" "$folder/bin/engine-manifest" \
+  "$folder/bin/engine-plugin-check"
+cp "$build/tests/gpu_compare_operations" "$folder/bin/"
 strip --strip-unneeded "$folder"/bin/* "$folder"/libexec/enginehost/*
 
 # The C library, its loader and what belongs to them are the machine's; all else travels.
 mkdir -p "$folder/lib/carried"
-ldd "$folder/bin/engine-info" "$folder/libexec/enginehost/enginehost-probe" | sed -n 's/.* => \(\/[^ ]*\) .*/\1/p' | sort -u |
+ldd "$folder/bin/engine-info" "$folder/libexec/enginehost/enginehost-probe" "$folder"/lib/libenginehost.so.0 | sed -n 's/.* => \(\/[^ ]*\) .*/\1/p' | sort -u |
   grep -vE '/(ld-linux[^/]*|libc|libm|libdl|librt|libpthread|libresolv|libutil|libanl|libnss_[^/]*)\.so' |
   while read -r library; do cp -L "$library" "$folder/lib/carried/"; done
 for library in "$folder"/lib/carried/*; do
@@ -37,7 +38,11 @@ for library in "$folder"/lib/carried/*; do
   # DT_RPATH: it must hold for what these libraries need themselves, too.
   patchelf --force-rpath --set-rpath "\$ORIGIN" "$library"
 done
-for program in "$folder"/bin/*; do patchelf --force-rpath --set-rpath "\$ORIGIN/../lib/carried" "$program"; done
+# The SDK lies where it is installed: from there it finds the helper and the repository.
+patchelf --force-rpath --set-rpath "\$ORIGIN/carried" "$folder/lib/libenginehost.so.0"
+for program in "$folder"/bin/*; do
+  patchelf --force-rpath --set-rpath "\$ORIGIN/../lib/carried:\$ORIGIN/../lib" "$program"
+done
 patchelf --force-rpath --set-rpath "\$ORIGIN/../../lib/carried" "$folder/libexec/enginehost/enginehost-probe"
 
 mkdir -p "$folder/source/engines" "$folder/source/plugin-api"
