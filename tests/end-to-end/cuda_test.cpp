@@ -57,11 +57,13 @@ TEST_P(CudaDecisions, OfBothFlavors) {
 
 // CUDA 13 wants driver 580 and a card from 7.5 on, and brings code for 12.0; CUDA 11.8 runs on every driver
 // from 450.80.02 on, and what is built with it here has code up to 8.6 and no PTX, which reaches 8.9. glibc
-// before 2.27 has neither cuBLASLt nor cuDNN.
+// before 2.27 has neither cuBLASLt nor cuDNN. On the machine with the H100, which is a real one, cu130 was opened
+// and cu118 refused with the same code.
 INSTANTIATE_TEST_SUITE_P(
     RecordedMachines, CudaDecisions,
     testing::Values(CudaDecision{"linux-ubuntu2404-driver580-rtx4090.json", "", ""},
                     CudaDecision{"linux-ubuntu2404-driver580-rtx5090.json", "", "EH-G05"},
+                    CudaDecision{"linux-ubuntu2404-driver580-h100.json", "", "EH-G05"},
                     CudaDecision{"wsl2-ubuntu2204-rtx4070.json", "", ""},
                     CudaDecision{"linux-rhel9-driver580-v100.json", "EH-G05", ""},
                     CudaDecision{"linux-laptop-toolkit129-driver535-rtx4060.json", "EH-G03", ""},

@@ -123,6 +123,7 @@ INSTANTIATE_TEST_SUITE_P(
         Decision{"linux-ubuntu2204-driver525-rtx3090", "EH-S12", "EH-S12", "EH-S12", "EH-G05", ""},
         Decision{"linux-ubuntu2204-driver535-a100x2-one-hidden", "EH-S12", "EH-S12", "EH-S12", "EH-G05", ""},
         Decision{"linux-ubuntu2204-stub-library", "EH-G02", "EH-G02", "EH-G02", "EH-G02", ""},
+        Decision{"linux-ubuntu2404-driver580-h100", "EH-S12", "EH-S12", "EH-G05", "EH-G05", ""},
         Decision{"linux-ubuntu2404-driver580-rtx4090", "EH-S12", "EH-S12", "EH-S12", "EH-G05", ""},
         Decision{"linux-ubuntu2404-driver580-rtx5090", "EH-S12", "EH-S12", "EH-G05", "EH-G05", ""},
         Decision{"macos-arm64-m2", "other", "other", "other", "other", "other"},

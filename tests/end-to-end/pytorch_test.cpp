@@ -100,6 +100,7 @@ INSTANTIATE_TEST_SUITE_P(
         Decision{"linux-ubuntu2204-driver525-rtx3090.json", "EH-S12", "EH-S12", "EH-S12", "EH-S12"},
         Decision{"linux-rhel9-driver580-v100.json", "EH-S12", "EH-S12", "EH-S12", "EH-S12"},
         Decision{"linux-laptop-toolkit129-driver535-rtx4060.json", "EH-S12", "EH-S12", "EH-S12", "EH-S12"},
+        Decision{"linux-ubuntu2404-driver580-h100.json", "EH-G05", "EH-S12", "EH-S12", "EH-S12"},
         Decision{"linux-ubuntu2404-driver580-rtx5090.json", "EH-G05", "EH-G05", "EH-G05", "EH-S12"},
         Decision{"linux-centos7-no-gpu.json", "EH-G01", "EH-G01", "EH-L08", "EH-L08"},
         Decision{"linux-fedora41-nouveau-rtx3060.json", "EH-G01", "EH-G01", "EH-G01", "EH-G01"},

@@ -104,6 +104,8 @@ TEST_P(Profile, LibrariesAreThoseOfTheDistribution) {
   const std::string key = platform.distribution.value().id + " " + platform.distribution.value().version;
   ASSERT_TRUE(expected.contains(key)) << key;
   EXPECT_EQ(platform.libc.value().version, expected.at(key).first);
+  // A program that brings its own, as tests/gpu/pack.sh's do, tells the one that it loaded.
+  if (platform.libstdcxx.value().path.find("/carried/") != std::string::npos) return;
   EXPECT_EQ(platform.libstdcxx.value().glibcxx, expected.at(key).second);
 }
 

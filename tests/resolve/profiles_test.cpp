@@ -39,6 +39,11 @@ const std::vector<Profile> profiles = {
     {"linux-ubuntu2204-driver525-rtx3090", "2.8.0-cu129", {}, "1.22.0-cu12"},
     {"linux-ubuntu2204-driver535-a100x2-one-hidden", "2.8.0-cu129", {}, "1.22.0-cu12"},
     {"linux-ubuntu2204-stub-library", "2.8.0-cpu", {{"2.8.0-cu126", "EH-G02"}}, "1.22.0-cpu"},
+    // Captured. Every wheel has code for 9.0, so the newest CUDA is taken.
+    {"linux-ubuntu2404-driver580-h100",
+     "2.8.0-cu129",
+     {{"2.0.1-cu118", ""}, {"2.8.0-cu126", ""}},
+     "1.22.0-cu12"},
     {"linux-ubuntu2404-driver580-rtx4090", "2.8.0-cu129", {}, "1.22.0-cu12"},
     // onnxruntime's cu12 has PTX 9.0, which driver 580 compiles for the card; its cu13 has no digest.
     {"linux-ubuntu2404-driver580-rtx5090",
