@@ -128,7 +128,7 @@ std::string missing_report(const resolve::Plan& plan, const std::string& recorde
 }  // namespace
 
 std::string machine_report(open::World& world, bool verbose) {
-  std::string text = "machine\n" + platform::describe(world.platform());
+  std::string text = "machine\n" + platform::describe(world.platform(), verbose);
   text += "\nengines\n";
   for (const auto& [name, engine] : engines_of(world.catalogue()))
     text += line(name, join(engine.versions, " ") + "  (" + counted(engine.builds, "build", "builds") + ": " +

@@ -11,6 +11,10 @@ namespace {
 
 using Lines = std::vector<std::string>;
 
+// A value beyond this is cut on a screen: the variables of NVIDIA's containers are some thousand characters
+// long.
+constexpr std::size_t longest_value = 120;
+
 struct Row {
   std::string name, value, source;
 };
@@ -19,6 +23,7 @@ struct Row {
 class Wording {
  public:
   explicit Wording(bool verbose) : verbose_(verbose) {}
+  bool verbose() const { return verbose_; }
 
   Lines of(const std::string& value) const { return {value.empty() ? "\"\"" : value}; }
   Lines of(const Distribution& value) const {
@@ -83,6 +88,27 @@ class Wording {
   bool verbose_;
 };
 
+bool continues_a_character(char byte) { return (static_cast<unsigned char>(byte) & 0xc0u) == 0x80u; }
+
+// As columns on a screen: a byte that continues a UTF-8 character takes none.
+std::size_t width_of(std::string_view text) {
+  return text.size() - static_cast<std::size_t>(std::ranges::count_if(text, continues_a_character));
+}
+
+// The beginning of a long value, and how many characters do not follow it. What would be hardly shorter stays
+// whole.
+std::string cut(std::string value) {
+  constexpr std::size_t shortest_rest = 30;
+  const std::size_t width = width_of(value);
+  if (width <= longest_value + shortest_rest) return value;
+  std::size_t end = 0, characters = 0;
+  for (; characters < longest_value; ++characters) do
+      ++end;
+    while (continues_a_character(value[end]));
+  value.resize(end);
+  return value + "… (" + std::to_string(width - longest_value) + " characters more: --verbose)";
+}
+
 template <class Value>
 void add_rows(const Wording& wording, std::string name, const Fact<Value>& fact, std::vector<Row>& rows) {
   if (fact.is_unknown()) {
@@ -95,7 +121,8 @@ void add_rows(const Wording& wording, std::string name, const Fact<Value>& fact,
   }
   std::string source = fact.source();
   for (std::string& line : wording.of(fact.value())) {
-    rows.push_back({std::move(name), std::move(line), std::move(source)});
+    rows.push_back(
+        {std::move(name), wording.verbose() ? std::move(line) : cut(std::move(line)), std::move(source)});
     name.clear();
     source.clear();
   }
@@ -105,12 +132,6 @@ void add_rows(const Wording& wording, std::string name, const Fact<Value>& fact,
 void show_all(Row& row) {
   row.value = "all";
   if (!row.source.empty()) row.source += " is not set";
-}
-
-// As columns on a screen: a byte that continues a UTF-8 character takes none.
-std::size_t width_of(const std::string& text) {
-  return static_cast<std::size_t>(std::count_if(
-      text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0u) != 0x80u; }));
 }
 
 }  // namespace

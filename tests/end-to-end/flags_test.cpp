@@ -354,6 +354,18 @@ TEST_F(Flags, APinIsListed) {
   EXPECT_TRUE(list.document["builds"].as_array().at(0)["pinned"].as_bool()) << list.said();
 }
 
+TEST_F(Flags, VerboseCutsNoLongValue) {
+  const std::string value(2000, 'x');
+  RunOptions options;
+  options.environment = {"NVIDIA_REQUIRE_CUDA=" + value};
+  EXPECT_THAT(workplace.info({}, options).output,
+              AllOf(HasSubstr("xxx… (1900 characters more"), Not(HasSubstr(value))));
+  EXPECT_THAT(workplace.info({"--verbose"}, options).output, HasSubstr("NVIDIA_REQUIRE_CUDA=" + value));
+  const Ended json = workplace.info({"--json"}, options);
+  EXPECT_EQ(json.document["platform"]["loader_environment"]["value"]["NVIDIA_REQUIRE_CUDA"].as_string(),
+            value);
+}
+
 TEST_F(Flags, WordsNameWhatWasGiven) {
   const Ended verbose = workplace.info({"--verbose"});
   EXPECT_THAT(verbose.output, HasSubstr("info  (--verbose)"));
