@@ -2,11 +2,10 @@
 // attributes and rules are those of ONNX opset 13; what MXNet does otherwise is refused.
 #include <algorithm>
 #include <array>
-#include <cerrno>
-#include <cstdlib>
 #include <cstring>
 
 #include "engines/mxnet/instance.hpp"
+#include "engines/support/onnx_rules.hpp"
 
 namespace enginehost::engines::mxnet {
 namespace {
@@ -37,23 +36,13 @@ const Operation& find(const char* name, engine_call* call) {
 }
 
 // The only attribute known is Softmax's axis; it is handed on as a number of ours.
-std::string attributes_of(const Operation& operation, const engine_entry* attributes, size_t count,
-                          engine_call* call) {
-  std::string axis = "-1";
-  for (size_t i = 0; i < count; i++) {
-    char* end = nullptr;
-    errno = 0;
-    const long value = std::strtol(attributes[i].value, &end, 10);
-    const bool is_number = *attributes[i].value != '\0' && *end == '\0' && errno == 0;
-    if (std::strcmp(operation.kind, "softmax") != 0 || std::strcmp(attributes[i].key, "axis") != 0 ||
-        !is_number) {
-      call->detail(call, "operation", operation.name);
-      throw Failure{ENGINE_INVALID, std::string(operation.name) + " has no attribute " + attributes[i].key +
-                                        " = \"" + attributes[i].value + "\"."};
-    }
-    axis = std::to_string(value);
+std::string attributes_of(const Operation& operation, const Attributes<Failure>& attributes) {
+  if (std::strcmp(operation.kind, "softmax") != 0) {
+    attributes.allow({});
+    return "";
   }
-  return std::strcmp(operation.kind, "softmax") == 0 ? R"(, "attrs": {"axis": ")" + axis + "\"}" : "";
+  attributes.allow({"axis"});
+  return R"(, "attrs": {"axis": ")" + std::to_string(attributes.integer("axis", -1)) + "\"}";
 }
 
 // The JSON that Symbol.save writes, as little of it as Symbol.load needs.
@@ -101,6 +90,12 @@ class Aligned {
   std::array<engine_tensor, 2> tensors_{};
 };
 
+// MXNet calls other types a failed check of its own.
+bool has_code_for(const Operation& operation, engine_dtype type) {
+  if (is_product(operation)) return type.code == ENGINE_FLOAT && type.bits >= 32;
+  return std::strcmp(operation.kind, "softmax") != 0 || type.code == ENGINE_FLOAT;
+}
+
 // Elements of both are of one type; MXNet's dot sums over one axis of each, which for matrices is ONNX's
 // MatMul.
 void check_inputs(const Operation& operation, const engine_tensor* const* inputs, engine_call* call) {
@@ -112,6 +107,12 @@ void check_inputs(const Operation& operation, const engine_tensor* const* inputs
       text << "The inputs of " << operation.name << " are of the types ";
       text.type(inputs[0]->dtype) << " and ";
       throw Failure{ENGINE_INVALID, (text.type(inputs[i]->dtype) << ".").c_str()};
+    }
+    if (!has_code_for(operation, inputs[i]->dtype)) {
+      Text text;
+      text << operation.name << " of ";
+      throw Failure{ENGINE_UNSUPPORTED,
+                    (text.type(inputs[i]->dtype) << " is not computed by MXNet.").c_str()};
     }
     if (is_product(operation) && inputs[i]->ndim != 2) {
       throw Failure{ENGINE_UNSUPPORTED, "MatMul is computed for matrices only, and " + name + " has " +
@@ -158,7 +159,9 @@ engine_status run_operation(engine_instance* engine, const char* name, const eng
                                         " inputs, not " + std::to_string(input_count) + "."};
     }
     check_inputs(operation, inputs, call);
-    const std::string more = attributes_of(operation, attributes, attribute_count, call);
+    const Attributes<Failure> asked(name, attributes, attribute_count, call);
+    check_onnx_rules(name, inputs, input_count, asked);
+    const std::string more = attributes_of(operation, asked);
     const Aligned aligned(operation, inputs);
     for (size_t i = 0; i < input_count; i++) {
       if (element_count(aligned[i].ndim, aligned[i].shape) == 0)

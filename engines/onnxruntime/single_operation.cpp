@@ -1,7 +1,10 @@
-// engine.op/1: a one-node model for each operation, its types and attributes, kept once it was made.
+// engine.op/1: a one-node model for each operation, its types and attributes, kept once it was made. The
+// runtime looks at less than ONNX says: it multiplies vectors of different lengths, takes every axis for
+// Softmax, and does not come back from Conv with a window of nothing; so this adapter looks first.
 #include "engines/onnxruntime/model.hpp"
 #include "engines/onnxruntime/one_node_model.hpp"
 #include "engines/onnxruntime/tensors.hpp"
+#include "engines/support/onnx_rules.hpp"
 
 namespace enginehost::engines::onnxruntime {
 namespace {
@@ -16,6 +19,41 @@ bool always_known(const std::string& name) {
   }
   return false;
 }
+
+// Given twice, the last counts; the runtime would refuse the model.
+std::vector<engine_entry> given_once(const engine_entry* attributes, size_t count) {
+  std::vector<engine_entry> out;
+  for (size_t i = 0; i < count; i++)
+    if (find_entry(attributes + i + 1, count - i - 1, attributes[i].key) == nullptr)
+      out.push_back(attributes[i]);
+  return out;
+}
+
+// Of a run that keeps ONNX's rules: what the runtime calls invalid in it, the runtime cannot do.
+struct KeepsTheRules : engine_call {
+  explicit KeepsTheRules(engine_call* outer) : engine_call(*outer) {
+    size = sizeof(engine_call);
+    host_data = outer;
+    is_cancelled = [](const engine_call* self) noexcept -> int32_t {
+      auto* told = static_cast<engine_call*>(self->host_data);
+      return told->is_cancelled(told);
+    };
+    progress = [](engine_call* self, uint64_t done, uint64_t total, const char* stage) noexcept {
+      auto* told = static_cast<engine_call*>(self->host_data);
+      told->progress(told, done, total, stage);
+    };
+    detail = [](engine_call* self, const char* key, const char* value) noexcept {
+      auto* told = static_cast<engine_call*>(self->host_data);
+      told->detail(told, key, value);
+    };
+    fail = [](engine_call* self, engine_status status, const char* from, int64_t native,
+              const char* message) noexcept {
+      auto* told = static_cast<engine_call*>(self->host_data);
+      const bool of_the_runtime = status == ENGINE_INVALID && native != 0;
+      return told->fail(told, of_the_runtime ? ENGINE_UNSUPPORTED : status, from, native, message);
+    };
+  }
+};
 
 engine_model* make(engine_instance* engine, const std::string& name, const std::vector<int>& types,
                    const engine_entry* attributes, size_t attribute_count, engine_call* call) {
@@ -86,10 +124,12 @@ engine_status run_operation(engine_instance* engine, const char* name, const eng
       types.push_back(type);
       key += "," + std::to_string(type);
     }
+    check_onnx_rules(name, inputs, input_count, Attributes<Failure>(name, attributes, attribute_count, call));
+    const std::vector<engine_entry> once = given_once(attributes, attribute_count);
     key += ";";
-    for (size_t i = 0; i < attribute_count; i++) {
-      add_to_key(attributes[i].key);
-      add_to_key(attributes[i].value);
+    for (const engine_entry& attribute : once) {
+      add_to_key(attribute.key);
+      add_to_key(attribute.value);
     }
     std::lock_guard lock(engine->operations_mutex);
     auto known = engine->operations.find(key);
@@ -98,7 +138,7 @@ engine_status run_operation(engine_instance* engine, const char* name, const eng
         for (auto& [unused, kept] : engine->operations) unload_model(kept);
         engine->operations.clear();
       }
-      model = make(engine, name, types, attributes, attribute_count, call);
+      model = make(engine, name, types, once.data(), once.size(), call);
       engine->operations.emplace(key, model);
     } else {
       model = known->second;
@@ -115,7 +155,8 @@ engine_status run_operation(engine_instance* engine, const char* name, const eng
   run.size = sizeof run;
   run.inputs = values.data();
   run.input_count = values.size();
-  return run_model(model, &run, results, call);
+  KeepsTheRules told(call);
+  return run_model(model, &run, results, always_known(name) ? &told : call);
 }
 
 }  // namespace

@@ -94,6 +94,26 @@ TEST_F(Mxnet, GivesWhatOperationsWithoutElementsGive) {
   EXPECT_EQ(engine->run("Add", {&none.tensor, &four.tensor}, nothing, misfit), ENGINE_INVALID);
 }
 
+// MXNet calls these failures of its own checks, or computes something.
+TEST_F(Mxnet, RefusesWhatOnnxDoesNotAllowAndTypesItHasNot) {
+  Floats number({}, {1}), a({2, 3}, {1, 2, 3, 4, 5, 6});
+  Owned<int32_t> whole({ENGINE_INT, 32, 1}, {2, 2}, {1, 2, 3, 4});
+  Results results;
+  const auto status = [&](const char* name, std::vector<const engine_tensor*> inputs, const char* axis) {
+    Call call;
+    std::vector<engine_entry> attributes;
+    if (axis != nullptr) attributes.push_back({"axis", axis});
+    return engine->run(name, std::move(inputs), results, call, attributes);
+  };
+  EXPECT_EQ(status("Softmax", {&number.tensor}, nullptr), ENGINE_INVALID);
+  for (const char* axis : {"2", "-3", "\t1", "", "1,0"})
+    EXPECT_EQ(status("Softmax", {&a.tensor}, axis), ENGINE_INVALID) << axis;
+  EXPECT_EQ(status("Softmax", {&whole.tensor}, nullptr), ENGINE_UNSUPPORTED);
+  EXPECT_EQ(status("MatMul", {&whole.tensor, &whole.tensor}, nullptr), ENGINE_UNSUPPORTED);
+  EXPECT_TRUE(results.values.empty());
+  EXPECT_EQ(status("Softmax", {&a.tensor}, " 1 "), ENGINE_OK);
+}
+
 TEST_F(Mxnet, NamesAnOperationItCannotCompute) {
   Floats a({2, 3}, std::vector<float>(6)), cube({1, 2, 3}, std::vector<float>(6));
   engine_tensor far = a.tensor;

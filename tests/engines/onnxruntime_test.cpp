@@ -127,6 +127,52 @@ TEST_P(OnnxRuntime, ATextThatLooksLikeTwoAttributesIsNoOtherRequest) {
       ENGINE_OK);
 }
 
+// The runtime computes something in each of these; a window of nothing has kept it at work for good.
+TEST_P(OnnxRuntime, RefusesWhatOnnxDoesNotAllow) {
+  Floats three({3}, {1, 2, 3}), four({4}, {1, 2, 3, 4}), row({1, 3}, {1, 2, 3});
+  Floats image({1, 1, 4, 4}, random_floats(16, 1)), weights({1, 1, 2, 2}, random_floats(4, 2)),
+      nothing({1, 1, 0, 2}, {});
+  const auto refused = [&](const char* name, std::vector<const engine_tensor*> inputs,
+                           std::vector<engine_entry> attributes = {}) {
+    Results results;
+    Call call;
+    return engine->run(name, std::move(inputs), results, call, std::move(attributes)) == ENGINE_INVALID;
+  };
+  EXPECT_TRUE(refused("MatMul", {&three.tensor, &four.tensor}));
+  EXPECT_TRUE(refused("Softmax", {&row.tensor}, {{"axis", "9223372036854775807"}}));
+  EXPECT_TRUE(refused("Softmax", {&row.tensor}, {{"axis", "\t1"}}));
+  EXPECT_TRUE(refused("Conv", {&image.tensor, &nothing.tensor}));
+  for (const engine_entry& attribute :
+       std::initializer_list<engine_entry>{{"pads", "-1,0,0,0"},
+                                           {"pads", "1,1,1,1,1"},
+                                           {"strides", "9223372036854775807,1"},
+                                           {"strides", "1,1,1"},
+                                           {"dilations", "0,1"},
+                                           {"auto_pad", ""}})
+    EXPECT_TRUE(refused("Conv", {&image.tensor, &weights.tensor}, {attribute}))
+        << attribute.key << attribute.value;
+}
+
+TEST_P(OnnxRuntime, AnAttributeGivenTwiceCountsAsItsLast) {
+  Floats a({2, 3}, {1, 2, 3, 4, 5, 6});
+  Results once, twice;
+  Call call;
+  ASSERT_EQ(engine->run("Softmax", {&a.tensor}, once, call, {{"axis", "1"}}), ENGINE_OK) << call.message();
+  ASSERT_EQ(engine->run("Softmax", {&a.tensor}, twice, call, {{"axis", "0"}, {"axis", "1"}}), ENGINE_OK)
+      << call.message();
+  EXPECT_EQ(twice.of(0).as<float>(), once.of(0).as<float>());
+}
+
+// A fine request that this runtime does not compute.
+TEST_P(OnnxRuntime, HasNoAutomaticPadsWithDilations) {
+  Floats image({1, 1, 6, 6}, random_floats(36, 1)), weights({1, 1, 2, 2}, random_floats(4, 2));
+  Results results;
+  Call call;
+  const engine_status status = engine->run("Conv", {&image.tensor, &weights.tensor}, results, call,
+                                           {{"auto_pad", "SAME_UPPER"}, {"dilations", "2,2"}});
+  EXPECT_TRUE(status == ENGINE_UNSUPPORTED || status == ENGINE_OK) << status << call.message();
+}
+
 TEST_P(OnnxRuntime, NamesAnOperationItCannotCompute) {
   Floats a({2, 3}, std::vector<float>(6));
   engine_tensor far = a.tensor;
