@@ -1,6 +1,8 @@
 // engine.op/1: a one-node model for each operation, its types and attributes, kept once it was made. The
 // runtime looks at less than ONNX says: it multiplies vectors of different lengths, takes every axis for
 // Softmax, and does not come back from Conv with a window of nothing; so this adapter looks first.
+#include <algorithm>
+
 #include "engines/onnxruntime/model.hpp"
 #include "engines/onnxruntime/one_node_model.hpp"
 #include "engines/onnxruntime/tensors.hpp"
@@ -90,7 +92,9 @@ engine_model* make(engine_instance* engine, const std::string& name, const std::
   if (status == ENGINE_OK) return model;
   call->detail(call, "operation", name.c_str());
   bool of_the_name = quiet.native == ort_fail || quiet.native == ort_invalid_graph;
-  if (of_the_name) status = always_known(name) ? ENGINE_INVALID : ENGINE_UNSUPPORTED;
+  bool of_the_type = quiet.message.find("Type Error") != std::string::npos &&
+                     std::all_of(types.begin(), types.end(), [&](int type) { return type == types[0]; });
+  if (of_the_name) status = always_known(name) && !of_the_type ? ENGINE_INVALID : ENGINE_UNSUPPORTED;
   throw Failure{status, "ONNX Runtime cannot compute \"" + name + "\" this way: " + quiet.message,
                 quiet.native};
 }

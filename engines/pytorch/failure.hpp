@@ -37,6 +37,8 @@ engine_status walled(engine_call* call, engine_status otherwise, Body&& body) no
   } catch (const c10::Error& error) {
     const char* message = error.what_without_backtrace();
     engine_status status = tells_of_a_lost_device(message) ? ENGINE_LOST : otherwise;
+    // Up to 2.0 this is a plain Error, too: the kernel has no code for the type.
+    if (std::strstr(message, "not implemented for '") != nullptr) status = ENGINE_UNSUPPORTED;
     // The allocator for host memory throws a plain Error.
     if (std::strstr(message, "DefaultCPUAllocator: can't allocate") != nullptr) status = ENGINE_NO_MEMORY;
     return call->fail(call, status, origin, 0, message);

@@ -1,6 +1,6 @@
-// What ONNX opset 13 says of the shapes and attributes of Add, Sub, Mul, Div, MatMul, Softmax and Conv, for
-// adapters whose library computes something else where these rules are broken, or does not come back. Other
-// operations pass.
+// What ONNX opset 13 says of the types, shapes and attributes of Add, Sub, Mul, Div, MatMul, Softmax and
+// Conv, for adapters whose library computes something else where these rules are broken, or does not come
+// back. Other operations pass.
 #pragma once
 #include <cstdint>
 
@@ -12,7 +12,7 @@ namespace enginehost::engines {
 template <class Failure>
 class OnnxRules {
  public:
-  // The tensors' shapes are read and nothing else of them. `attributes` is of the same operation.
+  // The tensors' types and shapes are read and nothing else of them. `attributes` is of the same operation.
   OnnxRules(const char* operation, const engine_tensor* const* inputs, size_t count,
             const Attributes<Failure>& attributes)
       : operation_(operation), inputs_(inputs), count_(count), attributes_(attributes) {}
@@ -45,8 +45,12 @@ void check_onnx_rules(const char* operation, const engine_tensor* const* inputs,
 
 template <class Failure>
 void OnnxRules<Failure>::check() const {
-  if (count_ == 2 && (is("Add") || is("Sub") || is("Mul") || is("Div")))
-    return check_broadcast(inputs_[0]->ndim, inputs_[1]->ndim);
+  const bool element_by_element = count_ == 2 && (is("Add") || is("Sub") || is("Mul") || is("Div"));
+  if (element_by_element || is("MatMul") || is("Conv")) {
+    for (size_t i = 1; i < count_; i++)
+      if (!same_type(inputs_[i]->dtype, inputs_[0]->dtype)) refuse("the inputs are of one type");
+  }
+  if (element_by_element) return check_broadcast(inputs_[0]->ndim, inputs_[1]->ndim);
   if (count_ == 2 && is("MatMul")) return check_product();
   if (count_ == 1 && is("Softmax")) return check_softmax();
   if (count_ >= 2 && is("Conv")) return check_convolution();

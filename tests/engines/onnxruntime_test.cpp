@@ -163,6 +163,14 @@ TEST_P(OnnxRuntime, AnAttributeGivenTwiceCountsAsItsLast) {
   EXPECT_EQ(twice.of(0).as<float>(), once.of(0).as<float>());
 }
 
+TEST_P(OnnxRuntime, HasNoCodeForSomeTypes) {
+  Owned<int8_t> whole({ENGINE_INT, 8, 1}, {2, 2}, {1, 2, 3, 4});
+  Results results;
+  Call call;
+  EXPECT_EQ(engine->run("MatMul", {&whole.tensor, &whole.tensor}, results, call), ENGINE_UNSUPPORTED)
+      << call.message();
+}
+
 // A fine request that this runtime does not compute.
 TEST_P(OnnxRuntime, HasNoAutomaticPadsWithDilations) {
   Floats image({1, 1, 6, 6}, random_floats(36, 1)), weights({1, 1, 2, 2}, random_floats(4, 2));

@@ -128,6 +128,8 @@ TEST_F(PyTorch, RefusesWhatOnnxDoesNotAllow) {
   EXPECT_THAT(refused("Softmax", {&number.tensor}, {"axis", "0"}), HasSubstr("no such axis"));
   for (const char* axis : {"\t1", "\n1", "", " "})
     EXPECT_THAT(refused("Softmax", {&row.tensor}, {"axis", axis}), HasSubstr("not 1 integers"));
+  Owned<int32_t> whole({ENGINE_INT, 32, 1}, {1, 3}, {1, 2, 3});
+  EXPECT_THAT(refused("Add", {&row.tensor, &whole.tensor}, {"", ""}), HasSubstr("of one type"));
   const std::vector<const engine_tensor*> both = {&image.tensor, &kernel.tensor};
   EXPECT_THAT(refused("Conv", both, {"kernel_shape", "2,3"}), HasSubstr("differs from the weights"));
   // ATen would take the lower 32 bits.
@@ -138,6 +140,14 @@ TEST_F(PyTorch, RefusesWhatOnnxDoesNotAllow) {
   EXPECT_THAT(refused("Conv", both, {"auto_pad", "same_upper"}), HasSubstr("auto_pad is NOTSET"));
   EXPECT_THAT(refused("Conv", {&image.tensor, &kernel.tensor, &row.tensor}, {"group", "1"}),
               HasSubstr("one bias"));
+}
+
+TEST_F(PyTorch, HasNoCodeForSomeTypes) {
+  Owned<uint16_t> halves({ENGINE_FLOAT, 16, 1}, {2, 2}, {0, 0, 0, 0});
+  Results results;
+  Call call;
+  const engine_status status = engine.run("MatMul", {&halves.tensor, &halves.tensor}, results, call);
+  EXPECT_TRUE(status == ENGINE_UNSUPPORTED || status == ENGINE_OK) << status << call.message();
 }
 
 TEST_F(PyTorch, HasNoConvWithoutChannelsOrFeatures) {
