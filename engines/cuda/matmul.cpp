@@ -9,7 +9,8 @@ namespace {
 
 // What NVIDIA's notes on cuBLAS advise for Hopper and later; older devices need less.
 constexpr size_t workspace_bytes = size_t{32} << 20;
-constexpr int64_t longest_batch = int64_t{1} << 16;
+// Matrices of a batch are blocks along a grid's third axis, of which CUDA allows so many.
+constexpr int64_t longest_batch = 65535;
 
 template <class Handle, cublasStatus_t (*Destroy)(Handle)>
 struct Owned {

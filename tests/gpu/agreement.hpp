@@ -2,7 +2,7 @@
 #pragma once
 #include <functional>
 
-#include "tests/gpu/operation_cases.hpp"
+#include "tests/gpu/compared_engine.hpp"
 
 namespace enginehost::gpu {
 

@@ -102,6 +102,11 @@ void Inputs::make(const Given& given, std::uint64_t seed, bool size) {
   made.memory = allocate((count + 1) * width);
   if (made.memory == nullptr) throw std::bad_alloc();
   std::byte* const begin = made.memory.get() + (moved ? width : 0);
+  if (moved) {
+    write_element(given.type, 0, made.memory.get());
+    made.row_shape = {static_cast<std::int64_t>(count + 1)};
+    made.row = {made.memory.get(), {ENGINE_CPU, 0}, 1, given.type.dtype, made.row_shape.data(), nullptr, 0};
+  }
   std::mt19937_64 generator(seed);
   const bool whole_only = given.type.epsilon == 0;
   for (std::size_t i = 0; i < count; ++i) {

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstdio>
+#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
@@ -141,17 +142,40 @@ class Comparison {
     judge(one, number, expected, "host memory",
           second_.run(one.operation, inputs.tensors(), one.attributes, offer));
     if (second_.accelerator().empty() || !inputs.can_move() || lost_) return;
-    std::vector<DeviceTensor> moved;
-    std::vector<const engine_tensor*> there;
     try {
-      for (const engine_tensor* tensor : inputs.tensors()) moved.push_back(second_.on_accelerator(*tensor));
-      for (const DeviceTensor& tensor : moved) there.push_back(tensor.get());
-      judge(one, number, expected, second_.accelerator(),
-            second_.run(one.operation, there, one.attributes, number % 4 < 2));
+      run_on_accelerator(one, number, inputs, expected);
     } catch (const sdk::Error& error) {
       note(one, second_.accelerator(),
            {Agreement::disagree, std::string("a copy failed: ") + error.what(), 0, 0, 0});
     }
+  }
+
+  // Throws sdk::Error.
+  void run_on_accelerator(const Case& one, std::uint64_t number, const Inputs& inputs,
+                          const Outcome& expected) {
+    std::vector<DeviceTensor> moved;
+    std::deque<engine_tensor> seen;
+    std::vector<const engine_tensor*> there;
+    for (std::size_t i = 0; i < inputs.tensors().size(); ++i) {
+      const engine_tensor& here = *inputs.tensors()[i];
+      const engine_tensor* row = inputs.row_around(i);
+      moved.push_back(second_.on_accelerator(row != nullptr ? *row : here));
+      engine_tensor& tensor = seen.emplace_back(*moved.back().get());
+      if (row != nullptr) {
+        tensor.ndim = here.ndim;
+        tensor.shape = here.shape;
+        tensor.byte_offset += here.dtype.bits / 8;
+      }
+      there.push_back(&tensor);
+    }
+    judge(one, number, expected, second_.accelerator(),
+          second_.run(one.operation, there, one.attributes, number % 4 < 2));
+    if (there.size() < 2 || number % 8 != 0 || lost_) return;
+    there.front() = inputs.tensors().front();
+    const Outcome mixed = second_.run(one.operation, there, one.attributes, false);
+    if (mixed.status != ENGINE_INVALID && mixed.status != ENGINE_UNSUPPORTED)
+      note(one, "host memory and " + second_.accelerator(),
+           {Agreement::disagree, "inputs of two places were not refused: " + mixed.text(), 0, 0, 0});
   }
 
   void judge(const Case& one, std::uint64_t number, const Outcome& expected, const std::string& where,

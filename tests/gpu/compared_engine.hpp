@@ -9,11 +9,9 @@
 #include <utility>
 #include <vector>
 
-#include "tests/gpu/numbers.hpp"
+#include "tests/gpu/operation_cases.hpp"
 
 namespace enginehost::gpu {
-
-using Attributes = std::vector<std::pair<std::string, std::string>>;
 
 // What a run of one operation came to: a tensor, or a refusal.
 struct Outcome {

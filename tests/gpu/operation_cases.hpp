@@ -2,11 +2,15 @@
 // The same list at every run.
 #pragma once
 #include <deque>
-#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
-#include "tests/gpu/compared_engine.hpp"
+#include "tests/gpu/numbers.hpp"
 
 namespace enginehost::gpu {
+
+using Attributes = std::vector<std::pair<std::string, std::string>>;
 
 enum class Fill {
   usual,      // evenly between -1 and 1
@@ -55,12 +59,16 @@ class Inputs {
   const std::vector<const engine_tensor*>& tensors() const { return pointers_; }
   // Whether they may be copied: what has to be refused lies where it lies.
   bool can_move() const { return can_move_; }
+  // An input that begins behind its memory's begin: all of that memory, as a row; nullptr for others.
+  const engine_tensor* row_around(std::size_t input) const {
+    return made_[input].row.data != nullptr ? &made_[input].row : nullptr;
+  }
 
  private:
   struct Made {
-    Shape shape, strides;
+    Shape shape, strides, row_shape;
     Memory memory;
-    engine_tensor tensor;
+    engine_tensor tensor{}, row{};
   };
   void make(const Given& given, std::uint64_t seed, bool size);
   std::deque<Made> made_;
