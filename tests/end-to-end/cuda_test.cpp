@@ -57,8 +57,8 @@ TEST_P(CudaDecisions, OfBothFlavors) {
 
 // CUDA 13 wants driver 580 and a card from 7.5 on, and brings code for 12.0; CUDA 11.8 runs on every driver
 // from 450.80.02 on, and what is built with it here has code up to 8.6 and no PTX, which reaches 8.9. glibc
-// before 2.27 has neither cuBLASLt nor cuDNN. On the machine with the H100, which is a real one, cu130 was opened
-// and cu118 refused with the same code.
+// before 2.27 has neither cuBLASLt nor cuDNN. On the machine with the H100, which is a real one, cu130 was
+// opened and cu118 refused with the same code.
 INSTANTIATE_TEST_SUITE_P(
     RecordedMachines, CudaDecisions,
     testing::Values(CudaDecision{"linux-ubuntu2404-driver580-rtx4090.json", "", ""},
