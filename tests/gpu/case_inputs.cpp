@@ -43,9 +43,11 @@ double next_value(Fill fill, bool whole_only, std::mt19937_64& generator) {
   return 0;
 }
 
+// Sizes of tensors that have to be refused may have a product that overflows.
 Shape compact_strides(const Shape& shape) {
   Shape out(shape.size(), 1);
-  for (std::size_t i = shape.size(); i-- > 1;) out[i - 1] = out[i] * shape[i];
+  for (std::size_t i = shape.size(); i-- > 1;)
+    if (__builtin_mul_overflow(out[i], shape[i], &out[i - 1])) out[i - 1] = 0;
   return out;
 }
 

@@ -12,6 +12,14 @@
 
 #include "tests/gpu/agreement.hpp"
 
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+// An engine that asks for more memory than there is gets none, as without a sanitizer, and refuses.
+extern "C" __attribute__((visibility("default"))) const char* __asan_default_options();
+extern "C" __attribute__((visibility("default"))) const char* __tsan_default_options();
+extern "C" const char* __asan_default_options() { return "allocator_may_return_null=1"; }
+extern "C" const char* __tsan_default_options() { return "allocator_may_return_null=1"; }
+#endif
+
 namespace enginehost::gpu {
 namespace {
 
