@@ -1,8 +1,15 @@
 // Which device: the everyday questions of an application, over what its engine offers.
 #include <enginehost/enginehost.h>
 
+#include <new>
+#include <string>
+#include <string_view>
+#include <utility>
+
 #include "host/load/in_process/device_tensor.hpp"
 #include "host/load/in_process/passed_tensor.hpp"
+#include "host/load/in_process/results.hpp"
+#include "host/sdk/carried.hpp"
 #include "host/sdk/chosen_device.hpp"
 #include "host/sdk/handles.hpp"
 
@@ -23,12 +30,31 @@ bool is_there(engine_device from, engine_device to) {
   return is_same(from, to) || (in_host_memory(from) && in_host_memory(to));
 }
 
+// Where a copy goes, and the name it has.
+struct Destination {
+  engine_device device;
+  std::string name;
+  bool is_ours = false;  // host memory that the engine makes no tensors in
+};
+
+// Host memory is there whether or not the engine computes on the processor: what lies on its devices can
+// always be read.
+Result<Destination> destination(const enginehost_engine& engine, const char* wanted) {
+  const auto& devices = engine.shared->opened().devices;
+  const std::string_view name = wanted != nullptr ? wanted : "";
+  if ((name == "cpu" || name == "cpu:0") && enginehost::load::first_meant(devices, name) == nullptr)
+    return Destination{{ENGINE_CPU, 0}, std::string(name), true};
+  TRY_ASSIGN(const std::size_t number, sdk::chosen_device(engine, wanted));
+  return Destination{devices[number].id, engine.shared->device_names()[number]};
+}
+
 // The name of the device that a copy may lose: where the tensor lies, or, for one in host memory (managed
 // memory is read there too), where it goes. EH-P49 where the engine has no such device, whose memory it would
 // read as if it had.
-Result<std::string> device_at_work(const enginehost_engine& engine, engine_device from, std::size_t to) {
+Result<std::string> device_at_work(const enginehost_engine& engine, engine_device from,
+                                   const std::string& to) {
   const auto& names = engine.shared->device_names();
-  if (in_host_memory(from) || from.type == ENGINE_CUDA_MANAGED) return names[to];
+  if (in_host_memory(from) || from.type == ENGINE_CUDA_MANAGED) return to;
   const auto& devices = engine.shared->opened().devices;
   for (std::size_t i = 0; i < devices.size(); ++i)
     if (is_same(devices[i].id, from)) return names[i];
@@ -37,7 +63,7 @@ Result<std::string> device_at_work(const enginehost_engine& engine, engine_devic
   return fail(std::move(enginehost::diagnose("EH-P49")
                             .with("input", "tensor")
                             .with("found_on", unknown.text())
-                            .with("device", names[to])));
+                            .with("device", to)));
 }
 
 // Fills in what enginehost_engine_device() tells.
@@ -49,17 +75,28 @@ Result<void> tell(const enginehost_engine& engine, std::size_t number, enginehos
   return {};
 }
 
+// In memory of the engine's, or of ours.
+Result<enginehost::load::OwnedTensor> room_for(enginehost::load::Engine& engine, const engine_tensor& from,
+                                               const Destination& to,
+                                               const enginehost::load::CallOptions& options) {
+  namespace load = enginehost::load;
+  engine_tensor like = from;
+  like.device = to.device;
+  if (!to.is_ours) return load::create_tensor(engine, like, options);
+  load::Results results;
+  if (results.get()->place(results.get(), 0, nullptr, &like) == nullptr) throw std::bad_alloc();
+  return load::OwnedTensor(sdk::carry(std::move(results.take().front())));
+}
+
 Result<enginehost::load::OwnedTensor> copied_to(enginehost::load::Engine& engine, const engine_tensor& from,
-                                                engine_device device, const std::string& at_work,
+                                                const Destination& to, const std::string& at_work,
                                                 const enginehost::load::CallOptions& options) {
   const engine_tensor_v1* const table = engine.tensor_table();
   if (table == nullptr)
     return fail(std::move(enginehost::diagnose("EH-S18").with("table", ENGINE_TENSOR_V1)));
-  engine_tensor like = from;
-  like.device = device;
   namespace load = enginehost::load;
   load::Work work = engine.work_on(at_work, load::WorkKind::preparing);
-  auto made = load::create_tensor(engine, like, options);
+  auto made = room_for(engine, from, to, options);
   if (!made) return work.ended(std::move(made));
   TRY(work.ended(load::copy_tensor(engine, from, (*made)->tensor, options)));
   return std::move(*made);
@@ -113,10 +150,9 @@ enginehost_status enginehost_tensor_copy(enginehost_engine* engine, const void* 
     TRY_ASSIGN(const enginehost::load::PassedTensor passed,
                enginehost::load::PassedTensor::take("tensor", *static_cast<const engine_tensor*>(tensor)));
     const engine_tensor& from = passed.tensor();
-    TRY_ASSIGN(const std::size_t number, sdk::chosen_device(*engine, device));
-    const engine_device to = engine->shared->opened().devices[number].id;
-    TRY_ASSIGN(const std::string at_work, device_at_work(*engine, from.device, number));
-    if (is_there(from.device, to)) return {};
+    TRY_ASSIGN(const Destination to, destination(*engine, device));
+    TRY_ASSIGN(const std::string at_work, device_at_work(*engine, from.device, to.name));
+    if (is_there(from.device, to.device)) return {};
     if (from.dtype.code == ENGINE_STRING)
       return fail(
           enginehost::diagnose("EH-P44")

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/paths.hpp"
+#include "host/sdk/carried.hpp"
 #include "host/sdk/chosen_device.hpp"
 #include "host/sdk/handles.hpp"
 
@@ -63,24 +64,6 @@ std::string name_of(const engine_function& function, const Output& output) {
   std::string name = output.number < function.output_count ? function.outputs[output.number].name : "";
   if (!output.name.empty()) name += "." + output.name;
   return name;
-}
-
-// An output in memory of ours as a tensor that carries it; the plugin's own ones carry themselves.
-struct Carried {
-  engine_owned_tensor tensor{};
-  std::unique_ptr<Output> output;
-};
-
-engine_owned_tensor* carry(std::unique_ptr<Output> output) {
-  if (engine_owned_tensor* given = output->take()) return given;
-  auto carried = std::make_unique<Carried>();
-  carried->output = std::move(output);
-  engine_owned_tensor& tensor = carried->tensor;
-  tensor.major = 1;
-  tensor.owner = carried.get();
-  tensor.release = [](engine_owned_tensor* self) noexcept { delete static_cast<Carried*>(self->owner); };
-  tensor.tensor = carried->output->tensor();
-  return &carried.release()->tensor;
 }
 
 }  // namespace
@@ -193,7 +176,7 @@ DLManagedTensorVersioned* enginehost_outputs_take(enginehost_outputs* outputs, s
   if (outputs == nullptr || number >= outputs->outputs.size() || outputs->outputs[number] == nullptr)
     return nullptr;
   try {
-    return reinterpret_cast<DLManagedTensorVersioned*>(carry(std::move(outputs->outputs[number])));
+    return reinterpret_cast<DLManagedTensorVersioned*>(sdk::carry(std::move(outputs->outputs[number])));
   } catch (const std::bad_alloc&) {
     return nullptr;
   }

@@ -13,7 +13,7 @@
  * shape" of the input, "rank -3" of the output when a model is loaded; "no output", "output NULL", "output of
  * rank -5", "output without shape", "output with gaps", "output elsewhere", "output of bfloat16" and "output
  * without release" when it runs; "no tensor" when one is made. "logs" logs a detail and a warning when it is
- * made, and a warning at each self-test.
+ * made, and a warning at each self-test. "gpu alone" offers no processor.
  */
 #include <enginehost/engine_plugin.h>
 #include <stdatomic.h>
@@ -61,7 +61,7 @@ static const engine_entry* facts(engine_instance* engine, size_t* count) {
   return entries;
 }
 
-static uint32_t device_count(engine_instance* engine) { return (void)engine, 2; }
+static uint32_t device_count(engine_instance* engine) { return (void)engine, behaves("gpu alone") ? 1 : 2; }
 static engine_status device_info(engine_instance* engine, uint32_t number, engine_device_info* out,
                                  engine_call* call) {
   (void)engine;

@@ -156,5 +156,34 @@ TEST_F(ChosenDevices, HaveTensorsCopiedToThemUnlessTheyAreThere) {
   EXPECT_EQ(code(), "EH-S09");
 }
 
+// As an engine for GPUs alone: what it computed could not be read otherwise.
+TEST_F(ChosenDevices, GiveBackWhatLiesOnThemToHostMemoryWhichTheyDoNotOffer) {
+  engine_.reset();
+  set_variable("DEVICE_BEHAVIOUR", "gpu alone");
+  engine_ = open(request());
+  ASSERT_TRUE(engine_) << said();
+  ASSERT_EQ(enginehost_engine_device_count(engine_.get()), 1U);
+  const Numbers numbers({1, 2, 3, 4});
+  EXPECT_EQ(copy(numbers.tensor, "cpu"), nullptr) << "it lies there already";
+  EXPECT_EQ(status_, ENGINEHOST_OK) << said();
+  DLManagedTensorVersioned* there = copy(numbers.tensor, "cuda:0");
+  ASSERT_NE(there, nullptr) << said();
+  for (const char* name : {"cpu", "cpu:0"}) {
+    DLManagedTensorVersioned* back = copy(there->dl_tensor, name);
+    ASSERT_NE(back, nullptr) << said();
+    EXPECT_EQ(back->dl_tensor.device.device_type, kDLCPU);
+    EXPECT_EQ(values_of(back->dl_tensor), numbers.values);
+    back->deleter(back);
+  }
+  for (const char* name : {"cpu:1", "cuda:1"}) {
+    EXPECT_EQ(copy(there->dl_tensor, name), nullptr) << name;
+    EXPECT_EQ(code(), "EH-S09") << name;
+  }
+  there->dl_tensor.device.device_id = 1;
+  EXPECT_EQ(copy(there->dl_tensor, "cpu"), nullptr) << "of another device";
+  EXPECT_EQ(code(), "EH-P49");
+  there->deleter(there);
+}
+
 }  // namespace
 }  // namespace enginehost::test

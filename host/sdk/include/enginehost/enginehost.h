@@ -345,8 +345,8 @@ ENGINEHOST_API struct DLManagedTensorVersioned* enginehost_outputs_take(engineho
                                                                         size_t number) ENGINEHOST_NOEXCEPT;
 
 /* A copy of `tensor` (a DLTensor as an input is, of numbers; else EH-P44; in host memory or on a device of the engine's,
- * else EH-P49) in memory of the engine's on a device, chosen as above; the caller calls its deleter, before the engine is
- * freed.  *out is NULL, with ENGINEHOST_OK, when the tensor lies there already (host memory is one place): use the one
+ * else EH-P49) in memory of the engine's on a device, chosen as above, or in host memory, which "cpu" means also where the
+ * engine does not compute there; the caller calls its deleter, before the engine is freed.  *out is NULL, with ENGINEHOST_OK, when the tensor lies there already (host memory is one place): use the one
  * you have. */
 ENGINEHOST_API enginehost_status enginehost_tensor_copy(enginehost_engine* engine, const void* tensor,
                                                         const char* device, const enginehost_cancel* cancel,
