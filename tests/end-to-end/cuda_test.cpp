@@ -2,6 +2,7 @@
 // be installed asks for NVIDIA's licences first, and recorded machines are decided as NVIDIA's tables say.
 #include <gmock/gmock.h>
 
+#include "tests/end-to-end/places.hpp"
 #include "tests/end-to-end/workplace.hpp"
 
 namespace enginehost::test {
@@ -9,8 +10,6 @@ namespace {
 
 using testing::HasSubstr;
 
-const std::string repository = std::string(ENGINEHOST_BUILD_DIR) + "/share/enginehost/repository";
-const std::string profiles = std::string(ENGINEHOST_SOURCE_DIR) + "/tests/profiles/";
 const std::string version = ENGINEHOST_VERSION;
 const std::string cu130 = "cuda-" + version + "-cu130-linux-x86_64",
                   cu118 = "cuda-" + version + "-cu118-linux-x86_64";
