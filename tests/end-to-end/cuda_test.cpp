@@ -80,6 +80,23 @@ INSTANTIATE_TEST_SUITE_P(
     });
 
 #ifdef ENGINEHOST_CUDA_ENGINE
+// What the machine lacks for the build that was demanded comes before what to demand instead.
+TEST(CudaEngine, WhatTheNearestBuildLacksIsTheFirstThingToDo) {
+  const Workplace workplace;
+  const auto first_remedy = [&](const std::string& machine) {
+    const Ended ended =
+        workplace.info(cuda({"--require", "cu130", "--plan", "--platform", profiles + machine + ".json"}));
+    EXPECT_EQ(ended.status, 3) << ended.said();
+    return ended.document["diagnosis"]["remedy"].as_array().front().as_string();
+  };
+  EXPECT_EQ(first_remedy("linux-laptop-toolkit129-driver535-rtx4060"),
+            "install NVIDIA driver 580.65.06 or newer");
+  EXPECT_EQ(first_remedy("linux-ubuntu2204-stub-library"),
+            "take /usr/local/cuda/lib64/stubs out of LD_LIBRARY_PATH, or out of /etc/ld.so.conf.d");
+  EXPECT_EQ(first_remedy("linux-container-without-gpus"), "start the container with --gpus all");
+  EXPECT_THAT(first_remedy("linux-centos7-no-gpu"), HasSubstr("--plan --explain"));
+}
+
 TEST(CudaEngine, NothingOfNvidiasIsFetchedBeforeItsLicenceIsAccepted) {
   const Workplace workplace;
   RunOptions options;
