@@ -68,7 +68,9 @@ endfunction()
 
 add_library(enginehost_warnings INTERFACE)
 target_compile_options(enginehost_warnings INTERFACE
-  -Wall -Wextra -Wpedantic -Wshadow
+  -Wall -Wextra -Wpedantic
+  # Where several files are compiled at once, a name that another of them has, too, hides nothing.
+  $<$<NOT:$<OR:$<BOOL:${CMAKE_UNITY_BUILD}>,$<BOOL:$<TARGET_PROPERTY:ENGINEHOST_JOINED>>>>:-Wshadow>
   $<$<COMPILE_LANGUAGE:CXX>:-Wconversion -Wnon-virtual-dtor>
   $<$<BOOL:${ENGINEHOST_WERROR}>:-Werror>)
 
@@ -121,6 +123,12 @@ function(enginehost_not_precompiled)
   set_source_files_properties(${ARGN} PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
 endfunction()
 
+# enginehost_apart(SOURCE ...): where several files are compiled at once (CMAKE_UNITY_BUILD, scripts/test.sh), these are compiled
+# by themselves: they use a neighbour's names for something else of theirs.
+function(enginehost_apart)
+  set_source_files_properties(${ARGN} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+endfunction()
+
 # enginehost_room(NAME SOURCES a.cpp ... [DEPENDS room ...] [LIBRARIES Foo::Foo ...])
 # A room is a static library enginehost_NAME; DEPENDS names rooms above it, LIBRARIES third parties, which stay private.
 function(enginehost_room name)
@@ -168,8 +176,9 @@ if(WIN32 AND CMAKE_CROSSCOMPILING)
   set(ENGINEHOST_DRIVE "Z:")
 endif()
 
-# GoogleTest's headers are what most of a test's compile time goes to.
-option(ENGINEHOST_PRECOMPILED_TESTS "precompile GoogleTest's headers for the tests" OFF)
+# GoogleTest's headers are what most of a test's compile time goes to; the rooms' are most of the rest, and a program's files
+# include the same.
+option(ENGINEHOST_PRECOMPILED_TESTS "precompile GoogleTest's headers for the tests, and compile several files at once" OFF)
 
 # How every test is compiled. What is tested is optimised as it is for users; optimising the tests themselves costs a third
 # of their compile time.
@@ -199,6 +208,7 @@ function(enginehost_test_program name)
       enginehost_test_options(enginehost_test_headers)
     endif()
     enginehost_precompile(${name} enginehost_test_headers)
+    set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8 ENGINEHOST_JOINED ON)
   endif()
 endfunction()
 

@@ -109,10 +109,12 @@ build_main() {
     cmake --build --preset ci --parallel "$(jobs_that_fit)"
 }
 
+# One more than there are processors: a third of the time a test waits for a clock, a disk or a server.
+jobs_of_tests() { echo $(($(nproc) + 1)); }
+
 run_main() {
   local status=0
-  # One more than there are processors: a third of the time a test waits for a clock, a disk or a server.
-  ctest --test-dir build --output-on-failure --no-tests=error --timeout 300 -j "$(($(nproc) + 1))" \
+  ctest --test-dir build --output-on-failure --no-tests=error --timeout 300 -j "$(jobs_of_tests)" \
     -LE 'exhaustive|index|macos' || status=$?
   list_skipped build
   [ "$status" -eq 0 ] || list_failed build
@@ -130,8 +132,8 @@ run_index() {
 # sanitized PRESET TARGET...: builds these test programs of the preset and runs them.
 sanitized() {
   local preset=$1 folder=build-$1 status=0 targets=() target names
-  cmake --preset "$preset" -DENGINEHOST_TESTS=ON -DENGINEHOST_BENCHMARKS=OFF "${precompiled[@]}" ||
-    return
+  # Eight files of a room at once take as long as three; as it is for users the main build compiles them, file by file.
+  cmake --preset "$preset" -DENGINEHOST_TESTS=ON -DENGINEHOST_BENCHMARKS=OFF "${precompiled[@]}" -DCMAKE_UNITY_BUILD=ON || return
   for target in "${@:2}"; do
     if ninja -C "$folder" -t query "$target" >/dev/null 2>&1; then
       targets+=("$target")
@@ -148,7 +150,7 @@ sanitized() {
     fixed_addresses=(setarch "$(uname -m)" -R)
   fi
   "${fixed_addresses[@]}" ctest --test-dir "$folder" --output-on-failure --no-tests=error --timeout 600 \
-    -j "$(nproc)" -R "^($names)\$" || status=$?
+    -j "$(jobs_of_tests)" -R "^($names)\$" || status=$?
   list_skipped "$folder"
   [ "$status" -eq 0 ] || list_failed "$folder"
   return "$status"

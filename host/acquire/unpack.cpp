@@ -17,7 +17,7 @@ namespace enginehost::acquire {
 namespace {
 
 using Archive = std::unique_ptr<archive, int (*)(archive*)>;
-constexpr std::size_t piece = 1u << 20;
+constexpr std::size_t buffer_size = 1u << 20;
 // Also of entries that are not selected.
 constexpr std::uint64_t most_entries = 1'000'000, most_name_bytes = 64u << 20;
 constexpr std::size_t longest_name = 4096;  // no system opens a longer one
@@ -26,7 +26,7 @@ constexpr std::size_t longest_name = 4096;  // no system opens a longer one
 struct Reader {
   GrowingFile* file = nullptr;
   std::uint64_t generation = 0, at = 0;
-  std::vector<char> buffer = std::vector<char>(piece);
+  std::vector<char> buffer = std::vector<char>(buffer_size);
   const std::optional<CancelToken>* cancel = nullptr;
   const std::function<void(std::uint64_t)>* on_read = nullptr;
   Spellings spellings;

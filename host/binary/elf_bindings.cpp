@@ -11,7 +11,6 @@ constexpr std::uint64_t table_limit = 512u << 20;
 constexpr std::uint64_t entry_size = 24;  // Elf64_Rela
 // Millions of relocations are looked through in pieces that stay in the processor's cache.
 constexpr std::uint64_t piece = 10'000 * entry_size;
-constexpr std::uint16_t EM_X86_64 = 62, EM_AARCH64 = 183;
 
 std::uint64_t number_at(const std::vector<std::uint8_t>& bytes, std::size_t at, std::size_t count) {
   std::uint64_t value = 0;

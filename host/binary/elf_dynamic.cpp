@@ -8,7 +8,6 @@
 namespace enginehost::binary {
 namespace {
 
-constexpr std::uint32_t PT_DYNAMIC = 2;
 constexpr std::size_t entry_limit = 8192;
 constexpr std::size_t needed_limit = 4096;
 constexpr std::size_t version_limit = 65536;

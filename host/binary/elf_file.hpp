@@ -12,6 +12,10 @@
 
 namespace enginehost::binary {
 
+inline constexpr std::uint16_t EM_X86_64 = 62, EM_AARCH64 = 183;
+inline constexpr std::uint32_t PT_LOAD = 1, PT_DYNAMIC = 2, PT_INTERP = 3, PT_TLS = 7,
+                               PT_GNU_STACK = 0x6474e551;
+
 struct ElfSegment {
   std::uint32_t type = 0;
   std::uint32_t flags = 0;

@@ -11,7 +11,6 @@ constexpr std::uint16_t segment_limit = 4096;
 constexpr std::uint16_t section_limit = 65279;  // SHN_LORESERVE - 1
 constexpr std::uint64_t smallest_page = 4096;
 
-enum : std::uint32_t { PT_LOAD = 1, PT_DYNAMIC = 2, PT_INTERP = 3, PT_TLS = 7, PT_GNU_STACK = 0x6474e551 };
 enum : std::uint16_t { ET_REL = 1, ET_EXEC = 2, ET_DYN = 3, ET_CORE = 4 };
 
 Diagnosis foreign(const FileView& file, std::string_view problem, std::string_view what,

@@ -9,7 +9,6 @@
 namespace enginehost::binary {
 namespace {
 
-constexpr std::uint16_t EM_X86_64 = 62, EM_AARCH64 = 183;
 constexpr std::uint32_t R_X86_64_TPOFF64 = 18, R_AARCH64_TLS_TPREL = 1030;
 
 std::uint32_t number_at(const std::vector<std::uint8_t>& bytes, std::size_t at) {

@@ -61,10 +61,19 @@ void add_reserve(Diagnosis& diagnosis) {
                  wanted == 0 ? "reserve, rounded up" : "static_tls, rounded up");
 }
 
+// Where a stub of the driver lies is what has to go from the loader's way.
+void add_folder_of_stub(Diagnosis& diagnosis) {
+  const std::string path(diagnosis.value("path"));
+  const std::size_t slash = path.rfind('/');
+  if (diagnosis.code != "EH-G02" || !diagnosis.value("folder").empty() || slash == std::string::npos) return;
+  diagnosis.with("folder", path.substr(0, slash), "path");
+}
+
 }  // namespace
 
 void add_derived(Diagnosis& diagnosis) {
   add_demangled(diagnosis);
+  add_folder_of_stub(diagnosis);
   add_reserve(diagnosis);
 }
 

@@ -5,6 +5,7 @@
 #include "base/printable.hpp"
 #include "host/explain/explain.hpp"
 #include "host/explain/providers.hpp"
+#include "host/explain/template.hpp"
 
 namespace enginehost::explain {
 namespace {
@@ -12,8 +13,6 @@ namespace {
 constexpr std::size_t most_facts = 10;
 constexpr std::size_t longest_value = 400;
 constexpr std::size_t most_folders = 12;
-
-std::string file_name(const std::string& path) { return path.substr(path.find_last_of("/\\") + 1); }
 
 std::string shortened(std::string text) {
   if (text.size() <= longest_value) return text;

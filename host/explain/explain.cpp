@@ -70,6 +70,22 @@ bool says_unreadable(const Entry& entry) {
          entry.code == "EH-L25" || entry.code == "EH-L26" || entry.code == "EH-L33";
 }
 
+// What the nearest build lacks of the driver can often be had: what to do about that comes before what to ask
+// for instead.
+void add_advice_for_the_nearest(Diagnosis& diagnosis) {
+  constexpr std::string_view to_be_had[] = {"EH-G01", "EH-G02", "EH-G03", "EH-G07"};
+  const std::string_view code = diagnosis.value("first_code");
+  if (diagnosis.code != "EH-S01" ||
+      std::find(std::begin(to_be_had), std::end(to_be_had), code) == std::end(to_be_had))
+    return;
+  Diagnosis lacking = diagnose(std::string(code));
+  lacking.evidence = diagnosis.evidence;
+  complete(lacking);
+  // A machine without a GPU lacks nothing that could be installed.
+  if (!lacking.remedy.empty() && lacking.value("pci_device") != "none")
+    diagnosis.remedy.insert(diagnosis.remedy.begin(), std::move(lacking.remedy.front()));
+}
+
 }  // namespace
 
 Diagnosis of_exception(const std::exception& thrown) {
@@ -124,9 +140,11 @@ void complete(Diagnosis& diagnosis) {
         break;
       }
   if (diagnosis.cause.empty()) diagnosis.cause = entry->title;
-  if (diagnosis.remedy.empty())
+  if (diagnosis.remedy.empty()) {
     for (const std::string_view remedy : entry->remedies)
       if (auto sentence = fill(remedy, diagnosis)) diagnosis.remedy.push_back(std::move(*sentence));
+    add_advice_for_the_nearest(diagnosis);
+  }
 }
 
 std::vector<StatusOfPlugin> statuses_of_plugins() {

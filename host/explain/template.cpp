@@ -18,11 +18,6 @@ bool has(const Diagnosis& diagnosis, std::string_view key) {
                      [&](const Evidence& fact) { return fact.what == key; });
 }
 
-std::string file_name(const std::string& path) {
-  const std::size_t slash = path.find_last_of("/\\");
-  return slash == std::string::npos || slash + 1 == path.size() ? path : path.substr(slash + 1);
-}
-
 // Evidence holds plain numbers, which programs can compare.
 std::string readable_size(const std::string& value) {
   const auto bytes = parse_integer(value);
@@ -107,6 +102,11 @@ std::string with_engine(std::string_view literal, const Diagnosis& diagnosis) {
 }
 
 }  // namespace
+
+std::string file_name(const std::string& path) {
+  const std::size_t slash = path.find_last_of("/\\");
+  return slash == std::string::npos || slash + 1 == path.size() ? path : path.substr(slash + 1);
+}
 
 std::optional<std::string> fill(std::string_view text, const Diagnosis& diagnosis) {
   std::string sentence;

@@ -23,7 +23,6 @@ struct IdentityHash {
     return static_cast<std::size_t>(identity.second ^ identity.first << 32);
   }
 };
-constexpr std::size_t object_limit = 8192;
 // Enough for most closures, so that the tables are not made anew while they grow. Each library has two names,
 // its path and what it is asked for by.
 constexpr std::size_t usual_objects = 320;

@@ -10,7 +10,6 @@ namespace enginehost::linker {
 namespace {
 
 using Image = std::pair<std::string, const binary::BinaryInfo*>;
-constexpr std::size_t object_limit = 8192;
 constexpr std::size_t deepest = 512;
 
 bool machine_fits(std::string_view process, std::string_view image) {

@@ -136,6 +136,9 @@ struct HighestVersion {
   std::string required_by;  // path
 };
 
+// A closure of more is not followed further.
+inline constexpr std::size_t object_limit = 8192;
+
 struct Closure {
   std::vector<Object> objects;
   std::vector<Missing> missing;

@@ -9,8 +9,6 @@
 namespace enginehost::linker {
 namespace {
 
-constexpr std::size_t object_limit = 8192;
-
 // The machines a process takes DLLs of ("PE Format", machine types; "Arm64X PE files").
 bool machine_fits(std::string_view process, std::string_view dll) {
   if (process == "aarch64") return dll == "aarch64" || dll == "arm64x";

@@ -26,7 +26,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view first_line = "enginehost-ready 2";
+constexpr std::string_view kind_line = "enginehost-ready 2";
 
 // Everything that the same decision can depend on beside files: who asks, for what, under which settings.
 std::string key_of(const World& world, const OpenRequest& open) {
@@ -89,7 +89,7 @@ std::optional<Ticket> TicketOffice::find() const {
     (*bytes)[static_cast<std::size_t>(line.data() + line.size() - bytes->data())] = '\0';
     rest.remove_prefix(std::min(rest.size(), line.size() + 1));
     if (std::exchange(first, false)) {
-      if (line != first_line) return std::nullopt;
+      if (line != kind_line) return std::nullopt;
       continue;
     }
     const std::size_t space = line.find(' ');
@@ -198,7 +198,7 @@ void TicketOffice::keep(const Outcome& outcome) const {
   if (proof == nullptr || path_text(sentinels).find('\n') != std::string::npos ||
       !is_empty_folder(path_text(sentinels).c_str()))
     return;
-  std::string text(first_line);
+  std::string text(kind_line);
   text += "\nkey " + key_ + "\nmade " + std::to_string(World::now()) + "\nuntil " +
           std::to_string(valid_until()) + "\nmachine " + machine_ + "\nbuild " +
           outcome.opened->installed.build + "\ndigest " + outcome.opened->installed.digest + "\nartifacts " +

@@ -85,8 +85,7 @@ void judge_driver(const Spec& spec, const linker::Closure& closure, std::vector<
                                       .with("file", path_text(spec.plugin))
                                       .with("library", driver_library)
                                       .with("needed_by", object.needed_by)
-                                      .with("path", object.path, object.found_by)
-                                      .with("folder", path_text(path_of(object.path).parent_path()))));
+                                      .with("path", object.path, object.found_by)));
     return;
   }
 }

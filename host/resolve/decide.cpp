@@ -170,6 +170,7 @@ Diagnosis nothing_fits(const Plan& plan, const std::vector<Weighed*>& sorted) {
     if (i == 0) {
       diagnosis.with("build", candidate.build->id, "repositories").with("reason", reason, check->source);
       diagnosis.with("first_code", check->code, check->source);
+      diagnosis.evidence.insert(diagnosis.evidence.end(), check->evidence.begin(), check->evidence.end());
     }
     diagnosis.with("candidate", candidate.build->id + ": " + check->code + " " + reason, check->source);
   }

@@ -9,11 +9,11 @@
 
 #include "base/files.hpp"
 #include "tests/end-to-end/fault.hpp"
+#include "tests/end-to-end/reference_plugin.hpp"
 
 namespace enginehost::test {
 namespace {
 
-constexpr const char* plugin = "libengine_reference.so";
 constexpr const char* faulty = "reference-faulty";
 constexpr const char* good = "reference-good";
 

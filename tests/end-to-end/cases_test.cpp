@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include "tests/end-to-end/fault.hpp"
+#include "tests/end-to-end/reference_plugin.hpp"
 #include "tests/end-to-end/served.hpp"
 #include "tests/support/fault_server.hpp"
 #include "tests/support/freezer.hpp"
@@ -15,8 +16,6 @@ namespace {
 namespace fs = std::filesystem;
 using testing::HasSubstr;
 using testing::Not;
-
-constexpr const char* plugin = "libengine_reference.so";
 
 std::string crashing() {
   return compile_library(

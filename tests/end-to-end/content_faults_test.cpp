@@ -4,11 +4,10 @@
 
 #include "base/sha256.hpp"
 #include "tests/end-to-end/fault.hpp"
+#include "tests/end-to-end/reference_plugin.hpp"
 
 namespace enginehost::test {
 namespace {
-
-constexpr const char* plugin = "libengine_reference.so";
 
 Fault with_content(std::string bytes, const std::string& code, std::vector<std::string> named = {}) {
   named.push_back(plugin);

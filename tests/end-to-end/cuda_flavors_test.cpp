@@ -12,6 +12,7 @@
 #include "base/environment.hpp"
 #include "base/sha256.hpp"
 #include "base/text.hpp"
+#include "tests/end-to-end/places.hpp"
 #include "tests/end-to-end/repository.hpp"
 #include "tests/end-to-end/workplace.hpp"
 
@@ -24,7 +25,6 @@ const std::string version = ENGINEHOST_VERSION;
 const std::string cu130 = "cuda-" + version + "-cu130-linux-x86_64",
                   cu118 = "cuda-" + version + "-cu118-linux-x86_64";
 // Machines that each of them is the best for (end_to_end_tests CudaDecisions.*).
-const std::string profiles = std::string(ENGINEHOST_SOURCE_DIR) + "/tests/profiles/";
 const std::string of_cu130 = profiles + "linux-ubuntu2404-driver580-rtx5090.json",
                   of_cu118 = profiles + "linux-rhel9-driver580-v100.json";
 

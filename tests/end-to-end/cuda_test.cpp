@@ -2,6 +2,7 @@
 // be installed asks for NVIDIA's licences first, and recorded machines are decided as NVIDIA's tables say.
 #include <gmock/gmock.h>
 
+#include "tests/end-to-end/places.hpp"
 #include "tests/end-to-end/workplace.hpp"
 
 namespace enginehost::test {
@@ -9,8 +10,6 @@ namespace {
 
 using testing::HasSubstr;
 
-const std::string repository = std::string(ENGINEHOST_BUILD_DIR) + "/share/enginehost/repository";
-const std::string profiles = std::string(ENGINEHOST_SOURCE_DIR) + "/tests/profiles/";
 const std::string version = ENGINEHOST_VERSION;
 const std::string cu130 = "cuda-" + version + "-cu130-linux-x86_64",
                   cu118 = "cuda-" + version + "-cu118-linux-x86_64";
@@ -83,6 +82,23 @@ INSTANTIATE_TEST_SUITE_P(
     });
 
 #ifdef ENGINEHOST_CUDA_ENGINE
+// What the machine lacks for the build that was demanded comes before what to demand instead.
+TEST(CudaEngine, WhatTheNearestBuildLacksIsTheFirstThingToDo) {
+  const Workplace workplace;
+  const auto first_remedy = [&](const std::string& machine) {
+    const Ended ended =
+        workplace.info(cuda({"--require", "cu130", "--plan", "--platform", profiles + machine + ".json"}));
+    EXPECT_EQ(ended.status, 3) << ended.said();
+    return ended.document["diagnosis"]["remedy"].as_array().front().as_string();
+  };
+  EXPECT_EQ(first_remedy("linux-laptop-toolkit129-driver535-rtx4060"),
+            "install NVIDIA driver 580.65.06 or newer");
+  EXPECT_EQ(first_remedy("linux-ubuntu2204-stub-library"),
+            "take /usr/local/cuda/lib64/stubs out of LD_LIBRARY_PATH, or out of /etc/ld.so.conf.d");
+  EXPECT_EQ(first_remedy("linux-container-without-gpus"), "start the container with --gpus all");
+  EXPECT_THAT(first_remedy("linux-centos7-no-gpu"), HasSubstr("--plan --explain"));
+}
+
 TEST(CudaEngine, NothingOfNvidiasIsFetchedBeforeItsLicenceIsAccepted) {
   const Workplace workplace;
   RunOptions options;

@@ -2,13 +2,12 @@
 #include <gmock/gmock.h>
 
 #include "tests/end-to-end/fault.hpp"
+#include "tests/end-to-end/reference_plugin.hpp"
 
 namespace enginehost::test {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr const char* plugin = "libengine_reference.so";
 
 Fault with_plugin(std::string bytes, const std::string& code, std::vector<std::string> named = {}) {
   named.push_back(plugin);

@@ -6,6 +6,7 @@
 #include <functional>
 
 #include "tests/end-to-end/arrays.hpp"
+#include "tests/end-to-end/places.hpp"
 #include "tests/end-to-end/workplace.hpp"
 #include "tests/engines/mxnet_models.hpp"
 #include "tests/engines/saved_models.hpp"
@@ -15,9 +16,6 @@ namespace {
 
 using testing::HasSubstr;
 namespace models = enginehost::engines::tests;
-
-const std::string repository = std::string(ENGINEHOST_BUILD_DIR) + "/share/enginehost/repository";
-const std::string profiles = std::string(ENGINEHOST_SOURCE_DIR) + "/tests/profiles/";
 
 std::vector<std::string> from_here(std::vector<std::string> arguments) {
   arguments.insert(arguments.end(), {"--repository", repository});

@@ -6,13 +6,12 @@
 #include <thread>
 
 #include "tests/end-to-end/fault.hpp"
+#include "tests/end-to-end/reference_plugin.hpp"
 
 namespace enginehost::test {
 namespace {
 
 using testing::HasSubstr;
-
-constexpr const char* plugin = "libengine_reference.so";
 
 // A build for CUDA 12.4 beside the good one.
 class CudaRepository {

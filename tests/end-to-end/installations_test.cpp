@@ -8,6 +8,7 @@
 
 #include "base/files.hpp"
 #include "base/sha256.hpp"
+#include "tests/end-to-end/places.hpp"
 #include "tests/end-to-end/repository.hpp"
 #include "tests/end-to-end/workplace.hpp"
 
@@ -18,7 +19,6 @@ namespace fs = std::filesystem;
 using testing::HasSubstr;
 using testing::Not;
 
-const std::string repository = std::string(ENGINEHOST_BUILD_DIR) + "/share/enginehost/repository";
 const std::string three_floats =
     std::string(ENGINEHOST_SOURCE_DIR) + "/tests/end-to-end/golden/three_floats.npy";
 

@@ -10,6 +10,7 @@
 #include "base/files.hpp"
 #include "base/sha256.hpp"
 #include "tests/end-to-end/arrays.hpp"
+#include "tests/end-to-end/places.hpp"
 #include "tests/end-to-end/workplace.hpp"
 #include "tests/engines/mxnet_models.hpp"
 #include "tests/engines/saved_models.hpp"
@@ -21,8 +22,6 @@ namespace fs = std::filesystem;
 namespace models = enginehost::engines::tests;
 using testing::ElementsAre;
 using testing::HasSubstr;
-
-const std::string repository = std::string(ENGINEHOST_BUILD_DIR) + "/share/enginehost/repository";
 
 // Every file below the folder with its bytes' digest, its inode and its time.
 std::map<std::string, std::string> state_of(const std::string& folder) {

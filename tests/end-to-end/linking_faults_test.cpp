@@ -2,17 +2,13 @@
 #include <gmock/gmock.h>
 
 #include "tests/end-to-end/fault.hpp"
+#include "tests/end-to-end/reference_plugin.hpp"
+#include "tests/support/this_architecture.hpp"
 
 namespace enginehost::test {
 namespace {
 
-constexpr const char* plugin = "libengine_reference.so";
-// e_machine of a machine that this is not.
-#if defined(__aarch64__)
-constexpr unsigned char other_machine = 62;  // x86_64
-#else
-constexpr unsigned char other_machine = 183;  // aarch64
-#endif
+constexpr auto foreign = static_cast<unsigned char>(other_machine);
 
 std::string provider(const std::string& soname) {
   return compile_library("void provided(void);\nvoid provided(void) {}\n", {"-Wl,-soname," + soname});
@@ -118,12 +114,11 @@ TEST(LinkingFaults, L03_Case04_ALibraryBesideItsUserIsFoundAlthoughNoRunpathLead
 }
 
 TEST(LinkingFaults, L04_ABuildForAnotherMachineIsToldByItsMachine) {
-  expect_fault(
-      {faulty_build({{plugin, for_machine(reference_plugin(), other_machine)}}), "EH-L04", {plugin}});
+  expect_fault({faulty_build({{plugin, for_machine(reference_plugin(), foreign)}}), "EH-L04", {plugin}});
 }
 
 TEST(LinkingFaults, L05_ALibraryForAnotherMachineThatWouldBeFoundFirstIsNamed) {
-  expect_fault({with_library("libwrong.so", for_machine(compile_library("int x;"), other_machine)),
+  expect_fault({with_library("libwrong.so", for_machine(compile_library("int x;"), foreign)),
                 "EH-L05",
                 {"lib/libwrong.so"}});
 }

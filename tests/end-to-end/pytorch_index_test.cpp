@@ -6,14 +6,13 @@
 #include <cstring>
 
 #include "base/files.hpp"
+#include "tests/end-to-end/places.hpp"
 #include "tests/end-to-end/workplace.hpp"
 
 namespace enginehost::test {
 namespace {
 
 namespace fs = std::filesystem;
-
-const std::string repository = std::string(ENGINEHOST_BUILD_DIR) + "/share/enginehost/repository";
 
 // A NumPy file (format 1.0) of one block of numbers.
 template <class Number>

@@ -2,15 +2,13 @@
 // recorded machines.
 #include <gmock/gmock.h>
 
+#include "tests/end-to-end/places.hpp"
 #include "tests/end-to-end/workplace.hpp"
 
 namespace enginehost::test {
 namespace {
 
 using testing::HasSubstr;
-
-const std::string repository = std::string(ENGINEHOST_BUILD_DIR) + "/share/enginehost/repository";
-const std::string profiles = std::string(ENGINEHOST_SOURCE_DIR) + "/tests/profiles/";
 
 std::vector<std::string> pytorch(std::vector<std::string> more) {
   std::vector<std::string> arguments{"pytorch", "--json", "--repository", repository};

@@ -5,14 +5,13 @@
 
 #include "base/files.hpp"
 #include "tests/end-to-end/fault.hpp"
+#include "tests/end-to-end/reference_plugin.hpp"
 
 namespace enginehost::test {
 namespace {
 
 namespace fs = std::filesystem;
 using testing::HasSubstr;
-
-constexpr const char* plugin = "libengine_reference.so";
 
 class Quarantined : public testing::Test {
  protected:

@@ -3,11 +3,10 @@
 
 #include "base/text.hpp"
 #include "tests/end-to-end/fault.hpp"
+#include "tests/end-to-end/reference_plugin.hpp"
 
 namespace enginehost::test {
 namespace {
-
-constexpr const char* plugin = "libengine_reference.so";
 
 // tests/faults/plugin.c for the engine "reference", unless `flag` says otherwise.
 std::string played_plugin(const std::string& flag) {

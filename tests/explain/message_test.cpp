@@ -23,6 +23,18 @@ TEST(Message, F_ATruncatedFile) {
             "  fix: engine-cache verify --repair fetches the damaged files again");
 }
 
+TEST(Message, S_NothingFitsAndTheDriverHidesItsGpus) {
+  Diagnosis diagnosis = diagnose("EH-S01")
+                            .with("engine", "cuda")
+                            .with("first_code", "EH-G07")
+                            .with("visible_devices", "", "CUDA_VISIBLE_DEVICES");
+  complete(diagnosis);
+  EXPECT_EQ(diagnosis.remedy.front(), "unset CUDA_VISIBLE_DEVICES");
+  Diagnosis other = diagnose("EH-S01").with("engine", "cuda").with("first_code", "EH-S05");
+  complete(other);
+  EXPECT_EQ(other.remedy.front().substr(0, 12), "engine-info ") << other.remedy.front();
+}
+
 TEST(Message, F_ALinkThatLeadsToItself) {
   const std::string text = describe(diagnose("EH-F11")
                                         .with("file", "/v/libx.so")

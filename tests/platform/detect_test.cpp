@@ -10,7 +10,7 @@
 namespace enginehost::platform {
 namespace {
 
-const std::string library_folder = std::string("/usr/lib/") + test::multiarch + "/";
+using test::library_folder;
 
 TEST(Detect, ThisMachineIsFoundOutAndRoundTrips) {
   DetectRequest request;

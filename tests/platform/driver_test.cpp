@@ -14,7 +14,7 @@
 namespace enginehost::platform {
 namespace {
 
-const std::string library_folder = std::string("/usr/lib/") + test::multiarch + "/";
+using test::library_folder;
 
 using std::chrono::milliseconds;
 using ::testing::HasSubstr;

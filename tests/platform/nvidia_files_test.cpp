@@ -13,7 +13,7 @@ using ::testing::HasSubstr;
 
 const Fact<std::string> no_wsl = Fact<std::string>::absent("kernel release");
 const Fact<std::string> wsl_2 = Fact<std::string>::known("2", "kernel release");
-const std::string library_folder = std::string("/usr/lib/") + test::multiarch + "/";
+using test::library_folder;
 
 TEST(Hardware, GraphicsCardsOfNvidiaAreCountedByDevice) {
   FakeRoot machine;

@@ -8,7 +8,7 @@
 namespace enginehost::platform {
 namespace {
 
-const std::string library_folder = std::string("/usr/lib/") + test::multiarch + "/";
+using test::library_folder;
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;

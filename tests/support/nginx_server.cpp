@@ -10,12 +10,6 @@
 namespace enginehost::test {
 namespace {
 
-bool answers(int port) {
-  const sockets::Socket socket = sockets::connect(port);
-  if (socket >= 0) sockets::close(socket);
-  return socket >= 0;
-}
-
 // Sends a request and reads until the server closes; false where nobody listens.
 bool ask(int port, const std::string& request) {
   const sockets::Socket socket = sockets::connect(port);
@@ -72,7 +66,7 @@ NginxServer::NginxServer(const std::string& directives) : root_(folder_ / "root"
                     host_path(folder_ / "nginx.conf"), "-e", host_path(folder_ / "error.log")},
                    folder_ / "output");
     for (int wait = 0; wait < 500; ++wait) {
-      if (answers(port_)) return;
+      if (sockets::answers(port_)) return;
       if (process_.has_ended()) break;
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
     }

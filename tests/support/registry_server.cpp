@@ -11,12 +11,6 @@
 namespace enginehost::test {
 namespace {
 
-bool answers(int port) {
-  const sockets::Socket socket = sockets::connect(port);
-  if (socket >= 0) sockets::close(socket);
-  return socket >= 0;
-}
-
 std::string configuration(const std::filesystem::path& folder, int port, const RegistryOptions& options) {
   const std::string at = host_path(folder);
   std::string text =
@@ -53,7 +47,7 @@ RegistryServer::RegistryServer(const RegistryOptions& options) {
                     host_path(folder_ / "registry.yml")},
                    folder_ / "log");
     for (int wait = 0; wait < 1000; ++wait) {
-      if (answers(port_)) return;
+      if (sockets::answers(port_)) return;
       if (process_.has_ended()) break;
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
     }

@@ -24,4 +24,11 @@ void reset_when_closed(Socket socket);
 void shut_down(Socket socket);
 void close(Socket socket);
 
+// Whether anybody listens at that port of 127.0.0.1.
+inline bool answers(int port) {
+  const Socket socket = connect(port);
+  if (socket >= 0) close(socket);
+  return socket >= 0;
+}
+
 }  // namespace enginehost::test::sockets

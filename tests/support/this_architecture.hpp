@@ -1,5 +1,6 @@
 // The processor that the tests are compiled for, as Debian, glibc and ELF name it, and another one.
 #pragma once
+#include <string>
 
 namespace enginehost::test {
 
@@ -16,5 +17,8 @@ inline constexpr const char* glibc_loader = "/lib64/ld-linux-x86-64.so.2";
 inline constexpr const char* other_architecture = "aarch64";
 inline constexpr char other_machine = '\xb7';  // EM_AARCH64
 #endif
+
+// Where Debian and Ubuntu put libraries of that processor.
+inline const std::string library_folder = std::string("/usr/lib/") + multiarch + "/";
 
 }  // namespace enginehost::test
