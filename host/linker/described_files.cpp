@@ -7,7 +7,7 @@ namespace {
 
 constexpr int link_limit = 40;  // the kernel's own
 
-std::string folder_of(const std::string& path) { return path.substr(0, path.rfind('/')); }
+std::string parent_of(const std::string& path) { return path.substr(0, path.rfind('/')); }
 
 // The next to be taken at the end.
 void put_before(std::vector<std::string>& rest, std::string_view path) {
@@ -30,7 +30,7 @@ void DescribedFiles::add_link(const std::string& path, const std::string& target
 }
 
 void DescribedFiles::note_folders(const std::string& path) {
-  for (std::string folder = folder_of(path); folders_.insert(folder).second;) folder = folder_of(folder);
+  for (std::string folder = parent_of(path); folders_.insert(folder).second;) folder = parent_of(folder);
 }
 
 std::string DescribedFiles::resolved(std::string_view path) const {
@@ -42,7 +42,7 @@ std::string DescribedFiles::resolved(std::string_view path) const {
     rest.pop_back();
     if (element.empty() || element == ".") continue;
     if (element == "..") {
-      if (!done.empty()) done = folder_of(done);
+      if (!done.empty()) done = parent_of(done);
       continue;
     }
     const auto link = links_.find(done + "/" + element);
