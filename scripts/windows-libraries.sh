@@ -6,7 +6,7 @@
 #
 # The sources are Debian's, with Debian's corrections, from the mirrors that this machine's apt uses; nothing is
 # installed, and apt's own lists stay as they are. Done once: a folder that is complete is left as it is, FOLDER/complete
-# names the versions. Takes 24 MB of download and about two minutes on two cores. Exit status: 0 the folder is complete,
+# names the versions. Takes 24 MB of download and about one minute on two cores. Exit status: 0 the folder is complete,
 # 77 the sources cannot be had, 1 it could not be made; the reason is printed.
 set -euo pipefail
 # shellcheck source=scripts/common.sh
@@ -54,21 +54,22 @@ if ! "${apt[@]}" -o APT::Update::Error-Mode=any update >"$scratch/log" 2>&1 ||
 fi
 
 source_of() { find "$scratch/sources" -mindepth 1 -maxdepth 1 -type d -name "$1-*"; }
-# The same place at each run: ccache knows the files again.
+# The same places at each run: ccache knows the files again.
 sources=$root/out/windows-libraries-sources
-rm -rf "$sources"
+build=$root/out/windows-libraries-build
+rm -rf "$sources" "$build"
 mkdir -p "$sources"
 for package in "${packages[@]}"; do mv "$(source_of "$package")" "$sources/$package"; done
-if ! cmake -G Ninja -S "$root/cmake/windows-libraries" -B "$scratch/build" \
+if ! cmake -G Ninja -S "$root/cmake/windows-libraries" -B "$build" \
   -DCMAKE_TOOLCHAIN_FILE="$root/cmake/toolchains/x86_64-w64-mingw32.cmake" -DCMAKE_INSTALL_PREFIX="$folder" \
   -DCURL_SOURCE="$sources/curl" -DARCHIVE_SOURCE="$sources/libarchive" -DZSTD_SOURCE="$sources/libzstd" \
   -DXZ_SOURCE="$sources/xz-utils" \
-  >"$scratch/log" 2>&1 || ! ninja -C "$scratch/build" -j "$(jobs_that_fit)" install >>"$scratch/log" 2>&1; then
+  >"$scratch/log" 2>&1 || ! ninja -C "$build" -j "$(jobs_that_fit)" install >>"$scratch/log" 2>&1; then
   grep -A 3 -E 'FAILED|error' "$scratch/log" | head -n 40 >&2
   complain "the libraries could not be built"
   exit 1
 fi
 versions=$(find "$scratch/sources" -name '*.dsc' -printf '%f\n' | sed 's/\.dsc$//' | sort | paste -sd ' ')
-rm -rf "$sources"
+rm -rf "$sources" "$build"
 printf '%s\n%s\n' "$recipe" "$versions" >"$folder/complete"
 say "$folder: $versions, $(du -sm "$folder" | cut -f1) MB."
