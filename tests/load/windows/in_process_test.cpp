@@ -98,6 +98,10 @@ TEST_F(WindowsLoading, W02_WhatLiesBesideThePluginIsFoundAndWhatLiesInPathIsNot)
       << "PATH is not searched: anybody may put a DLL there";
   put("load_gone.dll", "engine/load_gone.dll");
   EXPECT_EQ(why_not(needs).code, "EH-R11") << "it loads, and is no plugin";
+  // Else it is the load_gone.dll of every later test, whichever lies beside theirs.
+  for (int references = 0; references < 10 && ::GetModuleHandleW(L"load_gone.dll") != nullptr; ++references)
+    ::FreeLibrary(::GetModuleHandleW(L"load_needs_gone.dll"));
+  EXPECT_EQ(::GetModuleHandleW(L"load_gone.dll"), nullptr);
 }
 
 TEST_F(WindowsLoading, W03_AFunctionThatTheDllLacksIs127) {
