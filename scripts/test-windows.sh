@@ -3,8 +3,8 @@
 #
 #   scripts/test-windows.sh [--quick]
 #
-# --quick  only the programs, and the tests of files and processes (base), of loading and probing (load) and of the whole
-#          way (end-to-end): what scripts/test.sh has time for
+# --quick  only the programs, compiled several files at once, and the tests of files and processes (base), of loading and
+#          probing (load) and of the whole way (end-to-end): what scripts/test.sh has time for
 #
 # Needs the packages of scripts/install-dependencies.sh --windows. Without them it says so and exits with 77, which is
 # "skipped". The Wine server that it starts ends with it.
@@ -39,7 +39,9 @@ setarch -R true 2>/dev/null ||
 export WINEPREFIX="$PWD/build-windows-mingw-wine/wine"
 trap 'wineserver -k 2>/dev/null || true' EXIT
 scripts/windows-libraries.sh
-cmake --preset windows-mingw-wine
+export CCACHE_SLOPPINESS=${CCACHE_SLOPPINESS:-pch_defines,time_macros}
+cmake --preset windows-mingw-wine -DENGINEHOST_PRECOMPILED_TESTS=$quick -DENGINEHOST_PRECOMPILED_ROOMS=$quick \
+  -DCMAKE_UNITY_BUILD=$quick
 if $quick; then
   tests=(base_tests load_tests end_to_end_tests)
   cmake --build --preset windows-mingw-wine --parallel "$(jobs_that_fit)" --target "${tests[@]}"
