@@ -71,7 +71,8 @@ target_compile_options(enginehost_warnings INTERFACE
   -Wall -Wextra -Wpedantic
   # Where several files are compiled at once, a name that another of them has, too, hides nothing.
   $<$<NOT:$<OR:$<BOOL:${CMAKE_UNITY_BUILD}>,$<BOOL:$<TARGET_PROPERTY:ENGINEHOST_JOINED>>>>:-Wshadow>
-  # And GCC 12, which then sees more of std::string at once, holds that it writes past its end, which it does not.
+  # And GCC 12, which then sees more of std::string at once, holds that it writes past its end, which it does not, and that a
+  # class of an included .cpp file is in other files, too.
   $<$<AND:$<BOOL:${CMAKE_UNITY_BUILD}>,$<CXX_COMPILER_ID:GNU>>:-Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread
     -Wno-subobject-linkage>
   $<$<COMPILE_LANGUAGE:CXX>:-Wconversion -Wnon-virtual-dtor>
