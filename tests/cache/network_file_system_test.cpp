@@ -9,10 +9,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <cerrno>
 #include <chrono>
 #include <thread>
 
 #include "base/child_process.hpp"
+#include "base/file_calls.hpp"
+#include "base/files.hpp"
+#include "base/system_errors.hpp"
 #include "cache/check.hpp"
 #include "cache/sharing.hpp"
 #include "cache/store.hpp"
@@ -137,6 +142,41 @@ TEST_F(TwoMachines, WhatOneUsesTheOtherDoesNotRemove) {
     EXPECT_TRUE(done->removed.empty());
   }
   expect_sound();
+}
+
+// The name is there at every moment; what it stood for a moment ago is not.
+TEST_F(TwoMachines, ANameWhoseFileIsReplacedAllTheTimeIsNeverStale) {
+  const fs::path name = one / "name";
+  test::write_text(name, "first");
+  std::atomic<bool> done = false;
+  std::vector<std::thread> writers;
+  for (int i = 0; i < 3; ++i)
+    writers.emplace_back([&, i] {
+      const fs::path fresh = one / ("fresh" + std::to_string(i));
+      while (!done) {
+        test::write_text(fresh, "again");
+        EXPECT_EQ(calls::rename(fresh, name), 0) << error_name(errno);
+      }
+    });
+  int stale = 0, found = 0;
+  const auto count = [&](bool seen) {
+    if (seen)
+      ++found;
+    else if (errno == ESTALE)
+      ++stale;
+  };
+  for (const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(3);
+       std::chrono::steady_clock::now() < end;) {
+    calls::Status status{};
+    const FileDescriptor opened(calls::open(name, O_RDONLY | O_CLOEXEC));
+    count(opened.valid());
+    count(calls::stat(name, &status) == 0);
+    count(calls::access(name, F_OK) == 0);
+  }
+  done = true;
+  for (std::thread& writer : writers) writer.join();
+  EXPECT_EQ(stale, 0);
+  EXPECT_GT(found, 0);
 }
 
 TEST_F(TwoMachines, OneMendsWhatIsDamagedAndTheOtherReadsIt) {
