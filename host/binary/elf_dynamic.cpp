@@ -214,24 +214,27 @@ bool read_elf_dynamic(ElfFile& elf, BinaryInfo& info) {
   const std::uint64_t count = std::min<std::uint64_t>(segment->file_size / size, entry_limit);
   ElfDynamic& dynamic = elf.dynamic;
   dynamic.needed.reserve(8);
-  // Several at a time: what a need costs counts in a closure of hundreds of libraries.
-  constexpr std::uint64_t at_once = 64;
+  const auto word = [&](const std::uint8_t* from) {
+    return elf.wide ? number_at<std::uint64_t>(from, elf.big_endian)
+                    : number_at<std::uint32_t>(from, elf.big_endian);
+  };
   for (std::uint64_t i = 0; i < count && !dynamic.terminated;) {
     const std::uint64_t at = segment->offset + i * size;
-    Fields entries;
     const std::uint64_t left =
         segment->offset > elf.file->size() || at > elf.file->size() ? 0 : elf.file->size() - at;
-    const std::uint64_t bytes = std::min({at_once, (count - i) * size, left / size * size});
-    if (bytes == 0 || !elf.fields(at, static_cast<std::size_t>(bytes), entries)) {
+    const std::uint64_t bytes =
+        std::min({std::uint64_t{FileView::longest_part}, (count - i) * size, left / size * size});
+    const std::uint8_t* entries = bytes == 0 ? nullptr : elf.file->part(at, static_cast<std::size_t>(bytes));
+    if (entries == nullptr) {
       info.problems.push_back(damaged(*elf.file, "the dynamic section cannot be read"));
       return false;
     }
     for (std::size_t entry = 0; entry < bytes && !dynamic.terminated; entry += size, ++i) {
-      const std::uint64_t tag = entries.word(entry, elf.wide);
+      const std::uint64_t tag = word(entries + entry);
       if (tag == DT_NULL)
         dynamic.terminated = true;
       else
-        take_entry(tag, entries.word(entry + size / 2, elf.wide), dynamic);
+        take_entry(tag, word(entries + entry + size / 2), dynamic);
     }
   }
   dynamic.string_offset = elf.offset_of(dynamic.string_table);

@@ -125,13 +125,19 @@ bool FileView::read_directly(std::uint64_t offset, void* to, std::size_t count) 
 
 const FileView::Block* FileView::block_at(std::uint64_t start) {
   std::vector<std::unique_ptr<Block>>& blocks = memory_->blocks;
-  if (last_ < blocks_ && blocks[last_]->start == start) return blocks[last_].get();
+  const auto length = static_cast<std::size_t>(std::min<std::uint64_t>(block_size, size_ - start));
+  const auto is_it = [&](const Block& block) { return block.start == start && block.length == length; };
+  if (last_ < blocks_ && is_it(*blocks[last_])) return blocks[last_].get();
   for (std::size_t i = 0; i < blocks_; ++i)
-    if (blocks[i]->start == start) {
+    if (is_it(*blocks[i])) {
       last_ = i;
       return blocks[i].get();
     }
-  auto length = static_cast<std::size_t>(std::min<std::uint64_t>(block_size, size_ - start));
+  return read_block(start, length);
+}
+
+const FileView::Block* FileView::read_block(std::uint64_t start, std::size_t length) {
+  std::vector<std::unique_ptr<Block>>& blocks = memory_->blocks;
   if (blocks_ < block_limit) {
     if (blocks_ == blocks.size()) blocks.push_back(std::make_unique_for_overwrite<Block>());
     last_ = blocks_++;
@@ -147,6 +153,13 @@ const FileView::Block* FileView::block_at(std::uint64_t start) {
     return nullptr;
   }
   return &block;
+}
+
+const std::uint8_t* FileView::part(std::uint64_t offset, std::size_t count) {
+  if (offset > size_ || size_ - offset < count || count > longest_part) return nullptr;
+  if (const std::uint8_t* known = window(offset, count)) return known;
+  const Block* block = read_block(offset, count);
+  return block == nullptr ? nullptr : block->bytes.data();
 }
 
 bool FileView::read_head() {

@@ -1,5 +1,6 @@
 // A checked window on a file of unknown honesty: every read says whether the bytes are there.
 #pragma once
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstdint>
@@ -44,6 +45,17 @@ class Fields {
   bool big_endian_ = false;
 };
 
+// A number of the file's byte order, where the bytes are known to be there.
+template <class Number>
+Number number_at(const std::uint8_t* from, bool big_endian) {
+  Number value;
+  std::memcpy(&value, from, sizeof value);
+  if (big_endian == (std::endian::native == std::endian::big)) return value;
+  auto* bytes = reinterpret_cast<std::uint8_t*>(&value);
+  std::reverse(bytes, bytes + sizeof value);
+  return value;
+}
+
 // An open file, read by pread in blocks that are kept: the parts of a library that matter lie close together,
 // and reading 4 KiB costs less than mapping the file. For one thread.
 class FileView {
@@ -62,10 +74,16 @@ class FileView {
   std::uint64_t device() const { return device_; }
   std::uint64_t inode() const { return inode_; }
 
+  static constexpr std::size_t longest_part = 4096;
+
   // All `count` bytes, or false. No more than the file holds is ever read.
   bool read(std::uint64_t offset, void* to, std::size_t count);
   // `count` (at most 64) bytes as numbers.
   bool read_fields(std::uint64_t offset, std::size_t count, bool big_endian, Fields& to);
+  // The bytes of a part of at most 4 KiB, until anything else is read; null where the file has not all of
+  // them. Read on their own, not with what lies around them: for a part near which nothing else is looked
+  // for.
+  const std::uint8_t* part(std::uint64_t offset, std::size_t count);
   // The zero-terminated text at `offset`, if it ends within `limit` bytes and within the file.
   std::optional<std::string> text(std::uint64_t offset, std::uint64_t limit = 4096);
   // EH-F01 where the system would not read a part that the file has. What was made out of it is nothing then.
@@ -76,7 +94,7 @@ class FileView {
                                                 std::uint64_t limit);
 
  private:
-  static constexpr std::size_t block_size = 4096;
+  static constexpr std::size_t block_size = longest_part;
   // A file up to this size is read at once: half of what is installed is not larger.
   static constexpr std::size_t small_file = 8192;
   static constexpr std::size_t block_limit = 64;
@@ -92,6 +110,7 @@ class FileView {
   const std::uint8_t* window(std::uint64_t offset, std::size_t count) const;
   bool read_head();
   const Block* block_at(std::uint64_t start);
+  const Block* read_block(std::uint64_t start, std::size_t length);
   bool read_directly(std::uint64_t offset, void* to, std::size_t count);
 
   FileDescriptor descriptor_;

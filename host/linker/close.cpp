@@ -137,7 +137,8 @@ class Walk {
     if (name.find('/') != std::string::npos) {
       const std::string path =
           name.front() != '/' ? path_text(machine_.current_directory / path_of(name)) : name;
-      if (try_file(reader_.read(path), path, name, parent, "path") == Search::is_over || optional) return;
+      if (try_file(reader_.read(path), path, name, parent, by_own_path_) == Search::is_over || optional)
+        return;
       miss(written, parent, {}, path, name.front() != '/');
       return;
     }
@@ -157,9 +158,9 @@ class Walk {
 
   // The folders of one path are one list, and so are the default ones.
   static std::vector<const Place*> without_rest_of_list(std::vector<const Place*> places, std::size_t at) {
-    const std::string& list = places[at]->found_by;
+    const Place& list = *places[at];
     places.erase(std::remove_if(places.begin() + static_cast<std::ptrdiff_t>(at) + 1, places.end(),
-                                [&](const Place* place) { return place->found_by == list; }),
+                                [&](const Place* place) { return place->same_list(list); }),
                  places.end());
     return places;
   }
@@ -169,8 +170,8 @@ class Walk {
     for (int i = index; i >= 0; i = closure_.objects[static_cast<std::size_t>(i)].parent)
       chain.push_back({closure_.objects[static_cast<std::size_t>(i)].path,
                        closure_.objects[static_cast<std::size_t>(i)].info});
-    if (const std::string program = path_text(machine_.program); !program.empty())
-      if (const auto& info = reader_.read(program)) chain.push_back({program, &*info, true});
+    if (!program_.empty())
+      if (const auto& info = reader_.read(program_)) chain.push_back({program_, &*info, true});
     return chain;
   }
 
@@ -224,7 +225,7 @@ class Walk {
       std::optional<std::string> path =
           machine_.cache.find(name, machine_.cache_flags, machine_.hwcaps, machine_.legacy_hwcap_bits);
       if (!path || is_below_default_folder(*path, parent)) return Search::goes_on;
-      return try_file(reader_.read(*path), *path, name, parent, place.found_by);
+      return try_file(reader_.read(*path), *path, name, parent, place);
     }
     // Of a folder and its sub-folders for processors the folder comes last, and only what it says counts
     // (open_path looks at errno after all of them).
@@ -236,7 +237,7 @@ class Walk {
       if (path.back() != '/') path += '/';
       path += name;
       const Result<binary::BinaryInfo>* read = reader_.find(*folder, name, path);
-      search = read != nullptr ? try_file(*read, path, name, parent, place.found_by) : Search::goes_on;
+      search = read != nullptr ? try_file(*read, path, name, parent, place) : Search::goes_on;
       if (search == Search::is_over) break;
     }
     return search;
@@ -265,7 +266,7 @@ class Walk {
   }
 
   Search try_file(const Result<binary::BinaryInfo>& read, const std::string& path, const std::string& name,
-                  int parent, const std::string& found_by) {
+                  int parent, const Place& place) {
     if (!read) {
       const Diagnosis& why = read.error();
       if (binary::no_such_file(why)) return Search::goes_on;
@@ -278,8 +279,8 @@ class Walk {
       const bool fatal = refusal->fatal;
       // "RUNPATH of /a/libx.so": the rule alone can be asked for, the rest is told.
       if (refusal->diagnosis.code == "EH-L06")
-        refusal->diagnosis.with("path", path, found_by)
-            .with("found_by", found_by.substr(0, found_by.find(' ')), found_by);
+        refusal->diagnosis.with("path", path, place.found_by())
+            .with("found_by", place.rule, place.found_by());
       reject(name, path, parent, std::move(*refusal));
       if (!fatal) return Search::goes_on;
       if (read->kind != binary::Kind::elf) return Search::is_over;
@@ -288,8 +289,8 @@ class Walk {
     object.name = name;
     object.path = path;
     object.soname = read->soname;
-    object.needed_by = closure_.objects[static_cast<std::size_t>(parent)].path;
-    object.found_by = found_by;
+    object.needed_by = path_at(parent);
+    object.found_by = place.found_by();
     object.parent = parent;
     object.info = &*read;
     add(std::move(object));
@@ -322,22 +323,26 @@ class Walk {
     // musl knows a library by the name it was searched for, never by its SONAME or by a path it was opened
     // with.
     const bool by_path = object.name.find('/') != std::string::npos;
-    names_.try_emplace(object.path, index);
     if (machine_.libc == Libc::glibc || !by_path) names_.try_emplace(object.name, index);
     if (machine_.libc == Libc::glibc && !object.soname.empty()) names_.try_emplace(object.soname, index);
-    if (object.info != nullptr) identities_.emplace(Identity{object.info->device, object.info->inode}, index);
+    // A path is known by the identity of its file, if that could be read.
+    if (object.info != nullptr)
+      identities_.emplace(Identity{object.info->device, object.info->inode}, index);
+    else
+      names_.try_emplace(object.path, index);
     closure_.objects.push_back(std::move(object));
   }
 
-  std::string path_at(int index) const {
-    return index < 0 ? std::string() : closure_.objects[static_cast<std::size_t>(index)].path;
+  // Until the next library is added.
+  std::string_view path_at(int index) const {
+    return index < 0 ? std::string_view() : closure_.objects[static_cast<std::size_t>(index)].path;
   }
 
   void reject(const std::string& name, const std::string& path, int parent, Refusal refusal) {
     if (!rejected_.insert({path, name}).second) return;
     if (parent >= 0) refusal.diagnosis.with("library", name).with("needed_by", path_at(parent));
-    closure_.rejected.push_back(
-        {name, path, path_at(parent), std::move(refusal.why), refusal.fatal, std::move(refusal.diagnosis)});
+    closure_.rejected.push_back({name, path, std::string(path_at(parent)), std::move(refusal.why),
+                                 refusal.fatal, std::move(refusal.diagnosis)});
   }
 
   void miss(const std::string& name, int parent, const std::vector<const Place*>& places,
@@ -348,19 +353,19 @@ class Walk {
     missing.from_current_folder = from_current_folder;
     missing.needed_by = path_at(parent);
     for (int i = parent; i >= 0; i = closure_.objects[static_cast<std::size_t>(i)].parent)
-      missing.chain.insert(missing.chain.begin(), path_at(i));
+      missing.chain.emplace(missing.chain.begin(), path_at(i));
     std::set<std::string> looked_at;
     for (const Place* place : places) {
       const bool cache = place->kind == Place::Kind::cache;
       if (!looked_at.insert(place->directory).second) continue;
       missing.searched.push_back(
-          {place->directory, place->why, cache || reader_.folder_exists(place->directory)});
+          {place->directory, place->why(), cache || reader_.folder_exists(place->directory)});
       if (!cache) tell_dangling_link(place->directory + "/" + name, name, parent);
     }
     // Beside the libraries of the closure, where a person would see it lying.
     for (const Object& object : closure_.objects) {
       if (name.empty() || (!tried.empty() && !from_current_folder)) break;
-      const std::string folder = folder_of_file(object.path);
+      const std::string folder(folder_of_file(object.path));
       if (object.found_by == "already loaded" || !looked_at.insert(folder).second) continue;
       const std::string beside = folder + "/" + name;
       if (reader_.file_exists(beside)) missing.present_at.push_back(beside);
@@ -409,6 +414,8 @@ class Walk {
   const Machine& machine_;
   const Request& request_;
   Reader& reader_;
+  const std::string program_ = path_text(machine_.program);
+  const Place by_own_path_{Place::Kind::folder, {}, "path", {}, false};
   Closure closure_;
   std::unordered_map<std::string, int> names_;
   std::unordered_map<Identity, int, IdentityHash> identities_;

@@ -9,11 +9,12 @@ namespace {
 
 std::vector<std::string> folders_of(const Machine& machine, const std::vector<std::string>& elements) {
   std::vector<std::string> folders;
+  if (elements.empty()) return folders;  // as nearly always; asked for each library
   // _dl_init_paths expands the variable for the main map. musl's path_open knows no tokens in it and leaves
   // out empty elements.
   const bool glibc = machine.libc == Libc::glibc;
   const std::string program = path_text(machine.program);
-  const Speaker speaker{program.empty() ? std::string() : folder_of_file(program), true};
+  const Speaker speaker{program.empty() ? std::string_view() : folder_of_file(program), true};
   for (const std::string& element : elements) {
     std::string folder;
     if (glibc)

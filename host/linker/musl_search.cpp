@@ -6,10 +6,11 @@
 namespace enginehost::linker {
 namespace {
 
-void add_folder(std::string folder, const Machine& machine, const std::string& why,
-                const std::string& found_by, bool compiled_in, std::vector<Place>& places) {
+void add_folder(std::string folder, const Machine& machine, std::string_view rule, std::string_view owner,
+                bool compiled_in, std::vector<Place>& places) {
   if (folder.front() != '/') folder = path_text(machine.current_directory / path_of(folder));
-  places.push_back({Place::Kind::folder, std::move(folder), why, found_by, compiled_in});
+  places.push_back(
+      {Place::Kind::folder, std::move(folder), std::string(rule), std::string(owner), compiled_in});
 }
 
 // fixup_rpath: $ORIGIN is the folder of the name that the library was opened by. A path that holds any other
@@ -46,24 +47,22 @@ std::vector<Place> musl_places(const Machine& machine, const std::vector<Needer>
   std::vector<Place> places;
   const std::string& variable = machine.library_path_source;
   for (std::string& folder : library_path_folders(machine))
-    places.push_back({Place::Kind::folder, std::move(folder), variable, variable, false});
+    places.push_back({Place::Kind::folder, std::move(folder), variable, {}, false});
   for (const Needer& owner : chain) {
     if (owner.info == nullptr) continue;
     // decode_dyn: DT_RPATH is taken first, DT_RUNPATH replaces it; both are inherited.
     const bool runpath = owner.info->has_runpath;
-    const std::string tag = runpath ? "RUNPATH of " : "RPATH of ";
     const std::size_t slash = owner.path.rfind('/');
-    const std::string origin = slash == std::string::npos ? "." : owner.path.substr(0, slash);
-    const std::string name = owner.path.substr(slash + 1);
+    const std::string_view origin = slash == std::string_view::npos ? "." : owner.path.substr(0, slash);
     const std::string written = join(runpath ? owner.info->runpath : owner.info->rpath, ":");
     // With raised rights the program's own folder is whatever its caller chose.
     if (owner.is_program && machine.secure && written.find('$') != std::string::npos) continue;
     if (const std::optional<std::string> path = expand_origin(written, origin))
       for (std::string& folder : split_musl_path(*path))
-        add_folder(std::move(folder), machine, tag + name, tag + owner.path, false, places);
+        add_folder(std::move(folder), machine, runpath ? "RUNPATH" : "RPATH", owner.path, false, places);
   }
   for (const std::string& folder : machine.default_directories)
-    add_folder(folder, machine, "default", "default", true, places);
+    add_folder(folder, machine, "default", {}, true, places);
   return places;
 }
 

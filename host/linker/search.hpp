@@ -1,6 +1,7 @@
 // The places a loader looks at for one needing library, in its order.
 #pragma once
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "host/linker/linker.hpp"
@@ -11,27 +12,32 @@ struct Place {
   enum class Kind { folder, cache };
   Kind kind = Kind::folder;
   std::string directory;     // absolute; of a cache: its file
-  std::string why;           // "RUNPATH of libfoo.so"
-  std::string found_by;      // "RUNPATH of /a/libfoo.so"
+  std::string rule;          // "RUNPATH", "LD_LIBRARY_PATH", "ld.so.cache", "default"
+  std::string owner;         // the library whose path it is; "" = no library's
   bool compiled_in = false;  // one of the loader's own default folders
+
+  std::string why() const;       // "RUNPATH of libfoo.so"
+  std::string found_by() const;  // "RUNPATH of /a/libfoo.so"
+  // The folders of one path are one list, and so are the default ones.
+  bool same_list(const Place& other) const { return rule == other.rule && owner == other.owner; }
 };
 
 // A library in the role of the one that needs another: itself, those that brought it in, innermost first, and
 // the program at the end.
 struct Needer {
-  std::string path;
+  std::string_view path;  // of a string that outlives it
   const binary::BinaryInfo* info = nullptr;
   bool is_program = false;
 };
 
 // Who says a path with tokens in it.
 struct Speaker {
-  std::string folder;       // $ORIGIN; "" = not known
+  std::string_view folder;  // $ORIGIN; "" = not known; of a string that outlives it
   bool is_program = false;  // of LD_LIBRARY_PATH too
 };
 
-// The folder of a file: "/" of "/x", "." of a name alone.
-std::string folder_of_file(std::string_view path);
+// The folder of a file, as a part of its path: "/" of "/x", "." of a name alone.
+std::string_view folder_of_file(std::string_view path);
 
 // glibc 2.36 elf/dl-load.c, _dl_map_object: RPATH of the needer, of those that brought it in and of the
 // program (only when the needer has no RUNPATH), LD_LIBRARY_PATH, the needer's RUNPATH ...

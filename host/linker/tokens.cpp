@@ -32,10 +32,9 @@ bool is_trusted(const Machine& machine, const std::string& folder) {
 
 }  // namespace
 
-std::string folder_of_file(std::string_view path) {
+std::string_view folder_of_file(std::string_view path) {
   const std::size_t slash = path.rfind('/');
-  if (slash == std::string_view::npos) return ".";
-  return std::string(path.substr(0, std::max<std::size_t>(slash, 1)));
+  return slash == std::string_view::npos ? "." : path.substr(0, std::max<std::size_t>(slash, 1));
 }
 
 std::string expand_tokens(const Machine& machine, std::string_view text, const Speaker& speaker) {
@@ -46,6 +45,7 @@ std::string expand_tokens(const Machine& machine, std::string_view text, const S
   const Token& origin = tokens[0];
   bool from_program = false;
   std::string out;
+  out.reserve(text.size() + speaker.folder.size());
   for (std::size_t i = 0; i < text.size();) {
     const Token* match = nullptr;
     std::size_t length = 0;

@@ -108,7 +108,7 @@ ListedFolders listed_folders([[maybe_unused]] const Machine& machine) {
 std::vector<std::string> as_listed(const Machine& machine, const std::vector<std::string>& elements) {
   Folders folders;
   const std::string program = path_text(machine.program);
-  const Speaker speaker{program.empty() ? std::string() : folder_of_file(program), true};
+  const Speaker speaker{program.empty() ? std::string_view() : folder_of_file(program), true};
   for (const std::string& element : elements) {
     std::string folder = element.empty() ? "." : expand_tokens(machine, element, speaker);
     while (folder.size() > 1 && folder.back() == '/') folder.pop_back();

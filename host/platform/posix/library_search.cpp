@@ -88,7 +88,7 @@ LibrarySearch::LibrarySearch(const Root& root) : root_(root), order_(std::make_u
     folders.push_back({folder, source});
   };
   for (const linker::Place& place : places_before_cache(machine))
-    add(order_->before_cache, place.directory, place.why);
+    add(order_->before_cache, place.directory, place.why());
   for (const std::string& folder : machine.default_directories)
     add(order_->after_cache, folder, "default folder " + folder);
 }
