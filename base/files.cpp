@@ -151,7 +151,8 @@ Result<FileDescriptor> open_to_read(const fs::path& file, std::string_view code)
   return opened_with(status, file, code);
 }
 
-// On NFS a file that another machine replaced by a rename is stale until it is opened by its name once more.
+// On NFS an open file that another machine replaced by a rename can be read only after it is opened by its
+// name again.
 Result<std::string> read_file(const fs::path& file, std::uint64_t limit, std::string_view code) {
   for (int tries = 1;; ++tries) {
     auto bytes = read_once(file, limit, code);

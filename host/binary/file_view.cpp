@@ -13,10 +13,10 @@ namespace enginehost::binary {
 
 namespace {
 
-// O_NONBLOCK: opening a named pipe must not wait for a writer; regular files ignore it.
 // Of a block's memory at most so much waits for the next file.
 constexpr std::size_t blocks_kept = 8;
 
+// O_NONBLOCK: opening a named pipe must not wait for a writer; regular files ignore it.
 int open_to_read(int folder, const calls::Name& name) {
   int descriptor = -1;
   do {

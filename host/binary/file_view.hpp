@@ -17,34 +17,6 @@
 
 namespace enginehost::binary {
 
-// Up to 64 bytes of the file, read as numbers of the file's byte order. Positions are the reader's own
-// constants, so they are not checked against the file but against what was read: beyond it is 0.
-class Fields {
- public:
-  std::uint8_t u8(std::size_t at) const { return at < count_ ? bytes_[at] : std::uint8_t{0}; }
-  std::uint16_t u16(std::size_t at) const { return static_cast<std::uint16_t>(number(at, 2)); }
-  std::uint32_t u32(std::size_t at) const { return static_cast<std::uint32_t>(number(at, 4)); }
-  std::uint64_t u64(std::size_t at) const { return number(at, 8); }
-  // The machine word of the file's class.
-  std::uint64_t word(std::size_t at, bool wide) const { return wide ? u64(at) : u32(at); }
-
- private:
-  friend class FileView;
-  std::uint64_t number(std::size_t at, std::size_t count) const {
-    std::uint64_t value = 0;
-    // A closure reads some hundred numbers a file, nearly always in this processor's own order.
-    if (!big_endian_ && std::endian::native == std::endian::little && at + count <= count_) {
-      std::memcpy(&value, bytes_.data() + at, count);
-      return value;
-    }
-    for (std::size_t i = 0; i < count; ++i) value = (value << 8) | u8(at + (big_endian_ ? i : count - 1 - i));
-    return value;
-  }
-  std::array<std::uint8_t, 64> bytes_;  // only the first count_ are looked at
-  std::size_t count_ = 0;
-  bool big_endian_ = false;
-};
-
 // A number of the file's byte order, where the bytes are known to be there.
 template <class Number>
 Number number_at(const std::uint8_t* from, bool big_endian) {
@@ -55,6 +27,32 @@ Number number_at(const std::uint8_t* from, bool big_endian) {
   std::reverse(bytes, bytes + sizeof value);
   return value;
 }
+
+// Up to 64 bytes of the file, read as numbers of the file's byte order. Positions are the reader's own
+// constants, so they are not checked against the file but against what was read: beyond it is 0.
+class Fields {
+ public:
+  std::uint8_t u8(std::size_t at) const { return at < count_ ? bytes_[at] : std::uint8_t{0}; }
+  std::uint16_t u16(std::size_t at) const { return number<std::uint16_t>(at); }
+  std::uint32_t u32(std::size_t at) const { return number<std::uint32_t>(at); }
+  std::uint64_t u64(std::size_t at) const { return number<std::uint64_t>(at); }
+  // The machine word of the file's class.
+  std::uint64_t word(std::size_t at, bool wide) const { return wide ? u64(at) : u32(at); }
+
+ private:
+  friend class FileView;
+  template <class Number>
+  Number number(std::size_t at) const {
+    if (at + sizeof(Number) <= count_) return number_at<Number>(bytes_.data() + at, big_endian_);
+    std::uint64_t value = 0;
+    for (std::size_t i = 0; i < sizeof(Number); ++i)
+      value = (value << 8) | u8(at + (big_endian_ ? i : sizeof(Number) - 1 - i));
+    return static_cast<Number>(value);
+  }
+  std::array<std::uint8_t, 64> bytes_;  // only the first count_ are looked at
+  std::size_t count_ = 0;
+  bool big_endian_ = false;
+};
 
 // An open file, read by pread in blocks that are kept: the parts of a library that matter lie close together,
 // and reading 4 KiB costs less than mapping the file. For one thread.

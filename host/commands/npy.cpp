@@ -290,7 +290,8 @@ Result<Array> read_once(const std::filesystem::path& file) {
 
 }  // namespace
 
-// On NFS a file that another machine replaced by a rename is stale until it is opened by its name once more.
+// On NFS an open file that another machine replaced by a rename can be read only after it is opened by its
+// name again.
 Result<Array> read_npy(const std::filesystem::path& file) {
   try {
     for (int tries = 1;; ++tries) {

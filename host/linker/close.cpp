@@ -156,7 +156,6 @@ class Walk {
     if (!optional) miss(name, parent, *left);
   }
 
-  // The folders of one path are one list, and so are the default ones.
   static std::vector<const Place*> without_rest_of_list(std::vector<const Place*> places, std::size_t at) {
     const Place& list = *places[at];
     places.erase(std::remove_if(places.begin() + static_cast<std::ptrdiff_t>(at) + 1, places.end(),
